@@ -1,0 +1,220 @@
+"""The frame of a plugin: what it may be asked, its run, its end."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from stallwatch.deadline import UNKNOWN, Exit, silence
+from stallwatch.line import clean, status
+from stallwatch.run import Run
+from stallwatch.units import NotUnderstoodError, Range, duration
+from stallwatch.usage import Parser, Said, UsageError, Version, described
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from argparse import Action, Namespace
+    from collections.abc import Callable, Iterable
+    from typing import Any, NoReturn
+
+    from stallwatch.reading import Finding
+
+    Findings = Callable[[Namespace, Run], Iterable[Finding]]
+
+EVERYTHING, TRACE = 1, 3  # -v: also what is OK; -vvv: also what was asked, and tracebacks
+DAY = 86400.0
+
+_RANGES = (
+    "RANGE is [@]start:end, both included: alert outside of it, with @ inside. A missing start is 0, ~ is "
+    "minus infinity, a missing end is infinity. Numbers may be written like 90s, 500ms, 5m, 2h, 1d where "
+    "they are times, like 512M or 1.5GiB where they are sizes, like 90% where they are percentages."
+)
+_IN_UNITS = {"s": ", in seconds", "B": ", in bytes", "%": ", in per cent", "c": "", "": ""}
+_HOW_TO_GET = {
+    "nagiosplugin": "pip install nagiosplugin, or apt install python3-nagiosplugin",
+    "pymysql": "pip install PyMySQL, or apt install python3-pymysql",
+    "psutil": "pip install psutil, or apt install python3-psutil",
+    "jmxquery": "pip install jmxquery",  # Debian 12 has no package of it
+}
+
+
+class Check:
+    """One plugin: its name, what it may be asked, and how it runs.
+
+    ``about`` is the plugin's docstring, whose first line begins the help. ``parser`` and ``options`` are
+    what documentation and engine configuration are made from.
+    """
+
+    def __init__(self, name: str, about: str | None) -> None:
+        self.name = name
+        self.parser = Parser(f"check_{name}", (about or "").strip().partition("\n")[0])
+        self.units: dict[str, str] = {}  # of each quantity that has thresholds
+        self.limits: dict[str, dict[str, Action]] = {}  # its two options, "warning" and "critical"
+        self._secrets: set[str] = set()
+        self._own: list[Action] = []
+        self._common: list[Action] = []
+        self._particular = self.parser.add_argument_group("options")
+        self._thresholds = self.parser.add_argument_group("thresholds")
+        self._shared = self.parser.add_argument_group("options of every check")
+        within = "end within this time, whatever happens"
+        self._share("-t", "--timeout", type=_timeout, default="8s", metavar="TIME", help=within)
+        self._share("--output", choices=["text", "json", "human"], default="text", help="how to say it")
+        more = "say more: -v also what is OK, -vvv also what was asked"
+        self._share("-v", "--verbose", action="count", default=0, help=more)
+        self._share("-V", "--version", action=Version, nargs=0, help="tell the version")
+        self._share("-h", "--help", action="help", help="show this help")
+        self.parser.set_defaults(unreachable="unknown")
+
+    @property
+    def options(self) -> list[Action]:
+        """All options: this plugin's own as they were added, then those of every check."""
+        return [*self._own, *self._common]
+
+    def option(self, *flags: str, **settings: Any) -> None:
+        """Add an option, as ``argparse.add_argument`` does; ``help`` is a must and is told the default.
+
+        A ``type`` from ``units`` answers bad values with its own sentence.
+        """
+        self._own.append(self._particular.add_argument(*flags, **described(settings)))
+
+    def _share(self, *flags: str, **settings: Any) -> None:
+        self._common.append(self._shared.add_argument(*flags, **described(settings)))
+
+    def threshold(
+        self,
+        name: str,
+        *,
+        help: str,  # noqa: A002
+        unit: str = "",
+        warning: str | None = None,
+        critical: str | None = None,
+        headline: bool = False,
+        lower_is_worse: bool = False,
+    ) -> None:
+        """Add the two options that judge every Reading of this name; ``headline`` gives it -w and -c."""
+
+        def limit(text: str) -> Range:
+            limit = Range(text, unit)
+            if lower_is_worse and limit.bare:
+                raise NotUnderstoodError(
+                    f'range "{text}" alerts above {text}, but lower is worse here: write "{text}:"'
+                )
+            return limit
+
+        self._thresholds.description = _RANGES
+        self.units[name] = unit
+        self.limits[name] = {}
+        for level, default in (("warning", warning), ("critical", critical)):
+            flags = (f"-{level[0]}", f"--{level}") if headline else (f"--{name}-{level}".replace("_", "-"),)
+            settings = {
+                "type": limit,
+                "metavar": "RANGE",
+                "default": limit(default) if default else None,
+                "help": f"{level} range: {help}{_IN_UNITS[unit]}" + ("" if default else " (default: none)"),
+            }
+            self.limits[name][level] = self._thresholds.add_argument(*flags, **described(settings))
+            self._own.append(self.limits[name][level])
+
+    def keeps_state(self) -> None:
+        """Add the options of a check that calls ``run.memory``."""
+        places = "$STATE_DIRECTORY, /var/lib/stallwatch/USER or ~/.local/state/stallwatch"
+        about = f"keep what the next run is to know in this directory (default: {places})"
+        self._share("--state-dir", metavar="DIR", help=about)
+        self._share("--no-state", action="store_true", help="neither read nor write it")
+
+    def asks_server(self, unreachable: str = "unknown") -> None:
+        """Add the option that says what a raised ProbeError means: a server that does not answer."""
+        states = ["critical", "warning", "unknown"]
+        about = "the state if the server cannot be asked"
+        self._share("--unreachable", choices=states, default=unreachable, help=about)
+
+    def secret(self, value: str | None) -> None:
+        """Never show this value in any output, nor its ``repr``; an absent or empty one is no secret."""
+        if value:
+            self._secrets |= {value, repr(value)[1:-1]}
+
+    def main(self, findings: Findings) -> NoReturn:
+        """Run as a plugin: say one thing on standard output and leave with 0 to 3."""
+        way_out = Exit(self._unknown)
+
+        def begin(run: Run, options: Namespace) -> None:
+            way_out.at(run.deadline)
+            if options.verbose < TRACE:
+                silence(2)
+
+        way_out.leave(*self._outcome(findings, sys.argv[1:], begin))
+
+    def run(self, findings: Findings, argv: list[str]) -> tuple[int, str]:
+        """Run within a test: exit status and output. Without the hard end that ``main`` has."""
+        return self._outcome(findings, argv, lambda *_: None)
+
+    def _outcome(
+        self, findings: Findings, argv: list[str], begin: Callable[[Run, Namespace], None]
+    ) -> tuple[int, str]:
+        verbose = 0
+        try:
+            options = self.parser.parse(argv)
+            verbose = options.verbose
+            run = Run(self, options)
+            begin(run, options)
+            return self._report(self._found(findings, options, run), options, run)
+        except Said as said:
+            return UNKNOWN, str(said)
+        except UsageError as error:
+            return UNKNOWN, self._unknown(f"{error}: see {self.parser.prog} --help")
+        except BaseException as error:  # noqa: BLE001 - Python's own exit status would be 1, a WARNING
+            return UNKNOWN, self._crash(error, verbose)
+
+    def _found(self, findings: Findings, options: Namespace, run: Run) -> list[Finding]:
+        from stallwatch.reading import Fault, ProbeError, State
+
+        found: list[Finding] = []
+        try:
+            for finding in findings(options, run):
+                found.append(finding)  # noqa: PERF402 - what came before an error is to be kept
+        except ProbeError as error:
+            if error not in run.problems:
+                found.append(Fault(State[options.unreachable.upper()], error.what, advice=error.advice))
+        return found + run.problems
+
+    def _report(self, found: list[Finding], options: Namespace, run: Run) -> tuple[int, str]:
+        from stallwatch.report import Report, judge
+
+        verdicts = judge(found, run.thresholds, self._clean)
+        trace = [self._clean(sentence) for sentence in run.traced] if options.verbose >= TRACE else []
+        report = Report(self.name, verdicts, everything=options.verbose >= EVERYTHING, trace=trace)
+        render = {"text": report.text, "json": report.json, "human": report.human}[options.output]
+        return report.state.value, render()
+
+    def _crash(self, error: BaseException, verbose: int) -> str:
+        """Say where it happened, not ``str(error)``: that may hold a password or a whole command line."""
+        if isinstance(error, ModuleNotFoundError) and error.name and not error.name.startswith("stallwatch"):
+            module = error.name.partition(".")[0]
+            how = f": {_HOW_TO_GET[module]}" if module in _HOW_TO_GET else ""
+            return self._unknown(f"the Python module {module} is missing{how}")
+        if isinstance(error, KeyboardInterrupt):
+            return self._unknown("interrupted before the verdict")
+        place = error.__traceback__
+        while place and place.tb_next:
+            place = place.tb_next
+        where = f"{os.path.basename(place.tb_frame.f_code.co_filename)}:{place.tb_lineno}" if place else "?"
+        line = self._unknown(f"internal error, {type(error).__name__} at {where}: -vvv shows the traceback")
+        if verbose < TRACE:
+            return line
+        import traceback
+
+        lines = "".join(traceback.format_exception(error, limit=-20)).splitlines()
+        return "\n".join([line, *map(self._clean, lines)])
+
+    def _clean(self, text: str) -> str:
+        return clean(text, self._secrets)
+
+    def _unknown(self, text: str) -> str:
+        return status(self.name, "UNKNOWN", self._clean(text))
+
+
+def _timeout(text: str) -> float:
+    seconds = duration(text)
+    if not 0 < seconds <= DAY:
+        raise NotUnderstoodError(f'"{text}" is not a time above 0 and up to 1d')
+    return seconds

@@ -1,0 +1,114 @@
+"""The end of a run: in time, with one line, and with nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from _thread import allocate_lock, start_new_thread
+from fcntl import F_DUPFD_CLOEXEC, fcntl
+
+from stallwatch.units import say_duration
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from subprocess import Popen
+    from typing import Any, NoReturn
+
+UNKNOWN = 3
+
+
+class Deadline:
+    """The time that one run may take.
+
+    Whoever waits for something says so in ``doing`` ("waiting for db1:3306"): the line that ends an
+    overdue run quotes it. Processes in ``children`` are killed with the run.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.doing = ""
+        self.children: list[Popen[Any]] = []
+        self._end = time.monotonic() + seconds
+
+    def left(self) -> float:
+        """Seconds that may still be spent on asking, never negative.
+
+        A tenth of the time, at most half a second, is kept back for the report: an answer that comes
+        too late can then be told in the words of whoever waited for it.
+        """
+        kept_back = min(0.5, self.seconds / 10)
+        return max(0.0, self._end - kept_back - time.monotonic())
+
+
+class Exit:
+    """The one way out of a plugin: whoever comes first says its text, and the process is gone.
+
+    ``os._exit`` leaves no chance to a loop that catches every exception, to a thread that a library
+    forgot, or to text that it left in a buffer. SIGTERM and SIGINT come here too. From now on standard
+    output leads nowhere for anybody else: a child that lives on cannot hold it, for which Icinga waits.
+    """
+
+    def __init__(self, line: Callable[[str], str]) -> None:
+        if sys.stdout is None:
+            os._exit(UNKNOWN)  # descriptor 1 was closed: the next file to be opened would get the report
+        self._output = fcntl(1, F_DUPFD_CLOEXEC, 3)  # not 2, which may be closed, too, and be silenced
+        silence(1)
+        self._line = line
+        self._turn = allocate_lock()
+        self._code = UNKNOWN
+        self._deadline: Deadline | None = None
+        signal.signal(signal.SIGTERM, lambda *_: self.leave(UNKNOWN, line("terminated before the verdict")))
+        signal.signal(signal.SIGINT, lambda *_: self.leave(UNKNOWN, line("interrupted before the verdict")))
+
+    def at(self, deadline: Deadline) -> None:
+        """Leave when ``deadline`` has passed, whatever the plugin does then.
+
+        A signal is not noticed during getaddrinfo(), which resumes its wait; a thread does not get to
+        run during a regular expression, which looks for signals but keeps the interpreter to itself
+        (CPython 3.11). So there are both.
+        """
+        self._deadline = deadline
+        signal.signal(signal.SIGALRM, lambda *_: self._overdue(deadline))
+        signal.setitimer(signal.ITIMER_REAL, deadline.seconds)
+        start_new_thread(self._watch, (deadline,))
+
+    def _watch(self, deadline: Deadline) -> None:
+        time.sleep(deadline.seconds + 0.1)
+        self._overdue(deadline)
+
+    def _overdue(self, deadline: Deadline) -> NoReturn:
+        doing = f": {deadline.doing}" if deadline.doing else ""
+        self.leave(UNKNOWN, self._line(f"no verdict within {say_duration(deadline.seconds)}{doing}"))
+
+    def leave(self, code: int, text: str) -> NoReturn:
+        """Write ``text`` to standard output and end the process with ``code``; 3 if it cannot be written."""
+        if self._turn.acquire(blocking=False):
+            self._code = code
+            try:
+                self._write(text)
+            except OSError:
+                self._code = UNKNOWN
+        else:
+            time.sleep(0.1)  # somebody else is writing, or waits for a reader who does not read
+        for child in self._deadline.children if self._deadline else ():
+            try:
+                child.kill()
+            except OSError:
+                continue
+        os._exit(self._code)
+
+    def _write(self, text: str) -> None:
+        octets = f"{text}\n".encode(errors="replace")
+        while octets:
+            octets = octets[os.write(self._output, octets) :]
+
+
+def silence(descriptor: int) -> None:
+    """Lead standard output or error nowhere: Icinga takes a library's warning for the status line."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, descriptor)
+    if nowhere != descriptor:
+        os.close(nowhere)

@@ -1,0 +1,1 @@
+"""What rows, beans and log lines mean. Nothing here knows of options, Nagios or connections."""

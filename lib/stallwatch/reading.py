@@ -1,0 +1,66 @@
+"""The three words that every probe speaks: a Reading, a Fault, a ProbeError."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class State(Enum):
+    """What a finding means; each member is its Nagios exit code."""
+
+    OK = 0
+    WARNING = 1
+    CRITICAL = 2
+    UNKNOWN = 3
+
+    @property
+    def gravity(self) -> int:
+        """Rank among states: a known problem outranks something that could not be found out."""
+        return _GRAVITY[self]
+
+
+_RANKED = (State.OK, State.UNKNOWN, State.WARNING, State.CRITICAL)
+_GRAVITY = {state: rank for rank, state in enumerate(_RANKED)}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A quantity, judged by the threshold of its name.
+
+    ``value`` is in base units (seconds, bytes, per cent, a count); None means that it could not be
+    measured: UNKNOWN with ``what`` as the reason, no perfdata, never 0.
+    """
+
+    name: str
+    value: float | None
+    unit: str = ""  # "s", "B", "%", "c" or nothing
+    what: str = ""  # the quantity in words, said in every state
+    why: str = ""  # the evidence or cause, said when it is not OK
+    advice: str = ""  # the next step, said when it is not OK
+    label: str | None = None  # in the perfdata; None: the name; "": not in the perfdata
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Something that is wrong in itself, whatever the thresholds."""
+
+    state: State
+    what: str
+    why: str = ""
+    advice: str = ""
+
+
+class ProbeError(Exception):
+    """Something could not be found out: a sentence that says what was asked, of whom, and what came back.
+
+    Raised, it ends the run as UNKNOWN; yielded among the findings, it leaves the others their say.
+    """
+
+    def __init__(self, what: str, advice: str = "") -> None:
+        super().__init__(what)
+        self.what = what
+        self.advice = advice
+
+
+Finding = Reading | Fault | ProbeError

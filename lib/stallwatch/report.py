@@ -1,0 +1,227 @@
+"""From findings to the words, the numbers and the exit code that a monitoring engine reads."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import nagiosplugin
+
+from stallwatch.line import LINE, clean, shorten
+from stallwatch.reading import Fault, ProbeError, Reading, State
+from stallwatch.units import UNITS, is_number, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from stallwatch.reading import Finding
+    from stallwatch.units import Range
+
+    Limits = dict[str, Range]  # "warning" and "critical", each only where there is one
+
+SHORTEST = 40  # bytes of text that stay on line 1 beside any perfdata
+# Below line 1; in bytes, so that it stays below the 65504 that NRPE 4 sends.
+LONG_LINES, LONG_LINE, LONG_OUTPUT = 50, 8000, 50_000
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What one finding comes to; every text in it is fit for a line of output."""
+
+    state: State
+    what: str
+    why: str = ""
+    advice: str = ""
+    name: str | None = None  # of the quantity; None: it was none
+    value: float | None = None
+    unit: str = ""
+    label: str = ""  # in the perfdata; "": not in the perfdata
+    warning: Range | None = None
+    critical: Range | None = None
+
+    @property
+    def sentence(self) -> str:
+        """All that there is to say; why and what to do only where something is wrong."""
+        return self.what or "no details" if self.state is State.OK else self.detail
+
+    @property
+    def detail(self) -> str:
+        """The same with the evidence where all is well, too."""
+        parts = (self.what, self.why, "" if self.state is State.OK else self.advice)
+        return ": ".join(part for part in parts if part) or "no details"
+
+
+def judge(
+    findings: Iterable[Finding], thresholds: dict[str, Limits], say: Callable[[str], str] = clean
+) -> list[Verdict]:
+    """Give every finding its state, in the order they were found. No finding at all is UNKNOWN."""
+    verdicts = [_judged(finding, thresholds, say) for finding in findings]
+    return verdicts or [Verdict(State.UNKNOWN, "nothing was measured")]
+
+
+def _judged(finding: Finding, thresholds: dict[str, Limits], say: Callable[[str], str]) -> Verdict:
+    if isinstance(finding, ProbeError):
+        finding = Fault(State.UNKNOWN, finding.what, advice=finding.advice)
+    if isinstance(finding, Fault):
+        return Verdict(finding.state, say(finding.what), say(finding.why), say(finding.advice))
+    reading = _only_numbers(finding)
+    limits = thresholds.get(reading.name, {})
+    return Verdict(
+        state=_state(reading.value, limits),
+        what=say(reading.what) or say(_in_numbers(reading)),
+        why=say(reading.why),
+        advice=say(reading.advice),
+        name=say(reading.name),
+        value=reading.value,
+        unit=reading.unit if reading.unit in UNITS else "",
+        label=_label(reading.name if reading.label is None else reading.label, reading.label),
+        warning=limits.get("warning"),
+        critical=limits.get("critical"),
+    )
+
+
+def _only_numbers(reading: Reading) -> Reading:
+    """Take what is no number (NaN, infinity, True, text) for what it is: not measured."""
+    if reading.value is None or is_number(reading.value):
+        return reading
+    odd = str(reading.value) if isinstance(reading.value, float | bool) else type(reading.value).__name__
+    return replace(reading, value=None, what=f"{reading.name} is {odd}, which is not a number")
+
+
+def _in_numbers(reading: Reading) -> str:
+    if reading.value is None:
+        return f"{reading.name} could not be measured"
+    return f"{reading.name} is {plain(reading.value)}{reading.unit}"
+
+
+def _state(value: float | None, limits: Limits) -> State:
+    if value is None:
+        return State.UNKNOWN
+    context = nagiosplugin.ScalarContext(
+        "value", _range(limits.get("warning")), _range(limits.get("critical"))
+    )
+    return State(context.evaluate(nagiosplugin.Metric("value", value), None).state.code)
+
+
+def _range(limit: Range | None) -> nagiosplugin.Range:
+    # Without a range nagiosplugin 1.4.0 means "0:" and calls every negative number critical.
+    everything = nagiosplugin.Range("~:")
+    return everything._replace(invert=limit.inside, start=limit.start, end=limit.end) if limit else everything
+
+
+def _label(label: str, wanted: str | None) -> str:
+    return "" if wanted == "" else re.sub(r"[^A-Za-z0-9_.]", "_", label) or "value"
+
+
+@dataclass(frozen=True)
+class Report:
+    """The verdicts of one run, in three renderings; ``trace`` is told to whoever wants to know it all."""
+
+    name: str
+    verdicts: Sequence[Verdict]
+    everything: bool = False  # also what is OK
+    trace: Sequence[str] = ()
+
+    @property
+    def ranked(self) -> list[Verdict]:
+        """The verdicts, worst first, in the order they were found among equals."""
+        return sorted(self.verdicts, key=lambda verdict: -verdict.state.gravity)
+
+    @property
+    def state(self) -> State:
+        """The worst state of all."""
+        return self.ranked[0].state
+
+    def text(self) -> str:
+        """Write it for Nagios, Icinga and NRPE: the worst and the perfdata on line 1, the rest below."""
+        headline, *others = self.ranked
+        head = f"{self.name.upper()} {headline.state.name} - "
+        more, perfdata = _more(others), _perfdata(self.verdicts)
+        room = LINE - len((head + more + perfdata).encode())
+        if room < SHORTEST:  # the perfdata cannot be kept within the line anyhow
+            room = LINE - len((head + more).encode())
+        said = shorten(headline.sentence, room)
+        below = [] if said == headline.sentence else [headline]
+        below += [verdict for verdict in others if self.everything or verdict.state is not State.OK]
+        lines = [f"[{verdict.state.name}] {verdict.detail}" for verdict in below]
+        return "\n".join([head + said + more + perfdata, *_capped(lines), *_capped(self.trace)])
+
+    def json(self) -> str:
+        """Write it for a program, on one line; thresholds are ranges in base units."""
+        import json
+
+        from stallwatch import __version__
+
+        summary, *_ = self.ranked
+        findings = [
+            {
+                "name": verdict.name,
+                "value": verdict.value,
+                "unit": verdict.unit,
+                "warning": str(verdict.warning) if verdict.warning else None,
+                "critical": str(verdict.critical) if verdict.critical else None,
+                "state": verdict.state.name,
+                "what": verdict.what,
+                "why": verdict.why,
+                "advice": verdict.advice,
+            }
+            for verdict in self.verdicts
+        ]
+        whole = {"name": self.name, "state": self.state.name, "summary": summary.sentence}
+        return json.dumps(
+            {**whole, "findings": findings, "version": __version__}, ensure_ascii=False, allow_nan=False
+        )
+
+    def human(self) -> str:
+        """Write it for a person at a terminal, worst first."""
+        lines = [f"{self.name} is {self.state.name}"]
+        for verdict in self.ranked:
+            lines.append(f"  {verdict.state.name:<9} {verdict.what or 'no details'}")
+            if verdict.state is not State.OK:
+                lines += [f"  {'':<9} {word} {text}" for word, text in _reasons(verdict) if text]
+        return "\n".join([*lines, *self.trace])
+
+
+def _reasons(verdict: Verdict) -> tuple[tuple[str, str], ...]:
+    return ("why: ", verdict.why), ("do:  ", verdict.advice)
+
+
+def _more(others: Iterable[Verdict]) -> str:
+    problems = sum(verdict.state is not State.OK for verdict in others)
+    return f" (+{problems} more problem{'s' if problems > 1 else ''})" if problems else ""
+
+
+def _perfdata(verdicts: Iterable[Verdict]) -> str:
+    """Write `` | label=value[unit][;[warning][;critical]] ...``, labels unique.
+
+    Not by nagiosplugin's Performance, which quotes a label with a dot and prints ranges (1.4.0).
+    """
+    items: dict[str, str] = {}
+    for verdict in verdicts:
+        if verdict.value is None or not verdict.label:
+            continue
+        label, copy = verdict.label, 1
+        while label in items:
+            copy += 1
+            label = f"{verdict.label}_{copy}"
+        limits = ";".join(("", _limit(verdict.warning), _limit(verdict.critical))).rstrip(";")
+        items[label] = f"{label}={plain(verdict.value)}{verdict.unit}{limits}"
+    return " | " + " ".join(items.values()) if items else ""
+
+
+def _limit(limit: Range | None) -> str:
+    return "" if limit is None or limit.plain_limit is None else plain(limit.plain_limit)
+
+
+def _capped(lines: Sequence[str]) -> list[str]:
+    kept: list[str] = []
+    room = LONG_OUTPUT
+    for line in lines[:LONG_LINES]:
+        short = shorten(line, LONG_LINE)
+        room -= len(short.encode()) + 1
+        if room < 0:
+            break
+        kept.append(short)
+    missing = len(lines) - len(kept)
+    return [*kept, f"... and {missing} more"] if missing else kept

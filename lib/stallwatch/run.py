@@ -1,0 +1,55 @@
+"""What a probe may ask of the run that it is part of."""
+
+from __future__ import annotations
+
+from stallwatch.deadline import Deadline
+from stallwatch.units import Range
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from contextlib import AbstractContextManager
+    from typing import Any
+
+    from stallwatch.check import Check
+    from stallwatch.reading import ProbeError
+
+
+class Run:
+    """What one run knows: its deadline, its thresholds, and what is to be told besides the findings."""
+
+    def __init__(self, check: Check, options: Namespace) -> None:
+        self.deadline = Deadline(options.timeout)
+        self.thresholds = {
+            name: {level: getattr(options, action.dest) for level, action in actions.items()}
+            for name, actions in check.limits.items()
+        }
+        self.traced: list[str] = []
+        self.problems: list[ProbeError] = []  # with the memory: UNKNOWN whatever --unreachable says
+        self._check = check
+        self._options = options
+
+    def default(self, name: str, **limits: str) -> None:
+        """Set ``warning`` or ``critical`` of a quantity to a range, where the user gave none."""
+        for level, text in limits.items():
+            action = self._check.limits[name][level]
+            if getattr(self._options, action.dest) is action.default:
+                self.thresholds[name][level] = Range(text, self._check.units[name])
+
+    def trace(self, sentence: str) -> None:
+        """Note what was asked and how long it took; told with -vvv."""
+        self.traced.append(sentence)
+
+    def memory(self, **target: object) -> AbstractContextManager[dict[str, Any]]:
+        """Give and keep what the next run on the same target is to know, see ``state.memory``.
+
+        With --no-state every run is the first one.
+        """
+        if self._options.no_state:
+            from contextlib import nullcontext
+
+            return nullcontext({})
+        from stallwatch.state import memory
+
+        identity = {**target, "name": self._check.name}
+        return memory(identity, self._options.state_dir, self.deadline, self.problems)

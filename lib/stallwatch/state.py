@@ -1,0 +1,190 @@
+"""Memory between runs: one small JSON file per check identity."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import pwd
+import time
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from stallwatch.reading import ProbeError
+from stallwatch.units import say_size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from stallwatch.deadline import Deadline
+
+LARGEST = 16 * 1024 * 1024  # bytes
+SHARED_PLACE = "/var/lib/stallwatch"
+_SAFELY = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK  # O_NONBLOCK: a FIFO must not hold us up
+
+
+class _UnusableError(Exception):
+    """A sentence that says which directory or file cannot serve, and why."""
+
+
+@contextmanager
+def memory(
+    identity: dict[str, Any], directory: str | None, deadline: Deadline, problems: list[ProbeError]
+) -> Iterator[dict[str, Any]]:
+    """Give what the last run of this ``identity`` kept (empty: a first run) and keep what it has become.
+
+    It is saved on a clean exit only. What cannot be read or saved is told in ``problems``, and the run
+    goes on. Only one run at a time: another one waits until ``deadline`` and then raises ProbeError.
+    The file's name begins with ``identity["name"]``.
+    """
+    try:
+        store = _Store(identity, directory)
+    except _UnusableError as error:
+        problems.append(ProbeError(f"nothing is remembered between runs: {error}"))
+        yield {}
+        return
+    try:
+        if not store.locked(deadline):
+            problems.append(ProbeError("another run of this check has not ended yet and holds its state"))
+            raise problems[-1]
+        try:
+            values = store.read()
+        except _UnusableError as error:
+            problems.append(ProbeError(f"the memory of earlier runs is lost, this run begins anew: {error}"))
+            values = {}
+        yield values
+        try:
+            store.write(values)
+        except _UnusableError as error:
+            problems.append(ProbeError(f"this run cannot be remembered: {error}"))
+    finally:
+        store.close()
+
+
+class _Store:
+    """The files of one identity, all reached through the descriptor of a directory that was looked at."""
+
+    def __init__(self, identity: dict[str, Any], directory: str | None) -> None:
+        canonical = json.dumps(identity, sort_keys=True)
+        self.identity = json.loads(canonical)  # tuples have become lists, as in the file
+        self.stem = f"{identity['name']}-{hashlib.sha256(canonical.encode()).hexdigest()[:16]}"
+        self.place, self.folder = _open_folder(directory)
+        self.path = f"{self.place}/{self.stem}.json"
+        try:
+            self.lock = self._open(f"{self.stem}.lock", os.O_RDWR | os.O_CREAT)
+        except OSError as error:
+            os.close(self.folder)
+            raise _UnusableError(f"{self.place}/{self.stem}.lock: {error.strerror}") from error
+
+    def _open(self, name: str, flags: int) -> int:
+        return os.open(name, flags | _SAFELY, 0o600, dir_fd=self.folder)
+
+    def locked(self, deadline: Deadline) -> bool:
+        """Whether the lock could be had before the deadline; the kernel lets go of it when we end."""
+        while True:
+            try:
+                fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if not deadline.left():
+                    return False
+                time.sleep(0.05)
+            else:
+                return True
+
+    def read(self) -> dict[str, Any]:
+        """Read what was kept; empty if there is no file yet."""
+        try:
+            descriptor = self._open(f"{self.stem}.json", os.O_RDONLY)
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            raise _UnusableError(f"{self.path}: {error.strerror}") from error
+        with open(descriptor, "rb") as file:
+            _must_be_ours(descriptor, self.path)
+            octets = file.read(LARGEST + 1)
+        if len(octets) > LARGEST:
+            raise _UnusableError(f"{self.path} is larger than {say_size(LARGEST)}")
+        try:
+            content = json.loads(octets)
+        except (ValueError, RecursionError) as error:
+            raise _UnusableError(f"{self.path} is damaged") from error
+        match content:
+            case {"version": 1, "identity": self.identity, "values": dict(values)}:
+                return values
+        raise _UnusableError(f"{self.path} was written by another check or version")
+
+    def write(self, values: dict[str, Any]) -> None:
+        """Replace what was kept: whoever looks, at any moment, finds the old file or the new one."""
+        content = {"version": 1, "identity": self.identity, "values": values}
+        octets = json.dumps(content).encode()
+        if len(octets) > LARGEST:
+            raise _UnusableError(f"it would need {say_size(len(octets))}, more than {say_size(LARGEST)}")
+        new = f"{self.stem}.new"  # always the same name, so that killed runs do not pile up files
+        try:
+            self._remove(new)
+            with open(self._open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
+                file.write(octets)
+            os.replace(new, f"{self.stem}.json", src_dir_fd=self.folder, dst_dir_fd=self.folder)
+        except OSError as error:
+            with suppress(OSError):
+                self._remove(new)
+            raise _UnusableError(f"{self.path}: {error.strerror}") from error
+
+    def _remove(self, name: str) -> None:
+        with suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=self.folder)
+
+    def close(self) -> None:
+        """Let go of the lock and the directory."""
+        os.close(self.lock)
+        os.close(self.folder)
+
+
+def _open_folder(directory: str | None) -> tuple[str, int]:
+    """Open the first place that is there or can be made: its path and a descriptor."""
+    # systemd separates several state directories of one unit by colons (systemd.exec, StateDirectory=).
+    chosen = directory or os.environ.get("STATE_DIRECTORY", "").partition(":")[0]
+    places = [f"{SHARED_PLACE}/{_user(os.geteuid())}", os.path.expanduser("~/.local/state/stallwatch")]
+    if chosen:
+        places = [chosen]
+    elif places[1].startswith("~"):
+        places.pop()  # a user without HOME and without an entry in the password file
+    for place in places:
+        try:
+            os.makedirs(place, 0o700, exist_ok=True)
+        except OSError as error:
+            why = error
+            continue
+        return place, _opened(place)
+    raise _UnusableError(f"{places[-1]} cannot be made: {why.strerror}")
+
+
+def _opened(place: str) -> int:
+    try:
+        folder = os.open(place.rstrip("/") or "/", os.O_RDONLY | os.O_DIRECTORY | _SAFELY)
+    except OSError as error:
+        if os.path.islink(place.rstrip("/")):
+            raise _UnusableError(f"{place} is a symbolic link") from error
+        raise _UnusableError(f"{place}: {error.strerror}") from error
+    try:
+        _must_be_ours(folder, place)
+    except _UnusableError:
+        os.close(folder)
+        raise
+    return folder
+
+
+def _must_be_ours(descriptor: int, path: str) -> None:
+    about = os.fstat(descriptor)
+    if about.st_uid != os.geteuid():
+        raise _UnusableError(f"{path} belongs to {_user(about.st_uid)}, not to {_user(os.geteuid())}")
+    if about.st_mode & 0o022:
+        raise _UnusableError(f"{path} can be written by others than {_user(os.geteuid())}")
+
+
+def _user(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)

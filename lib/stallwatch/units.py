@@ -1,0 +1,195 @@
+"""Numbers as people write and read them: ranges, sizes, durations, per cent."""
+
+from __future__ import annotations
+
+import math
+import re
+
+_NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)([A-Za-z%]*)", re.ASCII)
+
+_SIZES = {
+    "": 1,
+    "B": 1,
+    **{f"{letter}{end}": 1024**power for power, letter in enumerate("KMGT", 1) for end in ("", "B", "iB")},
+}
+_DURATIONS = {"": 1.0, "us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+# For each base unit, what may follow a number, and how a person is told so.
+_WRITTEN: dict[str, tuple[dict[str, float], str]] = {
+    "B": ({**_SIZES}, "a size in bytes such as 4096, 512M or 1.5GiB"),
+    "s": (_DURATIONS, "a time in seconds such as 90, 500ms, 5m, 2h or 1d"),
+    "%": ({"": 1.0, "%": 1.0}, "a percentage such as 90 or 90%"),
+    "c": ({"": 1.0}, "a plain number"),
+    "": ({"": 1.0}, "a plain number"),
+}
+UNITS = frozenset(_WRITTEN)
+
+
+class NotUnderstoodError(ValueError):
+    """What somebody wrote makes no sense; the message is a sentence for that person."""
+
+
+class Range:
+    """A Nagios range ``[@]start:end`` with inclusive ends: alert outside it, with ``@`` inside it.
+
+    Bounds may carry the suffixes of ``unit``; they are kept in base units. ``~`` is minus infinity, a
+    missing start is 0, a missing end infinity (Monitoring Plugins Development Guidelines, "Threshold and
+    Ranges"). Raises NotUnderstoodError.
+    """
+
+    def __init__(self, text: str, unit: str = "") -> None:
+        self.text = text
+        self.inside = text.startswith("@")
+        start, colon, end = _bounds(text)
+        try:
+            self.start = -math.inf if start == "~" else _quantity(start or "0", unit)
+            self.end = _quantity(end, unit) if end else math.inf
+        except NotUnderstoodError as error:
+            raise NotUnderstoodError(f'range "{text}": {error}') from error
+        if self.start > self.end and not colon:
+            at = "@" if self.inside else ""
+            raise NotUnderstoodError(
+                f'range "{text}" means 0 to {end}, which is empty: write "{at}~:{end}" or "{at}{end}:"'
+            )
+        if self.start > self.end:
+            raise NotUnderstoodError(f'range "{text}" starts after it ends: write the smaller number first')
+
+    @property
+    def bare(self) -> bool:
+        """Whether it was written as a single number, which alerts above it (and below 0)."""
+        return ":" not in self.text and not self.inside
+
+    def alerts(self, value: float) -> bool:
+        """Whether ``value`` (in base units) is worth an alert. NaN is no value: ValueError."""
+        if math.isnan(value):
+            raise ValueError("NaN is neither inside nor outside a range")
+        return (self.start <= value <= self.end) == self.inside
+
+    @property
+    def plain_limit(self) -> float | None:
+        """The number that stands for this range in the perfdata, if there is one.
+
+        ``N`` and ``@N:`` alert from N on. Icinga 2.13 and 2.16 drop every other form.
+        """
+        if self.inside:
+            return self.start if self.end == math.inf and self.start != -math.inf else None
+        return self.end if self.start == 0 and self.end != math.inf else None
+
+    def __str__(self) -> str:
+        """Write it in base units, so that ``Range(str(r), unit) == r``."""
+        start = "~:" if self.start == -math.inf else f"{_exact(self.start)}:"
+        end = "" if self.end == math.inf else _exact(self.end)
+        return ("@" if self.inside else "") + ("" if start == "0:" and end else start) + end
+
+    def __repr__(self) -> str:
+        return f"Range({str(self)!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Range) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+
+def _bounds(text: str) -> tuple[str, str, str]:
+    """Split a range into start, colon and end, as written."""
+    body = text.removeprefix("@")
+    if not body.strip(" :"):
+        raise NotUnderstoodError(f'range "{text}" has no bounds: write "~:" to allow everything')
+    if any(letter.isspace() for letter in body):
+        raise NotUnderstoodError(f'range "{text}" has a blank in it: leave it out')
+    if body.count(":") > 1:
+        raise NotUnderstoodError(f'range "{text}" has more than one ":": write start:end')
+    return body.rpartition(":")
+
+
+def _exact(value: float) -> str:
+    """Write a finite number so that it reads back as the same number."""
+    return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)  # noqa: PLR2004
+
+
+def _quantity(text: str, unit: str) -> float:
+    """Read a number with a suffix that suits ``unit``; the result is in base units."""
+    factors, such_as = _WRITTEN[unit]
+    match = _NUMBER.fullmatch(text)
+    if not match or match[2] not in factors:
+        raise NotUnderstoodError(f'"{text}" is not {such_as}')
+    value = float(match[1]) * factors[match[2]]
+    if math.isinf(value):
+        raise NotUnderstoodError(f'"{text}" is too large a number')
+    return value
+
+
+def _at_least_zero(text: str, unit: str) -> float:
+    value = _quantity(text, unit)
+    if value < 0:
+        raise NotUnderstoodError(f'"{text}" is less than nothing')
+    return value
+
+
+def number(text: str) -> float:
+    """Read a plain number, for an option."""
+    return _quantity(text, "")
+
+
+def size(text: str) -> int:
+    """Read a size such as ``256MB``, for an option; the result is in bytes, K M G T are binary."""
+    return int(_at_least_zero(text, "B"))
+
+
+def duration(text: str) -> float:
+    """Read a time such as ``1h``, for an option; the result is in seconds."""
+    return _at_least_zero(text, "s")
+
+
+def percent(text: str) -> float:
+    """Read a percentage such as ``90%``, for an option; the result is 90."""
+    return _at_least_zero(text, "%")
+
+
+def is_number(value: object) -> bool:
+    """Whether ``value`` is a finite number; True and False are not numbers."""
+    if isinstance(value, bool):
+        return False
+    return isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
+
+
+def plain(value: float) -> str:
+    """Write a finite number for the perfdata: no exponent, at most 9 decimals. Others: ValueError."""
+    if not is_number(value):
+        raise ValueError(f"{value!r} is not a finite number")
+    if isinstance(value, int):
+        return str(value)
+    text = f"{value:.9f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
+
+
+def say_duration(seconds: float) -> str:
+    """Say a time as a person would: ``30.66 us``, ``2.9 s``, ``3 min 5 s``, ``5 d 3 h``."""
+    if not math.isfinite(seconds):
+        return f"{seconds} s"
+    if seconds < 0:
+        return "-" + say_duration(-seconds)
+    for length, word, decimals, many in ((1e-6, "us", 2, 1000), (1e-3, "ms", 1, 1000), (1, "s", 1, 60)):
+        shown = round(seconds / length, decimals)
+        if 0 < shown < many:
+            return f"{shown:g} {word}"
+    if round(seconds) < 3600:  # noqa: PLR2004
+        return _two_words(seconds, 60, "min", 1, "s") if seconds >= 1 else "0 s"
+    if round(seconds / 60) < 24 * 60:
+        return _two_words(seconds, 3600, "h", 60, "min")
+    return _two_words(seconds, 86400, "d", 3600, "h")
+
+
+def _two_words(seconds: float, large: int, word: str, small: int, rest: str) -> str:
+    major, minor = divmod(round(seconds / small), large // small)
+    return f"{major} {word} {minor} {rest}" if minor else f"{major} {word}"
+
+
+def say_size(octets: float) -> str:
+    """Say a size as a person would: ``512 MiB``."""
+    words = ["PiB", "TiB", "GiB", "MiB", "KiB", "B"]
+    word = words.pop()
+    while words and abs(octets) >= 1023.95 and math.isfinite(octets):  # noqa: PLR2004
+        octets, word = octets / 1024, words.pop()
+    return f"{round(octets, 1):.10g} {word}"

@@ -1,0 +1,26 @@
+"""Package metadata. The tools' settings are in pyproject.toml."""
+
+import re
+from glob import glob
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+HERE = Path(__file__).parent
+VERSION = re.search(r'__version__ = "(.+)"', (HERE / "lib/stallwatch/__init__.py").read_text())
+
+setup(
+    name="stallwatch",
+    version=VERSION[1],
+    description="Nagios and Icinga plugins that say where a database stalls, why, and what to do about it",
+    long_description=(HERE / "README.md").read_text(),
+    long_description_content_type="text/markdown",
+    license="Apache-2.0",
+    python_requires=">=3.11",
+    package_dir={"": "lib"},
+    packages=find_packages("lib"),
+    package_data={"stallwatch": ["py.typed"]},
+    scripts=sorted(glob("plugins/check_*", root_dir=HERE)),
+    install_requires=["nagiosplugin>=1.3.2", "jmxquery>=0.6.0", "PyMySQL>=1.0.2", "psutil>=5.9.4"],
+    extras_require={"test": ["pytest>=8", "hypothesis>=6.100", "mypy==2.4.1", "ruff==0.17.5"]},
+)

@@ -1,0 +1,45 @@
+import subprocess
+import sys
+
+import pytest
+from stallwatch.check import Check
+
+HEAD = """
+import os, signal, sys, time
+from stallwatch.check import Check
+from stallwatch.reading import Fault, ProbeError, Reading, State
+
+check = Check("demo", "Check a demonstration.")
+check.threshold("lag", unit="s", warning="60", critical="300", help="time behind the source", headline=True)
+"""
+TAIL = """
+if __name__ == "__main__":
+    check.main(findings)
+"""
+
+
+@pytest.fixture
+def check():
+    """A check of one quantity, as a plugin would write it."""
+    check = Check("demo", "Check a demonstration.\n\nNot in the help.")
+    check.threshold(
+        "lag", unit="s", warning="60", critical="300", help="time behind the source", headline=True
+    )
+    return check
+
+
+@pytest.fixture
+def plugin(tmp_path):
+    """Run a plugin with this ``findings`` as a process of its own."""
+    path = tmp_path / "check_demo"
+
+    def write(body):
+        path.write_text(HEAD + body + TAIL)
+        return [sys.executable, str(path)]
+
+    def run(body, *arguments, **settings):
+        settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": 60, **settings}
+        return subprocess.run([*write(body), *arguments], check=False, **settings)
+
+    run.write = write
+    return run

@@ -1,0 +1,542 @@
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from stallwatch import units
+from stallwatch.check import Check
+from stallwatch.reading import Fault, ProbeError, Reading, State
+
+HINT = ": see check_demo --help"
+A_TIME = "a time in seconds such as 90, 500ms, 5m, 2h or 1d"
+
+
+def fine(_options, _run):
+    yield Reading("lag", 2, "s", "lag 2 s")
+
+
+def unreachable(_options, _run):
+    yield Reading("lag", 2, "s", "lag 2 s")
+    raise ProbeError("db1:3306 refused the connection", "start the server")
+
+
+def crash(_options, _run):
+    raise ValueError("access denied for root with password hunter2 | x")
+    yield
+
+
+# A run
+
+
+def test_a_run_gives_the_exit_status_and_the_line(check):
+    assert check.run(fine, []) == (0, "DEMO OK - lag 2 s | lag=2s;60;300")
+
+
+def test_the_user_sets_the_thresholds(check):
+    assert check.run(fine, ["-w", "1", "-c", "1m"]) == (1, "DEMO WARNING - lag 2 s | lag=2s;1;60")
+
+
+def test_findings_see_the_options(check):
+    check.option("--log", help="the log file")
+    findings = lambda options, _run: [Fault(State.CRITICAL, options.log)]  # noqa: E731
+    assert check.run(findings, ["--log", "x.log"]) == (2, "DEMO CRITICAL - x.log")
+
+
+def test_a_raised_probe_error_keeps_what_was_found_before(check):
+    line = "DEMO UNKNOWN - db1:3306 refused the connection: start the server | lag=2s;60;300"
+    assert check.run(unreachable, []) == (3, line)
+
+
+def test_the_user_chooses_what_an_unreachable_server_means(check):
+    check.asks_server()
+    assert check.run(unreachable, [])[0] == 3
+    assert check.run(unreachable, ["--unreachable", "critical"])[0] == 2
+    assert check.run(unreachable, ["--unreachable", "warning"])[0] == 1
+
+
+def test_a_check_may_call_an_unreachable_server_critical_by_default(check):
+    check.asks_server("critical")
+    assert check.run(unreachable, [])[0] == 2
+    assert check.run(unreachable, ["--unreachable", "unknown"])[0] == 3
+
+
+def test_a_yielded_probe_error_is_unknown_whatever_unreachable_means(check):
+    check.asks_server("critical")
+    assert check.run(lambda *_: [ProbeError("no such channel")], []) == (3, "DEMO UNKNOWN - no such channel")
+
+
+def test_a_run_may_set_a_default_that_it_only_knows_then(check):
+    def findings(_options, run):
+        run.default("lag", critical="@2:")
+        yield Reading("lag", 2, "s", "lag 2 s")
+
+    assert check.run(findings, []) == (2, "DEMO CRITICAL - lag 2 s | lag=2s;60;2")
+    assert check.run(findings, ["-c", "300"]) == (0, "DEMO OK - lag 2 s | lag=2s;60;300")
+
+
+def test_v_tells_what_is_ok_and_vvv_what_was_asked(check):
+    def findings(_options, run):
+        run.trace("SELECT 1:\n3 ms")
+        yield from (Reading("lag", 1, "s", "lag 1 s"), Reading("size", 2, "B", "size 2 B"))
+
+    first = "DEMO OK - lag 1 s | lag=1s;60;300 size=2B"
+    assert check.run(findings, [])[1] == first
+    assert check.run(findings, ["-v"])[1] == first + "\n[OK] size 2 B"
+    assert check.run(findings, ["-vvv"])[1] == first + "\n[OK] size 2 B\nSELECT 1: 3 ms"
+
+
+def test_output_may_be_json_or_for_a_person(check):
+    assert json.loads(check.run(fine, ["--output", "json"])[1])["summary"] == "lag 2 s"
+    assert check.run(fine, ["--output", "human"])[1] == "demo is OK\n  OK        lag 2 s"
+
+
+def test_what_is_left_of_the_deadline_is_never_negative(check):
+    def findings(_options, run):
+        assert 7 < run.deadline.left() <= 7.5
+        yield Fault(State.OK, "fine")
+
+    def late(_options, run):
+        time.sleep(0.01)
+        assert run.deadline.left() == 0
+        yield Fault(State.OK, "late")
+
+    assert check.run(findings, []) == (0, "DEMO OK - fine")
+    assert check.run(late, ["-t", "10ms"]) == (0, "DEMO OK - late")
+
+
+# Options
+
+
+@pytest.mark.parametrize(
+    ("argv", "sentence"),
+    [
+        (["--bogus"], "unknown option --bogus"),
+        (["--crit", "5"], "unknown option --crit"),
+        (["-w"], "argument -w/--warning: expected one argument"),
+        (["-w", "1|\n2"], 'argument -w/--warning: range "1/ 2" has a blank in it: leave it out'),
+        (
+            ["-w", "5:1"],
+            'argument -w/--warning: range "5:1" starts after it ends: write the smaller number first',
+        ),
+        (["-c", "512M"], f'argument -c/--critical: range "512M": "512M" is not {A_TIME}'),
+        (["-c", "\udcff"], f'argument -c/--critical: range "?": "?" is not {A_TIME}'),
+        (["-t", "0"], 'argument -t/--timeout: "0" is not a time above 0 and up to 1d'),
+        (["-t", "2d"], 'argument -t/--timeout: "2d" is not a time above 0 and up to 1d'),
+        (["--port", "x"], "argument --port: invalid int value: 'x'"),
+    ],
+)
+def test_bad_usage_is_unknown_and_says_in_one_line_what_is_wrong(check, argv, sentence):
+    check.option("--port", type=int, default=3306, help="TCP port")
+    assert check.run(fine, argv) == (3, f"DEMO UNKNOWN - {sentence}{HINT}")
+
+
+def test_a_missing_option_is_named(check):
+    check.option("--log", required=True, help="the log file")
+    sentence = "the following arguments are required: --log"
+    assert check.run(fine, []) == (3, f"DEMO UNKNOWN - {sentence}{HINT}")
+
+
+@pytest.mark.parametrize(
+    ("argv", "sentence"),
+    [
+        (["--pasword=hunter2"], "unknown option --pasword"),
+        (["--pasword hunter2"], "unknown option --pasword"),
+        (["--pasword", "hunter2"], "unknown option --pasword"),
+        (["-xhunter2"], "unknown option -x"),
+        (["-v", "hunter2"], "argument 2 belongs to no option"),
+    ],
+)
+def test_what_may_be_a_mistyped_password_is_not_repeated(check, argv, sentence):
+    assert check.run(fine, argv) == (3, f"DEMO UNKNOWN - {sentence}{HINT}")
+
+
+def test_a_range_may_begin_with_a_minus(check):
+    assert check.run(fine, ["-w", "-5:1"])[0] == 1
+
+
+def test_a_number_that_is_worse_the_lower_it_is_needs_a_colon():
+    check = Check("demo", "")
+    check.threshold("hits", unit="%", warning="99:", help="hit ratio", headline=True, lower_is_worse=True)
+    low = lambda *_: [Reading("hits", 98.5, "%", "hits 98.5 %")]  # noqa: E731
+    assert check.run(low, []) == (1, "DEMO WARNING - hits 98.5 % | hits=98.5%")
+    assert check.run(low, ["-w", "98%:"])[0] == 0
+    hint = 'range "99.5" alerts above 99.5, but lower is worse here: write "99.5:"'
+    assert check.run(low, ["-w", "99.5"]) == (3, f"DEMO UNKNOWN - argument -w/--warning: {hint}{HINT}")
+
+
+def test_other_thresholds_have_the_quantity_in_their_name():
+    check = Check("demo", "")
+    check.threshold("log_gap", unit="s", help="time without a line")
+    silent = lambda *_: [Reading("log_gap", 90, "s", "silent")]  # noqa: E731
+    assert check.run(silent, ["--log-gap-warning", "1m"])[0] == 1
+    assert check.run(silent, ["--log-gap-critical", "1m"])[0] == 2
+
+
+def test_option_types_answer_with_their_own_sentence(check):
+    check.option("--hold", type=units.duration, default="1h", help="time to remember")
+    assert check.run(lambda options, _run: [Fault(State.OK, str(options.hold))], [])[1] == "DEMO OK - 3600.0"
+    sentence = f'argument --hold: "1M" is not {A_TIME}'
+    assert check.run(fine, ["--hold", "1M"]) == (3, f"DEMO UNKNOWN - {sentence}{HINT}")
+
+
+def test_state_and_server_options_are_only_where_they_mean_something(check):
+    assert check.run(fine, ["--no-state"])[1] == f"DEMO UNKNOWN - unknown option --no-state{HINT}"
+    assert check.run(fine, ["--unreachable=ok"])[1] == f"DEMO UNKNOWN - unknown option --unreachable{HINT}"
+
+
+# Help
+
+
+@pytest.fixture
+def full_check(check):
+    """A check with every kind of option."""
+    check.option("--log", metavar="FILE", required=True, help="the log file, 100% of it")
+    check.option("--share", type=units.percent, default="90%", help="how much of it")
+    check.threshold("free_space", unit="B", critical="512M:", help="free space", lower_is_worse=True)
+    check.keeps_state()
+    check.asks_server()
+    return check
+
+
+def test_help_is_told_with_status_3(full_check):
+    code, text = full_check.run(fine, ["--help"])
+    assert code == 3
+    assert text.startswith("usage: check_demo [-t TIME]")
+    assert "\nCheck a demonstration.\n" in text
+    assert "Not in the help" not in text
+
+
+def test_ranges_are_explained_only_where_there_are_thresholds(full_check):
+    assert "RANGE is [@]start:end" in full_check.run(fine, ["--help"])[1]
+    assert "RANGE" not in Check("plain", None).run(fine, ["--help"])[1]
+
+
+@pytest.mark.parametrize("columns", ["20", "79", "300"])
+def test_help_fits_80_columns_whatever_the_terminal(full_check, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", columns)
+    widest = max(len(line) for line in full_check.run(fine, ["-h"])[1].splitlines())
+    assert 70 < widest <= 80
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "the log file, 100% of it",
+        "how much of it (default: 90%)",
+        "warning range: time behind the source, in seconds (default: 60)",
+        "critical range: free space, in bytes (default: 512M:)",
+        "warning range: free space, in bytes (default: none)",
+        "end within this time, whatever happens (default: 8s)",
+        "(default: text)",
+        "(default: unknown)",
+        "(default: $STATE_DIRECTORY, /var/lib/stallwatch/USER or ~/.local/state/stallwatch)",
+    ],
+)
+def test_help_tells_every_default(full_check, told):
+    assert told in " ".join(full_check.run(fine, ["-h"])[1].split())
+
+
+def test_options_are_recorded_the_plugins_own_first(full_check):
+    assert [action.option_strings[-1] for action in full_check.options] == [
+        "--warning",
+        "--critical",
+        "--log",
+        "--share",
+        "--free-space-warning",
+        "--free-space-critical",
+        "--timeout",
+        "--output",
+        "--verbose",
+        "--version",
+        "--help",
+        "--state-dir",
+        "--no-state",
+        "--unreachable",
+    ]
+
+
+def test_version_is_told_with_status_3(check):
+    assert check.run(fine, ["-V"]) == (3, "check_demo (stallwatch 0.1.0)")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["--bogus"], ["-w", "x"]])
+def test_what_needs_no_findings_loads_nothing_heavy(tmp_path, arguments):
+    path = tmp_path / "check_demo"
+    path.write_text(
+        "import os, sys\n"
+        "from stallwatch.check import Check\n"
+        "check = Check('demo', 'Check.')\n"
+        "check.threshold('lag', unit='s', warning='60', help='lag', headline=True)\n"
+        "check.keeps_state()\n"
+        "check.asks_server()\n"
+        "os._exit = lambda code: sys.exit(f'{code} {sorted(sys.modules)}')\n"
+        "check.main(None)\n"
+    )
+    run = subprocess.run([sys.executable, path, *arguments], capture_output=True, text=True, check=False)
+    assert run.stderr.startswith("3 [")
+    loaded = set(run.stderr.replace("'", "").strip().strip("3 []").split(", "))
+    heavy = {"nagiosplugin", "dataclasses", "json", "traceback", "typing", "hashlib", "shutil"}
+    assert "argparse" in loaded
+    assert loaded & {*heavy, "stallwatch.reading", "stallwatch.report", "stallwatch.state"} == set()
+
+
+# Crashes
+
+
+def test_an_unexpected_exception_is_unknown_and_keeps_its_text_to_itself(check):
+    line = crash.__code__.co_firstlineno + 1
+    sentence = f"internal error, ValueError at test_check.py:{line}: -vvv shows the traceback"
+    assert check.run(crash, ["-vv"]) == (3, f"DEMO UNKNOWN - {sentence}")
+
+
+def test_vvv_shows_the_traceback_without_the_secrets(check):
+    check.secret("hunter2")
+    code, text = check.run(crash, ["-vvv"])
+    assert code == 3
+    assert text.splitlines()[1] == "Traceback (most recent call last):"
+    assert text.splitlines()[-1] == "ValueError: access denied for root with password *** / x"
+    assert "hunter2" not in text
+
+
+@pytest.mark.parametrize("error", [SystemExit(0), GeneratorExit(), RecursionError(), MemoryError()])
+def test_no_exception_of_any_kind_is_ok(check, error):
+    def findings(_options, _run):
+        raise error
+
+    code, text = check.run(findings, [])
+    assert code == 3
+    assert text.startswith(f"DEMO UNKNOWN - internal error, {type(error).__name__} at test_check.py:")
+
+
+def test_findings_that_are_none_are_an_error(check):
+    code, text = check.run(lambda *_: None, [])
+    assert code == 3
+    assert text.startswith("DEMO UNKNOWN - internal error, TypeError at check.py:")
+
+
+def test_a_missing_dependency_is_named_and_how_to_get_it(check, monkeypatch):
+    monkeypatch.setitem(sys.modules, "nagiosplugin", None)
+    monkeypatch.delitem(sys.modules, "stallwatch.report", raising=False)
+    sentence = "the Python module nagiosplugin is missing: pip install nagiosplugin, or apt install "
+    assert check.run(fine, []) == (3, f"DEMO UNKNOWN - {sentence}python3-nagiosplugin")
+
+
+def test_secrets_are_masked_in_every_rendering(check):
+    def findings(_options, run):
+        check.secret("hunter2")
+        check.secret("it's")
+        check.secret("")
+        check.secret(None)
+        run.trace("connect with hunter2")
+        yield Fault(State.CRITICAL, "denied: hunter2", "it's")
+        raise ProbeError("no hunter2")
+
+    assert check.run(findings, ["-vvv"])[1].splitlines() == [
+        "DEMO CRITICAL - denied: ***: *** (+1 more problem)",
+        "[UNKNOWN] no ***",
+        "connect with ***",
+    ]
+    assert "hunter2" not in check.run(findings, ["--output=json"])[1]
+    assert "hunter2" not in check.run(findings, ["--output=human", "-vvv"])[1]
+
+
+def test_two_checks_in_one_process_share_nothing(check):
+    other = Check("other", "")
+    other.secret("lag")
+    assert other.run(fine, ["-vvv"]) == (0, "OTHER OK - *** 2 s | lag=2s")
+    assert check.run(fine, []) == (0, "DEMO OK - lag 2 s | lag=2s;60;300")
+
+
+# The process
+
+FINE = """
+def findings(options, run):
+    yield Reading("lag", 2, "s", "lag 2 s")
+"""
+STUBBORN = """
+def findings(options, run):
+    run.deadline.doing = "waiting for db1 | hunter2"
+    check.secret("hunter2")
+    print("begun", file=sys.stderr, flush=True) if options.verbose else None
+    while True:
+        try:
+            time.sleep(100)
+        except BaseException:
+            pass
+"""
+OVERDUE = b"DEMO UNKNOWN - no verdict within 500 ms: waiting for db1 / ***\n"
+SLACK = 5  # seconds for a busy machine to start Python and to end it
+
+
+def test_a_plugin_says_one_thing_and_leaves_with_the_state(plugin):
+    run = plugin(FINE, "-w", "1")
+    assert (run.returncode, run.stdout, run.stderr) == (1, b"DEMO WARNING - lag 2 s | lag=2s;1;300\n", b"")
+
+
+@pytest.mark.parametrize("argument", ["--help", "--version", "--bogus"])
+def test_help_version_and_bad_usage_leave_with_3_and_nothing_on_standard_error(plugin, argument):
+    run = plugin(FINE, argument)
+    assert (run.returncode, run.stderr) == (3, b"")
+    assert run.stdout
+
+
+def test_a_crash_leaves_with_3_and_nothing_on_standard_error(plugin):
+    run = plugin("def findings(options, run):\n    raise ValueError('hunter2')\n")
+    line = b"DEMO UNKNOWN - internal error, ValueError at check_demo:9: -vvv shows the traceback\n"
+    assert (run.returncode, run.stdout, run.stderr) == (3, line, b"")
+
+
+def test_what_libraries_print_is_not_seen(plugin):
+    run = plugin(
+        "def findings(options, run):\n"
+        "    import logging, warnings\n"
+        "    print('noise')\n"
+        "    warnings.warn('noise')\n"
+        "    logging.error('noise')\n"
+        "    os.system('echo noise >&2')\n"
+        "    yield Fault(State.OK, 'fine')\n"
+    )
+    assert (run.returncode, run.stdout, run.stderr) == (0, b"DEMO OK - fine\n", b"")
+
+
+def test_the_deadline_ends_a_run_that_swallows_every_exception(plugin):
+    begun = time.monotonic()
+    run = plugin(STUBBORN, "-t", "500ms")
+    assert time.monotonic() - begun < 0.5 + 0.5 + SLACK
+    assert (run.returncode, run.stdout, run.stderr) == (3, OVERDUE, b"")
+
+
+UNINTERRUPTED = """
+def findings(options, run):
+    import ctypes
+    lock = ctypes.create_string_buffer(64)
+    libc = ctypes.CDLL(None)
+    libc.pthread_mutex_lock(lock)
+    libc.pthread_mutex_lock(lock)
+"""
+SELFISH = """
+def findings(options, run):
+    import re
+    re.match("(a*)*b", "a" * 60)
+"""
+
+
+@pytest.mark.parametrize("body", [UNINTERRUPTED, SELFISH], ids=["no signal gets in", "no thread gets in"])
+def test_the_deadline_ends_a_run_within_a_c_library(plugin, body):
+    begun = time.monotonic()
+    run = plugin(body, "-t", "500ms")
+    assert time.monotonic() - begun < 0.5 + 0.5 + SLACK
+    assert (run.returncode, run.stdout) == (3, b"DEMO UNKNOWN - no verdict within 500 ms\n")
+
+
+def test_the_deadline_ends_a_run_whose_reader_does_not_read(plugin):
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    with open(writer, "wb", buffering=0) as pipe:
+        while pipe.write(b"x" * 4096):
+            pass
+        os.set_blocking(writer, True)
+        begun = time.monotonic()
+        run = plugin(FINE, "-t", "1s", stdout=writer)
+        assert time.monotonic() - begun < 1 + 0.5 + SLACK
+        assert run.stderr == b""
+    os.close(reader)
+
+
+@pytest.mark.parametrize(
+    ("signal_number", "word"), [(signal.SIGTERM, b"terminated"), (signal.SIGINT, b"interrupted")]
+)
+def test_a_signal_ends_a_run_that_swallows_every_exception(plugin, signal_number, word):
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([*plugin.write(STUBBORN), "-vvv", "-t", "50s"], **pipes) as process:
+        assert process.stderr.readline() == b"begun\n"
+        process.send_signal(signal_number)
+        assert process.communicate(timeout=30) == (b"DEMO UNKNOWN - " + word + b" before the verdict\n", b"")
+        assert process.returncode == 3
+
+
+def test_a_child_does_not_outlive_the_deadline(plugin):
+    reader, writer = os.pipe()
+    run = plugin(
+        "def findings(options, run):\n"
+        "    import subprocess\n"
+        f"    child = subprocess.Popen(['sleep', '100'], pass_fds=[{writer}])\n"
+        "    run.deadline.children.append(child)\n"
+        "    child.wait()\n",
+        *("-t", "500ms"),
+        pass_fds=[writer],
+    )
+    os.close(writer)
+    assert run.returncode == 3
+    assert select.select([reader], [], [], 30)[0] == [reader]  # nobody has the other end any more
+    os.close(reader)
+
+
+def test_a_child_that_lives_on_does_not_hold_standard_output(plugin):
+    run = plugin(
+        "def findings(options, run):\n"
+        "    import subprocess\n"
+        "    child = subprocess.Popen(['sleep', '100'])\n"
+        "    yield Fault(State.OK, str(child.pid))\n",
+        timeout=30,
+    )
+    os.kill(int(run.stdout.split()[-1]), signal.SIGKILL)
+    assert run.returncode == 0
+
+
+def test_a_forgotten_thread_does_not_keep_the_plugin(plugin):
+    run = plugin(
+        "def findings(options, run):\n"
+        "    import threading\n"
+        "    threading.Thread(target=time.sleep, args=(100,)).start()\n"
+        "    yield Fault(State.OK, 'fine')\n",
+        timeout=30,
+    )
+    assert run.returncode == 0
+
+
+def test_a_full_disk_behind_standard_output_is_3_in_silence(plugin):
+    with open("/dev/full", "wb") as full:
+        run = plugin(FINE, stdout=full)
+    assert (run.returncode, run.stderr) == (3, b"")
+
+
+def test_a_reader_that_is_gone_is_3_in_silence(plugin):
+    reader, writer = os.pipe()
+    os.close(reader)
+    run = plugin(FINE, stdout=writer)
+    os.close(writer)
+    assert (run.returncode, run.stderr) == (3, b"")
+
+
+def test_a_closed_standard_output_is_3_and_no_other_file_gets_the_report(plugin, tmp_path):
+    victim = tmp_path / "victim"
+    body = f"victim = os.open({str(victim)!r}, os.O_WRONLY | os.O_CREAT)\n" + FINE
+    command = ["sh", "-c", 'exec "$@" >&-', "sh", *plugin.write(body)]
+    run = subprocess.run(command, stderr=subprocess.PIPE, check=False)
+    assert (run.returncode, run.stderr) == (3, b"")
+    assert victim.read_bytes() == b""
+
+
+def test_a_closed_standard_error_does_no_harm(plugin):
+    command = ["sh", "-c", 'exec "$@" 2>&-', "sh", *plugin.write(FINE)]
+    run = subprocess.run(command, stdout=subprocess.PIPE, check=False)
+    assert (run.returncode, run.stdout) == (0, b"DEMO OK - lag 2 s | lag=2s;60;300\n")
+
+
+@pytest.mark.parametrize("locale", ["C", "POSIX", "en_US.ISO-8859-1"])
+def test_output_is_utf_8_whatever_the_locale(plugin, locale):
+    environment = {"LC_ALL": locale, "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    body = "def findings(options, run):\n    yield Fault(State.OK, 'gr\\u00f6\\u00dfer')\n"
+    run = plugin(body, env=environment)
+    assert run.stdout == "DEMO OK - größer\n".encode()
+
+
+def test_arguments_that_are_no_text_do_not_crash(plugin):
+    run = plugin(FINE, b"-w", b"\xff|\xfe")
+    assert run.returncode == 3
+    assert run.stdout.startswith(b'DEMO UNKNOWN - argument -w/--warning: range "?/?": "?/?" is not a time')

@@ -1,0 +1,311 @@
+import json
+import math
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from stallwatch import __version__
+from stallwatch.line import clean
+from stallwatch.reading import Fault, ProbeError, Reading, State
+from stallwatch.report import Report, judge
+from stallwatch.units import Range
+
+LAG = {"lag": {"warning": Range("60"), "critical": Range("300")}}
+
+
+def text(findings, thresholds=None, **settings):
+    return Report("demo", judge(findings, thresholds or {}), **settings).text()
+
+
+def state(value, **thresholds):
+    limits = {level: Range(limit) for level, limit in thresholds.items()}
+    return judge([Reading("lag", value)], {"lag": limits})[0].state
+
+
+# Judgement
+
+
+def test_a_reading_is_judged_by_the_thresholds_of_its_name():
+    assert state(60, warning="60", critical="300") is State.OK
+    assert state(61, warning="60", critical="300") is State.WARNING
+    assert state(301, warning="60", critical="300") is State.CRITICAL
+
+
+def test_without_a_threshold_there_is_no_opinion_not_even_of_negative_numbers():
+    assert state(-3) is State.OK
+    assert state(-3, warning="@5:") is State.OK
+    assert state(1e300) is State.OK
+
+
+@pytest.mark.parametrize("value", [None, math.nan, math.inf, -math.inf, True, "5"])
+def test_what_is_no_number_is_unknown(value):
+    assert state(value, warning="10", critical="20") is State.UNKNOWN
+
+
+def test_what_could_not_be_measured_says_why_and_has_no_perfdata():
+    lag = Reading("lag", None, "s", "the lag is unknown", "the receiver is stopped", "START REPLICA")
+    assert text([lag], LAG) == "DEMO UNKNOWN - the lag is unknown: the receiver is stopped: START REPLICA"
+
+
+def test_nan_is_not_ok_and_not_in_the_perfdata():
+    assert text([Reading("lag", math.nan, "s")], LAG) == "DEMO UNKNOWN - lag is nan, which is not a number"
+
+
+def test_true_is_not_a_number():
+    assert text([Reading("lag", value=True)]) == "DEMO UNKNOWN - lag is True, which is not a number"
+
+
+def test_something_that_was_not_found_out_does_not_hide_a_known_problem():
+    findings = [ProbeError("the lag is unknown"), Fault(State.CRITICAL, "the applier is stopped")]
+    assert text(findings).splitlines() == [
+        "DEMO CRITICAL - the applier is stopped (+1 more problem)",
+        "[UNKNOWN] the lag is unknown",
+    ]
+
+
+def test_something_that_was_not_found_out_is_worse_than_ok():
+    findings = [Reading("lag", 1, what="lag 1 s"), ProbeError("db1 refused", "start it")]
+    assert text(findings) == "DEMO UNKNOWN - db1 refused: start it | lag=1"
+
+
+def test_no_finding_at_all_is_unknown():
+    assert text([]) == "DEMO UNKNOWN - nothing was measured"
+
+
+# Line 1
+
+
+def test_when_all_is_well_the_first_finding_speaks_without_cause_or_advice():
+    findings = [Reading("lag", 2, "s", "lag 2 s", "a long transaction", "wait"), Reading("size", 5, "B")]
+    assert text(findings, LAG) == "DEMO OK - lag 2 s | lag=2s;60;300 size=5B"
+
+
+def test_the_worst_finding_leads_and_the_first_among_equals():
+    findings = [
+        Reading("lag", 100, "s", "lag 100 s"),
+        Fault(State.CRITICAL, "disk full", "binlogs", "purge them"),
+        Fault(State.CRITICAL, "node 3 down"),
+    ]
+    assert text(findings, LAG).splitlines() == [
+        "DEMO CRITICAL - disk full: binlogs: purge them (+2 more problems) | lag=100s;60;300",
+        "[CRITICAL] node 3 down",
+        "[WARNING] lag 100 s",
+    ]
+
+
+def test_a_reading_without_words_says_its_number():
+    assert text([Reading("lag", 2.50, "s")]) == "DEMO OK - lag is 2.5s | lag=2.5s"
+    assert text([Reading("lag", None, "s")]) == "DEMO UNKNOWN - lag could not be measured"
+
+
+def test_a_finding_without_words_says_so():
+    assert text([Fault(State.CRITICAL, "")]) == "DEMO CRITICAL - no details"
+
+
+def test_perfdata_stays_on_line_1_when_everything_is_told():
+    findings = [Reading("a", 1, what="a fine"), Reading("b", 2, what="b fine")]
+    assert text(findings, everything=True) == "DEMO OK - a fine | a=1 b=2\n[OK] b fine"
+
+
+def test_the_trace_comes_last():
+    assert text([Reading("a", 1)], trace=["SELECT 1: 3 ms"]) == "DEMO OK - a is 1 | a=1\nSELECT 1: 3 ms"
+
+
+def test_text_gives_way_to_perfdata_on_line_1_and_is_told_in_full_below():
+    findings = [Fault(State.WARNING, "é" * 700), Reading("lag", 1)]
+    line, rest = text(findings).splitlines()
+    assert line == "DEMO WARNING - " + "é" * 498 + "... | lag=1"
+    assert len(line.encode()) == 1022
+    assert rest == "[WARNING] " + "é" * 700
+
+
+def test_perfdata_is_never_cut():
+    readings = [Reading(f"quantity_{number}", number, what="much") for number in range(100)]
+    line = text(readings)
+    assert line.startswith("DEMO OK - much | quantity_0=0 ")
+    assert line.endswith(" quantity_99=99")
+
+
+def test_the_long_output_is_capped():
+    lines = text([Fault(State.WARNING, f"problem {number}") for number in range(60)]).splitlines()
+    assert lines[0] == "DEMO WARNING - problem 0 (+59 more problems)"
+    assert lines[50] == "[WARNING] problem 50"
+    assert lines[51:] == ["... and 9 more"]
+
+
+def test_what_is_too_long_even_below_is_cut_there():
+    assert text([Fault(State.WARNING, "x" * 9000)]).splitlines()[1] == "[WARNING] " + "x" * 7987 + "..."
+
+
+def test_all_of_it_fits_into_what_nrpe_sends():
+    assert len(text([Fault(State.WARNING, "é" * 100_000)] * 1000).encode()) < 65504
+
+
+# Perfdata
+
+
+@pytest.mark.parametrize(
+    ("limits", "item"),
+    [
+        ({"warning": "60", "critical": "300"}, "lag=1s;60;300"),
+        ({"critical": "@9:"}, "lag=1s;;9"),
+        ({"warning": "60", "critical": "0.5:300"}, "lag=1s;60"),
+        ({"warning": "-1:"}, "lag=1s"),
+    ],
+)
+def test_only_plain_thresholds_are_in_the_perfdata(limits, item):
+    thresholds = {"lag": {level: Range(limit) for level, limit in limits.items()}}
+    assert text([Reading("lag", 1, "s", "fine")], thresholds) == f"DEMO OK - fine | {item}"
+
+
+@pytest.mark.parametrize(
+    ("label", "item"),
+    [
+        ("java.lang:type=Memory", "java.lang_type_Memory=1"),
+        ("it's a | b;c", "it_s_a___b_c=1"),
+        ("größe", "gr__e=1"),
+        ("\n", "_=1"),
+    ],
+)
+def test_a_label_never_breaks_the_line(label, item):
+    assert text([Reading("lag", 1, what="fine", label=label)]) == f"DEMO OK - fine | {item}"
+
+
+def test_a_label_that_comes_again_is_numbered():
+    readings = [Reading(name, 1, what="fine") for name in ("a", "a", "a_2", "a")]
+    assert text(readings) == "DEMO OK - fine | a=1 a_2=1 a_2_2=1 a_3=1"
+
+
+def test_an_empty_name_makes_the_label_value():
+    assert text([Reading("", 1, what="fine")]) == "DEMO OK - fine | value=1"
+
+
+def test_an_empty_label_keeps_a_reading_out_of_the_perfdata():
+    assert text([Reading("lag", 1, what="fine", label="")]) == "DEMO OK - fine"
+
+
+def test_a_unit_that_engines_do_not_know_is_left_out():
+    assert text([Reading("lag", 1, "|", "fine")]) == "DEMO OK - fine | lag=1"
+
+
+# Text
+
+
+@pytest.mark.parametrize(
+    ("raw", "fit"),
+    [
+        ("a|b", "a/b"),
+        ("a\r\n\tb", "a b"),
+        ("  a  b ", "a b"),
+        ("a\x00\x1b[31mb", "a [31mb"),
+        ("a\u202eb\u2066c", "a b c"),
+        ("a\u00a0\u2028b", "a b"),
+        ("caf\udce9", "caf?"),
+        ("größer → 🙂", "größer → 🙂"),
+    ],
+)
+def test_any_text_is_made_fit_for_a_line(raw, fit):
+    assert clean(raw) == fit
+
+
+def test_secrets_are_masked_before_anything_else_changes_the_text():
+    assert clean("user:a|b  c@db1", {"a|b  c", "a"}) == "user:***@db1"
+
+
+# Other renderings
+
+
+def test_json_renders_the_same_verdict():
+    lag = Reading("lag", 61.5, "s", "lag 61.5 s", "busy", "wait", label="channel_1")
+    findings = [lag, ProbeError("“no” \\")]
+    line = Report("demo", judge(findings, LAG)).json()
+    assert "\n" not in line
+    assert json.loads(line) == {
+        "name": "demo",
+        "state": "WARNING",
+        "summary": "lag 61.5 s: busy: wait",
+        "findings": [
+            {
+                "name": "lag",
+                "value": 61.5,
+                "unit": "s",
+                "warning": "60",
+                "critical": "300",
+                "state": "WARNING",
+                "what": "lag 61.5 s",
+                "why": "busy",
+                "advice": "wait",
+            },
+            {
+                "name": None,
+                "value": None,
+                "unit": "",
+                "warning": None,
+                "critical": None,
+                "state": "UNKNOWN",
+                "what": "“no” \\",
+                "why": "",
+                "advice": "",
+            },
+        ],
+        "version": __version__,
+    }
+
+
+def test_json_has_no_nan():
+    line = Report("demo", judge([Reading("lag", math.nan)], {})).json()
+    assert json.loads(line)["findings"][0]["value"] is None
+
+
+def test_a_person_reads_the_worst_first_and_no_perfdata():
+    full = Fault(State.CRITICAL, "disk full", "binlogs", "purge")
+    findings = [Reading("lag", 1, "s", "lag 1 s", "quiet"), full]
+    assert Report("demo", judge(findings, LAG)).human().splitlines() == [
+        "demo is CRITICAL",
+        "  CRITICAL  disk full",
+        "            why:  binlogs",
+        "            do:   purge",
+        "  OK        lag 1 s",
+    ]
+
+
+# Whatever a probe finds
+
+NUMBER = r"-?\d+(\.\d{1,9})?"
+ITEM = rf"[A-Za-z0-9_.]+={NUMBER}(s|B|%|c)?(;({NUMBER})?;{NUMBER}|;{NUMBER})?"
+LINE = re.compile(rf"DEMO (OK|WARNING|CRITICAL|UNKNOWN) - [^|]+?( \| (?P<perfdata>{ITEM}( {ITEM})*))?")
+
+texts = st.text(max_size=600)
+numbers = st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats()
+readings = st.builds(
+    Reading,
+    name=st.sampled_from(["lag", "size"]) | texts,
+    value=numbers,
+    unit=st.sampled_from(["", "s", "B", "%", "c"]) | texts,
+    what=texts,
+    why=texts,
+    advice=texts,
+    label=st.none() | texts,
+)
+faults = st.builds(Fault, st.sampled_from(State), texts, texts, texts)
+errors = st.builds(ProbeError, texts, texts)
+ranges = st.sampled_from(["10", "@9:", "~:10", "5:10", "-1.5:", "1e-7", "1e12"]).map(Range)
+limits = st.fixed_dictionaries({}, optional={"warning": ranges, "critical": ranges})
+thresholds = st.dictionaries(st.sampled_from(["lag", "size"]), limits)
+
+
+@given(st.lists(readings | faults | errors, max_size=8), thresholds, st.booleans())
+def test_whatever_is_found_line_1_is_what_engines_can_read(findings, thresholds, everything):
+    report = Report("demo", judge(findings, thresholds), everything=everything)
+    line, *rest = report.text().split("\n")
+    match = LINE.fullmatch(line)
+    assert match
+    assert line.isprintable()
+    assert "  " not in line
+    assert len(line.encode()) <= 1023 or len(match["perfdata"]) > 900
+    labels = [item.partition("=")[0] for item in (match["perfdata"] or "").split()]
+    assert len(labels) == len(set(labels))
+    assert all(line.isprintable() and "|" not in line for line in rest)
+    assert json.loads(report.json())["state"] == report.state.name
+    assert report.human().encode()
