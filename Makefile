@@ -1,0 +1,73 @@
+# stallwatch: plain `make` tells what there is.
+
+# Debian's own Python: one under a private home could not be run by the user nagios.
+PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
+PREFIX ?= /usr/local
+PLUGINDIR ?= /usr/lib/nagios/plugins
+DESTDIR ?=
+
+VENV := .venv
+HOME_OF_IT := $(PREFIX)/lib/stallwatch
+PLUGINS := $(notdir $(wildcard plugins/check_*))
+
+help:
+	@echo "make demo      run the plugins on recorded logs of a real cluster and see what they say"
+	@echo "make test      run all tests; sets up what they need"
+	@echo "make check     lint, types, generated files unchanged, and all tests"
+	@echo "make bench     measure side by side with what one would use instead"
+	@echo "make generate  write anew what is made from the plugins' own parsers"
+	@echo "make record    make what the plugins say about recorded logs what the tests expect"
+	@echo "make install   PREFIX=$(PREFIX) PLUGINDIR=$(PLUGINDIR) DESTDIR=$(DESTDIR)"
+	@echo "make clean     remove everything that make has made here"
+
+# A virtual environment with the package as it stands here, and with the tools.
+$(VENV)/ready: setup.py pyproject.toml
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || contrib/debian-install python3-venv
+	$(PYTHON) -m venv --clear $(VENV)
+	$(VENV)/bin/pip install --quiet --editable '.[test]'
+	@touch $@
+
+demo: $(VENV)/ready
+	@$(VENV)/bin/python contrib/demo
+
+test: $(VENV)/ready
+	$(VENV)/bin/python -m pytest
+
+lint: $(VENV)/ready
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/mypy
+
+check: lint test
+	$(VENV)/bin/python contrib/generate --check
+
+generate: $(VENV)/ready
+	$(VENV)/bin/python contrib/generate
+
+# What the plugins say about recorded logs becomes what the tests expect: read the difference.
+record: $(VENV)/ready
+	STALLWATCH_RECORD=1 $(VENV)/bin/python -m pytest -q tests/recorded
+
+bench: $(VENV)/ready
+	$(VENV)/bin/python tests/bench/ndb_log.py
+
+# A private virtual environment and a link to each plugin. Byte-compiled, because the user nagios may not write
+# there; without pip and setuptools, whose .pth file would cost every check. DESTDIR must not be seen in it.
+STAGED := $(DESTDIR)$(HOME_OF_IT)
+install:
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || contrib/debian-install python3-venv
+	umask 022 && $(PYTHON) -m venv --clear $(STAGED)
+	umask 022 && $(STAGED)/bin/pip install --quiet --no-compile .
+	umask 022 && $(STAGED)/bin/python3 -m compileall -q -f -s '$(DESTDIR)' $(STAGED)/lib
+	$(STAGED)/bin/pip uninstall --quiet --yes setuptools pip 2>/dev/null
+	rm -rf $(STAGED)/bin/[Aa]ctivate* $(STAGED)/bin/pip* $(STAGED)/include
+	sed -i '/^command = /d' $(STAGED)/pyvenv.cfg
+	sed -i '1s|^#!.*|#!$(HOME_OF_IT)/bin/python3|' $(PLUGINS:%=$(STAGED)/bin/%)
+	install -d $(DESTDIR)$(PLUGINDIR)
+	for plugin in $(PLUGINS); do ln -sf $(HOME_OF_IT)/bin/$$plugin $(DESTDIR)$(PLUGINDIR)/$$plugin; done
+	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then contrib/state-directory nagios; fi
+
+clean:
+	rm -rf $(VENV) build dist lib/*.egg-info .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.PHONY: help demo test lint check generate record bench install clean

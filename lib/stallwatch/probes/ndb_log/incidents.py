@@ -1,0 +1,126 @@
+"""Alerts that single lines raise and clear, by the table of rules."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, dataclass, field
+
+from stallwatch.probes.ndb_log.rules import QUANTITIES, RULES
+from stallwatch.reading import Fault, Finding, Reading, State
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from stallwatch.probes.ndb_log.lines import Line
+    from stallwatch.probes.ndb_log.moments import Present
+    from stallwatch.probes.ndb_log.node import Node
+    from stallwatch.probes.ndb_log.rules import Rule
+
+_WITHIN = 600.0  # seconds in which a rule's line must come ``often`` times
+_KEPT = 100  # alerts
+_COMPILED = tuple((rule, re.compile(rule.pattern)) for rule in RULES)
+
+
+@dataclass
+class Alert:
+    """What a line of a rule said, filled in, as it is kept between runs."""
+
+    key: str
+    state: str  # name of a State; "" for a quantity
+    when: float
+    clock: str
+    what: str
+    why: str
+    advice: str
+    quantity: str
+    value: float
+    stays: bool
+    often: int
+    times: list[float] = field(default_factory=list)  # of its last lines, newest last
+
+
+class Incidents:
+    """The alerts of one log; ``memory`` is the JSON object that it keeps between runs."""
+
+    WORDS = tuple(rule.word for rule in RULES)
+
+    def __init__(self, node: Node, present: Present, memory: dict[str, Any]) -> None:
+        self._node = node
+        self._present = present
+        self._memory = memory
+        self._alerts = {kept["key"]: Alert(**kept) for kept in memory.get("alerts", [])}
+
+    def hear(self, line: Line) -> None:
+        """Take in one line of the log."""
+        when = self._present.of(line)
+        if when is None:
+            return
+        for rule, pattern in _COMPILED:
+            if match := pattern.match(line.text):
+                self._apply(rule, _words(match, line.node or self._node.id), when, line)
+                return
+
+    def begin(self) -> None:
+        """Forget what ended with the process: its memory is empty again."""
+        self._alerts = {key: alert for key, alert in self._alerts.items() if not alert.stays}
+
+    def keep(self) -> None:
+        """Put into the memory what still counts."""
+        held = [a for a in self._alerts.values() if self._present.holds(a.when, stays=a.stays)]
+        self._alerts = {alert.key: alert for alert in held[-_KEPT:]}
+        self._memory["alerts"] = [asdict(alert) for alert in self._alerts.values()]
+
+    def findings(self) -> Iterator[Finding]:
+        """Give every alert, and each quantity even when nothing was said of it."""
+        for quantity, (unit, none) in QUANTITIES.items():
+            alerts = sorted(
+                (a for a in self._alerts.values() if a.quantity == quantity), key=lambda a: -a.value
+            )
+            for alert in alerts:
+                label = quantity if alert is alerts[0] else ""
+                yield Reading(quantity, alert.value, unit, self._what(alert), alert.why, alert.advice, label)
+            if not alerts:
+                yield Reading(quantity, 0, unit, none)
+        for alert in self._alerts.values():
+            if alert.state and len(alert.times) >= alert.often:
+                yield Fault(State[alert.state], self._what(alert), alert.why, alert.advice)
+
+    def _apply(self, rule: Rule, words: dict[str, str], when: float, line: Line) -> None:
+        key = rule.key.format(**words)
+        if not rule.state and not rule.quantity:
+            self._alerts.pop(key, None)
+            return
+        before = self._alerts.get(key)
+        value = float(words.get("value", 0))
+        if before and before.quantity and self._present.holds(before.when) and before.value > value:
+            return  # the worst one within the hold speaks
+        times = [*(before.times if before else []), *[when] * line.times]
+        self._alerts[key] = Alert(
+            key=key,
+            state=rule.state.name if rule.state else "",
+            when=when,
+            clock=line.clock,
+            what=_speaker(words) + rule.what.format(**words),
+            why=rule.why.format(**words),
+            advice=rule.advice.format(**words),
+            quantity=rule.quantity,
+            value=value,
+            stays=rule.stays,
+            often=rule.often,
+            times=[time for time in times if abs(when - time) <= _WITHIN][-rule.often :],
+        )
+
+    def _what(self, alert: Alert) -> str:
+        return alert.what + self._present.at(alert.clock, alert.when)
+
+
+def _words(match: re.Match[str], node: int | None) -> dict[str, str]:
+    speaker = "" if node is None else str(node)
+    groups = {name: text or "" for name, text in match.groupdict().items()}
+    return {"node": speaker, "observer": speaker, **groups}
+
+
+def _speaker(words: dict[str, str]) -> str:
+    return f"node {words['node']}: " if words["node"] else ""

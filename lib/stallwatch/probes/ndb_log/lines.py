@@ -1,0 +1,68 @@
+"""One line of a data node's log or a cluster log, of any version from 5.0 to 9.7."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+
+# Formats since 5.0: 9.4 and later write UTC with "T" and "Z" (or an offset), 6.3 to 9.3 local time, old
+# printf lines have no time at all. Reports on the web turn "--" into a dash.
+_PREFIX = re.compile(
+    r"(?:ndb_mgm> )?"
+    r"(?:(?P<stamp>\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?"
+    r"|\d\d:\d\d:\d\d \d{4}-\d\d-\d\d) )?"
+    r"(?:\[(?P<source>\w+)\] (?P<level>[A-Z]+) *(?:--|[\u2013\u2014]) )?"
+    r"(?:Node (?P<node>\d+): )?"
+    r"(?P<text>.*?)"
+    r"(?: - Repeated (?P<repeats>\d+) times)?$"
+)
+_NDB = re.compile(
+    rb"\[(?:ndbd|Mgmt?Srvr|NDB|NdbApi)\] [A-Z]+ *(?:--|\xe2\x80[\x93\x94]) "
+    rb"|Ndb kernel (?:thread \d+ )?is stuck in: | waiting for lock, contentions: \d+ spins: "
+)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line without its prefix, and what the prefix said."""
+
+    text: str
+    when: float | None  # seconds since the epoch; None where the line has no time
+    clock: str  # the time as the log writes it, "2026-11-20 23:08:01"; "" where it has none
+    source: str  # "ndbd", "MgmtSrvr", ...; "" on bare printf lines
+    node: int | None  # the node that speaks, in a cluster log or an old data node's log
+    times: int  # how often it was said: the logger swallows repetitions for 3 s, then counts them
+
+
+def parse(raw: bytes) -> Line:
+    """Take a raw line apart. Any bytes make a line; what is no prefix is text."""
+    match = _PREFIX.match(raw.decode("utf-8", "replace").rstrip())
+    assert match is not None  # noqa: S101 - every part of the pattern is optional
+    stamp = match["stamp"] or ""
+    if stamp[2:3] == ":":  # 5.0 wrote the time before the date
+        stamp = f"{stamp[9:]} {stamp[:8]}"
+    when = _epoch(stamp)
+    return Line(
+        text=match["text"],
+        when=when,
+        clock="" if when is None else stamp[:19].replace("T", " "),
+        source=match["source"] or "",
+        node=int(match["node"]) if match["node"] else None,
+        times=int(match["repeats"] or 1),
+    )
+
+
+def speaks_ndb(block: bytes) -> bool:
+    """Tell whether any line of the block is one that only an NDB process writes."""
+    return _NDB.search(block) is not None
+
+
+def _epoch(stamp: str) -> float | None:
+    """Seconds since the epoch; times without a zone are this machine's local time. None if it is no time."""
+    if not stamp:
+        return None
+    try:
+        return datetime.fromisoformat(stamp).timestamp()
+    except (ValueError, OverflowError, OSError):  # "2026-13-45 99:99:99"
+        return None

@@ -1,0 +1,58 @@
+"""When something happened, and for how long it counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from stallwatch.probes.ndb_log.lines import Line
+
+_SAME_DAY = 12 * 3600.0  # seconds; within these the time of day alone is clear
+
+
+@dataclass
+class Present:
+    """The moment of judgement, how far back an alert reaches, and how old a line without a time is."""
+
+    now: float  # seconds since the epoch
+    hold: float  # seconds that an alert stays
+    undated: float | None  # the time of lines that have none; None: history of unknown age
+    whole: bool = False  # a log judged as a whole: the present is its last line
+    first: bool = (
+        False  # history of before the first run: a line without a time is as old as the one before it
+    )
+
+    def passes(self, line: Line) -> None:
+        """Move on to the time of a line."""
+        if line.when is None:
+            return
+        if self.whole:
+            self.now = max(self.now, line.when)
+        if self.whole or self.first:
+            self.undated = line.when
+
+    def of(self, line: Line) -> float | None:
+        """When a line was written, never in the future; None for history of unknown age."""
+        when = self.undated if line.when is None else line.when
+        return None if when is None else min(when, self.now)
+
+    def holds(self, when: float, *, stays: bool = False) -> bool:
+        """Whether what happened at ``when`` is still to be reported.
+
+        What ``stays`` does so until a line clears it, unless it is history of before the first run.
+        """
+        return (stays and not self.first) or self.now - when <= self.hold
+
+    def at(self, clock: str, when: float, word: str = "at") -> str:
+        """Name a moment as the log does: " at 23:08:01", with the date where that is not clear."""
+        if not clock:
+            return ""
+        return f" {word} {clock[11:] if self.now - when < _SAME_DAY else clock}"
+
+
+def present(*, now: float, hold: float, whole: bool, first: bool) -> Present:
+    """Make the present of one log at the beginning of a run."""
+    if whole:
+        return Present(0.0, float("inf"), 0.0, whole=True)
+    return Present(now, hold, None if first else now, first=first)

@@ -1,0 +1,111 @@
+"""What a log tells of its own data node: the number, the threads, the starts, the load."""
+
+from __future__ import annotations
+
+import os
+import re
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from typing import Any
+
+    from stallwatch.probes.ndb_log.lines import Line
+
+_FILE = re.compile(r"ndb_(\d+)_out")
+_THREAD = re.compile(r"thr: (\d+) tid: \d+ \((\w+)\)")
+_INTERVAL = re.compile(r"WatchDog timer is set to (\d+) ms")
+_OPERATIONS = re.compile(r"Operations=(\d+)$")
+# What a new process says before it lists its threads.
+_BEGINS = re.compile(r"Angel pid: \d+ started child|NDB Cluster -- DB node (?P<node>\d+)|Start initiated")
+_READY = re.compile(r"Started \(|Node started$|Start phase 101 completed")
+_ENDED = re.compile(
+    r"Forced node shutdown completed|Node shutdown completed|Child (?:process|has) terminated"
+)
+_FRESH = 60.0  # seconds for which a report of the load says something about a stuck thread
+
+
+class Node:
+    """The node whose log this is; ``memory`` is the JSON object that it keeps between runs."""
+
+    WORDS = (
+        b"thr: ",
+        b"WatchDog timer is set to ",
+        b"Angel pid: ",
+        b"NDB Cluster -- DB node ",
+        b"Start initiated",
+        b"Started (",
+        b"Node started",
+        b"Start phase  completed",
+        b"ode shutdown completed",
+    )
+    CONTEXT = (b"Operations=",)
+
+    def __init__(self, path: str, memory: dict[str, Any]) -> None:
+        self._memory = memory
+        self._roles: dict[str, str] = memory.setdefault("roles", {})
+        self._load: tuple[float | None, int] | None = None
+        if match := _FILE.search(os.path.basename(path)):
+            memory.setdefault("id", int(match[1]))
+
+    @property
+    def id(self) -> int | None:
+        """The node's number, from the name of the log or its start-up lines; None in a cluster log."""
+        return self._memory.get("id")
+
+    @property
+    def is_cluster_log(self) -> bool:
+        """Whether a management node wrote the log: then each line names its node."""
+        return bool(self._memory.get("cluster"))
+
+    @property
+    def starting(self) -> bool:
+        """Whether the node's process has begun and has not said that it is started."""
+        return bool(self._memory.get("starting"))
+
+    @property
+    def watchdog_interval(self) -> float | None:
+        """TimeBetweenWatchDogCheck in seconds, as the node said it at its start."""
+        return self._memory.get("interval")
+
+    @property
+    def prefix(self) -> str:
+        """The node's name and a blank, to begin a sentence with; empty where the node is not known."""
+        return "" if self.id is None else f"node {self.id} "
+
+    def thread(self, number: int | None) -> str:
+        """Name a thread of the node: "node 4 thread 2 (ldm)"."""
+        if number is None:  # up to 6.x there was only one
+            return f"{self.prefix}kernel thread"
+        role = self._roles.get(str(number))
+        return f"{self.prefix}thread {number}{f' ({role})' if role else ''}"
+
+    def load(self, when: float | None) -> int | None:
+        """Operations that the node last reported before ``when``; None where the log does not show it."""
+        if self._load is None or when is None or self._load[0] is None:
+            return None
+        return self._load[1] if abs(when - self._load[0]) <= _FRESH else None
+
+    def hear(self, line: Line) -> bool:
+        """Take note of a line; true when a new process begins, all of whose counters start at 0."""
+        if line.source.startswith("Mgm"):
+            self._memory["cluster"] = True
+        elif match := _THREAD.match(line.text):
+            self._roles[match[1]] = match[2]
+        elif match := _INTERVAL.match(line.text):
+            self._memory["interval"] = int(match[1]) / 1000
+        elif match := _OPERATIONS.match(line.text):
+            self._load = (line.when, int(match[1]))
+        elif match := _BEGINS.match(line.text):
+            return self._begin(match["node"])
+        elif _READY.match(line.text) or _ENDED.match(line.text):
+            self._memory["starting"] = False
+        return False
+
+    def _begin(self, number: str | None) -> bool:
+        if number:
+            self._memory["id"] = int(number)
+        if self.starting:  # the angel, the process and its phases each say that they begin
+            return False
+        self._roles.clear()
+        self._memory["starting"] = True
+        return True

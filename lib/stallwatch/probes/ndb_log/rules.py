@@ -1,0 +1,253 @@
+"""What is wrong in itself in one line of a log, and what makes it well again: a table.
+
+Severities are the operator's view of each line, not NDB's own level ("Arbitration check won" is an ALERT and
+good news, "Redo buffer full" is INFO). API nodes that come and go are no problem and have no row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stallwatch.reading import State
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One kind of line. Texts are formats over the pattern's groups."""
+
+    word: bytes  # in the line, for the first look; no digits
+    pattern: str
+    key: str  # a later line with the same key replaces this alert
+    state: State | None = None  # None: good news, the alert of that key is over
+    what: str = ""
+    why: str = ""
+    advice: str = ""
+    quantity: str = ""  # judged by the thresholds of this name instead of ``state``; its group is "value"
+    stays: bool = False  # until a line clears it or the node starts anew, however long that takes
+    often: int = 1
+
+
+_MEMORY = r"(?P<kind>Data|Index) usage (?:is|increased to|decreased to) (?P<percent>{})%"
+_MEMORY_ADVICE = "delete or move rows, or raise DataMemory by a rolling restart"
+COMPLETED = r"Backup (?P<id>\d+) started from (?:node )?\d+ completed"
+_DISCARD = "subscribers miss epochs: binary log gap, LOST_EVENTS on replicas"
+_SILENCE = "look at the network to it, and whether its process or machine stood still"
+_ARBITRATOR = "a split would end both halves; look at the management and SQL nodes that may arbitrate"
+
+RULES = (
+    Rule(
+        word=b"Arbitration ",
+        pattern=r"Arbitration (?:check )?lost - (?P<cause>.+)",
+        key="arbitration {node}",
+        state=State.CRITICAL,
+        what="arbitration lost",
+        why="{cause}",
+        advice="this node ends itself: look at the network",
+    ),
+    Rule(
+        word=b"no arbitrator",
+        pattern=r"Network partitioning - (?P<cause>no arbitrator (?:available|configured))",
+        key="arbitration {node}",
+        state=State.CRITICAL,
+        what="network partitioning",
+        why="{cause}",
+        advice="look at the network between the nodes, and give the cluster an arbitrator (ArbitrationRank)",
+    ),
+    Rule(word=b"Started (", pattern=r"Started \(", key="arbitration {node}"),
+    Rule(
+        word=b"Could not find an arbitrator",
+        pattern=r"Could not find an arbitrator",
+        key="arbitrator",
+        state=State.WARNING,
+        what="no arbitrator found",
+        why="cluster is not partition-safe",
+        advice=_ARBITRATOR,
+    ),
+    Rule(
+        word=b"Lost arbitrator",
+        pattern=r"Lost arbitrator node (?P<peer>\d+) - (?P<cause>.+?)(?: \[.*)?$",
+        key="arbitrator",
+        state=State.WARNING,
+        what="arbitrator node {peer} lost",
+        why="{cause}",
+        advice=_ARBITRATOR,
+    ),
+    Rule(
+        word=b"arbitrator node",
+        pattern=r"(?:Started|Receive|Prepare) arbitrator node",
+        key="arbitrator",
+    ),
+    Rule(
+        word=b"missed heartbeat",
+        pattern=r"Node (?P<observer>\d+) missed heartbeat (?P<value>\d+) from node (?P<peer>\d+)",
+        key="silence {observer} {peer}",
+        what="management node {observer} missed heartbeat {value} of node {peer}",
+        why="after 3 it cuts the connection",
+        advice=_SILENCE,
+        quantity="missed_heartbeats",
+    ),
+    Rule(
+        word=b"missed heartbeat",
+        pattern=r"Node (?P<peer>\d+) missed heartbeat (?P<value>\d+)",
+        key="silence {observer} {peer}",
+        what="node {peer} missed heartbeat {value}",
+        why="after 4 it is declared dead",
+        advice=_SILENCE,
+        quantity="missed_heartbeats",
+    ),
+    Rule(
+        word=b"due to missed heartbeat",
+        pattern=r"Node (?P<observer>\d+) disconnecting node (?P<peer>\d+) due to missed heartbeat",
+        key="silence {observer} {peer}",
+        state=State.CRITICAL,
+        what="management node {observer} cut the connection of node {peer}",
+        why="missed heartbeats",
+        advice=_SILENCE,
+    ),
+    Rule(word=b" Connected", pattern=r"Node (?P<peer>\d+) Connected", key="silence {observer} {peer}"),
+    Rule(
+        word=b"late heartbeat",
+        pattern=r"Node (?P<peer>\d+) late heartbeat (?P<ms>\d+)ms",
+        key="late heartbeat {peer} {node}",
+        state=State.WARNING,
+        what="node {peer} was late with its heartbeat 3 times in 10 min",
+        why="last by {ms} ms",
+        advice=_SILENCE,
+        often=3,
+    ),
+    Rule(
+        word=b"GCP_COMMIT lag",
+        pattern=r"GCP Monitor: GCP_COMMIT lag (?P<value>\d+) sec",
+        key="gcp commit {node}",
+        what="GCP_COMMIT lag {value} s",
+        why="a global checkpoint waits for a node: commits stand still",
+        advice="look for a stuck thread or a lagging node in the other nodes' logs",
+        quantity="gcp_commit_lag",
+    ),
+    Rule(
+        word=b"GCP_SAVE lag",
+        pattern=r"GCP Monitor: GCP_SAVE lag (?P<value>\d+) sec",
+        key="gcp save {node}",
+        what="GCP_SAVE lag {value} s",
+        why="a global checkpoint waits for a disk",
+        advice="look at the redo log's disk on every data node: iostat -kx 1",
+        quantity="gcp_save_lag",
+    ),
+    Rule(
+        word=b"Detected GCP stop",
+        pattern=r"Detected GCP stop\((?P<kind>\d+)\)\.*(?:sending kill to (?P<victim>.+))?",
+        key="gcp stop",
+        state=State.CRITICAL,
+        what="global checkpoint stopped",
+        why="the lagging nodes are ended: {victim}",
+        advice="look at the disk and for stuck threads on these nodes",
+    ),
+    Rule(
+        word=b"LCP Frag watchdog",
+        pattern=r"LCP Frag watchdog ?: (?P<cause>.+)",
+        key="lcp {node}",
+        state=State.WARNING,
+        what="local checkpoint does not progress",
+        why="{cause}",
+        advice="look at the disk of the data directory: iostat -kx 1",
+    ),
+    Rule(
+        word=b"Waited too long with LCP",
+        pattern=r"Waited too long with LCP not progressing",
+        key="lcp {node}",
+        state=State.CRITICAL,
+        what="local checkpoint stood still too long",
+        why="the watchdog ends the node (error 7200)",
+        advice="look at the disk of the data directory: iostat -kx 1",
+    ),
+    Rule(
+        word=b"usage ",
+        pattern=_MEMORY.format(r"9\d|1\d\d"),
+        key="memory {kind} {node}",
+        state=State.CRITICAL,
+        what="{kind} memory {percent} % used",
+        why="writes fail at 95 %",
+        advice=_MEMORY_ADVICE,
+        stays=True,
+    ),
+    Rule(
+        word=b"usage ",
+        pattern=_MEMORY.format(r"8\d"),
+        key="memory {kind} {node}",
+        state=State.WARNING,
+        what="{kind} memory {percent} % used",
+        why="writes fail at 95 %",
+        advice=_MEMORY_ADVICE,
+        stays=True,
+    ),
+    Rule(
+        word=b"usage ",
+        pattern=_MEMORY.format(r"\d+"),
+        key="memory {kind} {node}",
+    ),
+    Rule(
+        word=b"Backup ",
+        pattern=r"Backup (?P<id>\d+) started from (?:node )?\d+ has been aborted\. Error: (?P<e>\d+)",
+        key="backup",
+        state=State.WARNING,
+        what="backup {id} aborted",
+        why="error {e}",
+        advice="run perror --ndb {e}, then start the backup again",
+    ),
+    Rule(
+        word=b"Backup ",
+        pattern=r"Backup request from \d+ failed to start\. Error: (?P<e>\d+)",
+        key="backup",
+        state=State.WARNING,
+        what="backup failed to start",
+        why="error {e}",
+        advice="run perror --ndb {e}, then start it again",
+    ),
+    Rule(
+        word=b"Backup ",
+        pattern=COMPLETED,
+        key="backup",
+    ),
+    Rule(
+        word=b"Disconnecting lagging nodes",
+        pattern=r"Disconnecting lagging nodes '(?P<peers>[^']*)'",
+        key="lagging {peers}",
+        state=State.CRITICAL,
+        what="lagging nodes {peers} disconnected",
+        why=_DISCARD,
+        advice="look why these SQL nodes are slow; raise MaxBufferedEpochs or MaxBufferedEpochBytes",
+    ),
+    Rule(
+        word=b"exceeded MaxBufferedEpochs",
+        pattern=r"Disconnecting node (?P<peer>\d+) because it has exceeded MaxBufferedEpochs",
+        key="lagging {peer}",
+        state=State.CRITICAL,
+        what="lagging node {peer} disconnected",
+        why=_DISCARD,
+        advice="look why this SQL node is slow; raise MaxBufferedEpochs",
+    ),
+    Rule(
+        word=b"ut of event buffer",
+        pattern=r"(?:SUMA )?Out of event buffer|Nodefailure while out of event buffer",
+        key="event buffer",
+        state=State.CRITICAL,
+        what="out of event buffer",
+        why=_DISCARD,
+        advice="raise MaxBufferedEpochBytes; look for a slow SQL node",
+    ),
+    Rule(
+        word=b"Filesystem problem",
+        pattern=r"Filesystem problem: (?P<cause>.+)",
+        key="filesystem {node}",
+        state=State.WARNING,
+        what="file system problem",
+        why="{cause}",
+        advice="look at the disk and in dmesg",
+    ),
+)
+# Quantities that the rules tell of: unit, and what to say when no line did.
+QUANTITIES = {
+    "missed_heartbeats": ("", "no missed heartbeat"),
+    "gcp_commit_lag": ("s", "no GCP_COMMIT lag"),
+    "gcp_save_lag": ("s", "no GCP_SAVE lag"),
+}

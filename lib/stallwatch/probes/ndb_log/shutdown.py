@@ -1,0 +1,227 @@
+"""Nodes that end, fail to start and come back.
+
+A node that is down stays CRITICAL until it starts. Once its process begins again it is CRITICAL for the hold,
+and once it has started a WARNING for the hold, so that no interval between two checks hides a crash. Ordered
+stops and restarts, which end with the same disconnects and arbitration, are no problem.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict
+
+from stallwatch.probes.ndb_log.down import Down, by_signal, forced, not_started
+from stallwatch.reading import Fault, Finding, Reading
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from stallwatch.probes.ndb_log.lines import Line
+    from stallwatch.probes.ndb_log.moments import Present
+    from stallwatch.probes.ndb_log.node import Node
+
+_PLANNED = 600.0  # seconds after an order in which the node's end is no failure
+_HANDED_OVER = 60.0  # seconds after a handover in which a peer's end is no failure
+_ONE_END = 60.0  # seconds within which several logs tell of the same end of a node
+_KEPT = 100  # shutdowns
+_FORCED = (
+    r"Forced node shutdown completed(?:, restarting)?(?:, no start)?(?:, initial)?\."
+    r"(?: Occur?red during startphase (?P<phase>\d+)\.)?"
+    r"(?: Initiated by signal (?P<signal>\d+)\.)?"
+    r"(?: Caused by error (?P<error>\d+): '(?P<text>.*)'\.)?"
+)
+_NOT_STARTED = (
+    r"(?:Failed to allocate nodeid|Couldn't start as daemon), error: '(?P<cause>.*)'"
+    r"|Malloc \((?P<bytes>\d+) bytes\) for (?P<pools>.+) failed, exiting"
+)
+_GAVE_UP = r"Angel detected too many startup failures\((?P<count>\d+)\), not restarting again"
+_DECLARED_DEAD = (
+    r"We\((?P<we>\d+)\) have been declared dead by (?P<by>\d+).*?reason: (?P<reason>.+)"
+    r"|Node (?P<peer>\d+) declared dead due to missed heartbeat"
+)
+_PEER = r"NR Status: node=(?P<peer>\d+),OLD=.*,NEW="
+
+
+class Shutdown:
+    """The ends and starts that one log tells of; ``memory`` is the JSON object that it keeps between runs."""
+
+    WORDS = (
+        b"ode shutdown ",
+        b"Child process terminated",
+        b"declared dead",
+        b"has failed. The Node state",
+        b"NR Status: node=,OLD=",
+        b"has completed its restart",
+        b"too many startup failures",
+        b"Failed to allocate nodeid",
+        b"start as daemon, error",
+        b"failed, exiting",
+        b"shutdown handover",
+    )
+
+    def __init__(self, node: Node, present: Present, memory: dict[str, Any]) -> None:
+        self._node = node
+        self._present = present
+        self._memory = memory
+        self._down = {kept["node"]: Down(**kept) for kept in memory.get("down", [])}
+        self._times: list[list[Any]] = memory.get("times", [])  # [when, node]
+        self._ordered: dict[str, float] = memory.setdefault("ordered", {})  # node, or "any": when
+
+    def hear(self, line: Line) -> None:
+        """Take in one line of the log."""
+        when = self._present.of(line)
+        if when is None:
+            return
+        for pattern, understand in self._LINES:
+            if match := pattern.match(line.text):
+                understand(self, match, line.node or self._node.id, when, line.clock)
+                return
+
+    def begin(self) -> None:
+        """Keep everything: that a new process begins is part of this tale."""
+
+    def keep(self) -> None:
+        """Put into the memory what still counts."""
+        self._down = {down.node: down for down in self._down.values() if self._counts(down)}
+        self._times = [[when, node] for when, node in self._times if self._present.holds(when)][-_KEPT:]
+        self._memory["down"] = [asdict(down) for down in self._down.values()]
+        self._memory["times"] = self._times
+
+    def ended(self) -> Iterator[tuple[Down, Fault]]:
+        """Give each node that ended, with what there is to say of it."""
+        for down in self._down.values():
+            yield down, down.fault(self._present)
+
+    def times(self) -> list[tuple[float, int | None]]:
+        """When which node ended."""
+        return [(when, node) for when, node in self._times]
+
+    # One method for each kind of line: its match, the node that speaks, the time and the clock of the line.
+
+    def _hear_forced(self, match: re.Match[str], node: int | None, when: float, clock: str) -> None:
+        self._end(node, when, clock, *forced(match))
+
+    def _hear_not_started(self, match: re.Match[str], node: int | None, when: float, clock: str) -> None:
+        self._end(node, when, clock, *not_started(match))
+
+    def _hear_gave_up(self, match: re.Match[str], node: int | None, when: float, clock: str) -> None:
+        """Note it of the node that failed to start; the line of its last failure comes after this one."""
+        if not self._is_down(node):
+            self._end(
+                node,
+                when,
+                clock,
+                "failed to start",
+                f"{match['count']} times",
+                "look at the errors before it",
+            )
+        self._down[node].gave_up = match["count"]
+
+    def _hear_killed(self, match: re.Match[str], node: int | None, when: float, clock: str) -> None:
+        if not self._is_down(node):
+            self._end(node, when, clock, "shut down", *by_signal(int(match["signal"])))
+
+    def _hear_declared_dead(self, match: re.Match[str], _: int | None, when: float, clock: str) -> None:
+        node = int(match["we"] or match["peer"])
+        if not self._is_down(node):
+            why = f"by node {match['by']}: {match['reason']}" if match["we"] else "missed heartbeats"
+            advice = "look for a paused VM, swapping, network trouble, then restart the node"
+            self._end(node, when, clock, "declared dead", why, advice)
+
+    def _hear_peer_failed(self, match: re.Match[str], _: int | None, when: float, clock: str) -> None:
+        node = int(match["peer"])
+        ordered = self._is_ordered(str(node), when, _PLANNED)
+        handed_over = self._is_ordered("any", when, _HANDED_OVER)
+        own_order = self._is_ordered(str(self._node.id), when, _PLANNED)
+        if not (ordered or handed_over or own_order or self._is_down(node)):
+            why = "another node saw its connection break"
+            self._end(node, when, clock, "failed", why, f"read ndb_{node}_out.log on its machine")
+            self._down[node].hearsay = True
+
+    def _hear_order(self, _: re.Match[str], node: int | None, when: float, _clock: str) -> None:
+        self._ordered[str(node)] = when
+
+    def _hear_handover(self, _: re.Match[str], _node: int | None, when: float, _clock: str) -> None:
+        """Take an end that follows for planned: the node that takes over does not name the other."""
+        self._ordered["any"] = when
+
+    def _hear_completed(self, match: re.Match[str], node: int | None, when: float, clock: str) -> None:
+        """Tell a stop by order from the end of a node that could not start: 9.7.2 calls both completed."""
+        ordered = self._is_ordered(str(node), when, _PLANNED)
+        self._ordered[str(node)] = when
+        if match["again"] and not ordered and not self._is_down(node):
+            advice = "look at the lines before it in the node's own log"
+            self._end(node, when, clock, "ended and restarts", "the log shows no order", advice)
+
+    def _hear_beginning(self, match: re.Match[str], node: int | None, when: float, clock: str) -> None:
+        self._goes_on(match, node, "starting", when, clock)
+
+    def _hear_back(self, match: re.Match[str], node: int | None, when: float, clock: str) -> None:
+        self._goes_on(match, node, "back", when, clock)
+
+    def _end(self, node: int | None, when: float, clock: str, what: str, why: str, advice: str) -> None:
+        before = self._down.get(node)
+        if before is None or before.phase != "down":
+            self._times.append([when, node])
+        down = self._down[node] = Down(node, when, clock, what, why, advice)
+        if before and before.phase == "down":
+            down.gave_up = before.gave_up
+
+    def _goes_on(self, match: re.Match[str], node: int | None, phase: str, when: float, clock: str) -> None:
+        peer = match.groupdict().get("peer")
+        node = int(peer) if peer else node
+        down = self._down.get(node)
+        self._ordered.pop(str(node), None)
+        if down and down.phase != "back":
+            down.phase, down.since, down.since_clock = phase, when, clock
+
+    def _is_ordered(self, node: str, when: float, within: float) -> bool:
+        return self._ordered.get(node, float("-inf")) >= when - within
+
+    def _is_down(self, node: int | None) -> bool:
+        down = self._down.get(node)
+        return down is not None and down.phase == "down"
+
+    def _counts(self, down: Down) -> bool:
+        when = down.since if down.phase == "starting" else down.when
+        return self._present.holds(when, stays=down.phase == "down")
+
+    _LINES = tuple(
+        (re.compile(pattern), understand)
+        for pattern, understand in (
+            (_FORCED, _hear_forced),
+            (_NOT_STARTED, _hear_not_started),
+            (_GAVE_UP, _hear_gave_up),
+            (r"Child process terminated by signal (?P<signal>\d+)", _hear_killed),
+            (_DECLARED_DEAD, _hear_declared_dead),
+            (r"Node (?P<peer>\d+) has failed\. The Node state", _hear_peer_failed),
+            (_PEER + "Node failed, fail handling ongoing", _hear_peer_failed),
+            (r"Node shutdown initiated", _hear_order),
+            (r"shutdown handover", _hear_handover),
+            (r"Node shutdown completed(?P<again>, restarting)?", _hear_completed),
+            (r"Angel pid: \d+ started child|Start initiated", _hear_beginning),
+            (_PEER + "Allocated node id", _hear_beginning),
+            (r"Started \(|Node started$|Start phase 101 completed", _hear_back),
+            (r"Node (?P<peer>\d+) has completed its restart", _hear_back),
+            (_PEER + "Restart completed", _hear_back),
+        )
+    )
+
+
+def findings(told: list[Shutdown]) -> Iterator[Finding]:
+    """Give each node that ended once, in the words of the log that knows most, and the number of ends."""
+    best: dict[int | None, tuple[Down, Fault]] = {}
+    for log in told:
+        for down, fault in log.ended():
+            if down.node not in best or best[down.node][0].hearsay:
+                best[down.node] = (down, fault)
+    yield from (fault for _, fault in best.values())
+    ends = sorted((time for log in told for time in log.times()), key=lambda end: (end[1] or 0, end[0]))
+    before = [None, *ends[:-1]] if ends else []
+    count = sum(
+        last is None or last[1] != end[1] or end[0] - last[0] > _ONE_END
+        for last, end in zip(before, ends, strict=True)
+    )
+    yield Reading("shutdowns", count, what=f"forced shutdowns: {count}")

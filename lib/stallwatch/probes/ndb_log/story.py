@@ -1,0 +1,98 @@
+"""What one log tells, from run to run."""
+
+from __future__ import annotations
+
+from stallwatch.probes.ndb_log.backups import Backups
+from stallwatch.probes.ndb_log.contention import Contention
+from stallwatch.probes.ndb_log.incidents import Incidents
+from stallwatch.probes.ndb_log.lines import parse, speaks_ndb
+from stallwatch.probes.ndb_log.node import Node
+from stallwatch.probes.ndb_log.oversleep import Oversleeps
+from stallwatch.probes.ndb_log.redo import Redo
+from stallwatch.probes.ndb_log.shapes import Shapes
+from stallwatch.probes.ndb_log.shutdown import Shutdown
+from stallwatch.probes.ndb_log.watchdog import DEFAULT_INTERVAL, Watchdog
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from stallwatch.probes.ndb_log import Settings
+    from stallwatch.probes.ndb_log.moments import Present
+    from stallwatch.reading import Finding
+
+_SUBJECTS = (Node, Shutdown, Incidents, Redo, Watchdog, Oversleeps, Contention, Backups)
+WORDS = frozenset(word for subject in _SUBJECTS for word in subject.WORDS)
+
+
+class Story:
+    """One log's tale: its node and what befell it; ``memory`` is the JSON object kept between runs."""
+
+    def __init__(self, path: str, memory: dict[str, Any], present: Present) -> None:
+        def part(name: str) -> dict[str, Any]:
+            kept: dict[str, Any] = memory.setdefault(name, {})
+            return kept
+
+        self.path = path
+        self.lines = 0
+        self._memory = memory
+        self._present = present
+        self._shapes = Shapes(WORDS, Node.CONTEXT)
+        self.node = Node(path, part("node"))
+        self.shutdown = Shutdown(self.node, present, part("shutdown"))
+        self._incidents = Incidents(self.node, present, part("incidents"))
+        self._redo = Redo(self.node, present, part("redo"))
+        self.watchdog = Watchdog(self.node, present, part("watchdog"))
+        self._oversleeps = Oversleeps(self.node, present, part("oversleeps"))
+        self._contention = Contention(self.node, present, part("contention"))
+        self._backups = Backups(present, part("backups"))
+        self._topics = (
+            self.shutdown, self._incidents, self._redo, self.watchdog, self._oversleeps, self._contention,
+        )  # fmt: skip
+
+    @property
+    def is_ndb(self) -> bool:
+        """Whether any line so far, in this run or before, was one of an NDB process."""
+        return bool(self._memory.get("ndb"))
+
+    def read(self, block: bytes) -> None:
+        """Take in a block of whole lines."""
+        self.lines += block.count(b"\n")
+        if not self.is_ndb and speaks_ndb(block):
+            self._memory["ndb"] = True
+        for raw in self._shapes.pick(block):
+            self._hear(raw)
+
+    def keep(self) -> None:
+        """Put into the memory what still counts."""
+        for topic in self._topics:
+            topic.keep()
+
+    def forget(self) -> None:
+        """Acknowledge everything up to here: only positions, threads and counters are kept."""
+        for name in ("shutdown", "incidents", "redo", "watchdog", "oversleeps"):
+            self._memory[name] = {}
+        self._memory["contention"].pop("worst", None)
+
+    def findings(self, settings: Settings) -> Iterator[Finding]:
+        """Give all that still counts; without the shutdowns, of which other logs may tell, too."""
+        yield from self._incidents.findings()
+        yield from self._redo.findings()
+        yield from self.watchdog.findings(
+            settings.watchdog_interval or self.node.watchdog_interval or DEFAULT_INTERVAL
+        )
+        yield from self._oversleeps.findings()
+        yield from self._contention.findings(settings.spin)
+        if settings.backup_age and self.node.is_cluster_log:
+            yield from self._backups.findings(settings.backup_age)
+
+    def _hear(self, raw: bytes) -> None:
+        line = parse(raw)
+        self._present.passes(line)
+        if self.node.hear(line):
+            for topic in self._topics:
+                topic.begin()
+        for topic in self._topics:
+            topic.hear(line)
+        self._backups.hear(line)

@@ -1,0 +1,226 @@
+"""Stuck threads, as the watchdog of a data node reports them.
+
+The watchdog looks every 100 ms at each thread's sign of life and kills the node when one is missing for three
+times TimeBetweenWatchDogCheck (WatchDog.cpp; measured on 9.7.2: killed at elapsed=18022 with the default).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, dataclass
+
+from stallwatch.probes.ndb_log import blocks
+from stallwatch.probes.ndb_log.oversleep import THREAD, TOGETHER
+from stallwatch.probes.ndb_log.verdict import judge
+from stallwatch.reading import Fault, Finding, Reading, State
+from stallwatch.units import say_duration
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from stallwatch.probes.ndb_log.lines import Line
+    from stallwatch.probes.ndb_log.moments import Present
+    from stallwatch.probes.ndb_log.node import Node
+
+KILL = 3  # times TimeBetweenWatchDogCheck without a sign of life, and the watchdog ends the node
+DEFAULT_INTERVAL = 6.0  # seconds, TimeBetweenWatchDogCheck
+
+_STUCK = re.compile(
+    r"Ndb kernel (?:thread (?P<thread>\d+) )?is stuck in: (?P<place>.+?)(?: elapsed=(?P<ms>\d+)|$)"
+)
+_TIMES = re.compile(r"Watchdog: User time: (\d+) +System time: (\d+)\b(?! \(errno=)")
+_BLOCK = re.compile(r"JobHandling in block: (\d+), gsn: (\d+)")
+# Silence is in order then: a start allocates memory, and a thread that never worked has no place.
+_IN_ORDER = re.compile(r"Allocating memory|Unknown place 0$")
+_STALL = 1000  # milliseconds; shorter stalls during a start-up mean nothing
+
+_TICK = 0.01  # seconds: the watchdog prints times(2) of the whole process, CLK_TCK is 100
+_OFTEN = 5  # stuck episodes ...
+_OFTEN_WITHIN = 600.0  # ... in these seconds are worth a warning
+_KEPT = 100  # episodes
+
+
+@dataclass
+class Episode:
+    """One thread without a sign of life. Times in milliseconds, ticks of 10 ms, microseconds as logged."""
+
+    thread: int | None
+    place: str
+    when: float  # of the last line
+    clock: str
+    first_ms: int
+    last_ms: int | None  # None: versions up to 6.x do not say for how long
+    ticks: list[int]  # user and system at the first and at the last report: [u0, s0, u1, s1]
+    own: list[int] | None = None  # milliseconds overslept, user and system microseconds of the thread itself
+    load: int | None = None  # operations that the node reported before
+
+    @property
+    def seconds(self) -> float | None:
+        """For how long the thread gave no sign of life."""
+        return None if self.last_ms is None else self.last_ms / 1000
+
+
+class Watchdog:
+    """What the watchdog said of one data node; ``memory`` is the JSON object that it keeps between runs."""
+
+    WORDS = (b"is stuck in: ", b"Watchdog: User time: ")
+
+    def __init__(self, node: Node, present: Present, memory: dict[str, Any]) -> None:
+        self._node = node
+        self._present = present
+        self._memory = memory
+        self._stuck = [Episode(**kept) for kept in memory.get("stuck", [])]
+        self._last: Episode | None = None  # the one that the next line of process times belongs to
+
+    def hear(self, line: Line) -> None:
+        """Take in one line of the log."""
+        when = self._present.of(line)
+        if when is None:
+            return
+        if match := _STUCK.search(line.text):
+            self._hear_stuck(match, when, line.clock)
+        elif match := THREAD.match(line.text):
+            self._hear_overslept(match, when)
+        if match := _TIMES.search(line.text):
+            self._hear_times(int(match[1]), int(match[2]))
+
+    def begin(self) -> None:
+        """Forget what cannot go on in a new process."""
+        self._last = None
+
+    def keep(self) -> None:
+        """Put into the memory what still counts."""
+        holds = self._present.holds
+        self._stuck = sorted((e for e in self._stuck if holds(e.when)), key=_severity)[-_KEPT:]
+        self._stuck.sort(key=lambda episode: episode.when)
+        self._memory["stuck"] = [asdict(episode) for episode in self._stuck]
+
+    @property
+    def episodes(self) -> int:
+        """How many times a thread was stuck."""
+        return len(self._stuck)
+
+    @property
+    def longest(self) -> float:
+        """The longest time in seconds for which a thread gave no sign of life; 0 if none was stuck."""
+        return max((episode.seconds or 0 for episode in self._stuck), default=0)
+
+    def findings(self, interval: float) -> Iterator[Finding]:
+        """Give the longest stuck time first; ``interval`` is TimeBetweenWatchDogCheck in seconds."""
+        worst = sorted(self._stuck, key=_severity, reverse=True)
+        longest = next((episode for episode in worst if episode.last_ms is not None), None)
+        for episode in worst:
+            yield self._judge(episode, KILL * interval, label="stuck" if episode is longest else "")
+        if longest is None:
+            yield Reading("stuck", 0, "s", "no thread stuck")
+        yield from self._often()
+
+    def _hear_stuck(self, match: re.Match[str], when: float, clock: str) -> None:
+        place = match["place"]
+        self._last = None
+        if _IN_ORDER.match(place):
+            return
+        thread = int(match["thread"]) if match["thread"] else None
+        ms = int(match["ms"]) if match["ms"] else None
+        if self._node.starting and (ms or 0) < _STALL:
+            return
+        episode = self._open(thread)
+        if episode and _goes_on(episode, ms, when, dated=bool(clock)):
+            episode.last_ms, episode.when, episode.clock = ms, when, clock
+            episode.place = _say_place(place)
+        else:
+            load = self._node.load(when)
+            episode = Episode(thread, _say_place(place), when, clock, ms or 0, ms, [], load=load)
+            self._stuck.append(episode)
+        self._last = episode
+
+    def _open(self, thread: int | None) -> Episode | None:
+        """Return the last episode of a thread unless the thread has reported since."""
+        mine = [episode for episode in self._stuck if episode.thread == thread]
+        return mine[-1] if mine and mine[-1].own is None else None
+
+    def _hear_times(self, user: int, system: int) -> None:
+        if self._last is None:
+            return
+        self._last.ticks = [*self._last.ticks[:2], user, system] if self._last.ticks else [user, system]
+        self._last = None
+
+    def _hear_overslept(self, match: re.Match[str], when: float) -> None:
+        """Take a thread's own times, which it tells when it wakes up, for better than the process's."""
+        episode = self._open(int(match["thread"]))
+        if episode and match["user"] and abs(when - episode.when) <= TOGETHER:
+            episode.own = [int(match["ms"]), int(match["user"]), int(match["system"])]
+
+    def _judge(self, episode: Episode, kill: float, label: str) -> Finding:
+        at = self._present.at(episode.clock, episode.when)
+        who = self._node.thread(episode.thread)
+        if episode.seconds is None:
+            return Fault(
+                State.WARNING,
+                f'{who} stuck in "{episode.place}"{at}',
+                "this version does not say for how long",
+                "look at the machine's swapping, load and steal time",
+            )
+        verdict = judge(*_used(episode), own=episode.own is not None, busy=bool(episode.load))
+        evidence = [str(verdict)]
+        if episode.load is not None:
+            evidence.append(f"cluster {'busy' if episode.load else 'idle'} (Operations={episode.load})")
+        left = kill - episode.seconds
+        limit = f"the watchdog's limit of {say_duration(kill)}"
+        evidence.append(
+            f"{say_duration(left)} before the watchdog kill" if left > 0 else f"{limit} is reached"
+        )
+        return Reading(
+            "stuck",
+            episode.seconds,
+            "s",
+            f'{who} stuck {say_duration(episode.seconds)} in "{episode.place}"{at}',
+            ", ".join(evidence),
+            verdict.advice,
+            label,
+        )
+
+    def _often(self) -> Iterator[Finding]:
+        times = sorted(episode.when for episode in self._stuck)
+        crowds = zip(times, times[_OFTEN - 1 :], strict=False)
+        if any(last - first <= _OFTEN_WITHIN for first, last in crowds):
+            yield Fault(
+                State.WARNING,
+                f"{self._node.prefix}{len(times)} stuck episodes, {_OFTEN} of them within 10 min",
+                "threads stall again and again",
+                "look at swapping, VM steal, CPU quota and what else runs on the machine",
+            )
+
+
+def _severity(episode: Episode) -> float:
+    return float("inf") if episode.last_ms is None else episode.last_ms
+
+
+def _goes_on(episode: Episode, ms: int | None, when: float, *, dated: bool) -> bool:
+    """Whether a report of ``ms`` milliseconds is of the same standstill as the last one of its thread."""
+    if ms is None or episode.last_ms is None:
+        return when - episode.when <= TOGETHER
+    if ms <= episode.last_ms:
+        return False
+    return not dated or abs((when - episode.when) - (ms - episode.last_ms) / 1000) <= TOGETHER
+
+
+def _used(episode: Episode) -> tuple[float, float, float]:
+    """User and system seconds of the episode, and the seconds in which they were used."""
+    if episode.own:
+        ms, user, system = episode.own
+        return user / 1e6, system / 1e6, ms / 1e3
+    if len(episode.ticks) < 4:  # noqa: PLR2004 - one report of the times only
+        return 0, 0, 0
+    user_first, system_first, user_last, system_last = episode.ticks
+    span = ((episode.last_ms or 0) - episode.first_ms) / 1000
+    return (user_last - user_first) * _TICK, (system_last - system_first) * _TICK, span
+
+
+def _say_place(place: str) -> str:
+    """Name the kernel block, of which 7.6 and later print the number."""
+    if match := _BLOCK.match(place):
+        return f"JobHandling in {blocks.name(int(match[1]))}, gsn {match[2]}"
+    return place

@@ -1,0 +1,203 @@
+"""One log file, opened: its text at any position, plain or gzipped, in flat memory."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from stallwatch.reading import ProbeError
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+BLOCK = 1 << 20  # bytes: what is read at once, and the longest line that is handed out
+EDGE = 256  # bytes at the beginning and before a position by which a content is known again
+GZIP = b"\x1f\x8b"
+
+
+class TimeShortError(Exception):
+    """No time is left to decompress the rest of a file of so many bytes."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__(size)
+        self.size = size
+
+
+class LogFile:
+    """A regular file, opened for reading; never waits for a writer.
+
+    ``inode``, ``size`` (bytes on disk) and ``mtime`` (ns) are those of the moment it was opened.
+    """
+
+    packed = False
+    damage = ""  # why the text ends before its end
+
+    def __init__(self, path: str, descriptor: int) -> None:
+        status = os.fstat(descriptor)
+        self.path = path
+        self.name = os.path.basename(path)
+        self.inode = status.st_ino
+        self.size = status.st_size
+        self.mtime = status.st_mtime_ns
+        self._descriptor = descriptor
+
+    def text(self, position: int, size: int) -> bytes:
+        """Up to ``size`` bytes of text from ``position`` on; fewer only at the end of the file."""
+        try:
+            return os.pread(self._descriptor, size, position)
+        except OSError as error:
+            raise unreadable(self.path, error) from error
+
+    def head(self, size: int = EDGE) -> bytes:
+        """Give the first bytes of the text, at most EDGE."""
+        return self.text(0, min(size, EDGE))
+
+    def length(self) -> int:
+        """Bytes of text; of a gzipped file only reading it to its end can tell."""
+        return self.size
+
+    def edges(self, position: int) -> str:
+        """Give a fingerprint of the text up to ``position``: of its first bytes and those before it."""
+        from hashlib import blake2b
+
+        tail = self.text(max(0, position - EDGE), min(position, EDGE))
+        return blake2b(self.head(position) + tail, digest_size=8).hexdigest()
+
+    def begins_with(self, other: LogFile) -> bool:
+        """Whether the other's whole text is the beginning of this one: then it is a copy."""
+        if not self.head().startswith(other.head()):
+            return False
+        length = other.length()
+        return self.edges(length) == other.edges(length)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        os.close(self._descriptor)
+
+
+class GzippedLog(LogFile):
+    """A gzipped log: its text streams forwards, a step back beyond the last block starts afresh."""
+
+    packed = True
+
+    def __init__(self, path: str, descriptor: int, time_is_short: Callable[[], bool]) -> None:
+        super().__init__(path, descriptor)
+        self._time_is_short = time_is_short
+        self._head = b""
+        self._start = 0  # where in the text the held block begins
+        self._held = b""
+        self._raw = b""
+        self._rewind()
+
+    def head(self, size: int = EDGE) -> bytes:
+        """Give the first bytes of the text, remembered: to fetch them again would start afresh."""
+        self._head = self._head or self.text(0, EDGE)
+        return self._head[:size]
+
+    def text(self, position: int, size: int) -> bytes:
+        """Up to ``size`` bytes of text from ``position`` on; raises TimeShortError on the way there."""
+        if position < self._start:
+            self._rewind()
+        kept_from = max(self._start, position - EDGE)  # edges() will ask for what is before the position
+        pieces = [self._held[kept_from - self._start :]]
+        end = self._start + len(self._held)
+        while end < position + size and (piece := self._inflate()):
+            pieces.append(piece[max(0, kept_from - end) :])
+            end += len(piece)
+        self._held = b"".join(pieces)
+        self._start = end - len(self._held)
+        return self._held[position - self._start :][:size]
+
+    def length(self) -> int:
+        """Bytes of text, counted."""
+        end = self._start + len(self._held)
+        while self.text(end, BLOCK):
+            end = self._start + len(self._held)
+        return end
+
+    def _rewind(self) -> None:
+        import zlib
+
+        os.lseek(self._descriptor, 0, os.SEEK_SET)
+        self._start, self._held, self._raw = 0, b"", b""
+        self._inflater = zlib.decompressobj(zlib.MAX_WBITS | 16)
+
+    def _inflate(self) -> bytes:
+        """Give the next piece of text, b"" at the end; several gzip streams in a row are one text."""
+        import zlib
+
+        if self._time_is_short():
+            raise TimeShortError(self.size)
+        piece = b""
+        while not piece and not self.damage:
+            raw = self._raw or os.read(self._descriptor, BLOCK // 4)
+            if self._inflater.eof:
+                if not raw.strip(b"\0"):  # tapes and some copiers pad with zeros
+                    return b""
+                self._inflater = zlib.decompressobj(zlib.MAX_WBITS | 16)
+            if not raw:
+                self.damage = "the compressed data end too early"
+                return b""
+            try:
+                piece = self._inflater.decompress(raw, BLOCK)
+            except zlib.error as error:
+                self.damage = str(error)
+            self._raw = self._inflater.unconsumed_tail or self._inflater.unused_data
+        return piece
+
+
+def open_log(path: str, time_is_short: Callable[[], bool]) -> LogFile:
+    """Open a log, gzipped or not; ProbeError if it cannot be read or is no regular file."""
+    try:
+        mode = os.stat(path).st_mode
+        if stat.S_ISDIR(mode):
+            example = os.path.join(path, "ndb_4_out.log")
+            raise ProbeError(f"{path} is a directory", f"name the log file in it, for example {example}")
+        if not stat.S_ISREG(mode):
+            raise ProbeError(f"{path} is {_kind(mode)}, not a log file", "name a regular file")
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        packed = os.pread(descriptor, len(GZIP), 0) == GZIP
+    except OSError as error:
+        raise unreadable(path, error) from error
+    return GzippedLog(path, descriptor, time_is_short) if packed else LogFile(path, descriptor)
+
+
+def unreadable(path: str, error: OSError) -> ProbeError:
+    """Say to an operator why a file cannot be read, and what to do."""
+    if isinstance(error, FileNotFoundError):
+        if os.path.islink(path):
+            return ProbeError(f"{path} is a symbolic link to {os.readlink(path)}, which does not exist")
+        return ProbeError(f"{path} does not exist", "check the path and where the server writes its log")
+    if isinstance(error, PermissionError):
+        return _denied(path)
+    return ProbeError(f"{path} cannot be read: {error.strerror}")
+
+
+def _denied(path: str) -> ProbeError:
+    user, folder = _user(), os.path.dirname(os.path.abspath(path))
+    closed = [outer for outer in _outwards(folder) if not os.access(outer, os.X_OK, effective_ids=True)]
+    if closed:
+        return ProbeError(
+            f"user {user} may not enter {closed[-1]}", f"let {user} in: setfacl -m u:{user}:x {closed[-1]}"
+        )
+    return ProbeError(f"user {user} may not read {path}", f"let {user} read it: setfacl -m u:{user}:r {path}")
+
+
+def _outwards(folder: str) -> list[str]:
+    return [folder, *(_outwards(os.path.dirname(folder)) if folder != os.path.dirname(folder) else [])]
+
+
+def _user() -> str:
+    import pwd
+
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return str(os.geteuid())
+
+
+def _kind(mode: int) -> str:
+    if stat.S_ISFIFO(mode):
+        return "a named pipe"
+    return "a socket" if stat.S_ISSOCK(mode) else "a device"

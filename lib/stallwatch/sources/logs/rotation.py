@@ -1,0 +1,162 @@
+"""The files of one log: the log itself, and those that rotation has made of its older content."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+
+from stallwatch.reading import ProbeError
+from stallwatch.sources.logs.logfile import LogFile, open_log
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+ATTEMPTS = 5  # looks at a directory in which files are being renamed
+
+_NUMBER = r"\.\d{1,3}"
+_DATE = r"[-._]\d{4}-?\d\d-?\d\d(?:[-._T]?\d\d(?:[-.:]?\d\d){0,2}|-\d{10})?"
+_PACKED = r"\.(?:gz|bz2|xz|zst|lz4|Z)"
+_NOT_GZIP = (".bz2", ".xz", ".zst", ".lz4", ".Z")
+
+
+@dataclass(frozen=True)
+class Closed:
+    """A rotated file that cannot be read, and why (a sentence)."""
+
+    inode: int
+    mtime: int
+    why: str
+
+
+class Rotation:
+    """The files of one log at one moment, all of them open.
+
+    ``live`` is the log itself; without it ``problem`` says why. ``rotated`` are the others that can be
+    read, plain ones first and larger ones first; ``closed`` those that cannot.
+    """
+
+    def __init__(self, path: str, time_is_short: Callable[[], bool]) -> None:
+        self.live: LogFile | None = None
+        self.problem: ProbeError | None = None
+        self.rotated: list[LogFile] = []
+        self.closed: list[Closed] = []
+        try:
+            self.live = open_log(path, time_is_short)
+        except ProbeError as problem:
+            self.problem = problem
+        inodes = {self.live.inode} if self.live else set()
+        for entry in _siblings(path):
+            if entry.inode() not in inodes:
+                inodes.add(entry.inode())
+                self._add(entry, time_is_short)
+        self.rotated.sort(key=lambda file: (file.packed, -file.size))
+
+    @property
+    def files(self) -> list[LogFile]:
+        """All that can be read, the log itself first."""
+        return [*([self.live] if self.live else []), *self.rotated]
+
+    @property
+    def newest(self) -> int:
+        """When anything was last written (ns); 0 if there is nothing."""
+        readable = [file.mtime for file in self.files]
+        return max(readable + [closed.mtime for closed in self.closed], default=0)
+
+    def _add(self, entry: os.DirEntry[str], time_is_short: Callable[[], bool]) -> None:
+        try:
+            status = entry.stat(follow_symlinks=False)
+        except FileNotFoundError:
+            return  # look() will see that the directory has changed
+        if entry.name.endswith(_NOT_GZIP):
+            why = f"{entry.path} cannot be read: of compressed logs, only gzipped ones can"
+            self.closed.append(Closed(entry.inode(), status.st_mtime_ns, why))
+            return
+        try:
+            self.rotated.append(open_log(entry.path, time_is_short))
+        except ProbeError as problem:
+            if not isinstance(problem.__cause__, FileNotFoundError):
+                self.closed.append(Closed(entry.inode(), status.st_mtime_ns, problem.what))
+
+    def close(self) -> None:
+        """Let go of the files."""
+        for file in self.files:
+            file.close()
+
+
+def look(path: str, time_is_short: Callable[[], bool]) -> Rotation:
+    """Open the files of the log ``path``, at a moment when nobody renames or compresses them."""
+    for _ in range(ATTEMPTS):
+        before = _changes(path)
+        rotation = Rotation(path, time_is_short)
+        if _changes(path) == before:
+            break
+        rotation.close()
+    else:
+        rotation = Rotation(path, time_is_short)
+    return rotation
+
+
+def rotated_name(name: str) -> re.Pattern[str]:
+    """Match what rotation calls older generations: ``name.1``, ``name-20261120.gz``, ``stem.2026-11-20.log``.
+
+    Neither editors' backups nor a neighbour's log (``ndb_40_out.log``, ``app-2.log`` beside ``app.log``).
+    """
+    stem, extension = os.path.splitext(name)
+    whole, stem, extension = re.escape(name), re.escape(stem), re.escape(extension)
+    mark = f"(?:{_NUMBER}|{_DATE})"
+    return re.compile(f"{whole}{_PACKED}|(?:{whole}{mark}|{stem}{mark}{extension})(?:{_PACKED})?")
+
+
+def without_copies(files: list[LogFile], originals: list[LogFile]) -> list[LogFile]:
+    """Leave out those whose whole text is the beginning of another's; nothing begins everything."""
+    ranked = [*originals, *files]  # of two equals, the first counts as the original
+
+    def is_copy(rank: int, file: LogFile) -> bool:
+        others = ((place < rank, other) for place, other in enumerate(ranked) if place != rank)
+        return any(
+            other.begins_with(file) and (before or not file.begins_with(other)) for before, other in others
+        )
+
+    return [
+        file for rank, file in enumerate(files, len(originals)) if file.head() and not is_copy(rank, file)
+    ]
+
+
+def age(file: LogFile) -> tuple[int, int]:
+    """Sorts generations, the oldest first: by their last writing, then by what rotation called them.
+
+    Numbers alone would not do: the management node reuses .1 to .6 in a ring.
+    """
+    number = re.search(r"\.(\d{1,3})(?:\.|$)", file.name)
+    date = re.search(_DATE, file.name)
+    if date:
+        return file.mtime, int(re.sub(r"\D", "", date[0]))
+    return file.mtime, -int(number[1]) if number else 0
+
+
+def _places(path: str) -> list[str]:
+    """Give the log's path, and where it really is: either may be what is rotated."""
+    return list(dict.fromkeys((os.path.abspath(path), os.path.realpath(path))))
+
+
+def _siblings(path: str) -> Iterator[os.DirEntry[str]]:
+    for place in _places(path):
+        folder, name = os.path.split(place)
+        rotated = rotated_name(name)
+        try:
+            with os.scandir(folder) as entries:
+                yield from (
+                    entry for entry in entries
+                    if rotated.fullmatch(entry.name) and entry.is_file(follow_symlinks=False)
+                )  # fmt: skip
+        except OSError:  # a directory that may be entered but not listed: the log itself can still be read
+            continue
+
+
+def _changes(path: str) -> list[int]:
+    try:
+        return [os.stat(os.path.dirname(place)).st_mtime_ns for place in _places(path)]
+    except OSError:
+        return []
