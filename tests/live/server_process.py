@@ -1,0 +1,70 @@
+"""A server of the tests: a program and all that it starts, in a process group that cannot outlive us."""
+
+import os
+import signal
+import subprocess
+import time
+
+import psutil
+
+# The guard leads the process group. Its standard input is a pipe that we hold: when we end, however we end,
+# it sees the end of the file and takes the group with it. Until we wait for it, nobody else gets its number.
+GUARD = '"$@" & read the_end; kill -KILL -$$'
+
+
+class ServerProcess:
+    """A running program, writing to a log file of its own."""
+
+    def __init__(self, command, log, **more):
+        with open(log, "ab") as output:
+            self.guard = subprocess.Popen(
+                ["/bin/sh", "-c", GUARD, "guard", *command],
+                stdin=subprocess.PIPE,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                **more,
+            )
+        until = time.monotonic() + 1
+        while not self.family and time.monotonic() < until:  # the guard is about to start it
+            time.sleep(0.01)
+
+    @property
+    def family(self):
+        """The program's first process, its children, and so on, as far as they are alive."""
+        try:
+            found = psutil.Process(self.guard.pid).children(recursive=True)
+        except psutil.NoSuchProcess:
+            return []
+        return [process for process in found if _alive(process)]
+
+    def wait(self, seconds):
+        """Wait until the program and everything it started has ended by itself. Whether it has."""
+        until = time.monotonic() + seconds
+        while (running := self.family) and time.monotonic() < until:
+            time.sleep(0.05)
+        return not running
+
+    def stop(self, grace=0):
+        """End the program: politely where there is time for it, in any case for good."""
+        if self.guard.returncode is not None:
+            return
+        family = self.family
+        if grace and family:
+            family[0].terminate()
+            self.wait(grace)
+            family = self.family
+        os.killpg(self.guard.pid, signal.SIGKILL)
+        until = time.monotonic() + 10
+        while any(_alive(process) for process in family) and time.monotonic() < until:
+            time.sleep(0.02)
+        self.guard.stdin.close()
+        self.guard.wait()
+
+
+def _alive(process):
+    """Whether the process runs: one that has ended and waits for its parent to notice does not."""
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
