@@ -1,0 +1,68 @@
+"""``make install``: what it puts where, and that any user can run it without writing anything there."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+LOG = ROOT / "tests" / "recorded" / "ndb_log" / "E2_freeze_one_ldm_3s_idle.ndb_4_out.log"
+NOBODY = 65534
+
+
+def make_install(*places):
+    return subprocess.run(
+        ["make", "-s", "install", *places], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    prefix = tmp_path_factory.mktemp("prefix")
+    done = make_install(f"PREFIX={prefix}", f"PLUGINDIR={prefix}/plugins")
+    assert done.returncode == 0, done.stderr
+    for folder in (prefix, *prefix.parents[:-2]):  # pytest's own folders are private
+        folder.chmod(folder.stat().st_mode | 0o055)
+    return prefix
+
+
+def test_each_plugin_is_linked_into_the_plugin_folder(installed):
+    links = {link.name: os.readlink(link) for link in (installed / "plugins").iterdir()}
+    assert links == {"check_ndb_log": f"{installed}/lib/stallwatch/bin/check_ndb_log"}
+
+
+def test_another_user_runs_it_and_writes_nothing_there(installed, tmp_path):
+    log = installed / "ndb_4_out.log"
+    log.write_bytes(LOG.read_bytes())
+    before = sorted(path for path in installed.rglob("*"))
+    becoming = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+    done = subprocess.run(
+        [installed / "plugins" / "check_ndb_log", "--whole", "--log", log],
+        capture_output=True, text=True, check=False, env={"PATH": "/usr/bin:/bin"}, cwd="/", **becoming,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.startswith(
+        'NDB_LOG WARNING - node 4 thread 2 stuck 2.9 s in "Yielding to OS" at 23:08:01: '
+    )
+    assert sorted(path for path in installed.rglob("*")) == before
+
+
+def test_every_module_is_compiled_beforehand(installed):
+    modules = list((installed / "lib" / "stallwatch" / "lib").rglob("stallwatch/**/*.py"))
+    assert modules
+    compiled = {
+        module: list((module.parent / "__pycache__").glob(f"{module.stem}.*.pyc")) for module in modules
+    }
+    assert [module for module, files in compiled.items() if not files] == []
+
+
+def test_a_staged_installation_does_not_know_where_it_was_staged(tmp_path):
+    done = make_install(f"DESTDIR={tmp_path}/stage", "PREFIX=/opt/it", "PLUGINDIR=/opt/it/plugins")
+    assert done.returncode == 0, done.stderr
+    found = subprocess.run(
+        ["grep", "-rl", tmp_path, tmp_path / "stage"], capture_output=True, text=True, check=False
+    )
+    assert found.stdout == ""
+    plugin = tmp_path / "stage/opt/it/lib/stallwatch/bin/check_ndb_log"
+    assert plugin.read_text().splitlines()[0] == "#!/opt/it/lib/stallwatch/bin/python3"
