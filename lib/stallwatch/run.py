@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from stallwatch.check import Check
-    from stallwatch.reading import ProbeError
+    from stallwatch.reading import Finding, ProbeError
 
 
 class Run:
@@ -35,6 +35,15 @@ class Run:
             action = self._check.limits[name][level]
             if getattr(self._options, action.dest) is action.default:
                 self.thresholds[name][level] = Range(text, self._check.units[name])
+
+    def is_problem(self, finding: Finding) -> bool:
+        """Whether a finding is known to be wrong: a fault, or a reading that a threshold alerts on."""
+        from stallwatch.reading import Fault, Reading, State
+
+        if isinstance(finding, Reading):
+            limits = self.thresholds.get(finding.name, {}).values()
+            return finding.value is not None and any(limit.alerts(finding.value) for limit in limits if limit)
+        return isinstance(finding, Fault) and finding.state is not State.OK
 
     def trace(self, sentence: str) -> None:
         """Note what was asked and how long it took; told with -vvv."""

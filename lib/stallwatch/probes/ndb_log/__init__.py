@@ -11,7 +11,8 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 
-from stallwatch.probes.ndb_log import shutdown
+from stallwatch.probes.ndb_log import backups, shutdown
+from stallwatch.probes.ndb_log.lines import speaks_ndb
 from stallwatch.probes.ndb_log.moments import present
 from stallwatch.probes.ndb_log.story import Story
 from stallwatch.probes.ndb_log.watchdog import DEFAULT_INTERVAL, KILL
@@ -29,10 +30,20 @@ if TYPE_CHECKING:
         kept: Any  # positions for the next run
         notes: list[str]  # what may have been lost
         behind: int  # bytes that are still to be read
+        head: bytes  # the first bytes of the log itself
         problem: ProbeError | None  # why the log itself could not be read, although older parts of it could
 
         def __iter__(self) -> Iterator[bytes]:
             """Give blocks of whole lines; raises ProbeError."""
+
+
+# Quantities in the order in which they are said; of one quantity the worst comes first.
+QUANTITIES = (
+    "missed_heartbeats", "gcp_commit_lag", "gcp_save_lag", "redo_full", "redo_lag",
+    "stuck", "overslept", "spin",
+)  # fmt: skip
+# What a state file of another version, or a damaged one, makes of reading it.
+_UNREADABLE_MEMORY = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 
 
 @dataclass(frozen=True)
@@ -67,27 +78,35 @@ class Told:
         if self.stories:
             yield _summary(self.stories, self.settings)
         yield from self.problems
-        if not self.stories:
-            return
+        if self.stories:
+            yield from self.told()
+
+    def told(self) -> Iterator[Finding]:
+        """Give what the logs say, subject by subject."""
         yield from shutdown.findings([story.shutdown for story in self.stories])
         yield from _merged(finding for story in self.stories for finding in story.findings(self.settings))
         episodes = sum(story.watchdog.episodes for story in self.stories)
         yield Reading("stuck_episodes", episodes, what=f"stuck episodes: {episodes}")
-        if self.settings.backup_age and not any(story.node.is_cluster_log for story in self.stories):
-            yield ProbeError(
-                "the age of backups is in cluster logs only", "name one with --log, ndb_1_cluster.log"
-            )
+        if self.settings.backup_age:
+            yield from self._backups(self.settings.backup_age)
 
-    def acknowledge(self, memory: dict[str, Any]) -> Iterator[Finding]:
+    def _backups(self, limit: float) -> Iterator[Finding]:
+        cluster_logs = [story.backups for story in self.stories if story.node.is_cluster_log]
+        if cluster_logs:
+            yield from backups.findings(cluster_logs, limit)
+        else:
+            what = "the age of backups is in cluster logs only"
+            yield ProbeError(what, "name one with --log, ndb_1_cluster.log")
+
+    def acknowledge(self, memory: dict[str, Any], is_problem: Callable[[Finding], bool]) -> Iterator[Finding]:
         """Forget all that was told up to here, and logs that are gone; says what that was."""
-        held = [
-            finding.what for finding in self.findings() if not isinstance(finding, Reading) or finding.value
-        ]
+        held = [finding.what for finding in self.told() if is_problem(finding)] if self.stories else []
         for story in self.stories:
             story.forget()
         for path in [path for path in memory if not os.path.lexists(path)]:
             del memory[path]
-        yield Reading("lines", 0, what=f"acknowledged: {'; '.join(held[1:]) or 'nothing was held'}")
+        yield _acknowledged(held, self.stories)
+        yield from self.problems
 
 
 def read(
@@ -100,53 +119,82 @@ def read(
     stories: list[Story] = []
     problems: list[ProbeError] = []
     for path in paths:
-        kept = memory.setdefault(path, {})
-        first = kept.get("positions") is None or kept.get("history", False)
-        now = present(now=settings.now, hold=settings.hold, whole=settings.whole, first=first)
-        story = Story(path, kept, now)
-        log = follow(path, kept.get("positions"))
-        problems += _listen(log, story)
-        story.keep()
-        kept["positions"] = log.kept
-        kept["history"] = first and log.behind > 0  # a long log takes more than one run to catch up with
+        try:
+            story = _read(path, follow, memory, settings, problems)
+        except _UNREADABLE_MEMORY as error:
+            if path not in memory:
+                raise
+            del memory[path]
+            what = f"the memory of earlier runs of {os.path.basename(path)} is lost, this run begins anew"
+            problems.append(ProbeError(f"{what}: {type(error).__name__} in it"))
+            story = _read(path, follow, memory, settings, problems)
         if story.is_ndb:
             stories.append(story)
     return Told(tuple(stories), tuple(problems), settings)
 
 
+def _read(
+    path: str,
+    follow: Callable[[str, Any], Log],
+    memory: dict[str, Any],
+    settings: Settings,
+    problems: list[ProbeError],
+) -> Story:
+    """Read what is new in one log; adds to ``problems`` what could not be found out."""
+    kept = memory.get(path, {})
+    first = kept.get("positions") is None or kept.get("history", False)
+    now = present(now=settings.now, hold=settings.hold, whole=settings.whole, first=first)
+    story = Story(path, kept, now)
+    log = follow(path, kept.get("positions"))
+    found = list(_listen(log, story))
+    story.keep()
+    kept["positions"] = log.kept
+    kept["history"] = first and log.behind > 0  # a long log takes more than one run to catch up with
+    if log.kept is not None:
+        memory[path] = kept
+    problems += found
+    return story
+
+
 def _listen(log: Log, story: Story) -> Iterator[ProbeError]:
     """Tell the story every new line; gives what went wrong."""
-    sample = b""
     try:
         for block in log:
-            sample = sample or block[:4096]
             story.read(block)
         if log.problem:
             yield log.problem
         elif not story.is_ndb:
-            yield _stranger(story.path, sample)
+            yield _stranger(story.path, log.head)
     except ProbeError as error:
         yield error
+    name = os.path.basename(story.path)
     if log.behind:
-        what = f"{os.path.basename(story.path)}: {say_size(log.behind)} are still to be read"
+        what = f"{name}: {say_size(log.behind)} are still to be read"
         yield ProbeError(what, "the next run goes on, --whole begins anew; a longer --timeout reads more")
+    if story.garbled:
+        yield ProbeError(f"{name}: {story.garbled} damaged lines skipped", "look at the disk that it is on")
     for note in log.notes:
         yield ProbeError(note)
 
 
-def _stranger(path: str, sample: bytes) -> ProbeError:
+def _stranger(path: str, head: bytes) -> ProbeError:
     """Say what a log is that holds no line of NDB."""
     name = os.path.basename(path)
-    if not sample:
+    if not head:
         return ProbeError(
             f"{name} is empty, no line of NDB was ever seen in it", "look whether this is the right file"
         )
-    if sample[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0[\0n\0d\0b" in sample or b"[\0n\0d\0b\0" in sample:
+    if any(
+        speaks_ndb(head.decode(code, "replace").encode()) for code in ("utf-16", "utf-16-le", "utf-16-be")
+    ):
         return ProbeError(f"{name} is UTF-16", "make it plain text: iconv -f UTF-16 -t UTF-8")
-    what = "does not look like an NDB log"
-    if b"\0" in sample:
-        what += " but binary"
-    return ProbeError(f"{name} {what}", "name a data node's ndb_N_out.log or a cluster log ndb_N_cluster.log")
+    what = f"{name} does not look like an NDB log{' but binary' if bytes(1) in head else ''}"
+    return ProbeError(what, "name a data node's ndb_N_out.log or a cluster log ndb_N_cluster.log")
+
+
+def _acknowledged(held: list[str], stories: tuple[Story, ...]) -> Reading:
+    lines = sum(story.lines for story in stories)
+    return Reading("lines", lines, what=f"acknowledged: {'; '.join(held) or 'nothing was held'}")
 
 
 def _summary(stories: tuple[Story, ...], settings: Settings) -> Reading:
@@ -161,17 +209,16 @@ def _summary(stories: tuple[Story, ...], settings: Settings) -> Reading:
 
 
 def _merged(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Give each quantity to the perfdata once, with the worst value of all logs; counts are added up."""
+    """Give faults first, then each quantity, the worst of all logs first and alone in the perfdata."""
     told = list({_words(finding): finding for finding in findings}.values())
+    yield from (finding for finding in told if not isinstance(finding, Reading))
     readings = [finding for finding in told if isinstance(finding, Reading)]
-    worst: dict[str, Reading] = {}
-    for reading in sorted((r for r in readings if r.label != ""), key=lambda r: r.value or 0):
-        worst[reading.name] = reading
-    for finding in told:
-        if not isinstance(finding, Reading) or finding is worst.get(finding.name):
-            yield finding
-        elif finding.value:
-            yield replace(finding, label="")
+    for name in QUANTITIES:
+        worst = sorted(
+            (reading for reading in readings if reading.name == name), key=lambda r: -(r.value or 0)
+        )
+        yield from worst[:1]
+        yield from (replace(reading, label="") for reading in worst[1:] if reading.value)
 
 
 def _words(finding: Finding) -> tuple[object, ...]:

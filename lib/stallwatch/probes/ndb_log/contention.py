@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import asdict, dataclass
 
+from stallwatch.probes.ndb_log.lines import number
 from stallwatch.reading import Finding, Reading
 from stallwatch.units import say_duration
 
@@ -57,7 +58,7 @@ class Contention:
         match = _REPORT.match(line.text)
         if not match:
             return
-        lock, counters = match["lock"], [int(match[2]), int(match[3])]
+        lock, counters = match["lock"], [number(match[2]), number(match[3])]
         before = self._counters.get(lock)
         self._counters[lock] = counters
         when = self._present.of(line)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from stallwatch.probes.ndb_log.lines import number
 from stallwatch.reading import Fault, State
 from stallwatch.units import say_size
 
@@ -61,10 +62,10 @@ def forced(match: re.Match[str]) -> tuple[str, str, str]:
     starting = match["phase"] and (match["error"] or match["phase"] != "0")
     what = f"failed to start (start phase {match['phase']})" if starting else "shut down"
     if match["error"]:
-        code = int(match["error"])
+        code = number(match["error"])
         return what, f"error {code}: {exit_codes.text(code) or match['text']}", exit_codes.advice(code)
     if match["signal"]:
-        return what, *by_signal(int(match["signal"]))
+        return what, *by_signal(number(match["signal"]))
     return what, "the log does not say why", "look in the node's error log"
 
 
@@ -76,6 +77,6 @@ def by_signal(signal: int) -> tuple[str, str]:
 def not_started(match: re.Match[str]) -> tuple[str, str, str]:
     """Say what happened, why, and what to do, where a node did not get as far as a start phase."""
     if match["bytes"]:
-        why = f"{say_size(int(match['bytes']))} of memory are not to be had for {match['pools']}"
+        why = f"{say_size(number(match['bytes']))} of memory are not to be had for {match['pools']}"
         return "cannot start", why, "lower DataMemory, or free memory on the machine"
     return "cannot start", match["cause"], "look whether it is running already, and at the management server"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import asdict, dataclass, field
 
+from stallwatch.probes.ndb_log.lines import number
 from stallwatch.probes.ndb_log.rules import QUANTITIES, RULES
 from stallwatch.reading import Fault, Finding, Reading, State
 
@@ -37,7 +38,7 @@ class Alert:
     quantity: str
     value: float
     stays: bool
-    often: int
+    fired: bool  # its line came as often as the rule wants
     times: list[float] = field(default_factory=list)  # of its last lines, newest last
 
 
@@ -60,7 +61,8 @@ class Incidents:
         for rule, pattern in _COMPILED:
             if match := pattern.match(line.text):
                 self._apply(rule, _words(match, line.node or self._node.id), when, line)
-                return
+                if rule.raises:
+                    return
 
     def begin(self) -> None:
         """Forget what ended with the process: its memory is empty again."""
@@ -84,32 +86,38 @@ class Incidents:
             if not alerts:
                 yield Reading(quantity, 0, unit, none)
         for alert in self._alerts.values():
-            if alert.state and len(alert.times) >= alert.often:
+            if alert.state and alert.fired:
                 yield Fault(State[alert.state], self._what(alert), alert.why, alert.advice)
 
     def _apply(self, rule: Rule, words: dict[str, str], when: float, line: Line) -> None:
         key = rule.key.format(**words)
-        if not rule.state and not rule.quantity:
+        if not rule.raises:
             self._alerts.pop(key, None)
             return
         before = self._alerts.get(key)
-        value = float(words.get("value", 0))
-        if before and before.quantity and self._present.holds(before.when) and before.value > value:
+        if before and not self._present.holds(before.when, stays=before.stays):
+            before = None
+        value = float(number(words.get("value", "0")))
+        if before and before.quantity and before.value > value:
             return  # the worst one within the hold speaks
-        times = [*(before.times if before else []), *[when] * line.times]
+        times = [*(before.times if before else []), *[when] * min(line.times, rule.often)]
+        times = [time for time in times if abs(when - time) <= _WITHIN][-rule.often :]
+        if before and before.fired and len(times) < rule.often:
+            before.times = times  # it has happened often enough, and does not become less by one more
+            return
         self._alerts[key] = Alert(
             key=key,
             state=rule.state.name if rule.state else "",
             when=when,
             clock=line.clock,
             what=_speaker(words) + rule.what.format(**words),
-            why=rule.why.format(**words),
+            why=rule.why.format(**words).rstrip(". "),
             advice=rule.advice.format(**words),
             quantity=rule.quantity,
             value=value,
             stays=rule.stays,
-            often=rule.often,
-            times=[time for time in times if abs(when - time) <= _WITHIN][-rule.often :],
+            fired=len(times) >= rule.often,
+            times=times,
         )
 
     def _what(self, alert: Alert) -> str:

@@ -17,10 +17,19 @@ _PREFIX = re.compile(
     r"(?P<text>.*?)"
     r"(?: - Repeated (?P<repeats>\d+) times)?$"
 )
+# At the beginning of a line: one that went through syslog has another program's time and is not read.
 _NDB = re.compile(
+    rb"^[\0 ]*(?:ndb_mgm> )?(?:[-\dT:.Z+ ]{10,40} )?"
     rb"\[(?:ndbd|Mgmt?Srvr|NDB|NdbApi)\] [A-Z]+ *(?:--|\xe2\x80[\x93\x94]) "
-    rb"|Ndb kernel (?:thread \d+ )?is stuck in: | waiting for lock, contentions: \d+ spins: "
+    rb"|Ndb kernel (?:thread \d+ )?is stuck in: | waiting for lock, contentions: \d+ spins: ",
+    re.MULTILINE,
 )
+_LONGEST = 4096  # bytes of a line that are understood; no line of NDB has as many
+_DIGITS = 15  # of the longest number that NDB may mean
+
+
+class GarbledError(ValueError):
+    """A number that nobody can have written: the line is damaged."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +45,9 @@ class Line:
 
 
 def parse(raw: bytes) -> Line:
-    """Take a raw line apart. Any bytes make a line; what is no prefix is text."""
-    match = _PREFIX.match(raw.decode("utf-8", "replace").rstrip())
+    """Take a raw line apart. Any bytes make a line; what is no prefix is text. May raise GarbledError."""
+    text = raw.lstrip(b"\0")[:_LONGEST]  # a power failure leaves blocks of NUL bytes
+    match = _PREFIX.match(text.decode("utf-8", "replace").rstrip())
     assert match is not None  # noqa: S101 - every part of the pattern is optional
     stamp = match["stamp"] or ""
     if stamp[2:3] == ":":  # 5.0 wrote the time before the date
@@ -48,9 +58,16 @@ def parse(raw: bytes) -> Line:
         when=when,
         clock="" if when is None else stamp[:19].replace("T", " "),
         source=match["source"] or "",
-        node=int(match["node"]) if match["node"] else None,
-        times=int(match["repeats"] or 1),
+        node=number(match["node"]) if match["node"] else None,
+        times=number(match["repeats"] or "1"),
     )
+
+
+def number(digits: str) -> int:
+    """Read a number of a log; raises GarbledError for one that is too long to be meant."""
+    if len(digits) > _DIGITS:
+        raise GarbledError(f"a number of {len(digits)} digits")
+    return int(digits)
 
 
 def speaks_ndb(block: bytes) -> bool:

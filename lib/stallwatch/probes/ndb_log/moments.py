@@ -29,8 +29,13 @@ class Present:
             return
         if self.whole:
             self.now = max(self.now, line.when)
-        if self.whole or self.first:
+        if self.asks_before:
             self.undated = line.when
+
+    @property
+    def asks_before(self) -> bool:
+        """Whether a line without a time has that of a line before it."""
+        return self.whole or self.first
 
     def of(self, line: Line) -> float | None:
         """When a line was written, never in the future; None for history of unknown age."""

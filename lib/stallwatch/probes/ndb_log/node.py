@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 
+from stallwatch.probes.ndb_log.lines import number
+
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
     from typing import Any
@@ -16,11 +18,14 @@ _THREAD = re.compile(r"thr: (\d+) tid: \d+ \((\w+)\)")
 _INTERVAL = re.compile(r"WatchDog timer is set to (\d+) ms")
 _OPERATIONS = re.compile(r"Operations=(\d+)$")
 # What a new process says before it lists its threads.
-_BEGINS = re.compile(r"Angel pid: \d+ started child|NDB Cluster -- DB node (?P<node>\d+)|Start initiated")
+_BEGINS = re.compile(
+    r"(?P<child>Angel pid: \d+ started child)|NDB Cluster -- DB node (?P<node>\d+)|Start initiated"
+)
 _READY = re.compile(r"Started \(|Node started$|Start phase 101 completed")
 _ENDED = re.compile(
     r"Forced node shutdown completed|Node shutdown completed|Child (?:process|has) terminated"
 )
+_LONGEST_START = 3600.0  # seconds; old versions do not say when they are ready
 _FRESH = 60.0  # seconds for which a report of the load says something about a stuck thread
 
 
@@ -37,15 +42,20 @@ class Node:
         b"Node started",
         b"Start phase  completed",
         b"ode shutdown completed",
+        b"Child has terminated",
     )
     CONTEXT = (b"Operations=",)
 
     def __init__(self, path: str, memory: dict[str, Any]) -> None:
         self._memory = memory
-        self._roles: dict[str, str] = memory.setdefault("roles", {})
+        self._roles: dict[str, str] = dict(memory.get("roles", {}))
+        memory["roles"] = self._roles
+        if "id" in memory:
+            memory["id"] = int(memory["id"])
         self._load: tuple[float | None, int] | None = None
+        self._now: float | None = None  # the time of the last line that had one
         if match := _FILE.search(os.path.basename(path)):
-            memory.setdefault("id", int(match[1]))
+            memory.setdefault("id", number(match[1]))
 
     @property
     def id(self) -> int | None:
@@ -60,7 +70,8 @@ class Node:
     @property
     def starting(self) -> bool:
         """Whether the node's process has begun and has not said that it is started."""
-        return bool(self._memory.get("starting"))
+        begun = self._memory.get("starting")
+        return begun is not None and self._now is not None and self._now - begun <= _LONGEST_START
 
     @property
     def watchdog_interval(self) -> float | None:
@@ -87,25 +98,29 @@ class Node:
 
     def hear(self, line: Line) -> bool:
         """Take note of a line; true when a new process begins, all of whose counters start at 0."""
-        if line.source.startswith("Mgm"):
-            self._memory["cluster"] = True
-        elif match := _THREAD.match(line.text):
+        self._now = line.when or self._now
+        if match := _THREAD.match(line.text):
             self._roles[match[1]] = match[2]
         elif match := _INTERVAL.match(line.text):
-            self._memory["interval"] = int(match[1]) / 1000
+            self._memory["interval"] = number(match[1]) / 1000
         elif match := _OPERATIONS.match(line.text):
-            self._load = (line.when, int(match[1]))
+            self._load = (line.when, number(match[1]))
         elif match := _BEGINS.match(line.text):
-            return self._begin(match["node"])
+            return not self.is_cluster_log and self._begin(match)
         elif _READY.match(line.text) or _ENDED.match(line.text):
-            self._memory["starting"] = False
+            self._memory["starting"] = None
         return False
 
-    def _begin(self, number: str | None) -> bool:
-        if number:
-            self._memory["id"] = int(number)
-        if self.starting:  # the angel, the process and its phases each say that they begin
+    def is_written_by(self, source: str) -> None:
+        """Learn from the source of a log's lines whose log it is."""
+        if source.startswith("Mgm"):
+            self._memory["cluster"] = True
+
+    def _begin(self, match: re.Match[str]) -> bool:
+        if match["node"]:
+            self._memory["id"] = number(match["node"])
+        if self.starting and not match["child"]:  # the process and its phases each say that they begin
             return False
         self._roles.clear()
-        self._memory["starting"] = True
+        self._memory["starting"] = self._now
         return True

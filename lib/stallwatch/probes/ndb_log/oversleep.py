@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import asdict, dataclass
 
+from stallwatch.probes.ndb_log.lines import number
 from stallwatch.reading import Finding, Reading
 from stallwatch.units import say_duration
 
@@ -63,9 +64,9 @@ class Oversleeps:
         if when is None:
             return
         if match := THREAD.match(line.text):
-            self._put(int(match["ms"]), when, line.clock, thread=int(match["thread"]))
+            self._put(number(match["ms"]), when, line.clock, thread=number(match["thread"]))
         elif match := _OTHERS.match(line.text):
-            ms = int(match["late"] or match["timer"])
+            ms = number(match["late"] or match["timer"])
             self._put(ms, when, line.clock, watchdog=bool(match["watchdog"]))
 
     def begin(self) -> None:

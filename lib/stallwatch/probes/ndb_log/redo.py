@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from statistics import median
 
+from stallwatch.probes.ndb_log.lines import number
 from stallwatch.reading import Fault, Finding, Reading, State
 from stallwatch.units import say_duration
 
@@ -28,6 +29,7 @@ _LAG = re.compile(r"Lag - (?:time to complete : |.*time to complete: )(\d+)s")
 _PROBLEM = re.compile(r"problem (?P<change>started|cleared) : (?P<problem>[^.]+)")
 _SLOW_DISK = 0.2  # seconds; a median episode this long is no burst
 _KEPT = 300  # episodes
+_SHORTEST = 0.001  # seconds; up to 9.3 a log has whole seconds, and within one an episode seems to take none
 
 _DISK_ADVICE = "faster or separate disks for redo and LCP, more data nodes; a larger RedoBuffer will not help"
 _DISK = ("the disk cannot drain it", _DISK_ADVICE)
@@ -80,7 +82,7 @@ class Redo:
         elif what.startswith("Redo buffer not full"):
             self._end(part, when)
         elif lag := _LAG.match(what):
-            self._lags.append([when, line.clock, int(lag[1]), part])
+            self._lags.append([when, line.clock, number(lag[1]), part])
         elif problem := _PROBLEM.match(what):
             self._change(f"{part} {problem['problem']}", problem["change"], when, line.clock)
         self._memory["heard"] = max(when, self._memory.get("heard", when))
@@ -114,11 +116,11 @@ class Redo:
 
     def _end(self, part: str, when: float) -> None:
         if started := self._full.pop(part, None):
-            self._episodes.append([when, max(0.0, when - started[0]), started[1]])
+            self._episodes.append([when, max(_SHORTEST, when - started[0]), started[1]])
 
     def _unfinished(self) -> list[list[Any]]:
         now = self._present.now
-        return [[now, max(0.0, now - when), clock] for when, clock in self._full.values()]
+        return [[now, max(_SHORTEST, now - when), clock] for when, clock in self._full.values()]
 
     def _change(self, problem: str, change: str, when: float, clock: str) -> None:
         if change == "started":
@@ -131,8 +133,9 @@ class Redo:
             return Reading("redo_full", 0, "s", "no redo buffer full")
         when, _, clock = min(episodes, key=lambda episode: episode[0] - episode[1])
         since = self._present.at(clock, when, "since")
+        often = f"{len(episodes)} times" if len(episodes) > 1 else "once"
         what = (
-            f"{self._node.prefix}redo buffer full {len(episodes)} times{since}, "
+            f"{self._node.prefix}redo buffer full {often}{since}, "
             f"median {say_duration(median(seconds))}, longest {say_duration(max(seconds))}"
         )
         return Reading("redo_full", median(seconds), "s", what, why, advice)

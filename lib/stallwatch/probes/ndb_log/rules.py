@@ -24,7 +24,12 @@ class Rule:
     advice: str = ""
     quantity: str = ""  # judged by the thresholds of this name instead of ``state``; its group is "value"
     stays: bool = False  # until a line clears it or the node starts anew, however long that takes
-    often: int = 1
+    often: int = 1  # so many lines within 10 minutes
+
+    @property
+    def raises(self) -> bool:
+        """Whether the line is bad news."""
+        return bool(self.state or self.quantity)
 
 
 _MEMORY = r"(?P<kind>Data|Index) usage (?:is|increased to|decreased to) (?P<percent>{})%"
@@ -54,6 +59,11 @@ RULES = (
         advice="look at the network between the nodes, and give the cluster an arbitrator (ArbitrationRank)",
     ),
     Rule(word=b"Started (", pattern=r"Started \(", key="arbitration {node}"),
+    # The memory of a new process is empty.
+    Rule(word=b"Start initiated", pattern=r"Start initiated", key="memory Data {node}"),
+    Rule(word=b"Start initiated", pattern=r"Start initiated", key="memory Index {node}"),
+    Rule(word=b"Start phase  completed", pattern=r"Start phase 0 completed", key="memory Data {node}"),
+    Rule(word=b"Start phase  completed", pattern=r"Start phase 0 completed", key="memory Index {node}"),
     Rule(
         word=b"Could not find an arbitrator",
         pattern=r"Could not find an arbitrator",

@@ -1,21 +1,22 @@
 """Nodes that end, fail to start and come back.
 
-A node that is down stays CRITICAL until it starts. Once its process begins again it is CRITICAL for the hold,
-and once it has started a WARNING for the hold, so that no interval between two checks hides a crash. Ordered
-stops and restarts, which end with the same disconnects and arbitration, are no problem.
+A node that is down stays CRITICAL until it has started, and is a WARNING then until the hold is over, so that
+no interval between two checks hides a crash. Ordered stops and restarts, which end with the same disconnects
+and arbitration, are no problem.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from stallwatch.probes.ndb_log.down import Down, by_signal, forced, not_started
+from stallwatch.probes.ndb_log.lines import number
 from stallwatch.reading import Fault, Finding, Reading
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from stallwatch.probes.ndb_log.lines import Line
@@ -59,6 +60,7 @@ class Shutdown:
         b"start as daemon, error",
         b"failed, exiting",
         b"shutdown handover",
+        b" Connected",
     )
 
     def __init__(self, node: Node, present: Present, memory: dict[str, Any]) -> None:
@@ -67,7 +69,7 @@ class Shutdown:
         self._memory = memory
         self._down = {kept["node"]: Down(**kept) for kept in memory.get("down", [])}
         self._times: list[list[Any]] = memory.get("times", [])  # [when, node]
-        self._ordered: dict[str, float] = memory.setdefault("ordered", {})  # node, or "any": when
+        self._ordered: dict[str, list[float]] = memory.setdefault("ordered", {})  # node or "any": from, until
 
     def hear(self, line: Line) -> None:
         """Take in one line of the log."""
@@ -88,15 +90,22 @@ class Shutdown:
         self._times = [[when, node] for when, node in self._times if self._present.holds(when)][-_KEPT:]
         self._memory["down"] = [asdict(down) for down in self._down.values()]
         self._memory["times"] = self._times
+        for node in [node for node, (_, until) in self._ordered.items() if not self._present.holds(until)]:
+            del self._ordered[node]
 
-    def ended(self) -> Iterator[tuple[Down, Fault]]:
-        """Give each node that ended, with what there is to say of it."""
+    def ended(self) -> Iterator[tuple[Down, Callable[[Down], Fault]]]:
+        """Give each node that ended, and how to say it at the time of this log."""
         for down in self._down.values():
-            yield down, down.fault(self._present)
+            yield down, lambda told: told.fault(self._present)
 
     def times(self) -> list[tuple[float, int | None]]:
         """When which node ended."""
         return [(when, node) for when, node in self._times]
+
+    def has_ordered(self, node: str, when: float) -> bool:
+        """Whether the end of a node at that time was ordered; node "any" is that of a handover."""
+        since, until = self._ordered.get(node, (1.0, 0.0))
+        return since <= when <= until
 
     # One method for each kind of line: its match, the node that speaks, the time and the clock of the line.
 
@@ -121,36 +130,36 @@ class Shutdown:
 
     def _hear_killed(self, match: re.Match[str], node: int | None, when: float, clock: str) -> None:
         if not self._is_down(node):
-            self._end(node, when, clock, "shut down", *by_signal(int(match["signal"])))
+            self._end(node, when, clock, "shut down", *by_signal(number(match["signal"])))
 
     def _hear_declared_dead(self, match: re.Match[str], _: int | None, when: float, clock: str) -> None:
-        node = int(match["we"] or match["peer"])
+        node = number(match["we"] or match["peer"])
         if not self._is_down(node):
             why = f"by node {match['by']}: {match['reason']}" if match["we"] else "missed heartbeats"
             advice = "look for a paused VM, swapping, network trouble, then restart the node"
             self._end(node, when, clock, "declared dead", why, advice)
+            self._down[node].hearsay = not match["we"]
 
     def _hear_peer_failed(self, match: re.Match[str], _: int | None, when: float, clock: str) -> None:
-        node = int(match["peer"])
-        ordered = self._is_ordered(str(node), when, _PLANNED)
-        handed_over = self._is_ordered("any", when, _HANDED_OVER)
-        own_order = self._is_ordered(str(self._node.id), when, _PLANNED)
-        if not (ordered or handed_over or own_order or self._is_down(node)):
+        node = number(match["peer"])
+        ordered = any(self.has_ordered(who, when) for who in (str(node), "any", str(self._node.id)))
+        if not ordered and not self._is_down(node):
             why = "another node saw its connection break"
             self._end(node, when, clock, "failed", why, f"read ndb_{node}_out.log on its machine")
             self._down[node].hearsay = True
 
     def _hear_order(self, _: re.Match[str], node: int | None, when: float, _clock: str) -> None:
-        self._ordered[str(node)] = when
+        self._ordered[str(node)] = [when, when + _PLANNED]
 
     def _hear_handover(self, _: re.Match[str], _node: int | None, when: float, _clock: str) -> None:
         """Take an end that follows for planned: the node that takes over does not name the other."""
-        self._ordered["any"] = when
+        self._ordered["any"] = [when, when + _HANDED_OVER]
 
     def _hear_completed(self, match: re.Match[str], node: int | None, when: float, clock: str) -> None:
         """Tell a stop by order from the end of a node that could not start: 9.7.2 calls both completed."""
-        ordered = self._is_ordered(str(node), when, _PLANNED)
-        self._ordered[str(node)] = when
+        ordered = self.has_ordered(str(node), when)
+        since = self._ordered[str(node)][0] if ordered else when
+        self._ordered[str(node)] = [since, when + _PLANNED]
         if match["again"] and not ordered and not self._is_down(node):
             advice = "look at the lines before it in the node's own log"
             self._end(node, when, clock, "ended and restarts", "the log shows no order", advice)
@@ -160,6 +169,12 @@ class Shutdown:
 
     def _hear_back(self, match: re.Match[str], node: int | None, when: float, clock: str) -> None:
         self._goes_on(match, node, "back", when, clock)
+
+    def _hear_connected(self, match: re.Match[str], _: int | None, when: float, clock: str) -> None:
+        """Take a node for back that others thought dead: of an API node there is no other sign."""
+        node = number(match["peer"])
+        if node in self._down and self._down[node].hearsay:
+            self._goes_on(match, node, "back", when, clock)
 
     def _end(self, node: int | None, when: float, clock: str, what: str, why: str, advice: str) -> None:
         before = self._down.get(node)
@@ -171,22 +186,19 @@ class Shutdown:
 
     def _goes_on(self, match: re.Match[str], node: int | None, phase: str, when: float, clock: str) -> None:
         peer = match.groupdict().get("peer")
-        node = int(peer) if peer else node
+        node = number(peer) if peer else node
         down = self._down.get(node)
-        self._ordered.pop(str(node), None)
+        if self.has_ordered(str(node), when) and phase == "back":
+            self._ordered[str(node)][1] = when
         if down and down.phase != "back":
             down.phase, down.since, down.since_clock = phase, when, clock
-
-    def _is_ordered(self, node: str, when: float, within: float) -> bool:
-        return self._ordered.get(node, float("-inf")) >= when - within
 
     def _is_down(self, node: int | None) -> bool:
         down = self._down.get(node)
         return down is not None and down.phase == "down"
 
     def _counts(self, down: Down) -> bool:
-        when = down.since if down.phase == "starting" else down.when
-        return self._present.holds(when, stays=down.phase == "down")
+        return self._present.holds(down.when, stays=down.phase != "back")
 
     _LINES = tuple(
         (re.compile(pattern), understand)
@@ -206,22 +218,27 @@ class Shutdown:
             (r"Started \(|Node started$|Start phase 101 completed", _hear_back),
             (r"Node (?P<peer>\d+) has completed its restart", _hear_back),
             (_PEER + "Restart completed", _hear_back),
+            (r"Node (?P<peer>\d+) Connected", _hear_connected),
         )
     )
 
 
 def findings(told: list[Shutdown]) -> Iterator[Finding]:
     """Give each node that ended once, in the words of the log that knows most, and the number of ends."""
-    best: dict[int | None, tuple[Down, Fault]] = {}
-    for log in told:
-        for down, fault in log.ended():
-            if down.node not in best or best[down.node][0].hearsay:
-                best[down.node] = (down, fault)
-    yield from (fault for _, fault in best.values())
+    ended = [end for log in told for end in log.ended()]
+    ended = [(down, say) for down, say in ended if not (down.hearsay and _ordered_somewhere(told, down))]
+    for node in dict.fromkeys(down.node for down, _ in ended):
+        of_node = [(down, say) for down, say in ended if down.node == node]
+        latest, _ = max(of_node, key=lambda end: max(end[0].when, end[0].since))
+        best, say = max(of_node, key=lambda end: (not end[0].hearsay, end[0].when))
+        yield say(replace(best, phase=latest.phase, since=latest.since, since_clock=latest.since_clock))
     ends = sorted((time for log in told for time in log.times()), key=lambda end: (end[1] or 0, end[0]))
-    before = [None, *ends[:-1]] if ends else []
     count = sum(
         last is None or last[1] != end[1] or end[0] - last[0] > _ONE_END
-        for last, end in zip(before, ends, strict=True)
+        for last, end in zip([None, *ends], ends, strict=False)
     )
     yield Reading("shutdowns", count, what=f"forced shutdowns: {count}")
+
+
+def _ordered_somewhere(told: list[Shutdown], down: Down) -> bool:
+    return any(log.has_ordered(str(down.node), down.when) for log in told)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from stallwatch.probes.ndb_log.backups import Backups
 from stallwatch.probes.ndb_log.contention import Contention
 from stallwatch.probes.ndb_log.incidents import Incidents
-from stallwatch.probes.ndb_log.lines import parse, speaks_ndb
+from stallwatch.probes.ndb_log.lines import GarbledError, parse, speaks_ndb
 from stallwatch.probes.ndb_log.node import Node
 from stallwatch.probes.ndb_log.oversleep import Oversleeps
 from stallwatch.probes.ndb_log.redo import Redo
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from stallwatch.reading import Finding
 
 _SUBJECTS = (Node, Shutdown, Incidents, Redo, Watchdog, Oversleeps, Contention, Backups)
+_BACK = 200  # lines to look back for the time of a line that has none
 WORDS = frozenset(word for subject in _SUBJECTS for word in subject.WORDS)
 
 
@@ -36,6 +39,7 @@ class Story:
 
         self.path = path
         self.lines = 0
+        self.garbled = 0  # lines with numbers that nobody can have written
         self._memory = memory
         self._present = present
         self._shapes = Shapes(WORDS, Node.CONTEXT)
@@ -46,7 +50,7 @@ class Story:
         self.watchdog = Watchdog(self.node, present, part("watchdog"))
         self._oversleeps = Oversleeps(self.node, present, part("oversleeps"))
         self._contention = Contention(self.node, present, part("contention"))
-        self._backups = Backups(present, part("backups"))
+        self.backups = Backups(present, part("backups"))
         self._topics = (
             self.shutdown, self._incidents, self._redo, self.watchdog, self._oversleeps, self._contention,
         )  # fmt: skip
@@ -58,11 +62,18 @@ class Story:
 
     def read(self, block: bytes) -> None:
         """Take in a block of whole lines."""
+        if not self.lines:
+            self._meet(block)
         self.lines += block.count(b"\n")
         if not self.is_ndb and speaks_ndb(block):
             self._memory["ndb"] = True
+        place = 0
         for raw in self._shapes.pick(block):
-            self._hear(raw)
+            place = block.index(raw, place)
+            try:
+                self._hear(raw, block, place)
+            except GarbledError:
+                self.garbled += 1
 
     def keep(self) -> None:
         """Put into the memory what still counts."""
@@ -71,8 +82,9 @@ class Story:
 
     def forget(self) -> None:
         """Acknowledge everything up to here: only positions, threads and counters are kept."""
-        for name in ("shutdown", "incidents", "redo", "watchdog", "oversleeps"):
+        for name in ("incidents", "redo", "watchdog", "oversleeps"):
             self._memory[name] = {}
+        self._memory["shutdown"] = {"ordered": self._memory["shutdown"]["ordered"]}
         self._memory["contention"].pop("worst", None)
 
     def findings(self, settings: Settings) -> Iterator[Finding]:
@@ -84,15 +96,35 @@ class Story:
         )
         yield from self._oversleeps.findings()
         yield from self._contention.findings(settings.spin)
-        if settings.backup_age and self.node.is_cluster_log:
-            yield from self._backups.findings(settings.backup_age)
 
-    def _hear(self, raw: bytes) -> None:
+    def _meet(self, block: bytes) -> None:
+        """Learn from the first line of a run whose log it is, and since when it tells anything."""
+        first = block[: block.index(b"\n")]
+        with suppress(GarbledError):
+            line = parse(first)
+            self.node.is_written_by(line.source)
+            self.backups.begins(line)
+
+    def _hear(self, raw: bytes, block: bytes, place: int) -> None:
         line = parse(raw)
+        if line.when is None and self._present.asks_before:
+            self._look_back(block, place)
         self._present.passes(line)
         if self.node.hear(line):
             for topic in self._topics:
                 topic.begin()
         for topic in self._topics:
             topic.hear(line)
-        self._backups.hear(line)
+        self.backups.hear(line)
+
+    def _look_back(self, block: bytes, place: int) -> None:
+        """Find the time of the nearest line before ``place`` that has one."""
+        for _ in range(_BACK):
+            if place <= 0:
+                return
+            end, place = place, block.rfind(b"\n", 0, place - 1) + 1
+            with suppress(GarbledError):
+                line = parse(block[place:end])
+                if line.when is not None:
+                    self._present.passes(line)
+                    return

@@ -10,6 +10,7 @@ import re
 from dataclasses import asdict, dataclass
 
 from stallwatch.probes.ndb_log import blocks
+from stallwatch.probes.ndb_log.lines import number
 from stallwatch.probes.ndb_log.oversleep import THREAD, TOGETHER
 from stallwatch.probes.ndb_log.verdict import judge
 from stallwatch.reading import Fault, Finding, Reading, State
@@ -39,7 +40,8 @@ _STALL = 1000  # milliseconds; shorter stalls during a start-up mean nothing
 _TICK = 0.01  # seconds: the watchdog prints times(2) of the whole process, CLK_TCK is 100
 _OFTEN = 5  # stuck episodes ...
 _OFTEN_WITHIN = 600.0  # ... in these seconds are worth a warning
-_KEPT = 100  # episodes
+_KEPT = 100  # episodes, the worst ones
+_COUNTED = 1000  # episodes that are counted
 
 
 @dataclass
@@ -50,9 +52,8 @@ class Episode:
     place: str
     when: float  # of the last line
     clock: str
-    first_ms: int
     last_ms: int | None  # None: versions up to 6.x do not say for how long
-    ticks: list[int]  # user and system at the first and at the last report: [u0, s0, u1, s1]
+    ticks: list[list[int]]  # [milliseconds stuck, user, system] at the first and at the last report of times
     own: list[int] | None = None  # milliseconds overslept, user and system microseconds of the thread itself
     load: int | None = None  # operations that the node reported before
 
@@ -72,7 +73,10 @@ class Watchdog:
         self._present = present
         self._memory = memory
         self._stuck = [Episode(**kept) for kept in memory.get("stuck", [])]
-        self._last: Episode | None = None  # the one that the next line of process times belongs to
+        self._begun: list[float] = memory.get("begun", [])  # when episodes began, those not kept included
+        self._of_thread = {episode.thread: episode for episode in self._stuck}  # the last one of each
+        # The one that the next line of process times belongs to; that line may come in the next run.
+        self._last = self._of_thread.get(memory["awaits"]) if "awaits" in memory else None
 
     def hear(self, line: Line) -> None:
         """Take in one line of the log."""
@@ -84,23 +88,34 @@ class Watchdog:
         elif match := THREAD.match(line.text):
             self._hear_overslept(match, when)
         if match := _TIMES.search(line.text):
-            self._hear_times(int(match[1]), int(match[2]))
+            self._hear_times(number(match[1]), number(match[2]))
 
     def begin(self) -> None:
         """Forget what cannot go on in a new process."""
         self._last = None
+        self._of_thread.clear()
 
     def keep(self) -> None:
         """Put into the memory what still counts."""
-        holds = self._present.holds
-        self._stuck = sorted((e for e in self._stuck if holds(e.when)), key=_severity)[-_KEPT:]
-        self._stuck.sort(key=lambda episode: episode.when)
+        self._prune()
         self._memory["stuck"] = [asdict(episode) for episode in self._stuck]
+        self._memory["begun"] = self._begun
+        self._memory.pop("awaits", None)
+        if self._last and self._last in self._stuck:
+            self._memory["awaits"] = self._last.thread
+
+    def _prune(self) -> None:
+        """Keep what still counts: the worst episodes, and the last one of each thread, which may go on."""
+        holds = self._present.holds
+        held = sorted((episode for episode in self._stuck if holds(episode.when)), key=_severity)
+        last = [episode for episode in held[:-_KEPT] if self._of_thread.get(episode.thread) is episode]
+        self._stuck = sorted([*last, *held[-_KEPT:]], key=lambda episode: episode.when)
+        self._begun = [when for when in self._begun if holds(when)][-_COUNTED:]
 
     @property
     def episodes(self) -> int:
         """How many times a thread was stuck."""
-        return len(self._stuck)
+        return len(self._begun)
 
     @property
     def longest(self) -> float:
@@ -122,8 +137,8 @@ class Watchdog:
         self._last = None
         if _IN_ORDER.match(place):
             return
-        thread = int(match["thread"]) if match["thread"] else None
-        ms = int(match["ms"]) if match["ms"] else None
+        thread = number(match["thread"]) if match["thread"] else None
+        ms = number(match["ms"]) if match["ms"] else None
         if self._node.starting and (ms or 0) < _STALL:
             return
         episode = self._open(thread)
@@ -132,26 +147,30 @@ class Watchdog:
             episode.place = _say_place(place)
         else:
             load = self._node.load(when)
-            episode = Episode(thread, _say_place(place), when, clock, ms or 0, ms, [], load=load)
+            episode = Episode(thread, _say_place(place), when, clock, ms, [], load=load)
             self._stuck.append(episode)
+            self._of_thread[thread] = episode
+            self._begun.append(when)
+            if len(self._stuck) > 4 * _KEPT:  # a log of standstills must not take ever more time and memory
+                self._prune()
         self._last = episode
 
     def _open(self, thread: int | None) -> Episode | None:
         """Return the last episode of a thread unless the thread has reported since."""
-        mine = [episode for episode in self._stuck if episode.thread == thread]
-        return mine[-1] if mine and mine[-1].own is None else None
+        episode = self._of_thread.get(thread)
+        return episode if episode and episode.own is None else None
 
     def _hear_times(self, user: int, system: int) -> None:
         if self._last is None:
             return
-        self._last.ticks = [*self._last.ticks[:2], user, system] if self._last.ticks else [user, system]
+        self._last.ticks = [*self._last.ticks[:1], [self._last.last_ms or 0, user, system]]
         self._last = None
 
     def _hear_overslept(self, match: re.Match[str], when: float) -> None:
         """Take a thread's own times, which it tells when it wakes up, for better than the process's."""
-        episode = self._open(int(match["thread"]))
+        episode = self._open(number(match["thread"]))
         if episode and match["user"] and abs(when - episode.when) <= TOGETHER:
-            episode.own = [int(match["ms"]), int(match["user"]), int(match["system"])]
+            episode.own = [number(match["ms"]), number(match["user"]), number(match["system"])]
 
     def _judge(self, episode: Episode, kill: float, label: str) -> Finding:
         at = self._present.at(episode.clock, episode.when)
@@ -183,12 +202,12 @@ class Watchdog:
         )
 
     def _often(self) -> Iterator[Finding]:
-        times = sorted(episode.when for episode in self._stuck)
+        times = sorted(self._begun)
         crowds = zip(times, times[_OFTEN - 1 :], strict=False)
         if any(last - first <= _OFTEN_WITHIN for first, last in crowds):
             yield Fault(
                 State.WARNING,
-                f"{self._node.prefix}{len(times)} stuck episodes, {_OFTEN} of them within 10 min",
+                f"{self._node.prefix}had {len(times)} stuck episodes, {_OFTEN} of them within 10 min",
                 "threads stall again and again",
                 "look at swapping, VM steal, CPU quota and what else runs on the machine",
             )
@@ -212,15 +231,15 @@ def _used(episode: Episode) -> tuple[float, float, float]:
     if episode.own:
         ms, user, system = episode.own
         return user / 1e6, system / 1e6, ms / 1e3
-    if len(episode.ticks) < 4:  # noqa: PLR2004 - one report of the times only
+    if len(episode.ticks) < 2:  # noqa: PLR2004 - one report of the times only
         return 0, 0, 0
-    user_first, system_first, user_last, system_last = episode.ticks
-    span = ((episode.last_ms or 0) - episode.first_ms) / 1000
+    (began, user_first, system_first), (ended, user_last, system_last) = episode.ticks
+    span = (ended - began) / 1000
     return (user_last - user_first) * _TICK, (system_last - system_first) * _TICK, span
 
 
 def _say_place(place: str) -> str:
     """Name the kernel block, of which 7.6 and later print the number."""
     if match := _BLOCK.match(place):
-        return f"JobHandling in {blocks.name(int(match[1]))}, gsn {match[2]}"
+        return f"JobHandling in {blocks.name(number(match[1]))}, gsn {match[2]}"
     return place

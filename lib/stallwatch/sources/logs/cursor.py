@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from stallwatch.sources.logs.logfile import LogFile
 
-RESERVE = 1.5  # seconds kept back for judging what was read
+RESERVE = 1.5  # seconds kept back for judging what was read; half the time, if that is less
 
 
 class Budget:
@@ -24,6 +24,7 @@ class Budget:
         self.bytes_read = 0
         self._max_bytes = max_bytes
         self._left = left or (lambda: math.inf)
+        self._reserve = min(RESERVE, self._left() / 2)
 
     @property
     def room(self) -> int:
@@ -32,7 +33,7 @@ class Budget:
 
     def time_is_short(self) -> bool:
         """Whether it is time to judge what was read."""
-        return self._left() < RESERVE
+        return self._left() <= self._reserve
 
     def spent(self) -> bool:
         """Whether reading must stop."""

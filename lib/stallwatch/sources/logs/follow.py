@@ -51,6 +51,7 @@ class Follow:
         self.first_run = kept is None
         self.notes: list[str] = []  # sentences: what may be lost, and why
         self.problem: ProbeError | None = None
+        self.head = b""  # the first bytes of the log itself
         self.behind = 0  # bytes known to be unread: max_bytes or the time did not suffice
         self._budget = Budget(max_bytes, left)
         self._now = time.time() if now is None else now  # seconds since the epoch
@@ -64,6 +65,7 @@ class Follow:
         rotation = look(self.path, self._budget.time_is_short)
         try:
             self.problem = rotation.problem
+            self.head = rotation.live.head() if rotation.live else b""
             if rotation.problem and not rotation.rotated:
                 raise rotation.problem
             if rotation.live and rotation.live.packed:
@@ -139,6 +141,7 @@ class Whole:
         self.notes: list[str] = []  # sentences: what was not handed out, and why
         self.kept = None  # nothing: the next look begins anew
         self.problem: ProbeError | None = None
+        self.head = b""  # the first bytes of the file
         self.behind = 0  # bytes known to be unread: the time did not suffice
         self._budget = Budget(math.inf, left)
 
@@ -152,6 +155,7 @@ class Whole:
         cursor = Cursor(file)
         cursor.complete = True
         try:
+            self.head = file.head()
             yield from cursor.lines(self._budget)
         except TimeShortError:
             pass

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
-from stallwatch.reading import ProbeError
 from stallwatch.sources.logs.rotation import without_copies
 from stallwatch.units import say_duration, say_size
 
@@ -50,14 +49,9 @@ class Kept:
 
     @classmethod
     def from_json(cls, value: Any) -> Kept:
-        """Take what ``to_json`` gave."""
-        try:
-            generations = tuple(Generation(**generation) for generation in value["generations"])
-            return cls(generations, value["newest"], value["looked"])
-        except (KeyError, TypeError) as error:
-            raise ProbeError(
-                "what the last run kept of the log is not understood", "remove the state file"
-            ) from error
+        """Take what ``to_json`` gave; anything else is a KeyError or TypeError."""
+        generations = tuple(Generation(**generation) for generation in value["generations"])
+        return cls(generations, value["newest"], value["looked"])
 
     def to_json(self) -> dict[str, Any]:
         """Give a value that JSON can hold."""
@@ -111,6 +105,7 @@ class Whereabouts:
             and file.mtime > self.kept.newest
             and (self.moved or file.inode in empty)
         ]
+        young.sort(key=lambda file: file.inode not in empty)
         return without_copies(young, [file for file in self.rotation.files if file not in young])
 
     def is_copy(self, generation: Generation) -> bool:

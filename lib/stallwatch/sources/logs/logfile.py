@@ -43,7 +43,7 @@ class LogFile:
         self._descriptor = descriptor
 
     def text(self, position: int, size: int) -> bytes:
-        """Up to ``size`` bytes of text from ``position`` on; fewer only at the end of the file."""
+        """Give up to ``size`` bytes of text from ``position`` on; fewer only at the end of the file."""
         try:
             return os.pread(self._descriptor, size, position)
         except OSError as error:
@@ -61,7 +61,7 @@ class LogFile:
         """Give a fingerprint of the text up to ``position``: of its first bytes and those before it."""
         from hashlib import blake2b
 
-        tail = self.text(max(0, position - EDGE), min(position, EDGE))
+        tail = self.text(position - EDGE, EDGE) if position > EDGE else self.head(position)
         return blake2b(self.head(position) + tail, digest_size=8).hexdigest()
 
     def begins_with(self, other: LogFile) -> bool:
@@ -96,7 +96,7 @@ class GzippedLog(LogFile):
         return self._head[:size]
 
     def text(self, position: int, size: int) -> bytes:
-        """Up to ``size`` bytes of text from ``position`` on; raises TimeShortError on the way there."""
+        """Give up to ``size`` bytes of text from ``position`` on; TimeShortError on the way there."""
         if position < self._start:
             self._rewind()
         kept_from = max(self._start, position - EDGE)  # edges() will ask for what is before the position
@@ -123,6 +123,12 @@ class GzippedLog(LogFile):
         self._start, self._held, self._raw = 0, b"", b""
         self._inflater = zlib.decompressobj(zlib.MAX_WBITS | 16)
 
+    def _read(self) -> bytes:
+        try:
+            return os.read(self._descriptor, BLOCK // 4)
+        except OSError as error:
+            raise unreadable(self.path, error) from error
+
     def _inflate(self) -> bytes:
         """Give the next piece of text, b"" at the end; several gzip streams in a row are one text."""
         import zlib
@@ -131,7 +137,7 @@ class GzippedLog(LogFile):
             raise TimeShortError(self.size)
         piece = b""
         while not piece and not self.damage:
-            raw = self._raw or os.read(self._descriptor, BLOCK // 4)
+            raw = self._raw or self._read()
             if self._inflater.eof:
                 if not raw.strip(b"\0"):  # tapes and some copiers pad with zeros
                     return b""
@@ -166,6 +172,8 @@ def open_log(path: str, time_is_short: Callable[[], bool]) -> LogFile:
 def unreadable(path: str, error: OSError) -> ProbeError:
     """Say to an operator why a file cannot be read, and what to do."""
     if isinstance(error, FileNotFoundError):
+        if any(sign in path for sign in "*?["):
+            return ProbeError(f"no file fits {path}", "check the path and where the server writes its log")
         if os.path.islink(path):
             return ProbeError(f"{path} is a symbolic link to {os.readlink(path)}, which does not exist")
         return ProbeError(f"{path} does not exist", "check the path and where the server writes its log")

@@ -11,15 +11,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-def named(patterns: Iterable[str], known: Iterable[str] = ()) -> list[str]:
+def named(patterns: Iterable[str], known: Iterable[str] = (), *, fold: bool = True) -> list[str]:
     """Absolute paths of the logs, each once, in order; a pattern's rotated files belong to their log.
+
+    Without ``fold`` rotated files are logs of their own.
 
     A name without ``*``, ``?`` or ``[``, and a pattern that fits nothing, stand for themselves: opening them
     tells what is wrong. So does a log of ``known`` that a pattern fits but that is gone.
     """
     paths: dict[str, None] = {}
     for pattern in map(os.path.abspath, patterns):
-        paths.update(dict.fromkeys(_matching(pattern, known) if _is_pattern(pattern) else [pattern]))
+        paths.update(
+            dict.fromkeys(_matching(pattern, known, fold=fold) if _is_pattern(pattern) else [pattern])
+        )
     return list(paths)
 
 
@@ -27,12 +31,12 @@ def _is_pattern(path: str) -> bool:
     return not os.path.lexists(path) and any(sign in path for sign in "*?[")
 
 
-def _matching(pattern: str, known: Iterable[str]) -> list[str]:
+def _matching(pattern: str, known: Iterable[str], *, fold: bool) -> list[str]:
     from fnmatch import fnmatch
     from glob import glob
 
     found = set(glob(pattern)) | {path for path in known if fnmatch(path, pattern)}
-    rotated = {path for path in found if any(_is_rotated(path, log) for log in found)}
+    rotated = {path for path in found if fold and any(_is_rotated(path, log) for log in found)}
     return sorted(found - rotated) or [pattern]
 
 

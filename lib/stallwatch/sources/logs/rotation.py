@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 
 from stallwatch.reading import ProbeError
@@ -11,9 +12,10 @@ from stallwatch.sources.logs.logfile import LogFile, open_log
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 ATTEMPTS = 5  # looks at a directory in which files are being renamed
+OPENED = 100  # rotated files at most, the youngest: a process may often open no more than 1024
 
 _NUMBER = r"\.\d{1,3}"
 _DATE = r"[-._]\d{4}-?\d\d-?\d\d(?:[-._T]?\d\d(?:[-.:]?\d\d){0,2}|-\d{10})?"
@@ -34,7 +36,7 @@ class Rotation:
     """The files of one log at one moment, all of them open.
 
     ``live`` is the log itself; without it ``problem`` says why. ``rotated`` are the others that can be
-    read, plain ones first and larger ones first; ``closed`` those that cannot.
+    read, plain ones first, then older ones, as copies are younger; ``closed`` those that cannot.
     """
 
     def __init__(self, path: str, time_is_short: Callable[[], bool]) -> None:
@@ -46,12 +48,9 @@ class Rotation:
             self.live = open_log(path, time_is_short)
         except ProbeError as problem:
             self.problem = problem
-        inodes = {self.live.inode} if self.live else set()
-        for entry in _siblings(path):
-            if entry.inode() not in inodes:
-                inodes.add(entry.inode())
-                self._add(entry, time_is_short)
-        self.rotated.sort(key=lambda file: (file.packed, -file.size))
+        for mtime, entry in _siblings(path)[:OPENED]:
+            self._add(entry, mtime, time_is_short)
+        self.rotated.sort(key=lambda file: (file.packed, file.mtime))
 
     @property
     def files(self) -> list[LogFile]:
@@ -64,20 +63,21 @@ class Rotation:
         readable = [file.mtime for file in self.files]
         return max(readable + [closed.mtime for closed in self.closed], default=0)
 
-    def _add(self, entry: os.DirEntry[str], time_is_short: Callable[[], bool]) -> None:
-        try:
-            status = entry.stat(follow_symlinks=False)
-        except FileNotFoundError:
-            return  # look() will see that the directory has changed
+    def _add(self, entry: os.DirEntry[str], mtime: int, time_is_short: Callable[[], bool]) -> None:
         if entry.name.endswith(_NOT_GZIP):
             why = f"{entry.path} cannot be read: of compressed logs, only gzipped ones can"
-            self.closed.append(Closed(entry.inode(), status.st_mtime_ns, why))
+            self.closed.append(Closed(entry.inode(), mtime, why))
             return
         try:
-            self.rotated.append(open_log(entry.path, time_is_short))
+            file = open_log(entry.path, time_is_short)
         except ProbeError as problem:
             if not isinstance(problem.__cause__, FileNotFoundError):
-                self.closed.append(Closed(entry.inode(), status.st_mtime_ns, problem.what))
+                self.closed.append(Closed(entry.inode(), mtime, problem.what))
+            return
+        if file.inode in [known.inode for known in self.files]:
+            file.close()  # a link to it, or it was renamed after it was opened
+        else:
+            self.rotated.append(file)
 
     def close(self) -> None:
         """Let go of the files."""
@@ -125,7 +125,7 @@ def without_copies(files: list[LogFile], originals: list[LogFile]) -> list[LogFi
 
 
 def age(file: LogFile) -> tuple[int, int]:
-    """Sorts generations, the oldest first: by their last writing, then by what rotation called them.
+    """Give a key that sorts generations, the oldest first: by their last writing, then by what rotation called them.
 
     Numbers alone would not do: the management node reuses .1 to .6 in a ring.
     """
@@ -141,18 +141,20 @@ def _places(path: str) -> list[str]:
     return list(dict.fromkeys((os.path.abspath(path), os.path.realpath(path))))
 
 
-def _siblings(path: str) -> Iterator[os.DirEntry[str]]:
+def _siblings(path: str) -> list[tuple[int, os.DirEntry[str]]]:
+    """Give the rotated files of a log and when they were last written (ns), the youngest first."""
+    found = []
     for place in _places(path):
         folder, name = os.path.split(place)
         rotated = rotated_name(name)
-        try:
-            with os.scandir(folder) as entries:
-                yield from (
-                    entry for entry in entries
-                    if rotated.fullmatch(entry.name) and entry.is_file(follow_symlinks=False)
-                )  # fmt: skip
-        except OSError:  # a directory that may be entered but not listed: the log itself can still be read
-            continue
+        with suppress(OSError), os.scandir(folder) as entries:  # perhaps it may be entered but not listed
+            found += [entry for entry in entries if rotated.fullmatch(entry.name)]
+    dated = []
+    for entry in sorted(found, key=lambda entry: entry.name):
+        with suppress(FileNotFoundError):  # look() will see that the directory has changed
+            if entry.is_file(follow_symlinks=False):
+                dated.append((entry.stat(follow_symlinks=False).st_mtime_ns, entry))
+    return sorted(dated, key=lambda pair: -pair[0])
 
 
 def _changes(path: str) -> list[int]:

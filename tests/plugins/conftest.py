@@ -1,0 +1,84 @@
+"""Run check_ndb_log as an engine runs it."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from ndb_log_service import NOBODY, PLUGIN, Log, Said
+
+
+@pytest.fixture
+def check(tmp_path):
+    """Run the plugin with a state directory of its own and nothing else to lean on."""
+    clean = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "HOME": str(tmp_path / "home")}
+
+    def command(*arguments):
+        return [sys.executable, str(PLUGIN), *map(str, arguments)]
+
+    def run(*arguments, state=True, **settings):
+        home = ["--state-dir", tmp_path / "state"] if state else []
+        settings = {"cwd": tmp_path, "env": clean, "timeout": 30, "errors": "replace", **settings}
+        process = subprocess.run(
+            command(*arguments, *home), capture_output=True, text=True, check=False, **settings
+        )
+        return Said.of(process)
+
+    def start(*arguments):
+        return subprocess.Popen(
+            command(*arguments, "--state-dir", tmp_path / "state"),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=clean, cwd=tmp_path,
+        )  # fmt: skip
+
+    run.start = start
+    run.states = lambda: sorted((tmp_path / "state").glob("*.json"))
+    return run
+
+
+@pytest.fixture
+def log(tmp_path):
+    """The out log of data node 4, not there yet."""
+    return Log(tmp_path / "ndb_4_out.log")
+
+
+@pytest.fixture
+def peer(tmp_path):
+    """The out log of data node 3."""
+    return Log(tmp_path / "ndb_3_out.log")
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    """The cluster log that management node 1 writes."""
+
+    class ClusterLog(Log):
+        def say(self, text, ago=0.0, level="INFO", source="MgmtSrvr"):
+            super().say(text, ago, level, source)
+
+    return ClusterLog(tmp_path / "ndb_1_cluster.log")
+
+
+@pytest.fixture
+def watched(check, log):
+    """The log of node 4 after a first run, on which it was quiet."""
+    log.say("Operations=0", 10)
+    assert check("--log", log).status == 0
+    return log
+
+
+@pytest.fixture
+def watched_cluster(check, cluster):
+    """The cluster log after a first run, on which it was quiet."""
+    cluster.say("Node 3: Local checkpoint 51 started.", 10)
+    assert check("--log", cluster).status == 0
+    return cluster
+
+
+@pytest.fixture
+def stranger(tmp_path):
+    """Make a directory that another user may enter, and that user's settings for a child."""
+    if os.geteuid() != 0:
+        return {}
+    for folder in (tmp_path, *tmp_path.parents[:3]):
+        folder.chmod(0o755)
+    return {"user": NOBODY, "group": NOBODY, "extra_groups": []}
