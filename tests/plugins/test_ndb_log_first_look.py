@@ -221,4 +221,4 @@ def test_each_rule_finds_its_own_word_in_its_samples():
 
 
 def _matches(rule, text):
-    return re.match(rule.pattern, text) and rule.word in text.encode()
+    return re.match(rule.pattern, text) and rule.word in re.sub(r"\d", "", text).encode()
