@@ -43,7 +43,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Fault:
-    """Something that is wrong in itself, whatever the thresholds."""
+    """Something that is wrong in itself, whatever the thresholds; an OK one is an aside, always told."""
 
     state: State
     what: str

@@ -46,6 +46,11 @@ class Verdict:
         return self.what or "no details" if self.state is State.OK else self.detail
 
     @property
+    def to_be_told(self) -> bool:
+        """Whether it is said without being asked: what is wrong, and a fault that is none, an aside."""
+        return self.state is not State.OK or self.name is None
+
+    @property
     def detail(self) -> str:
         """The same with the evidence where all is well, too."""
         parts = (self.what, self.why, "" if self.state is State.OK else self.advice)
@@ -143,7 +148,7 @@ class Report:
             room = LINE - len((head + more).encode())
         said = shorten(headline.sentence, room)
         below = [] if said == headline.sentence else [headline]
-        below += [verdict for verdict in others if self.everything or verdict.state is not State.OK]
+        below += [verdict for verdict in others if self.everything or verdict.to_be_told]
         lines = [f"[{verdict.state.name}] {verdict.detail}" for verdict in below]
         return "\n".join([head + said + more + perfdata, *_capped(lines), *_capped(self.trace)])
 

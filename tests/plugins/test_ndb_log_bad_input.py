@@ -47,7 +47,7 @@ def test_a_pattern_fits_a_log_that_was_not_there_in_the_run_before(check, tmp_pa
     assert check("--log", tmp_path / "ndb_*_out.log").status == 3
     log.say("Operations=0")
     said = check("--log", tmp_path / "ndb_*_out.log")
-    assert said.text == "NDB_LOG OK - 1 new lines of ndb_4_out.log, no thread stuck"
+    assert said.text == "NDB_LOG OK - 1 new line of ndb_4_out.log, no thread stuck"
 
 
 def test_a_log_that_only_another_user_may_read(check, log, stranger):
@@ -348,7 +348,7 @@ def test_a_pattern_that_fits_the_log_and_its_rotated_files_means_the_log(check, 
     Log(log.path.with_name("ndb_4_out.log.1")).stuck(2, 600, 1200)
     log.say("Operations=0")
     said = check("--log", f"{log}*")
-    assert said.text == "NDB_LOG OK - 1 new lines of ndb_4_out.log, no thread stuck"
+    assert said.text == "NDB_LOG OK - 1 new line of ndb_4_out.log, no thread stuck"
 
 
 def test_a_pattern_that_fits_the_log_and_its_rotated_files_judges_all_of_them_with_whole(check, log):
@@ -377,7 +377,7 @@ def test_a_relative_path_in_another_directory_is_another_log(check, log, tmp_pat
     (tmp_path / "other").mkdir()
     Log(tmp_path / "other" / "ndb_4_out.log").say("Operations=0")
     said = check("--log", "ndb_4_out.log", cwd=tmp_path / "other")
-    assert said.text == "NDB_LOG OK - 1 new lines of ndb_4_out.log, no thread stuck"
+    assert said.text == "NDB_LOG OK - 1 new line of ndb_4_out.log, no thread stuck"
     assert check("--log", "ndb_4_out.log").perfdata["lines"] == "0"
 
 

@@ -3,7 +3,7 @@
 
 from ndb_log_service import DAY, HOUR, MINUTE
 
-QUIET = "NDB_LOG OK - 1 new lines of ndb_4_out.log, no thread stuck"
+QUIET = "NDB_LOG OK - 1 new line of ndb_4_out.log, no thread stuck"
 NOTHING_NEW = "NDB_LOG OK - 0 new lines of ndb_4_out.log, no thread stuck"
 KILLED = "Forced node shutdown completed. Caused by error 6050: 'WatchDog terminate'."
 DOWN = (

@@ -16,7 +16,7 @@ from stallwatch.probes.ndb_log.lines import speaks_ndb
 from stallwatch.probes.ndb_log.moments import present
 from stallwatch.probes.ndb_log.story import Story
 from stallwatch.probes.ndb_log.watchdog import DEFAULT_INTERVAL, KILL
-from stallwatch.reading import Finding, ProbeError, Reading
+from stallwatch.reading import Fault, Finding, ProbeError, Reading, State
 from stallwatch.units import say_duration, say_size
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
         kept: Any  # positions for the next run
         notes: list[str]  # what may have been lost
+        asides: list[str]  # what is not worth an alert: the moment between copying and truncating
         behind: int  # bytes that are still to be read
         head: bytes  # the first bytes of the log itself
         problem: ProbeError | None  # why the log itself could not be read, although older parts of it could
@@ -64,6 +65,7 @@ class Told:
 
     stories: tuple[Story, ...]
     problems: tuple[ProbeError, ...]  # what could not be found out
+    asides: tuple[str, ...]  # what is worth a word, but no problem
     settings: Settings
 
     @property
@@ -76,8 +78,9 @@ class Told:
     def findings(self) -> Iterator[Finding]:
         """Give the number of lines first, then what could not be found out, then each subject."""
         if self.stories:
-            yield _summary(self.stories, self.settings)
+            yield _summary(self)
         yield from self.problems
+        yield from (Fault(State.OK, aside) for aside in self.asides)
         if self.stories:
             yield from self.told()
 
@@ -118,19 +121,20 @@ def read(
     """
     stories: list[Story] = []
     problems: list[ProbeError] = []
+    asides: list[str] = []
     for path in paths:
         try:
-            story = _read(path, follow, memory, settings, problems)
+            story = _read(path, follow, memory, settings, problems, asides)
         except _UNREADABLE_MEMORY as error:
             if path not in memory:
                 raise
             del memory[path]
             what = f"the memory of earlier runs of {os.path.basename(path)} is lost, this run begins anew"
             problems.append(ProbeError(f"{what}: {type(error).__name__} in it"))
-            story = _read(path, follow, memory, settings, problems)
+            story = _read(path, follow, memory, settings, problems, asides)
         if story.is_ndb:
             stories.append(story)
-    return Told(tuple(stories), tuple(problems), settings)
+    return Told(tuple(stories), tuple(problems), tuple(asides), settings)
 
 
 def _read(
@@ -139,8 +143,9 @@ def _read(
     memory: dict[str, Any],
     settings: Settings,
     problems: list[ProbeError],
+    asides: list[str],
 ) -> Story:
-    """Read what is new in one log; adds to ``problems`` what could not be found out."""
+    """Read what is new in one log; adds to ``problems`` and ``asides`` what there is to say of that."""
     kept = memory.get(path, {})
     first = kept.get("positions") is None or kept.get("history", False)
     now = present(now=settings.now, hold=settings.hold, whole=settings.whole, first=first)
@@ -153,6 +158,7 @@ def _read(
     if log.kept is not None:
         memory[path] = kept
     problems += found
+    asides += log.asides
     return story
 
 
@@ -197,15 +203,15 @@ def _acknowledged(held: list[str], stories: tuple[Story, ...]) -> Reading:
     return Reading("lines", lines, what=f"acknowledged: {'; '.join(held) or 'nothing was held'}")
 
 
-def _summary(stories: tuple[Story, ...], settings: Settings) -> Reading:
+def _summary(told: Told) -> Reading:
     """Say what was read; the line stands first when nothing else has to be said."""
+    stories = told.stories
     lines = sum(story.lines for story in stories)
     names = os.path.basename(stories[0].path) if len(stories) == 1 else f"{len(stories)} logs"
     longest = max(story.watchdog.longest for story in stories)
     stuck = f"longest stuck {say_duration(longest)}" if longest else "no thread stuck"
-    return Reading(
-        "lines", lines, what=f"{lines} {'' if settings.whole else 'new '}lines of {names}, {stuck}"
-    )
+    noun = f"{'' if told.settings.whole else 'new '}{'line' if lines == 1 else 'lines'}"
+    return Reading("lines", lines, what=f"{lines} {noun} of {names}, {stuck}")
 
 
 def _merged(findings: Iterable[Finding]) -> Iterator[Finding]:

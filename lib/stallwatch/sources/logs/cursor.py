@@ -122,6 +122,7 @@ class Cursor:
         return Generation(
             name=self.file.name,
             inode=self.file.inode,
+            birth=self.file.birth,
             packed=self.file.packed,
             mtime=self.file.mtime,
             seen=seen,

@@ -50,6 +50,7 @@ class Follow:
         self.kept = kept
         self.first_run = kept is None
         self.notes: list[str] = []  # sentences: what may be lost, and why
+        self.asides: list[str] = []  # sentences: what is not worth an alert, copytruncate's lost moment
         self.problem: ProbeError | None = None
         self.head = b""  # the first bytes of the log itself
         self.behind = 0  # bytes known to be unread: max_bytes or the time did not suffice
@@ -90,7 +91,8 @@ class Follow:
         cursors += [Cursor(file) for file in sorted(there.newcomers(), key=age)]
         if rotation.live and rotation.live in there.strangers:
             cursors.append(Cursor(rotation.live))
-        self.notes += there.losses() + there.obstacles()
+        self.notes += there.losses(copied=False) + there.obstacles()
+        self.asides += there.losses(copied=True)
         yield from self._read(cursors, there.unread(), rotation)
 
     def _read(self, cursors: list[Cursor], unread: list[Generation], rotation: Rotation) -> Iterator[bytes]:
@@ -139,6 +141,7 @@ class Whole:
     def __init__(self, path: str, *, left: Callable[[], float] | None = None) -> None:
         self.path = path
         self.notes: list[str] = []  # sentences: what was not handed out, and why
+        self.asides: list[str] = []
         self.kept = None  # nothing: the next look begins anew
         self.problem: ProbeError | None = None
         self.head = b""  # the first bytes of the file

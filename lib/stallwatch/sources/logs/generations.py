@@ -25,6 +25,7 @@ class Generation:
 
     name: str
     inode: int
+    birth: int  # of that inode; 0 if the file system does not say
     packed: bool  # gzipped
     mtime: int  # ns
     seen: int  # bytes of text looked at
@@ -32,6 +33,11 @@ class Generation:
     offset: int  # bytes of text handed out: the next line begins here
     overlong: bool  # in the midst of a line that is too long to be handed out
     finished: bool  # all is handed out but an incomplete last line, and its writer has left it
+
+    def is_file(self, file: LogFile) -> bool:
+        """Whether it may be this very file: whatever it holds now."""
+        # Compressing makes a new file, if perhaps with an old inode.
+        return (file.inode, file.birth, file.packed) == (self.inode, self.birth, self.packed)
 
     @property
     def done(self) -> bool:
@@ -97,23 +103,22 @@ class Whereabouts:
 
         As long as the log is the file that it was, whatever appears beside it is history.
         """
-        empty = {generation.inode for generation in self.kept.generations if not generation.seen}
+        empty = [generation for generation in self.kept.generations if not generation.seen]
+        filled = [file for file in self.strangers if any(generation.is_file(file) for generation in empty)]
         young = [
             file
             for file in self.strangers
             if file is not self.rotation.live
             and file.mtime > self.kept.newest
-            and (self.moved or file.inode in empty)
+            and (self.moved or file in filled)
         ]
-        young.sort(key=lambda file: file.inode not in empty)
+        young.sort(key=lambda file: file not in filled)
         return without_copies(young, [file for file in self.rotation.files if file not in young])
 
     def is_copy(self, generation: Generation) -> bool:
         """Whether a generation was found in another file than the one that its writer had."""
         file = self.found[generation]
-        return not (
-            file.inode == generation.inode or file.name == generation.name or file is self.rotation.live
-        )
+        return not (generation.is_file(file) or file.name == generation.name or file is self.rotation.live)
 
     def unread(self) -> list[Generation]:
         """Give the generations that are there but cannot be read."""
@@ -133,19 +138,23 @@ class Whereabouts:
             if closed.inode in unread or (self.moved and closed.mtime > self.kept.newest)
         ]
 
-    def losses(self) -> list[str]:
-        """Say of which generations something may be lost, and why."""
+    def losses(self, *, copied: bool) -> list[str]:
+        """Say of which generations something may be lost, and why.
+
+        Of one that was ``copied`` before it was truncated, that is what was written in between.
+        """
         unread = self.unread()
         return [
             self._tell_loss(generation)
             for generation in self.kept.generations
             if generation not in unread and not generation.done and self._may_have_lost(generation)
+            if (generation in self.found) == copied
         ]
 
     def _truncated(self, generation: Generation) -> bool:
-        """Whether it was the log itself, whose inode is still the log's; a new file may have got it, too."""
+        """Whether it was the log itself, and still is the same file, if with another content."""
         live = self.rotation.live
-        return live is not None and (live.inode, live.name) == (generation.inode, generation.name)
+        return live is not None and live.name == generation.name and generation.is_file(live)
 
     def _may_have_lost(self, generation: Generation) -> bool:
         file = self.found.get(generation)
@@ -160,14 +169,16 @@ class Whereabouts:
         """Whether a stranger can be what was empty when last seen: no content tells."""
         return any(
             file.mtime > self.kept.newest
-            if file.inode == generation.inode
+            if generation.is_file(file)
             else file.packed and file.mtime >= generation.mtime
             for file in self.strangers
         )
 
     def _tell_loss(self, generation: Generation) -> str:
         copy = self.found.get(generation)
-        fate = "truncated in place or recreated" if self._truncated(generation) else "deleted"
+        fate = "deleted"
+        if self._truncated(generation):
+            fate = "truncated in place" if generation.birth else "truncated in place or recreated"
         read = f" (its copy {copy.name} is read)" if copy else ""
         unread = 0 if copy else generation.seen - generation.offset
         also = f"{say_size(unread)} that were not yet read and " if unread else ""
@@ -178,10 +189,9 @@ class Whereabouts:
 
 
 def _same_file(generation: Generation, file: LogFile) -> bool:
-    if (file.inode, file.packed) != (generation.inode, generation.packed):
-        return False  # compressing makes a new file, if perhaps with an old inode
-    # What was empty has no content to know it by: once it has some, it is as good as new.
-    return file.edges(generation.seen) == generation.edges if generation.seen else not file.size
+    if not generation.seen:  # no content to know it by: once it has some, it is as good as new
+        return generation.is_file(file) and not file.size
+    return generation.is_file(file) and file.edges(generation.seen) == generation.edges
 
 
 def _same_content(generation: Generation, file: LogFile) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 
 from stallwatch.reading import ProbeError
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 BLOCK = 1 << 20  # bytes: what is read at once, and the longest line that is handed out
 EDGE = 256  # bytes at the beginning and before a position by which a content is known again
 GZIP = b"\x1f\x8b"
+FS_IOC_GETVERSION = 0x80087601  # linux/fs.h, on machines with 64 bits
 
 
 class TimeShortError(Exception):
@@ -27,7 +29,8 @@ class TimeShortError(Exception):
 class LogFile:
     """A regular file, opened for reading; never waits for a writer.
 
-    ``inode``, ``size`` (bytes on disk) and ``mtime`` (ns) are those of the moment it was opened.
+    ``inode``, ``size`` (bytes on disk) and ``mtime`` (ns) are those of the moment it was opened. ``birth``
+    tells the file from an earlier one that had its inode; 0 where the file system does not say.
     """
 
     packed = False
@@ -38,6 +41,7 @@ class LogFile:
         self.path = path
         self.name = os.path.basename(path)
         self.inode = status.st_ino
+        self.birth = _birth(descriptor)
         self.size = status.st_size
         self.mtime = status.st_mtime_ns
         self._descriptor = descriptor
@@ -74,6 +78,16 @@ class LogFile:
     def close(self) -> None:
         """Let go of the file."""
         os.close(self._descriptor)
+
+
+def _birth(descriptor: int) -> int:
+    """Ask for the number that ext4, XFS and Btrfs give to each use of an inode; they reuse them at once."""
+    import fcntl
+
+    try:
+        return int.from_bytes(fcntl.ioctl(descriptor, FS_IOC_GETVERSION, bytes(8))[:4], sys.byteorder)
+    except OSError:
+        return 0
 
 
 class GzippedLog(LogFile):

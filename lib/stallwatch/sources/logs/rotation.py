@@ -27,7 +27,7 @@ _NOT_GZIP = (".bz2", ".xz", ".zst", ".lz4", ".Z")
 class Closed:
     """A rotated file that cannot be read, and why (a sentence)."""
 
-    inode: int
+    inode: int | None  # None: a compressed one, in which nothing was read before
     mtime: int
     why: str
 
@@ -66,7 +66,7 @@ class Rotation:
     def _add(self, entry: os.DirEntry[str], mtime: int, time_is_short: Callable[[], bool]) -> None:
         if entry.name.endswith(_NOT_GZIP):
             why = f"{entry.path} cannot be read: of compressed logs, only gzipped ones can"
-            self.closed.append(Closed(entry.inode(), mtime, why))
+            self.closed.append(Closed(None, mtime, why))
             return
         try:
             file = open_log(entry.path, time_is_short)
@@ -125,7 +125,7 @@ def without_copies(files: list[LogFile], originals: list[LogFile]) -> list[LogFi
 
 
 def age(file: LogFile) -> tuple[int, int]:
-    """Give a key that sorts generations, the oldest first: by their last writing, then by what rotation called them.
+    """Give a key that sorts generations, the oldest first: by when they were last written, then by name.
 
     Numbers alone would not do: the management node reuses .1 to .6 in a ring.
     """
