@@ -1,5 +1,6 @@
 """The scenarios of a log's life, one by one; test_logs_histories.py mixes them at random."""
 
+import contextlib
 import gzip
 import itertools
 import json
@@ -251,6 +252,43 @@ def test_older_generations_stay_history_when_they_are_rotated_and_compressed(log
     assert check.log.notes == []
 
 
+def test_history_that_is_compressed_anew_stays_history(log, check, rotated):
+    append(rotated(1), "history\n")
+    append(log, "one\n")
+    check()
+    rotated("1.gz").write_bytes(gzip.compress(rotated(1).read_bytes()))
+    rotated(1).unlink()
+    append(log, "two\n")
+    assert check() == ["two"]
+
+
+def test_history_that_is_touched_stays_history(log, check, rotated):
+    rotated("1.gz").write_bytes(gzip.compress(b"history\n"))
+    append(log, "one\n")
+    check()
+    rotated("1.gz").touch()
+    append(log, "two\n")
+    assert check() == ["two"]
+
+
+def test_history_that_begins_like_a_deleted_log_stays_history(log, check, rotated):
+    append(rotated("1.gz"), "")
+    rotated("1.gz").write_bytes(gzip.compress(b"banner\nhistory\n"))
+    time.sleep(0.01)
+    append(log, "banner\n")
+    check()
+    log.unlink()
+    append(log, "one\n")
+    assert check() == ["one"]
+
+
+def test_an_incomplete_last_line_of_history_is_history(log, check, rotated):
+    append(rotated(1), "history\nincomplete")
+    append(log, "one\n")
+    assert check() == ["one"]
+    assert check() == []
+
+
 def test_rotation_away_of_the_oldest_generation_is_no_loss(log, check, rotated):
     append(log, "one\n")
     check()
@@ -291,6 +329,17 @@ def test_a_writer_that_goes_on_in_the_renamed_file_is_followed(log, check, rotat
     append(rotated(2), "four\n")
     append(log, "five\n")
     assert check() == ["four", "five"]
+
+
+def test_a_writer_is_followed_however_often_its_file_is_renamed(log, check, rotated):
+    append(log, "one\n")
+    check()
+    for number in range(1, 9):
+        log.rename(rotated(number))
+        append(log, "")
+        check()
+    append(rotated(1), "two\n")
+    assert check() == ["two"]
 
 
 def test_the_rest_of_a_generation_that_grew_until_it_was_compressed_is_read(log, check, rotated):
@@ -355,6 +404,7 @@ def test_the_rest_of_a_compressed_generation_is_read(log, check, rotated):
     compress(rotated(1))
     append(log, "three\n")
     assert check() == ["two", "three"]
+    assert [generation["name"] for generation in check.kept["generations"]] == ["ndb_4_out.log"]
     assert check() == []
     assert check.log.notes == []
 
@@ -460,6 +510,21 @@ def test_a_compressed_generation_may_take_several_runs(log, check, rotated):
     assert check.log.behind == 0
 
 
+def test_a_compressed_file_with_the_inode_of_a_generation_is_not_that_generation(log, check, rotated):
+    append(log, "one\n")
+    check()
+    shutil.copyfile(log, rotated(7))
+    append(log, "two\n")
+    log.rename(rotated(1))
+    compress(rotated(1))
+    kept = check.kept["generations"][0]
+    found = logfile.open_log(str(compress(rotated(7))), lambda: False)
+    kept["inode"], kept["birth"] = found.inode, found.birth
+    found.close()
+    assert check() == ["two"]
+    assert check() == []
+
+
 def test_a_compressed_generation_that_is_cut_off_is_told(log, check, rotated):
     append(log, "one\n")
     check()
@@ -520,6 +585,27 @@ def test_the_copy_of_a_truncated_log_is_read_and_the_gap_between_them_told(log, 
     assert check.log.asides == []
 
 
+def test_the_gap_is_told_when_the_copy_was_compressed_at_once(log, check, rotated, births):
+    append(log, "one\n")
+    check()
+    append(log, "two\n")
+    shutil.copyfile(log, rotated(1))
+    compress(rotated(1))
+    log.write_bytes(b"three\n")
+    assert check() == ["two", "three"]
+    assert "truncated in place (its copy ndb_4_out.log.1.gz is read)" in check.log.asides[0]
+
+
+def test_an_incomplete_last_line_that_was_copied_counts_in_the_next_run(log, check, rotated):
+    append(log, "one\ntw")
+    check()
+    shutil.copyfile(log, rotated(1))
+    log.write_bytes(b"")
+    assert check() == []
+    assert check() == ["tw"]
+    assert check() == []
+
+
 def test_a_log_truncated_twice_with_copies_between_two_runs(log, check, rotated):
     append(log, "one\n")
     check()
@@ -561,6 +647,13 @@ def test_a_truncated_log_that_has_grown_past_the_old_position(log, check):
     log.write_bytes(b"two\nthree\nfour\n")
     assert check() == ["two", "three", "four"]
     assert len(check.log.notes) == 1
+
+
+def test_a_truncated_log_that_ends_as_before_but_begins_otherwise(log, check):
+    append(log, "1\n" + "x" * 300 + "\n")
+    check()
+    log.write_bytes(b"2\n" + b"x" * 300 + b"\n")
+    assert check() == ["2", "x" * 300]
 
 
 def test_a_deleted_log_is_told_when_it_is_back(log, check, tmp_path):
@@ -671,6 +764,30 @@ def test_a_copy_of_a_log_that_was_empty_before_is_not_read(log, check, rotated):
     assert check() == ["one", "two"]
 
 
+def test_a_shorter_copy_does_not_hide_the_compressed_generation(log, check, rotated):
+    append(log, "one\n")
+    check()
+    shutil.copyfile(log, rotated(7))
+    append(log, "two\n")
+    log.rename(rotated(1))
+    compress(rotated(1))
+    append(log, "three\n")
+    assert check() == ["two", "three"]
+    assert check() == []
+    assert check.log.notes == []
+
+
+def test_of_a_file_and_its_equal_the_one_that_was_there_before_is_followed(log, check, rotated):
+    append(log, "")
+    check()
+    append(log, "one\n")
+    shutil.copy2(log, log.with_name("ndb_4_out.log-20261120"))
+    log.rename(rotated(1))
+    assert check() == ["one"]
+    append(rotated(1), "two\n")
+    assert check() == ["two"]
+
+
 def test_a_copy_of_history_is_not_read(log, check, rotated):
     append(rotated(1), "history\n")
     append(log, "one\n")
@@ -775,6 +892,19 @@ def test_a_compressed_generation_for_which_the_time_is_too_short_is_read_later(l
     assert check(left=lambda: 0.0) == []
     assert check.log.behind == packed.stat().st_size
     assert check() == ["two"]
+
+
+@pytest.mark.parametrize("looks", range(1, 16))
+def test_the_time_may_become_short_anywhere_in_a_compressed_generation(log, check, rotated, looks):
+    append(log, "one\n")
+    check()
+    append(log, "".join(f"{number:015}\n" for number in range(200_000)))
+    log.rename(rotated(1))
+    compress(rotated(1))
+    left = itertools.chain([8] * looks, itertools.repeat(1))
+    lines = check(left=lambda: next(left))
+    assert len(lines) == 200_000 or check.log.behind > 0
+    assert lines + check() == [f"{number:015}" for number in range(200_000)]
 
 
 def test_a_line_that_is_too_long_is_skipped_and_told(log, check):
@@ -974,14 +1104,15 @@ def test_a_rotation_while_the_directory_is_listed(log, check, rotated, monkeypat
     append(log, "two\n")
     log.rename(rotated(1))
     append(log, "three\n")
-    listed = os.scandir
+    listing = os.scandir
 
     def shift(folder):
-        monkeypatch.setattr(os, "scandir", listed)
-        entries = listed(folder)
+        with listing(folder) as entries:
+            listed = list(entries)
+        monkeypatch.setattr(os, "scandir", listing)
         rotated(1).rename(rotated(2))
         compress(rotated(2))
-        return entries
+        return contextlib.nullcontext(listed)
 
     monkeypatch.setattr(os, "scandir", shift)
     assert check() == ["two", "three"]
