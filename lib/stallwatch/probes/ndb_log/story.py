@@ -74,6 +74,7 @@ class Story:
                 self._hear(raw, block, place)
             except GarbledError:
                 self.garbled += 1
+            place += len(raw)
 
     def keep(self) -> None:
         """Put into the memory what still counts."""
