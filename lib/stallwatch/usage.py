@@ -72,7 +72,7 @@ def described(settings: dict[str, Any]) -> dict[str, Any]:
     The help names the default and needs no doubled ``%``; a ``type`` speaks for itself.
     """
     default, about = settings.get("default"), settings["help"]
-    if default is not None and default is not False and default != SUPPRESS:
+    if default and default != SUPPRESS:
         about += f" (default: {getattr(default, 'text', default)})"
     completed = {**settings, "help": about.replace("%", "%%")}
     if "type" in settings:

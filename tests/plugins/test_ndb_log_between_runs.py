@@ -600,3 +600,48 @@ def test_the_watchdog_interval_is_known_from_an_earlier_run(check, log):
     assert said.status == 2
     assert "2.9 s before the watchdog kill" in said.text
     assert said.perfdata["stuck"] == "3.1s;1;3"
+
+
+def test_a_cluster_that_is_shut_down_by_order_is_no_problem(check, watched_cluster):
+    watched_cluster.say("Node 4: Cluster shutdown initiated", 60)
+    watched_cluster.say("Node 4: Node shutdown completed, restarting.", 30)
+    assert check("--log", watched_cluster).status == 0
+
+
+def test_a_redo_buffer_that_was_full_when_the_node_was_stopped_is_full_no_more(check, watched):
+    watched.say("LQH 1 : Redo log part 2 : Redo buffer full", 30)
+    watched.say("Node shutdown initiated", 29)
+    watched.say("Node shutdown completed.", 28)
+    assert check("--log", watched).perfdata["redo_full"] == "0.001s;0;0.2"
+
+
+def test_two_threads_that_overslept_alone_are_not_the_whole_process(check, watched):
+    for thread in (2, 3):
+        watched.say(f"thr: {thread} Overslept 2000 ms, expected ~10ms", 60, "WARNING")
+    assert check("--log", watched).text == (
+        "NDB_LOG WARNING - node 4 threads 2, 3 overslept 2 s at HH:MM:SS: these alone, the watchdog was on time:"
+        " look at these threads and their CPUs: ndbinfo.threadstat"
+    )
+
+
+def test_each_crash_of_a_node_counts(check, watched):
+    for ago in (120, 80, 40):
+        watched.say(KILLED, ago, "ALERT")
+        watched.say("Started (mysql-9.7.2 ndb-9.7.2)", ago - 10)
+    assert check("--log", watched).perfdata["shutdowns"] == "3"
+
+
+def test_an_old_log_of_nothing_but_undated_lines_gets_its_verdict(check, log):
+    lines = (f"lock {n % 9} waiting for lock, contentions: {200 * n} spins: {n}\n" for n in range(60_000))
+    log.add("".join(lines))
+    assert check("--log", log).status == 0
+
+
+def test_a_memory_of_another_format_begins_anew_and_says_so(check, watched):
+    (state,) = check.states()
+    state.write_text(state.read_text().replace('"format": 1', '"format": 0'))
+    said = check("--log", watched)
+    assert said.text == (
+        "NDB_LOG UNKNOWN - the memory of earlier runs of ndb_4_out.log is lost, this run begins anew: KeyError in it"
+    )
+    assert check("--log", watched).status == 0

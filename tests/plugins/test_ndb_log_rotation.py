@@ -108,10 +108,7 @@ def test_copytruncate_without_a_loss_says_that_there_may_be_one(check, log):
     assert said.perfdata["lines"] == "4"
     assert said.perfdata["stuck_episodes"] == "2"
     assert said.status == 1
-    assert (
-        "[OK] ndb_4_out.log was truncated in place (its copy ndb_4_out.log.1 is read)"
-        in said.output
-    )
+    assert "[OK] ndb_4_out.log was truncated in place (its copy ndb_4_out.log.1 is read)" in said.output
     assert " may be lost" in said.output
     again = check("--log", log)
     assert again.perfdata["lines"] == "0"

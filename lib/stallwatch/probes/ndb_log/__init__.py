@@ -43,6 +43,7 @@ QUANTITIES = (
     "missed_heartbeats", "gcp_commit_lag", "gcp_save_lag", "redo_full", "redo_lag",
     "stuck", "overslept", "spin",
 )  # fmt: skip
+_FORMAT = 1  # of what is remembered of a log: it changes with any dataclass that is kept
 # What a state file of another version, or a damaged one, makes of reading it.
 _UNREADABLE_MEMORY = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 
@@ -82,16 +83,16 @@ class Told:
         yield from self.problems
         yield from (Fault(State.OK, aside) for aside in self.asides)
         if self.stories:
-            yield from self.told()
+            yield from self._by_subject()
+        if self.stories and self.settings.backup_age:
+            yield from self._backups(self.settings.backup_age)
 
-    def told(self) -> Iterator[Finding]:
+    def _by_subject(self) -> Iterator[Finding]:
         """Give what the logs say, subject by subject."""
         yield from shutdown.findings([story.shutdown for story in self.stories])
         yield from _merged(finding for story in self.stories for finding in story.findings(self.settings))
         episodes = sum(story.watchdog.episodes for story in self.stories)
         yield Reading("stuck_episodes", episodes, what=f"stuck episodes: {episodes}")
-        if self.settings.backup_age:
-            yield from self._backups(self.settings.backup_age)
 
     def _backups(self, limit: float) -> Iterator[Finding]:
         cluster_logs = [story.backups for story in self.stories if story.node.is_cluster_log]
@@ -103,7 +104,7 @@ class Told:
 
     def acknowledge(self, memory: dict[str, Any], is_problem: Callable[[Finding], bool]) -> Iterator[Finding]:
         """Forget all that was told up to here, and logs that are gone; says what that was."""
-        held = [finding.what for finding in self.told() if is_problem(finding)] if self.stories else []
+        held = [finding.what for finding in self._by_subject() if is_problem(finding)] if self.stories else []
         for story in self.stories:
             story.forget()
         for path in [path for path in memory if not os.path.lexists(path)]:
@@ -146,7 +147,9 @@ def _read(
     asides: list[str],
 ) -> Story:
     """Read what is new in one log; adds to ``problems`` and ``asides`` what there is to say of that."""
-    kept = memory.get(path, {})
+    kept = memory.get(path, {"format": _FORMAT})
+    if kept["format"] != _FORMAT:
+        raise KeyError("format")
     first = kept.get("positions") is None or kept.get("history", False)
     now = present(now=settings.now, hold=settings.hold, whole=settings.whole, first=first)
     story = Story(path, kept, now)

@@ -28,7 +28,7 @@ _REPORT = re.compile(r"(?P<lock>.+?) waiting for lock, contentions: (\d+) spins:
 _WRAP = 2**32
 _FEWEST = 100  # contentions between two reports that say something; the first 20 are printed one by one
 _MOST = 50_000  # ten reports of the widest step: more means that the counters began anew
-_KEPT = 50  # locks
+_KEPT = 1000  # locks: 255 nodes with a few kinds each
 
 
 @dataclass
@@ -59,7 +59,7 @@ class Contention:
         if not match:
             return
         lock, counters = match["lock"], [number(match[2]), number(match[3])]
-        before = self._counters.get(lock)
+        before = self._counters.pop(lock, None)  # the last one used is the last one in the memory
         self._counters[lock] = counters
         when = self._present.of(line)
         spins = spins_per_contention(before, counters)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from stallwatch.probes.ndb_log.lines import Line
 
-_FILE = re.compile(r"ndb_(\d+)_out")
+_FILE = re.compile(r"ndb_(\d{1,5})_out")
 _THREAD = re.compile(r"thr: (\d+) tid: \d+ \((\w+)\)")
 _INTERVAL = re.compile(r"WatchDog timer is set to (\d+) ms")
 _OPERATIONS = re.compile(r"Operations=(\d+)$")
@@ -97,7 +97,7 @@ class Node:
         return self._load[1] if abs(when - self._load[0]) <= _FRESH else None
 
     def hear(self, line: Line) -> bool:
-        """Take note of a line; true when a new process begins, all of whose counters start at 0."""
+        """Take note of a line; true when a process ends or begins: then counters start at 0."""
         self._now = line.when or self._now
         if match := _THREAD.match(line.text):
             self._roles[match[1]] = match[2]
@@ -107,8 +107,11 @@ class Node:
             self._load = (line.when, number(match[1]))
         elif match := _BEGINS.match(line.text):
             return not self.is_cluster_log and self._begin(match)
-        elif _READY.match(line.text) or _ENDED.match(line.text):
+        elif _READY.match(line.text):
             self._memory["starting"] = None
+        elif _ENDED.match(line.text):
+            self._memory["starting"] = None
+            return not self.is_cluster_log
         return False
 
     def is_written_by(self, source: str) -> None:

@@ -1,7 +1,7 @@
 """Threads that wake up too late, as they and the watchdog of a data node report it.
 
-All threads at once, or the watchdog itself: the whole process or machine stood still. One thread alone while
-the watchdog is on time: that thread or its processor. Verified with SIGSTOP and frozen threads on 9.7.2.
+The watchdog, too: the whole process or machine stood still. Threads alone while the watchdog is on time:
+these threads or their processors. Verified with SIGSTOP and frozen threads on 9.7.2.
 """
 
 from __future__ import annotations
@@ -74,9 +74,12 @@ class Oversleeps:
 
     def keep(self) -> None:
         """Put into the memory what still counts."""
+        self._prune()
+        self._memory["held"] = [asdict(oversleep) for oversleep in self._held]
+
+    def _prune(self) -> None:
         held = sorted((o for o in self._held if self._present.holds(o.when)), key=lambda o: o.ms)
         self._held = sorted(held[-_KEPT:], key=lambda oversleep: oversleep.when)
-        self._memory["held"] = [asdict(oversleep) for oversleep in self._held]
 
     def findings(self) -> Iterator[Finding]:
         """Give the longest first."""
@@ -95,17 +98,22 @@ class Oversleeps:
         if last is None or abs(when - last.when) > TOGETHER:
             last = Oversleep(when, clock, ms, [], watchdog=False)
             self._held.append(last)
+            if len(self._held) > 4 * _KEPT:
+                self._prune()
         last.ms = max(last.ms, ms)
         last.watchdog |= watchdog
         if thread is not None and thread not in last.threads:
             last.threads.append(thread)
 
     def _judge(self, oversleep: Oversleep, label: str) -> Reading:
-        if oversleep.watchdog or len(oversleep.threads) > 1:
-            who = self._node.prefix
-            who += "all threads" if oversleep.watchdog else f"{len(oversleep.threads)} threads"
+        if oversleep.watchdog:
+            who = f"{self._node.prefix}all threads"
             why = "the whole process or machine stood still"
             advice = "look for a paused VM, SIGSTOP, CPU quota, swapping, VM steal"
+        elif len(oversleep.threads) > 1:
+            who = f"{self._node.prefix}threads {', '.join(map(str, sorted(oversleep.threads)))}"
+            why = "these alone, the watchdog was on time"
+            advice = "look at these threads and their CPUs: ndbinfo.threadstat"
         else:
             who = self._node.thread(oversleep.threads[0] if oversleep.threads else 0)
             why = "this thread alone, the watchdog was on time"

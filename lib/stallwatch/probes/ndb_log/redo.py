@@ -28,7 +28,7 @@ _PART = re.compile(r"(?:LQH (?P<ldm>\d+) : )?Redo log part (?P<part>\d+) ?(?:: )
 _LAG = re.compile(r"Lag - (?:time to complete : |.*time to complete: )(\d+)s")
 _PROBLEM = re.compile(r"problem (?P<change>started|cleared) : (?P<problem>[^.]+)")
 _SLOW_DISK = 0.2  # seconds; a median episode this long is no burst
-_KEPT = 300  # episodes
+_KEPT = 1000  # episodes
 _SHORTEST = 0.001  # seconds; up to 9.3 a log has whole seconds, and within one an episode seems to take none
 
 _DISK_ADVICE = "faster or separate disks for redo and LCP, more data nodes; a larger RedoBuffer will not help"
@@ -86,6 +86,8 @@ class Redo:
         elif problem := _PROBLEM.match(what):
             self._change(f"{part} {problem['problem']}", problem["change"], when, line.clock)
         self._memory["heard"] = max(when, self._memory.get("heard", when))
+        if len(self._episodes) > 4 * _KEPT or len(self._lags) > _KEPT:
+            self._prune()
 
     def begin(self) -> None:
         """Forget what ended with the process."""
@@ -95,13 +97,22 @@ class Redo:
 
     def keep(self) -> None:
         """Put into the memory what still counts."""
+        if not self._present.holds(self._memory.get("heard", 0)):
+            self._full.clear()  # its end was not seen
+        for problem in [name for name, (when, _) in self._problems.items() if not self._holds(when)]:
+            del self._problems[problem]
+        self._prune()
+        self._memory["episodes"], self._memory["lags"] = self._episodes, self._lags
+
+    def _holds(self, when: float) -> bool:
+        return self._present.holds(when, stays=True)
+
+    def _prune(self) -> None:
+        """Keep the last episodes that still count, and the worst lag of each log part."""
         holds = self._present.holds
-        self._memory["episodes"] = self._episodes = [e for e in self._episodes if holds(e[0])][-_KEPT:]
-        for begun in (self._full, self._problems):
-            for name in [name for name, (when, _) in begun.items() if not holds(when, stays=True)]:
-                del begun[name]
+        self._episodes = [episode for episode in self._episodes if holds(episode[0])][-_KEPT:]
         held = sorted((lag for lag in self._lags if holds(lag[0])), key=lambda lag: lag[2])
-        self._memory["lags"] = self._lags = list({lag[3]: lag for lag in held}.values())
+        self._lags = list({lag[3]: lag for lag in held}.values())
 
     def findings(self) -> Iterator[Finding]:
         """Judge full buffers, lag and problems of the redo log."""

@@ -8,6 +8,7 @@ and arbitration, are no problem.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import asdict, replace
 
 from stallwatch.probes.ndb_log.down import Down, by_signal, forced, not_started
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
 
 _PLANNED = 600.0  # seconds after an order in which the node's end is no failure
 _HANDED_OVER = 60.0  # seconds after a handover in which a peer's end is no failure
-_ONE_END = 60.0  # seconds within which several logs tell of the same end of a node
-_KEPT = 100  # shutdowns
+_KEPT = 1000  # shutdowns
 _FORCED = (
     r"Forced node shutdown completed(?:, restarting)?(?:, no start)?(?:, initial)?\."
     r"(?: Occur?red during startphase (?P<phase>\d+)\.)?"
@@ -49,7 +49,7 @@ class Shutdown:
     """The ends and starts that one log tells of; ``memory`` is the JSON object that it keeps between runs."""
 
     WORDS = (
-        b"ode shutdown ",
+        b" shutdown ",
         b"Child process terminated",
         b"declared dead",
         b"has failed. The Node state",
@@ -151,14 +151,17 @@ class Shutdown:
     def _hear_order(self, _: re.Match[str], node: int | None, when: float, _clock: str) -> None:
         self._ordered[str(node)] = [when, when + _PLANNED]
 
+    def _hear_order_to_all(self, _: re.Match[str], _node: int | None, when: float, _clock: str) -> None:
+        self._ordered["any"] = [when, when + _PLANNED]
+
     def _hear_handover(self, _: re.Match[str], _node: int | None, when: float, _clock: str) -> None:
         """Take an end that follows for planned: the node that takes over does not name the other."""
         self._ordered["any"] = [when, when + _HANDED_OVER]
 
     def _hear_completed(self, match: re.Match[str], node: int | None, when: float, clock: str) -> None:
         """Tell a stop by order from the end of a node that could not start: 9.7.2 calls both completed."""
-        ordered = self.has_ordered(str(node), when)
-        since = self._ordered[str(node)][0] if ordered else when
+        ordered = self.has_ordered(str(node), when) or self.has_ordered("any", when)
+        since = self._ordered.get(str(node), [when])[0] if ordered else when
         self._ordered[str(node)] = [since, when + _PLANNED]
         if match["again"] and not ordered and not self._is_down(node):
             advice = "look at the lines before it in the node's own log"
@@ -198,7 +201,10 @@ class Shutdown:
         return down is not None and down.phase == "down"
 
     def _counts(self, down: Down) -> bool:
-        return self._present.holds(down.when, stays=down.phase != "back")
+        stays = (
+            down.phase != "back" and not down.hearsay
+        )  # others tell of API nodes, too, which may stay away
+        return self._present.holds(down.when, stays=stays)
 
     _LINES = tuple(
         (re.compile(pattern), understand)
@@ -211,6 +217,7 @@ class Shutdown:
             (r"Node (?P<peer>\d+) has failed\. The Node state", _hear_peer_failed),
             (_PEER + "Node failed, fail handling ongoing", _hear_peer_failed),
             (r"Node shutdown initiated", _hear_order),
+            (r"Cluster shutdown initiated", _hear_order_to_all),
             (r"shutdown handover", _hear_handover),
             (r"Node shutdown completed(?P<again>, restarting)?", _hear_completed),
             (r"Angel pid: \d+ started child|Start initiated", _hear_beginning),
@@ -232,11 +239,8 @@ def findings(told: list[Shutdown]) -> Iterator[Finding]:
         latest, _ = max(of_node, key=lambda end: max(end[0].when, end[0].since))
         best, say = max(of_node, key=lambda end: (not end[0].hearsay, end[0].when))
         yield say(replace(best, phase=latest.phase, since=latest.since, since_clock=latest.since_clock))
-    ends = sorted((time for log in told for time in log.times()), key=lambda end: (end[1] or 0, end[0]))
-    count = sum(
-        last is None or last[1] != end[1] or end[0] - last[0] > _ONE_END
-        for last, end in zip([None, *ends], ends, strict=False)
-    )
+    ends = [Counter(node for _, node in log.times()) for log in told]
+    count = sum(max(of_log[node] for of_log in ends) for node in set().union(*ends))
     yield Reading("shutdowns", count, what=f"forced shutdowns: {count}")
 
 

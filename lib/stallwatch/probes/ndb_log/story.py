@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from stallwatch.reading import Finding
 
 _SUBJECTS = (Node, Shutdown, Incidents, Redo, Watchdog, Oversleeps, Contention, Backups)
-_BACK = 200  # lines to look back for the time of a line that has none
+_BACK = 65536  # bytes to look back for the time of a line that has none
 WORDS = frozenset(word for subject in _SUBJECTS for word in subject.WORDS)
 
 
@@ -67,14 +67,14 @@ class Story:
         self.lines += block.count(b"\n")
         if not self.is_ndb and speaks_ndb(block):
             self._memory["ndb"] = True
-        place = 0
+        before = 0
         for raw in self._shapes.pick(block):
-            place = block.index(raw, place)
+            place = block.index(raw, before)
             try:
-                self._hear(raw, block, place)
+                self._hear(raw, block[before:place] if self._present.asks_before else b"")
             except GarbledError:
                 self.garbled += 1
-            place += len(raw)
+            before = place + len(raw)
 
     def keep(self) -> None:
         """Put into the memory what still counts."""
@@ -99,18 +99,21 @@ class Story:
         yield from self._contention.findings(settings.spin)
 
     def _meet(self, block: bytes) -> None:
-        """Learn from the first line of a run whose log it is, and since when it tells anything."""
-        first = block[: block.index(b"\n")]
-        with suppress(GarbledError):
-            line = parse(first)
-            self.node.is_written_by(line.source)
-            self.backups.begins(line)
+        """Learn from the first whole line of a run whose log it is, and since when it tells anything."""
+        for raw in block[:_BACK].split(b"\n"):
+            with suppress(GarbledError):
+                line = parse(raw)
+                self.node.is_written_by(line.source)
+                self.backups.begins(line)
+                if line.source:
+                    return
 
-    def _hear(self, raw: bytes, block: bytes, place: int) -> None:
+    def _hear(self, raw: bytes, before: bytes) -> None:
         line = parse(raw)
-        if line.when is None and self._present.asks_before:
-            self._look_back(block, place)
+        if line.when is None and before:
+            self._look_back(before)
         self._present.passes(line)
+        self.node.is_written_by(line.source)
         if self.node.hear(line):
             for topic in self._topics:
                 topic.begin()
@@ -118,14 +121,12 @@ class Story:
             topic.hear(line)
         self.backups.hear(line)
 
-    def _look_back(self, block: bytes, place: int) -> None:
-        """Find the time of the nearest line before ``place`` that has one."""
-        for _ in range(_BACK):
-            if place <= 0:
-                return
-            end, place = place, block.rfind(b"\n", 0, place - 1) + 1
-            with suppress(GarbledError):
-                line = parse(block[place:end])
-                if line.when is not None:
-                    self._present.passes(line)
-                    return
+    def _look_back(self, before: bytes) -> None:
+        """Find the time of the nearest line of those passed over before one that has no time."""
+        for raw in reversed(before[-_BACK:].split(b"\n")):
+            if raw[:1].isdigit():
+                with suppress(GarbledError):
+                    line = parse(raw)
+                    if line.when is not None:
+                        self._present.passes(line)
+                        return

@@ -151,7 +151,9 @@ class Watchdog:
             self._stuck.append(episode)
             self._of_thread[thread] = episode
             self._begun.append(when)
-            if len(self._stuck) > 4 * _KEPT:  # a log of standstills must not take ever more time and memory
+            if (
+                len(self._stuck) > 4 * _KEPT or len(self._begun) > 2 * _COUNTED
+            ):  # a log of standstills must not take ever more time and memory
                 self._prune()
         self._last = episode
 
