@@ -33,6 +33,7 @@ class Down:
     why: str
     advice: str
     gave_up: str = ""  # after so many failed starts the angel does not try again
+    data_node: bool = False  # others told of it as of a data node, which has a restart to complete
     hearsay: bool = False  # told by another node, which does not know why
     phase: str = "down"  # or "starting", "back"
     since: float = 0.0  # when that phase began

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 # What NDB itself says of each class: temporary errors go away with a restart, permanent ones need a hand, and
 # an inconsistent file system is made anew from the other nodes by --initial.
+_INITIAL = ", only while another node of its group is up"  # it takes all data from there
 _ADVICE = {
     "arbitration": "look at the network and at the errors on the other nodes, then restart the node",
     "configuration": "correct the configuration, then restart the node",
     "filesystem full": "free space in the data directory, then restart the node",
-    "filesystem inconsistent": "check the disk, then restart the node with --initial",
-    "filesystem limit": "look at the limits of its file system, then restart the node with --initial",
+    "filesystem inconsistent": "check the disk, then restart the node with --initial" + _INITIAL,
+    "filesystem limit": "look at the limits of its file system, then restart the node with --initial"
+    + _INITIAL,
     "internal": "read its error log and keep its trace files for a bug report, then restart the node",
     "none": "read its error log, then restart the node",
     "resource": "raise the parameter that the error names, then restart the node",

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _PLANNED = 600.0  # seconds after an order in which the node's end is no failure
 _HANDED_OVER = 60.0  # seconds after a handover in which a peer's end is no failure
+_ONE_END = 60.0  # seconds within which several logs tell of the same end of a node
 _KEPT = 1000  # shutdowns
 _FORCED = (
     r"Forced node shutdown completed(?:, restarting)?(?:, no start)?(?:, initial)?\."
@@ -147,6 +148,8 @@ class Shutdown:
             why = "another node saw its connection break"
             self._end(node, when, clock, "failed", why, f"read ndb_{node}_out.log on its machine")
             self._down[node].hearsay = True
+        if self._is_down(node):
+            self._down[node].data_node = True
 
     def _hear_order(self, _: re.Match[str], node: int | None, when: float, _clock: str) -> None:
         self._ordered[str(node)] = [when, when + _PLANNED]
@@ -174,10 +177,11 @@ class Shutdown:
         self._goes_on(match, node, "back", when, clock)
 
     def _hear_connected(self, match: re.Match[str], _: int | None, when: float, clock: str) -> None:
-        """Take a node for back that others thought dead: of an API node there is no other sign."""
+        """Take a node that others thought dead for back if it is an API node: no other sign tells."""
         node = number(match["peer"])
         if node in self._down and self._down[node].hearsay:
-            self._goes_on(match, node, "back", when, clock)
+            phase = "starting" if self._down[node].data_node else "back"
+            self._goes_on(match, node, phase, when, clock)
 
     def _end(self, node: int | None, when: float, clock: str, what: str, why: str, advice: str) -> None:
         before = self._down.get(node)
@@ -191,6 +195,8 @@ class Shutdown:
         peer = match.groupdict().get("peer")
         node = number(peer) if peer else node
         down = self._down.get(node)
+        if phase == "back":
+            self._ordered.pop("any", None)  # the handover is over
         if self.has_ordered(str(node), when) and phase == "back":
             self._ordered[str(node)][1] = when
         if down and down.phase != "back":
@@ -236,6 +242,8 @@ def findings(told: list[Shutdown]) -> Iterator[Finding]:
     ended = [(down, say) for down, say in ended if not (down.hearsay and _ordered_somewhere(told, down))]
     for node in dict.fromkeys(down.node for down, _ in ended):
         of_node = [(down, say) for down, say in ended if down.node == node]
+        newest = max(down.when for down, _ in of_node)
+        of_node = [(down, say) for down, say in of_node if newest - down.when <= _ONE_END]
         latest, _ = max(of_node, key=lambda end: max(end[0].when, end[0].since))
         best, say = max(of_node, key=lambda end: (not end[0].hearsay, end[0].when))
         yield say(replace(best, phase=latest.phase, since=latest.since, since_clock=latest.since_clock))
