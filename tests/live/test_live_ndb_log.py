@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,8 @@ class Service:
         ]  # fmt: skip
 
     def run(self, *options):
-        """Exit status and first line without the perfdata."""
+        """Exit status and first line without the perfdata, of a run a second after whatever happened."""
+        time.sleep(1)  # a node that wakes up takes some 40 ms to write what it has to say of it
         done = subprocess.run(
             [*self.command, *options], capture_output=True, text=True, check=False, timeout=30
         )
