@@ -82,9 +82,10 @@ class Told:
             yield _summary(self)
         yield from self.problems
         yield from (Fault(State.OK, aside) for aside in self.asides)
-        if self.stories:
-            yield from self._by_subject()
-        if self.stories and self.settings.backup_age:
+        if not self.stories:
+            return
+        yield from self._by_subject()
+        if self.settings.backup_age:
             yield from self._backups(self.settings.backup_age)
 
     def _by_subject(self) -> Iterator[Finding]:

@@ -197,8 +197,8 @@ class Shutdown:
         down = self._down.get(node)
         if phase == "back":
             self._ordered.pop("any", None)  # the handover is over
-        if self.has_ordered(str(node), when) and phase == "back":
-            self._ordered[str(node)][1] = when
+            if self.has_ordered(str(node), when):
+                self._ordered[str(node)][1] = when
         if down and down.phase != "back":
             down.phase, down.since, down.since_clock = phase, when, clock
 
