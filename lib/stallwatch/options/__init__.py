@@ -1,0 +1,1 @@
+"""Options that the plugins of one kind of server share."""

@@ -1,0 +1,257 @@
+"""A JMX client in Python: it asks a JVM for its MBeans over RMI, without a JVM of its own."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from functools import partial
+
+from stallwatch.sources.jmx import calls
+from stallwatch.sources.jmx.errors import JmxError, NoSuchBeanError, UnreachableError, UnreadableError
+from stallwatch.sources.jmx.failures import of_bean
+from stallwatch.sources.jmx.info import Bean, attributes_of, is_immutable
+from stallwatch.sources.jmx.pipeline import Pipeline
+from stallwatch.sources.jmx.rmi import FAILURES
+from stallwatch.sources.jmx.session import Session
+from stallwatch.sources.jmx.values import field, members, plain
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Any, Self
+
+    from stallwatch.deadline import Deadline
+    from stallwatch.sources.jmx.info import Attribute
+    from stallwatch.sources.jmx.target import Target
+    from stallwatch.sources.jmx.values import Value
+
+    Values = dict[str, Value | JmxError]
+    Wanted = Iterable[tuple[str, Sequence[str]]]
+    Attributes = list[Attribute]
+
+_THREADING = "java.lang:type=Threading"
+
+
+class Client:
+    """A log-in at one JVM. Close it, or use it in a ``with`` statement: the server keeps a thread for it."""
+
+    def __init__(self, target: Target, deadline: Deadline, trace: Callable[[str], None]) -> None:
+        self.where = target.where
+        self._session = Session(target, deadline, trace)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Log out."""
+        self._session.close()
+
+    def domains(self) -> list[str]:
+        """Give the domains of all beans, sorted."""
+        found = plain(self._one(calls.get_domains(self._session.connection), "its domains"))
+        return sorted(map(str, found)) if isinstance(found, list) else []
+
+    def names(self, pattern: str = "*:*") -> list[str]:
+        """Give the object names that match, sorted."""
+        found = self._one(calls.query_names(self._session.connection, pattern), f"the MBeans {pattern}")
+        return sorted(str(plain(name)) for name in members(found))
+
+    def beans(self, pattern: str = "*:*") -> list[Bean]:
+        """Give the object names that match and their classes, sorted by name."""
+        found = self._one(calls.query_mbeans(self._session.connection, pattern), f"the MBeans {pattern}")
+        named = ((str(plain(field(one, "name"))), str(field(one, "className"))) for one in members(found))
+        return [Bean(name, class_name) for name, class_name in sorted(named)]
+
+    def attribute(self, name: str, attribute: str) -> Value:
+        """Give the value of one attribute; raises the JmxError that says why it cannot be had."""
+        (found,) = self.read([(name, [attribute])])
+        if isinstance(found, JmxError):
+            raise found
+        value = found[attribute]
+        if isinstance(value, JmxError):
+            raise value
+        return value
+
+    def read(self, wanted: Wanted) -> Iterator[Values | JmxError]:
+        """Give the values of attributes, pair for pair of bean and attributes, in the order asked.
+
+        Each is a dict of all attributes asked for, where an error stands for a value that cannot be had,
+        or the error that there is no such bean.
+        """
+        pipeline = Pipeline(self._session)
+        asked = (_Reading(self._session, pipeline, name, attributes) for name, attributes in wanted)
+        return (reading.result for reading in _in_order(pipeline, asked))
+
+    def describe(self, found: Iterable[Bean]) -> Iterator[Attributes | JmxError]:
+        """Give the attributes of beans, in the order asked; asks once a class where that is enough."""
+        pipeline = Pipeline(self._session)
+        classes: defaultdict[str, _Class] = defaultdict(_Class)
+        asked = (_Describing(self._session, pipeline, bean, classes[bean.class_name]) for bean in found)
+        return (describing.result for describing in _in_order(pipeline, asked))
+
+    def deadlocked_threads(self) -> list[int]:
+        """Give the ids of the threads that wait for each other for ever; invokes findDeadlockedThreads.
+
+        A read-only role may not: UnreadableError.
+        """
+        call = calls.find_deadlocked_threads(self._session.connection)
+        found = plain(self._one(call, _THREADING, "findDeadlockedThreads"))
+        return [number for number in found if isinstance(number, int)] if isinstance(found, list) else []
+
+    def _one(self, call: bytes, *about: str) -> Any:
+        """Make one call; what it asked for fails as the bean and attribute ``about`` names."""
+        answers: list[Any] = []
+        pipeline = Pipeline(self._session)
+        pipeline.ask(call, about[::-1], answers.append)
+        while not answers:
+            pipeline.step()
+        if isinstance(answers[0], Exception):
+            raise of_bean(answers[0], about[0], "".join(about[1:]), self.where)
+        return answers[0]
+
+
+def _in_order(pipeline: Pipeline, asked: Iterable[Any]) -> Iterator[Any]:
+    """Give what was asked as it gets ready, in order, while more is being asked."""
+    waiting: deque[Any] = deque()
+    for one in asked:
+        waiting.append(one)
+        while not pipeline.has_room and not waiting[0].ready:
+            pipeline.step()
+        while waiting and waiting[0].ready:
+            yield waiting.popleft()
+    while waiting:
+        while not waiting[0].ready:
+            pipeline.step()
+        yield waiting.popleft()
+
+
+class _Reading:
+    """Some attributes of one bean, on their way."""
+
+    def __init__(self, session: Session, pipeline: Pipeline, name: str, attributes: Sequence[str]) -> None:
+        self._session = session
+        self._pipeline = pipeline
+        self._name = name
+        self._attributes = attributes
+        self._values: Values = {}
+        self._error: JmxError | None = None
+        if len(attributes) == 1:
+            self._ask_each(attributes)
+        elif attributes:
+            call = calls.get_attributes(session.connection, name, attributes)
+            pipeline.ask(call, (name,), self._several)
+
+    @property
+    def ready(self) -> bool:
+        """Whether all has come."""
+        return self._error is not None or len(self._values) == len(set(self._attributes))
+
+    @property
+    def result(self) -> Values | JmxError:
+        """What has come."""
+        return self._error or {attribute: self._values[attribute] for attribute in self._attributes}
+
+    def _several(self, answer: Any) -> None:
+        """Take an AttributeList. What is not in it, or all if one spoiled it, is asked for one by one."""
+        if isinstance(answer, Exception):
+            if isinstance(error := self._explained(answer, ""), NoSuchBeanError):
+                self._error = error
+                return
+        else:
+            for one in members(answer):
+                if (name := field(one, "name")) in self._attributes:
+                    self._take(name, field(one, "value"))
+        self._ask_each([attribute for attribute in self._attributes if attribute not in self._values])
+
+    def _ask_each(self, attributes: Sequence[str]) -> None:
+        for attribute in attributes:
+            call = calls.get_attribute(self._session.connection, self._name, attribute)
+            about = (attribute, self._name)
+            self._pipeline.ask(call, about, partial(self._take, attribute))
+
+    def _take(self, attribute: str, answer: Any) -> None:
+        try:
+            if isinstance(answer, Exception):
+                raise answer
+            self._values[attribute] = plain(answer)
+        except (*FAILURES, UnreadableError) as failure:
+            why = self._explained(failure, attribute)
+            if isinstance(why, NoSuchBeanError):
+                self._error = why
+            else:
+                self._values[attribute] = why
+
+    def _explained(self, failure: Exception, attribute: str) -> JmxError:
+        error = of_bean(failure, self._name, attribute, self._session.where)
+        if isinstance(error, UnreachableError):
+            raise error
+        return error
+
+
+class _Describing:
+    """The attributes of one bean, on their way."""
+
+    def __init__(self, session: Session, pipeline: Pipeline, bean: Bean, same: _Class) -> None:
+        self.result: Attributes | JmxError | None = same.attributes
+        self._session = session
+        self._pipeline = pipeline
+        self._name = bean.name
+        self._same = same
+        if same.asked and not same.varies:
+            same.waiting.append(self)  # in vain if the result is known already
+        else:
+            self.ask()
+
+    @property
+    def ready(self) -> bool:
+        """Whether it has come."""
+        return self.result is not None
+
+    def ask(self) -> None:
+        """Ask the server."""
+        self._same.asked = True
+        call = calls.get_mbean_info(self._session.connection, self._name)
+        self._pipeline.ask(call, ("the attributes", self._name), self._answered)
+
+    def _answered(self, answer: Any) -> None:
+        try:
+            if isinstance(answer, Exception):
+                raise answer
+            self.result = attributes_of(answer)
+            self._same.learn(self.result, immutable=is_immutable(answer))
+        except FAILURES as failure:
+            self.result = of_bean(failure, self._name, "", self._session.where)
+            if isinstance(self.result, UnreachableError):
+                raise self.result from None
+            self._same.first_failed()
+
+
+class _Class:
+    """What is known of the beans of one class: those after the first wait for its answer."""
+
+    def __init__(self) -> None:
+        self.attributes: Attributes | None = None  # once they are known to be those of all its beans
+        self.asked = False
+        self.varies = False
+        self.waiting: list[_Describing] = []
+
+    def learn(self, attributes: Attributes, *, immutable: bool) -> None:
+        """Take what the first bean has; the others have the same if the class says so."""
+        if immutable:
+            self.attributes = attributes
+        self.varies = not immutable
+        waiting, self.waiting = self.waiting, []
+        for other in waiting:
+            if immutable:
+                other.result = attributes
+            else:
+                other.ask()
+
+    def first_failed(self) -> None:
+        """Let another bean be the first: this one may have gone since its name was told."""
+        if self.waiting:
+            self.waiting.pop(0).ask()
+        elif not self.varies:
+            self.asked = False

@@ -1,0 +1,25 @@
+"""What can go wrong between us and a JVM: the whole server, a bean, an attribute, its value."""
+
+from __future__ import annotations
+
+from stallwatch.reading import ProbeError
+
+
+class JmxError(ProbeError):
+    """Something could not be had over JMX."""
+
+
+class UnreachableError(JmxError):
+    """Nothing can be asked of the server: it is not there, is silent, lets nobody in, or speaks no JMX."""
+
+
+class NoSuchBeanError(JmxError):
+    """The server has no MBean of that name."""
+
+
+class NoSuchAttributeError(JmxError):
+    """The MBean is there and has no attribute of that name."""
+
+
+class UnreadableError(JmxError):
+    """It is there, but its getter threw, or what it gave cannot be sent or decoded."""

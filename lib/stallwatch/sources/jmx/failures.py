@@ -1,0 +1,94 @@
+"""What an exception that a server sent means: the right kind of error, in a sentence."""
+
+from __future__ import annotations
+
+from stallwatch.sources.jmx.errors import (
+    JmxError,
+    NoSuchAttributeError,
+    NoSuchBeanError,
+    UnreachableError,
+    UnreadableError,
+)
+from stallwatch.sources.jmx.rmi import RemoteError
+from stallwatch.sources.jmx.serialization import AbortedError, Record, UndecodableError
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Where an exception keeps the one that it wraps: Throwable, RemoteException, MBeanException and
+# ReflectionException, RuntimeMBeanException and RuntimeOperationsException, RuntimeErrorException.
+_WRAPPED_IN = ("cause", "detail", "exception", "runtimeException", "error", "ex", "target")
+_DEEPEST = 20
+
+
+def chain(exception: object) -> Iterator[Record]:
+    """Give an exception and those that it wraps, the innermost last."""
+    seen: list[object] = []
+    while isinstance(exception, Record) and len(seen) < _DEEPEST:
+        yield exception
+        seen.append(exception)
+        inner = (exception.fields.get(field) for field in _WRAPPED_IN)
+        # A Throwable without a cause has itself as its cause.
+        exception = next(
+            (found for found in inner if isinstance(found, Record) and all(found is not one for one in seen)),
+            None,
+        )
+
+
+def said(exception: object) -> str:
+    """Say the innermost exception: its class without the package, and its message."""
+    records = [*chain(exception)]
+    if not records:
+        return "an exception that was not sent"
+    last = records[-1]
+    message = last.fields.get("detailMessage")
+    kind = last.name.rpartition(".")[2]
+    return f"{kind}: {message}" if isinstance(message, str) and message else kind
+
+
+def is_access_denied(exception: object) -> bool:
+    """Whether a SecurityException is in it: Cassandra wraps that of a wrong password in another."""
+    return any("java.lang.SecurityException" in record.ancestry for record in chain(exception))
+
+
+def not_let_in(failure: Exception, where: str, user: str | None) -> UnreachableError:
+    """Say why the log-in failed."""
+    if isinstance(failure, RemoteError) and is_access_denied(failure.record):
+        if user is None:
+            return UnreachableError(f"{where} wants a user and a password", "give -u and --password-file")
+        return UnreachableError(
+            f"{where} denied access to the user {user}", "look at its jmxremote.password and jmxremote.access"
+        )
+    why = said(failure.record) if isinstance(failure, RemoteError) else str(failure)
+    return UnreachableError(f"{where} refused the log-in: {why}")
+
+
+def of_bean(failure: Exception, name: str, attribute: str, where: str) -> JmxError:
+    """Say why an attribute, or what else was asked of a bean, cannot be had."""
+    subject = f"{attribute} of {name}" if attribute else name
+    if isinstance(failure, RemoteError):
+        kind = failure.record.name
+        if kind == "javax.management.InstanceNotFoundException":
+            return NoSuchBeanError(f"there is no MBean {name} at {where}")
+        if kind == "javax.management.AttributeNotFoundException" and not _is_write_only(failure.record):
+            return NoSuchAttributeError(f"{name} has no attribute {attribute}")
+        if kind == "java.rmi.NoSuchObjectException":
+            return UnreachableError(f"{where} has ended our log-in", "was it restarted just now?")
+    return UnreadableError(f"{subject} cannot be read: {_reason(failure)}")
+
+
+def _is_write_only(exception: Record) -> bool:
+    """Tell it by the JDK's own words (com.sun.jmx.mbeanserver.PerInterface, JDK 17)."""
+    return str(exception.fields.get("detailMessage")).startswith("Write-only attribute")
+
+
+def _reason(failure: Exception) -> str:
+    if isinstance(failure, RemoteError):
+        denied = "this user may not, " if is_access_denied(failure.record) else ""
+        return denied + said(failure.record)
+    if isinstance(failure, AbortedError):
+        return f"its value cannot be sent, {said(failure.args[0])}"
+    if isinstance(failure, UndecodableError):
+        return f"only Java can decode the class {failure}"
+    return str(failure)

@@ -1,0 +1,75 @@
+"""What a server tells of its MBeans: their classes and their attributes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stallwatch.sources.jmx.serialization import Array, ProtocolError, Record
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from typing import Any
+
+_PRIMITIVES = ("byte", "char", "double", "float", "int", "long", "short", "boolean")
+_PRIMITIVE_NAMES = dict(zip("BCDFIJSZ", _PRIMITIVES, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Bean:
+    """A registered MBean: its object name and the class that implements it."""
+
+    name: str
+    class_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """What MBeanInfo tells of an attribute; ``type`` as it is written in Java. None: it was not told."""
+
+    name: str
+    type: str
+    readable: bool
+    writable: bool | None
+    description: str = ""
+
+
+def attributes_of(info: Any) -> list[Attribute]:
+    """Read the attributes from an MBeanInfo, as the server orders them."""
+    found = _fields(info).get("attributes")
+    return [_attribute(_fields(one)) for one in found.items] if isinstance(found, Array) else []
+
+
+def _attribute(fields: dict[str, Any]) -> Attribute:
+    return Attribute(
+        name=str(fields.get("name")),
+        type=type_name(str(fields.get("attributeType"))),
+        readable=bool(fields.get("isRead")),
+        writable=bool(fields.get("isWrite")),
+        description=str(fields.get("description") or ""),
+    )
+
+
+def _fields(thing: Any) -> dict[str, Any]:
+    if not isinstance(thing, Record):
+        raise ProtocolError("no MBeanInfo")
+    return thing.fields
+
+
+def is_immutable(info: Any) -> bool:
+    """Whether the info is fixed by the class: ``immutableInfo`` of a standard MBean (java.lang.management).
+
+    MBeanInfo.writeObject adds the names and the values of its descriptor as two arrays (JDK 6 to 25).
+    """
+    match info.data.get("javax.management.MBeanInfo"):
+        case [bytes(), Array() as names, Array() as values] if "immutableInfo" in names.items:
+            return "true" in values.items[names.items.index("immutableInfo") :][:1]
+    return False
+
+
+def type_name(code: str) -> str:
+    """Write ``[J`` as ``long[]``, ``[Ljava.lang.String;`` as ``java.lang.String[]``."""
+    element = code.lstrip("[")
+    depth = len(code) - len(element)
+    if depth:
+        element = _PRIMITIVE_NAMES.get(element) or element.removeprefix("L").removesuffix(";")
+    return element + "[]" * depth

@@ -1,0 +1,116 @@
+"""The names of MBeans: ``domain:key=value,key=value``, and patterns of such names."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from stallwatch.units import NotUnderstoodError
+
+# A value is quoted or holds none of the characters that part a name (javax.management.ObjectName, JDK 17).
+_PROPERTY = re.compile(
+    r"""(?P<key>[^,=:*?\n"]+)=(?P<value>"(?:[^"\\\n]|\\["\\n*?])*"|[^,=:"\n]+)""", re.VERBOSE
+)
+_WILD = re.compile(r"\\.|[*?]", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class ObjectName:
+    """One name, or a pattern. ``properties`` has the values as written, quotes and escapes included."""
+
+    domain: str
+    properties: dict[str, str]
+    open_ended: bool = False  # ends in ",*": other properties may follow
+
+    @classmethod
+    def parse(cls, text: str) -> ObjectName:
+        """Read a name. What a server would refuse, and close the connection for, is a NotUnderstoodError."""
+        domain, colon, rest = text.partition(":")
+        if not colon:
+            raise NotUnderstoodError(f'"{text}" is no object name: write domain:key=value, as in java.lang:*')
+        if "\n" in domain:
+            raise NotUnderstoodError(f'the domain of "{text}" has a line break in it')
+        properties: dict[str, str] = {}
+        at, open_ended = 0, False
+        while True:
+            if rest.startswith("*", at) and rest[at + 1 : at + 2] in ("", ",") and not open_ended:
+                open_ended, end = True, at + 1
+            elif (found := _PROPERTY.match(rest, at)) and found["key"] not in properties:
+                properties[found["key"]], end = found["value"], found.end()
+            else:
+                raise NotUnderstoodError(_complaint(text, rest[at:], properties))
+            if end == len(rest):
+                return cls(domain, properties, open_ended)
+            if rest[end] != ",":
+                raise NotUnderstoodError(_complaint(text, rest[at:], properties))
+            at = end + 1
+
+    @property
+    def is_pattern(self) -> bool:
+        """Whether it may stand for several MBeans."""
+        return self.open_ended or _is_wild(self.domain) or bool(self.wild_properties)
+
+    @property
+    def wild_properties(self) -> list[str]:
+        """The keys whose values have wildcards."""
+        return [key for key, value in self.properties.items() if _is_wild(value)]
+
+    @property
+    def canonical(self) -> str:
+        """The same name with its properties in order of their keys: equal for equal names."""
+        return f"{self.domain}:{self._joined(sorted(self.properties.items()))}"
+
+    def __str__(self) -> str:
+        return f"{self.domain}:{self._joined(list(self.properties.items()))}"
+
+    def _joined(self, properties: list[tuple[str, str]]) -> str:
+        return ",".join([f"{key}={value}" for key, value in properties] + ["*"] * self.open_ended)
+
+    def matches(self, name: ObjectName) -> bool:
+        """Whether this pattern fits a name, as the server decides it."""
+        return (
+            _fits(self.domain, name.domain)
+            and all(
+                key in name.properties and _fits(value, name.properties[key])
+                for key, value in self.properties.items()
+            )
+            and (self.open_ended or len(self.properties) == len(name.properties))
+        )
+
+
+def unquoted(value: str) -> str:
+    """Take the quotes and escapes from a property's value."""
+    if not (len(value) > 1 and value[0] == value[-1] == '"'):
+        return value
+    return re.sub(r"\\(.)", lambda found: "\n" if found[1] == "n" else found[1], value[1:-1])
+
+
+def quoted(text: str) -> str:
+    """Write any text as the value of a property."""
+    escaped = re.sub(r'["\\*?]', lambda found: "\\" + found[0], text)
+    return '"' + escaped.replace("\n", "\\n") + '"'
+
+
+def _complaint(text: str, rest: str, properties: dict[str, str]) -> str:
+    part = rest.partition(",")[0]
+    if not part:
+        return f'"{text}" lacks a key property: write domain:key=value'
+    if part.partition("=")[0] in properties:
+        return f'"{text}" has the key {part.partition("=")[0]} twice'
+    return f'"{part}" in "{text}" is not key=value: values with , = : " are to be quoted'
+
+
+def _is_wild(text: str) -> bool:
+    return any(found in "*?" for found in _WILD.findall(text))
+
+
+def _fits(pattern: str, text: str) -> bool:
+    """Match with ``*`` and ``?``; an escaped one stands for itself, as it is escaped in names, too."""
+    if not _is_wild(pattern):
+        return pattern == text
+    regex, at = "", 0
+    for found in _WILD.finditer(pattern):
+        wild = {"*": ".*", "?": "."}.get(found[0]) or re.escape(found[0])
+        regex += re.escape(pattern[at : found.start()]) + wild
+        at = found.end()
+    return re.fullmatch(regex + re.escape(pattern[at:]), text, re.DOTALL) is not None

@@ -1,0 +1,181 @@
+"""A log-in at a JMX agent: from the registry's answer to the reference that everything is asked of."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from stallwatch.deadline import Deadline
+from stallwatch.sources.jmx import calls
+from stallwatch.sources.jmx.errors import UnreachableError
+from stallwatch.sources.jmx.failures import not_let_in, said
+from stallwatch.sources.jmx.rmi import FAILURES, Link, NoJrmpError, Reference, RemoteError, reference
+from stallwatch.sources.jmx.target import place
+from stallwatch.sources.jmx.wire import LostError, SilentError, Wire
+from stallwatch.units import say_duration
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Callable
+
+    from stallwatch.sources.jmx.target import Target
+
+_FAREWELL = 0.25  # seconds; less than what the deadline keeps back for the report
+_TLS_ALERT, _HTTP = 0x15, 0x48  # what a TLS server says to plain text; the H of HTTP/1.1
+_AS_SERVER_SAYS = "stub"
+
+
+class Session:
+    """One log-in, and the connections that it uses, one for each port."""
+
+    def __init__(self, target: Target, deadline: Deadline, trace: Callable[[str], None]) -> None:
+        self.where = target.where
+        self._target = target
+        self._deadline = deadline
+        self._links: dict[tuple[str, int, bool], Link] = {}
+        self._tls: ssl.SSLContext | None = None
+        begun = time.monotonic()
+        try:
+            self._connection = self._log_in(self._look_up())
+        except BaseException:
+            self._hang_up()
+            raise
+        spent = say_duration(time.monotonic() - begun)
+        port = place(self._connection.host, self._connection.port)
+        trace(f"logged in at {self.where}, RMI at {port}{' in TLS' * self._connection.tls}, in {spent}")
+
+    @property
+    def connection(self) -> bytes:
+        """The object id that calls are sent to; it outlives the TCP connection."""
+        return self._connection.object_id
+
+    def link(self) -> Link:
+        """Give a connection for calls on which no answer is due, a new one where the last has ended."""
+        return self._link(self._connection, self._deadline)
+
+    def silent(self, asked: str) -> UnreachableError:
+        """Say that the server has not answered in time."""
+        return UnreachableError(
+            f"{self.where} has not answered within {say_duration(self._deadline.seconds)}: asked {asked}",
+            "is the JVM in a long garbage collection, or swapping? Or give more --timeout",
+        )
+
+    def _link(self, peer: Reference, deadline: Deadline) -> Link:
+        key = (peer.host, peer.port, peer.tls)
+        link = self._links.get(key)
+        if link and link.usable and not link.due:
+            link.within(deadline)
+            return link
+        if link:
+            link.close()
+        wire = Wire(peer.host, peer.port, deadline)
+        link = self._links[key] = Link(wire)
+        if peer.tls:
+            wire.encrypt(self._context())
+        return link
+
+    def _context(self) -> ssl.SSLContext:
+        if self._tls is None:
+            from stallwatch.sources.jmx.tls import context
+
+            self._tls = context(self._target.tls)
+        return self._tls
+
+    def _look_up(self) -> Reference:
+        """Ask the registry where the agent is; in TLS where it turns out to speak nothing else."""
+        target = self._target
+        registry = Reference(target.host, target.port, calls.REGISTRY, target.tls.registry)
+        for peer in (registry, replace(registry, tls=True)):
+            try:
+                return self._stub(peer, calls.lookup(target.name), f"for {target.name}")
+            except NoJrmpError as error:
+                if error.first != _TLS_ALERT or peer.tls:
+                    raise self._not_jmx(peer, error.first) from None
+            except RemoteError as error:
+                raise self._not_found(peer, error) from None
+            except FAILURES as error:
+                raise UnreachableError(f"{self.where} does not speak JMX: it sent {error}") from None
+        raise AssertionError  # the second peer has tls
+
+    def _log_in(self, server: Reference) -> Reference:
+        target = self._target
+        call = calls.new_client(server.object_id, target.user, target.password)
+        try:
+            return self._stub(server, call, "to let us in")
+        except NoJrmpError as error:
+            raise self._not_jmx(server, error.first) from None
+        except FAILURES as error:
+            raise not_let_in(error, self.where, target.user) from None
+
+    def _stub(self, peer: Reference, call: bytes, asked: str) -> Reference:
+        """Make a call that gives a stub, and say where it is to be reached."""
+        if self._target.tls.wanted and not peer.tls and peer.object_id != calls.REGISTRY:
+            raise UnreachableError(
+                f"{self.where} lets clients in only without TLS: nothing was sent",
+                "configure com.sun.management.jmxremote.ssl=true there, or leave out the TLS options",
+            )
+        try:
+            link = self._link(peer, self._deadline)
+            link.send(call)
+            stub = reference(link.answer(stub=True))
+        except SilentError:
+            raise self.silent(asked) from None
+        except LostError:
+            raise UnreachableError(
+                f"{place(peer.host, peer.port)} closed the connection without an answer",
+                "is it a JMX port, and does it want TLS?",
+            ) from None
+        return replace(stub, host=self._host_of(stub), port=self._target.rmi_port or stub.port)
+
+    def _host_of(self, stub: Reference) -> str:
+        """Ignore the server's idea of its own host, which is often wrong for others, unless asked."""
+        chosen = self._target.rmi_host
+        return stub.host if chosen == _AS_SERVER_SAYS else chosen or self._target.host
+
+    def _not_jmx(self, peer: Reference, first: int) -> UnreachableError:
+        where = place(peer.host, peer.port)
+        if first == _TLS_ALERT:
+            return UnreachableError(f"{where} speaks TLS, although it says that it does not")
+        kind = "HTTP" if first == _HTTP else "something else"
+        return UnreachableError(f"{where} speaks {kind}, not JMX over RMI", "which is the JMX port?")
+
+    def _not_found(self, registry: Reference, error: RemoteError) -> UnreachableError:
+        if error.record.name == "java.rmi.NoSuchObjectException":
+            return UnreachableError(
+                f"{self.where} speaks RMI, but has no registry", "give the JMX port with -P, not the RMI port"
+            )
+        if error.record.name != "java.rmi.NotBoundException":
+            return UnreachableError(f"{self.where} refused the look-up: {said(error.record)}")
+        return UnreachableError(
+            f"the registry at {self.where} has no {self._target.name}: it has {self._bound(registry)}",
+            "name it as the end of the URL given with -U",
+        )
+
+    def _bound(self, registry: Reference) -> str:
+        from stallwatch.sources.jmx.values import plain
+
+        try:
+            link = self._link(registry, self._deadline)
+            link.send(calls.listing())
+            names = plain(link.answer())
+        except (*FAILURES, LostError, SilentError, UnreachableError):
+            return "names that it does not tell"
+        return ", ".join(map(str, names)) if isinstance(names, list) and names else "nothing"
+
+    def close(self) -> None:
+        """Log out, whatever state the connection is in, and hang up."""
+        farewell = Deadline(min(_FAREWELL, self._deadline.seconds / 25))
+        for _ in range(2):  # where the last connection turns out to be lost, a new one does
+            try:
+                link = self._link(self._connection, farewell)
+                link.send(calls.close(self.connection))
+                link.answer(void=True)
+                break
+            except (*FAILURES, NoJrmpError, LostError, SilentError, UnreachableError):
+                continue
+        self._hang_up()
+
+    def _hang_up(self) -> None:
+        for link in self._links.values():
+            link.close()

@@ -1,0 +1,75 @@
+"""Whom to ask over JMX, and how."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from stallwatch.units import NotUnderstoodError
+
+JMXRMI = "jmxrmi"  # the name that the JVM's own agent is bound to
+_URL = re.compile(r"service:jmx:(?P<protocol>[^:]*)://(?P<place>[^/;]*)(?:/(?P<path>.*))?", re.IGNORECASE)
+_JNDI = re.compile(r"jndi/rmi://(?P<place>[^/]*)/(?P<name>.+)", re.IGNORECASE)
+_PLACE = re.compile(r"(?:\[(?P<ipv6>[0-9A-Fa-f:.%]+)\]|(?P<host>[^\[\]:]+))?(?::(?P<port>\d{1,5}))?")
+_REGISTRY_PORT = 1099  # java.rmi.registry.Registry.REGISTRY_PORT
+_PORTS = range(1, 65536)
+
+
+@dataclass(frozen=True)
+class Tls:
+    """What TLS is to be like. ``wanted``: never send anything but the look-up in clear."""
+
+    wanted: bool = False
+    registry: bool = False  # the look-up, too
+    ca_file: str | None = None
+    client_cert: str | None = None
+    client_key: str | None = None
+    insecure: bool = False  # take any certificate
+
+
+@dataclass(frozen=True)
+class Target:
+    """A JVM's JMX agent: its registry at ``host:port``, and what it takes to be let in."""
+
+    host: str
+    port: int
+    name: str = JMXRMI
+    rmi_host: str | None = None  # "stub": as the server says; None: the host
+    rmi_port: int | None = None  # None: as the server says
+    user: str | None = None
+    password: str | None = field(default=None, repr=False)
+    tls: Tls = Tls()
+    via: str = "rmi"
+    java: str = "java"
+
+    @property
+    def where(self) -> str:
+        """The registry's address as a person writes it."""
+        return place(self.host, self.port)
+
+
+def place(host: str, port: int) -> str:
+    """Write ``host:port``; an IPv6 address in brackets."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def from_url(text: str) -> tuple[str, int, str]:
+    """Read ``service:jmx:rmi://ANYTHING/jndi/rmi://HOST:PORT/NAME``; the result is host, port and name.
+
+    What stands before ``/jndi/`` says where the server was told to listen; Java's client ignores it, too.
+    """
+    url = _URL.fullmatch(text.strip())
+    if not url:
+        raise NotUnderstoodError(
+            f'"{text}" is no JMX URL: write service:jmx:rmi:///jndi/rmi://HOST:PORT/jmxrmi, or use -H and -P'
+        )
+    if url["protocol"].lower() != "rmi":
+        raise NotUnderstoodError(f'"{text}": JMX over {url["protocol"]} cannot be spoken here, only over rmi')
+    jndi = _JNDI.fullmatch(url["path"] or "")
+    if not jndi:
+        raise NotUnderstoodError(f'"{text}" names no registry: it is to go on with /jndi/rmi://HOST:PORT/NAME')
+    found = _PLACE.fullmatch(jndi["place"])
+    port = int(found["port"] or _REGISTRY_PORT) if found else 0
+    if not found or port not in _PORTS:
+        raise NotUnderstoodError(f'"{jndi["place"]}" in "{text}" is not HOST:PORT, or [IPV6]:PORT')
+    return found["ipv6"] or found["host"] or "localhost", port, jndi["name"]

@@ -1,0 +1,71 @@
+"""TLS as the operator wants it, and what its failures mean."""
+
+from __future__ import annotations
+
+import ssl
+
+from stallwatch.sources.jmx.errors import UnreachableError
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from stallwatch.sources.jmx.target import Tls
+
+
+# X509_V_ERR_CERT_HAS_EXPIRED, X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH of OpenSSL
+_EXPIRED, _MISMATCH = 10, (62, 64)
+# A JVM that does not speak TLS closes the connection at our first words.
+_NO_TLS = ("wrong version number", "record layer failure", "http request", "eof")
+_NOT_LET_IN = ("certificate required", "bad certificate", "handshake failure", "unknown ca")
+
+
+def context(tls: Tls) -> ssl.SSLContext:
+    """Make what connections are encrypted with; a file that cannot be used is an UnreachableError."""
+    try:
+        made = ssl.create_default_context(cafile=tls.ca_file)
+    except OSError as error:
+        raise _unusable("--ca-file", tls.ca_file, error) from None
+    if tls.insecure:
+        made.check_hostname = False
+        made.verify_mode = ssl.CERT_NONE
+    if tls.client_cert:
+        try:
+            made.load_cert_chain(tls.client_cert, tls.client_key, password=_no_password)
+        except OSError as error:
+            raise _unusable("--client-cert", tls.client_cert, error) from None
+    return made
+
+
+def _remedy(error: ssl.SSLCertVerificationError) -> str:
+    if error.verify_code == _EXPIRED:
+        return "renew it"
+    if error.verify_code in _MISMATCH:
+        return "give the host with -H as the certificate names it"
+    return "give the certificate of its authority, or its own, with --ca-file"
+
+
+def _no_password() -> str:
+    """Never ask at a terminal for the password of a key: nobody is there."""
+    return ""
+
+
+def _unusable(option: str, path: str | None, error: OSError) -> UnreachableError:
+    why = getattr(error, "strerror", None) or "there is nothing of that kind in it"
+    if isinstance(error, ssl.SSLError):
+        why = "it holds no certificate (and key) in PEM form that can be used without a password"
+    return UnreachableError(f"{option} {path}: {why}", "nothing was asked")
+
+
+def explained(error: OSError, where: str) -> UnreachableError:
+    """Say what a failure of TLS means for the operator."""
+    reason = (getattr(error, "reason", None) or str(error)).replace("_", " ").lower()
+    if isinstance(error, ssl.SSLCertVerificationError):
+        why = error.verify_message.rstrip(".")
+        return UnreachableError(f"the certificate of {where} is not to be trusted: {why}", _remedy(error))
+    if any(words in reason for words in _NO_TLS):
+        return UnreachableError(f"{where} does not speak TLS", "leave out --tls-registry")
+    if any(words in reason for words in _NOT_LET_IN):
+        return UnreachableError(
+            f"{where} refused the TLS handshake ({reason})",
+            "if it asks for a client certificate, give it with --client-cert and --client-key",
+        )
+    return UnreachableError(f"no TLS connection with {where}: {reason}")
