@@ -9,7 +9,7 @@ from stallwatch.units import NotUnderstoodError
 
 # A value is quoted or holds none of the characters that part a name (javax.management.ObjectName, JDK 17).
 _PROPERTY = re.compile(
-    r"""(?P<key>[^,=:*?\n"]+)=(?P<value>"(?:[^"\\\n]|\\["\\n*?])*"|[^,=:"\n]+)""", re.VERBOSE
+    r"""(?P<key>[^,=:*?\n"]+)=(?P<value>"(?:[^"\\\n]|\\["\\n*?])*"|[^,=:"\n]+)(?=,|\Z)"""
 )
 _WILD = re.compile(r"\\.|[*?]", re.DOTALL)
 
@@ -35,14 +35,14 @@ class ObjectName:
         while True:
             if rest.startswith("*", at) and rest[at + 1 : at + 2] in ("", ",") and not open_ended:
                 open_ended, end = True, at + 1
-            elif (found := _PROPERTY.match(rest, at)) and found["key"] not in properties:
+            elif found := _PROPERTY.match(rest, at):
+                if found["key"] in properties:
+                    raise NotUnderstoodError(f'"{text}" has the key {found["key"]} twice')
                 properties[found["key"]], end = found["value"], found.end()
             else:
-                raise NotUnderstoodError(_complaint(text, rest[at:], properties))
+                raise NotUnderstoodError(_complaint(text, rest[at:].partition(",")[0]))
             if end == len(rest):
                 return cls(domain, properties, open_ended)
-            if rest[end] != ",":
-                raise NotUnderstoodError(_complaint(text, rest[at:], properties))
             at = end + 1
 
     @property
@@ -91,12 +91,9 @@ def quoted(text: str) -> str:
     return '"' + escaped.replace("\n", "\\n") + '"'
 
 
-def _complaint(text: str, rest: str, properties: dict[str, str]) -> str:
-    part = rest.partition(",")[0]
+def _complaint(text: str, part: str) -> str:
     if not part:
         return f'"{text}" lacks a key property: write domain:key=value'
-    if part.partition("=")[0] in properties:
-        return f'"{text}" has the key {part.partition("=")[0]} twice'
     return f'"{part}" in "{text}" is not key=value: values with , = : " are to be quoted'
 
 

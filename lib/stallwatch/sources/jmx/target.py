@@ -10,7 +10,7 @@ from stallwatch.units import NotUnderstoodError
 JMXRMI = "jmxrmi"  # the name that the JVM's own agent is bound to
 _URL = re.compile(r"service:jmx:(?P<protocol>[^:]*)://(?P<place>[^/;]*)(?:/(?P<path>.*))?", re.IGNORECASE)
 _JNDI = re.compile(r"jndi/rmi://(?P<place>[^/]*)/(?P<name>.+)", re.IGNORECASE)
-_PLACE = re.compile(r"(?:\[(?P<ipv6>[0-9A-Fa-f:.%]+)\]|(?P<host>[^\[\]:]+))?(?::(?P<port>\d{1,5}))?")
+_PLACE = re.compile(r"(?:\[(?P<ipv6>[0-9A-Fa-f:.]+(?:%[^\]]+)?)\]|(?P<host>[^\[\]:]+))?(?::(?P<port>\d{1,5}))?")
 _REGISTRY_PORT = 1099  # java.rmi.registry.Registry.REGISTRY_PORT
 _PORTS = range(1, 65536)
 

@@ -1,0 +1,125 @@
+"""What the options of the JMX plugins come to: whom to ask, and as whom."""
+
+import pytest
+from stallwatch.check import Check
+from stallwatch.options import jmx as jmx_options
+from stallwatch.sources import jmx
+from stallwatch.sources.jmx.target import from_url
+from stallwatch.units import NotUnderstoodError
+
+
+@pytest.fixture
+def target():
+    """What the options given come to; the text of the complaint if they make no sense."""
+
+    def read(*words):
+        check = Check("jmx", "Ask a JVM.")
+        jmx_options.add(check)
+        seen = []
+
+        def findings(options, _):
+            seen.append(jmx_options.target(check, options))
+            return []
+
+        status, output = check.run(findings, list(words))
+        assert status == 3
+        return seen[0] if seen else output
+
+    return read
+
+
+def test_the_host_is_our_own_unless_given(target):
+    assert (target("-P", "7199").host, target("-P", "7199").port) == ("localhost", 7199)
+    assert target("-H", "db1", "-P", "7199").where == "db1:7199"
+    assert target("-H", "::1", "-P", "7199").where == "[::1]:7199"
+
+
+def test_without_a_port_it_asks_which_jvm(target):
+    assert "which JVM?" in target("-H", "db1")
+
+
+@pytest.mark.parametrize("port", ["0", "65536", "-1", "http", "7199x", "\u0667"])
+def test_what_is_no_port(target, port):
+    assert f'"{port}" is not a port: write a number from 1 to 65535' in target(f"--port={port}")
+
+
+def test_the_url_is_host_and_port_in_one(target):
+    found = target("-U", "service:jmx:rmi:///jndi/rmi://db1:7199/other")
+    assert (found.host, found.port, found.name) == ("db1", 7199, "other")
+    assert "leave out -H and -P" in target("-U", "service:jmx:rmi:///jndi/rmi://db1:7199/jmxrmi", "-P", "1")
+    assert "JMX over jmxmp cannot be spoken here" in target("-U", "service:jmx:jmxmp://db1:1")
+
+
+@pytest.mark.parametrize(
+    ("url", "read"),
+    [
+        ("service:jmx:rmi:///jndi/rmi://h:1/jmxrmi", ("h", 1, "jmxrmi")),
+        ("service:jmx:rmi://h:2/jndi/rmi://h:1/jmxrmi", ("h", 1, "jmxrmi")),
+        ("service:jmx:rmi://elsewhere/jndi/rmi://[fe80::1%eth0]:1/a/b", ("fe80::1%eth0", 1, "a/b")),
+        ("service:jmx:rmi:///jndi/rmi://h/jmxrmi", ("h", 1099, "jmxrmi")),
+        ("service:jmx:rmi:///jndi/rmi://:1/jmxrmi", ("localhost", 1, "jmxrmi")),
+        ("SERVICE:JMX:RMI:///JNDI/RMI://h:1/jmxrmi", ("h", 1, "jmxrmi")),
+        ("service:jmx:rmi:///jndi/rmi:///jmxrmi", ("localhost", 1099, "jmxrmi")),
+    ],
+)
+def test_urls(url, read):
+    assert from_url(url) == read
+
+
+@pytest.mark.parametrize(
+    ("url", "because"),
+    [
+        ("db1:7199", "is no JMX URL"),
+        ("http://db1:7199/", "is no JMX URL"),
+        ("service:jmx:iiop:///x", "JMX over iiop cannot be spoken here"),
+        ("service:jmx:rmi://db1:7199/jmxrmi", "names no registry"),
+        ("service:jmx:rmi:///stub/rO0ABQ==", "names no registry"),
+        ("service:jmx:rmi:///jndi/rmi://h:70000/jmxrmi", "is not HOST:PORT"),
+        ("service:jmx:rmi:///jndi/rmi://a:b:c/jmxrmi", "is not HOST:PORT"),
+    ],
+)
+def test_urls_that_cannot_be_used(url, because):
+    with pytest.raises(NotUnderstoodError, match=because):
+        from_url(url)
+
+
+def test_the_password_comes_from_a_file_or_the_environment(target, tmp_path, monkeypatch):
+    file = tmp_path / "password"
+    file.write_text("from file\r\nsecond line\n")
+    assert target("-P", "1", "-u", "u", "--password-file", str(file)).password == "from file"
+    monkeypatch.setenv(jmx_options.PASSWORD, "from environment")
+    assert target("-P", "1", "-u", "u").password == "from environment"
+    assert target("-P", "1", "-u", "u", "-p", "given").password == "given"
+    assert target("-P", "1").password is None
+
+
+def test_a_password_file_that_is_not_there_or_is_no_text(target, tmp_path):
+    missing = str(tmp_path / "none")
+    answer = target("-P", "1", "-u", "u", "--password-file", missing)
+    assert f"--password-file {missing}: No such file or directory" in answer
+    (tmp_path / "bytes").write_bytes(b"\xff\n")
+    assert "is no text" in target("-P", "1", "-u", "u", "--password-file", str(tmp_path / "bytes"))
+
+
+def test_what_does_not_go_together(target):
+    assert "a password needs a user" in target("-P", "1", "-p", "x")
+    assert "--client-key needs --client-cert" in target("-P", "1", "--client-key", "k")
+
+
+def test_the_password_is_nowhere_in_what_a_target_shows(target):
+    assert "geheim" not in repr(target("-P", "1", "-u", "u", "-p", "geheim"))
+
+
+@pytest.mark.parametrize("option", [["--tls"], ["--tls-registry"], ["--insecure"], ["--ca-file", "f"]])
+def test_whoever_names_a_detail_of_tls_wants_tls(target, option):
+    assert target("-P", "1", *option).tls.wanted
+    assert not target("-P", "1").tls.wanted
+
+
+def test_the_rest_is_told_as_given(target):
+    words = "-P 1 --rmi-host stub --rmi-port 2 --via jmxquery --java /opt/java --client-cert c --client-key k"
+    expected = jmx.Target(
+        "localhost", 1, rmi_host="stub", rmi_port=2, via="jmxquery", java="/opt/java",
+        tls=jmx.Tls(wanted=True, client_cert="c", client_key="k"),
+    )  # fmt: skip
+    assert target(*words.split()) == expected
