@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 
-from stallwatch.sources import jmx
-from stallwatch.sources.jmx.target import JMXRMI, from_url
 from stallwatch.units import NotUnderstoodError
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
@@ -14,7 +12,9 @@ if TYPE_CHECKING:
 
     from stallwatch.check import Check
     from stallwatch.run import Run
+    from stallwatch.sources.jmx import Target
     from stallwatch.sources.jmx.client import Client
+    from stallwatch.sources.jmx.jmxquery import Client as JavaClient
 
 PASSWORD = "STALLWATCH_JMX_PASSWORD"  # noqa: S105 - the name of an environment variable
 _LARGEST_PORT = 65535
@@ -24,7 +24,9 @@ def add(check: Check) -> None:
     """Add the options; ``connect`` uses them."""
     check.option("-H", "--hostname", metavar="HOST", help="the JVM's host (default: localhost)")
     check.option("-P", "--port", type=_port, metavar="PORT", help="its JMX port, as 7199 for Cassandra")
-    check.option("-U", "--url", metavar="URL", help="both in one: service:jmx:rmi:///jndi/rmi://HOST:PORT/NAME")
+    check.option(
+        "-U", "--url", metavar="URL", help="both in one: service:jmx:rmi:///jndi/rmi://HOST:PORT/NAME"
+    )
     check.option("-u", "--username", metavar="USER", help="log in as this user; a read-only one is enough")
     check.option("-p", "--password", help="its password, which others can then see in the process list")
     about = f"file with the password in its first line (default: ${PASSWORD})"
@@ -43,13 +45,17 @@ def add(check: Check) -> None:
     check.asks_server()
 
 
-def connect(check: Check, options: Namespace, run: Run) -> Client:
+def connect(check: Check, options: Namespace, run: Run) -> Client | JavaClient:
     """Log in as the options say, for a ``with`` statement; raises UnreachableError."""
+    from stallwatch.sources import jmx
+
     return jmx.connect(target(check, options), run.deadline, run.trace)
 
 
-def target(check: Check, options: Namespace) -> jmx.Target:
+def target(check: Check, options: Namespace) -> Target:
     """Tell whom to ask; what does not go together ends the run as bad usage."""
+    from stallwatch.sources import jmx
+
     host, port, name = _address(check, options)
     password = _password(check, options)
     check.secret(password)
@@ -73,6 +79,8 @@ def target(check: Check, options: Namespace) -> jmx.Target:
 
 
 def _address(check: Check, options: Namespace) -> tuple[str, int, str]:
+    from stallwatch.sources.jmx.target import JMXRMI, from_url
+
     if options.url is None:
         if options.port is None:
             check.parser.error("which JVM? Give its host with -H and JMX port with -P, or its URL with -U")

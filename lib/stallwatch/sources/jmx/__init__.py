@@ -12,6 +12,7 @@ from stallwatch.sources.jmx.errors import (
     UnreachableError,
     UnreadableError,
 )
+from stallwatch.sources.jmx.info import Attribute, Bean
 from stallwatch.sources.jmx.object_name import ObjectName
 from stallwatch.sources.jmx.target import Target, Tls
 
@@ -21,8 +22,11 @@ if TYPE_CHECKING:
 
     from stallwatch.deadline import Deadline
     from stallwatch.sources.jmx.client import Client
+    from stallwatch.sources.jmx.jmxquery import Client as JavaClient
 
 __all__ = [
+    "Attribute",
+    "Bean",
     "JmxError",
     "NoSuchAttributeError",
     "NoSuchBeanError",
@@ -35,8 +39,14 @@ __all__ = [
 ]
 
 
-def connect(target: Target, deadline: Deadline, trace: Callable[[str], None] = lambda _: None) -> Client:
+def connect(
+    target: Target, deadline: Deadline, trace: Callable[[str], None] = lambda _: None
+) -> Client | JavaClient:
     """Log in at ``target``, for a ``with`` statement; ``trace`` is told how. Raises UnreachableError."""
-    from stallwatch.sources.jmx.client import Client
+    if target.via == "jmxquery":
+        from stallwatch.sources.jmx import jmxquery
 
-    return Client(target, deadline, trace)
+        return jmxquery.Client(target, deadline, trace)
+    from stallwatch.sources.jmx import client
+
+    return client.Client(target, deadline, trace)

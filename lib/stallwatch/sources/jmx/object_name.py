@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from stallwatch.units import NotUnderstoodError
 
 # A value is quoted or holds none of the characters that part a name (javax.management.ObjectName, JDK 17).
-_PROPERTY = re.compile(
-    r"""(?P<key>[^,=:*?\n"]+)=(?P<value>"(?:[^"\\\n]|\\["\\n*?])*"|[^,=:"\n]+)(?=,|\Z)"""
-)
+_PROPERTY = re.compile(r"""(?P<key>[^,=:*?\n"]+)=(?P<value>"(?:[^"\\\n]|\\["\\n*?])*"|[^,=:"\n]+)(?=,|\Z)""")
 _WILD = re.compile(r"\\.|[*?]", re.DOTALL)
 
 

@@ -155,4 +155,3 @@ class Link:
         """Hang up."""
         self.usable = False
         self._wire.close()
-

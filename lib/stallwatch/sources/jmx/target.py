@@ -10,7 +10,9 @@ from stallwatch.units import NotUnderstoodError
 JMXRMI = "jmxrmi"  # the name that the JVM's own agent is bound to
 _URL = re.compile(r"service:jmx:(?P<protocol>[^:]*)://(?P<place>[^/;]*)(?:/(?P<path>.*))?", re.IGNORECASE)
 _JNDI = re.compile(r"jndi/rmi://(?P<place>[^/]*)/(?P<name>.+)", re.IGNORECASE)
-_PLACE = re.compile(r"(?:\[(?P<ipv6>[0-9A-Fa-f:.]+(?:%[^\]]+)?)\]|(?P<host>[^\[\]:]+))?(?::(?P<port>\d{1,5}))?")
+_PLACE = re.compile(
+    r"(?:\[(?P<ipv6>[0-9A-Fa-f:.]+(?:%[^\]]+)?)\]|(?P<host>[^\[\]:]+))?(?::(?P<port>\d{1,5}))?"
+)
 _REGISTRY_PORT = 1099  # java.rmi.registry.Registry.REGISTRY_PORT
 _PORTS = range(1, 65536)
 
@@ -67,7 +69,9 @@ def from_url(text: str) -> tuple[str, int, str]:
         raise NotUnderstoodError(f'"{text}": JMX over {url["protocol"]} cannot be spoken here, only over rmi')
     jndi = _JNDI.fullmatch(url["path"] or "")
     if not jndi:
-        raise NotUnderstoodError(f'"{text}" names no registry: it is to go on with /jndi/rmi://HOST:PORT/NAME')
+        raise NotUnderstoodError(
+            f'"{text}" names no registry: it is to go on with /jndi/rmi://HOST:PORT/NAME'
+        )
     found = _PLACE.fullmatch(jndi["place"])
     port = int(found["port"] or _REGISTRY_PORT) if found else 0
     if not found or port not in _PORTS:
