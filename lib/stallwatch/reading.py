@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 
 class State(Enum):
@@ -24,8 +24,7 @@ _RANKED = (State.OK, State.UNKNOWN, State.WARNING, State.CRITICAL)
 _GRAVITY = {state: rank for rank, state in enumerate(_RANKED)}
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(NamedTuple):
     """A quantity, judged by the threshold of its name.
 
     ``value`` is in base units (seconds, bytes, per cent, a count); None means that it could not be
@@ -41,8 +40,7 @@ class Reading:
     label: str | None = None  # in the perfdata; None: the name; "": not in the perfdata
 
 
-@dataclass(frozen=True)
-class Fault:
+class Fault(NamedTuple):
     """Something that is wrong in itself, whatever the thresholds; an OK one is an aside, always told."""
 
     state: State

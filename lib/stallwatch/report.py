@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-import nagiosplugin
-
+from stallwatch.bare import bare
 from stallwatch.line import LINE, clean, shorten
 from stallwatch.reading import Fault, ProbeError, Reading, State
 from stallwatch.units import UNITS, is_number, plain
+
+with bare("nagiosplugin"):  # its own beginning costs more than all other imports together
+    from nagiosplugin.context import ScalarContext
+    from nagiosplugin.metric import Metric
+    from nagiosplugin.range import Range as NagiosRange
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -25,8 +28,7 @@ SHORTEST = 40  # bytes of text that stay on line 1 beside any perfdata
 LONG_LINES, LONG_LINE, LONG_OUTPUT = 50, 8000, 50_000
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(NamedTuple):
     """What one finding comes to; every text in it is fit for a line of output."""
 
     state: State
@@ -91,7 +93,7 @@ def _only_numbers(reading: Reading) -> Reading:
     if reading.value is None or is_number(reading.value):
         return reading
     odd = str(reading.value) if isinstance(reading.value, float | bool) else type(reading.value).__name__
-    return replace(reading, value=None, what=f"{reading.name} is {odd}, which is not a number")
+    return reading._replace(value=None, what=f"{reading.name} is {odd}, which is not a number")
 
 
 def _in_numbers(reading: Reading) -> str:
@@ -103,15 +105,13 @@ def _in_numbers(reading: Reading) -> str:
 def _state(value: float | None, limits: Limits) -> State:
     if value is None:
         return State.UNKNOWN
-    context = nagiosplugin.ScalarContext(
-        "value", _range(limits.get("warning")), _range(limits.get("critical"))
-    )
-    return State(context.evaluate(nagiosplugin.Metric("value", value), None).state.code)
+    context = ScalarContext("value", _range(limits.get("warning")), _range(limits.get("critical")))
+    return State(context.evaluate(Metric("value", value), None).state.code)
 
 
-def _range(limit: Range | None) -> nagiosplugin.Range:
+def _range(limit: Range | None) -> NagiosRange:
     # Without a range nagiosplugin 1.4.0 means "0:" and calls every negative number critical.
-    everything = nagiosplugin.Range("~:")
+    everything = NagiosRange("~:")
     return everything._replace(invert=limit.inside, start=limit.start, end=limit.end) if limit else everything
 
 
@@ -119,8 +119,7 @@ def _label(label: str, wanted: str | None) -> str:
     return "" if wanted == "" else re.sub(r"[^A-Za-z0-9_.]", "_", label) or "value"
 
 
-@dataclass(frozen=True)
-class Report:
+class Report(NamedTuple):
     """The verdicts of one run, in three renderings; ``trace`` is told to whoever wants to know it all."""
 
     name: str

@@ -9,7 +9,7 @@ real 9.7.2.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from stallwatch.probes.ndb_log import backups, shutdown
 from stallwatch.probes.ndb_log.lines import speaks_ndb
@@ -228,7 +228,7 @@ def _merged(findings: Iterable[Finding]) -> Iterator[Finding]:
             (reading for reading in readings if reading.name == name), key=lambda r: -(r.value or 0)
         )
         yield from worst[:1]
-        yield from (replace(reading, label="") for reading in worst[1:] if reading.value)
+        yield from (reading._replace(label="") for reading in worst[1:] if reading.value)
 
 
 def _words(finding: Finding) -> tuple[object, ...]:

@@ -61,8 +61,9 @@ class Client:
     def beans(self, pattern: str = "*:*") -> list[Bean]:
         """Give the object names that match and their classes, sorted by name."""
         found = self._one(calls.query_mbeans(self._session.connection, pattern), f"the MBeans {pattern}")
-        named = ((str(plain(field(one, "name"))), str(field(one, "className"))) for one in members(found))
-        return [Bean(name, class_name) for name, class_name in sorted(named)]
+        return sorted(
+            Bean(str(plain(field(one, "name"))), str(field(one, "className"))) for one in members(found)
+        )
 
     def attribute(self, name: str, attribute: str) -> Value:
         """Give the value of one attribute; raises the JmxError that says why it cannot be had."""

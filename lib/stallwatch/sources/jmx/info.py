@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from stallwatch.sources.jmx.serialization import Array, ProtocolError, Record
 
@@ -14,16 +14,14 @@ _PRIMITIVES = ("byte", "char", "double", "float", "int", "long", "short", "boole
 _PRIMITIVE_NAMES = dict(zip("BCDFIJSZ", _PRIMITIVES, strict=True))
 
 
-@dataclass(frozen=True, slots=True)
-class Bean:
+class Bean(NamedTuple):
     """A registered MBean: its object name and the class that implements it."""
 
     name: str
     class_name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Attribute:
+class Attribute(NamedTuple):
     """What MBeanInfo tells of an attribute; ``type`` as it is written in Java. None: it was not told."""
 
     name: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from stallwatch.units import NotUnderstoodError
 
@@ -12,8 +12,7 @@ _PROPERTY = re.compile(r"""(?P<key>[^,=:*?\n"]+)=(?P<value>"(?:[^"\\\n]|\\["\\n*
 _WILD = re.compile(r"\\.|[*?]", re.DOTALL)
 
 
-@dataclass(frozen=True)
-class ObjectName:
+class ObjectName(NamedTuple):
     """One name, or a pattern. ``properties`` has the values as written, quotes and escapes included."""
 
     domain: str

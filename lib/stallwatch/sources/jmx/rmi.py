@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from struct import unpack
+from typing import NamedTuple
 
 from stallwatch.sources.jmx.calls import HELLO, ID_SIZE, acknowledged
 from stallwatch.sources.jmx.serialization import (
@@ -49,8 +49,7 @@ class RemoteError(Exception):
 FAILURES = (RemoteError, AbortedError, UndecodableError, LimitError, ProtocolError)
 
 
-@dataclass(frozen=True)
-class Reference:
+class Reference(NamedTuple):
     """Where a remote object is: the server's own idea of its host, its port, its id, and whether in TLS."""
 
     host: str

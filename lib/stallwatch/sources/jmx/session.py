@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 
 from stallwatch.deadline import Deadline
 from stallwatch.sources.jmx import calls
@@ -86,7 +85,7 @@ class Session:
         """Ask the registry where the agent is; in TLS where it turns out to speak nothing else."""
         target = self._target
         registry = Reference(target.host, target.port, calls.REGISTRY, target.tls.registry)
-        for peer in (registry, replace(registry, tls=True)):
+        for peer in (registry, registry._replace(tls=True)):
             try:
                 return self._stub(peer, calls.lookup(target.name), f"for {target.name}")
             except NoJrmpError as error:
@@ -126,7 +125,7 @@ class Session:
                 f"{place(peer.host, peer.port)} closed the connection without an answer",
                 "is it a JMX port, and does it want TLS?",
             ) from None
-        return replace(stub, host=self._host_of(stub), port=self._target.rmi_port or stub.port)
+        return stub._replace(host=self._host_of(stub), port=self._target.rmi_port or stub.port)
 
     def _host_of(self, stub: Reference) -> str:
         """Ignore the server's idea of its own host, which is often wrong for others, unless asked."""

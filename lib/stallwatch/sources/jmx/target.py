@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from stallwatch.units import NotUnderstoodError
 
@@ -17,8 +17,7 @@ _REGISTRY_PORT = 1099  # java.rmi.registry.Registry.REGISTRY_PORT
 _PORTS = range(1, 65536)
 
 
-@dataclass(frozen=True)
-class Tls:
+class Tls(NamedTuple):
     """What TLS is to be like. ``wanted``: never send anything but the look-up in clear."""
 
     wanted: bool = False
@@ -29,8 +28,7 @@ class Tls:
     insecure: bool = False  # take any certificate
 
 
-@dataclass(frozen=True)
-class Target:
+class Target(NamedTuple):
     """A JVM's JMX agent: its registry at ``host:port``, and what it takes to be let in."""
 
     host: str
@@ -39,10 +37,13 @@ class Target:
     rmi_host: str | None = None  # "stub": as the server says; None: the host
     rmi_port: int | None = None  # None: as the server says
     user: str | None = None
-    password: str | None = field(default=None, repr=False)
+    password: str | None = None
     tls: Tls = Tls()
     via: str = "rmi"
     java: str = "java"
+
+    def __repr__(self) -> str:
+        return f"Target({self.where})"  # never with the password
 
     @property
     def where(self) -> str:

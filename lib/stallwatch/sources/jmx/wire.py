@@ -111,8 +111,8 @@ def _connected(host: str, port: int, left: Callable[[], float]) -> socket.socket
         name: str | bytes = host.encode("ascii") if host.isascii() else host
         addresses = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
-        why = getattr(error, "strerror", None) or "not a host name"
-        raise UnreachableError(f"there is no host {host}: {why}", "check -H") from None
+        why = getattr(error, "strerror", None) or "that is no host name"
+        raise UnreachableError(f"the host {host} cannot be looked up: {why}", "is -H right?") from None
     failure: OSError = TimeoutError()
     for number, (family, kind, protocol, _, address) in enumerate(addresses):
         if not (time := left()):

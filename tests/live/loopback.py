@@ -1,0 +1,46 @@
+"""Ports on loopback for servers of the tests."""
+
+import contextlib
+import random
+import socket
+import time
+
+# Below the ports that the kernel hands out to whoever connects (32768 and up): a port that is free now is
+# still free when a server has started.
+PORTS = range(20000, 32000)
+
+
+def free_port(host="127.0.0.1"):
+    """A TCP port that nobody listens on."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    for port in random.sample(PORTS, 100):
+        with socket.socket(family) as listener, contextlib.suppress(OSError):
+            listener.bind((host, port))
+            return port
+    raise OSError(f"no free port on {host}")
+
+
+def has_ipv6():
+    """Whether there is an ::1."""
+    with contextlib.suppress(OSError), socket.socket(socket.AF_INET6) as listener:
+        listener.bind(("::1", 0))
+        return True
+    return False
+
+
+def listens(port, host="127.0.0.1"):
+    """Whether somebody takes connections there."""
+    with contextlib.suppress(OSError), socket.create_connection((host, port), timeout=5):
+        return True
+    return False
+
+
+def wait_until(ready, seconds, process, log):
+    """Wait for something; what the log says last is in the TimeoutError if it does not come."""
+    until = time.monotonic() + seconds
+    while not ready():
+        if time.monotonic() > until or not process.family:
+            with open(log, errors="replace") as file:
+                said = [line.rstrip()[:300] for line in file.readlines()[-20:]]
+            raise TimeoutError("\n".join(["the server is not ready:", *said]))
+        time.sleep(0.05)
