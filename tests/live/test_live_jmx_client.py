@@ -7,6 +7,7 @@ import pytest
 from jvm import VARIANTS, Jvm
 from stallwatch.deadline import Deadline
 from stallwatch.sources import jmx
+from stallwatch.sources.jmx.info import Attribute, Bean
 
 THREADING, THREADS = "java.lang:type=Threading", "ThreadCount"
 
@@ -62,7 +63,7 @@ def test_every_version_of_java(version, tmp_path):
 
 def read_all(server, bean):
     """All readable attributes of a bean."""
-    (attributes,) = server.describe([jmx.Bean(bean, "")])
+    (attributes,) = server.describe([Bean(bean, "")])
     (values,) = server.read([(bean, [one.name for one in attributes if one.readable])])
     return values
 
@@ -248,7 +249,7 @@ def test_domains_names_and_classes(server):
     assert server.names("java.lang:type=Memory") == ["java.lang:type=Memory"]
     assert server.names("none:*") == []
     (bean,) = server.beans("target:type=Standard,name=1")
-    assert bean == jmx.Bean("target:type=Standard,name=1", "target.Standard")
+    assert bean == Bean("target:type=Standard,name=1", "target.Standard")
 
 
 @pytest.mark.parametrize(
@@ -267,7 +268,7 @@ def test_patterns_match_here_as_they_do_in_java(pattern, server):
 
 
 def test_attributes_as_mbeaninfo_tells_them(server):
-    (attributes,) = server.describe([jmx.Bean("target:type=Standard,name=1", "target.Standard")])
+    (attributes,) = server.describe([Bean("target:type=Standard,name=1", "target.Standard")])
     assert [(one.name, one.type, one.readable, one.writable) for one in attributes] == [
         ("Number", "int", True, False),
         ("Threshold", "long", True, True),
@@ -277,10 +278,10 @@ def test_attributes_as_mbeaninfo_tells_them(server):
 
 
 def test_arrays_and_descriptions(server):
-    (attributes,) = server.describe([jmx.Bean("target:type=Arrays", "")])
+    (attributes,) = server.describe([Bean("target:type=Arrays", "")])
     types = {one.name: one.type for one in attributes}
     assert (types["Longs"], types["Strings"], types["Bytes"]) == ("long[][]", "java.lang.String[]", "byte[]")
-    assert all(isinstance(one, jmx.Attribute) for one in attributes)
+    assert all(isinstance(one, Attribute) for one in attributes)
 
 
 def test_info_is_asked_once_a_class_only_where_the_class_says_so(jvm, server):
@@ -297,7 +298,7 @@ def test_info_is_asked_once_a_class_only_where_the_class_says_so(jvm, server):
 
 
 def test_a_bean_that_has_gone_meanwhile_is_an_error_of_its_own(server):
-    gone = jmx.Bean("target:type=Standard,name=99999", "target.Standard")
+    gone = Bean("target:type=Standard,name=99999", "target.Standard")
     gone, there = server.describe([gone, *server.beans("target:type=Standard,name=1")])
     assert isinstance(gone, jmx.NoSuchBeanError)
     assert [one.name for one in there] == ["Number", "Threshold", "Text", "Even"]

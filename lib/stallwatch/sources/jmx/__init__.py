@@ -12,7 +12,6 @@ from stallwatch.sources.jmx.errors import (
     UnreachableError,
     UnreadableError,
 )
-from stallwatch.sources.jmx.info import Attribute, Bean
 from stallwatch.sources.jmx.object_name import ObjectName
 from stallwatch.sources.jmx.target import Target, Tls
 
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     from stallwatch.sources.jmx.jmxquery import Client as JavaClient
 
 __all__ = [
-    "Attribute",
-    "Bean",
     "JmxError",
     "NoSuchAttributeError",
     "NoSuchBeanError",

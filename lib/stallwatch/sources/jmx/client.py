@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import defaultdict
 from functools import partial
 
 from stallwatch.sources.jmx import calls
 from stallwatch.sources.jmx.errors import JmxError, NoSuchBeanError, UnreachableError, UnreadableError
 from stallwatch.sources.jmx.failures import of_bean
-from stallwatch.sources.jmx.info import Bean, attributes_of, is_immutable
-from stallwatch.sources.jmx.pipeline import Pipeline
+from stallwatch.sources.jmx.pipeline import Pipeline, in_order
 from stallwatch.sources.jmx.rmi import FAILURES
 from stallwatch.sources.jmx.session import Session
 from stallwatch.sources.jmx.values import field, members, plain
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from stallwatch.deadline import Deadline
-    from stallwatch.sources.jmx.info import Attribute
+    from stallwatch.sources.jmx.info import Attribute, Bean
     from stallwatch.sources.jmx.target import Target
     from stallwatch.sources.jmx.values import Value
 
@@ -60,6 +59,8 @@ class Client:
 
     def beans(self, pattern: str = "*:*") -> list[Bean]:
         """Give the object names that match and their classes, sorted by name."""
+        from stallwatch.sources.jmx.info import Bean
+
         found = self._one(calls.query_mbeans(self._session.connection, pattern), f"the MBeans {pattern}")
         return sorted(
             Bean(str(plain(field(one, "name"))), str(field(one, "className"))) for one in members(found)
@@ -83,14 +84,16 @@ class Client:
         """
         pipeline = Pipeline(self._session)
         asked = (_Reading(self._session, pipeline, name, attributes) for name, attributes in wanted)
-        return (reading.result for reading in _in_order(pipeline, asked))
+        return (reading.result for reading in in_order(pipeline, asked))
 
     def describe(self, found: Iterable[Bean]) -> Iterator[Attributes | JmxError]:
         """Give the attributes of beans, in the order asked; asks once a class where that is enough."""
+        from stallwatch.sources.jmx.describing import Describing, SameClass
+
         pipeline = Pipeline(self._session)
-        classes: defaultdict[str, _Class] = defaultdict(_Class)
-        asked = (_Describing(self._session, pipeline, bean, classes[bean.class_name]) for bean in found)
-        return (describing.result for describing in _in_order(pipeline, asked))
+        classes: defaultdict[str, SameClass] = defaultdict(SameClass)
+        asked = (Describing(self._session, pipeline, bean, classes[bean.class_name]) for bean in found)
+        return (describing.result for describing in in_order(pipeline, asked))
 
     def deadlocked_threads(self) -> list[int]:
         """Give the ids of the threads that wait for each other for ever; invokes findDeadlockedThreads.
@@ -111,21 +114,6 @@ class Client:
         if isinstance(answers[0], Exception):
             raise of_bean(answers[0], about[0], "".join(about[1:]), self.where)
         return answers[0]
-
-
-def _in_order(pipeline: Pipeline, asked: Iterable[Any]) -> Iterator[Any]:
-    """Give what was asked as it gets ready, in order, while more is being asked."""
-    waiting: deque[Any] = deque()
-    for one in asked:
-        waiting.append(one)
-        while not pipeline.has_room and not waiting[0].ready:
-            pipeline.step()
-        while waiting and waiting[0].ready:
-            yield waiting.popleft()
-    while waiting:
-        while not waiting[0].ready:
-            pipeline.step()
-        yield waiting.popleft()
 
 
 class _Reading:
@@ -189,70 +177,3 @@ class _Reading:
         if isinstance(error, UnreachableError):
             raise error
         return error
-
-
-class _Describing:
-    """The attributes of one bean, on their way."""
-
-    def __init__(self, session: Session, pipeline: Pipeline, bean: Bean, same: _Class) -> None:
-        self.result: Attributes | JmxError | None = same.attributes
-        self._session = session
-        self._pipeline = pipeline
-        self._name = bean.name
-        self._same = same
-        if same.asked and not same.varies:
-            same.waiting.append(self)  # in vain if the result is known already
-        else:
-            self.ask()
-
-    @property
-    def ready(self) -> bool:
-        """Whether it has come."""
-        return self.result is not None
-
-    def ask(self) -> None:
-        """Ask the server."""
-        self._same.asked = True
-        call = calls.get_mbean_info(self._session.connection, self._name)
-        self._pipeline.ask(call, ("the attributes", self._name), self._answered)
-
-    def _answered(self, answer: Any) -> None:
-        try:
-            if isinstance(answer, Exception):
-                raise answer
-            self.result = attributes_of(answer)
-            self._same.learn(self.result, immutable=is_immutable(answer))
-        except FAILURES as failure:
-            self.result = of_bean(failure, self._name, "", self._session.where)
-            if isinstance(self.result, UnreachableError):
-                raise self.result from None
-            self._same.first_failed()
-
-
-class _Class:
-    """What is known of the beans of one class: those after the first wait for its answer."""
-
-    def __init__(self) -> None:
-        self.attributes: Attributes | None = None  # once they are known to be those of all its beans
-        self.asked = False
-        self.varies = False
-        self.waiting: list[_Describing] = []
-
-    def learn(self, attributes: Attributes, *, immutable: bool) -> None:
-        """Take what the first bean has; the others have the same if the class says so."""
-        if immutable:
-            self.attributes = attributes
-        self.varies = not immutable
-        waiting, self.waiting = self.waiting, []
-        for other in waiting:
-            if immutable:
-                other.result = attributes
-            else:
-                other.ask()
-
-    def first_failed(self) -> None:
-        """Let another bean be the first: this one may have gone since its name was told."""
-        if self.waiting:
-            self.waiting.pop(0).ask()
-        elif not self.varies:
-            self.asked = False

@@ -10,7 +10,7 @@ from stallwatch.sources.jmx.wire import LostError, SilentError
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
     from stallwatch.sources.jmx.rmi import Link
@@ -103,3 +103,18 @@ class Pipeline:
         self._unsent.extendleft(reversed(self._sent))
         self._sent.clear()
         self._out = 0
+
+
+def in_order(pipeline: Pipeline, asked: Iterable[Any]) -> Iterator[Any]:
+    """Give what was asked as it gets ready, in order, while more is being asked."""
+    waiting: deque[Any] = deque()
+    for one in asked:
+        waiting.append(one)
+        while not pipeline.has_room and not waiting[0].ready:
+            pipeline.step()
+        while waiting and waiting[0].ready:
+            yield waiting.popleft()
+    while waiting:
+        while not waiting[0].ready:
+            pipeline.step()
+        yield waiting.popleft()

@@ -8,11 +8,9 @@ from typing import NamedTuple
 from stallwatch.units import NotUnderstoodError
 
 JMXRMI = "jmxrmi"  # the name that the JVM's own agent is bound to
-_URL = re.compile(r"service:jmx:(?P<protocol>[^:]*)://(?P<place>[^/;]*)(?:/(?P<path>.*))?", re.IGNORECASE)
-_JNDI = re.compile(r"jndi/rmi://(?P<place>[^/]*)/(?P<name>.+)", re.IGNORECASE)
-_PLACE = re.compile(
-    r"(?:\[(?P<ipv6>[0-9A-Fa-f:.]+(?:%[^\]]+)?)\]|(?P<host>[^\[\]:]+))?(?::(?P<port>\d{1,5}))?"
-)
+_URL = r"(?i)service:jmx:(?P<protocol>[^:]*)://(?P<place>[^/;]*)(?:/(?P<path>.*))?"
+_JNDI = r"(?i)jndi/rmi://(?P<place>[^/]*)/(?P<name>.+)"
+_PLACE = r"(?:\[(?P<ipv6>[0-9A-Fa-f:.]+(?:%[^\]]+)?)\]|(?P<host>[^\[\]:]+))?(?::(?P<port>\d{1,5}))?"
 _REGISTRY_PORT = 1099  # java.rmi.registry.Registry.REGISTRY_PORT
 _PORTS = range(1, 65536)
 
@@ -61,19 +59,19 @@ def from_url(text: str) -> tuple[str, int, str]:
 
     What stands before ``/jndi/`` says where the server was told to listen; Java's client ignores it, too.
     """
-    url = _URL.fullmatch(text.strip())
+    url = re.fullmatch(_URL, text.strip())
     if not url:
         raise NotUnderstoodError(
             f'"{text}" is no JMX URL: write service:jmx:rmi:///jndi/rmi://HOST:PORT/jmxrmi, or use -H and -P'
         )
     if url["protocol"].lower() != "rmi":
         raise NotUnderstoodError(f'"{text}": JMX over {url["protocol"]} cannot be spoken here, only over rmi')
-    jndi = _JNDI.fullmatch(url["path"] or "")
+    jndi = re.fullmatch(_JNDI, url["path"] or "")
     if not jndi:
         raise NotUnderstoodError(
             f'"{text}" names no registry: it is to go on with /jndi/rmi://HOST:PORT/NAME'
         )
-    found = _PLACE.fullmatch(jndi["place"])
+    found = re.fullmatch(_PLACE, jndi["place"])
     port = int(found["port"] or _REGISTRY_PORT) if found else 0
     if not found or port not in _PORTS:
         raise NotUnderstoodError(f'"{jndi["place"]}" in "{text}" is not HOST:PORT, or [IPV6]:PORT')
