@@ -7,7 +7,6 @@ from functools import partial
 
 from stallwatch.sources.jmx import calls
 from stallwatch.sources.jmx.errors import JmxError, NoSuchBeanError, UnreachableError, UnreadableError
-from stallwatch.sources.jmx.failures import of_bean
 from stallwatch.sources.jmx.pipeline import Pipeline, in_order
 from stallwatch.sources.jmx.rmi import FAILURES
 from stallwatch.sources.jmx.session import Session
@@ -112,6 +111,8 @@ class Client:
         while not answers:
             pipeline.step()
         if isinstance(answers[0], Exception):
+            from stallwatch.sources.jmx.failures import of_bean
+
             raise of_bean(answers[0], about[0], "".join(about[1:]), self.where)
         return answers[0]
 
@@ -173,6 +174,8 @@ class _Reading:
                 self._values[attribute] = why
 
     def _explained(self, failure: Exception, attribute: str) -> JmxError:
+        from stallwatch.sources.jmx.failures import of_bean
+
         error = of_bean(failure, self._name, attribute, self._session.where)
         if isinstance(error, UnreachableError):
             raise error

@@ -7,7 +7,6 @@ import time
 from stallwatch.deadline import Deadline
 from stallwatch.sources.jmx import calls
 from stallwatch.sources.jmx.errors import UnreachableError
-from stallwatch.sources.jmx.failures import not_let_in, said
 from stallwatch.sources.jmx.rmi import FAILURES, Link, NoJrmpError, Reference, RemoteError, reference
 from stallwatch.sources.jmx.target import place
 from stallwatch.sources.jmx.wire import LostError, SilentError, Wire
@@ -105,6 +104,8 @@ class Session:
         except NoJrmpError as error:
             raise self._not_jmx(server, error.first) from None
         except FAILURES as error:
+            from stallwatch.sources.jmx.failures import not_let_in
+
             raise not_let_in(error, self.where, target.user) from None
 
     def _stub(self, peer: Reference, call: bytes, asked: str) -> Reference:
@@ -145,6 +146,8 @@ class Session:
                 f"{self.where} speaks RMI, but has no registry", "give the JMX port with -P, not the RMI port"
             )
         if error.record.name != "java.rmi.NotBoundException":
+            from stallwatch.sources.jmx.failures import said
+
             return UnreachableError(f"{self.where} refused the look-up: {said(error.record)}")
         return UnreachableError(
             f"the registry at {self.where} has no {self._target.name}: it has {self._bound(registry)}",
