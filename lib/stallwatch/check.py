@@ -6,7 +6,7 @@ import os
 import sys
 
 from stallwatch.deadline import UNKNOWN, Exit, silence
-from stallwatch.line import clean, status
+from stallwatch.line import clean, masked, status
 from stallwatch.run import Run
 from stallwatch.units import NotUnderstoodError, Range, duration
 from stallwatch.usage import Parser, Said, UsageError, Version, described
@@ -77,6 +77,16 @@ class Check:
         """
         self._own.append(self._particular.add_argument(*flags, **described(settings)))
 
+    def limit(self, *flags: str, **settings: Any) -> Action:
+        """Add an option for a range that stands among the thresholds."""
+        self._thresholds.description = _RANGES
+        self._own.append(self._thresholds.add_argument(*flags, **described(settings)))
+        return self._own[-1]
+
+    def examples(self, *lines: str) -> None:
+        """End the help with these lines, as they are: commands and what they are for."""
+        self.parser.examples = "\nexamples:\n" + "".join(f"  {line}".rstrip() + "\n" for line in lines)
+
     def _share(self, *flags: str, **settings: Any) -> None:
         self._common.append(self._shared.add_argument(*flags, **described(settings)))
 
@@ -101,7 +111,6 @@ class Check:
                 )
             return limit
 
-        self._thresholds.description = _RANGES
         self.units[name] = unit
         self.limits[name] = {}
         for level, default in (("warning", warning), ("critical", critical)):
@@ -112,8 +121,7 @@ class Check:
                 "default": limit(default) if default else None,
                 "help": f"{level} range: {help}{_IN_UNITS[unit]}" + ("" if default else " (default: none)"),
             }
-            self.limits[name][level] = self._thresholds.add_argument(*flags, **described(settings))
-            self._own.append(self.limits[name][level])
+            self.limits[name][level] = self.limit(*flags, **settings)
 
     def keeps_state(self) -> None:
         """Add the options of a check that calls ``run.memory``."""
@@ -133,12 +141,17 @@ class Check:
         if value:
             self._secrets |= {value, repr(value)[1:-1]}
 
+    def masked(self, text: str) -> str:
+        """Put *** in place of every secret."""
+        return masked(text, self._secrets)
+
     def main(self, findings: Findings) -> NoReturn:
         """Run as a plugin: say one thing on standard output and leave with 0 to 3."""
         way_out = Exit(self._unknown)
 
         def begin(run: Run, options: Namespace) -> None:
             way_out.at(run.deadline)
+            run.output, run.progress = way_out.write, way_out.progress
             if options.verbose < TRACE:
                 silence(2)
 
@@ -146,7 +159,13 @@ class Check:
 
     def run(self, findings: Findings, argv: list[str]) -> tuple[int, str]:
         """Run within a test: exit status and output. Without the hard end that ``main`` has."""
-        return self._outcome(findings, argv, lambda *_: None)
+        answer: list[str] = []
+
+        def begin(run: Run, _: Namespace) -> None:
+            run.output, run.progress = answer.append, lambda _: None
+
+        status, text = self._outcome(findings, argv, begin)
+        return status, "".join(answer) + text
 
     def _outcome(
         self, findings: Findings, argv: list[str], begin: Callable[[Run, Namespace], None]
@@ -157,7 +176,8 @@ class Check:
             verbose = options.verbose
             run = Run(self, options)
             begin(run, options)
-            return self._report(self._found(findings, options, run), options, run)
+            found = self._found(findings, options, run)
+            return (0, "") if run.answered and not found else self._report(found, options, run)
         except Said as said:
             return UNKNOWN, str(said)
         except UsageError as error:

@@ -54,6 +54,9 @@ class Exit:
     def __init__(self, line: Callable[[str], str]) -> None:
         if sys.stdout is None:
             os._exit(UNKNOWN)  # descriptor 1 was closed: the next file to be opened would get the report
+        at_terminal = os.isatty(2) and not os.isatty(1)
+        self._terminal = fcntl(2, F_DUPFD_CLOEXEC, 3) if at_terminal else None
+        self._shown = ""
         self._output = fcntl(1, F_DUPFD_CLOEXEC, 3)  # not 2, which may be closed, too, and be silenced
         silence(1)
         self._line = line
@@ -87,8 +90,9 @@ class Exit:
         """Write ``text`` to standard output and end the process with ``code``; 3 if it cannot be written."""
         if self._turn.acquire(blocking=False):
             self._code = code
+            self.progress("")
             try:
-                self._write(text)
+                self.write(f"{text}\n" if text else "")
             except OSError:
                 self._code = UNKNOWN
         else:
@@ -100,10 +104,21 @@ class Exit:
                 continue
         os._exit(self._code)
 
-    def _write(self, text: str) -> None:
-        octets = f"{text}\n".encode(errors="replace")
+    def write(self, text: str) -> None:
+        """Write it to standard output, all of it; OSError if nobody reads any more."""
+        octets = text.encode(errors="replace")
         while octets:
             octets = octets[os.write(self._output, octets) :]
+
+    def progress(self, text: str) -> None:
+        """Show it in place of what was shown before, to a person whose output goes elsewhere."""
+        if self._terminal is None or text == self._shown:
+            return
+        self._shown = text
+        try:
+            os.write(self._terminal, f"\r{text}\x1b[K".encode(errors="replace"))
+        except OSError:
+            self._terminal = None  # it has hung up
 
 
 def silence(descriptor: int) -> None:

@@ -15,10 +15,16 @@ def clean(text: str, secrets: Iterable[str] = ()) -> str:
     ``|`` would begin the perfdata and becomes ``/``; bytes that were no text (lone surrogates) become
     ``?``; whatever else cannot be printed becomes a blank, and blanks come one at a time.
     """
-    for secret in sorted(secrets, key=len, reverse=True):
-        text = text.replace(secret, "***")
+    text = masked(text, secrets)
     text = text.encode(errors="replace").decode().replace("|", "/")
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+
+
+def masked(text: str, secrets: Iterable[str]) -> str:
+    """Put ``***`` in place of every secret."""
+    for secret in sorted(secrets, key=len, reverse=True):
+        text = text.replace(secret, "***")
+    return text
 
 
 def shorten(text: str, room: int) -> str:

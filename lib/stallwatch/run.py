@@ -8,6 +8,7 @@ from stallwatch.units import Range
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Callable
     from contextlib import AbstractContextManager
     from typing import Any
 
@@ -26,6 +27,9 @@ class Run:
         }
         self.traced: list[str] = []
         self.problems: list[ProbeError] = []  # with the memory: UNKNOWN whatever --unreachable says
+        self.answered = False  # at length: if nothing was found wrong, there is no verdict to tell
+        self.output: Callable[[str], None]
+        self.progress: Callable[[str], None]  # how far it has come, for a person who waits at a terminal
         self._check = check
         self._options = options
 
@@ -48,6 +52,11 @@ class Run:
     def trace(self, sentence: str) -> None:
         """Note what was asked and how long it took; told with -vvv."""
         self.traced.append(sentence)
+
+    def answer(self, text: str) -> None:
+        """Say a part of a long answer, at once; the run then leaves with 0 unless something is found."""
+        self.answered = True
+        self.output(self._check.masked(text))
 
     def memory(self, **target: object) -> AbstractContextManager[dict[str, Any]]:
         """Give and keep what the next run on the same target is to know, see ``state.memory``.

@@ -26,6 +26,8 @@ class UsageError(Exception):
 class Parser(ArgumentParser):
     """An argparse that raises what it has to say: its own status for bad usage is 2, which is CRITICAL."""
 
+    examples = ""  # what the help ends with
+
     def __init__(self, prog: str, about: str) -> None:
         super().__init__(
             prog=prog,
@@ -40,6 +42,10 @@ class Parser(ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raise what argparse found wrong."""
         raise UsageError(message)
+
+    def format_help(self) -> str:
+        """Write the help."""
+        return super().format_help() + self.examples
 
     def print_help(self, file: object = None) -> NoReturn:  # noqa: ARG002
         """Raise the help text."""

@@ -108,6 +108,29 @@ def test_what_is_left_of_the_deadline_is_never_negative(check):
     assert check.run(late, ["-t", "10ms"]) == (0, "DEMO OK - late")
 
 
+# A long answer
+
+
+def listing(_options, run):
+    run.progress("half of it")
+    run.answer("one hunter2\n")
+    run.answer("two\n")
+    yield from ()
+
+
+def test_a_run_that_answers_at_length_has_no_verdict_to_tell(check):
+    check.secret("hunter2")
+    assert check.run(listing, []) == (0, "one ***\ntwo\n")
+
+
+def test_what_goes_wrong_in_a_long_answer_is_told_at_its_end(check):
+    def findings(options, run):
+        yield from listing(options, run)
+        raise ProbeError("db1 closed the connection")
+
+    assert check.run(findings, []) == (3, "one hunter2\ntwo\nDEMO UNKNOWN - db1 closed the connection")
+
+
 # Options
 
 
@@ -238,6 +261,19 @@ def test_help_fits_80_columns_whatever_the_terminal(full_check, monkeypatch, col
 )
 def test_help_tells_every_default(full_check, told):
     assert told in " ".join(full_check.run(fine, ["-h"])[1].split())
+
+
+def test_examples_end_the_help_as_they_are(check):
+    check.examples("check_demo -w 5", "    # warns   late")
+    assert check.run(fine, ["-h"])[1].endswith("\n\nexamples:\n  check_demo -w 5\n      # warns   late")
+
+
+def test_an_option_may_be_a_range_that_the_check_reads_itself(check):
+    check.limit("--later", metavar="RANGE", help="range for later")
+    text = check.run(fine, ["-h"])[1]
+    assert text.index("thresholds:") < text.index("  --later RANGE  ") < text.index("options of every check:")
+    read = lambda options, _run: [Fault(State.OK, options.later)]  # noqa: E731
+    assert check.run(read, ["--later", "5:"])[1] == "DEMO OK - 5:"
 
 
 def test_options_are_recorded_the_plugins_own_first(full_check):
@@ -389,6 +425,47 @@ def test_a_crash_leaves_with_3_and_nothing_on_standard_error(plugin):
     run = plugin("def findings(options, run):\n    raise ValueError('hunter2')\n")
     line = b"DEMO UNKNOWN - internal error, ValueError at check_demo:9: -vvv shows the traceback\n"
     assert (run.returncode, run.stdout, run.stderr) == (3, line, b"")
+
+
+LISTING = """
+def findings(options, run):
+    run.progress("half of it")
+    run.answer("one\\n")
+    time.sleep(0.1)
+    run.answer("two\\n")
+    yield from ()
+"""
+
+
+def test_a_long_answer_leaves_with_0_and_shows_no_progress_without_a_terminal(plugin):
+    run = plugin(LISTING)
+    assert (run.returncode, run.stdout, run.stderr) == (0, b"one\ntwo\n", b"")
+
+
+def test_progress_is_shown_at_a_terminal_that_the_answer_does_not_go_to(plugin):
+    ours, theirs = os.openpty()
+    run = plugin(LISTING, stderr=theirs)
+    os.close(theirs)
+    assert (run.returncode, run.stdout) == (0, b"one\ntwo\n")
+    assert os.read(ours, 1000) == b"\rhalf of it\x1b[K\r\x1b[K"
+    os.close(ours)
+
+
+def test_a_long_answer_to_a_terminal_shows_no_progress(plugin):
+    ours, theirs = os.openpty()
+    run = plugin(LISTING, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    assert run.returncode == 0
+    assert os.read(ours, 1000) == b"one\r\ntwo\r\n"
+    os.close(ours)
+
+
+def test_an_answer_that_nobody_reads_on_ends_quietly(plugin):
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    run = plugin(LISTING, stdout=write_end)
+    os.close(write_end)
+    assert (run.returncode, run.stderr) == (3, b"")
 
 
 def test_what_libraries_print_is_not_seen(plugin):

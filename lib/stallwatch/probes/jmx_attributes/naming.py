@@ -1,0 +1,66 @@
+"""What a quantity is called: in words, and in the perfdata.
+
+A name is made of the bean's own name alone, never of what other beans there are today: a graph's name must
+stay the same. A bean is called the same whether it was asked for by its name or by a pattern.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+
+from stallwatch.probes.jmx_attributes.absent import AbsentError
+from stallwatch.sources.jmx.object_name import ObjectName, unquoted
+from stallwatch.units import NotUnderstoodError
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+PLACE = re.compile(r"\{([^{}]*)\}")  # a key property in a template
+
+
+def understood(texts: Iterable[str]) -> Iterator[ObjectName]:
+    """Read names that a server sent; what is no name could not be asked for, either."""
+    for text in texts:
+        with suppress(NotUnderstoodError):
+            yield ObjectName.parse(text)
+
+
+def familiar(name: ObjectName) -> str:
+    """Write a name in the order that people are used to, its type first; servers send the keys sorted."""
+    pairs = [f"{key}={name.properties[key]}" for key in _in_order(name)]
+    return f"{name.domain}:{','.join([*pairs, *['*'] * name.open_ended])}"
+
+
+def _in_order(name: ObjectName) -> list[str]:
+    return sorted(name.properties, key=lambda key: (key != "type", key == "name", key))
+
+
+def words(name: ObjectName, asked: ObjectName) -> list[str]:
+    """Give the words that tell a bean from others: its key properties, ``name`` last.
+
+    Its type is left out where there are others, its domain always, unless the question left them open.
+    """
+    keys = _in_order(name)
+    if len(keys) > 1 and "type" in asked.properties and "type" not in asked.wild_properties:
+        keys.remove("type")
+    domain = [name.domain] if ObjectName(asked.domain, {}).is_pattern else []
+    return domain + [unquoted(name.properties[key]) for key in keys]
+
+
+def common_words(asked: ObjectName) -> list[str]:
+    """Give the words that all beans of a pattern share."""
+    fixed = {key: value for key, value in asked.properties.items() if key not in asked.wild_properties}
+    return words(ObjectName(asked.domain, fixed), asked) or [asked.domain]
+
+
+def filled(template: str, values: Mapping[str, str], name: ObjectName) -> str:
+    """Put the values of one bean into the places ``{key}`` of a template; AbsentError if it lacks one."""
+
+    def fill(place: re.Match[str]) -> str:
+        if place[1] not in values:
+            raise AbsentError(f"{name} has no key property {place[1]} for {template}")
+        return values[place[1]]
+
+    return PLACE.sub(fill, template)

@@ -1,0 +1,76 @@
+"""What the value of an attribute is as a number, or as text."""
+
+from __future__ import annotations
+
+import math
+
+from stallwatch.line import shorten
+from stallwatch.probes.jmx_attributes.absent import AbsentError
+from stallwatch.reading import ProbeError
+from stallwatch.units import NotUnderstoodError
+from stallwatch.units import number as read_number
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from stallwatch.sources.jmx.values import Value
+
+_LONGEST_TEXT = 200  # bytes of a value in a sentence
+
+
+def number(value: Value, subject: str) -> float:
+    """Give a number, 0 and 1 for booleans; text that is a number counts as one.
+
+    What is none is an AbsentError (null, NaN) or a ProbeError that says what to do.
+    """
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, str):
+        try:
+            return read_number(value.strip())
+        except NotUnderstoodError:
+            raise ProbeError(f"{subject} is {quoted(value)}", "judge text with --match REGEX") from None
+    if isinstance(value, dict | list):
+        raise _in_parts(value, subject)
+    if value is None:
+        raise AbsentError(f"{subject} is null")
+    if not math.isfinite(_as_float(value)):
+        raise AbsentError(f"{subject} is {_java(_as_float(value))}, which is not a number")
+    return value
+
+
+def text(value: Value, subject: str) -> str:
+    """Give what is to be matched: text as it is, booleans as Java writes them, the items of a list."""
+    if value is None:
+        raise AbsentError(f"{subject} is null")
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, dict):
+        raise _in_parts(value, subject)
+    if isinstance(value, list):
+        return ", ".join(text(item, subject) if item is not None else "null" for item in value)
+    return str(value)
+
+
+def quoted(value: str) -> str:
+    """Write text for a sentence, shortened."""
+    return f'"{shorten(value, _LONGEST_TEXT)}"'
+
+
+def _in_parts(value: dict[str, Value] | list[Value], subject: str) -> ProbeError:
+    from stallwatch.probes.jmx_attributes.near import enumerated
+
+    if not value:
+        return ProbeError(f"{subject} is empty")
+    parts = enumerated(list(value)) if isinstance(value, dict) else f"items 0 to {len(value) - 1}"
+    return ProbeError(f"{subject} has parts: {parts}", "choose one with -K")
+
+
+def _java(value: float) -> str:
+    return "NaN" if math.isnan(value) else f"{'-' * (value < 0)}Infinity"
+
+
+def _as_float(value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # a BigInteger
+        return math.inf

@@ -1,0 +1,111 @@
+"""From what beans said to readings: the numbers that are judged, and the words for them."""
+
+from __future__ import annotations
+
+from stallwatch.probes.jmx_attributes import scale
+from stallwatch.probes.jmx_attributes.numbers import quoted
+from stallwatch.probes.jmx_attributes.sample import Sample
+from stallwatch.reading import Reading
+from stallwatch.units import say_duration
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from stallwatch.probes.jmx_attributes.quantity import Quantity
+
+
+class Telling:
+    """Tells one quantity; ``seconds`` lie between the two looks of a change."""
+
+    def __init__(self, quantity: Quantity, seconds: float) -> None:
+        self._quantity = quantity
+        self._seconds = seconds
+
+    def reading(self, sample: Sample) -> Reading:
+        """Tell what one bean said."""
+        quantity = self._quantity
+        words = quantity.words(sample.who)
+        subject = " ".join(words)
+        instead = f" (read as {sample.instead}, which took its place)" if sample.instead else ""
+        if quantity.match:
+            met = quantity.match.search(sample.text)
+            what = f"{subject} is {quoted(sample.text)}{instead}"
+            why = f"it does not match {quantity.match.pattern}"
+            return Reading(".".join(words), 1 if met else 0, what=what, why="" if met else why, label="")
+        what = f"{subject} {self._said(sample)}{instead}"
+        return Reading(".".join(words), self._figure(sample), quantity.base, what)
+
+    def aggregate(self, samples: Sequence[Sample]) -> Reading:
+        """Tell what all beans said together."""
+        quantity, kind = self._quantity, self._quantity.aggregate
+        words = quantity.common_words
+        name = ".".join(words if quantity.label else [*words, kind])
+        figure, said = (len(samples), "") if kind == "count" else self._together(samples)
+        beans = f"{len(samples)} bean{'' if len(samples) == 1 else 's'}"
+        return Reading(name, figure, quantity.base, f"{' '.join(words)}: {said}{beans}")
+
+    def summary(self, samples: Sequence[Sample], left_out: int) -> str:
+        """Tell in one line what several beans said."""
+        quantity = self._quantity
+        subject = " ".join(quantity.common_words)
+        if quantity.match:
+            met = sum(bool(quantity.match.search(sample.text)) for sample in samples)
+            said = f"{met} of {len(samples)} beans match {quantity.match.pattern}"
+        else:
+            said = f"{self._span(samples)}, {len(samples)} bean{'s' * bool(samples[1:])}"
+        rest = f", {left_out} more without a limit" if left_out else ""
+        return f"{subject}: {said}{rest}"
+
+    def _span(self, samples: Sequence[Sample]) -> str:
+        """Say the least and the greatest, and whose they are."""
+        figures = {self._figure(sample): " ".join(sample.who) for sample in reversed(samples)}
+        ends = [f"{self._amount(figure)} ({figures[figure]})" for figure in (min(figures), max(figures))]
+        return " to ".join(ends) if figures.keys() - {min(figures)} else f"all {self._amount(min(figures))}"
+
+    def _together(self, samples: Sequence[Sample]) -> tuple[float, str]:
+        """Give the number and the words of a sum, a mean or an extreme."""
+        kind = self._quantity.aggregate
+        figures = [self._figure(sample) for sample in samples]
+        if kind == "sum":
+            whole = self._sum_of_wholes(samples)
+            one = Sample([], sum(sample.value for sample in samples), whole=whole)
+            return self._figure(one), f"sum {self._said(one)}, "
+        if kind == "avg":
+            mean = scale.neat(sum(figures) / len(figures))
+            return mean, f"avg {self._amount(mean)}, "
+        figure = max(figures) if kind == "max" else min(figures)
+        one = samples[figures.index(figure)]
+        return figure, f"{kind} {self._said(one)} ({' '.join(one.who)}), "
+
+    def _sum_of_wholes(self, samples: Sequence[Sample]) -> float | None:
+        """Give the whole that the sum is a share of."""
+        wholes = [sample.whole for sample in samples if sample.whole is not None]
+        if self._quantity.of and self._quantity.of.is_one:
+            return wholes[0]
+        return sum(wholes) or None
+
+    def _figure(self, sample: Sample) -> float:
+        """Give the number that is judged."""
+        return scale.neat(100 * sample.value / sample.whole) if sample.whole else sample.value
+
+    def _said(self, sample: Sample) -> str:
+        if sample.text:
+            return sample.text
+        if not (sample.whole and self._quantity.of):
+            return self._amount(sample.value)
+        unit = self._quantity.counted_in
+        share = f"{self._amount(self._figure(sample))} {scale.say(sample.whole, unit)}"
+        return f"{scale.say(sample.value, unit)} ({share})"
+
+    def _amount(self, figure: float) -> str:
+        """Say a number that is judged."""
+        quantity = self._quantity
+        said = scale.say(figure, quantity.base)
+        if quantity.of:
+            return f"{said} of {quantity.of.said}"
+        if quantity.change == "rate":
+            return f"{said}/s"
+        if quantity.change == "delta":
+            return f"{'+' if figure > 0 else ''}{said} in {say_duration(self._seconds)}"
+        return said
