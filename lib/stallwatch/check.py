@@ -6,7 +6,7 @@ import os
 import sys
 
 from stallwatch.deadline import UNKNOWN, Exit, silence
-from stallwatch.line import clean, masked, status
+from stallwatch.line import clean, status
 from stallwatch.run import Run
 from stallwatch.units import NotUnderstoodError, Range, duration
 from stallwatch.usage import Parser, Said, UsageError, Version, described
@@ -141,17 +141,13 @@ class Check:
         if value:
             self._secrets |= {value, repr(value)[1:-1]}
 
-    def masked(self, text: str) -> str:
-        """Put *** in place of every secret."""
-        return masked(text, self._secrets)
-
     def main(self, findings: Findings) -> NoReturn:
         """Run as a plugin: say one thing on standard output and leave with 0 to 3."""
         way_out = Exit(self._unknown)
 
         def begin(run: Run, options: Namespace) -> None:
-            way_out.at(run.deadline)
-            run.output, run.progress = way_out.write, way_out.progress
+            way_out.at(run.deadline, lambda why: self._cut_short(why, options, run))
+            run.output, run.progress = way_out.say, way_out.progress
             if options.verbose < TRACE:
                 silence(2)
 
@@ -176,8 +172,8 @@ class Check:
             verbose = options.verbose
             run = Run(self, options)
             begin(run, options)
-            found = self._found(findings, options, run)
-            return (0, "") if run.answered and not found else self._report(found, options, run)
+            self._find(findings, options, run)
+            return self._report(options, run) if run.found or not run.answered else (0, "")
         except Said as said:
             return UNKNOWN, str(said)
         except UsageError as error:
@@ -185,22 +181,31 @@ class Check:
         except BaseException as error:  # noqa: BLE001 - Python's own exit status would be 1, a WARNING
             return UNKNOWN, self._crash(error, verbose)
 
-    def _found(self, findings: Findings, options: Namespace, run: Run) -> list[Finding]:
+    def _find(self, findings: Findings, options: Namespace, run: Run) -> None:
         from stallwatch.reading import Fault, ProbeError, State
 
-        found: list[Finding] = []
         try:
             for finding in findings(options, run):
-                found.append(finding)  # noqa: PERF402 - what came before an error is to be kept
+                run.found.append(finding)
         except ProbeError as error:
             if error not in run.problems:
-                found.append(Fault(State[options.unreachable.upper()], error.what, advice=error.advice))
-        return found + run.problems
+                run.found.append(Fault(State[options.unreachable.upper()], error.what, advice=error.advice))
+        run.found += run.problems
 
-    def _report(self, found: list[Finding], options: Namespace, run: Run) -> tuple[int, str]:
+    def _cut_short(self, why: str, options: Namespace, run: Run) -> tuple[int, str]:
+        """Report what was found until the deadline: what is known to be wrong outranks what is not known."""
+        from stallwatch.reading import ProbeError
+
+        run.found.append(ProbeError(why))
+        try:
+            return self._report(options, run)
+        except Exception:  # noqa: BLE001 - it interrupts whatever was going on
+            return UNKNOWN, self._unknown(why)
+
+    def _report(self, options: Namespace, run: Run) -> tuple[int, str]:
         from stallwatch.report import Report, judge
 
-        verdicts = judge(found, run.thresholds, self._clean)
+        verdicts = judge(run.found, run.thresholds, self._clean)
         trace = [self._clean(sentence) for sentence in run.traced] if options.verbose >= TRACE else []
         report = Report(self.name, verdicts, everything=options.verbose >= EVERYTHING, trace=trace)
         render = {"text": report.text, "json": report.json, "human": report.human}[options.output]

@@ -7,6 +7,7 @@ import signal
 import sys
 import time
 from _thread import allocate_lock, start_new_thread
+from contextlib import suppress
 from fcntl import F_DUPFD_CLOEXEC, fcntl
 
 from stallwatch.units import say_duration
@@ -24,13 +25,15 @@ class Deadline:
     """The time that one run may take.
 
     Whoever waits for something says so in ``doing`` ("waiting for db1:3306"): the line that ends an
-    overdue run quotes it. Processes in ``children`` are killed with the run.
+    overdue run quotes it. Processes in ``children`` are killed with the run; ``farewells`` are what a
+    server is to be told when the process ends in the middle of something, each in a moment.
     """
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self.doing = ""
         self.children: list[Popen[Any]] = []
+        self.farewells: list[Callable[[], None]] = []
         self._end = time.monotonic() + seconds
 
     def left(self) -> float:
@@ -62,47 +65,55 @@ class Exit:
         self._line = line
         self._turn = allocate_lock()
         self._code = UNKNOWN
+        self._at_leisure = False
         self._deadline: Deadline | None = None
         signal.signal(signal.SIGTERM, lambda *_: self.leave(UNKNOWN, line("terminated before the verdict")))
         signal.signal(signal.SIGINT, lambda *_: self.leave(UNKNOWN, line("interrupted before the verdict")))
 
-    def at(self, deadline: Deadline) -> None:
+    def at(self, deadline: Deadline, report: Callable[[str], tuple[int, str]]) -> None:
         """Leave when ``deadline`` has passed, whatever the plugin does then.
 
+        ``report`` gives status and text for a run that ends with that sentence instead of a verdict.
         A signal is not noticed during getaddrinfo(), which resumes its wait; a thread does not get to
         run during a regular expression, which looks for signals but keeps the interpreter to itself
         (CPython 3.11). So there are both.
         """
         self._deadline = deadline
-        signal.signal(signal.SIGALRM, lambda *_: self._overdue(deadline))
+        signal.signal(signal.SIGALRM, lambda *_: self._leave(lambda: report(_overdue(deadline))))
         signal.setitimer(signal.ITIMER_REAL, deadline.seconds)
         start_new_thread(self._watch, (deadline,))
 
     def _watch(self, deadline: Deadline) -> None:
         time.sleep(deadline.seconds + 0.1)
-        self._overdue(deadline)
-
-    def _overdue(self, deadline: Deadline) -> NoReturn:
-        doing = f": {deadline.doing}" if deadline.doing else ""
-        self.leave(UNKNOWN, self._line(f"no verdict within {say_duration(deadline.seconds)}{doing}"))
+        if not self._at_leisure:
+            self.leave(UNKNOWN, self._line(_overdue(deadline)))
 
     def leave(self, code: int, text: str) -> NoReturn:
         """Write ``text`` to standard output and end the process with ``code``; 3 if it cannot be written."""
+        self._leave(lambda: (code, text))
+
+    def _leave(self, report: Callable[[], tuple[int, str]]) -> NoReturn:
         if self._turn.acquire(blocking=False):
-            self._code = code
             self.progress("")
             try:
+                self._code, text = report()
                 self.write(f"{text}\n" if text else "")
             except OSError:
                 self._code = UNKNOWN
         else:
-            time.sleep(0.1)  # somebody else is writing, or waits for a reader who does not read
-        for child in self._deadline.children if self._deadline else ():
-            try:
-                child.kill()
-            except OSError:
-                continue
+            time.sleep(0.3)  # somebody else is writing, or waits for a reader who does not read
+            os._exit(self._code)
+        if self._deadline:
+            for last in (*(child.kill for child in self._deadline.children), *self._deadline.farewells):
+                with suppress(Exception):  # nothing may keep us, and nobody listens any more
+                    last()
         os._exit(self._code)
+
+    def say(self, text: str) -> None:
+        """Write a part of a long answer; the deadline is kept no more: a reader who pages takes time."""
+        self._at_leisure = True
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        self.write(text)
 
     def write(self, text: str) -> None:
         """Write it to standard output, all of it; OSError if nobody reads any more."""
@@ -119,6 +130,11 @@ class Exit:
             os.write(self._terminal, f"\r{text}\x1b[K".encode(errors="replace"))
         except OSError:
             self._terminal = None  # it has hung up
+
+
+def _overdue(deadline: Deadline) -> str:
+    doing = f": {deadline.doing}" if deadline.doing else ""
+    return f"no verdict within {say_duration(deadline.seconds)}{doing}"
 
 
 def silence(descriptor: int) -> None:

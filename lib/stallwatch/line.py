@@ -15,21 +15,15 @@ def clean(text: str, secrets: Iterable[str] = ()) -> str:
     ``|`` would begin the perfdata and becomes ``/``; bytes that were no text (lone surrogates) become
     ``?``; whatever else cannot be printed becomes a blank, and blanks come one at a time.
     """
-    text = masked(text, secrets)
+    for secret in sorted(secrets, key=len, reverse=True):
+        text = text.replace(secret, "***")
     text = text.encode(errors="replace").decode().replace("|", "/")
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
 
 
-def masked(text: str, secrets: Iterable[str]) -> str:
-    """Put ``***`` in place of every secret."""
-    for secret in sorted(secrets, key=len, reverse=True):
-        text = text.replace(secret, "***")
-    return text
-
-
 def shorten(text: str, room: int) -> str:
     """Cut ``text`` to ``room`` bytes of UTF-8, with ``...`` for what is missing."""
-    octets = text.encode()
+    octets = text.encode(errors="replace")
     if len(octets) <= room:
         return text
     return octets[: max(room - 3, 0)].decode(errors="ignore").rstrip() + "..."

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from stallwatch.table import Table
 
 
 class State(Enum):
@@ -38,6 +41,8 @@ class Reading(NamedTuple):
     why: str = ""  # the evidence or cause, said when it is not OK
     advice: str = ""  # the next step, said when it is not OK
     label: str | None = None  # in the perfdata; None: the name; "": not in the perfdata
+    table: Table | None = None  # the numbers behind it, told with -v
+    in_table: bool = False  # of another reading: with -v, nothing is said of it unless it is not OK
 
 
 class Fault(NamedTuple):

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from stallwatch.reading import Finding
+    from stallwatch.table import Table
     from stallwatch.units import Range
 
     Limits = dict[str, Range]  # "warning" and "critical", each only where there is one
@@ -41,6 +42,8 @@ class Verdict(NamedTuple):
     label: str = ""  # in the perfdata; "": not in the perfdata
     warning: Range | None = None
     critical: Range | None = None
+    table: Table | None = None
+    in_table: bool = False
 
     @property
     def sentence(self) -> str:
@@ -85,6 +88,8 @@ def _judged(finding: Finding, thresholds: dict[str, Limits], say: Callable[[str]
         label=_label(reading.name if reading.label is None else reading.label, reading.label),
         warning=limits.get("warning"),
         critical=limits.get("critical"),
+        table=reading.table.said(say) if reading.table else None,
+        in_table=reading.in_table,
     )
 
 
@@ -147,9 +152,16 @@ class Report(NamedTuple):
             room = LINE - len((head + more).encode())
         said = shorten(headline.sentence, room)
         below = [] if said == headline.sentence else [headline]
-        below += [verdict for verdict in others if self.everything or verdict.to_be_told]
+        below += [verdict for verdict in others if self._tells(verdict)]
         lines = [f"[{verdict.state.name}] {verdict.detail}" for verdict in below]
+        lines += self._tables() if self.everything else []
         return "\n".join([head + said + more + perfdata, *_capped(lines), *_capped(self.trace)])
+
+    def _tells(self, verdict: Verdict) -> bool:
+        return verdict.to_be_told or (self.everything and not verdict.in_table)
+
+    def _tables(self) -> list[str]:
+        return [line for verdict in self.verdicts if verdict.table for line in verdict.table.lines()]
 
     def json(self) -> str:
         """Write it for a program, on one line; thresholds are ranges in base units."""
@@ -169,6 +181,7 @@ class Report(NamedTuple):
                 "what": verdict.what,
                 "why": verdict.why,
                 "advice": verdict.advice,
+                **({"table": verdict.table.by_column()} if verdict.table else {}),
             }
             for verdict in self.verdicts
         ]
@@ -181,10 +194,12 @@ class Report(NamedTuple):
         """Write it for a person at a terminal, worst first."""
         lines = [f"{self.name} is {self.state.name}"]
         for verdict in self.ranked:
+            if verdict.in_table and not verdict.to_be_told:
+                continue
             lines.append(f"  {verdict.state.name:<9} {verdict.what or 'no details'}")
             if verdict.state is not State.OK:
                 lines += [f"  {'':<9} {word} {text}" for word, text in _reasons(verdict) if text]
-        return "\n".join([*lines, *self.trace])
+        return "\n".join([*lines, *(f"  {line}" for line in self._tables()), *self.trace])
 
 
 def _reasons(verdict: Verdict) -> tuple[tuple[str, str], ...]:

@@ -26,6 +26,7 @@ class Run:
             for name, actions in check.limits.items()
         }
         self.traced: list[str] = []
+        self.found: list[Finding] = []
         self.problems: list[ProbeError] = []  # with the memory: UNKNOWN whatever --unreachable says
         self.answered = False  # at length: if nothing was found wrong, there is no verdict to tell
         self.output: Callable[[str], None]
@@ -54,9 +55,12 @@ class Run:
         self.traced.append(sentence)
 
     def answer(self, text: str) -> None:
-        """Say a part of a long answer, at once; the run then leaves with 0 unless something is found."""
+        """Say a part of a long answer, at the pace of its reader: no deadline is kept from then on.
+
+        The run then leaves with 0 unless something is found.
+        """
         self.answered = True
-        self.output(self._check.masked(text))
+        self.output(text)
 
     def memory(self, **target: object) -> AbstractContextManager[dict[str, Any]]:
         """Give and keep what the next run on the same target is to know, see ``state.memory``.

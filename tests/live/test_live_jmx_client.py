@@ -297,6 +297,34 @@ def test_info_is_asked_once_a_class_only_where_the_class_says_so(jvm, server):
     assert all(described[name] == attributes for name, attributes in alone.items())
 
 
+def test_beans_of_one_class_that_show_different_interfaces(own_jvm):
+    own_jvm.tell("register", "wrapped")
+    with jmx.connect(target(own_jvm), Deadline(20)) as server:
+        beans = server.beans("target:type=Wrapped,*")
+        assert len({bean.class_name for bean in beans}) == 1
+        described = [[one.name for one in attributes] for attributes in server.describe(beans)]
+        assert described == [["One"], ["Two"]]
+
+
+def test_questions_asked_in_the_middle_of_an_answer_use_the_same_connection(own_jvm):
+    own_jvm.tell("many", 500)
+    with jmx.connect(target(own_jvm), Deadline(20)) as server:
+        link = server._session.link()
+        wanted = [(bean.name, ["Number", "Text"]) for bean in server.beans("target:type=Standard,*")]
+        for (name, _), values in zip(wanted, server.read(wanted), strict=True):
+            number = server.attribute(name, "Number")
+            assert values == {"Number": number, "Text": f"bean number {number}"}
+        assert server._session.link() is link
+
+
+def test_what_is_left_in_the_middle_of_an_answer_is_logged_out_from(own_jvm):
+    own_jvm.tell("many", 500)
+    with jmx.connect(target(own_jvm), Deadline(20)) as server:
+        wanted = [(bean.name, ["Number", "Text"]) for bean in server.beans("target:type=Standard,*")]
+        assert next(iter(server.read(wanted)))["Text"].startswith("bean number")
+    assert own_jvm.left_by_clients() == {"threads": 0, "connections": 0, "unacknowledged": 0}
+
+
 def test_a_bean_that_has_gone_meanwhile_is_an_error_of_its_own(server):
     gone = Bean("target:type=Standard,name=99999", "target.Standard")
     gone, there = server.describe([gone, *server.beans("target:type=Standard,name=1")])

@@ -12,9 +12,7 @@ if TYPE_CHECKING:
 
     from stallwatch.check import Check
     from stallwatch.run import Run
-    from stallwatch.sources.jmx import Target
-    from stallwatch.sources.jmx.client import Client
-    from stallwatch.sources.jmx.jmxquery import Client as JavaClient
+    from stallwatch.sources.jmx import Server, Target
 
 PASSWORD = "STALLWATCH_JMX_PASSWORD"  # noqa: S105 - the name of an environment variable
 _LARGEST_PORT = 65535
@@ -45,7 +43,7 @@ def add(check: Check) -> None:
     check.asks_server()
 
 
-def connect(check: Check, options: Namespace, run: Run) -> Client | JavaClient:
+def connect(check: Check, options: Namespace, run: Run) -> Server:
     """Log in as the options say, for a ``with`` statement; raises UnreachableError."""
     from stallwatch.sources import jmx
 
@@ -56,9 +54,11 @@ def target(check: Check, options: Namespace) -> Target:
     """Tell whom to ask; what does not go together ends the run as bad usage."""
     from stallwatch.sources import jmx
 
+    for option in ("hostname", "username", "rmi_host"):
+        if getattr(options, option) == "":  # as a macro without a value would be
+            check.parser.error(f"--{option.replace('_', '-')} is empty")
     host, port, name = _address(check, options)
     password = _password(check, options)
-    check.secret(password)
     if password is not None and options.username is None:
         check.parser.error("a password needs a user: give -u")
     if options.client_key and not options.client_cert:

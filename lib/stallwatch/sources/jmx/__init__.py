@@ -17,11 +17,31 @@ from stallwatch.sources.jmx.target import Target, Tls
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Protocol, Self
 
     from stallwatch.deadline import Deadline
-    from stallwatch.sources.jmx.client import Client
-    from stallwatch.sources.jmx.jmxquery import Client as JavaClient
+    from stallwatch.sources.jmx.info import Attribute, Bean
+    from stallwatch.sources.jmx.values import Value
+
+    class Server(Protocol):
+        """A log-in at a JVM, whoever carries the questions; ``client.Client`` says what each method does."""
+
+        where: str
+
+        def __enter__(self) -> Self: ...
+        def __exit__(self, *_: object) -> None: ...
+        def close(self) -> None: ...
+        def domains(self) -> list[str]: ...
+        def names(self, pattern: str = "*:*") -> list[str]: ...
+        def beans(self, pattern: str = "*:*") -> list[Bean]: ...
+        def attribute(self, name: str, attribute: str) -> Value: ...
+        def read(
+            self, wanted: Iterable[tuple[str, Sequence[str]]]
+        ) -> Iterator[dict[str, Value | JmxError] | JmxError]: ...
+        def describe(self, found: Iterable[Bean]) -> Iterator[list[Attribute] | JmxError]: ...
+        def deadlocked_threads(self) -> list[int]: ...
+
 
 __all__ = [
     "JmxError",
@@ -36,9 +56,7 @@ __all__ = [
 ]
 
 
-def connect(
-    target: Target, deadline: Deadline, trace: Callable[[str], None] = lambda _: None
-) -> Client | JavaClient:
+def connect(target: Target, deadline: Deadline, trace: Callable[[str], None] = lambda _: None) -> Server:
     """Log in at ``target``, for a ``with`` statement; ``trace`` is told how. Raises UnreachableError."""
     if target.via == "jmxquery":
         from stallwatch.sources.jmx import jmxquery

@@ -35,6 +35,7 @@ class Client:
     def __init__(self, target: Target, deadline: Deadline, trace: Callable[[str], None]) -> None:
         self.where = target.where
         self._session = Session(target, deadline, trace)
+        self._pipeline = Pipeline(self._session)
 
     def __enter__(self) -> Self:
         return self
@@ -81,18 +82,16 @@ class Client:
         Each is a dict of all attributes asked for, where an error stands for a value that cannot be had,
         or the error that there is no such bean.
         """
-        pipeline = Pipeline(self._session)
-        asked = (_Reading(self._session, pipeline, name, attributes) for name, attributes in wanted)
-        return (reading.result for reading in in_order(pipeline, asked))
+        asked = (_Reading(self._session, self._pipeline, name, attributes) for name, attributes in wanted)
+        return (reading.result for reading in in_order(self._pipeline, asked))
 
     def describe(self, found: Iterable[Bean]) -> Iterator[Attributes | JmxError]:
         """Give the attributes of beans, in the order asked; asks once a class where that is enough."""
         from stallwatch.sources.jmx.describing import Describing, SameClass
 
-        pipeline = Pipeline(self._session)
         classes: defaultdict[str, SameClass] = defaultdict(SameClass)
-        asked = (Describing(self._session, pipeline, bean, classes[bean.class_name]) for bean in found)
-        return (describing.result for describing in in_order(pipeline, asked))
+        asked = (Describing(self._session, self._pipeline, bean, classes[bean.class_name]) for bean in found)
+        return (describing.result for describing in in_order(self._pipeline, asked))
 
     def deadlocked_threads(self) -> list[int]:
         """Give the ids of the threads that wait for each other for ever; invokes findDeadlockedThreads.
@@ -103,17 +102,14 @@ class Client:
         found = plain(self._one(call, _THREADING, "findDeadlockedThreads"))
         return [number for number in found if isinstance(number, int)] if isinstance(found, list) else []
 
-    def _one(self, call: bytes, *about: str) -> Any:
-        """Make one call; what it asked for fails as the bean and attribute ``about`` names."""
+    def _one(self, call: bytes, name: str, what: str = "") -> Any:
+        """Make one call about what has this name; a failure is that of an attribute, if ``what`` is one."""
         answers: list[Any] = []
-        pipeline = Pipeline(self._session)
-        pipeline.ask(call, about[::-1], answers.append)
+        self._pipeline.ask(call, (what, name) if what else (name,), answers.append)
         while not answers:
-            pipeline.step()
+            self._pipeline.step()
         if isinstance(answers[0], Exception):
-            from stallwatch.sources.jmx.failures import of_bean
-
-            raise of_bean(answers[0], about[0], "".join(about[1:]), self.where)
+            raise self._session.explained(answers[0], name, what)
         return answers[0]
 
 
@@ -174,9 +170,7 @@ class _Reading:
                 self._values[attribute] = why
 
     def _explained(self, failure: Exception, attribute: str) -> JmxError:
-        from stallwatch.sources.jmx.failures import of_bean
-
-        error = of_bean(failure, self._name, attribute, self._session.where)
+        error = self._session.explained(failure, self._name, attribute)
         if isinstance(error, UnreachableError):
             raise error
         return error

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from stallwatch.sources.jmx import calls
 from stallwatch.sources.jmx.errors import JmxError, UnreachableError
-from stallwatch.sources.jmx.failures import of_bean
-from stallwatch.sources.jmx.info import attributes_of, is_immutable
+from stallwatch.sources.jmx.info import attributes_of, is_of_class
 from stallwatch.sources.jmx.rmi import FAILURES
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
@@ -49,9 +48,9 @@ class Describing:
             if isinstance(answer, Exception):
                 raise answer
             self.result = attributes_of(answer)
-            self._same.learn(self.result, immutable=is_immutable(answer))
+            self._same.learn(self.result, immutable=is_of_class(answer))
         except FAILURES as failure:
-            self.result = of_bean(failure, self._name, "", self._session.where)
+            self.result = self._session.explained(failure, self._name, "")
             if isinstance(self.result, UnreachableError):
                 raise self.result from None
             self._same.first_failed()

@@ -60,8 +60,7 @@ def not_let_in(failure: Exception, where: str, user: str | None) -> UnreachableE
         return UnreachableError(
             f"{where} denied access to the user {user}", "look at its jmxremote.password and jmxremote.access"
         )
-    why = said(failure.record) if isinstance(failure, RemoteError) else str(failure)
-    return UnreachableError(f"{where} refused the log-in: {why}")
+    return UnreachableError(f"{where} refused the log-in: {reason(failure)}")
 
 
 def of_bean(failure: Exception, name: str, attribute: str, where: str) -> JmxError:
@@ -75,7 +74,7 @@ def of_bean(failure: Exception, name: str, attribute: str, where: str) -> JmxErr
             return NoSuchAttributeError(f"{name} has no attribute {attribute}")
         if kind == "java.rmi.NoSuchObjectException":
             return UnreachableError(f"{where} has ended our log-in", "was it restarted just now?")
-    return UnreadableError(f"{subject} cannot be read: {_reason(failure)}")
+    return UnreadableError(f"{subject} cannot be read: {reason(failure)}")
 
 
 def _is_write_only(exception: Record) -> bool:
@@ -83,7 +82,8 @@ def _is_write_only(exception: Record) -> bool:
     return str(exception.fields.get("detailMessage")).startswith("Write-only attribute")
 
 
-def _reason(failure: Exception) -> str:
+def reason(failure: Exception) -> str:
+    """Say what a failure is."""
     if isinstance(failure, RemoteError):
         denied = "this user may not, " if is_access_denied(failure.record) else ""
         return denied + said(failure.record)

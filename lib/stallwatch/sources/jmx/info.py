@@ -53,14 +53,17 @@ def _fields(thing: Any) -> dict[str, Any]:
     return thing.fields
 
 
-def is_immutable(info: Any) -> bool:
-    """Whether the info is fixed by the class: ``immutableInfo`` of a standard MBean (java.lang.management).
+def is_of_class(info: Any) -> bool:
+    """Whether all beans of this one's class have the same info, as standard MBeans have.
 
+    Their interface is named after their class; a StandardMBean may show any interface of an object's class.
     MBeanInfo.writeObject adds the names and the values of its descriptor as two arrays (JDK 6 to 25).
     """
     match info.data.get("javax.management.MBeanInfo"):
-        case [bytes(), Array() as names, Array() as values] if "immutableInfo" in names.items:
-            return "true" in values.items[names.items.index("immutableInfo") :][:1]
+        case [bytes(), Array() as names, Array() as values]:
+            told = dict(zip(names.items, values.items, strict=False))
+            interface = f"{_fields(info).get('className')}MBean"
+            return told.get("immutableInfo") == "true" and told.get("interfaceClassName") == interface
     return False
 
 

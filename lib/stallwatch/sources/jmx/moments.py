@@ -5,15 +5,16 @@ from __future__ import annotations
 import time
 from struct import unpack
 
-from stallwatch.sources.jmx.errors import UnreadableError
+from stallwatch.sources.jmx.serialization import UndecodableError
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Container
 
     Take = Callable[[int], bytes]
 
 _QUARTER_HOUR, _IN_SECONDS = 900, 127
+_ZONES = (7, 8)  # a region and an offset: they hold no other value
 
 
 def iso(seconds: int, nanos: int = 0) -> str:
@@ -27,10 +28,15 @@ def iso(seconds: int, nanos: int = 0) -> str:
 
 def read(take: Take) -> str | float:
     """Read one value: a Duration in seconds, all others as ISO 8601 text."""
+    return _kind(take, _READERS)(take)
+
+
+def _kind(take: Take, kinds: Container[int]) -> Callable[[Take], str | float]:
+    """Read what kind of value follows, and give its reader."""
     kind = take(1)[0]
-    if kind not in _READERS:
-        raise UnreadableError(f"it is of java.time's unknown kind {kind}")
-    return _READERS[kind](take)
+    if kind not in kinds:
+        raise UndecodableError(f"java.time.Ser of kind {kind}")
+    return _READERS[kind]
 
 
 def _duration(take: Take) -> float:
@@ -65,7 +71,7 @@ def _date_time(take: Take) -> str:
 
 def _zoned(take: Take) -> str:
     moment = f"{_date_time(take)}{_offset(take)}"
-    zone = read(take)
+    zone = _kind(take, _ZONES)(take)  # any other would be an endless nest
     return moment if moment.endswith(str(zone)) else f"{moment}[{zone}]"
 
 

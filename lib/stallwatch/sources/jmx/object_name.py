@@ -8,7 +8,7 @@ from typing import NamedTuple
 from stallwatch.units import NotUnderstoodError
 
 # A value is quoted or holds none of the characters that part a name (javax.management.ObjectName, JDK 17).
-_PROPERTY = re.compile(r"""(?P<key>[^,=:*?\n"]+)=(?P<value>"(?:[^"\\\n]|\\["\\n*?])*"|[^,=:"\n]+)(?=,|\Z)""")
+_PROPERTY = re.compile(r"""(?P<key>[^,=:*?\n]+)=(?P<value>"(?:[^"\\\n]|\\["\\n*?])*"|[^,=:"\n]*)(?=,|\Z)""")
 _WILD = re.compile(r"\\.|[*?]", re.DOTALL)
 
 
@@ -80,12 +80,6 @@ def unquoted(value: str) -> str:
     if not (len(value) > 1 and value[0] == value[-1] == '"'):
         return value
     return re.sub(r"\\(.)", lambda found: "\n" if found[1] == "n" else found[1], value[1:-1])
-
-
-def quoted(text: str) -> str:
-    """Write any text as the value of a property."""
-    escaped = re.sub(r'["\\*?]', lambda found: "\\" + found[0], text)
-    return '"' + escaped.replace("\n", "\\n") + '"'
 
 
 def _complaint(text: str, part: str) -> str:

@@ -91,7 +91,7 @@ class Pipeline:
     def _lost(self, asked: _Asked) -> None:
         if asked.lost:
             raise UnreachableError(
-                f"{self._session.where} closed the connection when asked for {' of '.join(asked.about)}",
+                f"{self._session.rmi_where} closed the connection when asked for {' of '.join(asked.about)}",
                 "look into its log",
             )
         asked.lost = True

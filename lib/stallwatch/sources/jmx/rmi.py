@@ -15,6 +15,7 @@ from stallwatch.sources.jmx.serialization import (
     UndecodableError,
     decoded,
 )
+from stallwatch.sources.jmx.target import PORTS
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
@@ -75,6 +76,8 @@ def reference(stub: Any) -> Reference:
     factory = next((part for part in parts if isinstance(part, Record)), None) if with_factory else None
     if factory and factory.name != _TLS_FACTORY:
         raise ProtocolError(f"it wants connections made by {factory.name}, which only a Java client has")
+    if port not in PORTS:
+        raise ProtocolError(f"a reference to the port {port}")
     return Reference(host, port, octets.take(ID_SIZE), tls=factory is not None)
 
 

@@ -55,13 +55,12 @@ class AbortedError(Exception):
 class Descriptor:
     """What the stream tells of a class: its name, its fields (type code and name), its superclass."""
 
-    __slots__ = ("fields", "flags", "lineage", "name", "parent")
+    __slots__ = ("fields", "flags", "lineage", "name")
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.flags = 0
         self.fields: list[tuple[str, str]] = []
-        self.parent: Descriptor | None = None
         self.lineage: tuple[Descriptor, ...] = ()  # from the topmost superclass down to this one
 
 
@@ -167,10 +166,13 @@ class Reader:
         """Read what comes next: None, text, a record, an array, a constant, a class, or a block's bytes."""
         return self._content(self._byte())
 
-    def _content(self, tag: int) -> Any:
-        self._items -= 1
+    def _spend(self, items: int) -> None:
+        self._items -= items
         if self._items < 0:
             raise LimitError(f"the answer has more than {MOST_ITEMS} items")
+
+    def _content(self, tag: int) -> Any:
+        self._spend(tag != _REFERENCE)  # which takes no memory, but five bytes of the answer
         read = self._READERS.get(tag)
         if read is None:
             raise ProtocolError(f"0x{tag:02x} where an object was to come")
@@ -211,7 +213,6 @@ class Reader:
         top: Descriptor | None = None
         while True:
             tag = self._byte()
-            self._items -= 1
             if tag == _REFERENCE:
                 top = self._referred()
                 if not isinstance(top, Descriptor) or not top.lineage:
@@ -222,10 +223,9 @@ class Reader:
             if tag not in (_CLASSDESC, _PROXY):
                 raise ProtocolError(f"0x{tag:02x} where a class was to come")
             chain.append(self._class_fields() if tag == _CLASSDESC else self._proxy_class())
-            if len(chain) > DEEPEST or self._items < 0:
+            if len(chain) > DEEPEST:
                 raise LimitError("a class with too many superclasses")
         for descriptor in reversed(chain):
-            descriptor.parent = top
             descriptor.lineage = (*(top.lineage if top else ()), descriptor)
             top = descriptor
         if top and len(top.lineage) > DEEPEST:
@@ -238,7 +238,7 @@ class Reader:
         self._take(8)  # serialVersionUID: we never make an object of it
         descriptor = self._new(Descriptor(name))
         descriptor.flags, count = self._byte(), self._number(_U2)
-        self._items -= count
+        self._spend(count + 1)
         for _ in range(count):
             code, field = chr(self._byte()), self._utf()
             if code in "[L":
@@ -277,6 +277,7 @@ class Reader:
         return record
 
     def _fields(self, record: Record, part: Descriptor) -> None:
+        self._spend(len(part.fields))
         for code, field in part.fields:
             form = PRIMITIVES.get(code)
             found = self._number(form) if form else self.content()

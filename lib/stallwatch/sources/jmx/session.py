@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable
 
+    from stallwatch.sources.jmx.errors import JmxError
     from stallwatch.sources.jmx.target import Target
 
 _FAREWELL = 0.25  # seconds; less than what the deadline keeps back for the report
@@ -39,14 +40,20 @@ class Session:
         except BaseException:
             self._hang_up()
             raise
+        deadline.farewells.append(self._part)
         spent = say_duration(time.monotonic() - begun)
-        port = place(self._connection.host, self._connection.port)
-        trace(f"logged in at {self.where}, RMI at {port}{' in TLS' * self._connection.tls}, in {spent}")
+        in_tls = " in TLS" * self._connection.tls
+        trace(f"logged in at {self.where}, RMI at {self.rmi_where}{in_tls}, in {spent}")
 
     @property
     def connection(self) -> bytes:
         """The object id that calls are sent to; it outlives the TCP connection."""
         return self._connection.object_id
+
+    @property
+    def rmi_where(self) -> str:
+        """The address that calls are sent to."""
+        return place(self._connection.host, self._connection.port)
 
     def link(self) -> Link:
         """Give a connection for calls on which no answer is due, a new one where the last has ended."""
@@ -59,7 +66,23 @@ class Session:
             "is the JVM in a long garbage collection, or swapping? Or give more --timeout",
         )
 
+    def explained(self, failure: Exception, name: str, attribute: str) -> JmxError:
+        """Say why an attribute, or what else was asked of a bean, cannot be had; never with the password."""
+        from stallwatch.sources.jmx.failures import of_bean
+
+        return self._masked(of_bean(failure, name, attribute, self.where))
+
+    def _masked(self, error: JmxError) -> JmxError:
+        if password := self._target.password:
+            return type(error)(error.what.replace(password, "***"), error.advice)
+        return error
+
     def _link(self, peer: Reference, deadline: Deadline) -> Link:
+        if self._target.tls.wanted and not peer.tls and peer.object_id != calls.REGISTRY:
+            raise UnreachableError(
+                f"{self.where} lets clients in only without TLS: nothing was sent",
+                "configure com.sun.management.jmxremote.ssl=true there, or leave out the TLS options",
+            )
         key = (peer.host, peer.port, peer.tls)
         link = self._links.get(key)
         if link and link.usable and not link.due:
@@ -67,11 +90,18 @@ class Session:
             return link
         if link:
             link.close()
-        wire = Wire(peer.host, peer.port, deadline)
-        link = self._links[key] = Link(wire)
-        if peer.tls:
-            wire.encrypt(self._context())
+        link = self._links[key] = self._new_link(peer, deadline)
         return link
+
+    def _new_link(self, peer: Reference, deadline: Deadline) -> Link:
+        wire = Wire(peer.host, peer.port, deadline)
+        if peer.tls:
+            try:
+                wire.encrypt(self._context())
+            except BaseException:
+                wire.close()
+                raise
+        return Link(wire)
 
     def _context(self) -> ssl.SSLContext:
         if self._tls is None:
@@ -93,7 +123,9 @@ class Session:
             except RemoteError as error:
                 raise self._not_found(peer, error) from None
             except FAILURES as error:
-                raise UnreachableError(f"{self.where} does not speak JMX: it sent {error}") from None
+                from stallwatch.sources.jmx.failures import reason
+
+                raise UnreachableError(f"{self.where} does not speak JMX: it sent {reason(error)}") from None
         raise AssertionError  # the second peer has tls
 
     def _log_in(self, server: Reference) -> Reference:
@@ -106,15 +138,10 @@ class Session:
         except FAILURES as error:
             from stallwatch.sources.jmx.failures import not_let_in
 
-            raise not_let_in(error, self.where, target.user) from None
+            raise self._masked(not_let_in(error, self.where, target.user)) from None
 
     def _stub(self, peer: Reference, call: bytes, asked: str) -> Reference:
         """Make a call that gives a stub, and say where it is to be reached."""
-        if self._target.tls.wanted and not peer.tls and peer.object_id != calls.REGISTRY:
-            raise UnreachableError(
-                f"{self.where} lets clients in only without TLS: nothing was sent",
-                "configure com.sun.management.jmxremote.ssl=true there, or leave out the TLS options",
-            )
         try:
             link = self._link(peer, self._deadline)
             link.send(call)
@@ -161,12 +188,13 @@ class Session:
             link = self._link(registry, self._deadline)
             link.send(calls.listing())
             names = plain(link.answer())
-        except (*FAILURES, LostError, SilentError, UnreachableError):
+        except (*FAILURES, NoJrmpError, LostError, SilentError, UnreachableError):
             return "names that it does not tell"
         return ", ".join(map(str, names)) if isinstance(names, list) and names else "nothing"
 
     def close(self) -> None:
         """Log out, whatever state the connection is in, and hang up."""
+        self._deadline.farewells.remove(self._part)
         farewell = Deadline(min(_FAREWELL, self._deadline.seconds / 25))
         for _ in range(2):  # where the last connection turns out to be lost, a new one does
             try:
@@ -177,6 +205,12 @@ class Session:
             except (*FAILURES, NoJrmpError, LostError, SilentError, UnreachableError):
                 continue
         self._hang_up()
+
+    def _part(self) -> None:
+        """Log out over a connection of its own: the process is about to end in the middle of something."""
+        link = self._new_link(self._connection, Deadline(_FAREWELL))
+        link.send(calls.close(self.connection))
+        link.answer(void=True)
 
     def _hang_up(self) -> None:
         for link in self._links.values():

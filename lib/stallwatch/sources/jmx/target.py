@@ -12,7 +12,7 @@ _URL = r"(?i)service:jmx:(?P<protocol>[^:]*)://(?P<place>[^/;]*)(?:/(?P<path>.*)
 _JNDI = r"(?i)jndi/rmi://(?P<place>[^/]*)/(?P<name>.+)"
 _PLACE = r"(?:\[(?P<ipv6>[0-9A-Fa-f:.]+(?:%[^\]]+)?)\]|(?P<host>[^\[\]:]+))?(?::(?P<port>\d{1,5}))?"
 _REGISTRY_PORT = 1099  # java.rmi.registry.Registry.REGISTRY_PORT
-_PORTS = range(1, 65536)
+PORTS = range(1, 65536)
 
 
 class Tls(NamedTuple):
@@ -73,6 +73,6 @@ def from_url(text: str) -> tuple[str, int, str]:
         )
     found = re.fullmatch(_PLACE, jndi["place"])
     port = int(found["port"] or _REGISTRY_PORT) if found else 0
-    if not found or port not in _PORTS:
+    if not found or port not in PORTS:
         raise NotUnderstoodError(f'"{jndi["place"]}" in "{text}" is not HOST:PORT, or [IPV6]:PORT')
     return found["ipv6"] or found["host"] or "localhost", port, jndi["name"]

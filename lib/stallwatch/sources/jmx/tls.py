@@ -62,7 +62,9 @@ def explained(error: OSError, where: str) -> UnreachableError:
         why = error.verify_message.rstrip(".")
         return UnreachableError(f"the certificate of {where} is not to be trusted: {why}", _remedy(error))
     if any(words in reason for words in _NO_TLS):
-        return UnreachableError(f"{where} does not speak TLS", "leave out --tls-registry")
+        return UnreachableError(
+            f"{where} does not speak TLS", "is this the right port? Look at --tls-registry and --rmi-port"
+        )
     if any(words in reason for words in _NOT_LET_IN):
         return UnreachableError(
             f"{where} refused the TLS handshake ({reason})",

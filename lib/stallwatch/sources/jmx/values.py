@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 # An object that is referred to many times becomes a tree: 40 nested pairs would be 2^40 values.
 MOST_VALUES, DEEPEST = 200_000, 100
+_LETTERS = 32  # of a text weigh as much as a value
 _LARGEST_SCALE, _LONGEST_INTEGER = 400, 1024  # decimal places; bytes
 
 
@@ -53,10 +54,12 @@ class _Converter:
 
     def value(self, thing: Any) -> Value:
         self._spend(1)
-        if thing is None or isinstance(thing, str):
-            return thing
+        if thing is None:
+            return None
+        if isinstance(thing, str):
+            return self.text(thing)
         if isinstance(thing, Constant | ClassValue):
-            return thing.name
+            return self.text(thing.name)
         if not isinstance(thing, Record | Array):
             raise TypeError
         if any(thing is above for above in self._above):
@@ -67,6 +70,11 @@ class _Converter:
         found = self._array(thing) if isinstance(thing, Array) else self._record(thing)
         self._above.pop()
         return found
+
+    def text(self, text: str) -> str:
+        """Give a text that gets into the value; one text can be in it many times."""
+        self._spend(len(text) // _LETTERS)
+        return text
 
     def _spend(self, count: int) -> None:
         self._room -= count
@@ -85,7 +93,7 @@ class _Converter:
         for name in record.ancestry:
             if read := _READERS.get(name):
                 return read(self, record)
-        return {name: self.field(record, name) for name in record.fields}
+        return {self.text(name): self.field(record, name) for name in record.fields}
 
     def field(self, record: Record, name: str) -> Value:
         """Read a field; a primitive is a value already."""
@@ -101,7 +109,7 @@ class _Converter:
     def key(self, thing: Any) -> str:
         """Make text of what a map or a table is indexed by."""
         found = self.value(thing)
-        return found if isinstance(found, str) else _written(found)
+        return found if isinstance(found, str) else self.text(_written(found))
 
 
 def _written(value: Value) -> str:
@@ -195,7 +203,8 @@ def _table(converter: _Converter, record: Record) -> Value:
     for row in rows:
         if not isinstance(row, dict) or not isinstance(index, list):
             raise TypeError
-        found[",".join(_written(row[str(name)]) for name in index)] = row["value"] if is_map else row
+        indexed = ",".join(converter.text(_written(row[str(name)])) for name in index)
+        found[indexed] = row["value"] if is_map else row
     return found
 
 

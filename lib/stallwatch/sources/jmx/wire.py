@@ -36,6 +36,7 @@ class Wire:
         self._at = 0
         deadline.doing = f"connecting to {self.where}"
         self._socket: socket.socket = _connected(host, port, deadline.left)
+        deadline.doing = ""
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def encrypt(self, context: ssl.SSLContext) -> None:
@@ -113,10 +114,10 @@ def _connected(host: str, port: int, left: Callable[[], float]) -> socket.socket
     except (OSError, UnicodeError) as error:
         why = getattr(error, "strerror", None) or "that is no host name"
         raise UnreachableError(f"the host {host} cannot be looked up: {why}", "is -H right?") from None
-    failure: OSError = TimeoutError()
+    failure = OSError("it has no address")
     for number, (family, kind, protocol, _, address) in enumerate(addresses):
         if not (time := left()):
-            break
+            raise SilentError
         peer = socket.socket(family, kind, protocol)
         try:
             peer.settimeout(time / (len(addresses) - number))

@@ -35,6 +35,10 @@ final class Beans {
                 server.registerMBean(Trouble.unreadable(), named("Trouble"));
                 server.registerMBean(Trouble.slow(), named("Slow"));
                 break;
+            case "wrapped":
+                server.registerMBean(Wrapped.first(), named("Wrapped,name=1"));
+                server.registerMBean(Wrapped.second(), named("Wrapped,name=2"));
+                break;
             case "composites":
                 server.registerMBean(OpenTypes.composites(), named("Composites"));
                 break;

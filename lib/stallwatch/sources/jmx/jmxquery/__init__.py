@@ -1,0 +1,201 @@
+"""A JMX client that is Java's: the jar of the PyPI package jmxquery, for servers that only Java can reach.
+
+It has the methods of ``client.Client``; each of them costs a run of Java. What the jar (0.1.8, of 2019) gets
+wrong without a word is told here, and never taken for a value:
+
+- a value that is null, and one that cannot be read or sent, look the same: an UnreadableError says so;
+- arrays, tables, collections, dates and objects are printed in ways that cannot be read back;
+- a composite value with a null in it makes it recurse until all is lost that was asked with it: that is
+  asked again in halves;
+- a composite value within a composite value is left out, or, if it has a key of its own name, replaced by
+  what is under that key. This alone cannot be seen from here.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from importlib.util import find_spec
+
+from stallwatch.sources.jmx.errors import (
+    JmxError,
+    NoSuchAttributeError,
+    NoSuchBeanError,
+    UnreachableError,
+    UnreadableError,
+)
+from stallwatch.sources.jmx.info import Attribute, Bean
+from stallwatch.sources.jmx.jmxquery import java
+from stallwatch.sources.jmx.jmxquery.failures import SpoiledError, checked
+from stallwatch.sources.jmx.jmxquery.lines import Told, kind, lines, queries, query, value
+from stallwatch.sources.jmx.object_name import ObjectName
+from stallwatch.units import say_duration
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Self
+
+    from stallwatch.deadline import Deadline
+    from stallwatch.sources.jmx.target import Target
+    from stallwatch.sources.jmx.values import Value
+
+    Values = dict[str, Value | JmxError]
+
+_JAR = "JMXQuery-0.1.8.jar"
+_RATHER = "use --via rmi, if the server can be reached so"
+_AS_SERVER_SAYS = "stub"
+# The endless recursion ends four times as soon, and the rest is sooner there (JDK 17: 5.6 s and 1 s).
+_QUICK = ("-Xss256k", "-XX:TieredStopAtLevel=1")
+
+
+class Client:
+    """Asks one JVM. There is no log-in that lasts: every run of the jar has its own."""
+
+    def __init__(self, target: Target, deadline: Deadline, trace: Callable[[str], None]) -> None:
+        self.where = target.where
+        self._target = target
+        self._deadline = deadline
+        self._trace = trace
+        _refuse(target)
+        self._jar = _jar()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Do nothing: there is no log-in to end."""
+
+    def domains(self) -> list[str]:
+        """Give the domains of all beans that have attributes, sorted."""
+        return sorted({name.partition(":")[0] for name in self.names()})
+
+    def names(self, pattern: str = "*:*") -> list[str]:
+        """Give the object names that match and have attributes, sorted. The jar reads all values for it."""
+        asked = ObjectName.parse(pattern)
+        told = self._ask([query(asked)])
+        for why in told.spoiled.values():
+            raise UnreadableError(f"the MBeans {pattern} cannot be listed: {why}", _RATHER)
+        found = list(told.names.values())
+        if query(asked) != pattern:  # more than the pattern may have been asked for
+            found = [name for name in found if asked.matches(ObjectName.parse(name))]
+        return sorted(found)
+
+    def beans(self, pattern: str = "*:*") -> list[Bean]:
+        """Give the same as beans, whose classes are not told."""
+        return [Bean(name, "") for name in self.names(pattern)]
+
+    def attribute(self, name: str, attribute: str) -> Value:
+        """Give the value of one attribute; raises the JmxError that says why it cannot be had."""
+        (found,) = self.read([(name, [attribute])])
+        value = found if isinstance(found, JmxError) else found[attribute]
+        if isinstance(value, JmxError):
+            raise value
+        return value
+
+    def read(self, wanted: Iterable[tuple[str, Sequence[str]]]) -> Iterator[Values | JmxError]:
+        """Give the values of attributes, as ``client.Client.read`` does, from one run or two.
+
+        The second is for beans of which nothing was told: are they not there, or their attributes?
+        """
+        asked = [(name, ObjectName.parse(name), attributes) for name, attributes in wanted]
+        told = self._ask(one for _, name, attributes in asked for one in queries(name, attributes).values())
+        untold = [name for _, name, attributes in asked if attributes and name.canonical not in told.names]
+        told.add(self._ask(map(query, untold)))
+        for text, name, attributes in asked:
+            yield self._values(told, text, name, attributes)
+
+    def describe(self, found: Iterable[Bean]) -> Iterator[list[Attribute] | JmxError]:
+        """Give the attributes of beans, in the order asked, with the classes of their values as types."""
+        asked = [(bean.name, ObjectName.parse(bean.name)) for bean in found]
+        told = self._ask(query(name) for _, name in asked)
+        for text, name in asked:
+            given = told.lines.get(name.canonical, {})
+            if why := told.spoiled.get(query(name)):
+                yield UnreadableError(f"{text} cannot be described: {why}", _RATHER)
+            elif given:
+                yield [Attribute(one, kind(of), readable=True, writable=None) for one, of in given.items()]
+            else:
+                yield self._no_bean(text)
+
+    def deadlocked_threads(self) -> list[int]:
+        """Refuse: the jar reads attributes and nothing else."""
+        raise UnreadableError("findDeadlockedThreads cannot be invoked by jmxquery", _RATHER)
+
+    def _values(self, told: Told, text: str, name: ObjectName, wanted: Sequence[str]) -> Values | JmxError:
+        whole = query(name)
+        asked = queries(name, wanted)
+        if asked and name.canonical not in told.names and not told.spoiled.keys() & {whole, *asked.values()}:
+            return self._no_bean(text)
+        found = told.lines.get(name.canonical, {})
+        values: Values = {}
+        for one in wanted:
+            if one in found:
+                values[one] = value(f"{one} of {text}", found[one])
+            elif why := told.spoiled.get(asked[one]) or told.spoiled.get(whole):
+                values[one] = UnreadableError(f"{one} of {text} cannot be read: {why}", _RATHER)
+            else:
+                values[one] = NoSuchAttributeError(f"{text} has no attribute {one} that jmxquery can see")
+        return values
+
+    def _no_bean(self, text: str) -> NoSuchBeanError:
+        return NoSuchBeanError(f"there is no MBean {text} with attributes at {self.where}")
+
+    def _ask(self, asked: Iterable[str]) -> Told:
+        """Run the jar; where one of the queries spoils that, once for each half of them."""
+        told, each = Told(), list(dict.fromkeys(asked))
+        if not each:
+            return told
+        try:
+            told.take(lines(self._run(each)))
+        except SpoiledError as error:
+            half = len(each) // 2
+            if not half:
+                told.spoiled[each[0]] = str(error)
+            for part in (each[:half], each[half:]) if half else ():
+                told.add(self._ask(part))
+        except ValueError as error:
+            raise UnreachableError(f"Java's answer about {self.where} is not jmxquery's: {error}") from None
+        return told
+
+    def _run(self, asked: Sequence[str]) -> str:
+        target = self._target
+        url = f"service:jmx:rmi:///jndi/rmi://{target.where}/{target.name}"
+        login = [] if target.user is None else ["-u", target.user, "-p", target.password or ""]
+        arguments = [*_QUICK, "-jar", self._jar, "-url", url, *login, "-json", "-q", ";".join(asked)]
+        self._deadline.doing = f"waiting for Java, which asks {self.where}"
+        begun = time.monotonic()
+        try:
+            ended = java.run(target.java, arguments, self._deadline)
+        except java.OverdueError:
+            raise UnreachableError(
+                f"{self.where} has not answered Java within {say_duration(self._deadline.seconds)}",
+                "is it a JMX port, and the JVM not in a long garbage collection? Or give more --timeout",
+            ) from None
+        spent = say_duration(time.monotonic() - begun)
+        self._trace(f"asked {self.where} through jmxquery, {len(asked)} queries, in {spent}")
+        return checked(ended, target)
+
+
+def _jar() -> str:
+    """Find the jar without importing its package, which imports more than all of ours."""
+    spec = find_spec("jmxquery")
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError(name="jmxquery")
+    return os.path.join(os.path.dirname(spec.origin), _JAR)
+
+
+def _refuse(target: Target) -> None:
+    """Raise UnreachableError for what was wished and cannot be, rather than to go without it."""
+    if target.tls.wanted:
+        raise UnreachableError(
+            "--via jmxquery cannot insist on TLS: Java speaks it where the server says so, and only there",
+            'leave out the TLS options; --java "java -Djavax.net.ssl.trustStore=FILE" says whom to trust',
+        )
+    if target.rmi_port or target.rmi_host not in (None, _AS_SERVER_SAYS):
+        raise UnreachableError(
+            "--via jmxquery asks where the server says: leave out --rmi-host and --rmi-port", _RATHER
+        )

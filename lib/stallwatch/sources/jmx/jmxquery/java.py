@@ -1,0 +1,141 @@
+"""A run of Java: arguments that nobody else sees, an end in time, and output that cannot flood us."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import shlex
+import signal
+import subprocess
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from stallwatch.sources.jmx.errors import UnreachableError
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from stallwatch.deadline import Deadline
+
+# All beans and values of Cassandra 5 are 15 MB; a stack overflow is told in 81 kB.
+MOST_OUTPUT, MOST_ERRORS = 64 * 1024 * 1024, 256 * 1024
+# Else the arguments are also in /tmp/hsperfdata_USER/PID, and in hs_err_pidPID.log after a crash (JDK 17).
+_DISCREET = ("-XX:-UsePerfData", "-XX:+SuppressFatalErrorMessage")
+# Under a monitoring engine LANG is C, and other letters would become "?" on their way in and out.
+_ENCODING = ("-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8")
+_LOCALE = {"LC_ALL": "C.UTF-8"}
+_INSTALL = "install Java 9 or later (apt install default-jre-headless), or name it with --java"
+
+
+class OverdueError(Exception):
+    """The time is up, and Java has been killed."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How it ended, all that it wrote, and the start of its errors."""
+
+    status: int
+    output: str
+    errors: str
+
+
+def run(command: str, arguments: Sequence[str], deadline: Deadline) -> Ended:
+    """Run ``command``, which is Java and maybe options, with more ``arguments``.
+
+    They go through a file in memory, so that none of them, a password maybe, is in the argument vector or
+    on a disk (Java 9: "java @argfiles"). Raises OverdueError, and UnreachableError where there is no Java,
+    one that is too old, or one that writes too much.
+    """
+    with _in_memory(_argument_file([*_DISCREET, *_ENCODING, *arguments])) as file:
+        with _started([*_words(command), f"@/proc/self/fd/{file}"], file) as process:
+            deadline.children.append(process)
+            try:
+                output, errors = _written(process, deadline)
+                status = process.wait(_time(deadline))
+            except subprocess.TimeoutExpired:
+                raise OverdueError from None
+            finally:
+                if process.returncode is None:
+                    process.kill()
+                deadline.children.remove(process)
+        if b"main class @" in errors:  # it took that for the name of a class
+            raise UnreachableError("Java before 9 cannot be told a password in private", _INSTALL)
+    return Ended(status, output.decode(errors="replace"), errors.decode(errors="replace"))
+
+
+@contextmanager
+def _in_memory(text: str) -> Iterator[int]:
+    """Keep a file that has no name and is on no disk, for a child that gets its descriptor."""
+    file = os.memfd_create("stallwatch")
+    try:
+        with open(file, "wb", closefd=False) as whole:
+            whole.write(text.encode(errors="replace"))
+        yield file
+    finally:
+        os.close(file)
+
+
+def _argument_file(arguments: Sequence[str]) -> str:
+    """Write them as Java reads them: in quotes, with backslashes before what would end or change them."""
+    escapes = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"})
+    return "".join(f'"{word.translate(escapes)}"\n' for word in arguments)
+
+
+def _words(command: str) -> list[str]:
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise UnreachableError(f"--java is no command: {error}", _INSTALL) from None
+    if not words:
+        raise UnreachableError("--java names no command", _INSTALL)
+    return words
+
+
+class _Process(subprocess.Popen[bytes]):
+    """A process that leads a group: the command may be a script that runs Java."""
+
+    def kill(self) -> None:
+        """Kill the group."""
+        os.killpg(self.pid, signal.SIGKILL)
+
+
+def _started(command: list[str], file: int) -> _Process:
+    try:
+        return _Process(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            pass_fds=[file],
+            start_new_session=True,
+            env={**os.environ, **_LOCALE},
+        )
+    except OSError as error:
+        raise UnreachableError(f"{command[0]} cannot be run: {error.strerror}", _INSTALL) from None
+
+
+def _written(process: subprocess.Popen[bytes], deadline: Deadline) -> tuple[bytearray, bytearray]:
+    """Read its output and its errors until it has closed both; no more errors than are kept."""
+    output, errors = bytearray(), bytearray()
+    with selectors.DefaultSelector() as readable:
+        for pipe, kept in ((process.stdout, output), (process.stderr, errors)):
+            if pipe:
+                readable.register(pipe, selectors.EVENT_READ, kept)
+        while readable.get_map():
+            for key, _ in readable.select(_time(deadline)):
+                octets = os.read(key.fd, 65536)
+                if not octets:
+                    readable.unregister(key.fileobj)
+                key.data.extend(octets)
+            del errors[MOST_ERRORS:]
+            if len(output) > MOST_OUTPUT:
+                raise UnreachableError(f"Java wrote more than {MOST_OUTPUT >> 20} MiB", "ask for fewer beans")
+    return output, errors
+
+
+def _time(deadline: Deadline) -> float:
+    if left := deadline.left():
+        return left
+    raise OverdueError

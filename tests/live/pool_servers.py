@@ -1,0 +1,223 @@
+"""Servers with pools of their own kind: Tomcat, Jetty, HikariCP and DBCP, Kafka, and a Cassandra of old.
+
+with Tomcat(folder, 3) as tomcat:
+    tomcat.request(tomcat.ports[0], 5)
+    print(tomcat.port)
+"""
+
+import json
+import os
+import socket
+import struct
+import subprocess
+
+import java_software
+from java_server import JavaServer, agent_properties, system_properties
+from loopback import free_port, listens
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+H2 = ("com.h2database", "h2", "2.3.232")
+SMALL = ("-Xms32m", "-Xmx256m", "-Xss512k", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+
+
+class PoolServer(JavaServer):
+    """A server that runs a class of some artifacts of Maven, with JMX on loopback."""
+
+    artifacts = ()
+    main = ""
+
+    def __init__(self, folder, *arguments):
+        super().__init__(folder, password=False)
+        self.java = java_software.tool("java")
+        self.jars = [java_software.jars(*artifact) for artifact in self.artifacts]
+        self.arguments = arguments
+        self.port = free_port()
+        self.clients = []
+
+    def command(self):
+        """How it is called."""
+        agent = self.authentication() | {"host": self.host, "port": self.port, "ssl": False}
+        options = [*SMALL, *agent_properties(agent), *system_properties(self.properties())]
+        return [self.java, *options, "-cp", self.class_path(), self.main, *map(str, self.arguments)]
+
+    def properties(self):
+        """Java's system properties."""
+        return {"java.rmi.server.hostname": self.host}
+
+    def class_path(self):
+        """Where its classes are."""
+        return os.pathsep.join(os.path.join(folder, "*") for folder in self.jars)
+
+    def stop(self):
+        """End it at once, and its clients."""
+        for connection in self.clients:
+            connection.close()
+        super().stop()
+
+
+class OwnServer(PoolServer):
+    """A server that a source in jmx_pools makes of them, and that says when it is ready."""
+
+    def class_path(self):
+        """Where its classes are, compiled where they are not yet."""
+        source = os.path.join(HERE, "jmx_pools", f"{self.main}.java")
+        jars = super().class_path()
+        lint = "-Xlint:all,-processing,-serial,-try"
+
+        def compile_into(folder):
+            call = [java_software.tool("javac"), lint, "-Werror", "-cp", jars, "-d", folder, source]
+            subprocess.run(call, check=True)
+
+        own = java_software.kept(f"{self.main}-{java_software.digest(source)}", compile_into)
+        return os.pathsep.join((own, jars))
+
+    def is_ready(self):
+        """Whether it says so."""
+        return bool(self.logged("^ready"))
+
+    @property
+    def ports(self):
+        """Where it takes HTTP requests."""
+        return [int(port) for port in self.logged("^ready (.*)")[0].split()]
+
+    def request(self, port, number, path="/"):
+        """Send so many HTTP requests at once, none of which is answered soon."""
+        for _ in range(number):
+            connection = socket.create_connection((self.host, port), timeout=5)
+            connection.sendall(f"GET {path} HTTP/1.1\r\nHost: tests\r\n\r\n".encode())
+            self.clients.append(connection)
+
+
+class Tomcat(OwnServer):
+    """A Tomcat, see TomcatPools.java."""
+
+    artifacts = (
+        ("org.apache.tomcat.embed", "tomcat-embed-core", "10.1.34"),
+        ("org.apache.tomcat", "tomcat-dbcp", "10.1.34"),
+        ("org.apache.tomcat", "tomcat-jdbc", "10.1.34"),
+        H2,
+    )
+    main = "TomcatPools"
+
+
+class Jetty(OwnServer):
+    """A Jetty, see JettyPools.java."""
+
+    artifacts = (
+        ("org.eclipse.jetty", "jetty-server", "12.0.16"),
+        ("org.eclipse.jetty", "jetty-jmx", "12.0.16"),
+    )
+    main = "JettyPools"
+
+
+class ConnectionPools(OwnServer):
+    """HikariCP and DBCP, see ConnectionPools.java."""
+
+    artifacts = (("com.zaxxer", "HikariCP", "6.2.1"), ("org.apache.commons", "commons-dbcp2", "2.13.0"), H2)
+    main = "ConnectionPools"
+
+
+class Kafka(PoolServer):
+    """A Kafka that is broker and controller in one."""
+
+    artifacts = (("org.apache.kafka", "kafka_2.13", "3.9.0"),)
+    main = "kafka.Kafka"
+
+    def __init__(self, folder):
+        super().__init__(folder, os.path.join(folder, "server.properties"))
+        self.broker_port = free_port()
+
+    def start(self):
+        """Start it, on a log directory that it has formatted."""
+        os.makedirs(self.folder, exist_ok=True)
+        controller = free_port()
+        settings = {
+            "process.roles": "broker,controller",
+            "node.id": 1,
+            "controller.quorum.voters": f"1@127.0.0.1:{controller}",
+            "listeners": f"PLAINTEXT://127.0.0.1:{self.broker_port},CONTROLLER://127.0.0.1:{controller}",
+            "controller.listener.names": "CONTROLLER",
+            "log.dirs": self.path("logs"),
+            "num.io.threads": 2,
+            "num.network.threads": 1,
+        }
+        with open(self.arguments[0], "w") as file:
+            file.writelines(f"{name}={value}\n" for name, value in settings.items())
+        format_it = ["kafka.tools.StorageTool", "format", "-t", "4L6g3nShT-eMCtK--X86sw", "-c", file.name]
+        subprocess.run(
+            [self.java, *SMALL, "-cp", self.class_path(), *format_it], check=True, capture_output=True
+        )
+        super().start()
+
+    def is_ready(self):
+        """Whether it takes requests."""
+        return listens(self.broker_port)
+
+
+class OldCassandra(PoolServer):
+    """A Cassandra 1.2. It has 1 MiB for memtables, one thread to flush them, and room for one more flush."""
+
+    artifacts = (("org.apache.cassandra", "cassandra-all", "1.2.19"),)
+    main = "org.apache.cassandra.service.CassandraDaemon"
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.java = java_software.java(11)  # made for 6 and 7, it does not start with 17
+        self.cql_port = free_port()
+
+    def properties(self):
+        """Java's system properties; its configuration is written, too: JSON is YAML."""
+        with open(self.path("cassandra.yaml"), "w") as file:
+            json.dump(self._configuration(), file)
+        configured = {"cassandra.config": f"file://{file.name}", "cassandra-foreground": "yes"}
+        return super().properties() | configured
+
+    def _configuration(self):
+        seeds = {
+            "class_name": "org.apache.cassandra.locator.SimpleSeedProvider",
+            "parameters": [{"seeds": "127.0.0.1"}],
+        }
+        return {
+            "cluster_name": "tests",
+            "initial_token": 0,
+            "partitioner": "org.apache.cassandra.dht.Murmur3Partitioner",
+            "data_file_directories": [self.path("data")],
+            "commitlog_directory": self.path("commitlog"),
+            "saved_caches_directory": self.path("saved_caches"),
+            "commitlog_sync": "periodic",
+            "commitlog_sync_period_in_ms": 10000,
+            "disk_access_mode": "standard",  # what it has mapped it lets go of in a way that Java 11 has not
+            "seed_provider": [seeds],
+            "listen_address": "127.0.0.1",
+            "storage_port": free_port(),
+            "rpc_address": "127.0.0.1",
+            "start_rpc": False,
+            "start_native_transport": True,
+            "native_transport_port": self.cql_port,
+            "endpoint_snitch": "SimpleSnitch",
+            "memtable_total_space_in_mb": 1,
+            "memtable_flush_writers": 1,
+            "memtable_flush_queue_size": 1,
+        }
+
+    def is_ready(self):
+        """Whether it takes CQL requests."""
+        return listens(self.cql_port)
+
+    def execute(self, *statements):
+        """Let it do these CQL statements, in the native protocol's version 1."""
+        startup = 1, struct.pack(">HH11sH5s", 1, 11, b"CQL_VERSION", 5, b"3.0.0")
+        with (
+            socket.create_connection((self.host, self.cql_port), timeout=30) as connection,
+            connection.makefile("rb") as answers,
+        ):
+            for operation, body in (startup, *map(_query, statements)):
+                connection.sendall(struct.pack(">BBbBI", 1, 0, 0, operation, len(body)) + body)
+                *_, answer, length = struct.unpack(">BBbBI", answers.read(8))
+                said = answers.read(length)
+                assert answer != 0, said  # 0 is an error
+
+
+def _query(statement):
+    text = statement.encode()
+    return 7, struct.pack(">I", len(text)) + text + struct.pack(">H", 1)

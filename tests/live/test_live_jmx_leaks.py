@@ -1,0 +1,63 @@
+"""Checks leave nothing in the JVM that they ask: no thread, no connection, nothing that waits for a word."""
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from jvm import Jvm
+from stallwatch.deadline import Deadline
+from stallwatch.sources import jmx
+
+CHECK = Path(__file__).parents[2] / "plugins" / "check_jmx"
+NOTHING = {"threads": 0, "connections": 0, "unacknowledged": 0}
+GOOD = ("-O", "target:type=Trouble", "-A", "Good")
+# After some of these the server hangs up, and the check goes on over another connection.
+ASKED = {
+    GOOD: 0,
+    ("-O", "target:type=Trouble", "-A", "NotSerializable", *GOOD): 3,
+    ("-O", "target:type=Trouble", "-A", "Externalizable", *GOOD): 3,
+    ("-O", "target:type=None", "-A", "None"): 3,
+    ("--list", "target:type=Standard,*"): 0,
+}
+
+
+def check(jvm, *arguments):
+    """The exit status of a check."""
+    command = [sys.executable, CHECK, "-H", jvm.host, "-P", str(jvm.port), "--no-state", *arguments]
+    return subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode
+
+
+def test_200_checks_leave_nothing(own_jvm):
+    with ThreadPoolExecutor(2) as several:
+        found = list(several.map(lambda asked: check(own_jvm, *asked), [*ASKED] * 40))
+    assert found == [*ASKED.values()] * 40
+    assert own_jvm.left_by_clients() == NOTHING
+
+
+def test_who_does_not_close_leaves_a_thread_and_a_connection(own_jvm):
+    """What the other tests look for is there when it is there."""
+    left = [jmx.connect(jmx.Target(own_jvm.host, own_jvm.port), Deadline(10)) for _ in range(3)]
+    found = own_jvm.left_by_clients()
+    for server in left:
+        server.close()
+    assert found == {"threads": 3, "connections": 3, "unacknowledged": 0}
+    assert own_jvm.left_by_clients() == NOTHING
+
+
+def test_an_overdue_check_logs_out_all_the_same(tmp_path, jvm):
+    with Jvm(tmp_path, groups=("never",)) as never:
+        assert check(never, "-O", "target:type=Never", "-A", "Value", "-t", "3s") == 3
+        found = never.left_by_clients()
+    assert found["threads"] == 0
+    assert found["unacknowledged"] == 0
+    assert found["connections"] <= 1  # the getter that never returns holds it
+
+
+@pytest.mark.parametrize("variant", ["password", "tls"])
+def test_who_is_not_let_in_leaves_nothing(variant, jvm_variant):
+    server = jvm_variant(variant)
+    for _ in range(5):
+        assert check(server, "-u", "monitorRole", "-p", "wrong", *GOOD) == 3
+    assert server.left_by_clients() == NOTHING

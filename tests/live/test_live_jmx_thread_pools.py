@@ -1,0 +1,274 @@
+# ruff: noqa: E501 - what is said is written as it is said
+"""check_jmx_thread_pools on real servers: what happens in their pools is what the check says."""
+
+import contextlib
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import java_software
+import pool_servers
+import pytest
+from cassandra import OPENED, Cassandra
+from java_server import PASSWORDS
+
+PLUGIN = Path(__file__).parents[2] / "plugins" / "check_jmx_thread_pools"
+TABLES = 20  # of which each is a flush of its own
+
+
+class NarrowCassandra(Cassandra):
+    """A Cassandra that works at two requests at a time."""
+
+    def __init__(self, folder):
+        super().__init__(folder, native_transport_max_threads=2)
+
+
+@pytest.fixture
+def check(tmp_path):
+    """Run the plugin on a server: exit status and lines. It remembers what it saw in this test."""
+
+    def check(server, *options):
+        command = [
+            sys.executable,
+            PLUGIN,
+            "-P",
+            str(server.port),
+            "--state-dir",
+            tmp_path / "state",
+            *options,
+        ]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        assert done.stderr == ""
+        return done.returncode, done.stdout.splitlines()
+
+    return check
+
+
+@pytest.fixture
+def started(tmp_path):
+    """Start a server of pool_servers for one test."""
+    with contextlib.ExitStack() as servers:
+
+        def start(kind, *arguments):
+            try:
+                return servers.enter_context(kind(tmp_path / kind.__name__, *arguments))
+            except java_software.Missing as missing:
+                (pytest.fail if os.environ.get("CI") else pytest.skip)(str(missing))
+
+        yield start
+
+
+@contextlib.contextmanager
+def meanwhile(work):
+    """Let a thread do this again and again."""
+    stop = threading.Event()
+
+    def again():
+        while not stop.is_set():
+            work()
+
+    worker = threading.Thread(target=again)
+    worker.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        worker.join()
+
+
+def until(check, server, wanted, seconds=30):
+    """The first line that matches, of runs one after the other."""
+    end = time.monotonic() + seconds
+    while not re.search(wanted, (line := check(server)[1][0])):
+        assert time.monotonic() < end, line
+    return line
+
+
+# Cassandra
+
+
+def test_a_cassandra_without_load_is_ok(check, cassandra):
+    status, lines = check(cassandra)
+    assert status == 0
+    assert re.match(
+        r"JMX_THREAD_POOLS OK - \d\d pools, none blocked, (all idle|busiest .+) \| pools=\d\d threads=\d+ active=",
+        lines[0],
+    )
+    assert lines[1:] == ["[OK] blocked tasks are counted from now on: this is the first look"]
+    time.sleep(1.1)  # two runs within a second are one look
+    assert " blocked=0 blocked_new=0 busy=" in check(cassandra)[1][0]
+
+
+def rows(lines):
+    """The rows of the table below its head, by the pool's name; without the column Max."""
+    head = next(row for row, line in enumerate(lines) if line.startswith("Pool Name"))
+    maximum = lines[head].split().index("Max") - 1 if "Max" in lines[head] else None
+    cells = {line.split()[0]: line.split()[1:] for line in lines[head + 1 :]}
+    return {name: [of for at, of in enumerate(row, 1) if at != maximum] for name, row in cells.items()}
+
+
+def test_the_table_is_that_of_nodetool(check, cassandra):
+    nodetool = [
+        java_software.tool("java"), *OPENED, f"-Dlogback.configurationFile={cassandra.path('logback.xml')}",
+        f"-Dcassandra.logdir={cassandra.folder}", f"-Duser.home={cassandra.folder}",
+        "-cp", f"{cassandra.jars}/*", "org.apache.cassandra.tools.NodeTool", "-p", str(cassandra.port), "tpstats",
+    ]  # fmt: skip
+    before = rows(check(cassandra, "-v")[1])
+    done = subprocess.run(nodetool, capture_output=True, text=True, check=True, timeout=60)
+    after = rows(check(cassandra, "-v")[1])
+    said = rows(done.stdout[done.stdout.index("Pool Name") :].partition("\n\n")[0].splitlines())
+    assert said.keys() == before.keys()
+    still = [name for name, numbers in before.items() if numbers == after[name]]
+    assert len(still) > 10
+    assert {name: said[name] for name in still} == {name: before[name] for name in still}
+
+
+def test_requests_that_queue_up_are_told(check, started):
+    narrow = started(NarrowCassandra)
+    with meanwhile(lambda: narrow.write(6000)):
+        line = until(check, narrow, r"WARNING|CRITICAL")
+    assert re.match(
+        r"JMX_THREAD_POOLS WARNING - Native-Transport-Requests: 2 of 2 threads busy, \d+ pending: clients send more ",
+        line,
+    )
+
+
+def test_a_flush_writer_that_is_blocked_is_told(check, started):
+    old = started(pool_servers.OldCassandra)
+    old.execute(
+        "CREATE KEYSPACE tests WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
+        *(f"CREATE TABLE tests.t{number} (key int PRIMARY KEY, value text)" for number in range(TABLES)),
+    )
+    inserts = [
+        f"INSERT INTO tests.t{number} (key, value) VALUES (1, '{'x' * 20000}')" for number in range(TABLES)
+    ]
+    assert check(old)[0] == 0
+    with meanwhile(lambda: old.execute(*inserts)):
+        line = until(check, old, r"- FlushWriter: ")
+    assert re.match(r"JMX_THREAD_POOLS (WARNING|CRITICAL) - FlushWriter: (1 task|\d+ tasks) blocked", line)
+    assert ": the disks cannot take the flushes, writes will wait: look at iostat -x 1 and nodetool" in line
+
+
+# Web servers and pools of connections
+
+
+def test_a_tomcat_whose_threads_are_all_busy(check, started):
+    tomcat = started(pool_servers.Tomcat, 1)
+    status, lines = check(tomcat)
+    assert status == 0
+    assert lines[0].startswith("JMX_THREAD_POOLS OK - 7 pools, none blocked, busiest jdbc/")
+    for port in tomcat.ports:
+        tomcat.request(port, 5, "/orders/")
+    line = until(check, tomcat, r"1 more problem")
+    assert line.startswith(
+        "JMX_THREAD_POOLS WARNING - shared: 3 of 3 threads busy, 2 pending: new requests wait "
+    )
+
+
+def test_a_tomcat_whose_connections_are_all_in_use(check, started):
+    tomcat = started(pool_servers.Tomcat, 4)
+    status, lines = check(tomcat)
+    assert status == 2
+    assert sum("/" in line and ": 2 threads wait for a connection, 2 of 2" in line for line in lines) == 4
+
+
+def test_a_jetty_whose_threads_are_all_busy(check, started):
+    jetty = started(pool_servers.Jetty)
+    assert check(jetty)[0] == 0
+    jetty.request(jetty.ports[0], 9)
+    line = until(check, jetty, "WARNING")
+    assert re.match(
+        r"JMX_THREAD_POOLS WARNING - queuedthreadpool-0: [34] of 4 threads busy, \d+ pending: new", line
+    )
+
+
+def test_pools_of_connections_that_are_waited_for(check, started):
+    status, lines = check(started(pool_servers.ConnectionPools, 4))
+    assert status == 2
+    assert lines[0].startswith(
+        "JMX_THREAD_POOLS CRITICAL - orders: 2 threads wait for a connection, 2 of 2 conn"
+    )
+    assert lines[1].startswith(
+        "[CRITICAL] stock: 2 threads wait for a connection, 2 of 2 connections in use: "
+    )
+
+
+def test_pools_of_connections_that_nobody_waits_for(check, started):
+    status, lines = check(started(pool_servers.ConnectionPools, 2))
+    assert status == 0
+    assert lines[0].startswith(
+        "JMX_THREAD_POOLS OK - 2 pools, none blocked, busiest orders: 2 of 2 connections "
+    )
+
+
+# Kafka
+
+
+def test_a_kafka_that_has_just_started_is_not_called_busy(check, started):
+    status, lines = check(started(pool_servers.Kafka))
+    assert status == 0
+    assert (
+        lines[1]
+        == "[OK] how idle RequestHandler, NetworkProcessor are is not known yet: the JVM has just started"
+    )
+
+
+# A plain JVM
+
+
+def test_a_jvm_without_pools_has_threads(check, jvm):
+    status, lines = check(jvm)
+    assert status == 0
+    assert re.match(
+        r"JMX_THREAD_POOLS OK - no pool of a kind that is known .+; \d+ threads \(\d+ daemons,", lines[0]
+    )
+
+
+def test_deadlocked_threads_are_critical(check, own_jvm):
+    assert check(own_jvm, "--deadlocks")[0] == 0
+    own_jvm.tell("deadlock")
+    status, lines = check(own_jvm, "--deadlocks")
+    assert status == 2
+    assert re.match(
+        r"JMX_THREAD_POOLS CRITICAL - 2 threads are deadlocked, .+: #\d+, #\d+: jstack PID", lines[0]
+    )
+    assert check(own_jvm)[0] == 0
+
+
+def test_a_read_only_role_may_not_look_for_deadlocks(check, jvm_variant, monkeypatch):
+    jvm = jvm_variant("password")
+    monkeypatch.setenv("STALLWATCH_JMX_PASSWORD", PASSWORDS["monitorRole"])
+    assert check(jvm, "-u", "monitorRole")[0] == 0
+    status, lines = check(jvm, "-u", "monitorRole", "--deadlocks")
+    assert status == 3
+    assert lines[0].startswith("JMX_THREAD_POOLS UNKNOWN - deadlocks cannot be looked for: ")
+    assert "a read-only JMX role may not do that" in lines[0]
+    monkeypatch.setenv("STALLWATCH_JMX_PASSWORD", PASSWORDS["controlRole"])
+    assert check(jvm, "-u", "controlRole", "--deadlocks")[0] == 0
+
+
+def test_pools_that_appear_and_vanish(check, own_jvm):
+    name = "org.apache.cassandra.metrics:type=ThreadPools,path=internal,scope=GossipStage,name={}"
+    own_jvm.bean(name.format("ActiveTasks"), {"Value": ("java.lang.Object", 1)})
+    assert check(own_jvm)[1][0].startswith(
+        "JMX_THREAD_POOLS OK - 1 pool, busiest GossipStage: 1 thread busy | "
+    )
+    own_jvm.bean(name.format("CurrentlyBlockedTasks"), {"Count": 1})
+    assert check(own_jvm)[1][0].startswith(
+        "JMX_THREAD_POOLS CRITICAL - GossipStage: 1 task blocked, 1 thread busy: "
+    )
+    own_jvm.tell("unregister", "org.apache.cassandra.metrics:*")
+    assert check(own_jvm)[0] == 0
+
+
+def test_java_sees_the_same_pools(check, own_jvm):
+    own_jvm.tell("unregister", "target:*")
+    own_jvm.bean(
+        'Catalina:type=ThreadPool,name="http-nio-8080"',
+        {"maxThreads": ("int", 200), "currentThreadsBusy": ("int", 7)},
+    )
+    assert check(own_jvm, "--via", "jmxquery", "-t", "50") == check(own_jvm)

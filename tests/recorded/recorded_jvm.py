@@ -1,0 +1,48 @@
+"""A JVM as it was recorded, or made up: it answers as the JMX clients do."""
+
+import json
+
+from stallwatch.sources.jmx import NoSuchAttributeError, NoSuchBeanError, ObjectName
+
+
+class RecordedJvm:
+    """``beans`` are attributes and their values by object name; an exception as a value is the answer."""
+
+    where = "db1:7199"
+
+    def __init__(self, beans, domains=None):
+        self.beans = beans
+        self.seen = domains or sorted({name.partition(":")[0] for name in beans})
+        self.asked = []  # the patterns of names
+        self.read_of = []  # the beans that were read
+
+    @classmethod
+    def load(cls, path):
+        """Read a recording."""
+        return cls(**json.loads(path.read_text()))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def domains(self):
+        """As the client's."""
+        return self.seen
+
+    def names(self, pattern):
+        """As the client's."""
+        self.asked.append(pattern)
+        wanted = ObjectName.parse(pattern)
+        return sorted(name for name in self.beans if wanted.matches(ObjectName.parse(name)))
+
+    def read(self, wanted):
+        """As the client's."""
+        for name, attributes in wanted:
+            self.read_of.append(name)
+            if name not in self.beans:
+                yield NoSuchBeanError(f"there is no MBean {name} at {self.where}")
+                continue
+            of = self.beans[name]
+            yield {at: of.get(at, NoSuchAttributeError(f"{name} has no attribute {at}")) for at in attributes}

@@ -1,0 +1,244 @@
+# ruff: noqa: E501 - names are as long as servers write them
+"""Which pools a JVM has, and what their numbers are: of beans as servers name them."""
+
+import math
+import runpy
+from pathlib import Path
+
+import pytest
+from stallwatch.probes.jmx_attributes.reader import Reader
+from stallwatch.probes.jmx_thread_pools.families import FAMILIES
+from stallwatch.probes.jmx_thread_pools.finding import places, read
+from stallwatch.probes.jmx_thread_pools.pool import NUMBERS
+from stallwatch.sources.jmx import UnreadableError
+
+RecordedJvm = runpy.run_path(str(Path(__file__).parents[1] / "recorded" / "recorded_jvm.py"))["RecordedJvm"]
+METRICS = "org.apache.cassandra.metrics:type=ThreadPools,path={},scope={},name={}"
+
+
+def found(beans, domains=None):
+    jvm = RecordedJvm(beans, domains)
+    return read(Reader(jvm, lambda _: None), places(jvm, lambda _: None))
+
+
+def pools(beans, domains=None):
+    """The numbers that are known of each pool, by the pool's name."""
+    return {
+        pool.name: {name: of for name in NUMBERS if (of := getattr(pool, name)) is not None}
+        for pool in found(beans, domains).pools
+    }
+
+
+def cassandra(pool, path="internal", **metrics):
+    return {METRICS.format(path, pool, name): of for name, of in metrics.items()}
+
+
+# Cassandra
+
+
+def test_cassandra_keeps_each_number_in_a_bean_of_its_own():
+    beans = cassandra(
+        "FlushWriter", ActiveTasks={"Value": 1}, PendingTasks={"Value": 2}, CompletedTasks={"Value": 300},
+        CurrentlyBlockedTasks={"Count": 4}, TotalBlockedTasks={"Count": 50}, MaxPoolSize={"Value": 6},
+        MaxTasksQueued={"Value": 7},
+    )  # fmt: skip
+    assert pools(beans) == {
+        "FlushWriter": {
+            "active": 1,
+            "pending": 2,
+            "completed": 300,
+            "blocked": 4,
+            "total_blocked": 50,
+            "maximum": 6,
+        }
+    }
+
+
+def test_counters_that_are_gauges_in_2_1_are_read_all_the_same():
+    beans = cassandra("ReadStage", "request", CurrentlyBlockedTasks={"Value": 4}, TotalBlockedTasks={"Value": 5})
+    assert pools(beans) == {"ReadStage": {"blocked": 4, "total_blocked": 5}}
+
+
+def test_the_names_of_before_1_2_count_where_there_are_no_others():
+    old = {
+        "org.apache.cassandra.internal:type=FlushWriter": {
+            "ActiveCount": 1, "PendingTasks": 2, "CompletedTasks": 3, "CurrentlyBlockedTasks": 4, "TotalBlockedTasks": 5,
+        },
+        "org.apache.cassandra.request:type=ReadStage": {"ActiveCount": 6},
+    }  # fmt: skip
+    assert pools(old) == {
+        "FlushWriter": {"active": 1, "pending": 2, "completed": 3, "blocked": 4, "total_blocked": 5},
+        "ReadStage": {"active": 6},
+    }
+    assert pools({**old, **cassandra("GossipStage", ActiveTasks={"Value": 7})}) == {"GossipStage": {"active": 7}}
+
+
+# Web servers
+
+
+def test_tomcat_s_connectors_are_called_what_the_quotes_hold():
+    beans = {
+        'Catalina:type=ThreadPool,name="http-nio-8080"': {"currentThreadsBusy": 7, "maxThreads": 200},
+        'Catalina:type=ThreadPool,name="http-nio-8080",subType=SocketProperties': {"soTimeout": 5},
+        'Tomcat:type=ThreadPool,name="http-nio-8081"': {"currentThreadsBusy": 8, "maxThreads": 100},
+    }
+    assert pools(beans) == {
+        "http-nio-8080": {"active": 7, "maximum": 200},
+        "http-nio-8081": {"active": 8, "maximum": 100},
+    }
+
+
+def test_minus_one_is_no_number():
+    beans = {
+        'Catalina:type=ThreadPool,name="ajp-nio-8009"': {"currentThreadsBusy": 3, "maxThreads": -1},
+        "Catalina:type=Executor,name=shared": {
+            "activeCount": 3, "maxThreads": 25, "queueSize": 4, "completedTaskCount": 5,
+        },
+    }  # fmt: skip
+    assert pools(beans) == {
+        "ajp-nio-8009": {"active": 3},
+        "shared": {"active": 3, "maximum": 25, "pending": 4, "completed": 5},
+    }
+
+
+def test_jetty_s_pools_are_called_by_their_number():
+    name = "org.eclipse.jetty.util.thread:type=queuedthreadpool,id={}"
+    old = {"busyThreads": 5, "maxThreads": 8, "queueSize": 0, "lowOnThreads": False}
+    new = {**old, "utilizedThreads": 4, "maxAvailableThreads": 6, "lowOnThreads": True}
+    assert pools({name.format(0): old, name.format("1,context=web"): new}) == {
+        "queuedthreadpool-0": {"active": 5, "maximum": 8, "pending": 0, "low": 0},
+        "queuedthreadpool-1 web": {"active": 4, "maximum": 6, "pending": 0, "low": 1},
+    }
+
+
+# Pools of connections
+
+
+@pytest.mark.parametrize("form", ["type={} (orders)", "type={},name=orders"])
+def test_hikaricp_keeps_the_limit_in_another_bean(form):
+    beans = {
+        f"com.zaxxer.hikari:{form.format('Pool')}": {"ActiveConnections": 10, "ThreadsAwaitingConnection": 3},
+        f"com.zaxxer.hikari:{form.format('PoolConfig')}": {"MaximumPoolSize": 10, "IdleTimeout": 600000},
+    }
+    assert pools(beans) == {"orders": {"active": 10, "maximum": 10, "blocked": 3}}
+
+
+def test_a_pool_of_tomcat_s_is_one_pool_however_many_beans_show_it():
+    name = 'name="jdbc/stock"'
+    of = "host=localhost,context=/shop"
+    beans = {
+        f"Catalina:type=DataSource,{of},class=javax.sql.DataSource,{name}": {"numActive": 1, "maxTotal": 8},
+        f"Catalina:type=DataSource,{of},class=javax.sql.DataSource,{name},connectionpool=connections": {
+            "NumActive": 2, "MaxTotal": 8, "NumWaiters": 3,
+        },
+        f"Catalina:type=DataSource,{of},class=javax.sql.DataSource,{name},connectionpool=connections,connection=1": {},
+        f"tomcat.jdbc:{name},context=/bills,type=ConnectionPool,host=localhost,class=X": {
+            "NumActive": 4, "MaxActive": 9, "WaitCount": 5,
+        },
+        f"tomcat.jdbc:{name},context=/bills,type=ConnectionPool,host=localhost,class=X,connections=Y": {},
+    }  # fmt: skip
+    assert pools(beans) == {
+        "jdbc/stock /shop": {"active": 2, "maximum": 8, "blocked": 3},
+        "jdbc/stock /bills": {"active": 4, "maximum": 9, "blocked": 5},
+    }
+
+
+def test_pools_of_one_name_in_two_virtual_hosts_are_two():
+    form = 'Catalina:type=DataSource,host={},context=/,class=javax.sql.DataSource,name="jdbc/a"'
+    beans = {form.format(host): {"numActive": 1, "maxTotal": 8} for host in ("one", "two")}
+    assert [pool.name for pool in found(beans).pools] == ["jdbc/a /", "jdbc/a /"]
+
+
+def test_any_pool_of_commons_pool_counts():
+    beans = {
+        "org.apache.commons.pool2:type=GenericObjectPool,name=jedis": {"NumActive": 1, "MaxTotal": 8, "NumWaiters": 0},
+        "org.apache.commons.pool2:type=GenericKeyedObjectPool,name=pool": {"NumActive": 2, "MaxTotal": -1},
+    }
+    assert pools(beans) == {"jedis": {"active": 1, "maximum": 8, "blocked": 0}, "pool": {"active": 2}}
+
+
+# Kafka
+
+
+def test_kafka_tells_how_idle_its_threads_are():
+    beans = {
+        "kafka.server:type=KafkaRequestHandlerPool,name=RequestHandlerAvgIdlePercent": {"OneMinuteRate": 0.7, "Count": 1},
+        "kafka.network:type=SocketServer,name=NetworkProcessorAvgIdlePercent": {"Value": 0.9},
+        "kafka.network:type=SocketServer,name=MemoryPoolUsed": {"Value": 0},
+    }
+    assert pools(beans) == {"RequestHandler": {"idle": 0.7}, "NetworkProcessor": {"idle": 0.9}}
+
+
+# What is asked
+
+
+def test_a_plain_jvm_is_asked_for_no_names():
+    jvm = RecordedJvm({}, ["JMImplementation", "java.lang", "java.nio", "java.util.logging", "com.sun.management"])
+    assert places(jvm, lambda _: None) == []
+    assert jvm.asked == []
+
+
+def test_cassandra_is_asked_for_no_other_pools():
+    jvm = RecordedJvm(cassandra("ReadStage", ActiveTasks={"Value": 0}), ["java.lang", "org.apache.cassandra.metrics"])
+    places(jvm, lambda _: None)
+    assert jvm.asked == ["org.apache.cassandra.metrics:type=ThreadPools,*"]
+
+
+def test_an_unknown_domain_is_searched_once_for_each_pattern():
+    jvm = RecordedJvm({}, ["java.lang", "Catalina"])
+    places(jvm, lambda _: None)
+    assert jvm.asked == ["*:type=*Pool,*", "*:type=Executor,*", "*:type=*DataSource,*"]
+
+
+def test_only_numbers_that_are_judged_or_shown_are_read():
+    jvm = RecordedJvm(cassandra("A", ActiveTasks={"Value": 0}, OldestTaskQueueTime={"Value": 0}))
+    read(Reader(jvm, lambda _: None), places(jvm, lambda _: None))
+    assert jvm.read_of == [METRICS.format("internal", "A", "ActiveTasks")]
+
+
+def test_every_number_of_the_declarations_is_one_of_a_pool():
+    assert {name for family in FAMILIES for bean in family.beans for name in NUMBERS if getattr(bean, name)} == set(
+        NUMBERS
+    )
+
+
+# What goes wrong
+
+
+def test_what_is_gone_when_it_is_read_is_left_out():
+    jvm = RecordedJvm({**cassandra("A", ActiveTasks={"Value": 1}), **cassandra("B", ActiveTasks={"Value": 2})})
+    existing = places(jvm, lambda _: None)
+    del jvm.beans[METRICS.format("internal", "A", "ActiveTasks")]
+    told = read(Reader(jvm, lambda _: None), existing)
+    assert ([pool.name for pool in told.pools], told.unread) == (["B"], [])
+
+
+@pytest.mark.parametrize(
+    ("value", "said"), [(None, "null"), (math.nan, "nan"), (math.inf, "inf"), ("many", "many"), ([1], "list")]
+)
+def test_what_is_no_number_is_said(value, said):
+    told = found(cassandra("A", ActiveTasks={"Value": 1}, PendingTasks={"Value": value}))
+    assert [pool.pending for pool in told.pools] == [None]
+    (why,) = told.unread
+    assert why.what == f"Value of {METRICS.format('internal', 'A', 'PendingTasks')} is {said}, which is not a number"
+
+
+def test_what_cannot_be_read_is_said():
+    why = UnreadableError("Value of X cannot be read: it threw")
+    told = found(cassandra("A", ActiveTasks={"Value": why}, PendingTasks={"Value": 1}))
+    assert told.unread == [why]
+    assert [(pool.active, pool.pending) for pool in told.pools] == [(None, 1)]
+
+
+def test_a_bean_without_any_of_the_attributes_is_no_pool():
+    assert pools({"any:type=ThreadPool,name=odd": {"Size": 3}}) == {}
+
+
+def test_names_that_only_look_like_those_of_pools_are_none():
+    beans = {
+        "any:type=ThreadPoolX,name=a": {"currentThreadsBusy": 1},
+        "any:type=ThreadPool,name=a,more=b": {"currentThreadsBusy": 1},
+        "com.zaxxer.hikari:type=Pool (a": {"ActiveConnections": 1},
+        "java.lang:type=MemoryPool,name=Metaspace": {"currentThreadsBusy": 1},
+    }
+    assert pools(beans) == {}

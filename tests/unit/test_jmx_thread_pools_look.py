@@ -1,0 +1,553 @@
+# ruff: noqa: E501, ISC004 - what is said is written as it is said
+"""What check_jmx_thread_pools says of a JVM, from run to run."""
+
+import json
+import os
+import runpy
+import time
+from pathlib import Path
+
+import pytest
+from stallwatch.options import jmx
+from stallwatch.sources.jmx import UnreachableError, UnreadableError
+
+TESTS = Path(__file__).parents[1]
+RecordedJvm = runpy.run_path(str(TESTS / "recorded" / "recorded_jvm.py"))["RecordedJvm"]
+PLUGIN = runpy.run_path(str(TESTS.parent / "plugins" / "check_jmx_thread_pools"))
+RUNTIME, THREADING = "java.lang:type=Runtime", "java.lang:type=Threading"
+METRICS = "org.apache.cassandra.metrics:type=ThreadPools,path=internal,scope={},name={}"
+FLUSH = ": the disks cannot take the flushes, writes will wait: look at iostat -x 1 and nodetool compactionstats; raise memtable_flush_writers only if the disks are idle"
+
+
+class Jvm(RecordedJvm):
+    """A JVM that has just started, and has threads but no pools."""
+
+    def __init__(self):
+        super().__init__({
+            RUNTIME: {"StartTime": 1_000_000, "Uptime": 300_000},
+            THREADING: {"ThreadCount": 45, "PeakThreadCount": 49, "DaemonThreadCount": 38},
+        })  # fmt: skip
+        self.deadlocked = []
+
+    def pool(self, name, active=0, limit=2, pending=0, blocked=0, total=0, completed=0):
+        """Let it have this pool of Cassandra's."""
+        self.seen = ["java.lang", "org.apache.cassandra.metrics"]
+        self.beans |= {
+            METRICS.format(name, "ActiveTasks"): {"Value": active},
+            METRICS.format(name, "MaxPoolSize"): {"Value": limit},
+            METRICS.format(name, "PendingTasks"): {"Value": pending},
+            METRICS.format(name, "CurrentlyBlockedTasks"): {"Count": blocked},
+            METRICS.format(name, "TotalBlockedTasks"): {"Count": total},
+            METRICS.format(name, "CompletedTasks"): {"Value": completed},
+        }
+
+    def bean(self, name, **attributes):
+        """Let it have this bean."""
+        self.beans[name] = attributes
+        self.seen = sorted({*self.seen, name.partition(":")[0]})
+
+    def later(self, seconds):
+        """Let it run on."""
+        self.beans[RUNTIME]["Uptime"] += 1000 * seconds
+
+    def restart(self):
+        """Let it begin anew."""
+        self.beans[RUNTIME] = {"StartTime": self.beans[RUNTIME]["StartTime"] + 1, "Uptime": 5000}
+
+    def deadlocked_threads(self):
+        """As the client's."""
+        if isinstance(self.deadlocked, Exception):
+            raise self.deadlocked
+        return self.deadlocked
+
+
+@pytest.fixture
+def jvm():
+    return Jvm()
+
+
+@pytest.fixture
+def check(jvm, monkeypatch, tmp_path):
+    """Run the plugin: exit status and what it says. Its second look finds what ``check.meanwhile`` does."""
+    waited = []
+
+    def sleep(seconds):
+        waited.append(seconds)
+        check.meanwhile()
+
+    monkeypatch.setattr(jmx, "connect", lambda *_: jvm)
+    monkeypatch.setattr("time.sleep", sleep)
+
+    def check(*options):
+        arguments = ["-P", "7199", "--state-dir", str(tmp_path), *options]
+        return PLUGIN["check"].run(PLUGIN["findings"], arguments)
+
+    def line(*options):
+        status, text = check(*options)
+        return status, text.split("\n")[0].partition(" | ")[0].removeprefix("JMX_THREAD_POOLS ")
+
+    def perfdata(*options):
+        return check(*options)[1].split("\n")[0].partition(" | ")[2]
+
+    check.meanwhile = lambda: None
+    check.waited, check.line, check.perfdata = waited, line, perfdata
+    return check
+
+
+# All is well
+
+
+def test_pools_without_trouble_are_one_sentence(check, jvm):
+    jvm.pool("MutationStage", completed=1000)
+    jvm.pool("Native-Transport-Requests", active=3, limit=128)
+    assert check("--no-state") == (
+        0,
+        "JMX_THREAD_POOLS OK - 2 pools, none blocked, busiest Native-Transport-Requests: 3 of 128 threads busy | pools=2 threads=45 active=3 pending=0 blocked=0 busy=2.34375%\n"
+        "[OK] blocked tasks are counted from now on: this is the first look",
+    )
+
+
+def test_with_v_there_is_a_table_like_that_of_nodetool(check, jvm):
+    jvm.pool("MutationStage", active=1, limit=32, pending=2, completed=1000)
+    jvm.pool("ValidationExecutor", limit=2147483647)
+    check()
+    jvm.later(60)
+    status, text = check("-v")
+    assert status == 0
+    assert text.splitlines()[1:] == [
+        "[OK] 45 threads (38 daemons, peak 49)",
+        "Pool Name           Active  Max  Pending  Completed  Blocked  All time blocked",
+        "MutationStage            1   32        2       1000        0                 0",
+        "ValidationExecutor       0    -        0          0        0                 0",
+    ]
+
+
+def test_a_jvm_without_pools_has_threads(check):
+    assert check() == (
+        0,
+        "JMX_THREAD_POOLS OK - no pool of a kind that is known (Cassandra, Tomcat, Jetty, HikariCP, DBCP, Tomcat JDBC, Kafka); 45 threads (38 daemons, peak 49) | pools=0 threads=45",
+    )
+
+
+def test_the_threads_of_the_jvm_can_be_judged(check):
+    assert check.line("--threads-warning", "40")[0] == 1
+    assert check.line("--threads-critical", "40:44")[0] == 2
+
+
+def test_the_line_stays_short_however_many_pools_there_are(check, jvm):
+    for number in range(60):
+        jvm.pool(f"pool-{number}-of-a-long-name", active=1, blocked=1, total=5)
+    status, text = check()
+    assert status == 1
+    assert len(text.split("\n")[0].encode()) < 1023
+    assert text.splitlines()[-1] == "... and 10 more"
+
+
+# Blocked
+
+
+def test_blocked_in_a_full_pool_is_critical(check, jvm):
+    jvm.pool("MemtableFlushWriter", active=2, pending=14, blocked=3, total=20)
+    assert check.line() == (
+        2,
+        f"CRITICAL - MemtableFlushWriter: 3 tasks blocked, 2 of 2 threads busy, 14 pending{FLUSH}",
+    )
+    assert check.waited == [1.0]
+
+
+def test_blocked_for_less_than_a_second_is_no_more_than_a_warning(check, jvm):
+    jvm.pool("MemtableFlushWriter", active=2, blocked=1)
+    check.meanwhile = lambda: jvm.pool("MemtableFlushWriter", active=2)
+    assert check.line() == (
+        1,
+        f"WARNING - MemtableFlushWriter: 1 task blocked, 2 of 2 threads busy, 0 pending{FLUSH}",
+    )
+
+
+def test_a_pool_that_is_gone_at_the_second_look_does_not_block_any_more(check, jvm):
+    jvm.pool("MemtableFlushWriter", active=2, blocked=1)
+    check.meanwhile = lambda: [jvm.beans.pop(name) for name in list(jvm.beans) if "Memtable" in name]
+    assert check.line()[0] == 1
+
+
+def test_blocked_in_a_pool_that_is_not_full_is_a_warning_at_once(check, jvm):
+    jvm.pool("MemtableFlushWriter", active=1, blocked=1)
+    assert check.line()[0] == 1
+    assert check.waited == []
+
+
+def test_the_user_s_own_range_counts_for_full_pools_too(check, jvm):
+    jvm.pool("MemtableFlushWriter", active=2, blocked=3)
+    assert check.line("-c", "50")[0] == 1
+    assert check.line("-w", "10", "-c", "50")[0] == 0
+    assert check.line("-c", "2")[0] == 2
+    assert check.line("-w", "10")[0] == 2
+
+
+def test_connections_that_are_waited_for_are_such_a_block(check, jvm):
+    jvm.bean("com.zaxxer.hikari:type=Pool (orders)", ActiveConnections=10, ThreadsAwaitingConnection=1)
+    jvm.bean("com.zaxxer.hikari:type=PoolConfig (orders)", MaximumPoolSize=10)
+    assert check.line() == (
+        2,
+        "CRITICAL - orders: 1 thread waits for a connection, 10 of 10 connections in use: statements are slow, or connections are not given back: look at what runs in the database; leakDetectionThreshold logs who keeps one",
+    )
+    jvm.bean("com.zaxxer.hikari:type=Pool (orders)", ActiveConnections=9, ThreadsAwaitingConnection=2)
+    assert check.line()[1].startswith("WARNING - orders: 2 threads wait for a connection, 9 of 10 connections in")
+
+
+def test_the_worst_pool_leads_and_each_is_told_once(check, jvm):
+    jvm.pool("A", active=1, blocked=9, total=9)
+    jvm.pool("B", active=2, blocked=3, total=3)
+    jvm.pool("C", active=2, blocked=5, total=5)
+    status, text = check()
+    assert status == 2
+    assert [line.partition(" busy")[0] for line in text.splitlines()] == [
+        "JMX_THREAD_POOLS CRITICAL - C: 5 tasks blocked, 2 of 2 threads",
+        "[CRITICAL] B: 3 tasks blocked, 2 of 2 threads",
+        "[WARNING] A: 9 tasks blocked, 1 of 2 threads",
+        "[OK] blocked tasks are counted from now on: this is the first look",
+    ]
+
+
+# Since the last run
+
+
+def test_tasks_that_were_blocked_since_the_last_run_are_a_warning(check, jvm):
+    jvm.pool("MemtableFlushWriter", total=1000)
+    assert check.line() == (0, "OK - 1 pool, none blocked, all idle")
+    jvm.later(60)
+    jvm.pool("MemtableFlushWriter", total=1017)
+    assert check.line() == (
+        1,
+        f"WARNING - MemtableFlushWriter: 17 tasks blocked in the last 1 min, 0 of 2 threads busy, 0 pending{FLUSH}",
+    )
+    jvm.later(60)
+    assert check.line() == (0, "OK - 1 pool, none blocked, all idle")
+
+
+def test_a_block_now_and_since_the_last_run_is_one_problem(check, jvm):
+    jvm.pool("MemtableFlushWriter")
+    check()
+    jvm.later(300)
+    jvm.pool("MemtableFlushWriter", active=2, blocked=3, total=17)
+    assert check.line()[1].startswith("CRITICAL - MemtableFlushWriter: 3 tasks blocked, 17 in the last 5 min, 2 of 2 ")
+    assert check.perfdata("--no-state").startswith("pools=1 threads=45 active=2 pending=0 blocked=3 busy=100%")
+
+
+def test_how_many_may_be_blocked_between_runs_is_for_the_user_to_say(check, jvm):
+    jvm.pool("A")
+    check()
+    jvm.later(60)
+    jvm.pool("A", total=17)
+    assert check.line("--blocked-new-warning", "20")[0] == 0
+    jvm.later(60)
+    jvm.pool("A", total=40)
+    assert check.line("--blocked-new-warning", "20", "--blocked-new-critical", "22")[0] == 2
+
+
+def test_a_first_run_says_so(check, jvm):
+    jvm.pool("A", total=5)
+    status, text = check()
+    assert status == 0
+    assert "blocked_new" not in text
+    assert text.endswith("[OK] blocked tasks are counted from now on: this is the first look")
+
+
+def test_a_restart_begins_anew_and_says_so(check, jvm):
+    jvm.pool("A", total=5)
+    check()
+    jvm.restart()
+    jvm.pool("A", total=7)
+    status, text = check()
+    assert status == 0
+    assert text.endswith("[OK] blocked tasks are counted from now on: the JVM has started anew since the last look")
+    jvm.later(60)
+    jvm.pool("A", total=8)
+    assert check.line()[1].startswith("WARNING - A: 1 task blocked in the last 1 min, ")
+
+
+def test_a_counter_that_went_down_begins_anew(check, jvm):
+    jvm.pool("A", total=5)
+    jvm.pool("B", total=5)
+    check()
+    jvm.later(60)
+    jvm.pool("A", total=3)
+    status, text = check()
+    assert status == 0
+    assert text.endswith("[OK] blocked tasks of A are counted from now on: it was reset, from 5 to 3")
+
+
+def test_pools_appear_one_after_the_other_while_cassandra_starts(check, jvm):
+    jvm.pool("GossipStage")
+    check()
+    jvm.later(60)
+    for name in "ABCDE":
+        jvm.pool(name, total=900)
+    status, text = check()
+    assert status == 0
+    assert text.endswith("[OK] blocked tasks of A, B, C and 2 more are counted from now on: it was not there at the last look")
+
+
+def test_a_pool_for_itself_has_a_memory_of_its_own(check, jvm):
+    jvm.pool("A")
+    check("--pool", "A")
+    jvm.later(60)
+    jvm.pool("A", total=3)
+    check("--pool", "A|B")
+    assert check.line("--pool", "A")[1].startswith("WARNING - A: 3 tasks blocked in the last 1 min, ")
+
+
+# Full
+
+
+def test_a_full_pool_is_no_problem_in_itself(check, jvm):
+    jvm.pool("CompactionExecutor", active=2, pending=70)
+    assert check.line() == (0, "OK - 1 pool, none blocked, busiest CompactionExecutor: 2 of 2 threads busy, 70 pending")
+
+
+def test_a_full_pool_that_serves_requests_is_a_warning_if_more_wait(check, jvm):
+    jvm.pool("Native-Transport-Requests", active=128, limit=128, pending=70)
+    assert check.line() == (
+        1,
+        "WARNING - Native-Transport-Requests: 128 of 128 threads busy, 70 pending: clients send more requests at once than native_transport_max_threads can serve: look at nodetool proxyhistograms: slow requests, or too many of them?",
+    )
+    check.meanwhile = lambda: jvm.pool("Native-Transport-Requests", active=127, limit=128, pending=70)
+    assert check.line()[0] == 0
+
+
+def test_a_tomcat_that_is_full_is_a_warning(check, jvm):
+    jvm.bean('Catalina:type=ThreadPool,name="http-nio-8080"', currentThreadsBusy=200, maxThreads=200)
+    assert check.line() == (
+        1,
+        "WARNING - http-nio-8080: 200 of 200 threads busy: new requests wait for a thread: take a thread dump (jstack PID) to see what holds them up: a slow database or service?",
+    )
+    assert check.line("--busy-warning", "~:")[0] == 0
+    assert check.line("--busy-critical", "95%")[0] == 2
+
+
+def test_the_share_that_is_busy_can_be_judged_of_any_pool(check, jvm):
+    jvm.pool("CompactionExecutor", active=3, limit=4)
+    assert check.line("--busy-warning", "50%", "--busy-critical", "80%")[1].startswith(
+        "WARNING - CompactionExecutor: 3 of 4 threads busy, 0 pending: compaction cannot keep up with the writes: "
+    )
+    assert check.line("--active-warning", "2")[0] == 1
+
+
+def test_a_limit_of_nothing_is_none(check, jvm):
+    jvm.pool("A", active=3, limit=0)
+    jvm.pool("B", active=2, limit=-1)
+    assert check.line("--busy-critical", "1") == (0, "OK - 2 pools, none blocked, busiest A: 3 threads busy")
+    assert "busy=" not in check.perfdata()
+
+
+# Kafka
+
+
+def test_kafka_s_threads_are_to_be_idle_for_a_third_of_the_time(check, jvm):
+    name = "kafka.server:type=KafkaRequestHandlerPool,name=RequestHandlerAvgIdlePercent"
+    jvm.bean(name, OneMinuteRate=0.31)
+    assert check("--no-state") == (
+        0,
+        "JMX_THREAD_POOLS OK - 1 pool, RequestHandler idle 31 % of the time | pools=1 threads=45 idle=31%",
+    )
+    jvm.bean(name, OneMinuteRate=0.29)
+    assert check.line() == (
+        1,
+        "WARNING - RequestHandler: idle 29 % of the time: its threads (num.io.threads) are at work nearly all the time, requests queue up: look at iostat -x 1, and at which clients send so many requests",
+    )
+    jvm.bean(name, OneMinuteRate=0.09)
+    assert check.line()[0] == 2
+    assert check.line("--idle-warning", "5:", "--idle-critical", "2:")[0] == 0
+
+
+def test_an_average_over_a_minute_is_not_known_before_a_minute_has_passed(check, jvm):
+    jvm.bean("kafka.server:type=KafkaRequestHandlerPool,name=RequestHandlerAvgIdlePercent", OneMinuteRate=0.0)
+    jvm.beans[RUNTIME]["Uptime"] = 59_000
+    assert check() == (
+        0,
+        "JMX_THREAD_POOLS OK - 1 pool | pools=1 threads=45\n"
+        "[OK] how idle RequestHandler are is not known yet: the JVM has just started",
+    )
+    jvm.later(1)
+    assert check.line()[0] == 2
+
+
+def test_a_broker_that_is_a_controller_too_is_not_idle_twice(check, jvm):
+    jvm.bean("kafka.server:type=KafkaRequestHandlerPool,name=RequestHandlerAvgIdlePercent", OneMinuteRate=1.98)
+    assert check.perfdata() == "pools=1 threads=45 idle=100%"
+
+
+# Choice
+
+
+def test_a_choice_of_pools_has_perfdata_and_thresholds_of_its_own(check, jvm):
+    jvm.pool("MemtableFlushWriter", active=1, pending=11, completed=60)
+    jvm.pool("MemtablePostFlush", pending=12)
+    jvm.pool("ReadStage", pending=13)
+    options = ["--pool", "Memtable.*", "--pending-warning", "11", "--pending-critical", "50"]
+    check(*options)
+    jvm.later(60)
+    jvm.pool("MemtableFlushWriter", active=1, pending=11, completed=180)
+    assert check(*options) == (
+        1,
+        "JMX_THREAD_POOLS WARNING - MemtablePostFlush: 12 pending, 0 of 2 threads busy: what follows a flush waits: for slow flushes, the commit log or old reads: look at iostat -x 1 and nodetool compactionstats"
+        " | pools=2 threads=45 active=1 pending=23 blocked=0 blocked_new=0 busy=50%"
+        " MemtableFlushWriter.blocked=0;0 MemtableFlushWriter.blocked_new=0;0 MemtableFlushWriter.busy=50% MemtableFlushWriter.pending=11;11;50 MemtableFlushWriter.active=1 MemtableFlushWriter.completed_per_s=2"
+        " MemtablePostFlush.blocked=0;0 MemtablePostFlush.blocked_new=0;0 MemtablePostFlush.busy=0% MemtablePostFlush.pending=12;11;50 MemtablePostFlush.active=0 MemtablePostFlush.completed_per_s=0",
+    )
+
+
+def test_a_name_that_no_pool_has_is_unknown_and_says_which_there_are(check, jvm):
+    jvm.pool("FlushWriter")
+    jvm.pool("ReadStage")
+    assert check.line("--pool", "Flush", "--pool", "Read") == (
+        3,
+        "UNKNOWN - no pool of db1:7199 fits Flush or Read: there are FlushWriter, ReadStage",
+    )
+    assert check.line("--pool", "Flush.*")[0] == 0
+
+
+def test_a_choice_where_there_are_no_pools_at_all_is_unknown(check):
+    assert check.line("--pool", "x")[1] == "UNKNOWN - no pool of db1:7199 fits x: there is none of a kind that is known"
+
+
+def test_what_is_no_regular_expression_is_refused(check):
+    status, line = check.line("--pool", "Flush[")
+    assert status == 3
+    assert line.startswith('UNKNOWN - argument --pool: "Flush[" is not a regular expression: unterminated character')
+
+
+# Deadlocks
+
+
+def test_deadlocks_are_looked_for_only_if_asked(check, jvm):
+    jvm.deadlocked = [21, 22]
+    assert check.line()[0] == 0
+    assert check.line("--deadlocks") == (
+        2,
+        "CRITICAL - 2 threads are deadlocked, they wait for each other for ever: #21, #22: jstack PID shows them by these numbers, and what they hold; only a restart ends it",
+    )
+
+
+def test_no_deadlock_is_a_zero(check):
+    assert check.perfdata("--deadlocks") == "pools=0 threads=45 deadlocked=0;;0"
+
+
+def test_a_role_that_may_not_look_for_deadlocks_is_told(check, jvm):
+    jvm.deadlocked = UnreadableError("findDeadlockedThreads of java.lang:type=Threading cannot be read: this user may not")
+    jvm.pool("A", active=1, blocked=1)
+    status, text = check("--deadlocks")
+    assert status == 1
+    assert (
+        "[UNKNOWN] deadlocks cannot be looked for: findDeadlockedThreads of java.lang:type=Threading cannot be read: this user may not: a read-only JMX role may not do that: log in as another one, or leave out --deadlocks"
+    ) in text.splitlines()
+
+
+# What cannot be known
+
+
+def test_a_number_that_cannot_be_read_is_unknown_and_hides_nothing(check, jvm):
+    jvm.pool("A", active=None, pending=None)
+    status, text = check()
+    assert status == 3
+    assert text.startswith(
+        "JMX_THREAD_POOLS UNKNOWN - Value of org.apache.cassandra.metrics:type=ThreadPools,path=internal,scope=A,name=ActiveTasks is null, which is not a number (and 1 more) | pools=1 threads=45 blocked=0"
+    )
+    jvm.pool("B", active=2, blocked=1)
+    assert check.line()[0] == 2
+
+
+def test_a_server_that_is_lost_meanwhile_is_unreachable(check, jvm):
+    jvm.pool("A", active=2, blocked=1)
+
+    def lose():
+        raise UnreachableError("db1:7199 closed the connection")
+
+    check.meanwhile = lose
+    assert check.line() == (3, "UNKNOWN - db1:7199 closed the connection")
+    assert check.line("--unreachable", "critical")[0] == 2
+
+
+def test_threads_that_cannot_be_counted_are_unknown(check, jvm):
+    del jvm.beans[THREADING]
+    assert check.line() == (3, "UNKNOWN - there is no MBean java.lang:type=Threading at db1:7199")
+
+
+def test_without_a_start_time_our_own_clock_has_to_do(check, jvm, monkeypatch):
+    del jvm.beans[RUNTIME]
+    jvm.pool("A")
+    assert check.line()[0] == 0
+    jvm.pool("A", total=1)
+    now = time.time()
+    monkeypatch.setattr("time.time", lambda: now + 60)
+    assert check.line()[1].startswith("WARNING - A: 1 task blocked in the last 1 min, ")
+
+
+def test_two_runs_at_once_are_one_look(check, jvm):
+    jvm.pool("A")
+    check()
+    jvm.later(60)
+    jvm.pool("A", total=1)
+    assert check.line()[0] == 1
+    assert check.line()[0] == 1
+
+
+def test_a_damaged_memory_is_a_first_look(check, jvm, tmp_path):
+    jvm.pool("A", total=4)
+    check()
+    (kept,) = tmp_path.glob("*.json")
+    content = json.loads(kept.read_text())
+    content["values"]["numbers"] = {"Cassandra/A blocked": "many"}
+    kept.write_text(json.dumps(content))
+    jvm.later(60)
+    assert check()[1].endswith("counted from now on: it was not there at the last look")
+
+
+# Output
+
+
+def test_programs_get_every_pool(check, jvm):
+    jvm.pool("A", active=1)
+    told = json.loads(check("--output", "json")[1])
+    assert told["summary"] == "1 pool, none blocked, busiest A: 1 of 2 threads busy"
+    assert told["findings"][0]["table"] == [
+        {"Pool Name": "A", "Active": 1, "Max": 2, "Pending": 0, "Completed": 0, "Blocked": 0, "All time blocked": 0}
+    ]
+
+
+def test_people_get_the_table(check, jvm):
+    jvm.pool("A", active=1)
+    assert check("--output", "human", "--no-state")[1].splitlines()[-2:] == [
+        "  Pool Name  Active  Max  Pending  Completed  Blocked  All time blocked",
+        "  A               1    2        0          0        0                 0",
+    ]
+
+
+def test_what_was_asked_is_told_with_vvv(check, jvm):
+    jvm.pool("A")
+    lines = check("-vvv")[1].splitlines()
+    assert lines[-3:-1] == [
+        "the domains of db1:7199 are java.lang, org.apache.cassandra.metrics",
+        "6 MBeans match org.apache.cassandra.metrics:type=ThreadPools,*",
+    ]
+    assert lines[-1].startswith("read 6 numbers of 1 pools in ")
+
+
+def test_a_name_cannot_break_the_output(check, jvm):
+    jvm.bean('evil:type=ThreadPool,name="a|b\\n=1;2"', currentThreadsBusy=1, maxThreads=2)
+    status, text = check("--pool", "(?s).*", "-v")
+    assert status == 0
+    assert text.count("|") == 1
+    assert " a_b__1_2.busy=50% " in text
+    assert text.splitlines()[-1] == "a/b =1;2        1    2"
+
+
+def test_help_says_that_a_read_only_role_may_not_look_for_deadlocks(check):
+    status, text = check("-h")
+    assert status == 3
+    assert max(len(line) for line in text.splitlines()) <= 80
+    assert "which a read-only JMX role may not" in " ".join(text.split())
+
+
+def test_the_plugin_may_be_executed():
+    assert os.access(TESTS.parent / "plugins" / "check_jmx_thread_pools", os.X_OK)

@@ -1,0 +1,76 @@
+import json
+
+from stallwatch.reading import Reading, State
+from stallwatch.report import Report, judge
+from stallwatch.table import Table
+from stallwatch.units import Range
+
+POOLS = Table(
+    ("Pool", "Active", "Max"), (("ReadStage", 3, 32), ("a|b\nc", None, 2147483646), ("x" * 70, 0.5, None))
+)
+
+
+def report(*readings, **settings):
+    return Report("demo", judge(readings, {"active": {"warning": Range("5")}}), **settings)
+
+
+def test_texts_stand_to_the_left_and_numbers_to_the_right():
+    assert Table(("Pool", "Active"), (("ReadStage", 3), ("b", 12345678))).lines() == [
+        "Pool         Active",
+        "ReadStage         3",
+        "b          12345678",
+    ]
+
+
+def test_what_is_not_known_is_a_dash_and_long_texts_are_cut():
+    lines = POOLS.lines()
+    assert lines[2].endswith("       -  2147483646")
+    assert lines[3] == "x" * 57 + "...     0.5           -"
+
+
+def test_a_column_of_which_nothing_is_known_keeps_its_name():
+    assert Table(("Pool", "Max"), (("a", None),)).lines() == ["Pool  Max", "a       -"]
+
+
+def test_a_table_is_told_with_v_below_the_other_lines():
+    pools = Reading("pools", 2, what="2 pools", table=Table(("Pool", "Active"), (("a", 1), ("b", 10))))
+    load = Reading("load", 3, what="load 3")
+    assert report(pools, load).text() == "DEMO OK - 2 pools | pools=2 load=3"
+    assert report(pools, load, everything=True, trace=["asked"]).text().splitlines() == [
+        "DEMO OK - 2 pools | pools=2 load=3",
+        "[OK] load 3",
+        "Pool  Active",
+        "a          1",
+        "b         10",
+        "asked",
+    ]
+
+
+def test_what_stands_in_a_table_is_told_only_if_something_is_wrong_with_it():
+    fine = Reading("active", 5, what="5 active", in_table=True)
+    worse = Reading("active", 6, what="6 active", in_table=True)
+    pools = Reading("pools", 2, what="2 pools")
+    assert report(pools, fine, everything=True).text() == "DEMO OK - 2 pools | pools=2 active=5;5"
+    assert report(pools, fine, worse).text() == "DEMO WARNING - 6 active | pools=2 active=5;5 active_2=6;5"
+    assert "5 active" not in report(pools, fine).human()
+    assert "WARNING   6 active" in report(pools, worse).human()
+
+
+def test_the_texts_of_a_table_are_fit_for_output():
+    (verdict,) = judge([Reading("pools", 3, table=POOLS)], {})
+    assert verdict.table.rows[1] == ("a/b c", None, 2147483646)
+
+
+def test_people_get_the_table_programs_its_rows():
+    pools = Reading("pools", 1, what="1 pool", table=Table(("Pool", "Max"), (("a", None),)))
+    assert report(pools).human() == "demo is OK\n  OK        1 pool\n  Pool  Max\n  a       -"
+    (found,) = json.loads(report(pools).json())["findings"]
+    assert found["table"] == [{"Pool": "a", "Max": None}]
+    assert "table" not in json.loads(report(Reading("load", 3)).json())["findings"][0]
+
+
+def test_a_long_table_is_capped_with_the_lines_above_it():
+    rows = tuple((f"pool {number}", number) for number in range(60))
+    lines = report(Reading("pools", 60, what="60", table=Table(("Pool", "N"), rows)), everything=True).text()
+    assert lines.splitlines()[-1] == "... and 11 more"
+    assert report(Reading("a", 1)).state is State.OK
