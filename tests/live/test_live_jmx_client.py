@@ -8,6 +8,7 @@ from jvm import VARIANTS, Jvm
 from stallwatch.deadline import Deadline
 from stallwatch.sources import jmx
 from stallwatch.sources.jmx.info import Attribute, Bean
+from troubled_link import TroubledLink
 
 THREADING, THREADS = "java.lang:type=Threading", "ThreadCount"
 
@@ -225,6 +226,35 @@ def test_a_connection_that_broke_is_made_anew(server):
     for link in server._session._links.values():
         link._wire._socket.shutdown(2)
     assert server.attribute("target:type=Numbers", "Int") == 42
+
+
+def test_a_question_that_always_breaks_the_connection_is_asked_twice_and_no_more(jvm_variant):
+    jvm = jvm_variant("own-rmi-port")
+    with (
+        TroubledLink(jvm.host, jvm.rmi_port, word=b"Double") as link,
+        jmx.connect(target(jvm, rmi_port=link.port), Deadline(20)) as server,
+    ):
+        assert server.attribute("target:type=Numbers", "Int") == 42
+        with pytest.raises(jmx.UnreachableError) as error:
+            server.attribute("target:type=Numbers", "Double")
+    asked = "closed the connection when asked for Double of target:type=Numbers"
+    assert error.value.what == f"127.0.0.1:{link.port} {asked}"
+
+
+def test_many_large_questions_do_not_block_both_sides(server):
+    names = [f"target:type={number:04d}{'x' * 50_000}" for number in range(600)]
+    answers = list(server.read((name, ["Value"]) for name in names))
+    assert [type(answer) for answer in answers] == [jmx.NoSuchBeanError] * 600
+    assert all(name in answer.what for name, answer in zip(names, answers, strict=True))
+
+
+def test_any_certificate_will_do_where_that_is_asked_for(jvm_variant):
+    for variant in ("tls", "wrong-certificate-name", "expired-certificate"):
+        jvm = jvm_variant(variant)
+        with jmx.connect(target(jvm, tls=jmx.Tls(wanted=True, insecure=True)), Deadline(20)) as server:
+            assert server.attribute(THREADING, THREADS) > 5
+        with pytest.raises(jmx.UnreachableError, match="is not to be trusted"):
+            jmx.connect(target(jvm, tls=jmx.Tls(wanted=True)), Deadline(20))
 
 
 def test_an_attribute_that_never_returns_ends_in_time_and_is_logged_out_from(tmp_path):

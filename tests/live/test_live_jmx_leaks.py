@@ -1,16 +1,16 @@
 """Checks leave nothing in the JVM that they ask: no thread, no connection, nothing that waits for a word."""
 
+import signal
 import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
+from check_jmx_command import command
 from jvm import Jvm
+from loopback import wait_until
 from stallwatch.deadline import Deadline
 from stallwatch.sources import jmx
 
-CHECK = Path(__file__).parents[2] / "plugins" / "check_jmx"
 NOTHING = {"threads": 0, "connections": 0, "unacknowledged": 0}
 GOOD = ("-O", "target:type=Trouble", "-A", "Good")
 # After some of these the server hangs up, and the check goes on over another connection.
@@ -25,8 +25,7 @@ ASKED = {
 
 def check(jvm, *arguments):
     """The exit status of a check."""
-    command = [sys.executable, CHECK, "-H", jvm.host, "-P", str(jvm.port), "--no-state", *arguments]
-    return subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode
+    return subprocess.run(command(jvm, *arguments), stdout=subprocess.DEVNULL, check=False).returncode
 
 
 def test_200_checks_leave_nothing(own_jvm):
@@ -53,6 +52,22 @@ def test_an_overdue_check_logs_out_all_the_same(tmp_path, jvm):
     assert found["threads"] == 0
     assert found["unacknowledged"] == 0
     assert found["connections"] <= 1  # the getter that never returns holds it
+
+
+def test_a_check_whose_own_work_takes_too_long_logs_out_all_the_same(own_jvm):
+    asked = ("-O", "target:type=Texts", "-A", "Long", "--match", "(.+)+!", "-t", "2s")
+    assert check(own_jvm, *asked) == 3
+    assert own_jvm.left_by_clients() == NOTHING
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_a_check_that_is_stopped_logs_out_all_the_same(how, own_jvm):
+    asked = command(own_jvm, "-O", "target:type=Texts", "-A", "Long", "--match", "(.+)+!", "-t", "60s")
+    with subprocess.Popen(asked, stdout=subprocess.DEVNULL) as process:
+        wait_until(lambda: own_jvm.left_by_clients()["threads"] == 1, 30, own_jvm.process, own_jvm.log)
+        process.send_signal(how)
+        assert process.wait(10) == 3
+    assert own_jvm.left_by_clients() == NOTHING
 
 
 @pytest.mark.parametrize("variant", ["password", "tls"])

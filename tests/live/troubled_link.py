@@ -11,14 +11,15 @@ class TroubledLink:
     """Passes everything between its ``port`` and the server's, until so many bytes came from the server.
 
     Then the connection is reset, or closed where ``reset`` is False. Later ones break at once where it is
-    ``for_good``, else not at all.
+    ``for_good``, else not at all. Whenever the client says ``word``, that connection breaks.
     """
 
-    def __init__(self, host, port, after, *, reset=True, for_good=True):
+    def __init__(self, host, port, after=None, *, reset=True, for_good=True, word=None):
         self.server = (host, port)
         self.left = after
         self.reset = reset
         self.for_good = for_good
+        self.word = word
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
 
@@ -51,6 +52,8 @@ class TroubledLink:
         """Pass on what has come; whether there may be more."""
         for key, _ in readable.select():
             octets = key.fileobj.recv(65536)
+            if self.word and self.word in octets and key.fileobj is not server:
+                return False
             if key.fileobj is server and self.left is not None:
                 octets = octets[: self.left]
                 self.left -= len(octets)
