@@ -18,7 +18,9 @@ NUMBERS = ("-O", "target:type=Numbers", "-A")
 TROUBLE = ("-O", "target:type=Trouble", "-A")
 COUNTER = ("-O", "target:type=Counter", "-A", "Value")
 BLOCKED = "org.apache.cassandra.metrics:type=ThreadPools,path=internal,scope=MemtableFlushWriter,name=CurrentlyBlockedTasks"
-ARTICLE = "check_jmx!$HOSTADDRESS$!{port}!-O org.apache.cassandra.internal:type=FlushWriter -A CurrentlyBlockedTask"
+ARTICLE = (
+    "check_jmx!$HOSTADDRESS$!{port}!-O org.apache.cassandra.internal:type=FlushWriter -A CurrentlyBlockedTask"
+)
 PEAK = """
 import os, resource, subprocess, sys
 status = subprocess.run(sys.argv[1:]).returncode
@@ -41,7 +43,7 @@ def test_a_key_of_a_composite_value_and_its_share(ask, jvm):
     assert said.status == 0
     assert said.text.startswith("JMX OK - Memory HeapMemoryUsage used ")
     assert " % of max 123.8 MiB)" in said.text
-    assert said.perfdata["Memory.HeapMemoryUsage.used"].endswith("%;80;90")
+    assert said.perfdata["Memory.HeapMemoryUsage.used.of_max"].endswith("%;80;90")
 
 
 def test_the_url_and_the_other_transport_say_the_same(ask, jvm, tmp_path):
@@ -74,6 +76,16 @@ def test_rows_of_tables_items_of_lists_and_keys_with_slashes(ask, jvm):
 def test_an_odd_name_can_be_asked_for(ask, jvm):
     said = ask(jvm, "-O", 'target:type=Odd,name="a=b,c:d"', "-A", "semi;colon", "-A", "Größe")
     assert (said.status, said.perfdata) == (0, {"a_b_c_d.semi_colon": "3", "a_b_c_d.Gr__e": "5"})
+
+
+def test_a_name_with_nothing_or_quotes_in_it_is_not_left_out(ask, own_jvm):
+    for name in ("name=", 'na"me=q'):
+        own_jvm.bean(f"shop:type=Till,{name}", {"Blocked": 999})
+    own_jvm.bean("shop:type=Till", {"Blocked": 1})
+    said = ask(own_jvm, "-O", "shop:*", "-A", "Blocked", "-c", "500")
+    assert (said.status, list(said.perfdata.values())) == (2, ["1;;500", "999;;500", "999;;500"])
+    assert ask(own_jvm, "-O", "shop:type=Till,name=", "-A", "Blocked", "-c", "500").status == 2
+    assert ask(own_jvm, "--list", "shop:*").output.endswith("\n3 MBeans with 3 attributes; domains: 1\n")
 
 
 def test_booleans_text_that_is_a_number_and_times_in_base_units(ask, own_jvm):
@@ -125,25 +137,30 @@ def test_one_number_of_all(ask, own_jvm):
     assert ask(own_jvm, *tills, "max", "-w", "10").text == "JMX WARNING - Till Queue: max 11 (c), 3 beans"
     assert ask(own_jvm, *tills, "min").text == "JMX OK - Till Queue: min -1 (b), 3 beans"
     assert ask(own_jvm, *tills, "count", "-c", "4:").status == 2
-    assert ask(own_jvm, *tills, "sum", "--of", "Size").perfdata == {"Till.Queue.sum": "25%"}
+    assert ask(own_jvm, *tills, "sum", "--of", "Size").perfdata == {"Till.Queue.of_Size.sum": "25%"}
     said = ask(own_jvm, *tills, "max", "--of", "Size", "--label", "fullest")
     assert said.text == "JMX OK - fullest: max 11 (55 % of Size 20) (c), 3 beans"
-    assert ask(own_jvm, "-O", "shop:type=None,*", "-A", "Queue", "--aggregate", "count").status == 0
+    none = ("-O", "shop:type=None,*", "-A", "Queue", "--aggregate", "count")
+    assert ask(own_jvm, *none).status == 3
+    assert ask(own_jvm, *none, "--missing", "ok").status == 0
 
 
 def test_a_whole_in_another_bean_named_alike(ask, own_jvm):
     for name, limit in (("a", 4), ("b", 50)):
         own_jvm.bean(f"shop:type=Used,name={name}", {"Value": 2})
         own_jvm.bean(f"shop:type=Limit,name={name}", {"Value": limit})
-    said = ask(own_jvm, "-O", "shop:type=Used,name=*", "-A", "Value", "--of", "shop:type=Limit,name={name}/Value")
-    assert said.perfdata == {"a.Value": "50%", "b.Value": "4%"}
+    said = ask(
+        own_jvm, "-O", "shop:type=Used,name=*", "-A", "Value", "--of", "shop:type=Limit,name={name}/Value"
+    )
+    assert said.perfdata == {"a.Value.of_Value": "50%", "b.Value.of_Value": "4%"}
 
 
 def test_what_has_no_limit_is_no_share(ask, jvm):
     said = ask(jvm, *POOLS, "--of", "max")
     assert said.status == 0
-    assert said.text.endswith(" beans, 1 more without a limit")
-    assert "Metaspace.Usage.used" not in said.perfdata
+    assert said.text.endswith(" beans, 1 without a limit")
+    assert len(said.perfdata) > 3
+    assert "Metaspace.Usage.used.of_max" not in said.perfdata
     metaspace = ("-O", "java.lang:type=MemoryPool,name=Metaspace", "-A", "Usage", "-K", "used", "--of", "max")
     said = ask(jvm, *metaspace)
     assert (said.status, said.text) == (3, "JMX UNKNOWN - Metaspace Usage used has no limit: max is -1")
@@ -182,7 +199,12 @@ def test_what_is_not_there_is_unknown_and_says_what_there_is(ask, jvm, arguments
 
 @pytest.mark.parametrize(("state", "status"), [("ok", 0), ("warning", 1), ("critical", 2), ("unknown", 3)])
 def test_the_user_says_what_it_means_that_something_is_missing(ask, jvm, state, status):
-    for missing in (("-O", "a:b=c", "-A", "X"), (*NUMBERS, "NullInteger"), (*NUMBERS, "Nix"), (*HEAP, "-K", "x")):
+    for missing in (
+        ("-O", "a:b=c", "-A", "X"),
+        (*NUMBERS, "NullInteger"),
+        (*NUMBERS, "Nix"),
+        (*HEAP, "-K", "x"),
+    ):
         assert ask(jvm, *missing, "--missing", state).status == status
 
 
@@ -208,13 +230,18 @@ def test_what_it_changed_by(ask, own_jvm):
     delta = (*COUNTER, "--delta", "-w", "50")
     first = ask(own_jvm, *delta)
     assert (first.status, first.perfdata) == (0, {})
-    assert first.text == "JMX OK - Counter Value: this is the first look, its change is told from the next run on"
+    assert (
+        first.text
+        == "JMX OK - Counter Value: this is the first look, its change is told from the next run on"
+    )
     own_jvm.set("target:type=Counter", Value=1060)
+    time.sleep(1)
     said = ask(own_jvm, *delta)
-    assert (said.status, said.perfdata) == (1, {"Counter.Value": "60;50"})
+    assert (said.status, said.perfdata) == (1, {"Counter.Value.delta": "60;50"})
     assert said.text.startswith("JMX WARNING - Counter Value +60 in ")
     own_jvm.set("target:type=Counter", Value=1040)
-    assert ask(own_jvm, *delta).perfdata == {"Counter.Value": "-20;50"}
+    time.sleep(1)
+    assert ask(own_jvm, *delta).perfdata == {"Counter.Value.delta": "-20;50"}
 
 
 def test_what_it_grew_by_per_second_on_the_clock_of_the_jvm(ask, own_jvm):
@@ -226,7 +253,7 @@ def test_what_it_grew_by_per_second_on_the_clock_of_the_jvm(ask, own_jvm):
     own_jvm.set("target:type=Counter", Value=5_000_000)
     said = ask(own_jvm, *rate)
     spent = time.monotonic() - begun
-    per_second = float(said.perfdata["Counter.Value"].removesuffix("B"))
+    per_second = float(said.perfdata["Counter.Value.rate"].removesuffix("B"))
     assert 5_000_000 / spent < per_second < 5_000_000
     assert said.text.endswith("/s")
 
@@ -236,16 +263,24 @@ def test_a_counter_that_went_back_and_a_new_jvm_begin_anew(ask, own_jvm):
     own_jvm.set("target:type=Counter", Value=500)
     ask(own_jvm, *rate)
     own_jvm.set("target:type=Counter", Value=20)
+    time.sleep(1)
     said = ask(own_jvm, *rate)
     assert (said.status, said.perfdata) == (0, {})
-    assert said.text == "JMX OK - Counter Value: it was reset, from 500 to 20, its rate is told from the next run on"
+    assert (
+        said.text
+        == "JMX OK - Counter Value: it was reset, from 500 to 20, its rate is told from the next run on"
+    )
     own_jvm.stop()
     os.remove(own_jvm.log)  # it says that a JVM is ready
     own_jvm.start()
     own_jvm.set("target:type=Counter", Value=900)
     said = ask(own_jvm, *rate)
-    assert said.text == "JMX OK - Counter Value: the JVM has started anew since the last look, its rate is told from the next run on"
-    assert (said.status, ask(own_jvm, *rate).perfdata) == (0, {"Counter.Value": "0;;0"})
+    assert (
+        said.text
+        == "JMX OK - Counter Value: the JVM has started anew since the last look, its rate is told from the next run on"
+    )
+    time.sleep(1)
+    assert (said.status, ask(own_jvm, *rate).perfdata) == (0, {"Counter.Value.rate": "0;;0"})
 
 
 def test_a_bean_that_is_new_has_no_rate_yet(ask, own_jvm):
@@ -253,9 +288,12 @@ def test_a_bean_that_is_new_has_no_rate_yet(ask, own_jvm):
     rate = ("-O", "shop:type=Till,*", "-A", "Sold", "--delta", "--unit", "c")
     ask(own_jvm, *rate)
     own_jvm.bean("shop:type=Till,name=b", {"Sold": 7})
+    time.sleep(1)
     said = ask(own_jvm, *rate)
-    assert (said.status, said.perfdata) == (0, {"a.Sold": "0"})
-    assert said.more == ["[OK] b Sold: it was not there at the last look, its change is told from the next run on"]
+    assert (said.status, said.perfdata) == (0, {"a.Sold.delta": "0"})
+    assert said.more == [
+        "[OK] b Sold: it was not there at the last look, its change is told from the next run on"
+    ]
 
 
 # The command of the article of 2012, through Nagios
@@ -268,7 +306,9 @@ def test_the_articles_misspelling_is_answered_with_the_name_that_exists(tmp_path
         3,
         "JMX UNKNOWN - org.apache.cassandra.internal:type=FlushWriter has no attribute CurrentlyBlockedTask: did you mean CurrentlyBlockedTasks?",
     )
-    said = check_jmx_command.nagios(tmp_path, ARTICLE.format(port=own_jvm.port) + "s -c 2", HOSTADDRESS=own_jvm.host)
+    said = check_jmx_command.nagios(
+        tmp_path, ARTICLE.format(port=own_jvm.port) + "s -c 2", HOSTADDRESS=own_jvm.host
+    )
     assert (said.status, said.text) == (2, "JMX CRITICAL - FlushWriter CurrentlyBlockedTasks 3")
     assert said.perfdata == {"FlushWriter.CurrentlyBlockedTasks": "3;;2"}
 
@@ -277,18 +317,27 @@ def test_a_cassandra_of_today_has_it_elsewhere(tmp_path, cassandra):
     command = ARTICLE.format(port=cassandra.port)
     said = check_jmx_command.nagios(tmp_path, command, HOSTADDRESS=cassandra.host)
     assert said.status == 3
-    assert said.text.endswith(f": did you mean CurrentlyBlockedTasks? This Cassandra has it as -O {BLOCKED} -A Count")
+    assert said.text.endswith(
+        f": did you mean CurrentlyBlockedTasks? This Cassandra has it as -O {BLOCKED} -A Count"
+    )
     said = check_jmx_command.nagios(tmp_path, command + "s -w 10 -c 50", HOSTADDRESS=cassandra.host)
     assert (said.status, said.perfdata) == (0, {"FlushWriter.CurrentlyBlockedTasks": "0;10;50"})
-    assert said.text == f"JMX OK - FlushWriter CurrentlyBlockedTasks 0 (read as Count of {BLOCKED}, which took its place)"
+    assert (
+        said.text
+        == f"JMX OK - FlushWriter CurrentlyBlockedTasks 0 (read as Count of {BLOCKED}, which took its place)"
+    )
 
 
 def test_the_examples_of_the_definition_work(tmp_path, cassandra):
     text = check_jmx_command.DEFINITION.read_text()
-    commands = [line.partition("check_command")[2].strip() for line in text.splitlines() if "check_command  " in line]
+    commands = [
+        line.partition("check_command")[2].strip() for line in text.splitlines() if "check_command  " in line
+    ]
     assert len(commands) == 3
     for command in commands:
-        said = check_jmx_command.nagios(tmp_path, command.replace("7199", str(cassandra.port)), HOSTADDRESS=cassandra.host)
+        said = check_jmx_command.nagios(
+            tmp_path, command.replace("7199", str(cassandra.port)), HOSTADDRESS=cassandra.host
+        )
         assert said.status == 0, said.output
 
 
@@ -328,7 +377,10 @@ def test_a_list_of_nothing_says_what_there_is(ask, jvm):
     assert said.status == 3
     assert " has cassandra in its name: its domains are JMImplementation, " in said.text
     said = ask(jvm, "--list", "java.lan:*")
-    assert (said.status, said.text) == (3, f"JMX UNKNOWN - no MBean at {jvm.host}:{jvm.port} matches java.lan:*: did you mean the domain java.lang?")
+    assert (said.status, said.text) == (
+        3,
+        f"JMX UNKNOWN - no MBean at {jvm.host}:{jvm.port} matches java.lan:*: did you mean the domain java.lang?",
+    )
 
 
 def test_values_are_listed_and_failures_say_why(tmp_path, jvm):
@@ -336,11 +388,19 @@ def test_values_are_listed_and_failures_say_why(tmp_path, jvm):
     beans = {bean["bean"]: bean for bean in map(json.loads, run.stdout.split("\n")[:-1])}
     assert run.returncode == 0
     trouble = {one["name"]: one for one in beans["target:type=Trouble"]["attributes"]}
-    assert trouble["Good"] == {"name": "Good", "type": "int", "access": "r", "description": "the attribute Good", "value": 1}
+    assert trouble["Good"] == {
+        "name": "Good",
+        "type": "int",
+        "access": "r",
+        "description": "the attribute Good",
+        "value": 1,
+    }
     assert "checked trouble" in trouble["ThrowsChecked"]["error"]
     assert trouble["WriteOnly"]["access"] == "w"
     assert "value" not in trouble["WriteOnly"]
-    numbers = {one["name"]: one["value"] for one in beans["target:type=Numbers"]["attributes"] if "value" in one}
+    numbers = {
+        one["name"]: one["value"] for one in beans["target:type=Numbers"]["attributes"] if "value" in one
+    }
     assert (numbers["MaxLong"], numbers["NaN"], numbers["NullInteger"]) == (2**63 - 1, "NaN", None)
 
 
@@ -351,7 +411,16 @@ def test_a_list_shows_no_secret(tmp_path, own_jvm):
     assert '"url=x trustStorePassword=*** y"' in run.stdout
 
 
+def test_names_and_types_are_never_taken_for_the_password(tmp_path, jvm):
+    words = ("--list", "java.lang:type=Memory", "--values", "--output", "json", "-u", "x", "-p", "e")
+    (line,) = check_jmx_command.run(tmp_path, jvm, *words).stdout.splitlines()
+    bean = json.loads(line)
+    assert bean["bean"] == "java.lang:type=Memory"
+    assert {"Verbose": "boolean"}.items() <= {one["name"]: one["type"] for one in bean["attributes"]}.items()
+
+
 def test_who_stops_reading_a_list_ends_it_quietly(tmp_path, own_jvm):
+    own_jvm.tell("many", 3000)  # more than a pipe holds
     with (tmp_path / "first").open("wb") as output:
         head = subprocess.Popen(["head", "-1"], stdin=subprocess.PIPE, stdout=output)
         run = check_jmx_command.run(tmp_path, own_jvm, "--list", "--values", "-t", "20s", stdout=head.stdin)
@@ -360,6 +429,19 @@ def test_who_stops_reading_a_list_ends_it_quietly(tmp_path, own_jvm):
     assert (run.returncode, run.stderr) == (3, "")
     assert (tmp_path / "first").read_text() == "[JMImplementation]\n"
     assert own_jvm.left_by_clients() == {"threads": 0, "connections": 0, "unacknowledged": 0}
+
+
+def test_a_slow_reader_gets_the_whole_list_and_keeps_no_log_in(tmp_path, own_jvm):
+    own_jvm.tell("many", 3000)
+    run = subprocess.Popen(
+        check_jmx_command.command(own_jvm, "--list", "-t", "3s"),
+        stdout=subprocess.PIPE, text=True, env=check_jmx_command.environment(tmp_path),
+    )  # fmt: skip
+    time.sleep(4)
+    assert own_jvm.left_by_clients() == {"threads": 0, "connections": 0, "unacknowledged": 0}
+    text = run.communicate(timeout=10)[0]
+    assert (run.returncode, text.count("\ntarget:type=Many,")) == (0, 3000)
+    assert text.splitlines()[-1].split()[1:3] == ["MBeans", "with"]
 
 
 def test_progress_is_shown_at_a_terminal_and_wiped_away(tmp_path, jvm):
@@ -379,7 +461,11 @@ def test_all_that_a_cassandra_shows_is_listed_in_little_memory(tmp_path, cassand
     with (tmp_path / "list").open("wb") as output:
         # From a small process: a child's peak counts what it was forked from.
         spoken = subprocess.run(
-            [sys.executable, "-c", PEAK, *command], stdout=output, stderr=subprocess.PIPE, text=True, check=False
+            [sys.executable, "-c", PEAK, *command],
+            stdout=output,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
         )
     assert spoken.returncode == 0
     with (tmp_path / "list").open(newline="\n") as lines:

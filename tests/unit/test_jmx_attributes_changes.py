@@ -43,11 +43,36 @@ def test_a_jvm_that_started_anew_begins_anew():
     assert run(memory, 10, start=2000, uptime=2000) == (1, 1.0)
 
 
-def test_two_looks_at_once_leave_the_first_to_the_next_run():
+def test_two_looks_at_once_are_one():
     memory = {}
     run(memory, 5)
-    assert run(memory, 6) == "no time has passed since the last look"
+    assert run(memory, 6, uptime=60_900) == "only 900 ms have passed since the first look"
     assert run(memory, 7, uptime=61_000) == (2, 1.0)
+    assert run(memory, 8, uptime=61_000) == (3, 1.0)
+    assert run(memory, 9, uptime=61_500) == (4, 1.5)
+    assert run(memory, 9, uptime=62_000) == (2, 1.0)
+
+
+def test_what_is_reset_stays_so_in_a_look_at_once():
+    memory = {}
+    run(memory, 5)
+    run(memory, 9, uptime=61_000)
+    assert run(memory, 3, uptime=61_500) == "it was reset, from 5 to 3"
+    assert run(memory, 4, uptime=63_000) == "it was reset, from 9 to 4"
+    assert run(memory, 6, uptime=64_000) == (2, 1.0)
+
+
+def test_nothing_is_compared_with_a_look_before_a_restart():
+    memory = {}
+    run(memory, 5)
+    run(memory, 9, uptime=61_000)
+    run(memory, 1, start=2000, uptime=1000)
+    assert run(memory, 2, start=2000, uptime=1500) == "only 500 ms have passed since the first look"
+
+
+def test_other_texts_make_another_key():
+    keys = [changes_of_runs.key(*parts) for parts in (("a/b",), ("a", "b"), ('a","b',), ("a", "", "b"))]
+    assert len(set(keys)) == len(keys)
 
 
 def test_only_a_counter_is_reset_when_it_goes_back():
@@ -79,3 +104,17 @@ def test_without_the_clock_of_a_jvm_ours_has_to_do(monkeypatch):
 def test_a_memory_that_makes_no_sense_is_none(memory):
     assert isinstance(run(memory, 5), str)
     assert run(memory, 7, uptime=61_000)[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("before", "why"),
+    [
+        (None, "only 0 s have passed since the first look"),
+        ({"at": None, "numbers": {"x": 1}}, "only 0 s have passed since the first look"),
+        ({"at": 61, "numbers": {"x": 1}}, "the clock has gone back since the last look"),
+    ],
+)
+def test_a_look_before_that_makes_no_sense_is_none(before, why):
+    memory = {"start": 1000, "at": 60, "numbers": {"x": 1}, "before": before}
+    assert run(memory, 5) == why
+    assert run(memory, 7, uptime=61_000) == (6, 1.0)

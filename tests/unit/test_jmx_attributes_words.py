@@ -64,6 +64,17 @@ def test_with_a_single_quantity_any_order_will_do(asked, words):
         (("-O", "a:b=c", "-A", "X", "-K", "k", "-K", "l"), "-K is there twice: repeat -A"),
         (("-O", "a:b=c", "-A", "X", "--rate", "--delta"), "--rate or --delta is there twice"),
         (("-O", "a:b=c", "-A", "X", "--match", "["), '--match "[" is no regular expression: '),
+        (("-O", "a:b=c", "-A", "X", "--match", "x", "--match", "y"), "--match is there twice: repeat -A"),
+        (("-O", "a:b=c", "-A", "X", "--match", "x", "-w", "5"), "--warning is for numbers: the state of a --match is said by --mismatch"),
+        (("-c", "5", "-O", "a:b=c", "-A", "X", "--match", "x", "-A", "Y", "--match", "z"), "--critical is for numbers"),
+        (("-O", "a:b=1", "-c", "5", "-A", "X", "--match", "x", "-O", "a:b=2", "-A", "X"), "--critical is for numbers"),
+        (("-O", "a:b=c", "-A", "X", "--match", "x", "--unit", "ms"), "--unit is for numbers"),
+        (("-O", "a:b=c", "-A", "X", "--mismatch", "warning"), "--mismatch is for text: it needs the --match that it is about"),
+        (("-O", "a:b=c", "-A", "X", "--of", ""), "--of is empty: write what it is a share of, as --of max"),
+        (("-O", "a:b=c", "-A", "X", "--label", "{nope}"), "--label {nope}: a:b=c has no key property nope"),
+        (("-O", "a:b=*", "-A", "X", "--of", "a:c={d}/Y"), "--of a:c={d}: a:b=* has no key property d"),
+        (("-O", "a:b=c", "-A", "X", "--unit", "share", "-c", "0.2:"), 'argument -c/--critical: range "0.2:": write a share in per cent with its sign, 0.2 as 20%'),
+        (("-O", "a:b=c", "-A", "X", "--unit", "share", "-w", "@5%:50"), 'argument -w/--warning: range "@5%:50": write a share'),
         (("-O", "a:b=c", "-A", "X", "--match", "x", "--rate"), "--match and --rate do not go together"),
         (("-O", "a:b=c", "-A", "X", "--of", "Y", "--delta"), "--of and --delta do not go together"),
         (("-O", "a:b=c", "-A", "X", "--aggregate", "count", "--of", "Y"), "--aggregate count has no share"),
@@ -87,7 +98,6 @@ def test_what_makes_no_sense_is_refused_with_a_sentence(asked, words, sentence):
         (("--unit", "ms"), "0.5"),
         (("--unit", "KiB"), "512000"),
         (("--unit", "ns"), "0.0000005"),
-        (("--unit", "share"), "500"),
         (("--unit", "MiB", "--of", "Y"), "500"),
         (("--unit", "ms", "--aggregate", "count"), "500"),
         (("--unit", "c", "--rate"), "500"),
@@ -107,6 +117,21 @@ def test_a_number_with_a_suffix_means_what_it_says(asked):
 
 
 @pytest.mark.parametrize(
+    ("text", "limit"), [("20%:", "20:"), ("5%:60.5%", "5:60.5"), ("0", "0"), ("~:0", "~:0")]
+)
+def test_the_limit_of_a_share_is_written_in_per_cent(asked, text, limit):
+    (quantity,) = asked("-O", "a:b=c", "-A", "X", "--unit", "share", "-w", text)
+    assert str((quantity.limits or {})["warning"]) == limit
+
+
+def test_what_is_for_numbers_may_be_said_for_all_where_some_are_text(asked):
+    number, text = asked(
+        "-c", "9", "--mismatch", "warning", "-O", "a:b=c", "-A", "X", "-A", "Y", "--match", "y"
+    )
+    assert (number.limits, text.limits) == ({"critical": Range("9")}, {"warning": Range("1:")})
+
+
+@pytest.mark.parametrize(
     ("text", "template", "path", "said"),
     [
         ("max", "", ("max",), "max"),
@@ -117,7 +142,7 @@ def test_a_number_with_a_suffix_means_what_it_says(asked):
     ],
 )  # fmt: skip
 def test_a_whole_may_be_anywhere(asked, text, template, path, said):
-    (quantity,) = asked("-O", "a:b=c", "-A", "X", "--of", text)
+    (quantity,) = asked("-O", "a:scope=c", "-A", "X", "--of", text)
     assert (quantity.of.template, quantity.of.path, quantity.of.said) == (template, path, said)
 
 

@@ -7,13 +7,11 @@ from argparse import Action
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterator
 
     from stallwatch.check import Check
-    from stallwatch.reading import Finding
-    from stallwatch.run import Run
+    from stallwatch.probes.jmx_listing import Wanted
 
-TIMEOUT = 60.0  # seconds: 65 000 attributes of a Cassandra take ten
+TIMEOUT = 60.0  # seconds: a minute's patience; with --values a Cassandra takes 7 s on a busy machine
 
 
 class List(Action):
@@ -27,7 +25,7 @@ class List(Action):
 
 
 def add(check: Check) -> None:
-    """Add the options; ``findings`` does what they say."""
+    """Add the options; ``wanted`` understands them."""
     about = (
         "list the MBeans and their attributes with type, r and w; all, those of a pattern as java.lang:*, or "
         "those with this word in their name; there are 60s for it; with --output json each line is one MBean"
@@ -36,25 +34,18 @@ def add(check: Check) -> None:
     check.option("--values", action="store_true", help="list the values, too")
 
 
-def findings(check: Check, options: Namespace, run: Run) -> Iterator[Finding]:
-    """List what was asked for."""
-    from stallwatch.options import jmx
-    from stallwatch.probes import jmx_listing
+def wanted(check: Check, options: Namespace) -> Wanted | None:
+    """Give what is to be listed, if anything is; what makes no sense ends the run as bad usage."""
+    if options.list is None:
+        if options.values:
+            check.parser.error("--values belongs to --list: give that, too")
+        return None
+    from stallwatch.probes.jmx_listing import Wanted
     from stallwatch.units import NotUnderstoodError
 
     if options.said:
         check.parser.error("--list takes a pattern of its own: leave out what belongs to -O and -A")
     try:
-        wanted = jmx_listing.Wanted(options.list)
+        return Wanted(options.list)
     except NotUnderstoodError as error:
         check.parser.error(f"--list: {error}")
-    kind = jmx_listing.JsonLines if options.output == "json" else jmx_listing.Text
-    style = kind(run.answer, more=bool(options.verbose))
-
-    def so_far(text: str) -> None:
-        run.deadline.doing = text
-        run.progress(text)
-
-    with jmx.connect(check, options, run) as server:
-        so_far(f"asking {server.where} for its MBeans")
-        yield from jmx_listing.listing(server, wanted, style, so_far, values=options.values)

@@ -25,11 +25,13 @@ if TYPE_CHECKING:
     from stallwatch.check import Check
 
     Said = dict[str, str]
+    Levels = tuple[Said, Said, Said]  # of everything, of the object, of the attribute itself
 
-_ONCE = {"key": "-K", "change": "--rate or --delta"}
+_ONCE = {"key": "-K", "change": "--rate or --delta", "match": "--match"}
 _NOT_TOGETHER = (
     ("match", "aggregate"), ("match", "of"), ("match", "change"), ("of", "change"),
 )  # fmt: skip
+_OF_NUMBERS = ("warning", "critical", "unit")  # of no use where text is matched
 _SLASH = r'((?:"(?:\\.|[^"\\])*"|\\.|[^/"\\])*)/(.+)'
 
 
@@ -52,22 +54,27 @@ def add(check: Check) -> None:
     check.option("-A", "--attribute", action=Word, help=about)
     about = r"way to a number in it: a key, an item's number, several with / between them (\/ for a slash)"
     check.option("-K", "--key", action=Word, metavar="PATH", help=about)
-    about = "what it is counted in (default: nothing); share: 0 to 1, told in per cent"
+    about = "what it is counted in (default: nothing); share: 0 to 1, told and judged in per cent"
     check.option("--unit", action=Word, choices=[unit for unit in UNITS if unit], help=about)
     about = "tell it in per cent of this: a key beside that of -K, ATTRIBUTE[/KEY], or OBJECT/ATTRIBUTE[/KEY]"
     check.option("--of", action=Word, metavar="WHOLE", help=about)
-    about = "what it grew by per second since the last run"
+    about = "what it grew by per second since the last run of this very command; runs within 1s count as one"
     check.option("--rate", action=Word, nargs=0, dest="change", const="rate", help=about)
-    about = "what it changed by since the last run"
+    about = "what it changed by since the last run of this very command, whoever ran it; as with --rate"
     check.option("--delta", action=Word, nargs=0, dest="change", const="delta", help=about)
-    check.option("--match", action=Word, metavar="REGEX", help="text: critical where this is not found in it")
+    check.option("--match", action=Word, metavar="REGEX", help="text: wrong where this is not found in it")
+    about = "state where the text does not match (default: critical)"
+    check.option("--mismatch", action=Word, choices=["warning", "critical"], help=about)
     about = "one number of all beans of a pattern; those without the attribute do not count"
     check.option("--aggregate", action=Word, choices=["sum", "max", "min", "avg", "count"], help=about)
     about = "its name; may hold key properties of the MBean, as {scope} (default: made of those)"
     check.option("--label", action=Word, metavar="NAME", help=about)
-    about = "state where it is missing, null, NaN, or has no limit to be a share of (default: unknown)"
+    about = (
+        "state where it is missing, null, NaN, or has no limit to be a share of; where --aggregate count has "
+        "none to count, unless a range alerts on 0 (default: unknown)"
+    )
     check.option("--missing", action=Word, choices=["ok", "warning", "critical", "unknown"], help=about)
-    about = "range for the attribute; bare numbers are counted in --unit"
+    about = "range for the attribute; bare numbers are counted in --unit, those of a share need a %"
     check.limit("-w", "--warning", action=Word, metavar="RANGE", help=f"warning {about}")
     check.limit("-c", "--critical", action=Word, metavar="RANGE", help=f"critical {about}")
 
@@ -81,16 +88,12 @@ def asked(check: Check, options: Namespace) -> list[Quantity]:
         check.parser.error(str(error))
 
 
-def changes(check: Check, options: Namespace, quantities: list[Quantity]) -> list[list[str]]:
-    """Tell apart what the next run is to know: nothing where nothing is about two runs."""
-    about = [
-        [str(one.asked), one.attribute, "/".join(one.path), one.unit, one.change]
-        for one in quantities
-        if one.change
-    ]
+def changes(check: Check, options: Namespace, quantities: list[Quantity]) -> bool:
+    """Whether any is about two runs, which --no-state makes impossible."""
+    about = [one.change for one in quantities if one.change]
     if about and options.no_state:
-        check.parser.error(f"--{about[0][-1]} needs the state that --no-state leaves alone")
-    return about
+        check.parser.error(f"--{about[0]} needs the state that --no-state leaves alone")
+    return bool(about)
 
 
 def _by_quantity(words: Iterable[tuple[str, str]]) -> list[Said]:
@@ -98,7 +101,7 @@ def _by_quantity(words: Iterable[tuple[str, str]]) -> list[Said]:
     everything: Said = {}
     of_object: Said = {}  # the first -O may also stand behind its -A
     objects = [of_object]
-    found: list[tuple[Said, Said]] = []
+    found: list[Levels] = []
     here = everything
     for word, value in words:
         if word == "object":
@@ -108,22 +111,40 @@ def _by_quantity(words: Iterable[tuple[str, str]]) -> list[Said]:
             here = of_object
         elif word == "attribute":
             here = {}
-            found.append((of_object, here))
+            found.append((everything, of_object, here))
         elif word in _ONCE and word in here:
             raise NotUnderstoodError(f"{_ONCE[word]} is there twice: repeat -A for another quantity")
         here[word] = value
     _must_be_whole(objects, found)
-    return [{**everything, **of_object, **own} for of_object, own in found]
+    _must_be_of_use(found)
+    return [*map(_merged, found)]
 
 
-def _must_be_whole(objects: list[Said], found: list[tuple[Said, Said]]) -> None:
+def _merged(levels: Levels) -> Said:
+    everything, of_object, own = levels
+    return {**everything, **of_object, **own}
+
+
+def _must_be_whole(objects: list[Said], found: list[Levels]) -> None:
     """Refuse an object without attributes, and attributes without an object."""
     if "object" not in objects[0]:
         raise NotUnderstoodError("what is to be read? Give -O OBJECT -A ATTRIBUTE; --list shows all")
     for one in objects:
-        if not any(of_object is one for of_object, _ in found):
+        if not any(of_object is one for _, of_object, _ in found):
             name = one["object"]
             raise NotUnderstoodError(f"-O {name} has no -A: --list '{name}' shows what attributes there are")
+
+
+def _must_be_of_use(found: list[Levels]) -> None:
+    """Refuse what is about numbers where all that it belongs to is text, and the other way round."""
+    for here in (level for levels in found for level in levels):
+        matched = ["match" in _merged(levels) for levels in found if any(here is level for level in levels)]
+        for word in here:
+            if word in _OF_NUMBERS and all(matched):
+                why = "the state of a --match is said by --mismatch"
+                raise NotUnderstoodError(f"--{word} is for numbers: {why}")
+            if word == "mismatch" and not any(matched):
+                raise NotUnderstoodError("--mismatch is for text: it needs the --match that it is about")
 
 
 def _quantity(said: Said) -> Quantity:
@@ -143,12 +164,13 @@ def _quantity(said: Said) -> Quantity:
         label=said.get("label", ""),
         missing=State[said.get("missing", "unknown").upper()],
     )
+    _must_be_fillable(quantity)
     return quantity._replace(limits=_limits(quantity, said))
 
 
 def _limits(quantity: Quantity, said: Said) -> dict[str, Range]:
     if quantity.match:
-        return {"critical": Range("1:")}  # found or not found
+        return {said.get("mismatch", "critical"): Range("1:")}  # found or not found
     counted_in = quantity.unit if quantity.base == quantity.counted_in else quantity.base
     limits: dict[str, Range] = {}
     for level in ("warning", "critical"):
@@ -177,6 +199,20 @@ def _must_go_together(said: Said, name: ObjectName) -> None:
         )
 
 
+def _must_be_fillable(quantity: Quantity) -> None:
+    """Refuse places for key properties that no bean of this name has."""
+    name, whole = quantity.asked, quantity.of.template if quantity.of else ""
+    if name.open_ended:
+        return
+    for option, template, more in (
+        ("label", quantity.label, ("domain", "attribute", "key")),
+        ("of", whole, ()),
+    ):
+        for place in PLACE.findall(template):
+            if place not in (*name.properties, *more):
+                raise NotUnderstoodError(f"--{option} {template}: {name} has no key property {place}")
+
+
 def _flag(said: Said, word: str) -> str:
     return said[word] if word == "change" else word
 
@@ -190,8 +226,10 @@ def _regex(text: str) -> re.Pattern[str]:
 
 def _whole(text: str) -> Whole:
     """Read what --of says; a slash in an object's name is to be quoted or escaped."""
+    if not text:
+        raise NotUnderstoodError("--of is empty: write what it is a share of, as --of max")
     if ":" not in text:
-        return Whole(steps(text)[-1] if text else "", steps(text))
+        return Whole(steps(text)[-1], steps(text))
     parts = re.fullmatch(_SLASH, text, re.DOTALL)
     if not parts:
         raise NotUnderstoodError(f'--of "{text}" names no attribute: write OBJECT/ATTRIBUTE')

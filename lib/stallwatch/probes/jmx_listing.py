@@ -19,14 +19,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any, Protocol
 
-    from stallwatch.probes.jmx_attributes.reader import Server
+    from stallwatch.sources.jmx import Server
     from stallwatch.sources.jmx.info import Attribute
     from stallwatch.sources.jmx.values import Value
 
     Values = dict[str, Value | JmxError]
 
     class Style(Protocol):
-        """A way to write a list, bean after bean."""
+        """A way to write a list, bean after bean, into ``written``."""
+
+        written: list[str]
 
         def bean(self, bean: Bean, attributes: list[Attribute], values: Values) -> None:
             """Write a bean. ``values`` has those that were asked for, or why they cannot be had."""
@@ -60,9 +62,7 @@ class Wanted:
     def beans(self, server: Server) -> list[Bean]:
         """Give them, their names as people write them, sorted by those."""
         found = server.beans(str(self._pattern) if self._pattern else "*:*")
-        named = [
-            Bean(familiar(name), bean.class_name) for bean in found for name in understood([bean.name])
-        ]
+        named = [Bean(familiar(name), bean.class_name) for bean in found for name in understood([bean.name])]
         return sorted(
             (bean for bean in named if self._pattern or self._word.search(bean.name)),
             key=lambda bean: bean.name.partition(":"),
@@ -80,7 +80,8 @@ class Wanted:
 def listing(
     server: Server, wanted: Wanted, style: Style, so_far: Callable[[str], None], *, values: bool
 ) -> Iterator[ProbeError]:
-    """Write the wanted beans in that style as they become known; ``so_far`` is told how far it has come."""
+    """Write the wanted beans in that style; ``so_far`` is told how far it has come."""
+    so_far(f"asking {server.where} for its MBeans")
     beans = wanted.beans(server)
     if not beans:
         yield wanted.none(server)
@@ -123,8 +124,8 @@ def _with_values(
 class Text:
     """The list for a person: a line for each bean, one for each of its attributes."""
 
-    def __init__(self, write: Callable[[str], None], *, more: bool) -> None:
-        self._write = write
+    def __init__(self, more: bool) -> None:  # noqa: FBT001
+        self.written: list[str] = []
         self._more = more  # also classes and descriptions
         self._domains: list[str] = []
         self._beans = self._attributes = self._unreadable = 0
@@ -134,19 +135,19 @@ class Text:
         width = min(_WIDEST_NAME, max((len(one.name) for one in attributes), default=0))
         types = min(_WIDEST_NAME, max((len(_short(one.type)) for one in attributes), default=0))
         lines = [self._attribute(one, values, width, types) for one in attributes]
-        self._write("".join(f"{line}\n" for line in [*self._head(bean), *lines]))
+        self.written.append("".join(f"{line}\n" for line in [*self._head(bean), *lines]))
         self._attributes += len(attributes)
         self._unreadable += sum(isinstance(value, JmxError) for value in values.values())
 
     def unknown(self, bean: Bean, why: str) -> None:
         """Write a bean whose attributes cannot be had."""
-        self._write("".join(f"{line}\n" for line in [*self._head(bean), f"  ! {_printable(why)}"]))
+        self.written.append("".join(f"{line}\n" for line in [*self._head(bean), f"  ! {_printable(why)}"]))
 
     def end(self) -> None:
         """Write how much it was."""
         unreadable = f", {self._unreadable} of them unreadable" if self._unreadable else ""
         counted = f"{self._beans} MBeans with {self._attributes} attributes{unreadable}"
-        self._write(f"\n{counted}; domains: {len(self._domains)}\n")
+        self.written.append(f"\n{counted}; domains: {len(self._domains)}\n")
 
     def _head(self, bean: Bean) -> list[str]:
         domain = bean.name.partition(":")[0]
@@ -177,17 +178,17 @@ class Text:
 class JsonLines:
     """The list for a program: an object for each bean, each in a line of its own."""
 
-    def __init__(self, write: Callable[[str], None], **_: object) -> None:
-        self._write = write
+    def __init__(self) -> None:
+        self.written: list[str] = []
 
     def bean(self, bean: Bean, attributes: list[Attribute], values: Values) -> None:
         """Write a bean."""
         told = [self._attribute(one, values) for one in attributes]
-        self._write(_json({"bean": bean.name, "class": bean.class_name, "attributes": told}) + "\n")
+        self.written.append(_json({"bean": bean.name, "class": bean.class_name, "attributes": told}) + "\n")
 
     def unknown(self, bean: Bean, why: str) -> None:
         """Write a bean whose attributes cannot be had."""
-        self._write(_json({"bean": bean.name, "class": bean.class_name, "error": why}) + "\n")
+        self.written.append(_json({"bean": bean.name, "class": bean.class_name, "error": why}) + "\n")
 
     def end(self) -> None:
         """Write nothing more."""

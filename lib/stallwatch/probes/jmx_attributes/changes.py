@@ -2,15 +2,20 @@
 
 ``Uptime`` of the JVM's Runtime runs steadily whatever happens to any wall clock, and ``StartTime`` tells a
 restart, after which counters begin anew. Where that bean cannot be read, our own clock has to do.
+
+A run that comes less than a second after another is the same look again: it is told what changed since the
+look before that one, and is not remembered. So a forced check neither raises an alert nor hides one.
 """
 
 from __future__ import annotations
 
+import json
 import time
+from typing import NamedTuple
 
 from stallwatch.probes.jmx_attributes.absent import NoChangeError
 from stallwatch.sources.jmx.errors import JmxError, UnreachableError
-from stallwatch.units import is_number, plain
+from stallwatch.units import is_number, plain, say_duration
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
@@ -20,32 +25,46 @@ if TYPE_CHECKING:
 
 _RUNTIME = "java.lang:type=Runtime"
 CLOCK = ((_RUNTIME, "StartTime"), (_RUNTIME, "Uptime"))  # both in ms
+_LEAST = 1.0  # seconds between two looks that are compared: over less, a rate is noise
+
+
+class _Look(NamedTuple):
+    """The numbers of one run, and when that was, in seconds."""
+
+    at: float
+    numbers: dict[str, Any]
 
 
 class Changes:
-    """What was remembered of the last run, and what the next one is to know."""
+    """What was remembered of the last runs, and what the next one is to know.
+
+    ``seconds`` lie between this look and the one that it is compared with; 0 if there is none.
+    """
 
     def __init__(self, memory: dict[str, Any], reader: Reader) -> None:
         self._memory = memory
         self._now: dict[str, float] = {}
         self._start, self._clock = _clock(reader)
-        at: Any = memory.get("at")
-        if not (isinstance(memory.get("numbers"), dict) and is_number(at)):
-            memory.clear()  # it is none of ours
-            at = self._clock
-        self.seconds: float = self._clock - at
+        self._last = _remembered(memory)
+        self._restarted = self._last is not None and memory.get("start") != self._start
+        passed = self._clock - self._last.at if self._last else 0
+        self._again = self._last is not None and not self._restarted and 0 <= passed < _LEAST
+        self._passed = passed
+        self._compared = _remembered(memory.get("before")) if self._again else self._last
+        self.seconds: float = self._clock - self._compared.at if self._compared else 0
 
     def since(self, key: str, number: float, *, only_grows: bool) -> float:
         """Give by how much the number of this key changed in ``seconds``, or raise NoChangeError."""
         self._now[key] = number
-        if not self._memory:
+        if not self._last:
             raise NoChangeError("this is the first look")
-        if self._memory.get("start") != self._start:
+        if self._restarted:
             raise NoChangeError("the JVM has started anew since the last look")
+        if not self._compared:
+            raise NoChangeError(f"only {say_duration(self._passed)} have passed since the first look")
         if self.seconds <= 0:
-            passed = "the clock has gone back" if self.seconds < 0 else "no time has passed"
-            raise NoChangeError(f"{passed} since the last look")
-        before = self._memory["numbers"].get(key)
+            raise NoChangeError("the clock has gone back since the last look")
+        before = self._compared.numbers.get(key)
         if not isinstance(before, int | float) or not is_number(before):
             raise NoChangeError("it was not there at the last look")
         if only_grows and number < before:
@@ -54,10 +73,25 @@ class Changes:
 
     def keep(self) -> None:
         """Remember this run for the next one."""
-        if self._memory and self._memory.get("start") == self._start and self.seconds == 0:
+        if self._again:
             return
         self._memory.clear()
         self._memory.update(start=self._start, at=self._clock, numbers=self._now)
+        if self._last and not self._restarted:
+            self._memory["before"] = self._last._asdict()
+
+
+def key(*parts: str) -> str:
+    """Make one key of several texts; no other texts make the same one."""
+    return json.dumps(parts)
+
+
+def _remembered(kept: Any) -> _Look | None:
+    """Read what a run kept; None if it is none of ours."""
+    match kept:
+        case {"at": int() | float() as at, "numbers": dict(numbers)} if is_number(at):
+            return _Look(at, numbers)
+    return None
 
 
 def _clock(reader: Reader) -> tuple[float | None, float]:

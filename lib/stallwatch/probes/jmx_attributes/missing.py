@@ -1,30 +1,37 @@
-"""Why a bean or an attribute is not there, and what may have been meant."""
+"""What may have been meant by a bean or an attribute that is not there."""
 
 from __future__ import annotations
 
 from stallwatch.probes.jmx_attributes import near, renamed
-from stallwatch.probes.jmx_attributes.absent import AbsentError
 from stallwatch.sources.jmx.errors import JmxError, NoSuchAttributeError
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
-    from stallwatch.probes.jmx_attributes.reader import Server
+    from collections.abc import Callable
+
+    from stallwatch.probes.jmx_attributes.absent import Sought
+    from stallwatch.sources.jmx import Server
     from stallwatch.sources.jmx.object_name import ObjectName
 
 _ENOUGH = 100  # beans whose attributes are looked through for one that was meant
 
 
-def explained(
-    server: Server, asked: ObjectName, attribute: str, error: JmxError | None = None
-) -> AbsentError:
-    """Explain the error of the first bean that was asked, or without one why a pattern fits none."""
-    what = error.what if error else f"no MBean at {server.where} matches {asked}"
-    if asked.is_pattern and error:
-        what = f"no MBean at {server.where} that matches {asked} has an attribute {attribute}"
+def hint(server: Server, sought: Sought, in_time: Callable[[], bool]) -> str:
+    """Say what may have been meant, while there is time for it; nothing if that cannot be found out."""
+    if not in_time():
+        return ""
+    try:
+        return _hint(server, sought, in_time)
+    except JmxError:  # a user may be allowed to read a bean, and not to search for others
+        return ""
+
+
+def _hint(server: Server, sought: Sought, in_time: Callable[[], bool]) -> str:
+    asked, attribute, error = sought
     advice = _old_spelling(server, asked, attribute) or _not_yet(asked, attribute)
     if not advice and isinstance(error, NoSuchAttributeError):
-        advice = _attributes(server, asked, attribute)
-    return AbsentError(what, advice or near.beans(server, asked))
+        return _attributes(server, asked, attribute)
+    return advice or near.beans(server, asked, in_time)
 
 
 def _not_yet(name: ObjectName, attribute: str) -> str:

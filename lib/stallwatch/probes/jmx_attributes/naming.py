@@ -7,9 +7,8 @@ stay the same. A bean is called the same whether it was asked for by its name or
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 
-from stallwatch.probes.jmx_attributes.absent import AbsentError
+from stallwatch.reading import ProbeError
 from stallwatch.sources.jmx.object_name import ObjectName, unquoted
 from stallwatch.units import NotUnderstoodError
 
@@ -21,10 +20,14 @@ PLACE = re.compile(r"\{([^{}]*)\}")  # a key property in a template
 
 
 def understood(texts: Iterable[str]) -> Iterator[ObjectName]:
-    """Read names that a server sent; what is no name could not be asked for, either."""
+    """Read names that a server sent; one that is against the rules can still be asked for, as it came."""
     for text in texts:
-        with suppress(NotUnderstoodError):
+        try:
             yield ObjectName.parse(text)
+        except NotUnderstoodError:
+            domain, _, rest = text.partition(":")
+            key, _, value = rest.partition("=")
+            yield ObjectName(domain, {key: value})
 
 
 def familiar(name: ObjectName) -> str:
@@ -46,7 +49,11 @@ def words(name: ObjectName, asked: ObjectName) -> list[str]:
     if len(keys) > 1 and "type" in asked.properties and "type" not in asked.wild_properties:
         keys.remove("type")
     domain = [name.domain] if ObjectName(asked.domain, {}).is_pattern else []
-    return domain + [unquoted(name.properties[key]) for key in keys]
+    return domain + [_word(name, key) for key in keys]
+
+
+def _word(name: ObjectName, key: str) -> str:
+    return unquoted(name.properties[key]) or f"{key}="
 
 
 def common_words(asked: ObjectName) -> list[str]:
@@ -55,12 +62,18 @@ def common_words(asked: ObjectName) -> list[str]:
     return words(ObjectName(asked.domain, fixed), asked) or [asked.domain]
 
 
+def fixed_words(asked: ObjectName) -> list[str]:
+    """Give the words that are among those of every bean of a pattern, in their order."""
+    keys = [key for key in _in_order(asked) if key != "type" and key not in asked.wild_properties]
+    return [_word(asked, key) for key in keys]
+
+
 def filled(template: str, values: Mapping[str, str], name: ObjectName) -> str:
-    """Put the values of one bean into the places ``{key}`` of a template; AbsentError if it lacks one."""
+    """Put the values of one bean into the places ``{key}`` of a template; ProbeError if it lacks one."""
 
     def fill(place: re.Match[str]) -> str:
         if place[1] not in values:
-            raise AbsentError(f"{name} has no key property {place[1]} for {template}")
+            raise ProbeError(f"{name} has no key property {place[1]} for {template}")
         return values[place[1]]
 
     return PLACE.sub(fill, template)

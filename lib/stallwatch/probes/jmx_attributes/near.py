@@ -7,7 +7,7 @@ from stallwatch.sources.jmx.object_name import ObjectName
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Protocol
 
     class Names(Protocol):
@@ -52,9 +52,12 @@ def _holds(word: str, part: str) -> bool:
     return len(part) >= _TELLING and part in word
 
 
-def beans(server: Names, asked: ObjectName) -> str:
-    """Say which beans may have been meant by a name or pattern that fits none."""
-    names = list(understood(server.names(f"{asked.domain}:*")))
+def beans(server: Names, asked: ObjectName, in_time: Callable[[], bool] = lambda: True) -> str:
+    """Say which beans may have been meant by a name or pattern that fits none; nothing without the time."""
+    texts = server.names(f"{asked.domain}:*")
+    if not in_time():
+        return ""
+    names = list(understood(texts))
     if not names:
         domains = server.domains()
         near = close(asked.domain, domains)

@@ -43,12 +43,17 @@ def text(value: Value, subject: str) -> str:
     if value is None:
         raise AbsentError(f"{subject} is null")
     if isinstance(value, bool):
-        return "true" if value else "false"
+        return boolean(value)
     if isinstance(value, dict):
         raise _in_parts(value, subject)
     if isinstance(value, list):
         return ", ".join(text(item, subject) if item is not None else "null" for item in value)
     return str(value)
+
+
+def boolean(value: Value) -> str:
+    """Write a boolean as Java does; nothing for any other value."""
+    return str(value).lower() if isinstance(value, bool) else ""
 
 
 def quoted(value: str) -> str:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from stallwatch.probes.jmx_attributes import naming
+from stallwatch.probes.jmx_attributes.absent import AbsentError
 from stallwatch.probes.jmx_attributes.scale import UNITS
 from stallwatch.reading import State
 from stallwatch.sources.jmx.object_name import ObjectName, unquoted
+from stallwatch.units import NotUnderstoodError
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
-    import re
+    from collections.abc import Sequence
 
     from stallwatch.units import Range
 
@@ -45,17 +48,30 @@ class Quantity(NamedTuple):
             return ""  # what a counter grew by is no counter
         return self.counted_in
 
+    @property
+    def labels_each(self) -> bool:
+        """Whether the label is that of each bean, not of all beans together."""
+        return bool(self.label) and not self.aggregate
+
     def who(self, name: ObjectName) -> list[str]:
         """Say in words which bean is asked; where each has a name of its own, that is the label."""
-        if not self.label or self.aggregate:
+        if not self.labels_each:
             return naming.words(name, self.asked)
+        return [naming.filled(self.label, self._places(name), name)]
+
+    def _places(self, name: ObjectName) -> dict[str, str]:
         own = {key: unquoted(value) for key, value in name.properties.items()}
-        more = {"domain": name.domain, "attribute": self.attribute, "key": "/".join(self.path)}
-        return [naming.filled(self.label, {**more, **own}, name)]
+        return {"domain": name.domain, "attribute": self.attribute, "key": "/".join(self.path), **own}
+
+    def unfilled(self, names: Sequence[ObjectName]) -> str:
+        """Give the first place of the label for which none of these beans has a key property."""
+        known = {place for name in names for place in self._places(name)}
+        unfilled = (place for place in naming.PLACE.findall(self.label) if place not in known)
+        return next(unfilled, "") if self.labels_each else ""
 
     def words(self, who: list[str]) -> list[str]:
         """Say in words what one bean is asked."""
-        return who if self.label and not self.aggregate else [*who, self.attribute, *self.path]
+        return who if self.labels_each else [*who, self.attribute, *self.path]
 
     @property
     def common_words(self) -> list[str]:
@@ -63,6 +79,28 @@ class Quantity(NamedTuple):
         if self.label and self.aggregate:
             return [self.label]
         return [*naming.common_words(self.asked), self.attribute, *self.path]
+
+    def name(self, words: list[str]) -> str:
+        """Make a name of words; a rate, a share or a sum is called otherwise than the attribute itself."""
+        return ".".join(words if self.label else [*words, *self._kind])
+
+    @property
+    def _kind(self) -> list[str]:
+        share = f"of_{self.of.said}" if self.of else ""
+        matched = "match" if self.match else ""
+        return [kind for kind in (matched, share, self.change, self.aggregate) if kind]
+
+    @property
+    def names(self) -> re.Pattern[str]:
+        """Give a pattern that fits every name it may ever have, whatever beans there are."""
+        if self.labels_each:
+            parts = naming.PLACE.split(self.label)[::2]  # what stands between the places
+            return re.compile(".*".join(map(re.escape, parts)), re.DOTALL)
+        if self.aggregate or not self.asked.is_pattern:
+            return re.compile(re.escape(self.name(self.common_words)))
+        last = self.name([self.attribute, *self.path])
+        words = map(re.escape, [*naming.fixed_words(self.asked), last])
+        return re.compile(r"(?:.*\.)?" + r"\.(?:.*\.)?".join(words), re.DOTALL)
 
 
 class Whole(NamedTuple):
@@ -78,7 +116,11 @@ class Whole(NamedTuple):
         return bool(self.template) and not naming.PLACE.search(self.template)
 
     def bean(self, name: ObjectName) -> ObjectName:
-        """Give the bean that it is read from, for the bean ``name``."""
+        """Give the bean that it is read from, for the bean ``name``; raises ProbeError."""
         if not self.template:
             return name
-        return ObjectName.parse(naming.filled(self.template, name.properties, name))
+        text = naming.filled(self.template, name.properties, name)
+        try:
+            return ObjectName.parse(text)
+        except NotUnderstoodError as error:
+            raise AbsentError(f"{self.template} makes no object name for {name}: {error}") from None

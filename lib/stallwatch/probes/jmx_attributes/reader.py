@@ -9,12 +9,9 @@ TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from stallwatch.sources.jmx.client import Client
-    from stallwatch.sources.jmx.jmxquery import Client as JavaClient
+    from stallwatch.sources.jmx import Server
     from stallwatch.sources.jmx.object_name import ObjectName
     from stallwatch.sources.jmx.values import Value
-
-    Server = Client | JavaClient
 
 # Beans of a pattern from which on it pays to ask for their attributes first, which are those of few classes:
 # an attribute that is not there is answered with 1 kB of stack trace (Cassandra 5: 5 s of CPU for all beans).

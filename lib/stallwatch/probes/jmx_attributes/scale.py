@@ -12,8 +12,6 @@ UNITS = {
     "s": ("s", 1), "ms": ("s", 1e-3), "us": ("s", 1e-6), "ns": ("s", 1e-9),
     "%": ("%", 1), "share": ("%", 100), "c": ("c", 1), "": ("", 1),
 }  # fmt: skip
-# A share is written in per cent, so its limits are, too.
-_WRITTEN_IN_BASE = ("share", "")
 _BARE = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?=:|$)"
 
 
@@ -33,7 +31,10 @@ def neat(value: float) -> float:
 def limit(text: str, unit: str) -> Range:
     """Read a range whose numbers without a suffix are counted in ``unit``; raises NotUnderstoodError."""
     base = UNITS[unit][0]
-    if unit == base or unit in _WRITTEN_IN_BASE:
+    if unit == "share" and any(float(bare) for bare in re.findall(_BARE, text)):
+        # 0.2 would be taken for 20 % by one and for 0.2 % by another.
+        raise NotUnderstoodError(f'range "{text}": write a share in per cent with its sign, 0.2 as 20%')
+    if unit in (base, "", "share"):
         return Range(text, base)
     try:
         return Range(re.sub(_BARE, lambda bare: repr(in_base(float(bare[0]), unit)), text), base)

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from stallwatch.probes.jmx_attributes.quantity import Quantity
 
 
+MANY = 100  # numbers of one quantity that still go into the perfdata: engines cut or drop long lines
+
+
 class Telling:
     """Tells one quantity; ``seconds`` lie between the two looks of a change."""
 
@@ -32,30 +35,27 @@ class Telling:
             met = quantity.match.search(sample.text)
             what = f"{subject} is {quoted(sample.text)}{instead}"
             why = f"it does not match {quantity.match.pattern}"
-            return Reading(".".join(words), 1 if met else 0, what=what, why="" if met else why, label="")
+            return Reading(quantity.name(words), 1 if met else 0, what=what, why="" if met else why, label="")
         what = f"{subject} {self._said(sample)}{instead}"
-        return Reading(".".join(words), self._figure(sample), quantity.base, what)
+        return Reading(quantity.name(words), self._figure(sample), quantity.base, what)
 
-    def aggregate(self, samples: Sequence[Sample]) -> Reading:
-        """Tell what all beans said together."""
+    def aggregate(self, samples: Sequence[Sample], beans: int, unlimited: int) -> Reading:
+        """Tell what the samples of so many beans say together; some have no limit to be a share of."""
         quantity, kind = self._quantity, self._quantity.aggregate
         words = quantity.common_words
-        name = ".".join(words if quantity.label else [*words, kind])
         figure, said = (len(samples), "") if kind == "count" else self._together(samples)
-        beans = f"{len(samples)} bean{'' if len(samples) == 1 else 's'}"
-        return Reading(name, figure, quantity.base, f"{' '.join(words)}: {said}{beans}")
+        what = f"{' '.join(words)}: {said}{_beans(len(samples), beans, unlimited)}"
+        return Reading(quantity.name(words), figure, quantity.base, what)
 
-    def summary(self, samples: Sequence[Sample], left_out: int) -> str:
-        """Tell in one line what several beans said."""
+    def summary(self, samples: Sequence[Sample], beans: int, unlimited: int) -> str:
+        """Tell in one line what the samples of so many beans say."""
         quantity = self._quantity
         subject = " ".join(quantity.common_words)
         if quantity.match:
             met = sum(bool(quantity.match.search(sample.text)) for sample in samples)
-            said = f"{met} of {len(samples)} beans match {quantity.match.pattern}"
-        else:
-            said = f"{self._span(samples)}, {len(samples)} bean{'s' * bool(samples[1:])}"
-        rest = f", {left_out} more without a limit" if left_out else ""
-        return f"{subject}: {said}{rest}"
+            return f"{subject}: {met} of {len(samples)} beans match {quantity.match.pattern}"
+        many = "" if len(samples) <= MANY else ", too many for perfdata: --aggregate makes one number of them"
+        return f"{subject}: {self._span(samples)}, {_beans(len(samples), beans, unlimited)}{many}"
 
     def _span(self, samples: Sequence[Sample]) -> str:
         """Say the least and the greatest, and whose they are."""
@@ -83,16 +83,18 @@ class Telling:
         wholes = [sample.whole for sample in samples if sample.whole is not None]
         if self._quantity.of and self._quantity.of.is_one:
             return wholes[0]
-        return sum(wholes) or None
+        return sum(wholes) if wholes else None
 
     def _figure(self, sample: Sample) -> float:
         """Give the number that is judged."""
-        return scale.neat(100 * sample.value / sample.whole) if sample.whole else sample.value
+        if sample.whole is None:
+            return sample.value
+        return scale.neat(100 * sample.value / sample.whole) if sample.whole else 0
 
     def _said(self, sample: Sample) -> str:
         if sample.text:
             return sample.text
-        if not (sample.whole and self._quantity.of):
+        if sample.whole is None or not self._quantity.of:
             return self._amount(sample.value)
         unit = self._quantity.counted_in
         share = f"{self._amount(self._figure(sample))} {scale.say(sample.whole, unit)}"
@@ -109,3 +111,9 @@ class Telling:
         if quantity.change == "delta":
             return f"{'+' if figure > 0 else ''}{said} in {say_duration(self._seconds)}"
         return said
+
+
+def _beans(told: int, beans: int, unlimited: int) -> str:
+    """Count the beans that a number is of; the others are those without a limit, and the new ones."""
+    counted = f"{told} of {beans}" if told < beans else str(told)
+    return f"{counted} bean{'s' * (beans != 1)}" + f", {unlimited} without a limit" * bool(unlimited)

@@ -1,0 +1,388 @@
+# ruff: noqa: E501 - what is said is written as it is said
+"""What check_jmx makes of beans, on a server that is not there."""
+
+import runpy
+import time
+from pathlib import Path
+
+import pytest
+from stallwatch.options import jmx
+from stallwatch.sources.jmx.errors import NoSuchAttributeError, NoSuchBeanError, UnreachableError
+from stallwatch.sources.jmx.info import Attribute, Bean
+from stallwatch.sources.jmx.object_name import ObjectName
+
+PLUGIN = Path(__file__).parents[2] / "plugins" / "check_jmx"
+
+
+class Server:
+    """Has the beans that it is given, and a JVM's clock; ``asked`` has what was searched for."""
+
+    where = "db1:7199"
+
+    def __init__(self):
+        self.clock = {"StartTime": 1000, "Uptime": 60_000}
+        self.beans_there = {"java.lang:type=Runtime": self.clock}
+        self.asked = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def domains(self):
+        return sorted({name.partition(":")[0] for name in self.beans_there})
+
+    def names(self, pattern="*:*"):
+        self.asked.append(pattern)
+        return sorted(
+            name
+            for name in self.beans_there
+            if not name.count("=") or ObjectName.parse(pattern).matches(ObjectName.parse(name))
+        )
+
+    def beans(self, pattern="*:*"):
+        return [Bean(name, "Bean") for name in self.names(pattern)]
+
+    def describe(self, beans):
+        for bean in beans:
+            yield [
+                Attribute(name, "long", readable=True, writable=False) for name in self.beans_there[bean.name]
+            ]
+
+    def read(self, wanted):
+        for name, attributes in wanted:
+            if name not in self.beans_there:
+                yield NoSuchBeanError(f"there is no MBean {name} at {self.where}")
+            else:
+                has = self.beans_there[name]
+                yield {
+                    one: has.get(one, NoSuchAttributeError(f"{name} has no attribute {one}"))
+                    for one in attributes
+                }
+
+    def attribute(self, name, attribute):
+        (found,) = self.read([(name, [attribute])])
+        return found[attribute]
+
+
+@pytest.fixture
+def server():
+    return Server()
+
+
+@pytest.fixture
+def ask(server, tmp_path, monkeypatch):
+    """Run check_jmx on the server, ``seconds`` after the last run: its status and output."""
+    monkeypatch.setattr(jmx, "connect", lambda *_: server)
+    plugin = runpy.run_path(str(PLUGIN))
+
+    def ask(*arguments, seconds=60, where=("-H", "db1", "-P", "7199")):
+        server.clock["Uptime"] += round(seconds * 1000)
+        return plugin["check"].run(plugin["findings"], [*where, "--state-dir", str(tmp_path), *arguments])
+
+    return ask
+
+
+def perfdata(output):
+    return dict(item.split("=") for item in output.split("\n")[0].partition(" | ")[2].split())
+
+
+# What is remembered
+
+
+def test_two_quantities_of_one_attribute_know_the_same_number(ask, server):
+    both = ("-O", "shop:type=Till", "-A", "Ms", "--rate", "--unit", "ms", "-c", "0.5s", "-A", "Ms", "--delta")
+    server.beans_there["shop:type=Till"] = {"Ms": 1000}
+    ask(*both)
+    server.beans_there["shop:type=Till"]["Ms"] = 121_000
+    status, output = ask(*both)
+    assert status == 2
+    assert perfdata(output) == {"Till.Ms.rate": "2s;;0.5", "Till.Ms.delta": "120000"}
+
+
+def test_a_slash_in_the_name_of_an_attribute_is_no_way_into_another(ask, server):
+    both = ("-O", "shop:type=Till", "-A", "a/b", "--delta", "-A", "a", "-K", "b", "--delta")
+    server.beans_there["shop:type=Till"] = {"a/b": 10, "a": {"b": 500}}
+    ask(*both)
+    server.beans_there["shop:type=Till"] = {"a/b": 11, "a": {"b": 507}}
+    assert list(perfdata(ask(*both)[1]).values()) == ["1", "7"]
+
+
+def test_each_command_has_a_memory_of_its_own(ask, server):
+    careful, easy = (
+        ("-O", "shop:type=Till", "-A", "Blocked", "--delta", "-w", limit) for limit in ("50", "500")
+    )
+    server.beans_there["shop:type=Till"] = {"Blocked": 100}
+    ask(*careful)
+    ask(*easy)
+    server.beans_there["shop:type=Till"] = {"Blocked": 160}
+    ask(*easy)
+    server.beans_there["shop:type=Till"] = {"Blocked": 170}
+    assert ask(*careful)[0] == 1
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        ("-H", "db2", "-P", "7199"),
+        ("-H", "db1", "-P", "7200"),
+        ("-U", "service:jmx:rmi:///jndi/rmi://db1:7199/other"),
+    ],
+)
+def test_each_agent_has_a_memory_of_its_own(ask, server, other):
+    delta = ("-O", "shop:type=Till", "-A", "Blocked", "--delta")
+    server.beans_there["shop:type=Till"] = {"Blocked": 100}
+    ask(*delta)
+    assert "this is the first look" in ask(*delta, where=other)[1]
+    url = ("-U", "service:jmx:rmi:///jndi/rmi://db1:7199/jmxrmi")
+    assert perfdata(ask(*delta, where=url)[1]) == {"Till.Blocked.delta": "0"}
+
+
+def test_a_forced_check_neither_raises_an_alert_nor_hides_one(ask, server):
+    rate = ("-O", "shop:type=Till", "-A", "Sold", "--rate", "-c", "50")
+    sold = server.beans_there["shop:type=Till"] = {"Sold": 0}
+    ask(*rate)
+    sold["Sold"] = 600
+    assert perfdata(ask(*rate)[1]) == {"Till.Sold.rate": "10;;50"}
+    sold["Sold"] += 20
+    status, output = ask(*rate, seconds=0.15)
+    assert (status, perfdata(output)) == (0, {"Till.Sold.rate": "10.3076;;50"})
+    sold["Sold"] = 600 + 60 * 60
+    assert ask(*rate, seconds=59.85)[0] == 2
+    assert ask(*rate, seconds=0.5)[0] == 2  # not hidden by nothing having been sold meanwhile
+
+
+def test_a_boolean_has_a_change_and_a_share(ask, server):
+    server.beans_there["shop:type=Till"] = {"Open": True, "All": 4}
+    delta = ("-O", "shop:type=Till", "-A", "Open", "--delta", "-c", "0")
+    ask(*delta)
+    assert ask(*delta) == (0, "JMX OK - Till Open 0 in 1 min | Till.Open.delta=0;;0")
+    assert (
+        ask("-O", "shop:type=Till", "-A", "Open", "--of", "All")[1]
+        == "JMX OK - Till Open 1 (25 % of All 4) | Till.Open.of_All=25%"
+    )
+
+
+# What it is called
+
+
+def test_names_do_not_depend_on_what_is_there(ask, server):
+    both = ("-O", "aaa:type=T", "-A", "V", "-O", "bbb:type=T", "-A", "V")
+    server.beans_there.update({"aaa:type=T": {"V": 1}, "bbb:type=T": {"V": 2}})
+    assert perfdata(ask(*both)[1]) == {"T.V": "1", "T.V_2": "2"}
+    del server.beans_there["aaa:type=T"]
+    assert perfdata(ask(*both)[1]) == {"T.V_2": "2"}
+
+
+def test_a_rate_and_a_share_have_names_of_their_own(ask, server):
+    server.beans_there["shop:type=Till"] = {"Sold": 5, "Max": 10}
+    all_three = ("-O", "shop:type=Till", "-A", "Sold", "--rate", "-A", "Sold", "--of", "Max", "-A", "Sold")
+    assert perfdata(ask(*all_three)[1]) == {"Till.Sold.of_Max": "50%", "Till.Sold": "5"}
+    assert perfdata(ask(*all_three)[1]) == {
+        "Till.Sold.rate": "0",
+        "Till.Sold.of_Max": "50%",
+        "Till.Sold": "5",
+    }
+
+
+def test_only_what_might_have_the_same_name_is_numbered(ask, server):
+    for pool in ("a", "b"):
+        for metric in ("Active", "Pending"):
+            server.beans_there[f"c:type=Pools,scope={pool},name={metric}"] = {"Value": 1}
+    said = ask(
+        "-O", "c:type=Pools,scope=*,name=Active", "-A", "Value", "-O", "c:type=Pools,name=Pending,*", "-A", "Value",
+        "-O", "c:type=Pools,scope=b,name=Active", "-A", "Value", "-O", "c:type=Pools,scope=b,name=*", "-A", "Value", "--label", "{scope}.{name}",
+    )[1]  # fmt: skip
+    assert set(perfdata(said)) == {
+        "a.Active.Value", "b.Active.Value", "a.Pending.Value", "b.Pending.Value", "b.Active.Value_2", "b.Active", "b.Pending",
+    }  # fmt: skip
+
+
+def test_limits_of_two_quantities_of_one_name_are_not_mixed_up(ask, server):
+    server.beans_there["shop:type=Till"] = {"Sold": 5}
+    status, output = ask("-O", "shop:type=Till", "-A", "Sold", "-w", "4", "-A", "Sold", "-c", "9")
+    assert (status, perfdata(output)) == (1, {"Till.Sold": "5;4", "Till.Sold_2": "5;;9"})
+
+
+def test_an_empty_value_is_called_by_its_key(ask, server):
+    server.beans_there["shop:type=Till,name="] = {"Blocked": 999}
+    assert ask("-O", "shop:*", "-A", "Blocked", "-c", "500") == (
+        2,
+        "JMX CRITICAL - Till name= Blocked 999 | Till.name_.Blocked=999;;500",
+    )
+
+
+def test_a_name_against_the_rules_is_asked_for_as_it_came(ask, server):
+    server.beans_there["shop:a=b,c"] = {"Blocked": 999}
+    server.names = lambda _: ["shop:a=b,c"]
+    assert ask("-O", "shop:*", "-A", "Blocked", "-c", "500")[0] == 2
+
+
+# Several beans
+
+
+def test_nothing_counted_is_missing_unless_a_limit_is_about_it(ask, server):
+    server.beans_there["java.lang:type=GarbageCollector,name=Copy"] = {"CollectionTime": 3}
+    count = ("-O", "java.lan:type=GarbageCollector,*", "-A", "CollectionTime", "--aggregate", "count")
+    status, output = ask(*count, "-c", "5")
+    assert status == 3
+    assert output.startswith(
+        "JMX UNKNOWN - no MBean at db1:7199 matches java.lan:type=GarbageCollector,*: did you mean the domain java.lang? | "
+    )
+    name = "GarbageCollector.CollectionTime.count"
+    assert perfdata(output) == {name: "0;;5"}
+    assert ask(*count, "-c", "1:")[0] == 2
+    assert ask(*count, "--missing", "ok") == (
+        0,
+        f"JMX OK - GarbageCollector CollectionTime: 0 beans | {name}=0",
+    )
+
+
+def test_an_aggregate_says_which_beans_it_leaves_out(ask, server):
+    one, other = server.beans_there["s:type=T,name=a"], server.beans_there["s:type=T,name=b"] = (
+        {"N": 100},
+        {"N": 100},
+    )
+    grown = ("-O", "s:type=T,*", "-A", "N", "--delta", "--unit", "c", "--aggregate", "sum")
+    ask(*grown)
+    one["N"], other["N"] = 60, 120
+    assert ask(*grown)[1].split("\n") == [
+        "JMX OK - T N: sum +20 in 1 min, 1 of 2 beans | T.N.delta.sum=20",
+        "[OK] a N: it was reset, from 100 to 60, its change is told from the next run on",
+    ]
+    one["Max"], other["Max"] = -1, 240
+    assert ask("-O", "s:type=T,*", "-A", "N", "--of", "Max", "--aggregate", "sum")[1].startswith(
+        "JMX OK - T N: sum 120 (50 % of Max 240), 1 of 2 beans, 1 without a limit | "
+    )
+
+
+def test_many_beans_have_no_perfdata_of_their_own(ask, server):
+    server.beans_there.update({f"s:type=T,name={number}": {"N": number} for number in range(101)})
+    status, output = ask("-O", "s:type=T,*", "-A", "N", "-c", "99")
+    assert (status, output) == (
+        2,
+        "JMX CRITICAL - 100 N 100\n[OK] T N: 0 (0) to 100 (100), 101 beans, too many for perfdata: --aggregate makes one number of them",
+    )
+
+
+@pytest.mark.parametrize(
+    ("used", "most", "status", "text"),
+    [
+        (0, 0, 0, "OK - a Used 0 (0 % of Max 0) | a.Used.of_Max=0%;80"),
+        (9, 0, 3, "UNKNOWN - a Used can be no share: Max is 0"),
+        (9, -1, 3, "UNKNOWN - a Used has no limit: Max is -1"),
+        (9, 2**63 - 1, 3, "UNKNOWN - a Used has no limit: Max is 9223372036854775807"),
+    ],
+)
+def test_nothing_is_a_limit(ask, server, used, most, status, text):
+    server.beans_there["s:type=T,name=a"] = {"Used": used, "Max": most}
+    assert ask("-O", "s:type=T,name=a", "-A", "Used", "--of", "Max", "-w", "80") == (status, f"JMX {text}")
+
+
+def test_a_share_of_nothing_is_not_passed_over_in_a_pattern(ask, server):
+    server.beans_there["s:type=T,name=a"] = {"Used": 10, "Max": 100}
+    server.beans_there["s:type=T,name=b"] = {"Used": 90, "Max": 0}
+    status, output = ask("-O", "s:type=T,*", "-A", "Used", "--of", "Max", "-w", "80")
+    assert (status, output.partition(" | ")[0]) == (3, "JMX UNKNOWN - b Used can be no share: Max is 0")
+
+
+def test_a_place_that_no_bean_can_fill_is_never_missing(ask, server):
+    server.beans_there.update(
+        {"s:type=T,name=a": {"N": 1}, "s:type=T,name=b": {"N": 1}, "s:type=T": {"N": 1}, "s:type=U": {"M": 1}}
+    )
+    pattern = ("-O", "s:*", "-A", "N", "--missing", "ok", "--label")
+    assert ask(*pattern, "{nope}") == (
+        3,
+        "JMX UNKNOWN - no MBean that matches s:* has a key property nope for --label {nope}",
+    )
+    status, output = ask(*pattern, "{name}")
+    assert (status, perfdata(output)) == (3, {"a": "1", "b": "1"})
+    assert "s:type=T has no key property name for {name}" in output
+    assert "s:type=U" not in output
+
+
+def test_a_whole_whose_name_makes_no_sense_leaves_the_others_their_say(ask, server):
+    server.beans_there.update({'s:name="a,b"': {"N": 1}, "s:name=a": {"N": 1}, "limit:type=xa": {"Max": 4}})
+    status, output = ask("-O", "s:name=*", "-A", "N", "--of", "limit:type=x{name}/Max")
+    assert (status, list(perfdata(output).values())) == (3, ["25%"])
+    assert 'limit:type=x{name} makes no object name for s:name="a,b": ' in output
+
+
+# Text
+
+
+def test_a_mismatch_may_be_a_warning(ask, server):
+    server.beans_there["s:type=T"] = {"Mode": "JOINING"}
+    mode = ("-O", "s:type=T", "-A", "Mode", "--match", "NORMAL")
+    assert ask(*mode)[0] == 2
+    assert ask(*mode, "--mismatch", "warning") == (
+        1,
+        'JMX WARNING - T Mode is "JOINING": it does not match NORMAL',
+    )
+
+
+# Hints
+
+
+def test_a_hint_never_costs_the_verdict(ask, server):
+    server.beans_there["s:type=T"] = {"N": 9}
+
+    def refused(_):
+        raise UnreachableError("this user may not")
+
+    server.names = refused
+    status, output = ask(
+        "-O", "s:type=Tt", "-A", "N", "-O", "s:type=T", "-A", "N", "-c", "5", "--unreachable", "critical"
+    )
+    assert status == 2
+    assert output.startswith(
+        "JMX CRITICAL - T N 9 (+1 more problem) | T.N=9;;5\n[UNKNOWN] there is no MBean s:type=Tt at db1:7199"
+    )
+
+
+def test_hints_come_after_all_has_been_remembered(ask, server, tmp_path):
+    server.beans_there["s:type=Till"] = {"N": 9}
+    kept = []
+    server.names = lambda _: kept.extend(tmp_path.glob("*.json")) or ["s:type=Till"]
+    output = ask("-O", "s:type=Til", "-A", "N", "-O", "s:type=Till", "-A", "N", "--delta")[1]
+    assert "did you mean s:type=Till?" in output
+    assert len(kept) == 1
+
+
+def test_nobody_looks_for_a_hint_that_is_not_told_or_has_no_time(ask, server):
+    missing = ("-O", "s:type=Tt", "-A", "N")
+    assert ask(*missing, "--missing", "ok") == (0, "JMX OK - there is no MBean s:type=Tt at db1:7199")
+    assert server.asked == []
+
+    def slow(pattern):
+        server.asked.append(pattern)
+        time.sleep(1.1)
+        return ["s:type=T"]
+
+    server.names = slow
+    assert ask(*missing, "-O", "s:type=Uu", "-A", "N", "-t", "2s")[1].split("\n") == [
+        "JMX UNKNOWN - there is no MBean s:type=Tt at db1:7199 (+1 more problem)",
+        "[UNKNOWN] there is no MBean s:type=Uu at db1:7199",
+    ]
+    assert server.asked == ["s:*"]
+
+
+def test_what_is_missing_is_known_even_if_the_connection_is_lost_later(ask, server):
+    read = server.read
+
+    def lost(wanted):
+        for name, attributes in wanted:
+            if "Limit" in attributes:
+                raise UnreachableError("db1:7199 closed the connection")
+            yield from read([(name, attributes)])
+
+    server.beans_there["s:type=T"] = {"C": {"used": 1}}
+    server.read = lost
+    status, output = ask(
+        "-O", "s:type=Uu", "-A", "N", "--missing", "critical", "-O", "s:type=T", "-A", "C", "-K", "used", "--of", "Limit"
+    )  # fmt: skip
+    assert (status, output.split("\n")) == (2, [
+        "JMX CRITICAL - there is no MBean s:type=Uu at db1:7199 (+1 more problem)",
+        "[UNKNOWN] db1:7199 closed the connection",
+    ])  # fmt: skip
