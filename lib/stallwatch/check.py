@@ -194,12 +194,12 @@ class Check:
 
     def _cut_short(self, why: str, options: Namespace, run: Run) -> tuple[int, str]:
         """Report what was found until the deadline: what is known to be wrong outranks what is not known."""
-        from stallwatch.reading import ProbeError
-
-        run.found.append(ProbeError(why))
         try:
+            from stallwatch.reading import ProbeError
+
+            run.found.append(ProbeError(why))
             return self._report(options, run)
-        except Exception:  # noqa: BLE001 - it interrupts whatever was going on
+        except Exception:  # noqa: BLE001 - it interrupts whatever was going on, an import maybe
             return UNKNOWN, self._unknown(why)
 
     def _report(self, options: Namespace, run: Run) -> tuple[int, str]:

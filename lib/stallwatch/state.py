@@ -41,7 +41,8 @@ def memory(
     try:
         store = _Store(identity, directory)
     except _UnusableError as error:
-        problems.append(ProbeError(f"nothing is remembered between runs: {error}"))
+        advice = "give this user a directory of its own with --state-dir"
+        problems.append(ProbeError(f"nothing is remembered between runs: {error}", advice))
         yield {}
         return
     try:

@@ -101,6 +101,18 @@ def test_a_password_file_that_is_not_there_or_is_no_text(target, tmp_path):
     assert "is no text" in target("-P", "1", "-u", "u", "--password-file", str(tmp_path / "bytes"))
 
 
+def test_a_user_needs_a_password(target, tmp_path):
+    (tmp_path / "empty").write_text("\n")
+    sentence = "the user u needs a password: give --password-file or $STALLWATCH_JMX_PASSWORD"
+    assert sentence in target("-P", "1", "-u", "u")
+    assert sentence in target("-P", "1", "-u", "u", "--password-file", str(tmp_path / "empty"))
+
+
+@pytest.mark.parametrize("option", ["--hostname", "--username", "--rmi-host"])
+def test_a_macro_without_a_value_is_not_taken_for_the_default(target, option):
+    assert f"{option} is empty" in target("-P", "1", f"{option}=")
+
+
 def test_what_does_not_go_together(target):
     assert "a password needs a user" in target("-P", "1", "-p", "x")
     assert "--client-key needs --client-cert" in target("-P", "1", "--client-key", "k")

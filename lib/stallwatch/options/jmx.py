@@ -61,6 +61,9 @@ def target(check: Check, options: Namespace) -> Target:
     password = _password(check, options)
     if password is not None and options.username is None:
         check.parser.error("a password needs a user: give -u")
+    if options.username is not None and not password:
+        how = f"give --password-file or ${PASSWORD}"
+        check.parser.error(f"the user {options.username} needs a password: {how}")
     if options.client_key and not options.client_cert:
         check.parser.error("--client-key needs --client-cert")
     given = (options.tls_registry, options.ca_file, options.client_cert, options.insecure)

@@ -60,11 +60,12 @@ class Session:
         return self._link(self._connection, self._deadline)
 
     def silent(self, asked: str) -> UnreachableError:
-        """Say that the server has not answered in time."""
-        return UnreachableError(
-            f"{self.where} has not answered within {say_duration(self._deadline.seconds)}: asked {asked}",
-            "is the JVM in a long garbage collection, or swapping? Or give more --timeout",
-        )
+        """Say that the server, which has let us in, has not answered in time."""
+        return self._silent(self.rmi_where, asked, "is the JVM in a long garbage collection, or swapping?")
+
+    def _silent(self, where: str, asked: str, advice: str) -> UnreachableError:
+        within = say_duration(self._deadline.seconds)
+        return UnreachableError(f"{where} has not answered within {within}: asked {asked}", advice)
 
     def explained(self, failure: Exception, name: str, attribute: str) -> JmxError:
         """Say why an attribute, or what else was asked of a bean, cannot be had; never with the password."""
@@ -147,7 +148,8 @@ class Session:
             link.send(call)
             stub = reference(link.answer(stub=True))
         except SilentError:
-            raise self.silent(asked) from None
+            advice = "is it a JMX port? If so, is the JVM stopped, or swapping?"
+            raise self._silent(place(peer.host, peer.port), asked, advice) from None
         except LostError:
             raise UnreachableError(
                 f"{place(peer.host, peer.port)} closed the connection without an answer",
