@@ -50,8 +50,9 @@ class Exit:
     """The one way out of a plugin: whoever comes first says its text, and the process is gone.
 
     ``os._exit`` leaves no chance to a loop that catches every exception, to a thread that a library
-    forgot, or to text that it left in a buffer. SIGTERM and SIGINT come here too. From now on standard
-    output leads nowhere for anybody else: a child that lives on cannot hold it, for which Icinga waits.
+    forgot, or to text that it left in a buffer. SIGTERM, SIGHUP and SIGINT come here too. From now on
+    standard output leads nowhere for anybody else: a child that lives on cannot hold it, for which Icinga
+    waits.
     """
 
     def __init__(self, line: Callable[[str], str]) -> None:
@@ -67,8 +68,9 @@ class Exit:
         self._code = UNKNOWN
         self._at_leisure = False
         self._deadline: Deadline | None = None
-        signal.signal(signal.SIGTERM, lambda *_: self.leave(UNKNOWN, line("terminated before the verdict")))
         signal.signal(signal.SIGINT, lambda *_: self.leave(UNKNOWN, line("interrupted before the verdict")))
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, lambda *_: self.leave(UNKNOWN, line("terminated before the verdict")))
 
     def at(self, deadline: Deadline, report: Callable[[str], tuple[int, str]]) -> None:
         """Leave when ``deadline`` has passed, whatever the plugin does then.

@@ -347,6 +347,12 @@ def test_questions_asked_in_the_middle_of_an_answer_use_the_same_connection(own_
         assert server._session.link() is link
 
 
+def test_logging_out_twice_does_no_harm(jvm):
+    server = jmx.connect(target(jvm), Deadline(20))
+    server.close()
+    server.close()
+
+
 def test_what_is_left_in_the_middle_of_an_answer_is_logged_out_from(own_jvm):
     own_jvm.tell("many", 500)
     with jmx.connect(target(own_jvm), Deadline(20)) as server:

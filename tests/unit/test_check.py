@@ -541,7 +541,8 @@ def test_the_deadline_ends_a_run_whose_reader_does_not_read(plugin):
 
 
 @pytest.mark.parametrize(
-    ("signal_number", "word"), [(signal.SIGTERM, b"terminated"), (signal.SIGINT, b"interrupted")]
+    ("signal_number", "word"),
+    [(signal.SIGTERM, b"terminated"), (signal.SIGHUP, b"terminated"), (signal.SIGINT, b"interrupted")],
 )
 def test_a_signal_ends_a_run_that_swallows_every_exception(plugin, signal_number, word):
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}

@@ -195,7 +195,9 @@ class Session:
         return ", ".join(map(str, names)) if isinstance(names, list) and names else "nothing"
 
     def close(self) -> None:
-        """Log out, whatever state the connection is in, and hang up."""
+        """Log out, whatever state the connection is in, and hang up; once is enough."""
+        if self._part not in self._deadline.farewells:
+            return
         self._deadline.farewells.remove(self._part)
         farewell = Deadline(min(_FAREWELL, self._deadline.seconds / 25))
         for _ in range(2):  # where the last connection turns out to be lost, a new one does
