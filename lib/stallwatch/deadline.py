@@ -63,7 +63,6 @@ class Exit:
         self._shown = ""
         self._output = fcntl(1, F_DUPFD_CLOEXEC, 3)  # not 2, which may be closed, too, and be silenced
         silence(1)
-        self._line = line
         self._turn = allocate_lock()
         self._code = UNKNOWN
         self._at_leisure = False
@@ -81,14 +80,19 @@ class Exit:
         (CPython 3.11). So there are both.
         """
         self._deadline = deadline
-        signal.signal(signal.SIGALRM, lambda *_: self._leave(lambda: report(_overdue(deadline))))
-        signal.setitimer(signal.ITIMER_REAL, deadline.seconds)
-        start_new_thread(self._watch, (deadline,))
 
-    def _watch(self, deadline: Deadline) -> None:
-        time.sleep(deadline.seconds + 0.1)
-        if not self._at_leisure:
-            self.leave(UNKNOWN, self._line(_overdue(deadline)))
+        def overdue(*_: object) -> NoReturn:
+            doing = f": {deadline.doing}" if deadline.doing else ""
+            self._leave(lambda: report(f"no verdict within {say_duration(deadline.seconds)}{doing}"))
+
+        def watch() -> None:
+            time.sleep(deadline.seconds + 0.1)
+            if not self._at_leisure:
+                overdue()
+
+        signal.signal(signal.SIGALRM, overdue)
+        signal.setitimer(signal.ITIMER_REAL, deadline.seconds)
+        start_new_thread(watch, ())
 
     def leave(self, code: int, text: str) -> NoReturn:
         """Write ``text`` to standard output and end the process with ``code``; 3 if it cannot be written."""
@@ -132,11 +136,6 @@ class Exit:
             os.write(self._terminal, f"\r{text}\x1b[K".encode(errors="replace"))
         except OSError:
             self._terminal = None  # it has hung up
-
-
-def _overdue(deadline: Deadline) -> str:
-    doing = f": {deadline.doing}" if deadline.doing else ""
-    return f"no verdict within {say_duration(deadline.seconds)}{doing}"
 
 
 def silence(descriptor: int) -> None:

@@ -400,7 +400,7 @@ def findings(options, run):
     print("begun", file=sys.stderr, flush=True) if options.verbose else None
     while True:
         try:
-            time.sleep(100)
+            time.sleep(0.1)  # a signal that comes just before a sleep is noticed after it
         except BaseException:
             pass
 """
@@ -523,6 +523,15 @@ def test_what_was_found_until_the_deadline_is_told(plugin):
     assert run.stdout == (
         b"DEMO CRITICAL - a disk is full (+1 more problem)\n"
         b"[UNKNOWN] no verdict within 500 ms: reading the next\n"
+    )
+
+
+def test_what_was_found_is_told_also_where_no_signal_gets_in(plugin):
+    found = "def findings(options, run):\n    yield Fault(State.CRITICAL, 'a disk is full')\n"
+    run = plugin(found + UNINTERRUPTED.split("\n", 2)[2], "-t", "500ms")
+    assert (run.returncode, run.stdout.splitlines()[0]) == (
+        2,
+        b"DEMO CRITICAL - a disk is full (+1 more problem)",
     )
 
 
