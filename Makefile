@@ -53,16 +53,21 @@ bench: $(VENV)/ready
 
 # A private virtual environment and a link to each plugin. Byte-compiled, because the user nagios may not write
 # there; without pip and setuptools, whose .pth file would cost every check. DESTDIR must not be seen in it.
-STAGED := $(DESTDIR)$(HOME_OF_IT)
+# It is made beside the one that is there: checks go on meanwhile, and also if it fails.
+FINAL := $(DESTDIR)$(HOME_OF_IT)
+STAGED := $(FINAL).new
 install:
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || contrib/debian-install python3-venv
 	umask 022 && $(PYTHON) -m venv --clear $(STAGED)
 	umask 022 && $(STAGED)/bin/pip install --quiet --no-compile .
-	umask 022 && $(STAGED)/bin/python3 -m compileall -q -f -s '$(DESTDIR)' $(STAGED)/lib
+	umask 022 && $(STAGED)/bin/python3 -m compileall -q -f -s $(STAGED) -p $(HOME_OF_IT) $(STAGED)/lib
 	$(STAGED)/bin/pip uninstall --quiet --yes setuptools pip 2>/dev/null
 	rm -rf $(STAGED)/bin/[Aa]ctivate* $(STAGED)/bin/pip* $(STAGED)/include
 	sed -i '/^command = /d' $(STAGED)/pyvenv.cfg
 	sed -i '1s|^#!.*|#!$(HOME_OF_IT)/bin/python3|' $(PLUGINS:%=$(STAGED)/bin/%)
+	rm -rf $(FINAL).old
+	$(PYTHON) -c "import os; os.path.isdir('$(FINAL)') and os.rename('$(FINAL)', '$(FINAL).old'); os.rename('$(STAGED)', '$(FINAL)')"
+	rm -rf $(FINAL).old
 	install -d $(DESTDIR)$(PLUGINDIR)
 	for plugin in $(PLUGINS); do ln -sf $(HOME_OF_IT)/bin/$$plugin $(DESTDIR)$(PLUGINDIR)/$$plugin; done
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then contrib/state-directory nagios; fi

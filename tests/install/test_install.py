@@ -68,3 +68,31 @@ def test_a_staged_installation_does_not_know_where_it_was_staged(tmp_path):
     assert found.stdout == ""
     plugin = tmp_path / "stage/opt/it/lib/stallwatch/bin/check_ndb_log"
     assert plugin.read_text().splitlines()[0] == "#!/opt/it/lib/stallwatch/bin/python3"
+
+
+def test_an_installation_that_fails_leaves_the_one_that_is_there(installed):
+    plugin = installed / "plugins" / "check_ndb_log"
+    places = (f"PREFIX={installed}", f"PLUGINDIR={installed}/plugins")
+    failing = subprocess.run(
+        ["make", "-s", "install", *places], cwd=ROOT, capture_output=True, check=False,
+        env={**os.environ, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": ""},
+    )  # fmt: skip
+    assert failing.returncode != 0
+    assert subprocess.run([plugin, "--version"], capture_output=True, check=False).stdout
+
+
+def test_a_newer_installation_takes_the_place_of_the_one_that_is_there_at_once(installed):
+    plugin = installed / "plugins" / "check_ndb_log"
+    places = (f"PREFIX={installed}", f"PLUGINDIR={installed}/plugins")
+    answers = set()
+    with subprocess.Popen(["make", "-s", "install", *places], cwd=ROOT) as installing:
+        while installing.poll() is None:
+            answers.add(subprocess.run([plugin, "--version"], capture_output=True, check=False).stdout)
+    assert installing.returncode == 0
+    assert len(answers) == 1
+    assert answers.pop().startswith(b"check_ndb_log ")
+    found = subprocess.run(
+        ["grep", "-rlE", r"lib/stallwatch\.(new|old)", installed], capture_output=True, check=False
+    )
+    assert found.stdout == b""
+    assert [path.name for path in (installed / "lib").iterdir()] == ["stallwatch"]
