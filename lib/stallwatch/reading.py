@@ -42,7 +42,7 @@ class Reading(NamedTuple):
     advice: str = ""  # the next step, said when it is not OK
     label: str | None = None  # in the perfdata; None: the name; "": not in the perfdata
     table: Table | None = None  # the numbers behind it, told with -v
-    in_table: bool = False  # of another reading: with -v, nothing is said of it unless it is not OK
+    in_table: bool = False  # of another reading: said only if it is worse than all that is said
 
 
 class Fault(NamedTuple):

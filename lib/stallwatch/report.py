@@ -134,8 +134,10 @@ class Report(NamedTuple):
 
     @property
     def ranked(self) -> list[Verdict]:
-        """The verdicts, worst first, in the order they were found among equals."""
-        return sorted(self.verdicts, key=lambda verdict: -verdict.state.gravity)
+        """What there is to say, worst first, in the order it was found among equals."""
+        gravest = max((one.state.gravity for one in self.verdicts if not one.in_table), default=-1)
+        said = [one for one in self.verdicts if not one.in_table or one.state.gravity > gravest]
+        return sorted(said, key=lambda verdict: -verdict.state.gravity)
 
     @property
     def state(self) -> State:
@@ -152,13 +154,10 @@ class Report(NamedTuple):
             room = LINE - len((head + more).encode())
         said = shorten(headline.sentence, room)
         below = [] if said == headline.sentence else [headline]
-        below += [verdict for verdict in others if self._tells(verdict)]
+        below += [verdict for verdict in others if self.everything or verdict.to_be_told]
         lines = [f"[{verdict.state.name}] {verdict.detail}" for verdict in below]
         lines += self._tables() if self.everything else []
         return "\n".join([head + said + more + perfdata, *_capped(lines), *_capped(self.trace)])
-
-    def _tells(self, verdict: Verdict) -> bool:
-        return verdict.to_be_told or (self.everything and not verdict.in_table)
 
     def _tables(self) -> list[str]:
         return [line for verdict in self.verdicts if verdict.table for line in verdict.table.lines()]
@@ -194,8 +193,6 @@ class Report(NamedTuple):
         """Write it for a person at a terminal, worst first."""
         lines = [f"{self.name} is {self.state.name}"]
         for verdict in self.ranked:
-            if verdict.in_table and not verdict.to_be_told:
-                continue
             lines.append(f"  {verdict.state.name:<9} {verdict.what or 'no details'}")
             if verdict.state is not State.OK:
                 lines += [f"  {'':<9} {word} {text}" for word, text in _reasons(verdict) if text]

@@ -262,7 +262,10 @@ def test_pools_that_appear_and_vanish(check, own_jvm):
         "JMX_THREAD_POOLS CRITICAL - GossipStage: 1 task blocked, 1 thread busy: "
     )
     own_jvm.tell("unregister", "org.apache.cassandra.metrics:*")
-    assert check(own_jvm)[0] == 0
+    status, lines = check(own_jvm)
+    assert status == 3
+    assert re.match(r"JMX_THREAD_POOLS UNKNOWN - .+ had 1 pool and has none now: is it starting", lines[0])
+    assert check(own_jvm, "--no-state")[0] == 0
 
 
 def test_java_sees_the_same_pools(check, own_jvm):

@@ -31,6 +31,9 @@ class RecordedJvm:
         """As the client's."""
         return self.seen
 
+    def names_ahead(self, wanted):
+        """As the Python client: of no use."""
+
     def names(self, pattern):
         """As the client's."""
         self.asked.append(pattern)

@@ -55,7 +55,9 @@ def test_cassandra_keeps_each_number_in_a_bean_of_its_own():
 
 
 def test_counters_that_are_gauges_in_2_1_are_read_all_the_same():
-    beans = cassandra("ReadStage", "request", CurrentlyBlockedTasks={"Value": 4}, TotalBlockedTasks={"Value": 5})
+    beans = cassandra(
+        "ReadStage", "request", CurrentlyBlockedTasks={"Value": 4}, TotalBlockedTasks={"Value": 5}
+    )
     assert pools(beans) == {"ReadStage": {"blocked": 4, "total_blocked": 5}}
 
 
@@ -70,7 +72,9 @@ def test_the_names_of_before_1_2_count_where_there_are_no_others():
         "FlushWriter": {"active": 1, "pending": 2, "completed": 3, "blocked": 4, "total_blocked": 5},
         "ReadStage": {"active": 6},
     }
-    assert pools({**old, **cassandra("GossipStage", ActiveTasks={"Value": 7})}) == {"GossipStage": {"active": 7}}
+    assert pools({**old, **cassandra("GossipStage", ActiveTasks={"Value": 7})}) == {
+        "GossipStage": {"active": 7}
+    }
 
 
 # Web servers
@@ -146,12 +150,57 @@ def test_a_pool_of_tomcat_s_is_one_pool_however_many_beans_show_it():
 def test_pools_of_one_name_in_two_virtual_hosts_are_two():
     form = 'Catalina:type=DataSource,host={},context=/,class=javax.sql.DataSource,name="jdbc/a"'
     beans = {form.format(host): {"numActive": 1, "maxTotal": 8} for host in ("one", "two")}
-    assert [pool.name for pool in found(beans).pools] == ["jdbc/a /", "jdbc/a /"]
+    assert [pool.name for pool in found(beans).pools] == ["jdbc/a / one", "jdbc/a / two"]
+
+
+def test_pools_of_one_name_in_two_domains_are_two():
+    beans = {
+        'app1:type=ThreadPool,name="http"': {"currentThreadsBusy": 200, "maxThreads": 200},
+        'app2:type=ThreadPool,name="http"': {"currentThreadsBusy": 0, "maxThreads": 10},
+        "shop:type=BasicDataSource,name=ds,connectionpool=connections": {"NumActive": 8, "NumWaiters": 5},
+        "stock:type=BasicDataSource,name=ds,connectionpool=connections": {"NumActive": 0, "NumWaiters": 0},
+    }
+    assert pools(beans) == {
+        "http app1": {"active": 200, "maximum": 200},
+        "http app2": {"active": 0, "maximum": 10},
+        "ds shop": {"active": 8, "blocked": 5},
+        "ds stock": {"active": 0, "blocked": 0},
+    }
+
+
+def test_a_connector_and_an_executor_of_one_name_are_two():
+    beans = {
+        "Catalina:type=ThreadPool,name=web": {"currentThreadsBusy": 2, "maxThreads": 2},
+        "Catalina:type=Executor,name=web": {"activeCount": 0, "maxThreads": 25, "queueSize": 0},
+    }
+    assert [(pool.name, pool.busy) for pool in found(beans).pools] == [("web", 100), ("web", 0)]
+
+
+def test_pools_that_are_called_the_same_are_parted_by_what_differs_alone():
+    name = "org.apache.commons.pool2:type=Generic{}ObjectPool,name=pool"
+    beans = {name.format(""): {"NumActive": 1}, name.format("Keyed"): {"NumActive": 2}}
+    assert pools(beans) == {"pool": {"active": 1}, "pool Keyed": {"active": 2}}
+
+
+def test_what_tomcat_jdbc_shows_once_more_in_a_domain_of_its_own_is_one_pool():
+    beans = {
+        'Tomcat:type=DataSource,host=localhost,context=/bills,class=javax.sql.DataSource,name="jdbc/a"': {
+            "numActive": 1
+        },
+        'tomcat.jdbc:name="jdbc/a",context=/bills,engine=Tomcat,type=ConnectionPool,host=localhost,class=X': {
+            "WaitCount": 5
+        },
+    }
+    assert pools(beans) == {"jdbc/a /bills": {"active": 1, "blocked": 5}}
 
 
 def test_any_pool_of_commons_pool_counts():
     beans = {
-        "org.apache.commons.pool2:type=GenericObjectPool,name=jedis": {"NumActive": 1, "MaxTotal": 8, "NumWaiters": 0},
+        "org.apache.commons.pool2:type=GenericObjectPool,name=jedis": {
+            "NumActive": 1,
+            "MaxTotal": 8,
+            "NumWaiters": 0,
+        },
         "org.apache.commons.pool2:type=GenericKeyedObjectPool,name=pool": {"NumActive": 2, "MaxTotal": -1},
     }
     assert pools(beans) == {"jedis": {"active": 1, "maximum": 8, "blocked": 0}, "pool": {"active": 2}}
@@ -162,24 +211,48 @@ def test_any_pool_of_commons_pool_counts():
 
 def test_kafka_tells_how_idle_its_threads_are():
     beans = {
-        "kafka.server:type=KafkaRequestHandlerPool,name=RequestHandlerAvgIdlePercent": {"OneMinuteRate": 0.7, "Count": 1},
+        "kafka.server:type=KafkaRequestHandlerPool,name=RequestHandlerAvgIdlePercent": {
+            "OneMinuteRate": 0.7,
+            "Count": 1,
+        },
         "kafka.network:type=SocketServer,name=NetworkProcessorAvgIdlePercent": {"Value": 0.9},
         "kafka.network:type=SocketServer,name=MemoryPoolUsed": {"Value": 0},
     }
     assert pools(beans) == {"RequestHandler": {"idle": 0.7}, "NetworkProcessor": {"idle": 0.9}}
 
 
+def test_threads_that_are_not_there_have_no_idle_time():
+    name = "kafka.network:type=SocketServer,name={}NetworkProcessorAvgIdlePercent"
+    told = found({name.format(""): {"Value": 0.9}, name.format("ControlPlane"): {"Value": math.nan}})
+    assert [(pool.name, pool.idle) for pool in told.pools] == [("NetworkProcessor", 0.9)]
+    assert told.unread == []
+
+
 # What is asked
 
 
 def test_a_plain_jvm_is_asked_for_no_names():
-    jvm = RecordedJvm({}, ["JMImplementation", "java.lang", "java.nio", "java.util.logging", "com.sun.management"])
+    jvm = RecordedJvm(
+        {}, ["JMImplementation", "java.lang", "java.nio", "java.util.logging", "com.sun.management"]
+    )
     assert places(jvm, lambda _: None) == []
     assert jvm.asked == []
 
 
+def test_a_server_where_questions_are_dear_is_asked_all_of_them_at_once():
+    jvm = RecordedJvm(cassandra("A", ActiveTasks={"Value": 0}))
+    asked = []
+    jvm.names_ahead = asked.extend
+    places(jvm, lambda _: None)
+    assert len(dict(asked)) == len(asked)
+    assert dict(asked)["org.apache.cassandra.metrics:type=ThreadPools,*"] == ["Value", "Count"]
+    assert {"currentThreadsBusy", "NumWaiters"} < set(dict(asked)["*:type=*Pool,*"])
+
+
 def test_cassandra_is_asked_for_no_other_pools():
-    jvm = RecordedJvm(cassandra("ReadStage", ActiveTasks={"Value": 0}), ["java.lang", "org.apache.cassandra.metrics"])
+    jvm = RecordedJvm(
+        cassandra("ReadStage", ActiveTasks={"Value": 0}), ["java.lang", "org.apache.cassandra.metrics"]
+    )
     places(jvm, lambda _: None)
     assert jvm.asked == ["org.apache.cassandra.metrics:type=ThreadPools,*"]
 
@@ -197,16 +270,18 @@ def test_only_numbers_that_are_judged_or_shown_are_read():
 
 
 def test_every_number_of_the_declarations_is_one_of_a_pool():
-    assert {name for family in FAMILIES for bean in family.beans for name in NUMBERS if getattr(bean, name)} == set(
-        NUMBERS
-    )
+    assert {
+        name for family in FAMILIES for bean in family.beans for name in NUMBERS if getattr(bean, name)
+    } == set(NUMBERS)
 
 
 # What goes wrong
 
 
 def test_what_is_gone_when_it_is_read_is_left_out():
-    jvm = RecordedJvm({**cassandra("A", ActiveTasks={"Value": 1}), **cassandra("B", ActiveTasks={"Value": 2})})
+    jvm = RecordedJvm(
+        {**cassandra("A", ActiveTasks={"Value": 1}), **cassandra("B", ActiveTasks={"Value": 2})}
+    )
     existing = places(jvm, lambda _: None)
     del jvm.beans[METRICS.format("internal", "A", "ActiveTasks")]
     told = read(Reader(jvm, lambda _: None), existing)
@@ -220,7 +295,10 @@ def test_what_is_no_number_is_said(value, said):
     told = found(cassandra("A", ActiveTasks={"Value": 1}, PendingTasks={"Value": value}))
     assert [pool.pending for pool in told.pools] == [None]
     (why,) = told.unread
-    assert why.what == f"Value of {METRICS.format('internal', 'A', 'PendingTasks')} is {said}, which is not a number"
+    assert (
+        why.what
+        == f"Value of {METRICS.format('internal', 'A', 'PendingTasks')} is {said}, which is not a number"
+    )
 
 
 def test_what_cannot_be_read_is_said():
@@ -228,6 +306,18 @@ def test_what_cannot_be_read_is_said():
     told = found(cassandra("A", ActiveTasks={"Value": why}, PendingTasks={"Value": 1}))
     assert told.unread == [why]
     assert [(pool.active, pool.pending) for pool in told.pools] == [(None, 1)]
+
+
+def test_a_bean_of_a_pool_that_tells_nothing_is_said():
+    told = found(cassandra("A", ActiveTasks={"Value": 1}, CurrentlyBlockedTasks={"Blocked": 2}))
+    assert [(pool.active, pool.blocked) for pool in told.pools] == [(1, None)]
+    (why,) = told.unread
+    assert why.what == f"{METRICS.format('internal', 'A', 'CurrentlyBlockedTasks')} has no attribute Value"
+
+
+def test_a_bean_that_tells_some_numbers_need_not_tell_all():
+    beans = {"com.zaxxer.hikari:type=Pool (a)": {"ActiveConnections": 1}}
+    assert found(beans).unread == []
 
 
 def test_a_bean_without_any_of_the_attributes_is_no_pool():

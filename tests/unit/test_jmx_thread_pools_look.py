@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import runpy
 import time
 from pathlib import Path
@@ -125,7 +126,7 @@ def test_with_v_there_is_a_table_like_that_of_nodetool(check, jvm):
 def test_a_jvm_without_pools_has_threads(check):
     assert check() == (
         0,
-        "JMX_THREAD_POOLS OK - no pool of a kind that is known (Cassandra, Tomcat, Jetty, HikariCP, DBCP, Tomcat JDBC, Kafka); 45 threads (38 daemons, peak 49) | pools=0 threads=45",
+        "JMX_THREAD_POOLS OK - no pool of a kind that is known (Cassandra, Tomcat, Jetty, HikariCP, DBCP, Tomcat JDBC, Commons Pool, Kafka); 45 threads (38 daemons, peak 49) | pools=0 threads=45",
     )
 
 
@@ -192,7 +193,28 @@ def test_connections_that_are_waited_for_are_such_a_block(check, jvm):
         "CRITICAL - orders: 1 thread waits for a connection, 10 of 10 connections in use: statements are slow, or connections are not given back: look at what runs in the database; leakDetectionThreshold logs who keeps one",
     )
     jvm.bean("com.zaxxer.hikari:type=Pool (orders)", ActiveConnections=9, ThreadsAwaitingConnection=2)
-    assert check.line()[1].startswith("WARNING - orders: 2 threads wait for a connection, 9 of 10 connections in")
+    assert check.line()[1].startswith(
+        "CRITICAL - orders: 2 threads wait for a connection, 9 of 10 connections in"
+    )
+
+
+def test_connections_that_are_waited_for_while_nobody_has_one_cannot_be_made(check, jvm):
+    jvm.bean("com.zaxxer.hikari:type=Pool (orders)", ActiveConnections=0, ThreadsAwaitingConnection=50)
+    jvm.bean("com.zaxxer.hikari:type=PoolConfig (orders)", MaximumPoolSize=10)
+    told = "orders: 50 threads wait for a connection, 0 of 10 connections in use: the pool may have more: new ones cannot be made, or come slowly: does the database or service answer, and let the application in? Its log tells why not"
+    assert check.line() == (2, f"CRITICAL - {told}")
+    check.meanwhile = lambda: jvm.bean(
+        "com.zaxxer.hikari:type=Pool (orders)", ActiveConnections=9, ThreadsAwaitingConnection=0
+    )
+    assert check.line() == (1, f"WARNING - {told}")
+
+
+def test_pools_of_one_name_are_looked_at_each_for_itself(check, jvm):
+    jvm.bean('app1:type=ThreadPool,name="http"', maxThreads=200, currentThreadsBusy=200)
+    jvm.bean('app2:type=ThreadPool,name="http"', maxThreads=200, currentThreadsBusy=0)
+    assert check.line()[1].startswith("WARNING - http app1: 200 of 200 threads busy: new requests wait ")
+    assert check.line("--pool", "http")[1].startswith("WARNING - http app1: ")
+    assert check.line("--pool", "http app2") == (0, "OK - 1 pool, all idle")
 
 
 def test_the_worst_pool_leads_and_each_is_told_once(check, jvm):
@@ -207,6 +229,13 @@ def test_the_worst_pool_leads_and_each_is_told_once(check, jvm):
         "[WARNING] A: 9 tasks blocked, 1 of 2 threads",
         "[OK] blocked tasks are counted from now on: this is the first look",
     ]
+
+
+def test_what_is_told_of_a_pool_is_the_worst(check, jvm):
+    jvm.pool("A", active=1, blocked=1, pending=50)
+    status, line = check.line("--pending-critical", "10")
+    assert status == 2
+    assert line.startswith("CRITICAL - A: 50 pending, 1 task blocked, 1 of 2 threads busy: ")
 
 
 # Since the last run
@@ -230,19 +259,36 @@ def test_a_block_now_and_since_the_last_run_is_one_problem(check, jvm):
     check()
     jvm.later(300)
     jvm.pool("MemtableFlushWriter", active=2, blocked=3, total=17)
-    assert check.line()[1].startswith("CRITICAL - MemtableFlushWriter: 3 tasks blocked, 17 in the last 5 min, 2 of 2 ")
-    assert check.perfdata("--no-state").startswith("pools=1 threads=45 active=2 pending=0 blocked=3 busy=100%")
+    assert check.line()[1].startswith(
+        "CRITICAL - MemtableFlushWriter: 3 tasks blocked, 17 in the last 5 min, 2 of 2 "
+    )
+    assert check.perfdata("--no-state").startswith(
+        "pools=1 threads=45 active=2 pending=0 blocked=3 busy=100%"
+    )
 
 
 def test_how_many_may_be_blocked_between_runs_is_for_the_user_to_say(check, jvm):
-    jvm.pool("A")
-    check()
-    jvm.later(60)
     jvm.pool("A", total=17)
-    assert check.line("--blocked-new-warning", "20")[0] == 0
+    check("--blocked-new-warning", "20", "--blocked-new-critical", "22")
+    check("--blocked-new-warning", "20")
     jvm.later(60)
     jvm.pool("A", total=40)
+    assert check.line("--blocked-new-warning", "20")[0] == 1
     assert check.line("--blocked-new-warning", "20", "--blocked-new-critical", "22")[0] == 2
+
+
+@pytest.mark.parametrize(
+    "other", [["-w", "5"], ["--deadlocks"], ["--pool", ".*"], ["--blocked-new-warning", "9"]]
+)
+def test_a_run_with_other_options_does_not_take_what_is_new_from_this_one(check, jvm, other):
+    jvm.pool("A")
+    check()
+    check(*other)
+    jvm.later(60)
+    jvm.pool("A", total=30)
+    check(*other)
+    jvm.later(60)
+    assert check.line()[1].startswith("WARNING - A: 30 tasks blocked in the last 2 min, ")
 
 
 def test_a_first_run_says_so(check, jvm):
@@ -253,17 +299,40 @@ def test_a_first_run_says_so(check, jvm):
     assert text.endswith("[OK] blocked tasks are counted from now on: this is the first look")
 
 
-def test_a_restart_begins_anew_and_says_so(check, jvm):
+def test_after_a_restart_all_is_new(check, jvm):
     jvm.pool("A", total=5)
     check()
     jvm.restart()
     jvm.pool("A", total=7)
-    status, text = check()
-    assert status == 0
-    assert text.endswith("[OK] blocked tasks are counted from now on: the JVM has started anew since the last look")
+    assert check.line()[1].startswith("WARNING - A: 7 tasks blocked in the last 5 s, ")
     jvm.later(60)
     jvm.pool("A", total=8)
     assert check.line()[1].startswith("WARNING - A: 1 task blocked in the last 1 min, ")
+
+
+def test_pools_that_were_there_and_are_not_are_unknown_until_they_come_back(check, jvm):
+    pools = dict(jvm.beans)
+    assert check.line()[0] == 0
+    jvm.pool("A")
+    jvm.pool("B")
+    check()
+    there, jvm.beans = jvm.beans, pools
+    for _ in range(2):
+        jvm.later(60)
+        assert check.line() == (
+            3,
+            "UNKNOWN - db1:7199 had 2 pools and has none now: is it starting, or has it lost them? If it is to have none, there is nothing to check here",
+        )
+    jvm.beans = there
+    assert check.line()[0] == 0
+
+
+def test_a_counter_that_could_not_be_read_the_last_time_is_not_new(check, jvm):
+    jvm.pool("A", total=None)
+    check()
+    jvm.later(60)
+    jvm.pool("A", total=900)
+    assert check.line()[0] == 0
 
 
 def test_a_counter_that_went_down_begins_anew(check, jvm):
@@ -277,15 +346,16 @@ def test_a_counter_that_went_down_begins_anew(check, jvm):
     assert text.endswith("[OK] blocked tasks of A are counted from now on: it was reset, from 5 to 3")
 
 
-def test_pools_appear_one_after_the_other_while_cassandra_starts(check, jvm):
+def test_what_appeared_since_the_last_look_has_counted_since_then(check, jvm):
     jvm.pool("GossipStage")
     check()
     jvm.later(60)
-    for name in "ABCDE":
-        jvm.pool(name, total=900)
+    jvm.pool("A", total=0)
+    jvm.pool("B", total=900)
     status, text = check()
-    assert status == 0
-    assert text.endswith("[OK] blocked tasks of A, B, C and 2 more are counted from now on: it was not there at the last look")
+    assert status == 1
+    assert text.startswith("JMX_THREAD_POOLS WARNING - B: 900 tasks blocked in the last 1 min, ")
+    assert "counted from now on" not in text
 
 
 def test_a_pool_for_itself_has_a_memory_of_its_own(check, jvm):
@@ -302,7 +372,10 @@ def test_a_pool_for_itself_has_a_memory_of_its_own(check, jvm):
 
 def test_a_full_pool_is_no_problem_in_itself(check, jvm):
     jvm.pool("CompactionExecutor", active=2, pending=70)
-    assert check.line() == (0, "OK - 1 pool, none blocked, busiest CompactionExecutor: 2 of 2 threads busy, 70 pending")
+    assert check.line() == (
+        0,
+        "OK - 1 pool, none blocked, busiest CompactionExecutor: 2 of 2 threads busy, 70 pending",
+    )
 
 
 def test_a_full_pool_that_serves_requests_is_a_warning_if_more_wait(check, jvm):
@@ -325,6 +398,17 @@ def test_a_tomcat_that_is_full_is_a_warning(check, jvm):
     assert check.line("--busy-critical", "95%")[0] == 2
 
 
+def test_a_jetty_that_has_no_thread_left_and_tells_no_limit_is_judged_by_its_queue(check, jvm):
+    name = "org.eclipse.jetty.util.thread:type=queuedthreadpool,id=0"
+    jvm.bean(name, utilizedThreads=10, maxAvailableThreads=-1, queueSize=900, lowOnThreads=True)
+    assert check.line()[1].startswith(
+        "WARNING - queuedthreadpool-0: 900 pending, 10 threads busy: new requests wait "
+    )
+    assert check.line("--pending-warning", "1000")[0] == 0
+    check.meanwhile = lambda: jvm.bean(name, utilizedThreads=10, queueSize=0, lowOnThreads=True)
+    assert check.line()[0] == 0
+
+
 def test_the_share_that_is_busy_can_be_judged_of_any_pool(check, jvm):
     jvm.pool("CompactionExecutor", active=3, limit=4)
     assert check.line("--busy-warning", "50%", "--busy-critical", "80%")[1].startswith(
@@ -333,10 +417,22 @@ def test_the_share_that_is_busy_can_be_judged_of_any_pool(check, jvm):
     assert check.line("--active-warning", "2")[0] == 1
 
 
+def test_limits_that_cannot_be_judged_are_told(check, jvm):
+    jvm.pool("A", active=3, limit=0)
+    assert check.line("--busy-warning", "90%") == (
+        3,
+        "UNKNOWN - how busy the pools are cannot be judged: none tells how large it may be",
+    )
+    jvm.pool("B", active=1, limit=2)
+    status, text = check("--busy-critical", "90%", "--no-state")
+    assert status == 0
+    assert text.endswith("[OK] how busy A may be is not judged: without a limit of its own")
+
+
 def test_a_limit_of_nothing_is_none(check, jvm):
     jvm.pool("A", active=3, limit=0)
     jvm.pool("B", active=2, limit=-1)
-    assert check.line("--busy-critical", "1") == (0, "OK - 2 pools, none blocked, busiest A: 3 threads busy")
+    assert check.line() == (0, "OK - 2 pools, none blocked, busiest A: 3 threads busy")
     assert "busy=" not in check.perfdata()
 
 
@@ -369,11 +465,45 @@ def test_an_average_over_a_minute_is_not_known_before_a_minute_has_passed(check,
         "[OK] how idle RequestHandler are is not known yet: the JVM has just started",
     )
     jvm.later(1)
+    assert check.line()[0] == 1
+    jvm.later(60)
+    assert check.line()[0] == 2
+
+
+def test_threads_that_are_not_idle_are_critical_only_if_they_were_not_at_the_last_run(check, jvm):
+    name = "kafka.server:type=KafkaRequestHandlerPool,name=RequestHandlerAvgIdlePercent"
+    jvm.bean(name, OneMinuteRate=0.0)
+    assert check.line()[0] == 1
+    assert check.line("--pool", ".*")[0] == 1
+    jvm.later(60)
+    jvm.bean(name, OneMinuteRate=0.9)
+    assert check.line()[0] == 0
+    jvm.later(60)
+    jvm.bean(name, OneMinuteRate=0.0)
+    assert check.line()[0] == 1
+    jvm.later(60)
     assert check.line()[0] == 2
 
 
 def test_a_broker_that_is_a_controller_too_is_not_idle_twice(check, jvm):
-    jvm.bean("kafka.server:type=KafkaRequestHandlerPool,name=RequestHandlerAvgIdlePercent", OneMinuteRate=1.98)
+    jvm.bean(
+        "kafka.server:type=KafkaRequestHandlerPool,name=RequestHandlerAvgIdlePercent", OneMinuteRate=1.98
+    )
+    assert check.perfdata() == "pools=1 threads=45 idle=98%"
+    jvm.later(60)
+    jvm.bean("kafka.server:type=KafkaRequestHandlerPool,name=RequestHandlerAvgIdlePercent", OneMinuteRate=1.0)
+    assert check.line() == (
+        1,
+        "WARNING - RequestHandler: idle 0 % of the time: its threads (num.io.threads) are at work nearly all the time, requests queue up: look at iostat -x 1, and at which clients send so many requests",
+    )
+    jvm.later(60)
+    assert check.line()[0] == 2
+
+
+def test_a_broker_alone_that_is_said_to_be_idle_a_little_too_long_is_idle(check, jvm):
+    jvm.bean(
+        "kafka.server:type=KafkaRequestHandlerPool,name=RequestHandlerAvgIdlePercent", OneMinuteRate=1.02
+    )
     assert check.perfdata() == "pools=1 threads=45 idle=100%"
 
 
@@ -397,6 +527,45 @@ def test_a_choice_of_pools_has_perfdata_and_thresholds_of_its_own(check, jvm):
     )
 
 
+def test_the_trouble_of_a_chosen_pool_is_told_once_and_its_perfdata_stays_as_it_is(check, jvm):
+    jvm.pool("FlushWriter")
+    options = ["--pool", "Flush.*", "--busy-warning", "90%"]
+    check(*options)
+    jvm.later(60)
+    before = check.perfdata(*options)
+    assert before.endswith(
+        " FlushWriter.blocked=0;0 FlushWriter.blocked_new=0;0 FlushWriter.busy=0%;90 FlushWriter.pending=0 FlushWriter.active=0 FlushWriter.completed_per_s=0"
+    )
+    jvm.later(60)
+    jvm.pool("FlushWriter", active=2, pending=9, blocked=3, total=17)
+    status, line = check.line(*options)
+    assert status == 2
+    assert "more problem" not in line
+    limits = [
+        [re.sub("=[^;]*", "", one) for one in told.split()] for told in (before, check.perfdata(*options))
+    ]
+    assert limits[0] == limits[1]
+
+
+def test_many_chosen_pools_have_only_sums_in_the_perfdata(check, jvm):
+    for number in range(11):
+        jvm.pool(f"pool{number}", active=1, pending=5)
+    _, text = check("--pool", "pool.*", "--no-state")
+    assert text.split("\n")[0].endswith(" | pools=11 threads=45 active=11 pending=55 blocked=0 busy=50%")
+    assert text.endswith("[OK] 11 pools fit, more than 10: only their sums are in the perfdata")
+    status, text = check("--pool", "pool.*", "--pending-critical", "4")
+    assert (status, text.count("\n[CRITICAL] ")) == (2, 10)
+    assert "pool3.pending=5" in check.perfdata("--pool", "pool.")
+
+
+def test_a_chosen_pool_that_tells_no_numbers_is_unknown_and_says_so(check, jvm):
+    jvm.bean('Catalina:type=ThreadPool,name="http-nio-8080"', maxThreads=-1, currentThreadsBusy=-1)
+    assert check.line("--pool", "http-nio-8080") == (
+        3,
+        "UNKNOWN - the pools of db1:7199 that fit http-nio-8080 tell no numbers: a Tomcat connector with a shared Executor has none, the Executor is the pool",
+    )
+
+
 def test_a_name_that_no_pool_has_is_unknown_and_says_which_there_are(check, jvm):
     jvm.pool("FlushWriter")
     jvm.pool("ReadStage")
@@ -408,13 +577,18 @@ def test_a_name_that_no_pool_has_is_unknown_and_says_which_there_are(check, jvm)
 
 
 def test_a_choice_where_there_are_no_pools_at_all_is_unknown(check):
-    assert check.line("--pool", "x")[1] == "UNKNOWN - no pool of db1:7199 fits x: there is none of a kind that is known"
+    assert (
+        check.line("--pool", "x")[1]
+        == "UNKNOWN - no pool of db1:7199 fits x: there is none of a kind that is known"
+    )
 
 
 def test_what_is_no_regular_expression_is_refused(check):
     status, line = check.line("--pool", "Flush[")
     assert status == 3
-    assert line.startswith('UNKNOWN - argument --pool: "Flush[" is not a regular expression: unterminated character')
+    assert line.startswith(
+        'UNKNOWN - argument --pool: "Flush[" is not a regular expression: unterminated character'
+    )
 
 
 # Deadlocks
@@ -429,12 +603,27 @@ def test_deadlocks_are_looked_for_only_if_asked(check, jvm):
     )
 
 
+def test_what_to_do_where_deadlocks_cannot_be_looked_for_is_what_the_transport_says(check, jvm):
+    jvm.deadlocked = UnreadableError("findDeadlockedThreads cannot be invoked by jmxquery", "use --via rmi")
+    assert check.line("--deadlocks")[1].endswith(" cannot be invoked by jmxquery: use --via rmi")
+
+
+def test_a_server_that_is_lost_while_deadlocks_are_looked_for_is_unreachable(check, jvm):
+    jvm.deadlocked = UnreachableError("db1:7199 closed the connection")
+    assert check.line("--deadlocks", "--unreachable", "critical") == (
+        2,
+        "CRITICAL - db1:7199 closed the connection",
+    )
+
+
 def test_no_deadlock_is_a_zero(check):
     assert check.perfdata("--deadlocks") == "pools=0 threads=45 deadlocked=0;;0"
 
 
 def test_a_role_that_may_not_look_for_deadlocks_is_told(check, jvm):
-    jvm.deadlocked = UnreadableError("findDeadlockedThreads of java.lang:type=Threading cannot be read: this user may not")
+    jvm.deadlocked = UnreadableError(
+        "findDeadlockedThreads of java.lang:type=Threading cannot be read: this user may not"
+    )
     jvm.pool("A", active=1, blocked=1)
     status, text = check("--deadlocks")
     assert status == 1
@@ -460,12 +649,35 @@ def test_a_number_that_cannot_be_read_is_unknown_and_hides_nothing(check, jvm):
 def test_a_server_that_is_lost_meanwhile_is_unreachable(check, jvm):
     jvm.pool("A", active=2, blocked=1)
 
-    def lose():
+    def lost(_):
         raise UnreachableError("db1:7199 closed the connection")
 
-    check.meanwhile = lose
-    assert check.line() == (3, "UNKNOWN - db1:7199 closed the connection")
-    assert check.line("--unreachable", "critical")[0] == 2
+    check.meanwhile = lambda: setattr(jvm, "read", lost)
+    status, text = check()
+    assert status == 1
+    assert text.startswith("JMX_THREAD_POOLS WARNING - A: 1 task blocked, 2 of 2 threads busy, 0 pending: ")
+    assert "[UNKNOWN] db1:7199 closed the connection" in text.splitlines()
+    del jvm.read
+    assert check.line("--unreachable", "critical") == (
+        2,
+        "CRITICAL - db1:7199 closed the connection (+1 more problem)",
+    )
+
+
+def test_without_time_for_a_second_look_nothing_is_critical_and_that_is_said(check, jvm):
+    jvm.pool("A", active=2, blocked=1)
+    status, text = check("-t", "2s", "--no-state")
+    assert status == 1
+    assert text.endswith(
+        "\n[OK] no time was left for a second look at who waits: only what lasts is critical"
+    )
+    assert check.waited == []
+
+
+def test_how_much_is_in_use_is_not_told_where_it_is_not_known(check, jvm):
+    jvm.pool("A", active=0, pending=5)
+    del jvm.beans[METRICS.format("A", "ActiveTasks")]
+    assert check.line() == (0, "OK - 1 pool, none blocked, busiest A: 5 pending")
 
 
 def test_threads_that_cannot_be_counted_are_unknown(check, jvm):
@@ -511,7 +723,15 @@ def test_programs_get_every_pool(check, jvm):
     told = json.loads(check("--output", "json")[1])
     assert told["summary"] == "1 pool, none blocked, busiest A: 1 of 2 threads busy"
     assert told["findings"][0]["table"] == [
-        {"Pool Name": "A", "Active": 1, "Max": 2, "Pending": 0, "Completed": 0, "Blocked": 0, "All time blocked": 0}
+        {
+            "Pool Name": "A",
+            "Active": 1,
+            "Max": 2,
+            "Pending": 0,
+            "Completed": 0,
+            "Blocked": 0,
+            "All time blocked": 0,
+        }
     ]
 
 

@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - names are as long as servers write them
 import pytest
 from stallwatch.probes.jmx_thread_pools.families import FAMILIES
 from stallwatch.probes.jmx_thread_pools.judging import waits
@@ -41,6 +40,18 @@ def test_jetty_says_itself_that_it_has_no_thread_left():
     assert not pool("Jetty", active=4, maximum=4, pending=1, low=0).full
 
 
+def test_a_jetty_that_calls_many_threads_few_is_full_when_all_are_in_use():
+    assert not pool("Jetty", active=150, maximum=200, pending=1, low=1, spare=50).full
+    assert pool("Jetty", active=200, maximum=200, pending=1, low=1, spare=50).full
+    assert pool("Jetty", active=3, maximum=4, pending=1, low=1, spare=1).full
+
+
+def test_somebody_waits_for_a_connection_however_many_are_in_use():
+    assert waits(pool("HikariCP", "orders", active=0, maximum=10, blocked=1))
+    assert waits(pool("Commons Pool", "jedis", active=8, blocked=1))  # a limit for each key
+    assert not waits(pool("HikariCP", "orders", active=10, maximum=10, blocked=0))
+
+
 def test_somebody_waits_for_a_pool_that_is_full():
     assert waits(pool(active=2, maximum=2, blocked=1))
     assert waits(pool("HikariCP", "orders", active=10, maximum=10, blocked=1))
@@ -61,11 +72,17 @@ def test_what_is_pending_in_a_full_pool_waits_if_the_pool_serves_requests():
     [
         ("Cassandra before 1.2", "FlushWriter", "the disks cannot take the flushes, writes will wait"),
         ("Cassandra", "PerDiskMemtableFlushWriter_0", "the disks cannot take the flushes, writes will wait"),
-        ("Cassandra", "Native-Transport-Requests", "clients send more requests at once than native_transport_max"),
+        (
+            "Cassandra",
+            "Native-Transport-Requests",
+            "clients send more requests at once than native_transport_max",
+        ),
         ("Cassandra", "CompactionExecutor", "compaction cannot keep up with the writes"),
+        ("Cassandra", "TracingStage", "more requests are traced than can be written down"),
         ("Cassandra", "SomethingNew", "its threads cannot keep up"),
         ("Tomcat", "http-nio-8080", "new requests wait for a thread"),
         ("HikariCP", "orders", "statements are slow, or connections are not given back"),
+        ("Commons Pool", "jedis", "all are in use for long, or are not given back"),
         ("Kafka", "RequestHandler", "its threads (num.io.threads) are at work nearly all the time"),
         ("Kafka", "BrokerRequestHandler", "its threads (num.io.threads) are at work nearly all the time"),
         ("Kafka", "NetworkProcessor", "its threads (num.network.threads) are at work nearly all the time"),

@@ -307,6 +307,35 @@ def test_names_are_those_of_the_pattern(runs):
     assert client().names("a:b=x/*") == ["a:b=x/y"]
 
 
+def test_java_does_not_wait_longer_than_we_do(monkeypatch):
+    given = []
+
+    def run(command, arguments, deadline):
+        given.extend(arguments)
+        return answer(INT)
+
+    monkeypatch.setattr(java, "run", run)
+    client().attribute("a:b=c", "One")
+    assert "-Dsun.rmi.transport.tcp.responseTimeout=10000" in given
+    assert "-Dsun.rmi.transport.tcp.handshakeTimeout=10000" in given
+
+
+def test_names_that_were_asked_for_ahead_are_not_asked_again(runs):
+    told = runs(answer(INT, ("d:b=y", "Two", None, "Integer", "1")))
+    ahead = client()
+    ahead.names_ahead([("a:*", ["One", "Two"]), ("*:b=?", ["One"])])
+    assert told.asked == [["a:*/One", "a:*/Two", "*:b=?/One"]]
+    assert ahead.domains() == ["a", "d"]
+    assert ahead.names("a:*") == ["a:b=c"]
+
+
+def test_a_query_that_spoils_names_asked_for_ahead_hides_no_others(runs):
+    runs(ended("null_within"), ended("null_within"), answer(INT))
+    ahead = client()
+    ahead.names_ahead([("x:*", ["Bad"]), ("a:*", ["One"])])
+    assert ahead.names() == ["a:b=c"]
+
+
 def test_what_spoils_a_run_is_found_in_halves(runs):
     spoiled = ended("null_within")
     told = runs(spoiled, answer(INT), spoiled, spoiled, NOTHING, answer(INT))

@@ -26,6 +26,7 @@ class Bean(NamedTuple):
     completed: str = ""  # since the pool was made
     idle: str = ""  # share of the time in which its threads had nothing to do, 0 to 1
     low: str = ""  # whether it has no thread left, if the server says so itself
+    spare: str = ""  # how many threads are so few that it says so
     without: str = ""  # beans that have this property, too, are parts of a pool
 
 
@@ -39,6 +40,7 @@ class Family(NamedTuple):
     busy: tuple[str, str] = ("thread busy", "threads busy")
     waiting: tuple[str, str] = ("task blocked", "tasks blocked")  # one, several
     blocks_when_full: bool = False  # that something is blocked says that the pool is full
+    lends: bool = False  # connections, which may fail to be made: who waits may find none in use
     settles: float = 0  # seconds after the start of the JVM until averages are of what they say
 
 
@@ -85,10 +87,16 @@ FAMILIES = (
     ),
     Family(
         "Tomcat",
-        queries=("*:type=*Pool,*", "*:type=Executor,*"),
+        queries=("*:type=*Pool,*",),
         beans=(
             # -1 of a connector's own numbers: it uses a shared Executor.
             Bean("type=ThreadPool,name={pool}", active="currentThreadsBusy", maximum="maxThreads"),
+        ),
+    ),
+    Family(
+        "Tomcat executors",
+        queries=("*:type=Executor,*",),
+        beans=(
             Bean(
                 "type=Executor,name={pool}",
                 active="activeCount",
@@ -110,6 +118,7 @@ FAMILIES = (
                 maximum="maxAvailableThreads maxThreads",
                 pending="queueSize",
                 low="lowOnThreads",  # a thread that is reserved is neither busy nor there for the queue
+                spare="lowThreadsThreshold",
             ),
         ),
     ),
@@ -125,9 +134,10 @@ FAMILIES = (
         ),
         busy=_IN_USE,
         waiting=_WAITING,
+        lends=True,
     ),
     Family(
-        "JDBC pools",  # commons-dbcp, tomcat-jdbc, and whatever else is a pool of commons-pool2
+        "JDBC pools",  # commons-dbcp, tomcat-jdbc
         queries=("*:type=*Pool,*", "*:type=*DataSource,*"),
         beans=(
             # What Tomcat shows of a pool in JNDI: dbcp (maxActive in dbcp 1), tomcat-jdbc with waitCount.
@@ -152,6 +162,15 @@ FAMILIES = (
                 blocked="WaitCount",
                 without="connections",
             ),
+        ),
+        busy=_IN_USE,
+        waiting=_WAITING,
+        lends=True,
+    ),
+    Family(
+        "Commons Pool",  # of whatever its users keep there: connections to Redis, FTP or LDAP servers
+        queries=("*:type=*Pool,*",),
+        beans=(
             Bean(
                 "type=Generic*ObjectPool,name={pool}",
                 active="NumActive",
@@ -159,8 +178,9 @@ FAMILIES = (
                 blocked="NumWaiters",
             ),
         ),
-        busy=_IN_USE,
-        waiting=_WAITING,
+        busy=("object in use", "objects in use"),
+        waiting=("thread waits for an object", "threads wait for an object"),
+        lends=True,
     ),
     Family(
         "Kafka",

@@ -28,6 +28,7 @@ class Judged(NamedTuple):
     completed_per_s: float | None
     seconds: float  # since the last run
     again: Pool | None = None  # the same at a second look, if somebody waited at the first
+    idle_before: float | None = None  # in per cent, at the last run
 
     def readings(self) -> Iterator[Reading]:
         """Give its numbers, the one first that explains the others best."""
@@ -42,56 +43,74 @@ class Judged(NamedTuple):
             ("completed_per_s", self.completed_per_s, ""),
         ):
             if value is not None:
-                name = f"{number}_full" if number == self._lasting else number
                 what = facts(pool, self.blocked_new, self.seconds, first=number)
                 label = f"{pool.name}.{number}"
-                yield Reading(name, value, unit, what, of.why, of.advice, label, in_table=True)
+                yield Reading(number, value, unit, what, of.why, of.advice, label, in_table=True)
 
+    def worst(self, thresholds: Thresholds) -> Reading | None:
+        """Give the one that tells of the worst trouble, if there is any."""
+        lasting = self._lasting
+        if self.idle_before is not None and _alerts(thresholds["idle_lasting"], self.idle_before):
+            lasting = "idle"
+        readings = [
+            reading._replace(name=f"{reading.name}_lasting") if reading.name == lasting else reading
+            for reading in self.readings()
+        ]
+        worst = max(readings, key=lambda reading: _gravity(reading, thresholds), default=None)
+        return worst if worst and _gravity(worst, thresholds) else None
 
     @property
     def _lasting(self) -> str:
         """Which number tells that somebody waits for a full pool, and still did at the second look."""
         if self.again is None or not (waits(self.pool) and waits(self.again)):
             return ""
-        return "blocked" if self.pool.blocked and self.again.blocked else "busy"
+        if self.pool.blocked and self.again.blocked:
+            return "blocked"
+        return "pending" if self.pool.busy is None else "busy"
 
 
 def waits(pool: Pool) -> bool:
-    """Whether somebody waits because the pool is full."""
+    """Whether somebody waits because the pool is full, or has nothing to give."""
     served = meaning(pool).serves and pool.pending != 0  # not all that serve say how many requests wait
-    return pool.full and bool(pool.blocked or served)
+    return pool.starved or (pool.full and bool(pool.blocked or served))
 
 
 def told(judged: Sequence[Judged], thresholds: Thresholds, *, alone: bool) -> Iterator[Reading]:
     """Give what is wrong with each pool in one reading, the worst first.
 
-    It has no label: one that comes and goes with its trouble would be worthless. ``alone`` gives all numbers.
+    It has no label: one that comes and goes with its trouble would be worthless. ``alone`` gives all numbers
+    besides, always in the same order.
     """
-    if alone:
-        yield from (reading for one in judged for reading in one.readings())
-        return
     for one in sorted(judged, key=lambda one: trouble(one.pool)):
-        worst = max(one.readings(), key=lambda reading: _gravity(reading, thresholds), default=None)
-        if worst and _gravity(worst, thresholds):
-            yield worst._replace(label="")
+        if worst := one.worst(thresholds):
+            yield worst._replace(label="", in_table=False)
+    for one in sorted(judged, key=lambda one: one.pool.name) if alone else ():
+        yield from one.readings()
 
 
 def _gravity(reading: Reading, thresholds: Thresholds) -> int:
-    limits = thresholds.get(reading.name, {})
-    alerts = [limit is not None and limit.alerts(reading.value or 0) for limit in map(limits.get, _LEVELS)]
+    return _alerts(thresholds.get(reading.name, {}), reading.value or 0)
+
+
+def _alerts(limits: dict[str, Range | None], value: float) -> int:
+    alerts = [limit is not None and limit.alerts(value) for limit in map(limits.get, _LEVELS)]
     return max((rank for rank, alert in enumerate(alerts, 1) if alert), default=0)
 
 
 def complete(thresholds: Thresholds) -> None:
-    """Add those of pools that are full, stricter where the user gave none.
+    """Add those of what lasts, stricter where the user gave none.
 
     Whoever waits for a full pool waits for somebody else to be done: that is critical. A web server whose
     threads are all busy may not say that requests wait, so that this is worth a warning itself.
-    Threads that are deadlocked stay so.
+    Threads that are deadlocked stay so. Kafka's are not idle while it starts: critical is what was so at the
+    last run, too.
     """
-    blocked, busy = thresholds["blocked"], thresholds["busy"]
-    thresholds["blocked_full"] = {**blocked, "critical": blocked["critical"] or Range("0")}
-    thresholds["busy_full"] = {**busy, "warning": busy["warning"] or Range("~:0", "%")}
+    blocked, busy, pending = (thresholds[name] for name in ("blocked", "busy", "pending"))
+    thresholds["blocked_lasting"] = {**blocked, "critical": blocked["critical"] or Range("0")}
+    thresholds["busy_lasting"] = {**busy, "warning": busy["warning"] or Range("~:0", "%")}
+    thresholds["pending_lasting"] = {**pending, "warning": pending["warning"] or Range("0")}
+    thresholds["idle_lasting"] = thresholds["idle"]
+    thresholds["idle"] = {**thresholds["idle"], "critical": None}
     thresholds["deadlocked"] = {"warning": None, "critical": Range("0")}
 
 

@@ -11,6 +11,7 @@ from stallwatch.probes.jmx_attributes.changes import CLOCK, Changes
 from stallwatch.probes.jmx_attributes.reader import Reader
 from stallwatch.probes.jmx_thread_pools import judging, words
 from stallwatch.probes.jmx_thread_pools.finding import places, read
+from stallwatch.probes.jmx_thread_pools.last import POOLS, counter, last
 from stallwatch.reading import Fault, ProbeError, Reading, State
 from stallwatch.sources.jmx.errors import JmxError, UnreachableError
 from stallwatch.units import say_duration
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from stallwatch.probes.jmx_thread_pools.finding import Found, Place
     from stallwatch.probes.jmx_thread_pools.judging import Judged, Thresholds
+    from stallwatch.probes.jmx_thread_pools.last import Last
     from stallwatch.probes.jmx_thread_pools.pool import Pool
     from stallwatch.reading import Finding
     from stallwatch.sources.jmx import Server
@@ -30,20 +32,28 @@ if TYPE_CHECKING:
 _THREADING = "java.lang:type=Threading"
 _THREADS = [(_THREADING, attribute) for attribute in ("ThreadCount", "PeakThreadCount", "DaemonThreadCount")]
 _AGAIN = 1.0  # seconds to the second look at a pool in which somebody waits: what lasts less heals itself
+_OF_TWO = 1.5  # share of time: a single one's is about 1 at most
 _FEW, _MANY = 3, 30  # names in a sentence
+_MOST = 10  # pools that each have perfdata of their own: every one takes about 200 characters of the line
 
 
 class Asked(NamedTuple):
     """What the user asked for, and how to go about it."""
 
-    pause: Callable[[float], None]  # waits for so many seconds
+    pause: Callable[[float], bool]  # waits for so many seconds, or says that there is no time for it
     trace: Callable[[str], None]  # is told what is asked of the server
     pools: Sequence[re.Pattern[str]] = ()  # only those whose whole name fits one; none: all
     deadlocks: bool = False
 
-    def includes(self, pool: str) -> bool:
-        """Whether this pool is to be looked at."""
-        return not self.pools or any(pattern.fullmatch(pool) for pattern in self.pools)
+    @property
+    def wanted(self) -> str:
+        """The choice of pools in words."""
+        return " or ".join(pattern.pattern for pattern in self.pools)
+
+    def includes(self, place: Place) -> bool:
+        """Whether this pool is to be looked at; one that shares its name may be meant by that alone."""
+        names = (place.name, place.pool)
+        return not self.pools or any(pattern.fullmatch(name) for pattern in self.pools for name in names)
 
 
 class _Asides(NamedTuple):
@@ -53,6 +63,14 @@ class _Asides(NamedTuple):
     unsettled: list[str]
 
 
+class _Second(NamedTuple):
+    """What a second look found of the pools in which somebody waited, by family and name."""
+
+    pools: dict[tuple[str, str], Pool]
+    in_time: bool = True
+    lost: ProbeError | None = None  # why it failed
+
+
 def findings(
     server: Server, asked: Asked, memory: dict[str, Any], thresholds: Thresholds
 ) -> Iterator[Finding]:
@@ -60,25 +78,39 @@ def findings(
     judging.complete(thresholds)
     reader = Reader(server, lambda _: None)  # which would tell each of a hundred beans
     existing = places(server, asked.trace)
-    chosen = [place for place in existing if asked.includes(place.pool)]
+    chosen = [place for place in existing if asked.includes(place)]
     found = _read(reader, chosen, asked, [*CLOCK, *_THREADS])
-    again = _again(server, chosen, found.pools, asked)
-    changes, asides = Changes(memory, reader), _Asides({}, [])
-    settled = [_settled(pool, reader, asides) for pool in found.pools]
-    judged = [_since(changes, pool, asides)._replace(again=again.get(pool.name)) for pool in settled]
+    second = _again(server, chosen, found.pools, asked)
+    before, changes, asides = last(memory, reader), Changes(memory, reader), _Asides({}, [])
+    settled = [_settled(pool, reader, before, changes, asides) for pool in found.pools]
+    judged = [
+        _since(changes, before, pool, asides)._replace(again=second.pools.get(pool.key)) for pool in settled
+    ]
     threads = _threads(reader)
     if asked.pools and not judged:
-        yield _none_fits(asked, existing, server.where)
+        yield _no_numbers(asked, server.where) if chosen else _none_fits(asked, existing, server.where)
+    elif before.pools and not judged:
+        yield _all_gone(before.pools, server.where)
     else:
         yield _summary(judged, threads)
     yield from _told(asides, judged)
+    if not second.in_time:
+        yield Fault(State.OK, "no time was left for a second look at who waits: only what lasts is critical")
     yield threads
     yield from judging.totals(judged)
-    yield from judging.told(judged, thresholds, alone=bool(asked.pools))
+    yield from judging.told(judged, thresholds, alone=bool(asked.pools) and len(judged) <= _MOST)
+    if asked.pools and len(judged) > _MOST:
+        yield Fault(
+            State.OK, f"{len(judged)} pools fit, more than {_MOST}: only their sums are in the perfdata"
+        )
+    yield from _unlimited(judged, thresholds)
     yield from _unread(found.unread)
+    changes.keep()
+    memory[POOLS] = len(judged) or before.pools
+    if second.lost:
+        raise second.lost
     if asked.deadlocks:
         yield _deadlocks(server)
-    changes.keep()
 
 
 def _read(
@@ -91,43 +123,64 @@ def _read(
     return found
 
 
-def _again(server: Server, chosen: Sequence[Place], pools: Sequence[Pool], asked: Asked) -> dict[str, Pool]:
-    """Look a second time at pools in which somebody waits."""
-    waited = {pool.name for pool in pools if judging.waits(pool)}
+def _again(server: Server, chosen: Sequence[Place], pools: Sequence[Pool], asked: Asked) -> _Second:
+    """Look a second time at pools in which somebody waits; what the first look told is kept anyhow."""
+    waited = {pool.key for pool in pools if judging.waits(pool)}
     if not waited:
-        return {}
-    asked.pause(_AGAIN)
+        return _Second({})
+    if not asked.pause(_AGAIN):
+        return _Second({}, in_time=False)
     reader = Reader(server, lambda _: None)
-    found = _read(reader, [place for place in chosen if place.pool in waited], asked)
-    return {pool.name: pool for pool in found.pools}
+    try:
+        found = _read(reader, [place for place in chosen if (place.family.name, place.name) in waited], asked)
+    except ProbeError as error:
+        return _Second({}, lost=error)
+    return _Second({pool.key: pool for pool in found.pools})
 
 
-def _settled(pool: Pool, reader: Reader, asides: _Asides) -> Pool:
-    """Take an average that is younger than what it is over for not known; nobody is idle twice."""
+def _settled(pool: Pool, reader: Reader, before: Last, changes: Changes, asides: _Asides) -> Pool:
+    """Take an average that is younger than what it is over for not known; nobody is idle twice.
+
+    Where two share a number (see families), the one that is busier is idle for what exceeds 1, at least: the
+    other one may be idle all the time. That they do is known once the sum was too large for one of them.
+    """
     if pool.idle is None:
         return pool
+    same = before.uptime is None
+    shares = pool.idle > _OF_TWO or (same and before.numbers.get(counter("/".join(pool.key), "of two")) == 1)
+    with suppress(NoChangeError):
+        changes.since(counter("/".join(pool.key), "of two"), int(shares), only_grows=False)
     with suppress(JmxError):
         uptime = reader.value(*CLOCK[1])
         if isinstance(uptime, int | float) and uptime < pool.family.settles * 1000:
             asides.unsettled.append(pool.name)
             return pool._replace(idle=None)
-    return pool._replace(idle=min(pool.idle, 1))
+    return pool._replace(idle=max(0, min(pool.idle - shares, 1)))
 
 
-def _since(changes: Changes, pool: Pool, asides: _Asides) -> Judged:
+def _since(changes: Changes, before: Last, pool: Pool, asides: _Asides) -> Judged:
     """Compare with the last run; ``asides`` gets what is to be said of counters that cannot be compared."""
-    key = f"{pool.family.name}/{pool.name}"
+    key = "/".join(pool.key)
     blocked = completed = None
+    seconds = changes.seconds
     if pool.total_blocked is not None:
         try:
-            blocked = changes.since(f"{key} blocked", pool.total_blocked, only_grows=True)
+            blocked = changes.since(counter(key, "blocked"), pool.total_blocked, only_grows=True)
         except NoChangeError as error:
-            asides.uncounted.setdefault(str(error), []).append(pool.name)
+            if begun := before.begun(key, seconds):
+                blocked, seconds = pool.total_blocked, begun
+            else:
+                asides.uncounted.setdefault(str(error), []).append(pool.name)
     if pool.completed is not None:
         with suppress(NoChangeError):
-            completed = changes.since(f"{key} completed", pool.completed, only_grows=True)
+            completed = changes.since(counter(key, "completed"), pool.completed, only_grows=True)
             completed /= changes.seconds
-    return judging.Judged(pool, blocked, completed, changes.seconds)
+    idle = before.numbers.get(counter(key, "idle"))
+    if pool.idle is not None:
+        with suppress(NoChangeError):
+            changes.since(counter(key, "idle"), 100 * pool.idle, only_grows=False)
+    known = idle if isinstance(idle, int | float) else None
+    return judging.Judged(pool, blocked, completed, seconds, idle_before=known)
 
 
 def _told(asides: _Asides, judged: Sequence[Judged]) -> Iterator[Finding]:
@@ -152,11 +205,38 @@ def _summary(judged: Sequence[Judged], threads: Reading) -> Reading:
     return Reading("pools", 0, what=f"{words.summary(pools)}; {threads.what}")
 
 
+def _no_numbers(asked: Asked, where: str) -> ProbeError:
+    return ProbeError(
+        f"the pools of {where} that fit {asked.wanted} tell no numbers",
+        "a Tomcat connector with a shared Executor has none, the Executor is the pool",
+    )
+
+
+def _all_gone(before: int, where: str) -> ProbeError:
+    pools = "1 pool" if before == 1 else f"{before} pools"
+    return ProbeError(
+        f"{where} had {pools} and has none now",
+        "is it starting, or has it lost them? If it is to have none, there is nothing to check here",
+    )
+
+
 def _none_fits(asked: Asked, existing: Sequence[Place], where: str) -> ProbeError:
-    names = list(dict.fromkeys(place.pool for place in existing))
-    wanted = " or ".join(pattern.pattern for pattern in asked.pools)
+    names = list(dict.fromkeys(place.name for place in existing))
     there = f"are {_listed(names, _MANY)}" if names else "is none of a kind that is known"
-    return ProbeError(f"no pool of {where} fits {wanted}: there {there}")
+    return ProbeError(f"no pool of {where} fits {asked.wanted}: there {there}")
+
+
+def _unlimited(judged: Sequence[Judged], thresholds: Thresholds) -> Iterator[Finding]:
+    """Say so where the user's limits of how busy a pool may be cannot be judged."""
+    names = [one.pool.name for one in judged if one.pool.busy is None]
+    if not names or not any(thresholds["busy"].values()):
+        return
+    if len(names) == len(judged):
+        yield ProbeError("how busy the pools are cannot be judged: none tells how large it may be")
+    else:
+        yield Fault(
+            State.OK, f"how busy {_listed(names, _FEW)} may be is not judged: without a limit of its own"
+        )
 
 
 def _threads(reader: Reader) -> Reading:
@@ -185,7 +265,8 @@ def _deadlocks(server: Server) -> Finding:
     except JmxError as error:
         return ProbeError(
             f"deadlocks cannot be looked for: {error.what}",
-            "a read-only JMX role may not do that: log in as another one, or leave out --deadlocks",
+            error.advice
+            or "a read-only JMX role may not do that: log in as another one, or leave out --deadlocks",
         )
     if not threads:
         return Reading("deadlocked", 0, what="no threads are deadlocked")

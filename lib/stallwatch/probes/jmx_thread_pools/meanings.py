@@ -97,12 +97,18 @@ MEANINGS = (
     ),
     Meaning(
         "Cassandra*",
+        "TracingStage",
+        "more requests are traced than can be written down",
+        "nodetool settraceprobability 0, or look for a client that traces every request",
+    ),
+    Meaning(
+        "Cassandra*",
         "*",
         "its threads cannot keep up",
         "look at nodetool tpstats, the load and the pauses in gc.log",
     ),
     Meaning(
-        "Tomcat",
+        "Tomcat*",
         "*",
         "new requests wait for a thread",
         "take a thread dump (jstack PID) to see what holds them up: a slow database or service?",
@@ -129,6 +135,12 @@ MEANINGS = (
         "look at what runs in the database; logAbandoned logs who keeps one",
     ),
     Meaning(
+        "Commons Pool",
+        "*",
+        "all are in use for long, or are not given back",
+        "take a thread dump (jstack PID) to see who uses them and who waits",
+    ),
+    Meaning(
         "Kafka",
         "*RequestHandler",
         "its threads (num.io.threads) are at work nearly all the time, requests queue up",
@@ -143,8 +155,19 @@ MEANINGS = (
 )
 
 
+# Nobody waits for a pool that may grow, unless it cannot.
+_NO_NEW = Meaning(
+    "*",
+    "*",
+    "the pool may have more: new ones cannot be made, or come slowly",
+    "does the database or service answer, and let the application in? Its log tells why not",
+)
+
+
 def meaning(pool: Pool) -> Meaning:
     """Give what a block in this pool means."""
+    if pool.family.lends and pool.blocked and pool.busy is not None and not pool.full:
+        return _NO_NEW
     for row in MEANINGS:
         named = any(fnmatchcase(pool.name, name) for name in row.pools.split())
         if named and fnmatchcase(pool.family.name, row.family):

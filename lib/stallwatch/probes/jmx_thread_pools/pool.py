@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.jmx_thread_pools.families import Family
 
 # The numbers of a pool, named as in families.Bean.
-NUMBERS = ("active", "maximum", "pending", "blocked", "total_blocked", "completed", "idle", "low")
+NUMBERS = ("active", "maximum", "pending", "blocked", "total_blocked", "completed", "idle", "low", "spare")
 _UNLIMITED = 2**31 - 1  # Java's largest int
 
 
@@ -26,6 +26,12 @@ class Pool(NamedTuple):
     completed: float | None = None
     idle: float | None = None  # about 0 to 1
     low: float | None = None  # 0 or 1
+    spare: float | None = None  # how many threads it calls low; from 2 on that is not full
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What no other pool of the JVM has: family and name."""
+        return self.family.name, self.name
 
     @property
     def limit(self) -> float | None:
@@ -40,8 +46,13 @@ class Pool(NamedTuple):
     @property
     def full(self) -> bool:
         """Whether all of it is in use."""
-        if self.low is not None:
+        if self.low is not None and (self.spare or 0) <= 1:
             return bool(self.low and self.pending)
         if self.limit is None or self.active is None:
             return self.family.blocks_when_full and bool(self.blocked)
         return self.active >= self.limit
+
+    @property
+    def starved(self) -> bool:
+        """Whether connections are waited for, be it that all are in use or that none can be made."""
+        return self.family.lends and bool(self.blocked)

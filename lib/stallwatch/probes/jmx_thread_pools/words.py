@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from stallwatch.probes.jmx_thread_pools.pool import Pool
 
-_KINDS = "Cassandra, Tomcat, Jetty, HikariCP, DBCP, Tomcat JDBC, Kafka"
+_KINDS = "Cassandra, Tomcat, Jetty, HikariCP, DBCP, Tomcat JDBC, Commons Pool, Kafka"
 
 
 def facts(pool: Pool, blocked_new: float | None, seconds: float, first: str) -> str:
@@ -65,9 +65,9 @@ def _blocked(pools: Sequence[Pool]) -> Iterator[str]:
 def _busiest(pools: Sequence[Pool]) -> Iterator[str]:
     busiest = max(pools, key=lambda pool: (pool.busy or 0, pool.pending or 0, pool.active or 0))
     if busiest.active or busiest.pending:
-        yield f"busiest {busiest.name}: {in_use(busiest)}"
-        if busiest.pending:
-            yield f"{plain(busiest.pending)} pending"
+        used = [in_use(busiest)] if busiest.active is not None else []
+        pending = [f"{plain(busiest.pending)} pending"] if busiest.pending else []
+        yield f"busiest {busiest.name}: {', '.join(used + pending)}"
     if idle := [(pool.idle, pool.name) for pool in pools if pool.idle is not None]:
         share, name = min(idle)
         yield f"{name} {_idle(share)} of the time"

@@ -52,6 +52,12 @@ class Client:
         found = plain(self._one(calls.get_domains(self._session.connection), "its domains"))
         return sorted(map(str, found)) if isinstance(found, list) else []
 
+    def names_ahead(self, wanted: Wanted) -> None:
+        """Take notice of the patterns, and of the attributes their beans will be asked for: of no use here.
+
+        Through jmxquery, where every question starts a JVM, all of them become one question.
+        """
+
     def names(self, pattern: str = "*:*") -> list[str]:
         """Give the object names that match, sorted."""
         found = self._one(calls.query_names(self._session.connection, pattern), f"the MBeans {pattern}")

@@ -13,6 +13,7 @@ wrong without a word is told here, and never taken for a value:
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from importlib.util import find_spec
@@ -57,6 +58,7 @@ class Client:
         self._target = target
         self._deadline = deadline
         self._trace = trace
+        self._ahead: list[str] | None = None  # the names that ``names_ahead`` found
         _refuse(target)
         self._jar = _jar()
 
@@ -69,6 +71,16 @@ class Client:
     def close(self) -> None:
         """Do nothing: there is no log-in to end."""
 
+    def names_ahead(self, wanted: Iterable[tuple[str, Sequence[str]]]) -> None:
+        """Find the beans of several patterns that have one of these attributes, in a run of their own.
+
+        From then on there are no others for ``names`` and ``domains``, which would read all attributes of
+        all beans: on a Cassandra 5 that takes longer than the usual timeout, and one null may spoil it all.
+        """
+        asked = ((ObjectName.parse(pattern), attributes) for pattern, attributes in wanted)
+        told = self._ask(one for name, attributes in asked for one in queries(name, attributes).values())
+        self._ahead = list(told.names.values())
+
     def domains(self) -> list[str]:
         """Give the domains of all beans that have attributes, sorted."""
         return sorted({name.partition(":")[0] for name in self.names()})
@@ -76,6 +88,8 @@ class Client:
     def names(self, pattern: str = "*:*") -> list[str]:
         """Give the object names that match and have attributes, sorted. The jar reads all values for it."""
         asked = ObjectName.parse(pattern)
+        if self._ahead is not None:
+            return sorted(name for name in self._ahead if asked.matches(ObjectName.parse(name)))
         told = self._ask([query(asked)])
         for why in told.spoiled.values():
             raise UnreadableError(f"the MBeans {pattern} cannot be listed: {why}", _RATHER)
@@ -165,7 +179,10 @@ class Client:
         target = self._target
         url = f"service:jmx:rmi:///jndi/rmi://{target.where}/{target.name}"
         login = [] if target.user is None else ["-u", target.user, "-p", target.password or ""]
-        arguments = [*_QUICK, "-jar", self._jar, "-url", url, *login, "-json", "-q", ";".join(asked)]
+        patience = math.ceil(1000 * self._deadline.seconds)  # in ms: should we be killed, it ends by itself
+        patient = [f"-Dsun.rmi.transport.tcp.{wait}Timeout={patience}" for wait in ("handshake", "response")]
+        question = ["-url", url, *login, "-json", "-q", ";".join(asked)]
+        arguments = [*_QUICK, *patient, "-jar", self._jar, *question]
         self._deadline.doing = f"waiting for Java, which asks {self.where}"
         begun = time.monotonic()
         try:
