@@ -164,6 +164,21 @@ def test_a_boolean_has_a_change_and_a_share(ask, server):
     )
 
 
+def test_a_list_is_counted(ask, server):
+    server.beans_there["shop:type=Till"] = {"Dead": [], "Alive": ["a", "b"], "Load": [3, 4]}
+    till = ("-O", "shop:type=Till", "-w", "0", "-A")
+    assert ask(*till, "Dead") == (0, "JMX OK - Till Dead 0 items | Till.Dead=0;0")
+    assert ask(*till, "Alive") == (1, "JMX WARNING - Till Alive 2 items | Till.Alive=2;0")
+    assert ask(*till, "Load", "-K", "1") == (1, "JMX WARNING - Till Load 1 4 | Till.Load.1=4;0")
+
+
+def test_a_key_written_as_a_part_of_the_attribute_is_told_apart(ask, server):
+    server.beans_there["shop:type=Till"] = {"Sold": {"today": 1}}
+    for written in ("Sold.today", "Sold/today"):
+        answer = ask("-O", "shop:type=Till", "-A", written)
+        assert answer == (3, f"JMX UNKNOWN - shop:type=Till has no attribute {written}: say -A Sold -K today")
+
+
 # What it is called
 
 

@@ -52,9 +52,9 @@ def add(check: Check) -> None:
         "them, to all of an object if they follow its -O, to everything if they come first"
     )
     check.option("-A", "--attribute", action=Word, help=about)
-    about = r"way to a number in it: a key, an item's number, several with / between them (\/ for a slash)"
+    about = r"way to a number in it: a key, an item's number, several with / between them (\/ for a slash); a list is counted"
     check.option("-K", "--key", action=Word, metavar="PATH", help=about)
-    about = "what it is counted in (default: nothing); share: 0 to 1, told and judged in per cent"
+    about = "what the server counts it in (default: nothing); share: 0 to 1, told and judged in per cent"
     check.option("--unit", action=Word, choices=[unit for unit in UNITS if unit], help=about)
     about = "tell it in per cent of this: a key beside that of -K, ATTRIBUTE[/KEY], or OBJECT/ATTRIBUTE[/KEY]"
     check.option("--of", action=Word, metavar="WHOLE", help=about)
@@ -178,7 +178,8 @@ def _limits(quantity: Quantity, said: Said) -> dict[str, Range]:
             try:
                 limits[level] = limit(said[level], counted_in)
             except NotUnderstoodError as error:
-                raise NotUnderstoodError(f"argument -{level[0]}/--{level}: {error}") from None
+                way = "" if quantity.base else " (per cent need --of, sizes and times --unit)"
+                raise NotUnderstoodError(f"argument -{level[0]}/--{level}: {error}{way}") from None
     return limits
 
 

@@ -49,6 +49,9 @@ def _attributes(server: Server, asked: ObjectName, attribute: str) -> str:
     """Say which attributes there are, those that may have been meant if there are any."""
     described = server.describe(server.beans(str(asked))[:_ENOUGH])
     names = {one.name for found in described if isinstance(found, list) for one in found if one.readable}
+    whole, _, key = attribute.replace("/", ".").partition(".")
+    if key and whole in names:
+        return f"say -A {whole} -K {key}"
     if alike := near.close(attribute, sorted(names)):
         return f"did you mean {near.enumerated(alike, 'or')}?"
     return f"there are {near.enumerated(sorted(names))}" if names else "it has none that can be read"

@@ -18,7 +18,7 @@ _LONGEST_TEXT = 200  # bytes of a value in a sentence
 
 
 def number(value: Value, subject: str) -> float:
-    """Give a number, 0 and 1 for booleans; text that is a number counts as one.
+    """Give a number: 0 or 1 for a boolean, how many items a list has; text that is a number counts as one.
 
     What is none is an AbsentError (null, NaN) or a ProbeError that says what to do.
     """
@@ -29,7 +29,9 @@ def number(value: Value, subject: str) -> float:
             return read_number(value.strip())
         except NotUnderstoodError:
             raise ProbeError(f"{subject} is {quoted(value)}", "judge text with --match REGEX") from None
-    if isinstance(value, dict | list):
+    if isinstance(value, list):
+        return len(value)
+    if isinstance(value, dict):
         raise _in_parts(value, subject)
     if value is None:
         raise AbsentError(f"{subject} is null")
@@ -43,7 +45,7 @@ def text(value: Value, subject: str) -> str:
     if value is None:
         raise AbsentError(f"{subject} is null")
     if isinstance(value, bool):
-        return boolean(value)
+        return _boolean(value)
     if isinstance(value, dict):
         raise _in_parts(value, subject)
     if isinstance(value, list):
@@ -51,9 +53,16 @@ def text(value: Value, subject: str) -> str:
     return str(value)
 
 
-def boolean(value: Value) -> str:
-    """Write a boolean as Java does; nothing for any other value."""
-    return str(value).lower() if isinstance(value, bool) else ""
+def said(value: Value) -> str:
+    """Write what was no number and is judged as one; nothing for any other value."""
+    if isinstance(value, list):
+        return f"{len(value)} item{'s' * (len(value) != 1)}"
+    return _boolean(value) if isinstance(value, bool) else ""
+
+
+def _boolean(value: bool) -> str:  # noqa: FBT001
+    """Write it as Java does."""
+    return "true" if value else "false"
 
 
 def quoted(value: str) -> str:
@@ -61,13 +70,12 @@ def quoted(value: str) -> str:
     return f'"{shorten(value, _LONGEST_TEXT)}"'
 
 
-def _in_parts(value: dict[str, Value] | list[Value], subject: str) -> ProbeError:
+def _in_parts(value: dict[str, Value], subject: str) -> ProbeError:
     from stallwatch.probes.jmx_attributes.near import enumerated
 
     if not value:
         return ProbeError(f"{subject} is empty")
-    parts = enumerated(list(value)) if isinstance(value, dict) else f"items 0 to {len(value) - 1}"
-    return ProbeError(f"{subject} has parts: {parts}", "choose one with -K")
+    return ProbeError(f"{subject} has parts: {enumerated(list(value))}", "choose one with -K")
 
 
 def _java(value: float) -> str:

@@ -78,7 +78,7 @@ class Sampler:
         scaled = raw._replace(value=scale.in_base(raw.value, quantity.unit))
         if quantity.of:
             return self._share(name, scaled, container, quantity.of)
-        return scaled._replace(text=numbers.boolean(value))
+        return scaled._replace(text=numbers.said(value))
 
     def _value(self, name: ObjectName) -> tuple[Value, str]:
         """Give the attribute's value, and what was read instead if the bean is gone."""

@@ -51,7 +51,7 @@ def _no_password() -> str:
 def _unusable(option: str, path: str | None, error: OSError) -> UnreachableError:
     why = getattr(error, "strerror", None) or "there is nothing of that kind in it"
     if isinstance(error, ssl.SSLError):
-        why = "it holds no certificate (and key) in PEM form that can be used without a password"
+        why = "it holds no certificate in PEM form, or no key for it that can be used without a password"
     return UnreachableError(f"{option} {path}: {why}", "nothing was asked")
 
 
