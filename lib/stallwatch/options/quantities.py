@@ -52,7 +52,10 @@ def add(check: Check) -> None:
         "them, to all of an object if they follow its -O, to everything if they come first"
     )
     check.option("-A", "--attribute", action=Word, help=about)
-    about = r"way to a number in it: a key, an item's number, several with / between them (\/ for a slash); a list is counted"
+    about = (
+        "way to a number in it: a key, an item's number, several with / between them (\\/ for a slash); "
+        "without it, the items of a list are counted"
+    )
     check.option("-K", "--key", action=Word, metavar="PATH", help=about)
     about = "what the server counts it in (default: nothing); share: 0 to 1, told and judged in per cent"
     check.option("--unit", action=Word, choices=[unit for unit in UNITS if unit], help=about)
