@@ -19,6 +19,7 @@ from stallwatch.deadline import Deadline
 from stallwatch.sources import jmx
 from troubled_link import TroubledLink
 
+SLACK = 5  # seconds for a busy machine to start a program and to end it
 CHECK = Path(__file__).parents[2] / "plugins" / "check_jmx"
 GOOD = ("-O", "target:type=Trouble", "-A", "Good")
 SECRET = "a s3cret|word\\'\""
@@ -38,7 +39,7 @@ def said(*arguments, timeout=5, password=SECRET):
     assert "Traceback" not in run.stdout
     assert "internal error" not in run.stdout
     assert password not in run.stdout
-    assert took < timeout + 0.5
+    assert took < timeout + 0.5 + SLACK
     return run.stdout.removeprefix("JMX UNKNOWN - ").strip()
 
 
@@ -308,7 +309,7 @@ def test_a_link_that_breaks_at_any_byte(jvm_variant):
                     came.add(server.attribute("target:type=Trouble", "Good"))
             except jmx.UnreachableError as error:
                 came.add(error.what.replace(str(link.port), "PORT"))
-            assert time.monotonic() - begun < 2
+            assert time.monotonic() - begun < SLACK
     assert 1 in came  # a connection that is lost once, after the log-in, is made again
     sentences = {what for what in came if what != 1}
     assert all(what.startswith("127.0.0.1:PORT closed the connection") for what in sentences), sentences

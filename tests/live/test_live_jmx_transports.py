@@ -11,6 +11,7 @@ from jvm import Jvm
 from stallwatch.deadline import Deadline
 from stallwatch.sources import jmx
 
+SLACK = 5  # seconds for a busy machine to start a program and to end it
 UNREADABLE = jmx.UnreadableError
 VERSION = ("java.lang:type=Runtime", "SpecVersion")
 # Numbers change while we look, and because we do: threads, memory, calls.
@@ -210,7 +211,7 @@ def test_an_attribute_that_never_returns_ends_in_time(tmp_path, jvm):
             pytest.raises(jmx.UnreachableError, match="has not answered Java within 3 s"),
         ):
             server.attribute("target:type=Never", "Value")
-        assert time.monotonic() - begun < 3.5
+        assert time.monotonic() - begun < 3 + 0.5 + SLACK
         assert not [path for path in glob.glob("/proc/[0-9]*/stat") if f" {os.getpid()} " in _stat(path)]
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+SLACK = 5  # seconds for a busy machine to start a program and to end it
 ROOT = Path(__file__).parents[2]
 PLUGIN = ROOT / "plugins" / "check_jmx"
 
@@ -77,6 +78,6 @@ def test_a_silent_server_ends_in_time_whatever_stands_first(said, silent):
     for arguments in (("--list", "-t", "1s"), ("-t", "1s", "--list"), ("-O", "a:b=c", "-A", "X", "-t", "1s")):
         begun = time.monotonic()
         code, text = said("-H", "127.0.0.1", "-P", silent, *arguments)
-        assert time.monotonic() - begun < 4
+        assert time.monotonic() - begun < 1 + 0.5 + SLACK
         assert code == 3
         assert "within 1 s" in text

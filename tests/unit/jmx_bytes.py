@@ -193,7 +193,7 @@ def withstand(name, seed, seconds):
     return "values", time.perf_counter() - begun
 
 
-def main(count, first=0, seconds=5):
+def main(count, first=0, seconds=30):
     """Withstand so many; print what they came to, as a line of JSON."""
     signal.signal(signal.SIGALRM, _too_slow)
     resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))

@@ -42,7 +42,7 @@ from stallwatch.sources.jmx.wire import LostError
 
 OURS = (*FAILURES, jmx.JmxError, LostError)
 MUTATIONS = int(os.environ.get("MUTATIONS", "3000"))
-MEGABYTES, SECONDS = 200, 5
+MEGABYTES, SECONDS = 200, 30  # what hangs takes for ever
 REFUSED = {"denied", "cassandra_denied", "not_bound", "rmi_port"}
 
 

@@ -22,6 +22,7 @@ from stallwatch.sources.jmx.jmxquery import java
 from stallwatch.sources.jmx.jmxquery.failures import SpoiledError, checked
 from stallwatch.sources.jmx.jmxquery.lines import Line, Told, lines, queries, query, value
 
+SLACK = 5  # seconds for a busy machine to start a program and to end it
 RECORDED = Path(__file__).parents[1] / "recorded" / "jmxquery"
 TARGET = jmx.Target("db1", 7199, user="monitorRole", password="s3cret'word")
 UNREADABLE = jmx.UnreadableError
@@ -433,7 +434,7 @@ def test_an_overdue_one_is_killed(program, code):
     deadline, begun = Deadline(1), time.monotonic()
     with pytest.raises(java.OverdueError):
         java.run(program(code), [], deadline)
-    assert 0.8 < time.monotonic() - begun < 1.3
+    assert 0.8 < time.monotonic() - begun < 1 + SLACK
     assert not deadline.children
 
 
@@ -443,10 +444,10 @@ def test_what_an_overdue_script_has_started_is_killed_too(program, tmp_path):
     deadline, begun = Deadline(1), time.monotonic()
     with pytest.raises(java.OverdueError):
         java.run(program(code), [], deadline)
-    assert time.monotonic() - begun < 1.3
+    assert time.monotonic() - begun < 1 + SLACK
     child = Path("/proc", note.read_text(), "stat")
     while child.exists() and child.read_text().rpartition(") ")[2][0] != "Z":
-        assert time.monotonic() - begun < 5
+        assert time.monotonic() - begun < 1 + 2 * SLACK
         time.sleep(0.01)
 
 
