@@ -10,13 +10,13 @@ Everything listens on loopback, lives in one folder, and ends with the process t
 import contextlib
 import os
 import re
-import socket
 import subprocess
 import time
 from typing import NamedTuple
 
 import ndb_software
 import thread_control
+from loopback import free_port
 from ndb_configuration import DATA_NODES, MANAGEMENT, SETTINGS, configuration
 from server_process import ServerProcess
 
@@ -39,7 +39,7 @@ class NdbCluster:
         self.home = ndb_software.home()
         self.settings = SETTINGS | settings
         self.servers = {}
-        self.port = _free_port()
+        self.port = free_port()
 
     def __enter__(self):
         self.start()
@@ -207,10 +207,3 @@ class NdbCluster:
     def kill_management(self):
         """Kill the management node, the arbitrator; start_management() brings it back."""
         self.servers.pop(MANAGEMENT).stop()
-
-
-def _free_port():
-    """A TCP port on loopback that nobody listens on."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]

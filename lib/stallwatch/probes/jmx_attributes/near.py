@@ -8,17 +8,8 @@ from stallwatch.sources.jmx.object_name import ObjectName
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from typing import Protocol
 
-    class Names(Protocol):
-        """A server that can be asked what it has."""
-
-        def domains(self) -> list[str]:
-            """Give all domains."""
-
-        def names(self, pattern: str = "*:*") -> list[str]:
-            """Give the names that match."""
-
+    from stallwatch.sources.jmx import Server
 
 _MEANT, _FEW = 3, 6  # long names that a person still reads
 _ALIKE, _SLIP = 0.7, 0.9  # likeness of two words, of 1: so that one may be meant, is surely meant
@@ -52,7 +43,7 @@ def _holds(word: str, part: str) -> bool:
     return len(part) >= _TELLING and part in word
 
 
-def beans(server: Names, asked: ObjectName, in_time: Callable[[], bool] = lambda: True) -> str:
+def beans(server: Server, asked: ObjectName, in_time: Callable[[], bool] = lambda: True) -> str:
     """Say which beans may have been meant by a name or pattern that fits none; nothing without the time."""
     texts = server.names(f"{asked.domain}:*")
     if not in_time():

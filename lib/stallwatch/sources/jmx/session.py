@@ -8,7 +8,7 @@ from stallwatch.deadline import Deadline
 from stallwatch.sources.jmx import calls
 from stallwatch.sources.jmx.errors import UnreachableError
 from stallwatch.sources.jmx.rmi import FAILURES, Link, NoJrmpError, Reference, RemoteError, reference
-from stallwatch.sources.jmx.target import place
+from stallwatch.sources.jmx.target import AS_SERVER_SAYS, place
 from stallwatch.sources.jmx.wire import LostError, SilentError, Wire
 from stallwatch.units import say_duration
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 _FAREWELL = 0.25  # seconds; less than what the deadline keeps back for the report
 _TLS_ALERT, _HTTP = 0x15, 0x48  # what a TLS server says to plain text; the H of HTTP/1.1
-_AS_SERVER_SAYS = "stub"
 
 
 class Session:
@@ -160,7 +159,7 @@ class Session:
     def _host_of(self, stub: Reference) -> str:
         """Ignore the server's idea of its own host, which is often wrong for others, unless asked."""
         chosen = self._target.rmi_host
-        return stub.host if chosen == _AS_SERVER_SAYS else chosen or self._target.host
+        return stub.host if chosen == AS_SERVER_SAYS else chosen or self._target.host
 
     def _not_jmx(self, peer: Reference, first: int) -> UnreachableError:
         where = place(peer.host, peer.port)
@@ -202,9 +201,7 @@ class Session:
         farewell = Deadline(min(_FAREWELL, self._deadline.seconds / 25))
         for _ in range(2):  # where the last connection turns out to be lost, a new one does
             try:
-                link = self._link(self._connection, farewell)
-                link.send(calls.close(self.connection))
-                link.answer(void=True)
+                self._log_out(self._link(self._connection, farewell))
                 break
             except (*FAILURES, NoJrmpError, LostError, SilentError, UnreachableError):
                 continue
@@ -212,7 +209,9 @@ class Session:
 
     def _part(self) -> None:
         """Log out over a connection of its own: the process is about to end in the middle of something."""
-        link = self._new_link(self._connection, Deadline(_FAREWELL))
+        self._log_out(self._new_link(self._connection, Deadline(_FAREWELL)))
+
+    def _log_out(self, link: Link) -> None:
         link.send(calls.close(self.connection))
         link.answer(void=True)
 

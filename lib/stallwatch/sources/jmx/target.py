@@ -8,6 +8,7 @@ from typing import NamedTuple
 from stallwatch.units import NotUnderstoodError
 
 JMXRMI = "jmxrmi"  # the name that the JVM's own agent is bound to
+AS_SERVER_SAYS = "stub"  # for the RMI host: the one that the server names
 _URL = r"(?i)service:jmx:(?P<protocol>[^:]*)://(?P<place>[^/;]*)(?:/(?P<path>.*))?"
 _JNDI = r"(?i)jndi/rmi://(?P<place>[^/]*)/(?P<name>.+)"
 _PLACE = r"(?:\[(?P<ipv6>[0-9A-Fa-f:.]+(?:%[^\]]+)?)\]|(?P<host>[^\[\]:]+))?(?::(?P<port>\d{1,5}))?"
@@ -32,7 +33,7 @@ class Target(NamedTuple):
     host: str
     port: int
     name: str = JMXRMI
-    rmi_host: str | None = None  # "stub": as the server says; None: the host
+    rmi_host: str | None = None  # AS_SERVER_SAYS, or another one; None: the host
     rmi_port: int | None = None  # None: as the server says
     user: str | None = None
     password: str | None = None

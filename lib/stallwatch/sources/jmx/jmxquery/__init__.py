@@ -30,6 +30,7 @@ from stallwatch.sources.jmx.jmxquery import java
 from stallwatch.sources.jmx.jmxquery.failures import SpoiledError, checked
 from stallwatch.sources.jmx.jmxquery.lines import Told, kind, lines, queries, query, value
 from stallwatch.sources.jmx.object_name import ObjectName
+from stallwatch.sources.jmx.target import AS_SERVER_SAYS
 from stallwatch.units import say_duration
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
 
 _JAR = "JMXQuery-0.1.8.jar"
 _RATHER = "use --via rmi, if the server can be reached so"
-_AS_SERVER_SAYS = "stub"
 # The endless recursion ends four times as soon, and the rest is sooner there (JDK 17: 5.6 s and 1 s).
 _QUICK = ("-Xss256k", "-XX:TieredStopAtLevel=1")
 
@@ -212,7 +212,7 @@ def _refuse(target: Target) -> None:
             "--via jmxquery cannot insist on TLS: Java speaks it where the server says so, and only there",
             'leave out the TLS options; --java "java -Djavax.net.ssl.trustStore=FILE" says whom to trust',
         )
-    if target.rmi_port or target.rmi_host not in (None, _AS_SERVER_SAYS):
+    if target.rmi_port or target.rmi_host not in (None, AS_SERVER_SAYS):
         raise UnreachableError(
             "--via jmxquery asks where the server says: leave out --rmi-host and --rmi-port", _RATHER
         )
