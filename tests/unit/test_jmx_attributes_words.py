@@ -63,7 +63,7 @@ def test_with_a_single_quantity_any_order_will_do(asked, words):
         (("-O", "a", "-A", "X"), '"a" is no object name'),
         (("-O", "a:b=c", "-A", "X", "-K", "k", "-K", "l"), "-K is there twice: repeat -A"),
         (("-O", "a:b=c", "-A", "X", "--rate", "--delta"), "--rate or --delta is there twice"),
-        (("-O", "a:b=c", "-A", "X", "--match", "["), '--match "[" is no regular expression: '),
+        (("-O", "a:b=c", "-A", "X", "--match", "["), '--match "[" is not a regular expression: '),
         (("-O", "a:b=c", "-A", "X", "--match", "x", "--match", "y"), "--match is there twice: repeat -A"),
         (("-O", "a:b=c", "-A", "X", "--match", "x", "-w", "5"), "--warning is for numbers: the state of a --match is said by --mismatch"),
         (("-c", "5", "-O", "a:b=c", "-A", "X", "--match", "x", "-A", "Y", "--match", "z"), "--critical is for numbers"),

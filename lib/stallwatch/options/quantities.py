@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from argparse import Action
 
+from stallwatch.options.regex import regex
 from stallwatch.probes.jmx_attributes.naming import PLACE, common_words
 from stallwatch.probes.jmx_attributes.path import steps
 from stallwatch.probes.jmx_attributes.quantity import Quantity, Whole
@@ -162,7 +163,7 @@ def _quantity(said: Said) -> Quantity:
         unit=unit,
         of=_whole(said["of"]) if "of" in said else None,
         change=change,
-        match=_regex(said["match"]) if "match" in said else None,
+        match=_match(said["match"]) if "match" in said else None,
         aggregate=aggregate,
         label=said.get("label", ""),
         missing=State[said.get("missing", "unknown").upper()],
@@ -221,11 +222,11 @@ def _flag(said: Said, word: str) -> str:
     return said[word] if word == "change" else word
 
 
-def _regex(text: str) -> re.Pattern[str]:
+def _match(text: str) -> re.Pattern[str]:
     try:
-        return re.compile(text)
-    except re.error as error:
-        raise NotUnderstoodError(f'--match "{text}" is no regular expression: {error}') from None
+        return regex(text)
+    except NotUnderstoodError as error:
+        raise NotUnderstoodError(f"--match {error}") from None
 
 
 def _whole(text: str) -> Whole:
