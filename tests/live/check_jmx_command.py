@@ -1,39 +1,14 @@
 """Run check_jmx as an engine runs it, and as Nagios does by its own command definition."""
 
-import os
 import re
 import subprocess
 import sys
-from dataclasses import dataclass
-from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
-PLUGIN = ROOT / "plugins" / "check_jmx"
+import plugin_command
+from plugin_command import PLUGINS, ROOT, Said, environment
+
+PLUGIN = PLUGINS / "check_jmx"
 DEFINITION = ROOT / "contrib" / "nagios" / "check_jmx.cfg"
-
-
-@dataclass
-class Said:
-    """What one run said. ``text`` is line 1 before the perfdata, ``more`` what is below."""
-
-    status: int
-    text: str
-    perfdata: dict[str, str]
-    more: list[str]
-    output: str
-
-    @classmethod
-    def of(cls, process):
-        assert process.stderr == ""
-        first, *more = process.stdout.rstrip("\n").split("\n")
-        text, _, perfdata = first.partition(" | ")
-        pairs = dict(item.partition("=")[::2] for item in perfdata.split())
-        return cls(process.returncode, text, pairs, more, process.stdout)
-
-
-def environment(home):
-    """Next to nothing, as under an engine; the Python that runs us comes first."""
-    return {"PATH": f"{os.path.dirname(sys.executable)}:/usr/bin:/bin", "LC_ALL": "C", "HOME": str(home)}
 
 
 def command(server, *arguments):
@@ -43,10 +18,7 @@ def command(server, *arguments):
 
 def run(home, server, *arguments, **settings):
     """Run the plugin on that server; what it remembers is kept below ``home``."""
-    settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **settings}
-    return subprocess.run(
-        command(server, *arguments), env=environment(home), text=True, check=False, timeout=120, **settings
-    )
+    return plugin_command.run(home, "check_jmx", "-H", server.host, "-P", server.port, *arguments, **settings)
 
 
 def nagios(home, check_command, **macros):

@@ -3,14 +3,14 @@
 import contextlib
 import os
 
-import java_software
 import loopback
-import ndb_software
 import pytest
+import software
 import thread_control
 from cassandra import Cassandra
 from jvm import VARIANTS, Jvm
 from ndb_cluster import DATA_NODES, NdbCluster
+from replication_pair import Pair
 
 
 @pytest.fixture(scope="session")
@@ -18,7 +18,7 @@ def ndb_processes(tmp_path_factory):
     """A cluster for the whole run."""
     try:
         cluster = NdbCluster(tmp_path_factory.mktemp("ndb"))
-    except ndb_software.Missing as missing:
+    except software.Missing as missing:
         pytest.skip(str(missing))
     with cluster:
         yield cluster
@@ -40,11 +40,11 @@ def thread_trouble():
 
 
 @contextlib.contextmanager
-def java_needed():
-    """Skip what needs Java where there is none; not in CI: there it can be installed."""
+def installable():
+    """Skip what needs software that is not here; not in CI: there it can be installed."""
     try:
         yield
-    except java_software.Missing as missing:
+    except software.Missing as missing:
         (pytest.fail if os.environ.get("CI") else pytest.skip)(str(missing))
 
 
@@ -58,7 +58,7 @@ def jvm_variant(tmp_path_factory):
             if VARIANTS[name].get("host") == "::1" and not loopback.has_ipv6():
                 pytest.skip("this machine has no IPv6 loopback")
             if name not in running:
-                with java_needed():
+                with installable():
                     running[name] = each.enter_context(Jvm(tmp_path_factory.mktemp(name), **VARIANTS[name]))
             return running[name]
 
@@ -75,7 +75,7 @@ def jvm(jvm_variant):
 def own_jvm(tmp_path):
     """A JVM for one test, which may change what it shows."""
     with contextlib.ExitStack() as server:
-        with java_needed():
+        with installable():
             started = server.enter_context(Jvm(tmp_path / "jvm"))
         yield started
 
@@ -84,6 +84,47 @@ def own_jvm(tmp_path):
 def cassandra(tmp_path_factory):
     """A Cassandra that anyone may ask, for the whole run."""
     with contextlib.ExitStack() as server:
-        with java_needed():
+        with installable():
             started = server.enter_context(Cassandra(tmp_path_factory.mktemp("cassandra")))
         yield started
+
+
+@pytest.fixture(scope="session")
+def running_pair(tmp_path_factory):
+    """Gives the pair of that kind, "mariadb" or "mysql", one for the whole run."""
+    running = {}
+    with contextlib.ExitStack() as each:
+
+        def pair(kind):
+            if kind not in running:
+                running[kind] = each.enter_context(new_pair(tmp_path_factory.mktemp(kind), kind))
+            return running[kind]
+
+        yield pair
+
+
+@contextlib.contextmanager
+def new_pair(folder, kind, **settings):
+    """A pair of database servers; what is said of Pair holds."""
+    with contextlib.ExitStack() as servers:
+        try:
+            with installable() if kind == "mariadb" else contextlib.nullcontext():
+                pair = servers.enter_context(Pair(folder, kind, **settings))
+        except software.Missing as missing:  # MySQL cannot be installed
+            pytest.skip(str(missing))
+        yield pair
+
+
+@pytest.fixture
+def own_pair(tmp_path):
+    """Gives a pair of that kind for one test, with settings of its own."""
+    with contextlib.ExitStack() as each:
+        yield lambda kind, **settings: each.enter_context(new_pair(tmp_path / kind, kind, **settings))
+
+
+@pytest.fixture(params=("mariadb", "mysql"))
+def pair(request, running_pair):
+    """A pair of either kind; a test may change anything that heal() brings back."""
+    pair = running_pair(request.param)
+    yield pair
+    pair.heal()

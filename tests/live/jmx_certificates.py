@@ -13,6 +13,7 @@ import os
 import subprocess
 
 import java_software
+import software
 
 PASSWORD = "changeit"
 LOOPBACK = "SAN=dns:localhost,ip:127.0.0.1,ip:0:0:0:0:0:0:0:1"
@@ -28,8 +29,8 @@ TRUSTED = ("server", "client")
 
 
 def path(name):
-    """The path of one of the files, which are made once. Raises java_software.Missing."""
-    return os.path.join(java_software.kept(f"jmx-certificates-{java_software.digest(__file__)}", _make), name)
+    """The path of one of the files, which are made once. Raises software.Missing."""
+    return os.path.join(software.kept(f"jmx-certificates-{software.digest(__file__)}", _make), name)
 
 
 def _make(place):

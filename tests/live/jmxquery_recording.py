@@ -10,13 +10,14 @@ import tempfile
 from unittest import mock
 
 import java_software
+import software
 from jvm import VARIANTS, Jvm
 from loopback import free_port
 from stallwatch.deadline import Deadline
 from stallwatch.sources.jmx import JmxError, Target, jmxquery
 from stallwatch.sources.jmx.jmxquery import java
 
-FOLDER = os.path.join(java_software.REPOSITORY, "tests", "recorded", "jmxquery")
+FOLDER = os.path.join(software.REPOSITORY, "tests", "recorded", "jmxquery")
 UPTIME = "java.lang:type=Runtime/Uptime"
 TEXTS = ("Plain", "Empty", "Null", "Number", "Quotes", "Backslash", "Newline", "Control", "Nul", "Pipe",
          "Unicode", "Emoji", "StringBuilder", "Enum", "ObjectName", "Uuid", "File")  # fmt: skip

@@ -8,7 +8,8 @@ import subprocess
 import tarfile
 import tempfile
 
-REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from software import CACHE, REPOSITORY, Missing
+
 PACKED = os.path.join(
     os.path.dirname(REPOSITORY), "shared", "ndb-cluster", "mysql-cluster-9.7.2-linux-x86_64.tar.xz"
 )
@@ -22,10 +23,6 @@ PACKAGES = {
     "libaio.so.1": "libaio1",
     "libtinfo.so.6": "libtinfo6",
 }
-
-
-class Missing(Exception):  # noqa: N818
-    """The software is not here, or does not run here. The text says how to get it."""
 
 
 def home():
@@ -47,23 +44,22 @@ def _unpacked():
             "MySQL NDB Cluster is not here: unpack one (dev.mysql.com/downloads/cluster) and let NDB_HOME "
             f"name the folder with its bin/, or put {os.path.basename(PACKED)} into {os.path.dirname(PACKED)}"
         )
-    cache = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "stallwatch")
     name = os.path.basename(PACKED).removesuffix(".tar.xz")
-    kept = os.path.join(cache, f"{name}-{os.path.getsize(PACKED)}")
+    kept = os.path.join(CACHE, f"{name}-{os.path.getsize(PACKED)}")
     if not os.path.isdir(kept):
         try:
-            os.makedirs(cache, exist_ok=True)
-            _unpack(name, cache, kept)
+            os.makedirs(CACHE, exist_ok=True)
+            _unpack(name, kept)
         except (OSError, tarfile.TarError) as error:
             raise Missing(
-                f"cannot unpack {PACKED} into {cache}: {error}; set XDG_CACHE_HOME or NDB_HOME"
+                f"cannot unpack {PACKED} into {CACHE}: {error}; set XDG_CACHE_HOME or NDB_HOME"
             ) from error
     return kept
 
 
-def _unpack(name, cache, kept):
+def _unpack(name, kept):
     """Unpack beside the place where it is to be, then rename: nobody ever sees half of it."""
-    beside = tempfile.mkdtemp(prefix="unpacking-", dir=cache)
+    beside = tempfile.mkdtemp(prefix="unpacking-", dir=CACHE)
     try:
         with tarfile.open(PACKED) as packed:
             packed.extraction_filter = getattr(tarfile, "tar_filter", None)  # not before Python 3.11.4

@@ -12,6 +12,7 @@ import struct
 import subprocess
 
 import java_software
+import software
 from java_server import JavaServer, agent_properties, system_properties
 from loopback import free_port, listens
 
@@ -68,7 +69,7 @@ class OwnServer(PoolServer):
             call = [java_software.tool("javac"), lint, "-Werror", "-cp", jars, "-d", folder, source]
             subprocess.run(call, check=True)
 
-        own = java_software.kept(f"{self.main}-{java_software.digest(source)}", compile_into)
+        own = software.kept(f"{self.main}-{software.digest(source)}", compile_into)
         return os.pathsep.join((own, jars))
 
     def is_ready(self):

@@ -10,7 +10,7 @@ import time
 import check_jmx_command
 import old_cassandra
 import pytest
-from check_jmx_command import Said
+from plugin_command import Said, environment
 
 SLACK = 5  # seconds for a busy machine to start a program and to end it
 HEAP = ("-O", "java.lang:type=Memory", "-A", "HeapMemoryUsage")
@@ -436,7 +436,7 @@ def test_a_slow_reader_gets_the_whole_list_and_keeps_no_log_in(tmp_path, own_jvm
     own_jvm.tell("many", 3000)
     run = subprocess.Popen(
         check_jmx_command.command(own_jvm, "--list", "-t", "3s"),
-        stdout=subprocess.PIPE, text=True, env=check_jmx_command.environment(tmp_path),
+        stdout=subprocess.PIPE, text=True, env=environment(tmp_path),
     )  # fmt: skip
     time.sleep(4)
     assert own_jvm.left_by_clients() == {"threads": 0, "connections": 0, "unacknowledged": 0}

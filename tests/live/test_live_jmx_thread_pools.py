@@ -13,6 +13,7 @@ from pathlib import Path
 import java_software
 import pool_servers
 import pytest
+import software
 from cassandra import OPENED, Cassandra
 from java_server import PASSWORDS
 
@@ -56,7 +57,7 @@ def started(tmp_path):
         def start(kind, *arguments):
             try:
                 return servers.enter_context(kind(tmp_path / kind.__name__, *arguments))
-            except java_software.Missing as missing:
+            except software.Missing as missing:
                 (pytest.fail if os.environ.get("CI") else pytest.skip)(str(missing))
 
         yield start

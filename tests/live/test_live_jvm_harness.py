@@ -6,9 +6,9 @@ import sys
 import threading
 import time
 
-import java_software
 import old_cassandra
 import pytest
+import software
 from stallwatch.deadline import Deadline
 from stallwatch.sources import jmx
 
@@ -65,7 +65,7 @@ def test_it_looks_like_an_old_cassandra(own_jvm):
 
 
 def test_software_is_got_once_and_whole(tmp_path, monkeypatch):
-    monkeypatch.setattr(java_software, "CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(software, "CACHE", str(tmp_path / "cache"))
     made = []
 
     def make(folder):
@@ -74,33 +74,33 @@ def test_software_is_got_once_and_whole(tmp_path, monkeypatch):
         with open(os.path.join(folder, "file"), "w") as file:
             file.write("whole")
 
-    threads = [threading.Thread(target=java_software.kept, args=("software", make)) for _ in range(3)]
+    threads = [threading.Thread(target=software.kept, args=("software", make)) for _ in range(3)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert len(made) == 1
-    with open(os.path.join(java_software.kept("software", make), "file")) as file:
+    with open(os.path.join(software.kept("software", make), "file")) as file:
         assert file.read() == "whole"
 
 
 def test_software_that_cannot_be_got_leaves_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(java_software, "CACHE", str(tmp_path))
+    monkeypatch.setattr(software, "CACHE", str(tmp_path))
 
     def fail(folder):
-        raise java_software.Missing("no network")
+        raise software.Missing("no network")
 
-    with pytest.raises(java_software.Missing, match="no network"):
-        java_software.kept("software", fail)
+    with pytest.raises(software.Missing, match="no network"):
+        software.kept("software", fail)
     assert [name for name in os.listdir(tmp_path) if not name.endswith(".lock")] == []
 
 
 def test_a_program_that_nobody_has_is_missing(tmp_path, monkeypatch):
-    monkeypatch.setattr(java_software, "CACHE", str(tmp_path))
-    monkeypatch.setattr(java_software, "INSTALL", "false")
+    monkeypatch.setattr(software, "CACHE", str(tmp_path))
+    monkeypatch.setattr(software, "INSTALL", "false")
     monkeypatch.setenv("PATH", "/bin")
-    with pytest.raises(java_software.Missing, match="cannot get Debian's package some-jdk"):
-        java_software._program("javanese", "some-jdk", None)
+    with pytest.raises(software.Missing, match="cannot get Debian's package some-jdk"):
+        software.program("javanese", "some-jdk", None)
 
 
 def test_cassandra_has_all_its_pools_and_works(cassandra):

@@ -1,0 +1,47 @@
+"""Plugins as an engine runs them, and what they say."""
+
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PLUGINS = ROOT / "plugins"
+
+
+@dataclass
+class Said:
+    """What one run said. ``text`` is line 1 before the perfdata, ``more`` what is below."""
+
+    status: int
+    text: str
+    perfdata: dict[str, str]
+    more: list[str]
+    output: str
+
+    @classmethod
+    def of(cls, process):
+        assert process.stderr == ""
+        first, *more = process.stdout.rstrip("\n").split("\n")
+        text, _, perfdata = first.partition(" | ")
+        pairs = dict(item.partition("=")[::2] for item in perfdata.split())
+        return cls(process.returncode, text, pairs, more, process.stdout)
+
+    def number(self, label):
+        """The value in the perfdata, without its unit and thresholds."""
+        return float(re.match(r"-?[\d.]+", self.perfdata[label])[0])
+
+
+def environment(home):
+    """Next to nothing, as under an engine; the Python that runs us comes first."""
+    return {"PATH": f"{os.path.dirname(sys.executable)}:/usr/bin:/bin", "LC_ALL": "C", "HOME": str(home)}
+
+
+def run(home, plugin, *arguments, variables=(), **settings):
+    """Run a plugin; what it remembers is kept below ``home``."""
+    settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **settings}
+    command = [sys.executable, str(PLUGINS / plugin), *map(str, arguments)]
+    variables = environment(home) | dict(variables)
+    return subprocess.run(command, env=variables, text=True, check=False, timeout=120, **settings)

@@ -1,0 +1,87 @@
+"""Software for the tests' servers: programs of Debian's packages, and what is got once and kept."""
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+
+REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+INSTALL = os.path.join(REPOSITORY, "contrib", "debian-install")
+CACHE = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "stallwatch")
+SYSTEM = "/usr/sbin"  # where daemons are, which is not in everybody's PATH
+
+
+class Missing(Exception):  # noqa: N818
+    """The software is not here. The text says how to get it."""
+
+
+def program(name, package, home=None):
+    """A program from a folder that the user names, from PATH, or from Debian's package. Raises Missing."""
+    path = os.pathsep.join(filter(None, (home and os.path.join(home, "bin"), os.environ.get("PATH"), SYSTEM)))
+    if not shutil.which(name, path=path):
+        os.makedirs(CACHE, exist_ok=True)
+        with _alone("debian"):
+            run(f"Debian's package {package}", INSTALL, package)
+    found = shutil.which(name, path=path)
+    if not found:
+        raise Missing(f"no {name} in PATH although {package} is installed")
+    return found
+
+
+def kept(name, make):
+    """The folder of that name in the cache. If it is not there, make(folder) fills it, once and whole."""
+    place = os.path.join(CACHE, name)
+    if os.path.isdir(place):
+        return place
+    try:
+        os.makedirs(CACHE, exist_ok=True)
+        with _alone(name):
+            if not os.path.isdir(place):
+                _fill(place, make)
+    except OSError as error:
+        raise Missing(f"cannot write into {CACHE}: {error}; set XDG_CACHE_HOME") from error
+    return place
+
+
+def _fill(place, make):
+    beside = tempfile.mkdtemp(prefix="making-", dir=CACHE)
+    try:
+        make(beside)
+        os.rename(beside, place)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _alone(name):
+    """Nobody else on this machine does the same meanwhile."""
+    with open(os.path.join(CACHE, f"{name}.lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def run(what, *command):
+    """Run a command that gets what; the end of what it says is in the Missing if it cannot."""
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            errors="replace", check=False,
+        )  # fmt: skip
+    except OSError as error:
+        raise Missing(f"cannot get {what}: {error}") from error
+    if done.returncode:
+        said = re.sub(r"\s+", " ", done.stdout).strip()[-400:]
+        raise Missing(f"cannot get {what}: {said}")
+
+
+def digest(*files):
+    """Changes when one of the files does."""
+    digest = hashlib.sha256()
+    for name in files:
+        with open(name, "rb") as file:
+            digest.update(file.read())
+    return digest.hexdigest()[:12]

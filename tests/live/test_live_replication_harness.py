@@ -1,0 +1,116 @@
+"""The tests' own pairs of database servers: they replicate, and their links do what they are told."""
+
+import socket
+import time
+
+import pymysql
+import pytest
+from replication_writer import Writer
+
+
+def status(pair):
+    return pair.replica.channels()[""]
+
+
+def eventually(true, seconds=20):
+    until = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < until
+        time.sleep(0.1)
+
+
+def lag_grows(writer):
+    time.sleep(2.5)
+    return writer.true_lag() > 1
+
+
+def test_a_pair_replicates(pair):
+    with Writer(pair) as writer:
+        eventually(lambda: len(writer.committed) >= 3)
+        pair.catch_up()
+        assert writer.true_lag() < 1
+        assert (status(pair)["Replica_IO_Running"], status(pair)["Replica_SQL_Running"]) == ("Yes", "Yes")
+
+
+def test_a_black_hole_takes_connections_and_says_nothing(pair):
+    with Writer(pair) as writer:
+        pair.link.black_hole()
+        with socket.create_connection(("127.0.0.1", pair.link.port)) as client:
+            client.settimeout(1)
+            with pytest.raises(TimeoutError):
+                client.recv(1)
+            assert lag_grows(writer)
+            assert status(pair)["Replica_IO_Running"] == "Yes"
+            pair.link.pass_all()
+            client.settimeout(10)
+            assert client.recv(1)
+        pair.catch_up()
+        assert writer.true_lag() < 1
+
+
+def test_a_refusing_link_closes_and_refuses(pair):
+    with Writer(pair) as writer:
+        pair.link.refuse()
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", pair.link.port))
+        assert lag_grows(writer)
+        eventually(lambda: status(pair)["Last_IO_Errno"] == 2003)
+        pair.link.pass_all()
+        pair.catch_up()
+
+
+def test_a_slow_link_passes_so_many_octets(pair):
+    pair.source.sql("CREATE TABLE lab.slow (octets LONGBLOB)")
+    pair.catch_up()
+    pair.link.slow(50_000)
+    began = time.monotonic()
+    pair.source.sql("INSERT INTO lab.slow VALUES (REPEAT('x', 200000))")
+    pair.catch_up()
+    assert 3 < time.monotonic() - began < 15
+    pair.source.sql("DROP TABLE lab.slow")
+
+
+@pytest.mark.parametrize("trouble", ["dead port", "source down", "source stopped", "locked", "delayed"])
+def test_everything_heals(pair, trouble):
+    with Writer(pair) as writer, pair.replica.session() as held:
+        match trouble:
+            case "dead port":
+                pair.replica.stop_replication()
+                pair.replica.follow("", 1, pair.account("nobody"), gtid=pair.gtid)
+                pair.replica.start_replication()
+            case "source down":
+                pair.source.stop()
+            case "source stopped":
+                pair.source.suspend()
+            case "locked":
+                held("FLUSH TABLES WITH READ LOCK")
+            case "delayed":
+                pair.replica.stop_replication()
+                pair.replica.follow("", pair.link.port, pair.account("nobody"), gtid=pair.gtid, delay=3600)
+                pair.replica.start_replication()
+        time.sleep(1)
+        pair.heal()
+        eventually(lambda: writer.true_lag() < 1)
+
+
+@pytest.mark.parametrize("kind", ["mariadb", "mysql"])
+def test_a_replica_of_two_without_gtids(own_pair, kind):
+    pair = own_pair(kind, gtid=False)
+    east = pair.add_channel("east")
+    with Writer(pair) as writer, Writer(pair, "east") as eastern:
+        eventually(lambda: len(writer.committed) >= 3 and len(eastern.committed) >= 3)
+        east.link.black_hole()
+        assert lag_grows(eastern)
+        assert writer.true_lag() < 2
+        pair.heal()
+
+
+def test_an_account_may_only_what_it_was_granted(pair):
+    account = pair.account("little", "PROCESS")
+    statement = "SHOW ALL SLAVES STATUS" if pair.kind == "mariadb" else "SHOW REPLICA STATUS"
+    for server in (pair.replica, pair.source):
+        with server.session(account) as sql:
+            assert sql("SHOW ENGINE INNODB STATUS")
+            with pytest.raises(pymysql.OperationalError, match="Access denied"):
+                sql(statement)
+    pair.catch_up()
