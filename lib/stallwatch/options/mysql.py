@@ -1,0 +1,235 @@
+"""The options of every plugin that asks a MySQL server: whom, as whom, and how."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+
+from stallwatch.units import NotUnderstoodError
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from stallwatch.check import Check
+    from stallwatch.run import Run
+    from stallwatch.sources.mysql import Server, Target, Tls
+
+    Given = dict[str, str | None]
+
+PASSWORD = "STALLWATCH_MYSQL_PASSWORD"  # noqa: S105 - the name of an environment variable
+# The user's own file, as the mysql client reads it. Not /etc/my.cnf: that is made for the server on this
+# host and its users, and would silently change whom a check asks.
+OWN_FILE = "~/.my.cnf"
+# What every client reads, of MySQL or MariaDB, and what is meant for us alone.
+GROUPS = ("client", "client-server", "client-mariadb", "stallwatch")
+# Where servers have their socket: Debian, Red Hat, MySQL's own default.
+SOCKETS = ("/run/mysqld/mysqld.sock", "/var/lib/mysql/mysql.sock", "/tmp/mysql.sock")  # noqa: S108
+
+_KNOWN = (
+    "host", "port", "socket", "protocol", "user", "password", "ssl-mode", "ssl", "skip-ssl", "ssl-ca",
+    "ssl-capath", "ssl-cert", "ssl-key", "ssl-verify-server-cert",
+)  # fmt: skip
+_PLACE = r"(?:\[(?P<ipv6>[^\[\]]+)\]|(?P<host>[^\[\]:\s]+))(?::(?P<port>\d{1,5}))?"
+_PORT = 3306
+_LARGEST_PORT = 65535
+_LONGEST_LINE = 4096
+_LOCAL = (None, "", "localhost")
+_NO = ("0", "off", "false", "no", "disabled")
+
+
+def add(check: Check) -> None:
+    """Add the options; ``connect`` uses them."""
+    about = "the server's host (default: localhost: its socket, as long as no port is given)"
+    check.option("-H", "--hostname", metavar="HOST", help=about)
+    check.option("-P", "--port", type=_port, metavar="PORT", help="its TCP port (default: 3306)")
+    check.option("-S", "--socket", metavar="PATH", help="the socket of a server on this host")
+    check.option("-u", "--username", metavar="USER", help="log in as this user (default: who we are here)")
+    check.option("-p", "--password", help="its password, which others can then see in the process list")
+    about = f"file with the password in its first line (default: ${PASSWORD})"
+    check.option("--password-file", metavar="FILE", help=about)
+    about = (
+        f"MySQL option file that says the same, less strongly: [client], [stallwatch] (default: {OWN_FILE})"
+    )
+    check.option("--defaults-file", metavar="FILE", help=about)
+    check.option("--defaults-group", metavar="GROUP", help="use this group of it, too")
+    about = (
+        "DISABLED, PREFERRED, REQUIRED, VERIFY_CA or VERIFY_IDENTITY, as for the mysql client "
+        "(default: PREFERRED, VERIFY_CA if there is an --ssl-ca)"
+    )
+    check.option("--ssl-mode", type=_mode, metavar="MODE", help=about)
+    about = "certificates (PEM) that the server's is to be signed by (default: the system's)"
+    check.option("--ssl-ca", metavar="FILE", help=about)
+    check.option("--ssl-cert", metavar="FILE", help="our own certificate (PEM), if the server wants one")
+    check.option("--ssl-key", metavar="FILE", help="its key (PEM), if that is not in the same file")
+    check.asks_server()
+
+
+def connect(check: Check, options: Namespace, run: Run) -> Server:
+    """Log in as the options say, for a ``with`` statement; raises UnreachableError."""
+    from stallwatch.sources import mysql
+
+    return mysql.connect(target(check, options), run.deadline, run.trace)
+
+
+def target(check: Check, options: Namespace) -> Target:
+    """Tell whom to ask; what does not go together ends the run as bad usage.
+
+    What is given here outranks the option file. Of passwords, -p outranks --password-file, that the
+    environment, and that the option file, which others use as well.
+    """
+    for option in ("hostname", "socket", "username", "defaults_file", "defaults_group"):
+        if getattr(options, option) == "":  # as a macro without a value would be
+            check.parser.error(f"--{option.replace('_', '-')} is empty")
+    if options.socket and (options.port or options.hostname not in _LOCAL):
+        check.parser.error("-S names a server on this host already: leave out -H and -P")
+    try:
+        given = _filed(options, (*GROUPS, options.defaults_group)) | _on_command_line(options)
+        tcp = options.port or (given.get("protocol") or "").lower() == "tcp"
+        if given.get("host") in _LOCAL and not tcp:
+            given["socket"] = given.get("socket") or _usual_socket()
+        elif not options.socket:
+            given["socket"] = None
+        return _target(check, given)
+    except NotUnderstoodError as error:
+        check.parser.error(str(error))
+
+
+def other(check: Check, options: Namespace, place: str | None, group: str | None) -> Target:
+    """Tell how to ask another server, at ``HOST[:PORT]`` or where the option group says.
+
+    The rest is as for ``target``, port, user, password and TLS, as far as the group says nothing else.
+    """
+    try:
+        given = _filed(options, (*GROUPS, options.defaults_group)) | _on_command_line(options)
+        return _target(check, given | _elsewhere(options, place, group))
+    except NotUnderstoodError as error:
+        check.parser.error(str(error))
+
+
+def _elsewhere(options: Namespace, place: str | None, group: str | None) -> Given:
+    own = _filed(options, (group,)) if group else {}
+    if place is not None:
+        own["host"], port = _host_and_port(place)
+        own |= {"port": port} if port else {}
+    if not (own.get("host") or own.get("socket")):
+        raise NotUnderstoodError(f"the group [{group}] names neither a host nor a socket")
+    own["socket"] = None if own.get("host") else own.get("socket")
+    return own
+
+
+def _filed(options: Namespace, groups: tuple[str | None, ...]) -> Given:
+    """Read these groups of the option file; the last of them, if there is one, has to be there."""
+    from stallwatch.sources.mysql import option_files
+
+    own = os.path.expanduser(OWN_FILE)
+    path = options.defaults_file or (own if os.path.exists(own) else None)
+    if path is None and groups[-1]:
+        raise NotUnderstoodError(f"the group [{groups[-1]}] is in no file: give it with --defaults-file")
+    if path is None:
+        return {}
+    entries = option_files.read(path)
+    if groups[-1] and groups[-1] not in {entry.group for entry in entries}:
+        raise NotUnderstoodError(f"{path} has no group [{groups[-1]}]")
+    return option_files.options(entries, filter(None, groups), _KNOWN)
+
+
+def _on_command_line(options: Namespace) -> Given:
+    given = {
+        "host": options.hostname,
+        "port": options.port and str(options.port),
+        "socket": options.socket,
+        "user": options.username,
+        "password": _password(options),
+        "ssl-mode": options.ssl_mode,
+        "ssl-ca": options.ssl_ca,
+        "ssl-cert": options.ssl_cert,
+        "ssl-key": options.ssl_key,
+    }
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _password(options: Namespace) -> str | None:
+    if options.password is not None:
+        return str(options.password)
+    if options.password_file is None:
+        return os.environ.get(PASSWORD)
+    try:
+        with open(options.password_file, encoding="utf-8", errors="surrogateescape") as file:
+            password = file.readline(_LONGEST_LINE).rstrip("\r\n")
+    except OSError as error:
+        raise NotUnderstoodError(f"--password-file {options.password_file}: {error.strerror}") from None
+    if not password:
+        raise NotUnderstoodError(f"--password-file {options.password_file}: its first line is empty")
+    return password
+
+
+def _target(check: Check, given: Given) -> Target:
+    from stallwatch.sources import mysql
+
+    check.secret(given.get("password"))
+    host, port = given.get("host") or "localhost", _port(given.get("port") or str(_PORT))
+    return mysql.Target(
+        host, port, given.get("socket"), given.get("user"), given.get("password"), _tls(given)
+    )
+
+
+def _tls(given: Given) -> Tls:
+    from stallwatch.sources import mysql
+
+    if given.get("ssl-key") and not given.get("ssl-cert"):
+        raise NotUnderstoodError("--ssl-key needs --ssl-cert")
+    mode = given.get("ssl-mode")
+    return mysql.Tls(
+        _mode(mode) if mode else _implied_mode(given),
+        given.get("ssl-ca"), given.get("ssl-capath"), given.get("ssl-cert"), given.get("ssl-key"),
+    )  # fmt: skip
+
+
+def _implied_mode(given: Given) -> str:
+    """Tell it as MySQL's client does by an authority, and as MariaDB's does, which has no ssl-mode."""
+
+    def on(name: str) -> bool:
+        return name in given and (given[name] or "1").lower() not in _NO
+
+    if on("ssl-verify-server-cert"):
+        return "VERIFY_IDENTITY"
+    if given.get("ssl-ca") or given.get("ssl-capath"):
+        return "VERIFY_CA"
+    if on("skip-ssl") or ("ssl" in given and not on("ssl")):
+        return "DISABLED"
+    return "REQUIRED" if on("ssl") or given.get("ssl-cert") else "PREFERRED"
+
+
+def _mode(text: str) -> str:
+    from stallwatch.sources.mysql.target import MODES
+
+    if text.upper() not in MODES:
+        raise NotUnderstoodError(f'"{text}" is no --ssl-mode: write one of {", ".join(MODES)}')
+    return text.upper()
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 0 < int(text) <= _LARGEST_PORT):
+        raise NotUnderstoodError(f'"{text}" is not a port: write a number from 1 to {_LARGEST_PORT}')
+    return int(text)
+
+
+def _host_and_port(text: str) -> tuple[str, str | None]:
+    found = re.fullmatch(_PLACE, text)
+    if found:
+        return found["ipv6"] or found["host"], found["port"]
+    if text.count(":") > 1 and not re.search(r"[\[\]\s]", text):
+        return text, None  # an IPv6 address
+    raise NotUnderstoodError(f'"{text}" is not HOST, HOST:PORT or [IPV6]:PORT')
+
+
+def _usual_socket() -> str | None:
+    for path in SOCKETS:
+        try:
+            if stat.S_ISSOCK(os.stat(path).st_mode):
+                return path
+        except OSError:
+            continue
+    return None

@@ -1,0 +1,45 @@
+"""MySQL, Percona Server and MariaDB: statements, asked over their own protocol, each answered in time.
+
+``connect`` gives a log-in; every failure is a ``MysqlError``, a sentence for a person.
+"""
+
+from __future__ import annotations
+
+from stallwatch.sources.mysql.errors import (
+    DeniedError,
+    MissingTableError,
+    MysqlError,
+    NoAnswerError,
+    UnknownStatementError,
+    UnreachableError,
+)
+from stallwatch.sources.mysql.flavour import Flavour
+from stallwatch.sources.mysql.target import Target, Tls
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from stallwatch.deadline import Deadline
+    from stallwatch.sources.mysql.connection import Value as Value
+    from stallwatch.sources.mysql.server import Server as Server
+
+__all__ = [
+    "DeniedError",
+    "Flavour",
+    "MissingTableError",
+    "MysqlError",
+    "NoAnswerError",
+    "Target",
+    "Tls",
+    "UnknownStatementError",
+    "UnreachableError",
+    "connect",
+]
+
+
+def connect(target: Target, deadline: Deadline, trace: Callable[[str], None] = lambda _: None) -> Server:
+    """Log in at ``target``, for a ``with`` statement; ``trace`` is told how. Raises UnreachableError."""
+    from stallwatch.sources.mysql.server import Server
+
+    return Server(target, deadline, trace)

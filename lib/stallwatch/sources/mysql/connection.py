@@ -1,0 +1,182 @@
+"""PyMySQL's connection, bounded in time and size, and with TLS as the mysql client understands it.
+
+Written for PyMySQL 1.0.2 (Debian 12) to 1.2.4.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import time
+
+from pymysql import connections, converters
+from pymysql.constants import CLIENT, FIELD_TYPE
+from pymysql.protocol import FieldDescriptorPacket, MysqlPacket
+
+from stallwatch.sources.mysql.sockets import connected, connected_locally, is_own_address
+from stallwatch.sources.mysql.target import DISABLED, PREFERRED
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from stallwatch.sources.mysql.target import Target
+
+    Value = str | int | float | None
+
+PROTOCOL = 10
+CONNECTING, GREETING, LOG_IN, IN = range(4)  # how far a connection has come
+_LARGEST = 8 * 1024 * 1024  # bytes of one answer: SHOW ENGINE INNODB STATUS has up to 1 MB
+_MOST_COLUMNS = 4096  # of a table or a SELECT (MySQL's and MariaDB's limit)
+_MOST_VALUES = 1_000_000
+_CLEAR_TEXT = (b"mysql_clear_password", b"dialog")
+_BROKEN_BY_NOW = b"mysql_old_password"
+
+_READ: dict[int, Callable[[bytes], Value]] = {
+    **dict.fromkeys(
+        (FIELD_TYPE.TINY, FIELD_TYPE.SHORT, FIELD_TYPE.LONG, FIELD_TYPE.LONGLONG, FIELD_TYPE.INT24,
+         FIELD_TYPE.YEAR), int,
+    ),
+    **dict.fromkeys((FIELD_TYPE.FLOAT, FIELD_TYPE.DOUBLE, FIELD_TYPE.DECIMAL, FIELD_TYPE.NEWDECIMAL), float),
+}  # fmt: skip
+
+
+class TooMuchError(Exception):
+    """The answer is larger than anything that was asked for."""
+
+
+class NoTlsError(Exception):
+    """TLS is wanted, and the server has none."""
+
+
+class InsecureError(Exception):
+    """The server wants the password in clear, over a connection that others can read."""
+
+
+class Connection(connections.Connection):  # type: ignore[misc]
+    """A connection to ``target``, whose waits take no longer than ``left`` tells, in seconds."""
+
+    def __init__(self, target: Target, left: Callable[[], float]) -> None:
+        self.user_name = target.user or operating_system_user()
+        super().__init__(
+            host=target.host,
+            port=target.port,
+            user=self.user_name.encode(errors="surrogateescape"),
+            password=(target.password or "").encode(errors="surrogateescape"),
+            charset="utf8mb4",
+            use_unicode=False,
+            conv=converters.encoders,
+            autocommit=None,
+            program_name="stallwatch",
+            ssl_disabled=True,  # until the server has said that it can
+            defer_connect=True,
+        )
+        self.first = b""  # what the server said first
+        self.stage = CONNECTING
+        self.own_address = False
+        self.until: float | None = None  # when the statement at hand is to be answered, by time.monotonic
+        self._target = target
+        self._time = left
+        self._octets = self._columns = 0
+
+    def left(self) -> float:
+        """Seconds that may still be waited."""
+        left = self._time()
+        return left if self.until is None else max(0.0, min(left, self.until - time.monotonic()))
+
+    def open_up(self) -> None:
+        """Connect and log in; raises whatever went wrong, see ``no_log_in``."""
+        path = self._target.socket
+        try:
+            if path:
+                peer = connected_locally(path, self.left)
+                self._secure = True
+            else:
+                peer = connected(self._target.host, self._target.port, self.left)
+            self.stage = GREETING
+            self.own_address = is_own_address(peer)
+            self.connect(peer)
+            self.stage = IN
+        except BaseException:
+            self._force_close()
+            raise
+
+    def ask(self, sql: str, within: float | None = None) -> tuple[list[str], list[list[Value]]]:
+        """Give the names of the columns and the rows; raises whatever went wrong, see ``no_answer``."""
+        self.until = None if within is None else time.monotonic() + within
+        self._octets = self._columns = 0
+        self.query(sql)
+        found = self._result
+        fields = getattr(found, "fields", None) or []
+        if len(fields) * len(found.rows or ()) > _MOST_VALUES:
+            raise TooMuchError
+        read = [_READ.get(field.type_code, _text) for field in fields]
+        rows = [
+            [None if value is None else one(value) for one, value in zip(read, row, strict=True)]
+            for row in found.rows or ()
+        ]
+        return [field.name for field in fields], rows
+
+    def abandon(self) -> None:
+        """Hang up without a word."""
+        self._force_close()
+
+    def _get_server_information(self) -> None:
+        super()._get_server_information()
+        if self.protocol_version != PROTOCOL:
+            raise ValueError(self.protocol_version)
+        self.stage = LOG_IN
+
+    def _request_authentication(self) -> None:
+        """Log in, in TLS as ``target`` wants it and the server can.
+
+        PyMySQL 1.0.2 goes on without TLS where a server has none, whatever was asked for.
+        """
+        mode = DISABLED if self._target.socket else self._target.tls.mode
+        can = self.server_capabilities & CLIENT.SSL
+        if mode not in (DISABLED, PREFERRED) and not can:
+            raise NoTlsError
+        if mode != DISABLED and can:
+            from stallwatch.sources.mysql.tls import context
+
+            self.ctx = context(self._target.tls, self.left)
+            self.client_flag |= CLIENT.SSL
+            self.ssl = True
+        super()._request_authentication()
+
+    def _process_auth(self, plugin_name: bytes, *others: Any) -> Any:
+        """Log in as the server wants it; PyMySQL gives any server the password in clear that asks for it."""
+        if plugin_name == _BROKEN_BY_NOW or (plugin_name in _CLEAR_TEXT and not self._secure):
+            raise InsecureError(plugin_name.decode())
+        return super()._process_auth(plugin_name, *others)
+
+    def set_character_set(self, charset: str, collation: str | None = None) -> None:
+        """Leave that to the statement that sets up the session: PyMySQL 1.2 asks one of its own."""
+
+    def _read_packet(self, packet_type: type[MysqlPacket] = MysqlPacket) -> Any:
+        if packet_type is FieldDescriptorPacket:
+            self._columns += 1
+            if self._columns > _MOST_COLUMNS:
+                raise TooMuchError
+        return super()._read_packet(packet_type)
+
+    def _read_bytes(self, num_bytes: int) -> bytes:
+        self._octets += num_bytes
+        if self._octets > _LARGEST:
+            raise TooMuchError
+        octets: bytes = super()._read_bytes(num_bytes)
+        self.first = self.first or octets
+        return octets
+
+
+def _text(octets: bytes) -> str:
+    return octets.decode(errors="replace")
+
+
+def operating_system_user() -> str:
+    """Name the user that this process runs as: whom the mysql client logs in as by default."""
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return str(os.geteuid())

@@ -1,0 +1,37 @@
+"""What can go wrong between us and a MySQL server: the whole server, one statement, one privilege."""
+
+from __future__ import annotations
+
+from stallwatch.reading import ProbeError
+
+
+class MysqlError(ProbeError):
+    """Something could not be had from the server; ``number`` is MySQL's own of the error, 0: it has none."""
+
+    def __init__(self, what: str, advice: str = "", number: int = 0) -> None:
+        super().__init__(what, advice)
+        self.number = number
+
+
+class UnreachableError(MysqlError):
+    """Nothing can be asked: the server is not there, is silent, lets nobody in, or has hung up."""
+
+
+class NoAnswerError(MysqlError):
+    """A statement took too long: the connection it was asked on is of no more use, others are."""
+
+
+class DeniedError(MysqlError):
+    """The user may not; ``grant`` is what is missing, such as ``PROCESS`` or ``SELECT on sys.metrics``."""
+
+    def __init__(self, what: str, advice: str = "", number: int = 0, grant: str = "") -> None:
+        super().__init__(what, advice, number)
+        self.grant = grant
+
+
+class UnknownStatementError(MysqlError):
+    """The server, or its version, does not know the statement (1064)."""
+
+
+class MissingTableError(MysqlError):
+    """The server has no such table."""

@@ -1,0 +1,120 @@
+"""Why a statement has no answer, in a sentence."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from stallwatch.line import shorten
+from stallwatch.sources.mysql.connection import TooMuchError
+from stallwatch.sources.mysql.errors import (
+    DeniedError,
+    MissingTableError,
+    MysqlError,
+    NoAnswerError,
+    UnknownStatementError,
+    UnreachableError,
+)
+from stallwatch.sources.mysql.facts import Facts
+from stallwatch.sources.mysql.no_log_in import REFUSALS
+from stallwatch.units import say_duration
+
+_LONGEST = 80  # bytes of a statement
+_BETWEEN = "is it a MySQL server, and what is in between?"
+
+# Error numbers of MySQL 9.7 and MariaDB 10.11.
+_ENDED = (1053, 1077, 1079, 1927, 4031)  # shutting down, killed, idle for too long
+_LATE = (1205, 1969, 3024)  # the server's own time-outs, of locks and of statements
+_UNKNOWN = 1064
+_NO_TABLE = (1049, 1109, 1146)  # MySQL tells of the database first
+_DATABASE, _TABLE, _COLUMN, _PRIVILEGE, _ROUTINE = 1044, 1142, 1143, 1227, 1370
+_DENIED = (_DATABASE, _TABLE, _COLUMN, _PRIVILEGE, _ROUTINE)
+
+
+class Asked(NamedTuple):
+    """A statement without an answer: of whom, by whom (``mon``, account ``mon@%``), and for how long."""
+
+    sql: str
+    where: str
+    user: str
+    account: str
+    waited: float
+
+    @property
+    def shortly(self) -> str:
+        """The statement for a sentence."""
+        return shorten(" ".join(self.sql.split()), _LONGEST)
+
+
+def reason(failure: Exception, asked: Asked) -> MysqlError:
+    """Say why."""
+    facts = Facts(failure)
+    if isinstance(failure, TooMuchError):
+        return UnreachableError(f"{asked.where} answers too much to be read: asked {asked.shortly}", _BETWEEN)
+    if facts.late or facts.number in _LATE:
+        return _late(asked, facts)
+    if facts.lost or facts.number in _ENDED:
+        return UnreachableError(
+            f"{asked.where} closed the connection: asked {asked.shortly}",
+            "was it restarted, or the connection killed?", facts.number,
+        )  # fmt: skip
+    if not facts.by_server:
+        return UnreachableError(f"{asked.where} breaks MySQL's protocol: asked {asked.shortly}", _BETWEEN)
+    return _refused(asked, facts.number, facts.said)
+
+
+def _late(asked: Asked, facts: Facts) -> NoAnswerError:
+    why = f": {facts.said}" if facts.number in _LATE else ""
+    within = say_duration(round(asked.waited, 1))
+    return NoAnswerError(
+        f"{asked.where} has not answered within {within}{why}: asked {asked.shortly}",
+        "",
+        facts.number if why else 0,
+    )
+
+
+def _refused(asked: Asked, number: int, said: str) -> MysqlError:
+    if number in _DENIED:
+        return _denied(asked, number, said)
+    if number == _UNKNOWN:
+        return UnknownStatementError(f"{asked.where} does not know the statement {asked.shortly}", "", number)
+    if number in _NO_TABLE:
+        return MissingTableError(f"{asked.where} says: {said}: asked {asked.shortly}", "", number)
+    if number in REFUSALS:
+        what, advice = (text.format(user=asked.user) for text in REFUSALS[number])
+        return UnreachableError(f"{asked.where} {what}", advice, number)
+    return MysqlError(f"{asked.where} says: {said} (error {number}): asked {asked.shortly}", "", number)
+
+
+def _denied(asked: Asked, number: int, said: str) -> DeniedError:
+    grant = missing_grant(number, said, asked.sql)
+    user, _, host = asked.account.rpartition("@")
+    if not grant:
+        return DeniedError(f"{asked.where} says: {said}: asked {asked.shortly}", "", number)
+    privilege, _, on = grant.partition(" on ")
+    return DeniedError(
+        f"{asked.where} denied {asked.shortly} to the user {asked.user}, who needs {grant}",
+        f"GRANT {privilege} ON {on or '*.*'} TO '{user}'@'{host}'", number, grant,
+    )  # fmt: skip
+
+
+def missing_grant(number: int, said: str, sql: str) -> str:
+    """Tell the privilege that is missing: ``PROCESS``, ``SELECT on sys.metrics``; "" if that is not said.
+
+    1227 names privileges in capitals, whatever the language (lc_messages), SUPER before better ones. 1142
+    and 1143 name the table, MySQL 9.7 without its database, MariaDB 10.11 with it.
+    """
+    if number == _PRIVILEGE:
+        named = re.findall(r"\b[A-Z][A-Z_]{3,}(?: [A-Z_]{2,})*", said)
+        return next((one for one in named if one != "SUPER"), *named[:1]) if named else ""
+    quoted = re.findall(r"(?:`([^`]*)`\.)?[`']([^`']+)[`']", said)
+    if not quoted:
+        return ""
+    database, name = quoted[-1]
+    if number == _DATABASE:
+        return f"SELECT on {name}.*"
+    if number == _ROUTINE:
+        return f"EXECUTE on {name}"
+    if not database and (found := re.search(rf"\b(\w+)`?\.`?{re.escape(name)}\b", sql, re.IGNORECASE)):
+        database = found[1]
+    return f"SELECT on {database}.{name}" if database else f"SELECT on {name}"

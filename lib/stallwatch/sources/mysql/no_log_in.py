@@ -1,0 +1,214 @@
+"""Why one could not connect and log in, in a sentence."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from stallwatch.sources.mysql.connection import CONNECTING, GREETING, InsecureError, NoTlsError, TooMuchError
+from stallwatch.sources.mysql.errors import UnreachableError
+from stallwatch.sources.mysql.facts import Facts
+from stallwatch.sources.mysql.sockets import UnknownHostError
+from stallwatch.units import say_duration
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from stallwatch.sources.mysql.connection import Connection
+    from stallwatch.sources.mysql.target import Target
+
+_NO_PASSWORD = "give --password-file, or --defaults-file with a password in it"  # noqa: S105 - no password
+_WRONG_PASSWORD = "is the password right, and has that user an account for this address?"  # noqa: S105
+_LOCKED = ("has locked the account of the user {user}", "ALTER USER ... ACCOUNT UNLOCK")
+_EXPIRED = ("wants the user {user} to change the password", "ALTER USER ... PASSWORD EXPIRE NEVER")
+_FULL_FOR_USER = (
+    "has no connection left for the user {user}",
+    "look who holds them, or raise max_user_connections",
+)
+# What a server says to one who logs in, by the error numbers of MySQL 9.7 and MariaDB 10.11.
+REFUSALS = {
+    1040: ("has no connection left (Too many connections)", "look who holds them, or raise max_connections"),
+    1044: ("denied access to the user {user}", "look at SHOW GRANTS of that user"),
+    1129: ("has blocked this host after too many connect errors", "find what breaks them, then FLUSH HOSTS"),
+    1130: ("lets nobody in from this host", "create an account of the user {user} for its address"),
+    1203: _FULL_FOR_USER,
+    1226: _FULL_FOR_USER,
+    1820: _EXPIRED,
+    1862: _EXPIRED,
+    3118: _LOCKED,
+    3159: ("lets nobody in without TLS (require_secure_transport)", "do without --ssl-mode DISABLED"),
+    3955: _LOCKED,
+    4151: _LOCKED,
+}
+_DENIED = (1045, 1698)
+_UNKNOWN_METHOD = (1251, 2059)
+
+_SPEAKS = {b"HTTP": "HTTP", b"SSH-": "SSH", b"220 ": "FTP or SMTP", b"220-": "FTP or SMTP", b"+OK ": "POP3"}
+_X_PROTOCOL = 11  # what its first message has where the classic one has the version of the protocol, 10
+
+
+class _Case(NamedTuple):
+    """An attempt that failed."""
+
+    failure: Exception
+    facts: Facts
+    connection: Connection
+    target: Target
+    within: str
+
+    @property
+    def where(self) -> str:
+        return self.target.where
+
+    @property
+    def stage(self) -> int:
+        return self.connection.stage
+
+    @property
+    def user(self) -> str:
+        return self.connection.user_name
+
+
+def reason(failure: Exception, connection: Connection, target: Target, seconds: float) -> UnreachableError:
+    """Say why one could not connect and log in within ``seconds``; never with the password."""
+    if isinstance(failure, UnreachableError):
+        return failure
+    case = _Case(failure, Facts(failure), connection, target, say_duration(seconds))
+    explanations = (_decided_here, _late, _no_tls, _no_connection, _hung_up, _not_let_in, _no_method)
+    found = (explain(case) for explain in explanations)
+    error = next((one for one in found if one), None) or _not_mysql(case)
+    if target.password:
+        return UnreachableError(error.what.replace(target.password, "***"), error.advice, error.number)
+    return error
+
+
+def _decided_here(case: _Case) -> UnreachableError | None:
+    if isinstance(case.failure, NoTlsError):
+        return UnreachableError(
+            f"{case.where} has no TLS: nothing was sent", "is --ssl-mode to be PREFERRED?"
+        )
+    if isinstance(case.failure, InsecureError):
+        return UnreachableError(
+            f"{case.where} wants the password in clear ({case.failure}) without TLS: it was not sent",
+            "let the server offer TLS, or let that user log in another way",
+        )
+    if isinstance(case.failure, TooMuchError):
+        return UnreachableError(f"{case.where} says too much before it lets us in", "is it a MySQL server?")
+    return None
+
+
+def _late(case: _Case) -> UnreachableError | None:
+    if not case.facts.late:
+        return None
+    if case.stage == CONNECTING:
+        what, advice = "does not answer: no connection", "is a firewall in between?"
+    elif case.stage == GREETING:
+        what = "took the connection and has not said a word"
+        advice = "is it MySQL's port? If so, is the server stopped, or does it wait for a name server?"
+    else:
+        what, advice = "has not let us in", "is the server stopped, or swapping?"
+    return UnreachableError(f"{case.where} {what} within {case.within}", advice)
+
+
+def _no_tls(case: _Case) -> UnreachableError | None:
+    import ssl
+
+    error = case.facts.tls
+    if isinstance(error, ssl.SSLCertVerificationError):
+        why = error.verify_message.rstrip(".")
+        how = "give the certificate of its authority with --ssl-ca"
+        if "mismatch" in why or "not valid for" in why:
+            how = "give the host as its certificate names it, or --ssl-mode VERIFY_CA"
+        elif "expired" in why:
+            how = "renew it"
+        return UnreachableError(f"the certificate of {case.where} is not to be trusted: {why}", how)
+    if error:
+        why = (getattr(error, "reason", None) or str(error)).replace("_", " ").lower()
+        how = "look at --ssl-cert if it wants a certificate of ours; is its TLS too old (see --ssl-mode)?"
+        return UnreachableError(f"no TLS connection with {case.where}: {why}", how)
+    return None
+
+
+def _no_connection(case: _Case) -> UnreachableError | None:
+    if case.stage != CONNECTING:
+        return None
+    why = getattr(case.failure, "strerror", None) or str(case.failure)
+    if isinstance(case.failure, UnknownHostError):
+        return UnreachableError(f"the host {case.target.host} cannot be looked up: {why}", "is -H right?")
+    if case.target.socket:
+        how = "is the server up, and is this its socket (SELECT @@socket)?"
+        if isinstance(case.failure, PermissionError):
+            how = "let the user that runs this check get there"
+        return UnreachableError(f"the socket {case.where} cannot be used: {why}", how)
+    if isinstance(case.failure, ConnectionRefusedError):
+        how = "is the server up, and does it listen there (bind_address, port)?"
+        return UnreachableError(f"{case.where} refused the connection", how)
+    return UnreachableError(f"{case.where} cannot be reached: {why}")
+
+
+def _hung_up(case: _Case) -> UnreachableError | None:
+    if not case.facts.lost:
+        return None
+    if case.stage != GREETING:
+        return UnreachableError(f"{case.where} closed the connection while we logged in", "look into its log")
+    said = "in the middle of its greeting" if case.connection.first else "without a word"
+    return UnreachableError(
+        f"{case.where} closed the connection {said}", "is it MySQL's port? Look into its log"
+    )
+
+
+def _not_let_in(case: _Case) -> UnreachableError | None:
+    number, said = case.facts.number, case.facts.said
+    if not case.facts.by_server:
+        return None
+    if number in _DENIED:
+        host = re.search(r"'@'([^']*)'", said)
+        user = f"{case.user} from {host[1]}" if host else case.user
+        without = "" if case.connection.password else " without a password"
+        how = _WRONG_PASSWORD if case.connection.password else _NO_PASSWORD
+        if case.connection.password and not (case.connection.ssl or case.target.socket):
+            how += " An account with REQUIRE SSL takes TLS"
+        return UnreachableError(f"{case.where} denied access to the user {user}{without}", how, number)
+    if number in REFUSALS:
+        what, advice = (text.format(user=case.user) for text in REFUSALS[number])
+        return UnreachableError(f"{case.where} {what}", advice, number)
+    return UnreachableError(f"{case.where} refused the log-in: {said} (error {number})", "", number)
+
+
+def _no_method(case: _Case) -> UnreachableError | None:
+    """Say that PyMySQL cannot log in as the account wants it, or only with another Python module."""
+    said = case.facts.said
+    how = "is it to have a password of another kind? ALTER USER ... IDENTIFIED ..."
+    if case.facts.number in _UNKNOWN_METHOD:
+        method = re.search(r"b?'(\w+)'", said.removeprefix("Authentication plugin '"))
+        what = f"by {method[1]}, which cannot be done here" if method else "in a way that cannot be done here"
+        return UnreachableError(f"{case.where} wants the user {case.user} to log in {what}", how)
+    if not isinstance(case.failure, RuntimeError):
+        return None
+    if "cryptography" in said:
+        return UnreachableError(
+            f"{case.where} cannot let in the user {case.user} without TLS (caching_sha2_password): "
+            "the password is wrong, or has to be encrypted, which takes Python's cryptography",
+            "do without --ssl-mode DISABLED, let the server offer TLS, or install python3-cryptography",
+        )
+    if "nacl" in said:
+        return UnreachableError(
+            f"{case.where} wants the user {case.user} to log in by ed25519, which takes Python's PyNaCl",
+            "install python3-nacl, or let that user log in another way",
+        )
+    return UnreachableError(f"{case.where} wants what it may not have: {said}", "is it a MySQL server?")
+
+
+def _not_mysql(case: _Case) -> UnreachableError:
+    if case.stage != GREETING:
+        return UnreachableError(
+            f"{case.where} breaks MySQL's protocol while we log in",
+            "is it a MySQL server, and what is in between?",
+        )
+    spoken = _SPEAKS.get(case.connection.first)
+    if getattr(case.connection, "protocol_version", None) == _X_PROTOCOL:
+        spoken = "MySQL's X protocol"
+    if spoken:
+        return UnreachableError(
+            f"{case.where} speaks {spoken}, not MySQL's classic protocol", "which is its port?"
+        )
+    return UnreachableError(f"{case.where} does not speak MySQL's protocol", "which is the server's port?")

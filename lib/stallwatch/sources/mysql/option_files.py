@@ -1,0 +1,160 @@
+"""MySQL's option files, read as its own programs read them (mysys/my_default.cc of MySQL 9.7).
+
+The last value of an option wins, in the order of the file, whatever the order of the groups asked for.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import NamedTuple
+
+from stallwatch.units import NotUnderstoodError
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_DEEPEST = 10  # includes within includes, as MySQL has it
+_LARGEST = 1024 * 1024  # bytes of a file
+_BOM = b"\xef\xbb\xbf"  # MySQL itself takes it for an option outside of any group
+_SHORTEST = 4  # letters of an abbreviated name, as "pass"
+_ESCAPED = {
+    b"n": b"\n",
+    b"t": b"\t",
+    b"r": b"\r",
+    b"b": b"\b",
+    b"s": b" ",
+    b'"': b'"',
+    b"'": b"'",
+    b"\\": b"\\",
+}
+
+
+class Entry(NamedTuple):
+    """A line of a group; the line that begins the group has no name, an option without a value has none."""
+
+    group: str
+    name: str = ""
+    value: str | None = None
+
+
+def read(path: str) -> list[Entry]:
+    """Read the file and those that it includes; raises NotUnderstoodError with a sentence for its owner."""
+    return [*_entries(path, 0)]
+
+
+def options(entries: Iterable[Entry], groups: Iterable[str], known: Iterable[str]) -> dict[str, str | None]:
+    """Give the options of these groups that are ``known``, by those names; others are not our business.
+
+    ``-`` and ``_`` are alike, ``loose-`` may stand before a name, and a name may be cut short to four
+    letters or more where that leaves no doubt.
+    """
+    wanted, names = set(groups), [*known]
+    found: dict[str, str | None] = {}
+    for group, written, value in entries:
+        if group in wanted and (name := _name(written, names)):
+            found[name] = value
+    return found
+
+
+def _name(written: str, known: list[str]) -> str:
+    name = written.replace("_", "-").removeprefix("loose-")
+    if name in known:
+        return name
+    longer = [one for one in known if one.startswith(name)]
+    return longer[0] if len(name) >= _SHORTEST and len(longer) == 1 else ""
+
+
+def _entries(path: str, depth: int) -> Iterator[Entry]:
+    group = None
+    for number, line in enumerate(_content(path).removeprefix(_BOM).split(b"\n"), 1):
+        stripped = line.strip()
+        where = f"{path}, line {number}"
+        if not stripped or stripped[:1] in b"#;":
+            continue
+        if stripped[:1] == b"!":
+            yield from _included(stripped[1:].strip(), depth + 1, where)
+        elif stripped[:1] == b"[":
+            name, end, _ = stripped[1:].partition(b"]")
+            if not end:
+                raise NotUnderstoodError(f'{where}: the name of the group does not end with "]"')
+            group = _text(name.rstrip())
+            yield Entry(group)
+        elif group is None:
+            raise NotUnderstoodError(f"{where}: an option outside of any group: write [client] before it")
+        else:
+            yield _option(group, stripped)
+
+
+def _content(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            mode = os.fstat(file.fileno()).st_mode
+            octets = file.read(_LARGEST + 1)
+    except OSError as error:
+        raise NotUnderstoodError(f"{path} cannot be read: {error.strerror}") from None
+    if stat.S_ISREG(mode) and mode & stat.S_IWOTH:
+        raise NotUnderstoodError(f"{path} can be written by everybody, so MySQL would ignore it: chmod o-w")
+    if len(octets) > _LARGEST:
+        raise NotUnderstoodError(f"{path} is too large for an option file")
+    return octets
+
+
+def _included(directive: bytes, depth: int, where: str) -> Iterator[Entry]:
+    """Read what is included; a missing file is none, as for MySQL, and so is what is not to be understood."""
+    word, _, argument = directive.partition(b" " if b" " in directive else b"\t")
+    path = os.fsdecode(argument.strip())
+    if word not in (b"include", b"includedir") or not path:
+        return
+    if depth >= _DEEPEST:
+        raise NotUnderstoodError(f"{where}: {_DEEPEST} files include one another: does one include itself?")
+    for file in [path] if word == b"include" else _configurations(path, where):
+        if os.path.exists(file):
+            yield from _entries(file, depth)
+
+
+def _configurations(directory: str, where: str) -> list[str]:
+    try:
+        names = sorted(os.listdir(os.fsencode(directory)))
+    except OSError as error:
+        raise NotUnderstoodError(f"{where}: {directory} cannot be read: {error.strerror}") from None
+    return [os.path.join(directory, os.fsdecode(name)) for name in names if name.endswith(b".cnf")]
+
+
+def _option(group: str, line: bytes) -> Entry:
+    name, equals, value = _without_comment(line).partition(b"=")
+    if not equals:
+        return Entry(group, _text(name.strip()))
+    value = value.strip()
+    if len(value) > 1 and value[:1] in b"\"'" and value[:1] == value[-1:]:
+        value = value[1:-1]
+    return Entry(group, _text(name.strip()), _text(_unescaped(value)))
+
+
+def _without_comment(line: bytes) -> bytes:
+    """Cut it at the first ``#`` that is not within quotes."""
+    quote, escaped = b"", False
+    for at in range(len(line)):
+        letter = line[at : at + 1]
+        if letter in b"\"'" and not escaped:
+            quote = letter if not quote else b"" if quote == letter else quote
+        if letter == b"#" and not quote:
+            return line[:at]
+        escaped = bool(quote) and letter == b"\\" and not escaped
+    return line
+
+
+def _unescaped(value: bytes) -> bytes:
+    r"""Replace ``\s`` and the like; a backslash before any other letter, or at the end, is one."""
+    parts, at = [], 0
+    while (slash := value.find(b"\\", at)) >= 0 and slash + 1 < len(value):
+        letter = value[slash + 1 : slash + 2]
+        parts += [value[at:slash], _ESCAPED.get(letter, b"\\" + letter)]
+        at = slash + 2
+    return b"".join([*parts, value[at:]])
+
+
+def _text(octets: bytes) -> str:
+    """Make text of it that can be turned back into the same bytes: a password may be in any encoding."""
+    return octets.decode(errors="surrogateescape")

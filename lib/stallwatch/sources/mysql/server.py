@@ -1,0 +1,126 @@
+"""A log-in at a server, of which statements are asked."""
+
+from __future__ import annotations
+
+import socket
+import time
+
+from stallwatch.line import shorten
+from stallwatch.sources.mysql import no_answer, no_log_in
+from stallwatch.sources.mysql.connection import Connection
+from stallwatch.sources.mysql.errors import MysqlError, NoAnswerError, UnreachableError
+from stallwatch.sources.mysql.flavour import flavour
+from stallwatch.units import say_duration
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Self
+
+    from stallwatch.deadline import Deadline
+    from stallwatch.sources.mysql.connection import Value
+    from stallwatch.sources.mysql.target import Target
+
+_WHO = "SELECT @@version AS a, @@version_comment AS b, @@hostname AS c, CURRENT_USER() AS d"
+_SESSION = (
+    "SET NAMES utf8mb4, autocommit = 1, time_zone = '+00:00', lock_wait_timeout = {locks}, {statements}"
+)
+
+
+class Server:
+    """A log-in at one server. Close it, or use it in a ``with`` statement.
+
+    ``where`` is its address, ``flavour`` whose MySQL it is, ``local`` whether it runs on this host.
+    """
+
+    def __init__(self, target: Target, deadline: Deadline, trace: Callable[[str], None]) -> None:
+        self.where = target.where
+        self._target = target
+        self._deadline = deadline
+        self._trace = trace
+        self._account = ""
+        begun = time.monotonic()
+        self._connection = self._connected()
+        try:
+            self._introduce_itself()
+            self._set_up()
+        except MysqlError as error:
+            self._connection.abandon()
+            raise UnreachableError(error.what, error.advice, error.number) from None
+        spent = say_duration(time.monotonic() - begun)
+        in_tls = " in TLS" * bool(self._connection.ssl)
+        trace(f"logged in at {self.where}{in_tls} as {self._account}: {self.flavour.text}, in {spent}")
+
+    def _connected(self) -> Connection:
+        connection = Connection(self._target, self._deadline.left)
+        self._deadline.doing = f"connecting to {self.where}"
+        try:
+            connection.open_up()
+        except Exception as failure:  # noqa: BLE001 - PyMySQL raises whatever nonsense leads it to
+            raise no_log_in.reason(failure, connection, self._target, self._deadline.seconds) from None
+        finally:
+            self._deadline.doing = ""
+        return connection
+
+    def _introduce_itself(self) -> None:
+        """Learn whose MySQL it is, who we are there, and whether it runs here."""
+        answer = [str(value) for row in self.rows(_WHO) for value in row.values()]
+        if len(answer) != _WHO.count("AS"):
+            raise UnreachableError(f"{self.where} does not say who it is: asked {_WHO}")
+        version, comment, host, self._account = answer
+        self.flavour = flavour(version, comment)
+        # What answers at an address of ours may be a tunnel or a container: there the name is another one.
+        own = self._connection.own_address and host == socket.gethostname()
+        self.local = bool(self._target.socket) or own
+
+    def _set_up(self) -> None:
+        """Let the server end what we no longer wait for, tell times in UTC, and leave no transaction open."""
+        left = self._deadline.left()
+        statements = f"max_statement_time = {left:.3f}"
+        if not self.flavour.mariadb:
+            statements = f"max_execution_time = {max(1, int(left * 1000))}"
+        self.rows(_SESSION.format(locks=max(1, int(left)), statements=statements))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Log out; once is enough."""
+        if self._connection.open:
+            self._connection.close()
+
+    def again(self) -> Server:
+        """Log in once more, for what may hang; raises UnreachableError."""
+        return Server(self._target, self._deadline, self._trace)
+
+    def rows(self, sql: str, *arguments: object, within: float | None = None) -> list[dict[str, Value]]:
+        """Ask a statement, ``%s`` in it being the ``arguments``; wait at most ``within`` seconds.
+
+        Give its rows by the names of the columns. Integers are int, other numbers float, all else is text
+        (times as the server writes them, in UTC). Raises a MysqlError; after a NoAnswerError this
+        connection may be of no more use.
+        """
+        asked = self._connection.cursor().mogrify(sql, arguments) if arguments else sql
+        begun = time.monotonic()
+        self._deadline.doing = f"waiting for {self.where}: asked {shorten(sql, 80)}"
+        try:
+            names, rows = self._connection.ask(asked, within)
+            found = [dict(zip(names, row, strict=True)) for row in rows]
+        except Exception as failure:  # noqa: BLE001 - PyMySQL raises whatever nonsense leads it to
+            raise self._explained(failure, sql, time.monotonic() - begun) from None
+        finally:
+            self._deadline.doing = ""
+        spent = say_duration(time.monotonic() - begun)
+        self._trace(f"{self.where}: {len(found)} rows in {spent}: {' '.join(sql.split())}")
+        return found
+
+    def _explained(self, failure: Exception, sql: str, waited: float) -> MysqlError:
+        error = no_answer.reason(
+            failure, no_answer.Asked(sql, self.where, self._connection.user_name, self._account, waited)
+        )
+        if isinstance(error, UnreachableError) or (isinstance(error, NoAnswerError) and not error.number):
+            self._connection.abandon()
+        return error

@@ -1,0 +1,359 @@
+"""Whatever a server sends, or does not send, one sentence says so, in time and with little memory."""
+
+import json
+import resource
+import struct
+import subprocess
+import sys
+import threading
+import time
+
+import mysql_bytes
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mysql_bytes import (
+    LET_IN,
+    OK,
+    TLS,
+    ask,
+    error,
+    greeting,
+    packet,
+    replay,
+    result,
+    served,
+    text,
+    turns,
+)
+from stallwatch.sources import mysql
+
+SECONDS = 2
+SLACK = 5
+MEGABYTES = 200
+MUTATIONS = 4000
+LARGEST = 2**24 - 1
+RECORDED = ("mariadb", "mysql", "denied")
+
+
+def complaint(play, tls="PREFERRED"):
+    """What is said of a server that plays this, told in time."""
+    begun = time.perf_counter()
+    with served(play) as port:
+        with pytest.raises(mysql.MysqlError) as raised:
+            ask(port, SECONDS, tls)
+        assert time.perf_counter() - begun < SECONDS + SLACK
+    assert "geheim" not in str(raised.value)
+    return raised.value.what.replace(f"127.0.0.1:{port}", "db1")
+
+
+def after(octets, then=lambda _: None):
+    """Say something and go on with ``then``."""
+
+    def play(connection):
+        connection.sendall(octets)
+        then(connection)
+
+    return play
+
+
+def silence(connection):
+    connection.recv(65536)
+    threading.Event().wait(SECONDS + 1)
+
+
+# recorded conversations, as they were and damaged
+
+
+@pytest.mark.parametrize("name", RECORDED[:2])
+def test_an_undamaged_conversation_gives_rows(name):
+    (row,) = replay(mysql_bytes.load(name))
+    assert row["Type"] == "InnoDB"
+    assert "INNODB MONITOR OUTPUT" in row["Status"]
+
+
+def test_an_undamaged_refusal_is_one():
+    with pytest.raises(mysql.DeniedError) as raised:
+        replay(mysql_bytes.load("denied"))
+    assert raised.value.grant == "PROCESS"
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_a_server_that_closes_after_any_byte(name):
+    whole = b"".join(mysql_bytes.load(name))
+    for length in range(len(whole)):
+        with pytest.raises(mysql.UnreachableError, match="closed the connection"):
+            replay([whole[:length]])
+
+
+def test_damaged_conversations_end_in_time_with_rows_or_an_error_of_ours():
+    command = [sys.executable, mysql_bytes.__file__, str(MUTATIONS)]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    told = json.loads(run.stdout)
+    assert told["failures"] == []
+    assert told["slowest"][0] < SLACK
+    assert told["peak_MiB"] < MEGABYTES
+    assert told["came_to"].keys() >= {"rows", "UnreachableError", "DeniedError"}
+    assert sum(told["came_to"].values()) == MUTATIONS
+
+
+@given(st.binary(max_size=200), st.integers(0, len(LET_IN)))
+def test_any_bytes_at_any_turn(octets, turn):
+    with pytest.raises(mysql.MysqlError):
+        replay([*LET_IN[:turn], octets])
+
+
+# servers that take their time
+
+
+def test_a_silent_server():
+    assert complaint(silence) == "db1 took the connection and has not said a word within 2 s"
+
+
+@pytest.mark.parametrize(
+    ("said", "sentence"),
+    [
+        (b"", "db1 took the connection and has not said a word within 2 s"),
+        (greeting(), "db1 has not let us in within 2 s"),
+        (LET_IN[0] + LET_IN[1], "db1 has not answered within 1.8 s: asked SELECT @@version AS a"),
+    ],
+    ids=["greeting", "log-in", "statement"],
+)
+def test_a_server_that_says_a_byte_a_second(said, sentence):
+    def drip(connection):
+        for octet in LET_IN[0] * 2:
+            connection.sendall(bytes([octet]))
+            time.sleep(1)
+
+    assert complaint(after(said, drip)).startswith(sentence)
+
+
+def test_a_server_that_shakes_hands_by_half():
+    def half(connection):
+        connection.recv(65536)
+        connection.sendall(b"\x16\x03\x03\x00\x7a\x02\x00\x00\x76\x03\x03" + bytes(20))
+        silence(connection)
+
+    assert complaint(after(greeting(capabilities=TLS), half)) == "db1 has not let us in within 2 s"
+
+
+def test_a_server_that_hangs_up_in_the_handshake():
+    def hang_up(connection):
+        connection.recv(65536)
+
+    assert "no TLS connection with db1" in complaint(after(greeting(capabilities=TLS), hang_up))
+
+
+def test_a_server_that_says_tls_and_speaks_something_else():
+    def speak(connection):
+        connection.recv(65536)
+        connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n" * 9)
+
+    assert "no TLS connection with db1: wrong version number" in complaint(
+        after(greeting(capabilities=TLS), speak)
+    ).replace("record layer failure", "wrong version number")
+
+
+# servers of something else
+
+
+@pytest.mark.parametrize(
+    ("said", "sentence"),
+    [
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "db1 speaks HTTP, not MySQL's classic protocol"),
+        (b"SSH-2.0-OpenSSH_9.2p1\r\n", "db1 speaks SSH, not MySQL's classic protocol"),
+        (b"220 mail ESMTP Postfix\r\n", "db1 speaks FTP or SMTP, not MySQL's classic protocol"),
+        (b"\x05\0\0\0\x0b\x08\x05\x1a\0", "db1 speaks MySQL's X protocol, not MySQL's classic protocol"),
+        (packet(0, b"\x09" + b"3.20\0" + bytes(20)), "db1 does not speak MySQL's protocol"),
+        (packet(7, b"\x0a"), "db1 does not speak MySQL's protocol"),
+        (packet(0, b""), "db1 does not speak MySQL's protocol"),
+        (b"", "db1 closed the connection without a word"),
+        (b"\x20\0\0\0\x0a5.5", "db1 closed the connection in the middle of its greeting"),
+    ],
+)
+def test_a_server_that_speaks_something_else(said, sentence):
+    assert complaint(turns([said])) == sentence
+
+
+# servers that refuse
+
+
+@pytest.mark.parametrize(
+    ("octets", "sentence"),
+    [
+        (error(1040, b"Too many connections", b""), "db1 has no connection left (Too many connections)"),
+        (error(1040, b"Too many connections"), "db1 has no connection left (Too many connections)"),
+        (error(1129, b"Host 'x' is blocked", b""), "db1 has blocked this host after too many connect errors"),
+        (error(1130, b"Host 'x' is not allowed", b""), "db1 lets nobody in from this host"),
+    ],
+)
+def test_a_server_that_does_not_even_greet(octets, sentence):
+    assert complaint(turns([packet(0, octets)])) == sentence
+
+
+@pytest.mark.parametrize(
+    ("octets", "sentence"),
+    [
+        (
+            error(1045, b"Access denied for user 'mon'@'10.0.0.5' (using password: YES)"),
+            "db1 denied access to the user mon from 10.0.0.5",
+        ),
+        (error(1698, b"Access denied for user 'mon'@'h'"), "db1 denied access to the user mon from h"),
+        (error(1044, b"Access denied for user"), "db1 denied access to the user mon"),
+        (error(1203, b"..."), "db1 has no connection left for the user mon"),
+        (error(1226, b"..."), "db1 has no connection left for the user mon"),
+        (error(1862, b"..."), "db1 wants the user mon to change the password"),
+        (error(3118, b"..."), "db1 has locked the account of the user mon"),
+        (error(4151, b"..."), "db1 has locked the account of the user mon"),
+        (error(3159, b"..."), "db1 lets nobody in without TLS (require_secure_transport)"),
+        (
+            error(1524, b"Plugin 'x' is not loaded"),
+            "db1 refused the log-in: Plugin 'x' is not loaded (error 1524)",
+        ),
+        (error(45000, b"No."), "db1 refused the log-in: No (error 45000)"),
+        (error(1049, b"geheim"), "db1 refused the log-in: *** (error 1049)"),
+    ],
+)
+def test_a_server_that_does_not_let_us_in(octets, sentence):
+    assert complaint(turns([greeting(), packet(2, octets)])) == sentence
+
+
+@pytest.mark.parametrize("plugin", [b"mysql_clear_password", b"dialog", b"mysql_old_password"])
+def test_no_password_in_clear_for_whoever_asks(plugin):
+    heard = []
+
+    def switch(connection):
+        heard.append(connection.recv(65536))
+        connection.sendall(packet(2, b"\xfe" + plugin + b"\0" + b"\4Password: "))
+        heard.append(connection.recv(65536))
+
+    sentence = f"db1 wants the password in clear ({plugin.decode()}) without TLS: it was not sent"
+    assert complaint(after(greeting(), switch)) == sentence
+    assert b"geheim" not in b"".join(heard)
+
+
+def test_a_way_to_log_in_that_nobody_knows():
+    switch = packet(2, b"\xfe" + b"auth_gssapi_client\0" + b"principal")
+    sentence = "db1 wants the user mon to log in by auth_gssapi_client, which cannot be done here"
+    assert complaint(turns([greeting(), switch])) == sentence
+
+
+@pytest.mark.parametrize("mode", ["REQUIRED", "VERIFY_CA", "VERIFY_IDENTITY"])
+def test_nothing_is_sent_to_a_server_without_the_tls_that_is_wanted(mode):
+    heard = []
+    play = after(greeting(), lambda connection: heard.append(connection.recv(65536)))
+    assert complaint(play, mode) == "db1 has no TLS: nothing was sent"
+    assert heard == [b""]
+
+
+def test_a_server_that_does_not_say_who_it_is():
+    for who in (result(b"a"), result(b"a", rows=[(b"1",)]), packet(1, OK)):
+        said = complaint(turns([*LET_IN[:2], who, LET_IN[3]]))
+        assert said.startswith("db1 does not say who it is")
+
+
+# answers that are none, or too much
+
+
+def test_a_server_that_asks_for_our_files():
+    said = complaint(turns([*LET_IN, packet(1, b"\xfb/etc/passwd")]))
+    assert said == "db1 breaks MySQL's protocol: asked SHOW ENGINE INNODB STATUS"
+
+
+def test_a_text_that_is_no_utf8_is_shown_as_far_as_it_is():
+    (row,) = replay([*LET_IN, result(b"Status", rows=[(b"ab\xffc",)])])
+    assert row == {"Status": "ab\ufffdc"}
+
+
+def test_a_row_with_too_few_values():
+    octets = result(b"a", b"b", rows=[(b"1", b"2"), (b"1",)])
+    with pytest.raises(mysql.UnreachableError, match="breaks MySQL's protocol"):
+        replay([*LET_IN, octets])
+
+
+def test_a_wrong_number_of_a_packet():
+    with pytest.raises(mysql.UnreachableError, match="breaks MySQL's protocol"):
+        replay([*LET_IN, packet(9, OK)])
+
+
+def test_a_packet_that_is_announced_and_does_not_come():
+    lying = struct.pack("<I", LARGEST)[:3] + b"\1"
+    said = complaint(turns([*LET_IN, lying + b"\xff" * 100]))
+    assert said == "db1 answers too much to be read: asked SHOW ENGINE INNODB STATUS"
+    shorter = struct.pack("<I", 1_000_000)[:3] + b"\1"
+    said = complaint(
+        after(b"", lambda connection: (turns([*LET_IN, shorter])(connection), silence(connection)))
+    )
+    assert said == "db1 closed the connection: asked SHOW ENGINE INNODB STATUS"
+
+
+ENDLESS = {
+    "error texts of 16 MB": (
+        b"",
+        struct.pack("<I", LARGEST)[:3] + b"\1" + b"\xff\x28\4#HY000" + b"x" * (LARGEST - 9),
+    ),
+    "error texts of 4 MB": (b"", packet(1, error(1064, b"x" * 4_000_000))),
+    "a text of 16 MB": (result(b"a")[:-9], packet(4, b"x" * (LARGEST - 1))),
+    "rows": (result(b"a")[:-9], b"".join(packet((4 + n) % 256, text(b"x" * 50)) for n in range(256))),
+    "rows of NULL": (
+        result(*[b"a"] * 250)[:-9],
+        b"".join(packet((253 + n) % 256, b"\xfb" * 250) for n in range(256)),
+    ),
+    "columns": (
+        packet(1, b"\xfe" + b"\xff" * 8),
+        b"".join(packet((2 + n) % 256, result(b"a")[9:-18]) for n in range(256)),
+    ),
+    "results after results": (b"", packet(1, b"\0\0\0\x0a\0\0\0")),
+    "greetings": (None, greeting() * 100),
+}
+
+
+TOO_MUCH = "db1 answers too much to be read: asked SHOW ENGINE INNODB STATUS"
+CAME_TO = dict.fromkeys(ENDLESS, TOO_MUCH) | {
+    "error texts of 4 MB": "db1 does not know the statement SHOW ENGINE INNODB STATUS",
+    "rows": "db1 ",  # or there is no time left
+    "rows of NULL": "db1 ",
+    "results after results": "[]",  # nobody asks for the others
+    "greetings": "db1 closed the connection while we logged in",  # PyMySQL takes a packet 0 for that
+}
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_a_server_that_never_ends(name):
+    """In a process of its own, whose memory is looked at."""
+    command = [sys.executable, __file__, name]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    told = json.loads(run.stdout)
+    assert told["peak_MiB"] < MEGABYTES
+    assert told["seconds"] < SECONDS + SLACK
+    assert told["what"].startswith(CAME_TO[name])
+
+
+def never_end(name):
+    """Ask such a server, and print what that came to."""
+    begun, (first, again) = time.perf_counter(), ENDLESS[name]
+
+    def play(connection):
+        if first is not None:
+            turns_before_the_answer(connection)
+            connection.sendall(first)
+        while True:
+            connection.sendall(again)
+
+    def turns_before_the_answer(connection):
+        for part in LET_IN:
+            connection.sendall(part)
+            connection.recv(65536)
+
+    with served(play) as port:
+        try:
+            what = str(ask(port, SECONDS))
+        except mysql.MysqlError as raised:
+            what = raised.what.replace(f"127.0.0.1:{port}", "db1")
+    seconds = round(time.perf_counter() - begun, 1)
+    print(json.dumps({"what": what, "seconds": seconds, "peak_MiB": mysql_bytes.peak()}))  # noqa: T201
+
+
+if __name__ == "__main__":
+    resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+    never_end(sys.argv[1])
