@@ -90,7 +90,24 @@ def cassandra(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def running_pair(tmp_path_factory):
+def new_pair():
+    """Gives a context with a pair of database servers; what is said of Pair holds."""
+
+    @contextlib.contextmanager
+    def new_pair(folder, kind, **settings):
+        with contextlib.ExitStack() as servers:
+            try:
+                with installable() if kind == "mariadb" else contextlib.nullcontext():
+                    pair = servers.enter_context(Pair(folder, kind, **settings))
+            except software.Missing as missing:  # MySQL cannot be installed
+                pytest.skip(str(missing))
+            yield pair
+
+    return new_pair
+
+
+@pytest.fixture(scope="session")
+def running_pair(tmp_path_factory, new_pair):
     """Gives the pair of that kind, "mariadb" or "mysql", one for the whole run."""
     running = {}
     with contextlib.ExitStack() as each:
@@ -103,20 +120,8 @@ def running_pair(tmp_path_factory):
         yield pair
 
 
-@contextlib.contextmanager
-def new_pair(folder, kind, **settings):
-    """A pair of database servers; what is said of Pair holds."""
-    with contextlib.ExitStack() as servers:
-        try:
-            with installable() if kind == "mariadb" else contextlib.nullcontext():
-                pair = servers.enter_context(Pair(folder, kind, **settings))
-        except software.Missing as missing:  # MySQL cannot be installed
-            pytest.skip(str(missing))
-        yield pair
-
-
 @pytest.fixture
-def own_pair(tmp_path):
+def own_pair(tmp_path, new_pair):
     """Gives a pair of that kind for one test, with settings of its own."""
     with contextlib.ExitStack() as each:
         yield lambda kind, **settings: each.enter_context(new_pair(tmp_path / kind, kind, **settings))

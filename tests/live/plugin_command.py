@@ -31,6 +31,7 @@ class Said:
 
     def number(self, label):
         """The value in the perfdata, without its unit and thresholds."""
+        assert label in self.perfdata, self.output
         return float(re.match(r"-?[\d.]+", self.perfdata[label])[0])
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import socket
-
+from stallwatch.sources import tcp
 from stallwatch.sources.jmx.errors import UnreachableError
 from stallwatch.sources.jmx.target import place
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
+    import socket
     import ssl
     from collections.abc import Callable
 
@@ -37,7 +37,6 @@ class Wire:
         deadline.doing = f"connecting to {self.where}"
         self._socket: socket.socket = _connected(host, port, deadline.left)
         deadline.doing = ""
-        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def encrypt(self, context: ssl.SSLContext) -> None:
         """Go on in TLS; the certificate is to be for the host that was asked for."""
@@ -105,29 +104,14 @@ class Wire:
 
 
 def _connected(host: str, port: int, left: Callable[[], float]) -> socket.socket:
-    """Connect to the first address of ``host`` that answers; each gets its share of the time."""
-    where = place(host, port)
     try:
-        # As bytes: a host as text makes getaddrinfo import the IDNA codec, 5 ms (CPython 3.11).
-        name: str | bytes = host.encode("ascii") if host.isascii() else host
-        addresses = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError) as error:
-        why = getattr(error, "strerror", None) or "that is no host name"
-        raise UnreachableError(f"the host {host} cannot be looked up: {why}", "is -H right?") from None
-    failure = OSError("it has no address")
-    for number, (family, kind, protocol, _, address) in enumerate(addresses):
-        if not (time := left()):
-            raise SilentError
-        peer = socket.socket(family, kind, protocol)
-        try:
-            peer.settimeout(time / (len(addresses) - number))
-            peer.connect(address)
-        except OSError as error:
-            failure = error
-            peer.close()
-        else:
-            return peer
-    raise _no_connection(where, failure)
+        return tcp.connected(host, port, left)
+    except tcp.UnknownHostError as error:
+        raise UnreachableError(f"the host {host} cannot be looked up: {error}", "is -H right?") from None
+    except tcp.NoTimeError:
+        raise SilentError from None
+    except OSError as error:
+        raise _no_connection(place(host, port), error) from None
 
 
 def _no_connection(where: str, failure: OSError) -> UnreachableError:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from stallwatch.sources import tcp
 from stallwatch.sources.mysql.connection import CONNECTING, GREETING, InsecureError, NoTlsError, TooMuchError
 from stallwatch.sources.mysql.errors import UnreachableError
 from stallwatch.sources.mysql.facts import Facts
-from stallwatch.sources.mysql.sockets import UnknownHostError
 from stallwatch.units import say_duration
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
@@ -132,7 +132,7 @@ def _no_connection(case: _Case) -> UnreachableError | None:
     if case.stage != CONNECTING:
         return None
     why = getattr(case.failure, "strerror", None) or str(case.failure)
-    if isinstance(case.failure, UnknownHostError):
+    if isinstance(case.failure, tcp.UnknownHostError):
         return UnreachableError(f"the host {case.target.host} cannot be looked up: {why}", "is -H right?")
     if case.target.socket:
         how = "is the server up, and is this its socket (SELECT @@socket)?"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from stallwatch.sources.mysql.connection import Value
     from stallwatch.sources.mysql.target import Target
 
-_WHO = "SELECT @@version AS a, @@version_comment AS b, @@hostname AS c, CURRENT_USER() AS d"
+_WHO = ("@@version", "@@version_comment", "@@hostname", "CURRENT_USER()")
 _SESSION = (
     "SET NAMES utf8mb4, autocommit = 1, time_zone = '+00:00', lock_wait_timeout = {locks}, {statements}"
 )
@@ -64,9 +64,10 @@ class Server:
 
     def _introduce_itself(self) -> None:
         """Learn whose MySQL it is, who we are there, and whether it runs here."""
-        answer = [str(value) for row in self.rows(_WHO) for value in row.values()]
-        if len(answer) != _WHO.count("AS"):
-            raise UnreachableError(f"{self.where} does not say who it is: asked {_WHO}")
+        sql = f"SELECT {', '.join(_WHO)}"
+        answer = [str(value) for row in self.rows(sql) for value in row.values()]
+        if len(answer) != len(_WHO):
+            raise UnreachableError(f"{self.where} does not say who it is: asked {sql}")
         version, comment, host, self._account = answer
         self.flavour = flavour(version, comment)
         # What answers at an address of ours may be a tunnel or a container: there the name is another one.
@@ -75,10 +76,10 @@ class Server:
 
     def _set_up(self) -> None:
         """Let the server end what we no longer wait for, tell times in UTC, and leave no transaction open."""
-        left = self._deadline.left()
+        left = max(0.001, self._deadline.left())  # 0 would be for ever
         statements = f"max_statement_time = {left:.3f}"
         if not self.flavour.mariadb:
-            statements = f"max_execution_time = {max(1, int(left * 1000))}"
+            statements = f"max_execution_time = {left * 1000:.0f}"
         self.rows(_SESSION.format(locks=max(1, int(left)), statements=statements))
 
     def __enter__(self) -> Self:
@@ -99,9 +100,9 @@ class Server:
     def rows(self, sql: str, *arguments: object, within: float | None = None) -> list[dict[str, Value]]:
         """Ask a statement, ``%s`` in it being the ``arguments``; wait at most ``within`` seconds.
 
-        Give its rows by the names of the columns. Integers are int, other numbers float, all else is text
-        (times as the server writes them, in UTC). Raises a MysqlError; after a NoAnswerError this
-        connection may be of no more use.
+        Where there are arguments, ``%%`` is a per cent sign. Give the rows by the names of the columns:
+        integers are int, other numbers float, all else is text, times as the server writes them, in UTC.
+        Raises a MysqlError; after a NoAnswerError this connection may be of no more use.
         """
         asked = self._connection.cursor().mogrify(sql, arguments) if arguments else sql
         begun = time.monotonic()
@@ -123,4 +124,5 @@ class Server:
         )
         if isinstance(error, UnreachableError) or (isinstance(error, NoAnswerError) and not error.number):
             self._connection.abandon()
+        self._trace(error.what)
         return error

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import socket
 
+from stallwatch.sources import tcp
+
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,9 +35,9 @@ class Bounded(_Socket):
         super().sendall(*arguments)
 
     def end_in_time(self) -> None:
-        """Let the next wait end in time; TimeoutError if there is none."""
+        """Let the next wait end in time; NoTimeError if there is none."""
         if not (left := self.left()):
-            raise TimeoutError("timed out")
+            raise tcp.NoTimeError
         self.settimeout(left)
 
 
@@ -47,32 +49,10 @@ class PlainSocket(Bounded, socket.socket):
         self.left = left
 
 
-class UnknownHostError(OSError):
-    """The name of a host has no address."""
-
-
 def connected(host: str, port: int, left: Callable[[], float]) -> PlainSocket:
-    """Connect to the first address of ``host`` that answers; each gets its share of the time. OSError."""
-    try:
-        # As bytes: a host as text makes getaddrinfo import the IDNA codec, 5 ms (CPython 3.11).
-        name: str | bytes = host.encode("ascii") if host.isascii() else host
-        addresses = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError) as error:
-        raise UnknownHostError(getattr(error, "strerror", None) or "that is no host name") from None
-    failure = OSError("it has no address")
-    for number, (family, kind, protocol, _, address) in enumerate(addresses):
-        peer = PlainSocket(left, family, kind, protocol)
-        try:
-            peer.end_in_time()
-            peer.settimeout(left() / (len(addresses) - number) or None)
-            peer.connect(address)
-        except OSError as error:
-            failure = error
-            peer.close()
-        else:
-            peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            return peer
-    raise failure
+    """Connect to ``host``; raises what ``tcp.connected`` does."""
+    peer = tcp.connected(host, port, left)
+    return PlainSocket(left, peer.family, peer.type, peer.proto, peer.detach())
 
 
 def connected_locally(path: str, left: Callable[[], float]) -> PlainSocket:
