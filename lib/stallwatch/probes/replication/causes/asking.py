@@ -1,0 +1,44 @@
+"""Asking a server for signals: what it denies or does not have is left out, and said once."""
+
+from __future__ import annotations
+
+from stallwatch.sources.mysql import DeniedError, MysqlError, NoAnswerError, UnreachableError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from stallwatch.probes.replication.causes.statement import Row, Statement
+    from stallwatch.sources.mysql.server import Server
+
+LONGEST = 2.0  # seconds that one signal may take
+
+
+class Asking:
+    """A server that is asked for signals, none of which is worth losing the lag."""
+
+    def __init__(self, server: Server, trace: Callable[[str], None]) -> None:
+        self.server = server
+        self.missing: dict[str, str] = {}  # a sentence for each GRANT that is missing
+        self._trace = trace
+        self._useless: set[str] = set()
+        self._connected = True
+
+    def rows(self, statement: Statement) -> list[Row]:
+        """Ask; nothing comes back of what is denied, not there, or takes too long."""
+        if statement.sql in self._useless or not self._connected:
+            return []
+        try:
+            return list(self.server.rows(statement.sql, within=LONGEST))
+        except DeniedError as error:
+            # Ours is one for a whole schema, the server's for each of its tables.
+            grant, shows = statement.needs or (error.grant, "part of it")
+            self.missing.setdefault(grant, f"{shows} (needs {grant})")
+            self._useless.add(statement.sql)
+        except (NoAnswerError, UnreachableError) as error:
+            self._connected = False  # this connection still waits for the answer
+            self.missing.setdefault("", f"the search for causes was cut short: {error.what}")
+        except MysqlError as error:
+            self._trace(f"left out: {error.what}")
+            self._useless.add(statement.sql)
+        return []

@@ -1,0 +1,30 @@
+"""What the rules look at, and what they come to."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from stallwatch.probes.replication.causes.signals import Signals
+    from stallwatch.probes.replication.evidence import Evidence
+    from stallwatch.probes.replication.lag import Lag
+    from stallwatch.probes.replication.trend import Trend
+
+
+class Cause(NamedTuple):
+    """One thing that explains a lag, with its evidence in a few words."""
+
+    rule: str  # "R8": the number of its row in the README's table
+    score: float  # how strongly the evidence speaks for it; the strongest is told first
+    what: str  # "mariabackup pid 26920 for 2 h, sda 97 % busy"
+    advice: str = ""  # one next step
+
+
+class Case(NamedTuple):
+    """One channel that lags, or whose threads are down, and the signals of its server."""
+
+    evidence: Evidence
+    lag: Lag
+    trend: Trend | None
+    signals: Signals

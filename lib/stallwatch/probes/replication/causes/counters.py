@@ -1,0 +1,98 @@
+"""Numbers that the server counts, and how they grew within a second."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from stallwatch.probes.replication.causes.statement import PROCESS, Statement, text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from stallwatch.probes.replication.causes.asking import Asking
+    from stallwatch.probes.replication.causes.statement import Row
+
+_STATUS = (
+    "Uptime",
+    "Threads_running",
+    "Opened_tables",
+    "Handler_read_rnd_next",
+    "Handler_update",
+    "Handler_delete",
+    "Innodb_buffer_pool_reads",
+    "Innodb_buffer_pool_read_requests",
+    "Innodb_buffer_pool_wait_free",
+    "Innodb_buffer_pool_dump_status",
+    "Innodb_buffer_pool_load_status",
+    "Innodb_history_list_length",
+    "Innodb_data_pending_reads",
+    "Innodb_checkpoint_age",
+    "Innodb_checkpoint_max_age",
+    "Innodb_lsn_current",
+    "Innodb_os_log_written",
+    "Innodb_redo_log_current_lsn",
+    "Innodb_redo_log_checkpoint_lsn",
+    "Innodb_redo_log_capacity_resized",
+)
+_METRICS = (
+    "log_on_file_space_waits",
+    "buffer_flush_sync_total_pages",
+    "trx_rseg_history_len",
+    "log_lsn_checkpoint_age",
+)
+
+STATUS = Statement(f"SHOW GLOBAL STATUS WHERE Variable_name IN {_STATUS}")
+METRICS = Statement(
+    f"SELECT * FROM information_schema.INNODB_METRICS WHERE NAME IN {_METRICS}",  # noqa: S608 - our own names
+    PROCESS,
+)
+
+
+class Counters(NamedTuple):
+    """What the server told at one moment: numbers and texts by their names, metrics only if enabled."""
+
+    at: float  # seconds, by a clock that never jumps
+    numbers: Mapping[str, float]
+    texts: Mapping[str, str]
+
+
+def counters(asking: Asking, at: float) -> Counters:
+    """Ask for status variables, and for InnoDB's metrics where PROCESS lets us."""
+    values = {text(row, "Variable_name"): text(row, "Value") for row in asking.rows(STATUS)}
+    for row in asking.rows(METRICS):
+        if _enabled(row):
+            values[text(row, "NAME")] = text(row, "COUNT")
+    return Counters(at, _numbers(values), {name: value for name, value in values.items() if value})
+
+
+def _enabled(row: Row) -> bool:
+    """Whether a metric counts: MySQL has STATUS, MariaDB from 10.5 on ENABLED. A disabled one is 0."""
+    return text(row, "STATUS") == "enabled" or text(row, "ENABLED") == "1"
+
+
+def _numbers(values: Mapping[str, str]) -> dict[str, float]:
+    numbers = {}
+    for name, value in values.items():
+        try:
+            numbers[name] = float(value)
+        except ValueError:
+            continue
+    return numbers
+
+
+def grown(samples: Sequence[Counters], *names: str) -> float | None:
+    """Tell how much these have grown together from the first sample to the last; None: not known."""
+    if len(samples) < 2:  # noqa: PLR2004
+        return None
+    first, last = samples[0].numbers, samples[-1].numbers
+    known = [name for name in names if name in first and name in last]
+    return sum(last[name] - first[name] for name in known) if known else None
+
+
+def rate(samples: Sequence[Counters], *names: str) -> float | None:
+    """Tell how much they grow per second; None: not known."""
+    growth = grown(samples, *names)
+    if growth is None or samples[-1].at <= samples[0].at:
+        return None
+    return growth / (samples[-1].at - samples[0].at)

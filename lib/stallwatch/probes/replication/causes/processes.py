@@ -1,0 +1,126 @@
+"""Who is at work in the server: the process list, and which of it are replication threads."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from stallwatch.probes.replication.causes.statement import (
+    PERFORMANCE_SCHEMA,
+    PROCESS,
+    Statement,
+    number,
+    text,
+    whole,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from stallwatch.probes.replication.causes.asking import Asking
+    from stallwatch.probes.replication.causes.statement import Row
+
+# Without FULL: the first 100 characters of a statement tell enough, and no megabytes come.
+PROCESSES = Statement("SHOW PROCESSLIST", PROCESS)
+THREADS = Statement(
+    "SELECT THREAD_ID AS thread, NAME AS name, PROCESSLIST_ID AS id, THREAD_OS_ID AS os_id"
+    " FROM performance_schema.threads WHERE NAME REGEXP '^thread/sql/(replica|slave|rpl)'",
+    PERFORMANCE_SCHEMA,
+)
+ATTRIBUTES = Statement(
+    "SELECT PROCESSLIST_ID AS id, ATTR_NAME AS name, ATTR_VALUE AS value"
+    " FROM performance_schema.session_connect_attrs WHERE ATTR_NAME IN ('_pid', 'program_name')",
+    PERFORMANCE_SCHEMA,
+)
+
+_SYSTEM = "system user"
+# MySQL 5.7 to 9.7 tell the receiver from the appliers by nothing but its state.
+_RECEIVES = re.compile(
+    r"(master|source) to send event|event to the relay log|^(Re)?[Cc]onnecting|reconnect|[Rr]equesting binlog"
+    r"|Checking (master|source) version|Registering|free enough relay log space",
+)
+_SECONDS_LIMIT = 4e9  # 5.7 writes a moment that lies ahead as an unsigned number
+
+
+class Process(NamedTuple):
+    """One connection or thread, in the server's words; ``seconds`` since it does what it does now."""
+
+    id: int
+    user: str
+    host: str
+    command: str
+    seconds: float
+    state: str
+    info: str = ""
+
+    @property
+    def is_system(self) -> bool:
+        """Whether it belongs to replication, not to a client."""
+        return self.user == _SYSTEM
+
+    @property
+    def applies(self) -> bool:
+        """Whether it is an applier: MariaDB names them, MySQL has all but the receiver's states for them."""
+        if self.command.startswith("Slave_"):
+            return self.command != "Slave_IO"
+        return self.is_system and self.command != "Daemon" and not _RECEIVES.search(self.state)
+
+
+class Thread(NamedTuple):
+    """A replication thread as performance_schema knows it."""
+
+    thread: int  # THREAD_ID
+    id: int  # in the process list
+    os_id: int | None  # of the operating system, 0 and NULL: not known
+
+
+class Program(NamedTuple):
+    """What a client told of itself when it connected."""
+
+    name: str = ""
+    pid: int | None = None
+
+
+def processes(asking: Asking) -> tuple[Process, ...]:
+    """Ask for the process list; without PROCESS there is only ourselves in it."""
+    return tuple(_process(row) for row in asking.rows(PROCESSES))
+
+
+def _process(row: Row) -> Process:
+    seconds = number(row, "Time")
+    return Process(
+        id=whole(row, "Id"),
+        user=text(row, "User"),
+        host=text(row, "Host"),
+        command=text(row, "Command"),
+        seconds=seconds if 0 <= seconds < _SECONDS_LIMIT else 0.0,
+        state=text(row, "State"),
+        info=text(row, "Info"),
+    )
+
+
+def threads(asking: Asking) -> tuple[Thread, ...]:
+    """Ask for the replication threads; MariaDB's performance_schema is off by default and has none."""
+    return tuple(
+        Thread(whole(row, "thread"), whole(row, "id"), whole(row, "os_id") or None)
+        for row in asking.rows(THREADS)
+    )
+
+
+def programs(asking: Asking) -> dict[int, Program]:
+    """Ask what clients told of themselves, by process list id."""
+    found: dict[int, Program] = {}
+    for row in asking.rows(ATTRIBUTES):
+        known = found.get(whole(row, "id"), Program())
+        value = text(row, "value")
+        if text(row, "name") == "program_name":
+            found[whole(row, "id")] = known._replace(name=value)
+        elif value.isdecimal():
+            found[whole(row, "id")] = known._replace(pid=int(value))
+    return found
+
+
+def by_id(listed: Iterable[Process]) -> dict[int, Process]:
+    """Give processes by their id."""
+    return {one.id: one for one in listed}

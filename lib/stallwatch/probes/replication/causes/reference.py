@@ -1,0 +1,83 @@
+"""A healthy replica beside this one: the signals that differ most.
+
+The method of "Optimizing your MySQL Tuning Methodology": the same numbers from a stressed server and from
+one that is well, and what stands out between them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from stallwatch.probes.replication.causes import words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from stallwatch.probes.replication.causes.signals import Signals
+
+_DIFFERS = 3  # times as much, or as little
+
+# What grows by how many counters, from how much per second on it matters, and what it is counted in.
+_RATES = (
+    (("Handler_read_rnd_next",), 1000.0, "rows read in scans", "/s"),
+    (("Handler_update", "Handler_delete"), 10.0, "rows changed", "/s"),
+    (("Innodb_buffer_pool_reads",), 10.0, "pages read from disk", "/s"),
+    (("Innodb_buffer_pool_wait_free",), 1.0, "waits for a free page", "/s"),
+    (("Opened_tables",), 1.0, "tables opened", "/s"),
+)
+
+
+class Quantity(NamedTuple):
+    """A number of both replicas; below ``least`` it is too little to matter."""
+
+    name: str
+    value: float | None
+    least: float
+    unit: str = ""
+
+
+def differences(here: Signals, there: Signals) -> list[str]:
+    """Say which signals are at least three times as high, or as low, as those of the reference."""
+    pairs = zip(_quantities(here), _quantities(there), strict=True)
+    return [_said(mine, theirs) for mine, theirs in pairs if _differ(mine, theirs)]
+
+
+def _quantities(signals: Signals) -> Iterator[Quantity]:
+    for names, least, name, unit in _RATES:
+        yield Quantity(name, signals.rate(*names), least, unit)
+    yield Quantity("bytes of redo written", signals.redo_rate, 100_000.0, "/s")
+    yield Quantity("redo log", signals.redo.fill if signals.redo else None, 30.0, " %")
+    yield Quantity("buffer pool misses", _misses(signals), 0.1, " %")
+    yield Quantity("history list", signals.history, 10_000.0)
+    yield Quantity("disk busy", signals.host.load.busy if signals.host.load else None, 10.0, " %")
+    yield Quantity("threads running", _least_running(signals), 6.0)
+
+
+def _misses(signals: Signals) -> float | None:
+    """Tell how many per cent of the wanted pages were not in the buffer pool, within our looks."""
+    missed, wanted = (signals.grown(f"Innodb_buffer_pool_{name}") for name in ("reads", "read_requests"))
+    return 100 * (missed or 0.0) / wanted if wanted else None
+
+
+def _least_running(signals: Signals) -> float | None:
+    return min(
+        (one.numbers["Threads_running"] for one in signals.counted if "Threads_running" in one.numbers),
+        default=None,
+    )
+
+
+def _differ(mine: Quantity, theirs: Quantity) -> bool:
+    if mine.value is None or theirs.value is None:
+        return False
+    smaller, larger = sorted((mine.value, theirs.value))
+    return larger >= mine.least and larger >= _DIFFERS * smaller
+
+
+def _said(mine: Quantity, theirs: Quantity) -> str:
+    ours, its = (f"{_number(one.value or 0.0)}{one.unit}" for one in (mine, theirs))
+    return f"{mine.name} {ours} instead of {its}"
+
+
+def _number(value: float) -> str:
+    return words.say_count(value) if value >= 100 else f"{value:.2g}"  # noqa: PLR2004

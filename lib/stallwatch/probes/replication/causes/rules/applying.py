@@ -1,0 +1,147 @@
+"""R9, R10, R16, R17, R19: the applier works, but not as fast as the source did."""
+
+from __future__ import annotations
+
+import re
+
+from stallwatch.probes.replication.causes import appliers, settings, states, words
+from stallwatch.probes.replication.causes.case import Cause
+from stallwatch.units import say_duration
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from stallwatch.probes.replication.causes.case import Case
+    from stallwatch.probes.replication.causes.processes import Process
+
+_READ_PER_SECOND = 100_000
+_READ_PER_CHANGE = 1000
+_LONG = 60.0  # seconds for one transaction
+_CORE = 90.0  # per cent of a processor
+_IDLE_DISK = 50.0  # per cent
+_RISES = 0.02  # seconds of lag per second
+_DURABLE = ("sync_binlog", "innodb_flush_log_at_trx_commit")
+_ALONE = 1.2  # appliers at work, on average
+_DEFINES = re.compile(
+    r"\s*(/\*.*?\*/\s*)*(ALTER|CREATE|DROP|OPTIMIZE|RENAME|TRUNCATE|ANALYZE)\b", re.IGNORECASE
+)
+
+
+def r9_no_usable_key(case: Case) -> Cause | None:
+    """Blame a table without a usable key: each changed row is looked for by reading the whole table.
+
+    MariaDB 10.11.19: 2.1 to 2.9 million rows read per second, 20 000 to 40 000 for each that was changed,
+    25 s for what took the source 0.07 s. MySQL 8 and later hash the rows of an event: 400 for each.
+    """
+    read = case.signals.rate("Handler_read_rnd_next")
+    changed = case.signals.grown("Handler_update", "Handler_delete")
+    if read is None or changed is None or read < _READ_PER_SECOND:
+        return None
+    applier = appliers.lasting(case, states.FINDS_ROW)
+    per_change = (case.signals.grown("Handler_read_rnd_next") or 0.0) / max(changed, 1.0)
+    if not applier or per_change < _READ_PER_CHANGE:
+        return None
+    table = words.table_of(applier.info) or _written(case, applier.id)
+    named = f"table {table}" if table else "the table being changed"
+    what = f"{named} has no usable key: {words.say_count(per_change)} rows are read for each that is changed"
+    advice = (
+        f"add a primary key to {table}" if table else "find the tables without a primary key, and add one"
+    )
+    return Cause("R9", 80, what, advice)
+
+
+def _written(case: Case, process: int) -> str:
+    """Name the table that this applier has locked for writing, where metadata locks are told."""
+    locks = (one for one in case.signals.locks if one.process == process and one.kind == "SHARED_WRITE")
+    return next((one.table for one in locks), "")
+
+
+def r10_one_transaction(case: Case) -> Cause | None:
+    """Blame one long transaction, or a statement like ALTER (INNODB_TRX; performance_schema of MySQL 8)."""
+    found = [*_long_transactions(case), *_long_applying(case), *_long_definitions(case)]
+    if not found:
+        return None
+    seconds, about = max(found, key=lambda one: (one[0], one[1]))
+    if seconds < max(_LONG, (case.lag.seconds or 0.0) / 2):
+        return None
+    what = f"one transaction has been applied for {say_duration(seconds)}"
+    what += f": {about}" if about else ""
+    return Cause("R10", 78, what, "wait for it, then split such transactions on the source")
+
+
+def _long_transactions(case: Case) -> list[tuple[float, str]]:
+    looks = appliers.transactions(case)
+    processes = case.signals.processes
+    last = looks[-1] if looks else []
+    return [(one.age, _about(one.modified, _info(processes.get(one.process)))) for one in last]
+
+
+def _info(process: Process | None) -> str:
+    return process.info if process else ""
+
+
+def _long_applying(case: Case) -> list[tuple[float, str]]:
+    commits = case.evidence.commits
+    processes = case.signals.processes
+    of_thread = {one.thread: processes.get(one.id) for one in case.signals.threads}
+    return [
+        (case.evidence.now - one.applying_since, _about(0, _info(of_thread.get(one.thread or 0))))
+        for one in (commits.workers if commits else ())
+        if one.applying and one.applying_since
+    ]
+
+
+def _long_definitions(case: Case) -> list[tuple[float, str]]:
+    """Find statements like ALTER TABLE, which have no transaction; on MariaDB their time is their own."""
+    flavour = case.signals.flavour
+    if not flavour or not flavour.mariadb:
+        return []
+    looks = appliers.appliers(case)
+    last = looks[-1] if looks else []
+    return [(one.seconds, _about(0, one.info)) for one in last if _DEFINES.match(one.info)]
+
+
+def _about(modified: int, statement: str) -> str:
+    said = [f"{words.say_count(modified)} rows so far"] if modified else []
+    return ", ".join([*said, words.shortened(statement)] if statement else said)
+
+
+def r16_single_threaded(case: Case) -> Cause | None:
+    """Blame a single applier that takes a whole processor, or falls behind beside an idle disk."""
+    known = settings.workers(case.signals.settings)
+    if not known or known[1] > 1 or appliers.is_idle(case):
+        return None
+    name, number = known
+    host = case.signals.host
+    advice = f"SET GLOBAL {name} = 4 (restart the applier for it)"
+    if host.busiest is not None and host.busiest >= _CORE:
+        return Cause("R16", 55, f"one applier thread ({name} = {number}) takes a whole processor", advice)
+    rises = case.trend and case.trend.slope > _RISES
+    if host.busiest is None and rises and host.load and host.load.busy < _IDLE_DISK:
+        what = f"one applier thread ({name} = {number}) falls behind, the disk {host.load.busy:.0f} % busy"
+        return Cause("R16", 0.6 * 55, what, advice)
+    return None
+
+
+def r17_parallelism_unused(case: Case) -> Cause | None:
+    """Tell that several appliers wait for one another: for the order of commits, or what depends on what."""
+    known = settings.workers(case.signals.settings)
+    if not known or known[1] <= 1 or not appliers.lasting(case, states.ORDER):
+        return None
+    busy = appliers.busy(case)
+    if busy > _ALONE:
+        return None
+    what = f"{known[1]} appliers wait for one another: {busy:.1f} work on average"
+    return Cause(
+        "R17", 50, what, "look for one large transaction, or smaller groups of commits on the source"
+    )
+
+
+def r19_commits_slowly(case: Case) -> Cause | None:
+    """Blame the commits: appliers are seen in them half of the time ("waiting for handler commit")."""
+    share = appliers.share(case, states.COMMIT)
+    if share < 1 / 2 or not appliers.lasting(case, states.COMMIT):
+        return None
+    known = case.signals.settings
+    durable = ", ".join(f"{name} = {known[name]}" for name in _DURABLE if name in known)
+    what = f"the appliers commit {100 * share:.0f} % of the time" + (f" ({durable})" if durable else "")
+    return Cause("R19", 45, what, "look how long the disk takes to sync; let more appliers commit together")

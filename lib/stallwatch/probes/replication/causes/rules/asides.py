@@ -1,0 +1,21 @@
+"""R23: what does not explain a lag but is worth knowing with it."""
+
+from __future__ import annotations
+
+from stallwatch.probes.replication.causes.case import Cause
+from stallwatch.probes.replication.causes.settings import is_on
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from stallwatch.probes.replication.causes.case import Case
+
+
+def r23_written_to(case: Case) -> Cause | None:
+    """Tell that somebody has written here: five local GRANTs stopped a 10.11.19 with error 1950."""
+    source = case.evidence.source
+    if not source or not source.errant:
+        return None
+    what = f"{source.errant} transactions here are not on {source.where}"
+    if not is_on(case.signals.settings.get("read_only", "ON")):
+        what += ", and read_only is OFF"
+    return Cause("R23", 20, what, "find who writes here, and SET GLOBAL read_only = ON")

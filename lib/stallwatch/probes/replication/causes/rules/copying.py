@@ -1,0 +1,44 @@
+"""R12: a backup or dump runs on the replica, the finding of "Mystery Solved: Replication lag in InnoDB"."""
+
+from __future__ import annotations
+
+from stallwatch.probes.replication.causes import words
+from stallwatch.probes.replication.causes.case import Cause
+from stallwatch.probes.replication.causes.rules import locked
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from stallwatch.probes.replication.causes.backups import Backup
+    from stallwatch.probes.replication.causes.case import Case
+
+_BUSY = 80.0  # per cent of the time that the disk has something to do
+_RISES = 0.02  # seconds of lag per second
+
+
+def r12_backup_runs(case: Case) -> Cause | None:
+    """Blame a backup that runs, unless R5 does; more so with a busy disk, or if the lag began with it."""
+    held = locked.holder(case) if locked.r5_server_locked(case) else None
+    found = [one for one in case.signals.backups if not held or held.process not in one.connections]
+    if not found:
+        return None
+    backup = max(found, key=lambda one: (one.certain, one.pid is not None, one.seconds or 0.0))
+    host = case.signals.host
+    score = 60.0 if backup.certain else 50.0
+    what = words.backup(backup) + ("" if backup.certain else " on this host")
+    if host.load:
+        score *= 1.4 if host.load.busy >= _BUSY else 1
+        what += f", {host.disk} {host.load.busy:.0f} % busy"
+    if _began_with(case, backup):
+        score *= 1.3
+        what += ", the lag began with it"
+    others = len(found) - 1
+    what += f" (and {others} more)" if others else ""
+    return Cause("R12", score, what, "let it end, slow it down (--throttle), or back up another replica")
+
+
+def _began_with(case: Case, backup: Backup) -> bool:
+    """Whether at its present slope the lag was nothing when the backup began, or later."""
+    lag, trend = case.lag.seconds, case.trend
+    if not lag or not trend or trend.slope < _RISES or not backup.seconds:
+        return False
+    return lag / trend.slope <= 1.1 * backup.seconds

@@ -1,0 +1,82 @@
+"""R4, R7, R8, R24: what has not come from the source, what waits on purpose, and clocks that mislead."""
+
+from __future__ import annotations
+
+from stallwatch.probes.replication.causes import appliers, states
+from stallwatch.probes.replication.causes.case import Cause
+from stallwatch.units import say_duration
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from stallwatch.probes.replication.causes.case import Case
+
+_MOSTLY = 0.7  # of the lag
+_WORTH = 5.0  # seconds
+_SAME = 0.8  # of a heartbeat's age here is its age on the source, too
+
+
+def _source(case: Case) -> str:
+    channel = case.evidence.channel
+    return f"{channel.source_host}:{channel.source_port}"
+
+
+def r4_link_silent(case: Case) -> Cause | None:
+    """Blame a link on which nothing comes; the server says 0 until its own time-out (all versions)."""
+    lag = case.lag
+    if not lag.silent or not case.evidence.channel.receiver.runs:
+        return None
+    silence = f" for {say_duration(lag.contact_age)}" if lag.contact_age else ""
+    what = f"nothing was heard from {_source(case)}{silence}: the link or the source is dead"
+    return Cause("R4", 90, what, f"see whether {_source(case)} answers; the receiver tries again by itself")
+
+
+def r7_delayed_on_purpose(case: Case) -> Cause | None:
+    """Tell that the applier waits because it is meant to (SOURCE_DELAY, MASTER_DELAY)."""
+    channel, lag = case.evidence.channel, case.lag
+    waits = channel.remaining_delay is not None or states.DELAY.search(channel.applier.state)
+    beyond = max(_WORTH, 0.1 * channel.delay)
+    if not channel.delay or not waits or (lag.seconds or 0.0) > beyond:
+        return None
+    return Cause("R7", 85, f"an intended delay of {say_duration(channel.delay)}")
+
+
+def r8_receiver_bound(case: Case) -> Cause | None:
+    """Blame what lies before the relay log (MySQL 8's timestamps; elsewhere the GTIDs of the source).
+
+    Thin link of 60 kB/s: 33.6 of 34.8 s on MySQL 8.0.46; MariaDB 10.11.19 said 0 and lacked 745 transactions.
+    """
+    evidence = _transport(case) or _not_received(case)
+    if not evidence or not case.evidence.channel.receiver.runs:
+        return None
+    what = f"the receiver does not keep up, network or source ({evidence})"
+    return Cause(
+        "R8", 84, what, f"measure the link to {_source(case)}, and look at its disk and binlog dump thread"
+    )
+
+
+def _transport(case: Case) -> str:
+    transport, seconds = case.lag.transport, case.lag.seconds
+    if not transport or transport < _WORTH or transport < _MOSTLY * (seconds or 0.0):
+        return ""
+    return f"transport {transport:.0f} of {max(seconds or 0.0, transport):.0f} s"
+
+
+def _not_received(case: Case) -> str:
+    source = case.evidence.source
+    if not source or not source.not_received or not appliers.is_idle(case):
+        return ""
+    return f"{source.not_received} transactions of {source.where} have not arrived, the relay log is empty"
+
+
+def r24_heartbeat_dead(case: Case) -> Cause | None:
+    """Tell that the heartbeat is as old on the source as here: nobody writes it, and there is no such lag."""
+    heartbeat = case.evidence.heartbeat
+    if not heartbeat or heartbeat.source_age is None or heartbeat.age < _WORTH:
+        return None
+    if heartbeat.source_age < _SAME * heartbeat.age:
+        return None
+    what = (
+        f"nobody writes the heartbeats of server {heartbeat.server_id}: on the source, too,"
+        f" {heartbeat.table} is {say_duration(heartbeat.source_age)} old"
+    )
+    return Cause("R24", 97, what, "start pt-heartbeat --update (or your own writer) on the source again")

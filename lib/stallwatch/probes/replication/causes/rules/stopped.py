@@ -1,0 +1,108 @@
+"""R1 to R3: a thread that does not run explains any lag."""
+
+from __future__ import annotations
+
+import re
+
+from stallwatch.probes.replication.causes import words
+from stallwatch.probes.replication.causes.case import Cause
+from stallwatch.units import say_duration
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from stallwatch.probes.replication.causes.case import Case
+    from stallwatch.probes.replication.commits import Worker
+
+_BEFORE = re.compile(r"Worker \d+ failed executing transaction '[^']*' at (source|master) log [^;]*; ?")
+_AFTER = re.compile(r",? Error_code: .*", re.DOTALL)
+_LETTERS = 120  # of the server's own words
+_SKIP = "compare that row on source and replica before anything is skipped"
+
+# What helps when the applier stops with this error (MySQL 9.7, MariaDB 10.11 error references).
+_APPLIER = {
+    1032: f"the row to change is missing here: {_SKIP}",
+    1062: f"that row is here already: {_SKIP}",
+    1146: "a table is missing here: copy it from the source",
+    1205: "it gave up waiting for a row lock: find who holds it, then start the applier again",
+    1213: "it gave up after deadlocks: start the applier again",
+    1594: "the relay log is damaged: let the receiver fetch it again (RESET, then START)",
+    1950: "this replica has transactions of its own: find who writes here, then rebuild it",
+    3024: "a statement took longer than max_execution_time",
+    13121: "the relay log is damaged: let the receiver fetch it again (RESET, then START)",
+}
+# What helps when the receiver cannot connect or read.
+_RECEIVER = {
+    1045: "the source refuses user or password: set them in CHANGE REPLICATION SOURCE (CHANGE MASTER)",
+    1129: "the source blocks this host: FLUSH HOSTS there, then find out why connections broke",
+    1130: "the source does not let this host in: CREATE USER for it there",
+    1236: "the source no longer has what this replica needs: rebuild the replica",
+    1593: "source and replica do not fit: see the error, server_id and UUID must differ",
+    2003: "see that the source runs and its port is open from here",
+    2005: "its name is not known here: see DNS",
+    2013: "the link broke: see the network and the source's error log",
+    2026: "TLS failed: compare certificates and versions on both ends",
+    2061: "the account needs TLS or the source's public key: SOURCE_SSL=1 or GET_SOURCE_PUBLIC_KEY=1",
+    13114: "the source no longer has what this replica needs: rebuild the replica",
+}
+
+
+def r1_applier_failed(case: Case) -> Cause | None:
+    """Tell the error that the applier stopped with, in the words of the worker that failed (MySQL 5.7 on)."""
+    applier = case.evidence.channel.applier
+    if applier.runs or not applier.errno:
+        return None
+    worker = _failed(case)
+    text = _in_short(worker.error if worker and worker.error else applier.error)
+    number = worker.errno if worker else applier.errno
+    what = f"the applier stopped with error {number}{_since(case, worker)}: {text}"
+    return Cause(
+        "R1", 100, what, _APPLIER.get(number, "mend what the error says, then start the applier again")
+    )
+
+
+def _failed(case: Case) -> Worker | None:
+    """Find the worker that failed: the coordinator only says that some worker did."""
+    commits = case.evidence.commits
+    return next((one for one in commits.workers if one.errno), None) if commits else None
+
+
+def _since(case: Case, worker: Worker | None) -> str:
+    if not worker or not worker.error_at:
+        return ""
+    return f" {say_duration(max(1, round(case.evidence.now - worker.error_at)))} ago"
+
+
+def _in_short(text: str) -> str:
+    """Say what went wrong, without the worker and the place in the logs, which the server tells, too."""
+    return words.shortened(_AFTER.sub("", _BEFORE.sub("", text, count=1), count=1), _LETTERS)
+
+
+def r2_applier_stopped(case: Case) -> Cause | None:
+    """Tell that the applier was stopped without an error: by hand, or by a backup.
+
+    mariabackup --safe-slave-backup stops it for as long as it runs (10.11.19: 4.5 minutes).
+    """
+    applier = case.evidence.channel.applier
+    if applier.runs or applier.errno:
+        return None
+    running = next((one for one in case.signals.backups if one.stops_applier), None)
+    if running:
+        what = f"the applier was stopped, likely by the backup that runs: {words.backup(running)}"
+        return Cause("R2", 95, what, "it is started again when the backup ends; see that it is")
+    return Cause("R2", 90, "the applier was stopped by hand (no error)", words.start(case, "SQL_THREAD"))
+
+
+def r3_receiver_down(case: Case) -> Cause | None:
+    """Tell why the receiver does not run: stopped, or no way to the source (errno is 0 until a try fails)."""
+    channel = case.evidence.channel
+    receiver, source = channel.receiver, f"{channel.source_host}:{channel.source_port}"
+    if receiver.runs:
+        return None
+    if receiver.errno:
+        text = _in_short(receiver.error)
+        advice = _RECEIVER.get(receiver.errno, "mend what the error says")
+        doing = "stopped with" if receiver.running == "No" else "cannot reach the source:"
+        return Cause("R3", 95, f"the receiver {doing} error {receiver.errno}: {text}", advice)
+    if receiver.running == "No":
+        return Cause("R3", 95, "the receiver was stopped by hand (no error)", words.start(case, "IO_THREAD"))
+    return Cause("R3", 95, f"the receiver tries to connect to {source}", "see that the source runs")

@@ -1,0 +1,146 @@
+"""R11, R13 to R15, R18, R20 to R22: InnoDB, the disk and the rest of the server's load."""
+
+from __future__ import annotations
+
+from stallwatch.probes.replication.causes import appliers, buffer_pool, innodb_status, redo, words
+from stallwatch.probes.replication.causes.case import Cause
+from stallwatch.probes.replication.causes.states import RELAY_SPACE
+from stallwatch.units import say_duration, say_size
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from stallwatch.probes.replication.causes.case import Case
+
+_BUSY = 90.0  # per cent of the time that the disk has something to do
+_HALF_BUSY = 50.0
+_MISSES = 0.01  # of the pages that are wanted
+_READS = 50  # pages per second from the disk
+_LONG_HISTORY = 1_000_000  # transactions
+_LONG_READER = 600.0  # seconds
+_FREE = 5.0  # per cent of the file system
+_PER_CORE = 2  # running threads
+
+_WAITS = ("log_on_file_space_waits",)  # MySQL 8 and later, if enabled; Innodb_log_waits is of the log buffer
+_FLUSHES = ("buffer_flush_sync_total_pages",)
+
+
+def r11_redo_full(case: Case) -> Cause | None:
+    """Blame a redo log near its stall point (2.1), or writers that had to wait for it within our looks."""
+    fullest = case.signals.redo
+    waits, flushes = case.signals.grown(*_WAITS) or 0, case.signals.grown(*_FLUSHES) or 0
+    if not fullest or (fullest.fill < redo.NEARLY_FULL and not waits and not flushes):
+        return None
+    what = (
+        f"the redo log is {fullest.fill:.0f} % full"
+        f" ({say_size(fullest.age)} of the {say_size(fullest.stall)} at which writers wait)"
+    )
+    if waits:
+        what += f", writers waited {waits:.0f} times"
+    if written := case.signals.redo_rate:
+        what += f", it holds {say_duration(fullest.stall / written)} of writes"
+    worst = fullest.fill >= redo.FULL or bool(waits)
+    return Cause("R11", 85 if worst else 75, what, _larger(case))
+
+
+def _larger(case: Case) -> str:
+    if "innodb_redo_log_capacity" in case.signals.settings:
+        return "SET GLOBAL innodb_redo_log_capacity to what is written in an hour"
+    return "enlarge innodb_log_file_size to what is written in an hour"
+
+
+def r13_disk_busy(case: Case) -> Cause | None:
+    """Blame the disk that the data is on, if it is busy without a backup (a proposal: not measured)."""
+    host = case.signals.host
+    if not host.load or host.load.busy < _BUSY:
+        return None
+    what = f"disk {host.disk} is {host.load.busy:.0f} % busy, a request takes {say_duration(host.load.wait)}"
+    return Cause("R13", 65, what, "see with iostat -x 1 and pidstat -d 1 who uses it")
+
+
+def r14_buffer_pool_dumped(case: Case) -> Cause | None:
+    """Blame a dump or load of the buffer pool, or the variable of old Percona Servers that dumps always."""
+    if name := buffer_pool.old_dump(case.signals.settings):
+        what = f"{name} is on: the LRU list is dumped again and again, and holds replication up"
+        return Cause("R14", 62, what, f"SET GLOBAL {name} = 0")
+    if going_on := case.signals.buffer_pool:
+        uptime = case.signals.counted[-1].numbers.get("Uptime")
+        after = f", the server runs for {say_duration(uptime)}" if uptime and "load" in going_on else ""
+        advice = "wait for it" + (
+            ", or SET GLOBAL innodb_buffer_pool_load_abort = ON" if "load" in going_on else ""
+        )
+        return Cause("R14", 62, f"buffer pool {going_on}{after}", advice)
+    return None
+
+
+def r15_innodb_status_hangs(case: Case) -> Cause | None:
+    """Tell that SHOW ENGINE INNODB STATUS hangs, as it did for 2 to 3 minutes in "Mystery Solved"."""
+    hanging = innodb_status.hanging(case.signals)
+    if not hanging:
+        return None
+    what = f"SHOW ENGINE INNODB STATUS of connection {hanging.id} hangs for {say_duration(hanging.seconds)}"
+    return Cause("R15", 72, what, innodb_status.ADVICE)
+
+
+def r18_buffer_pool_small(case: Case) -> Cause | None:
+    """Blame pages that are not in the buffer pool. Evidence, no proof: a smaller pool has been faster."""
+    waited = case.signals.grown("Innodb_buffer_pool_wait_free") or 0
+    missed, wanted = (
+        case.signals.grown(f"Innodb_buffer_pool_{name}") or 0 for name in ("reads", "read_requests")
+    )
+    misses = missed / wanted if wanted > 0 else 0.0
+    reads = case.signals.rate("Innodb_buffer_pool_reads") or 0
+    bound = misses >= _MISSES and reads >= _READS and _reads_wait(case)
+    if not waited and not bound:
+        return None
+    what = f"{100 * misses:.1f} % of the pages come from the disk ({words.say_count(reads)} per second)"
+    if waited:
+        what += f", {waited:.0f} waits for a free page"
+    return Cause("R18", 45, what, "try a larger innodb_buffer_pool_size in small steps, and measure")
+
+
+def _reads_wait(case: Case) -> bool:
+    """Whether reads are seen to wait: pending ones in most samples, or a disk that is half busy."""
+    counted = case.signals.counted
+    pending = sum(one.numbers.get("Innodb_data_pending_reads", 0) > 0 for one in counted)
+    load = case.signals.host.load
+    return 2 * pending > len(counted) or bool(load and load.busy >= _HALF_BUSY)
+
+
+def r20_history_long(case: Case) -> Cause | None:
+    """Tell that purge cannot clear away what a long reader still may see."""
+    history = case.signals.history
+    own = {one.id for look in appliers.appliers(case) for one in look}
+    readers = [one for one in case.signals.transactions if one.process not in own and one.age > _LONG_READER]
+    if history is None or history < _LONG_HISTORY or not readers:
+        return None
+    oldest = max(readers, key=lambda one: one.age)
+    reader = words.who(case.signals.processes.get(oldest.process), oldest.process)
+    since = say_duration(oldest.age)
+    what = (
+        f"purge is {words.say_count(history)} transactions behind: connection {reader} has read for {since}"
+    )
+    return Cause("R20", 35, what, f"end it, or KILL {oldest.process}")
+
+
+def r21_no_relay_space(case: Case) -> Cause | None:
+    """Blame relay_log_space_limit, or the file system that is nearly full."""
+    limit = case.signals.settings.get("relay_log_space_limit", "0")
+    free = case.signals.host.free
+    if RELAY_SPACE.search(case.evidence.channel.receiver.state):
+        size = say_size(float(limit)) if limit.isdecimal() else limit
+        what = f"the receiver waits: relay_log_space_limit ({size}) is reached"
+        return Cause("R21", 70, what, "speed the applier up; the limit only moves the backlog to the source")
+    if free is not None and free < _FREE:
+        what = f"only {free:.1f} % of the data's file system are free"
+        return Cause("R21", 70, what, "make room for the relay logs")
+    return None
+
+
+def r22_other_load(case: Case) -> Cause | None:
+    """Blame the rest of the load: twice as many threads run as there are processors, at every look."""
+    cores = case.signals.host.processors
+    running = [one.numbers.get("Threads_running", 0) for one in case.signals.counted]
+    if not cores or not running or min(running) < _PER_CORE * cores:
+        return None
+    what = f"{min(running):.0f} threads run on {cores} processors"
+    return Cause("R22", 40, what, "send reads to another replica, or find the statements that take so long")

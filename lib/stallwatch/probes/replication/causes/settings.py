@@ -1,0 +1,53 @@
+"""How the server is set up, as far as it matters to replication."""
+
+from __future__ import annotations
+
+from stallwatch.probes.replication.causes.statement import Statement, text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from stallwatch.probes.replication.causes.asking import Asking
+
+_NAMES = (
+    "datadir",
+    "hostname",
+    "innodb_auto_lru_dump",  # Percona Server 5.1
+    "innodb_buffer_pool_restore_at_startup",  # its name in Percona Server 5.5
+    "innodb_buffer_pool_size",
+    "innodb_flush_log_at_trx_commit",
+    "innodb_log_file_size",
+    "innodb_log_files_in_group",
+    "innodb_redo_log_capacity",
+    "log_slave_updates",
+    "log_replica_updates",
+    "read_only",
+    "relay_log_space_limit",
+    "replica_parallel_workers",  # MySQL 8.0.26 and later
+    "slave_parallel_threads",  # MariaDB
+    "slave_parallel_workers",
+    "sync_binlog",
+)
+SETTINGS = Statement(f"SHOW GLOBAL VARIABLES WHERE Variable_name IN {_NAMES}")
+
+# In this order: MariaDB has the third one, too, and it means nothing there.
+_WORKERS = ("replica_parallel_workers", "slave_parallel_threads", "slave_parallel_workers")
+
+
+def settings(asking: Asking) -> dict[str, str]:
+    """Ask for the variables that this version has."""
+    return {text(row, "Variable_name"): text(row, "Value") for row in asking.rows(SETTINGS)}
+
+
+def workers(known: Mapping[str, str]) -> tuple[str, int] | None:
+    """Tell which variable says how many appliers work side by side, and how many; None: not known."""
+    for name in _WORKERS:
+        if known.get(name, "").isdecimal():
+            return name, int(known[name])
+    return None
+
+
+def is_on(value: str) -> bool:
+    """Whether a variable is on."""
+    return value.upper() not in {"", "0", "OFF"}

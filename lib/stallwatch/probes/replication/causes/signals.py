@@ -1,0 +1,101 @@
+"""All that the rules know of a replica besides its channels."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from stallwatch.probes.replication.causes import buffer_pool, counters, processes, redo
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from stallwatch.probes.replication.causes.backups import Backup
+    from stallwatch.probes.replication.causes.counters import Counters
+    from stallwatch.probes.replication.causes.locks import Lock
+    from stallwatch.probes.replication.causes.processes import Process, Program, Thread
+    from stallwatch.probes.replication.causes.redo import Redo
+    from stallwatch.probes.replication.causes.transactions import RowLock, Transaction
+    from stallwatch.sources.host import DiskLoad
+    from stallwatch.sources.mysql import Flavour
+
+
+class Look(NamedTuple):
+    """Who was at work at one moment."""
+
+    processes: tuple[Process, ...] = ()
+    transactions: tuple[Transaction, ...] = ()
+
+
+class Host(NamedTuple):
+    """What the host tells, where the server runs on ours."""
+
+    disk: str = ""  # that the data is on; "": not known
+    load: DiskLoad | None = None
+    free: float | None = None  # per cent of the file system that the data is on
+    busiest: float | None = None  # per cent of a processor that the busiest applier thread takes
+    processors: int | None = None
+
+
+class Signals(NamedTuple):
+    """What was gathered; whatever was denied or is not there is empty."""
+
+    flavour: Flavour | None = None
+    looks: Sequence[Look] = ()
+    counted: Sequence[Counters] = ()
+    settings: Mapping[str, str] = {}
+    threads: tuple[Thread, ...] = ()
+    programs: Mapping[int, Program] = {}
+    locks: tuple[Lock, ...] = ()
+    row_locks: tuple[RowLock, ...] = ()
+    backups: tuple[Backup, ...] = ()
+    host: Host = Host()
+    missing: tuple[str, ...] = ()  # sentences, one for each GRANT
+
+    @property
+    def processes(self) -> dict[int, Process]:
+        """The process list as it was last seen, by id."""
+        return processes.by_id(self.looks[-1].processes) if self.looks else {}
+
+    @property
+    def transactions(self) -> tuple[Transaction, ...]:
+        """The open transactions as they were last seen."""
+        return self.looks[-1].transactions if self.looks else ()
+
+    @property
+    def redo(self) -> Redo | None:
+        """The redo log at its fullest."""
+        found = (redo.redo(one.numbers, self.settings) for one in self.counted)
+        return redo.fullest(one for one in found if one)
+
+    @property
+    def history(self) -> float | None:
+        """Transactions that purge has not yet cleared away."""
+        numbers = self.counted[-1].numbers if self.counted else {}
+        return numbers.get("Innodb_history_list_length", numbers.get("trx_rseg_history_len"))
+
+    @property
+    def buffer_pool(self) -> str:
+        """What is going on with the dump of the buffer pool; "": nothing."""
+        return buffer_pool.under_way(self.counted[-1].texts) if self.counted else ""
+
+    @property
+    def redo_rate(self) -> float | None:
+        """Bytes that are written to the redo log per second."""
+        written = self.rate("Innodb_redo_log_current_lsn", "Innodb_lsn_current")
+        return self.rate("Innodb_os_log_written") if written is None else written
+
+    def program(self, connection: int) -> Program | None:
+        """Tell what program a connection is of: a backup tool that was found, or what it told of itself."""
+        for one in self.backups:
+            if connection in one.connections and one.tool:
+                return processes.Program(one.tool, one.pid)
+        return self.programs.get(connection)
+
+    def rate(self, *names: str) -> float | None:
+        """Tell how much these counters grew per second, together; None: not known."""
+        return counters.rate(self.counted, *names)
+
+    def grown(self, *names: str) -> float | None:
+        """Tell how much these counters grew, together; None: not known."""
+        return counters.grown(self.counted, *names)

@@ -1,0 +1,50 @@
+"""A statement that signals are made of, and what an account needs to ask it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    Row = Mapping[str, str | int | float | None]
+
+
+class Need(NamedTuple):
+    """A privilege, by the same name on all servers, and what is not seen without it."""
+
+    grant: str
+    shows: str
+
+
+PROCESS = Need("PROCESS", "other connections, transactions and row locks")
+PERFORMANCE_SCHEMA = Need(
+    "SELECT ON performance_schema.*", "who holds locks, which programs are connected"
+)
+
+
+class Statement(NamedTuple):
+    """SQL with the privilege that it needs, if any."""
+
+    sql: str
+    needs: Need | None = None
+
+
+def text(row: Row, column: str) -> str:
+    """Read a text; NULL and a column that this version does not have are no text."""
+    value = row.get(column)
+    return "" if value is None else str(value)
+
+
+def number(row: Row, column: str) -> float:
+    """Read a number; NULL, what is no number and what is not there count as 0."""
+    try:
+        return float(row.get(column) or 0)
+    except ValueError:
+        return 0.0
+
+
+def whole(row: Row, column: str) -> int:
+    """Read a whole number, likewise."""
+    return int(number(row, column))

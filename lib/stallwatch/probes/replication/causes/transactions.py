@@ -1,0 +1,85 @@
+"""Which InnoDB transactions are open, and which wait for the row locks of others."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from stallwatch.probes.replication.causes.statement import (
+    PERFORMANCE_SCHEMA,
+    PROCESS,
+    Statement,
+    number,
+    text,
+    whole,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from stallwatch.probes.replication.causes.asking import Asking
+    from stallwatch.probes.replication.causes.statement import Row
+
+# InnoDB tells moments in the time zone of its host, whatever that of the session is.
+TRANSACTIONS = Statement(
+    "SELECT trx_id, trx_state, trx_mysql_thread_id AS process,"
+    " TIMESTAMPDIFF(SECOND, trx_started, CONVERT_TZ(UTC_TIMESTAMP(), '+00:00', 'SYSTEM')) AS age,"
+    " TIMESTAMPDIFF(SECOND, trx_wait_started, CONVERT_TZ(UTC_TIMESTAMP(), '+00:00', 'SYSTEM')) AS waiting,"
+    " trx_rows_modified AS modified, trx_operation_state AS operation, LEFT(trx_query, 100) AS query"
+    " FROM information_schema.INNODB_TRX",
+    PROCESS,
+)
+LOCK_WAITS = Statement(  # MySQL 8 and later
+    "SELECT REQUESTING_ENGINE_TRANSACTION_ID AS waiting, BLOCKING_ENGINE_TRANSACTION_ID AS holding"
+    " FROM performance_schema.data_lock_waits",
+    PERFORMANCE_SCHEMA,
+)
+LOCK_WAITS_BEFORE = Statement(  # MySQL 5.7, MariaDB
+    "SELECT requesting_trx_id AS waiting, blocking_trx_id AS holding"
+    " FROM information_schema.INNODB_LOCK_WAITS",
+    PROCESS,
+)
+_DATA_LOCK_WAITS = (8, 0)
+
+
+class Transaction(NamedTuple):
+    """One open transaction; ``process`` is its id in the process list, times are in seconds."""
+
+    id: str
+    process: int
+    age: float
+    waiting: float | None  # for a row lock; None: does not wait
+    modified: int = 0  # rows
+    operation: str = ""
+    query: str = ""
+
+
+class RowLock(NamedTuple):
+    """A transaction that waits, and one that it waits for."""
+
+    waiting: str
+    holding: str
+
+
+def transactions(asking: Asking) -> tuple[Transaction, ...]:
+    """Ask for the open transactions."""
+    return tuple(_transaction(row) for row in asking.rows(TRANSACTIONS))
+
+
+def _transaction(row: Row) -> Transaction:
+    waits = text(row, "trx_state") == "LOCK WAIT"
+    return Transaction(
+        id=text(row, "trx_id"),
+        process=whole(row, "process"),
+        age=max(0.0, number(row, "age")),
+        waiting=max(0.0, number(row, "waiting")) if waits else None,
+        modified=whole(row, "modified"),
+        operation=text(row, "operation"),
+        query=text(row, "query"),
+    )
+
+
+def row_locks(asking: Asking) -> tuple[RowLock, ...]:
+    """Ask who waits for whom; information_schema has no such table on MySQL 8, the others no P_S one."""
+    flavour = asking.server.flavour
+    before = flavour.mariadb or flavour.version < _DATA_LOCK_WAITS
+    rows = asking.rows(LOCK_WAITS_BEFORE if before else LOCK_WAITS)
+    return tuple(RowLock(text(row, "waiting"), text(row, "holding")) for row in rows)

@@ -1,0 +1,135 @@
+"""How long ago was the source heard of, and is that longer than a living source is quiet?"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from stallwatch.probes.replication.evidence import Before, Evidence
+
+_PATIENCE = 1.5  # heartbeat periods; a source with nothing to send is never quiet for longer than one
+_GRANULARITY = 1.0  # s: of the process list and of 5.7's timestamps
+
+
+class Age(NamedTuple):
+    """How long ago something happened: at least and at most, in seconds; infinite: not known."""
+
+    low: float
+    high: float
+
+
+class Hearing(NamedTuple):
+    """When the source was heard of, and how long it may be quiet."""
+
+    age: Age
+    period: float  # of its heartbeats
+    listening: bool  # whether the receiver says that it is connected
+
+    @property
+    def patience(self) -> float:
+        """How long a source is given: infinite if it was told to send no heartbeats (period 0)."""
+        return _PATIENCE * self.period + _GRANULARITY if self.period else math.inf
+
+    @property
+    def silent(self) -> bool:
+        """Whether the receiver waits for a source that is dead, or behind a dead link."""
+        return self.listening and self.age.low > self.patience
+
+    @property
+    def unknown(self) -> bool:
+        """Whether it cannot be told if the source is silent."""
+        return self.listening and self.age.low <= self.patience < self.age.high
+
+    @property
+    def known_age(self) -> float | None:
+        """The age as one number, if it is near enough to one."""
+        if self.age.high <= self.patience:
+            return self.age.high
+        return self.age.low if self.silent else None
+
+    @property
+    def longest(self) -> float | None:
+        """The age at most, if that is known."""
+        return self.age.high if math.isfinite(self.age.high) else None
+
+
+def hear(evidence: Evidence) -> Hearing:
+    """Find out when the source was last heard of: an event, or one of its heartbeats.
+
+    Heartbeats are sent only while there is no event to send, so only both together tell anything (measured
+    on MySQL 5.7 to 9.7 and MariaDB 10.5 to 11.8: no heartbeat for 160 s on a healthy, busy link).
+    """
+    period = _period(evidence)
+    listening = evidence.channel.receiver.runs
+    events, beats = _events(evidence), _heartbeats(evidence, period)
+    age = Age(min(events.low, beats.low), min(events.high, beats.high))
+    if listening and evidence.before and not evidence.before.connected:
+        age = Age(0.0, min(evidence.before.seconds_ago, age.high))
+    return Hearing(age, period, listening)
+
+
+def _period(evidence: Evidence) -> float:
+    """Seconds between heartbeats; the default is half of the receiver's time-out."""
+    told = evidence.channel.heartbeat_period
+    if told is None and evidence.commits:
+        told = evidence.commits.heartbeat_period
+    return evidence.net_timeout / 2 if told is None else told
+
+
+def _events(evidence: Evidence) -> Age:
+    """When the last event came: as the receiver says, or how long the applier has been without one."""
+    commits, before = evidence.commits, evidence.before
+    low, high = 0.0, math.inf
+    told = commits is not None and commits.queued_at is not None and commits.queueing_commit is None
+    if commits and commits.queued_at is not None:
+        high = max(0.0, commits.now - commits.queued_at)
+        low = high if told else 0.0  # parts of a transaction come without leaving a time
+    elif evidence.idle is not None:
+        low, high = evidence.idle, evidence.idle if evidence.channel.source_id else math.inf
+    if before and _position_moved(evidence, before):
+        high = min(high, before.seconds_ago)
+        low = min(low, high)
+    elif before and not told:  # what the server itself tells needs no clock of ours, which may be set
+        low = max(low, _since_contact(evidence, before))
+        high = max(low, high)
+    return Age(low, high)
+
+
+def _heartbeats(evidence: Evidence, period: float) -> Age:
+    """When the last heartbeat came; MariaDB only counts them."""
+    commits, before = evidence.commits, evidence.before
+    if commits and commits.last_heartbeat is not None:
+        age = max(0.0, commits.now - commits.last_heartbeat)
+        return Age(age, age)
+    count, then = heartbeats(evidence), before.contact.heartbeats if before else None
+    if count == 0:
+        return Age(math.inf, math.inf)
+    if count is None or then is None or before is None:
+        return Age(0.0, math.inf)
+    if count == then:
+        none_for = _since_contact(evidence, before)
+        idle = evidence.idle or 0.0  # the first heartbeat after an event comes a period later
+        return Age(max(none_for, idle) if none_for >= idle - period else none_for, math.inf)
+    more = max(1, count - then)  # fewer: the server or its receiver was started anew
+    low = 0.0
+    if evidence.idle is not None and evidence.idle < before.seconds_ago:
+        low = max(0.0, evidence.idle - more * period)  # as if all of them came after the last event
+    return Age(low, max(low, before.seconds_ago - (more - 1) * period))
+
+
+def heartbeats(evidence: Evidence) -> int | None:
+    """How many heartbeats have come, if anything counts them."""
+    return evidence.commits.heartbeats if evidence.commits else evidence.channel.heartbeats
+
+
+def _position_moved(evidence: Evidence, before: Before) -> bool:
+    channel, then = evidence.channel, before.contact
+    return (channel.received, channel.received_gtids) != (then.received, then.received_gtids)
+
+
+def _since_contact(evidence: Evidence, before: Before) -> float:
+    """For how long nothing came at all, or at least since the last look."""
+    same = not _position_moved(evidence, before) and heartbeats(evidence) == before.contact.heartbeats
+    return before.seconds_ago + (before.unchanged_for if same else 0.0)

@@ -1,0 +1,21 @@
+"""A lag in seconds as one rule finds it, before anything is taken off it or said of it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Figure(NamedTuple):
+    """What one rule makes of the evidence; seconds, an intended delay included."""
+
+    seconds: float | None  # None: something is late, but nothing tells how much
+    low: float
+    high: float | None  # None: no upper bound is known
+    by: str
+    transport: float | None = None  # of it: on its way from the source to our relay log, None: not known
+    upstream: float | None = None  # of it: before the direct source
+
+
+def at_most(*bounds: float | None) -> float | None:
+    """Give the smallest of some upper bounds; None is no bound."""
+    return min((bound for bound in bounds if bound is not None), default=None)

@@ -1,0 +1,110 @@
+"""Heartbeat tables: rows that the source renews every second, as pt-heartbeat does.
+
+``ts`` is the time (text in ISO form, or a DATETIME or TIMESTAMP), ``server_id`` says who wrote the row. The
+table does not say whether the time is UTC (pt-heartbeat --utc) or local (its default).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from stallwatch.probes.replication.evidence import Heartbeat
+from stallwatch.reading import ProbeError
+from stallwatch.units import NotUnderstoodError, say_duration
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from stallwatch.probes.replication.channel import Channel
+    from stallwatch.sources.mysql import Server, Value
+
+    Row = dict[str, Value]
+
+PRIVILEGES = {"heartbeat table": {"MySQL": "SELECT ON {table}", "MariaDB": "SELECT ON {table}"}}
+
+# Ages are computed where the row is: no third clock, and no zone of a client's.
+_ROWS = """SELECT server_id, TIMESTAMPDIFF(MICROSECOND, ts, UTC_TIMESTAMP(6)) AS utc,
+ TIMESTAMPDIFF(MICROSECOND, ts, CONVERT_TZ(UTC_TIMESTAMP(6), '+00:00', @@global.time_zone)) AS local
+ FROM {table}"""
+_NAME = re.compile(r"(`(?:[^`]|``){1,64}`|[^`.\s]{1,64})\.(`(?:[^`]|``){1,64}`|[^`.\s]{1,64})")
+_PLAUSIBLE = -2.0  # seconds: a heartbeat from the future is of another zone; a little is clocks
+_ZONES = 900.0  # seconds: all zones differ by a multiple of it
+_NEAR = 60.0  # seconds
+
+
+class HeartbeatTable(NamedTuple):
+    """A heartbeat table, and whose row of it counts."""
+
+    name: str  # as it was written, for sentences
+    quoted: str  # for statements
+    server_id: int | None = None  # of the top of a chain; None: the channel's own source
+    utc: bool | None = None  # None: whatever makes sense
+
+    def read(self, server: Server, channel: Channel) -> Heartbeat:
+        """Read the row of a channel's source, as the replica has it. Raises MysqlError, ProbeError."""
+        return self._read(server, self.server_id or channel.source_id, channel.seconds_behind)
+
+    def source_age(self, source: Server, heartbeat: Heartbeat) -> float:
+        """Read how old the same row is on the source: if as old, its writer is dead. Raises as ``read``."""
+        return self._read(source, heartbeat.server_id, None).age
+
+    def _read(self, server: Server, wanted: int, expected: float | None) -> Heartbeat:
+        rows = server.rows(_ROWS.format(table=self.quoted))
+        row = next((one for one in rows if one["server_id"] == wanted), None)
+        if row is None:
+            raise self._no_row(wanted, rows, server)
+        ages = {zone: float(row[zone] or 0) / 1e6 for zone in self._zones() if row[zone] is not None}
+        if not ages:
+            raise ProbeError(f"{server.where}: ts of server {wanted} in {self.name} is not a time")
+        age = _age(ages.values(), expected)
+        return Heartbeat(age, wanted, self.name, _remark(age))
+
+    def _zones(self) -> tuple[str, ...]:
+        return ("utc", "local") if self.utc is None else ("utc",) if self.utc else ("local",)
+
+    def _no_row(self, wanted: int, rows: Iterable[Row], server: Server) -> ProbeError:
+        others = " and ".join(str(one["server_id"]) for one in rows)
+        what = f"{server.where}: {self.name} has no heartbeat of server {wanted}"
+        if not others:
+            return ProbeError(f"{what}, it is empty", "let pt-heartbeat --update write on the source")
+        advice = "let pt-heartbeat --update write on the source, or name the row with --heartbeat-server-id"
+        return ProbeError(f"{what}, but of {others}", advice)
+
+
+def table(text: str, server_id: int | None = None, utc: bool | None = None) -> HeartbeatTable:  # noqa: FBT001
+    """Read the name of a table, ``percona.heartbeat``, quoted by backticks if need be.
+
+    Raises NotUnderstoodError.
+    """
+    match = _NAME.fullmatch(text)
+    if not match or "\0" in text:
+        raise NotUnderstoodError(f'"{text}" is not a table such as percona.heartbeat: DATABASE.TABLE')
+    return HeartbeatTable(text, ".".join(_quoted(part) for part in match.groups()), server_id, utc)
+
+
+def _quoted(name: str) -> str:
+    bare = name[1:-1].replace("``", "`") if name.startswith("`") else name
+    return "`{}`".format(bare.replace("`", "``"))
+
+
+def _age(ages: Iterable[float], expected: float | None) -> float:
+    """Choose among UTC and local: not from the future; of two that may be, what Seconds_Behind is nearer to.
+
+    Without that the younger one: a zone's hours would be there all the time.
+    """
+    known = list(ages)
+    plausible = [age for age in known if age >= _PLAUSIBLE]
+    if not plausible:
+        return max(known)
+    return min(plausible, key=lambda age: abs(age - (expected or 0.0)))
+
+
+def _remark(age: float) -> str:
+    """Say what is odd: measured from the wrong zone it would be off by hours, or quarters of one."""
+    is_zone = abs(age) >= _ZONES - _NEAR and (abs(age) + _NEAR) % _ZONES <= 2 * _NEAR
+    if age < _PLAUSIBLE:
+        what = "is it of another time zone?" if is_zone else "clocks differ"
+        return f"heartbeat is {say_duration(-age)} in the future: {what}"
+    return f"heartbeat is {say_duration(age)} old: is it of another time zone?" if is_zone else ""

@@ -1,0 +1,138 @@
+"""What one look at a channel keeps for the next ones."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from stallwatch.probes.replication import gtid
+from stallwatch.probes.replication.channel import Position
+from stallwatch.probes.replication.contact import heartbeats
+from stallwatch.probes.replication.evidence import Before, Contact
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from stallwatch.probes.replication.channel import Channel
+    from stallwatch.probes.replication.evidence import Evidence
+    from stallwatch.probes.replication.lag import Lag
+    from stallwatch.probes.replication.status import Facts
+
+FORMAT = 1  # of what is kept: what another version has written is not understood
+SAMPLES = 60  # of the lag: an hour of a check every minute
+SOURCE_LOOKS = 400  # at the source: a lag of hours is found in them
+OFFSETS = 10
+
+
+class Sample(NamedTuple):
+    """The lag at one look."""
+
+    at: float  # seconds of Unix time, by our own clock
+    lag: float
+    at_least: bool
+
+
+class Memory:
+    """The memory of one replica; begins anew if it is another one, was restarted, or our clock went back."""
+
+    def __init__(self, memory: dict[str, Any], facts: Facts, now: float) -> None:
+        same = (memory.get("format"), memory.get("server_id")) == (FORMAT, facts.server_id)
+        since = now - memory.get("at", now)
+        if not same or since < 0 or facts.uptime < memory.get("uptime", 0.0):
+            memory.clear()
+        memory.update(format=FORMAT, server_id=facts.server_id, uptime=facts.uptime, at=now)
+        self._channels: dict[str, Any] = memory.setdefault("channels", {})
+        self._now = now
+
+    def channel(self, channel: Channel) -> History:
+        """Give the memory of one channel; it begins anew if that replicates from another source."""
+        source = [channel.source_host, channel.source_port, channel.source_uuid]
+        kept = self._channels.setdefault(channel.name, {})
+        if kept.get("source") != source:
+            kept.clear()
+            kept["source"] = source
+        return History(kept, self._now)
+
+    def keep_only(self, names: list[str]) -> None:
+        """Forget channels that are no more."""
+        for name in set(self._channels) - set(names):
+            del self._channels[name]
+
+
+class History:
+    """The memory of one channel."""
+
+    def __init__(self, kept: dict[str, Any], now: float) -> None:
+        self._kept = kept
+        self._now = now
+
+    @property
+    def before(self) -> Before | None:
+        """What the last look knew; None: this is the first one."""
+        last = self._kept.get("last")
+        if not last:
+            return None
+        looks = self._kept["source_looks"]
+        return Before(
+            seconds_ago=self._now - last["at"],
+            lag=last["lag"],
+            contact=Contact(Position(*last["received"]), last["received_gtids"], last["heartbeats"]),
+            unchanged_for=last["at"] - last["contact_at"],
+            source_history=tuple((self._now - at, sequence) for at, sequence in looks),
+            transaction_gap=last["transaction_gap"],
+            high=last["high"],
+            seconds_behind=last["seconds_behind"],
+            applied=Position(*last["applied"]),
+            connected=last["connected"],
+            offsets=tuple(self._kept["offsets"]),
+        )
+
+    @property
+    def samples(self) -> list[Sample]:
+        """The lags of earlier looks, oldest first."""
+        return [Sample(*sample) for sample in self._kept.get("samples", ())]
+
+    def since(self, what: str, *, holds: bool) -> float:
+        """Tell for how long it has been so, in seconds: since the first look in a row that found it."""
+        begun: dict[str, float] = self._kept.setdefault("since", {})
+        if not holds:
+            begun.pop(what, None)
+            return 0.0
+        return self._now - begun.setdefault(what, self._now)
+
+    def keep(self, evidence: Evidence, lag: Lag) -> None:
+        """Keep what this look found."""
+        channel, before = evidence.channel, self.before
+        contact = Contact(channel.received, channel.received_gtids, heartbeats(evidence))
+        same = before is not None and before.contact == contact
+        self._kept["last"] = {
+            "at": self._now,
+            "contact_at": self._kept["last"]["contact_at"] if same else self._now,
+            "received": channel.received,
+            "received_gtids": channel.received_gtids,
+            "heartbeats": contact.heartbeats,
+            "transaction_gap": _gap(channel, before),
+            "lag": lag.seconds,
+            "high": lag.high,
+            "seconds_behind": channel.seconds_behind,
+            "applied": channel.applied,
+            "connected": channel.receiver.runs,
+        }
+        sequence = evidence.source.sequence if evidence.source else None
+        self._add("samples", SAMPLES, None if lag.seconds is None else [self._now, lag.seconds, lag.at_least])
+        self._add("source_looks", SOURCE_LOOKS, None if sequence is None else [self._now, sequence])
+        self._add("offsets", OFFSETS, lag.offset)
+
+    def _add(self, name: str, most: int, value: float | list[float] | None) -> None:
+        kept = self._kept.setdefault(name, [])
+        if value is not None:
+            kept.append(value)
+            del kept[:-most]
+
+
+def _gap(channel: Channel, before: Before | None) -> float | None:
+    """Seconds between transactions since the last look, or what it was then if none came."""
+    if before is None:
+        return None
+    came = gtid.since(channel.received_gtids, before.contact.received_gtids)
+    return before.seconds_ago / came if came else before.transaction_gap

@@ -1,0 +1,88 @@
+"""How far a channel is behind: the figure that the evidence supports, with bounds (rules E1 to E10)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from stallwatch.probes.replication import (
+    clocks,
+    commit_times,
+    delay,
+    heartbeat_row,
+    missing,
+    remarks,
+    seconds_behind,
+)
+from stallwatch.probes.replication.figure import Figure
+from stallwatch.probes.replication.view import View, view
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from stallwatch.probes.replication.evidence import Evidence
+
+
+class Lag(NamedTuple):
+    """A channel's lag in seconds: its best figure, what it is at least and at most, and where it is from."""
+
+    seconds: float | None  # without an intended delay; None: nothing supports a figure
+    low: float = 0.0
+    high: float | None = None  # None: no upper bound is known
+    by: str = ""  # "commit time", "heartbeat table", "Seconds_Behind", "source's history", "last contact", …
+    transport: float | None = None  # of it: between the source's commit and our relay log
+    apply: float | None = None  # of it: between the relay log and the replica's tables
+    upstream: float | None = None  # of it: before our direct source
+    contact_age: float | None = None  # since the source was last heard of
+    silent: bool = False  # heard of too long ago: the link or the source is dead
+    delayed: float = 0.0  # the intended delay that was taken off
+    remarks: tuple[str, ...] = ()  # "Seconds_Behind 0 is wrong: relay log empty", "clocks differ by 120 s"
+    cannot_tell: str = ""  # what this figure is blind to, and what would help
+    offset: float | None = None  # seconds that look like lag where there is none, for the next looks
+
+    @property
+    def at_least(self) -> bool:
+        """Whether only a lower bound is known."""
+        return self.high is None
+
+
+# The first rule that finds a figure has its say: what is closest to the truth comes first.
+_RULES = (heartbeat_row.figure, missing.nothing, delay.waiting, commit_times.figure, seconds_behind.figure)
+_UNKNOWN = Figure(None, 0.0, None, "")
+
+
+def judge(evidence: Evidence) -> Lag:
+    """Find the lag of one channel."""
+    seen = view(evidence)
+    found = next((figure for rule in _RULES if (figure := rule(seen))), _UNKNOWN)
+    return _lag(seen, found)
+
+
+def _lag(seen: View, found: Figure) -> Lag:
+    """Take the intended delay off (E10), and say what there is to say of the figure."""
+    intended = seen.channel.delay
+    seconds, high = found.seconds, found.high
+    effective = None if seconds is None else max(0.0, seconds - intended)
+    transport, apply, upstream = _split(found, effective)
+    return Lag(
+        seconds=effective,
+        low=max(0.0, found.low - intended),
+        high=None if high is None else max(0.0, high - intended),
+        by=found.by,
+        transport=transport,
+        apply=apply,
+        upstream=upstream,
+        contact_age=seen.hearing.known_age,
+        silent=seen.hearing.silent,
+        delayed=min(intended, seconds or 0.0),
+        remarks=tuple(remarks.remarks(seen, found)),
+        cannot_tell=remarks.cannot_tell(seen, found),
+        offset=clocks.offset(seen.evidence, behind=seen.has_backlog or not seen.idle or seen.lacks),
+    )
+
+
+def _split(found: Figure, seconds: float | None) -> tuple[float | None, float | None, float | None]:
+    """Share a lag out: on the way to us, in our applier, and before our direct source."""
+    if seconds is None or found.transport is None:
+        return None, None, None
+    upstream = None if found.upstream is None else min(found.upstream, seconds)
+    transport = min(found.transport, seconds - (upstream or 0.0))
+    return transport, seconds - transport - (upstream or 0.0), upstream

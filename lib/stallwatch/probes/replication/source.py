@@ -1,0 +1,166 @@
+"""What the source itself says: what it has and the replica has not, and what its clock shows."""
+
+from __future__ import annotations
+
+import time
+from typing import NamedTuple
+
+from stallwatch.probes.replication import binary_log, gtid
+from stallwatch.probes.replication.evidence import Source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import TypeVar
+
+    from stallwatch.probes.replication.channel import Channel
+    from stallwatch.sources.mysql import Server
+
+    Left = TypeVar("Left", int, gtid.GtidSet)
+
+_ID, _WHO = "SELECT @@server_id AS id", "SELECT @@server_id AS id, @@server_uuid AS uuid"
+_CLOCK = "SELECT UNIX_TIMESTAMP(NOW(6)) AS now"
+_EXECUTED = "SELECT @@global.gtid_executed AS executed"
+_POSITIONS = "SELECT @@global.gtid_binlog_pos AS written, @@global.gtid_slave_pos AS applied"
+_TIMES, _PAUSE = 3, 0.1  # looks at the replica, s: what arrives meanwhile is on its way, not missing
+_TOO_SLOW = 2.0  # s of round trips: the clocks are not compared
+
+
+class Identity(NamedTuple):
+    """Who a server is."""
+
+    server_id: int
+    uuid: str  # "" on MariaDB
+
+    def is_source_of(self, channel: Channel) -> bool:
+        """Whether the channel replicates from it."""
+        if self.uuid and channel.source_uuid:
+            return self.uuid == channel.source_uuid
+        return self.server_id == channel.source_id
+
+
+def identity(server: Server) -> Identity:
+    """Ask a server who it is; no privilege is needed. Raises MysqlError."""
+    (row,) = server.rows(_ID if server.flavour.mariadb else _WHO)
+    return Identity(int(row["id"] or 0), str(row.get("uuid") or ""))
+
+
+def ask(source: Server, replica: Server, channel: Channel, channels: Sequence[Channel] = ()) -> Source:
+    """Compare the source of a channel with the replica, of which ``channels`` are all.
+
+    The replica is read first and the source second, or else transactions on their way would seem errant;
+    then the replica again, or else they would seem missing. GTIDs need no privilege; without them the
+    binary log is asked for (``binary_log.PRIVILEGES``). Raises MysqlError, GtidError.
+    """
+    clock_ahead = _clock_ahead(source, replica)
+    if source.flavour.mariadb:
+        found = _compare_positions(source, replica, channel)
+    else:
+        found = _compare_sets(source, replica, channel, several=len(channels) > 1)
+    return found._replace(where=source.where, clock_ahead=clock_ahead)
+
+
+def _clock_ahead(source: Server, replica: Server) -> float | None:
+    """Compare the clocks, each asked at half of a round trip; a difference within these is none."""
+    there, slack = _clock(source)
+    here, more = _clock(replica)
+    if slack + more > _TOO_SLOW:
+        return None
+    ahead = there - here
+    return ahead if abs(ahead) > (slack + more) / 2 else 0.0
+
+
+def _clock(server: Server) -> tuple[float, float]:
+    """Give by how much a server's clock is ahead of our monotonic one, and how long the question took."""
+    begun = time.monotonic()
+    (row,) = server.rows(_CLOCK)
+    took = time.monotonic() - begun
+    return float(row["now"] or 0) - (begun + took / 2), took
+
+
+def _settled(missing: Left, again: Callable[[Left], Left]) -> Left:
+    """Look again for a moment, as long as something is missing."""
+    for _ in range(_TIMES):
+        if not missing:
+            break
+        time.sleep(_PAUSE)
+        missing = again(missing)
+    return missing
+
+
+def _compare_sets(source: Server, replica: Server, channel: Channel, *, several: bool) -> Source:
+    """Compare the GTID sets of MySQL; where GTIDs are off, the places in the binary log."""
+    here = _executed(replica)
+    there, begun = _executed(source), time.monotonic()
+    if not there:
+        return binary_log.compare(source, channel)
+    missing = _settled(gtid.subtract(there, here), lambda left: gtid.subtract(left, _executed(replica)))
+    errant = gtid.subtract(here, there)
+    if several:  # what came from other sources is no error
+        own = identity(replica).uuid
+        errant = {key: of for key, of in errant.items() if key in there or key.startswith(own)}
+    count, lacking = gtid.count(there), gtid.count(missing)
+    seconds = time.monotonic() - begun
+    not_received = gtid.subtract(missing, gtid.parse(channel.received_gtids))
+    return Source(
+        where="",
+        clock_ahead=None,
+        missing=lacking,
+        not_received=gtid.count(not_received),
+        errant=gtid.count(errant),
+        sequence=count,
+        replica_sequence=count - lacking,
+        pace=(gtid.count(_executed(source)) - count) / seconds if lacking and seconds else None,
+    )
+
+
+def _executed(server: Server) -> gtid.GtidSet:
+    (row,) = server.rows(_EXECUTED)
+    return gtid.parse(str(row["executed"] or ""))
+
+
+def _compare_positions(source: Server, replica: Server, channel: Channel) -> Source:
+    """Compare the positions of MariaDB, domain by domain.
+
+    A domain that only the source knows is not replicated, unless none is yet.
+    """
+    here = _positions(replica)
+    there, begun = _positions(source).written, time.monotonic()
+    shared = gtid.within(there, here.applied) if here.applied else there
+
+    def lag_of(_: int) -> int:
+        return gtid.ahead(shared, _positions(replica).applied)
+
+    missing = _settled(gtid.ahead(shared, here.applied), lag_of)
+    received = gtid.ahead(shared, gtid.position(channel.received_gtids))
+    count = sum(sequence for _, sequence in shared.values())
+    seconds = time.monotonic() - begun
+    return Source(
+        where="",
+        clock_ahead=None,
+        missing=missing,
+        not_received=min(missing, received),
+        errant=_errant(here, there, identity(replica).server_id),
+        sequence=count,
+        replica_sequence=count - missing,
+        pace=gtid.ahead(_positions(source).written, there) / seconds if missing and seconds else None,
+    )
+
+
+class _Positions(NamedTuple):
+    written: gtid.Position  # to its own binary log
+    applied: gtid.Position  # from its sources
+
+
+def _positions(server: Server) -> _Positions:
+    (row,) = server.rows(_POSITIONS)
+    return _Positions(gtid.position(str(row["written"] or "")), gtid.position(str(row["applied"] or "")))
+
+
+def _errant(here: _Positions, there: gtid.Position, server_id: int) -> int:
+    """Count what the replica has written itself, and its source does not have.
+
+    With gtid_strict_mode the source's next transaction then stops the applier with error 1950 (10.11.19).
+    """
+    own = {domain: last for domain, last in here.written.items() if last[0] == server_id}
+    return min(gtid.ahead(own, there), gtid.ahead(own, here.applied))

@@ -1,0 +1,175 @@
+"""What a server is asked about its replication, and which of its names for that it knows."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from stallwatch.probes.replication.channel import channel
+from stallwatch.probes.replication.commits import Commits, Worker
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from stallwatch.probes.replication.channel import Channel
+    from stallwatch.sources.mysql import Flavour
+    from stallwatch.sources.mysql.connection import Value
+    from stallwatch.sources.mysql.server import Server
+
+    Row = dict[str, Value]
+
+_REPLICA = (8, 0, 22)  # SHOW REPLICA STATUS and its columns are known from here on
+_REPLICA_NET_TIMEOUT = (8, 0, 26)
+_COMMIT_MOMENTS = (8, 0, 0)
+
+_FACTS = """SELECT UNIX_TIMESTAMP(NOW(6)) AS now, @@server_id AS id, @@global.{net_timeout} AS net_timeout,
+ @@global.read_only AS read_only"""
+
+_RECEIVERS = """SELECT c.CHANNEL_NAME AS channel, UNIX_TIMESTAMP(NOW(6)) AS now, c.THREAD_ID AS thread,
+ c.COUNT_RECEIVED_HEARTBEATS AS heartbeats, UNIX_TIMESTAMP(c.LAST_HEARTBEAT_TIMESTAMP) AS last_heartbeat,
+ k.HEARTBEAT_INTERVAL AS heartbeat_period{moments}
+ FROM performance_schema.replication_connection_status c{coordinators}
+ LEFT JOIN performance_schema.replication_connection_configuration k USING (CHANNEL_NAME)"""
+_RECEIVED = """, c.LAST_QUEUED_TRANSACTION AS queued,
+ UNIX_TIMESTAMP(c.LAST_QUEUED_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP) AS queued_commit,
+ UNIX_TIMESTAMP(c.LAST_QUEUED_TRANSACTION_IMMEDIATE_COMMIT_TIMESTAMP) AS queued_sent,
+ UNIX_TIMESTAMP(c.LAST_QUEUED_TRANSACTION_END_QUEUE_TIMESTAMP) AS queued_at,
+ UNIX_TIMESTAMP(c.QUEUEING_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP) AS queueing_commit,
+ UNIX_TIMESTAMP(o.PROCESSING_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP) AS coordinator_commit,
+ o.THREAD_ID AS coordinator"""
+# A single-threaded applier has no coordinator (8.0.46): an inner join would lose the channel.
+_COORDINATORS = """
+ LEFT JOIN performance_schema.replication_applier_status_by_coordinator o USING (CHANNEL_NAME)"""
+
+_WORKERS = """SELECT CHANNEL_NAME AS channel, WORKER_ID AS number, THREAD_ID AS thread,
+ LAST_ERROR_NUMBER AS errno, LAST_ERROR_MESSAGE AS error,
+ UNIX_TIMESTAMP(LAST_ERROR_TIMESTAMP) AS error_at{moments}
+ FROM performance_schema.replication_applier_status_by_worker"""
+_APPLIED = """, APPLYING_TRANSACTION AS applying,
+ UNIX_TIMESTAMP(APPLYING_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP) AS applying_commit,
+ UNIX_TIMESTAMP(APPLYING_TRANSACTION_START_APPLY_TIMESTAMP) AS applying_since,
+ UNIX_TIMESTAMP(LAST_APPLIED_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP) AS applied_commit"""
+
+_REPLICATION_THREADS = """SELECT COMMAND AS command, TIME AS time, STATE AS state
+ FROM information_schema.PROCESSLIST WHERE USER = 'system user'"""
+_NOTHING_TO_APPLY = "has read all relay log"
+
+
+class Facts(NamedTuple):
+    """What is asked of the server as a whole."""
+
+    now: float  # its clock, seconds of Unix time
+    server_id: int
+    uptime: float  # seconds
+    net_timeout: float  # seconds after which a receiver gives a silent source up
+    read_only: bool
+
+
+class Appliers(NamedTuple):
+    """What the process list shows of the appliers."""
+
+    visible: bool  # without PROCESS only one's own processes are
+    idle: tuple[float, ...] = ()  # for each that has nothing to do: seconds since its last event
+
+
+def channels(server: Server) -> list[Channel]:
+    """Ask for all channels; none: the server is no replica. Raises MysqlError."""
+    from stallwatch.sources.mysql import UnknownStatementError
+
+    first, *others = _statements(server.flavour)
+    try:
+        rows = server.rows(first)
+    except UnknownStatementError:
+        if not others:
+            raise
+        rows = server.rows(*others)
+    return [channel(row) for row in rows]
+
+
+def _statements(flavour: Flavour) -> list[str]:
+    """Give the statement that this version knows, and what a fork of it may know instead."""
+    if flavour.mariadb:
+        return ["SHOW ALL SLAVES STATUS"]  # SHOW SLAVE STATUS hides named connections
+    names = ["SHOW REPLICA STATUS", "SHOW SLAVE STATUS"]
+    return names if flavour.version >= _REPLICA else names[::-1]
+
+
+def facts(server: Server) -> Facts:
+    """Ask for the server's clock and settings; no privilege is needed. Raises MysqlError."""
+    renamed = not server.flavour.mariadb and server.flavour.version >= _REPLICA_NET_TIMEOUT
+    (row,) = server.rows(_FACTS.format(net_timeout=f"{'replica' if renamed else 'slave'}_net_timeout"))
+    (uptime,) = server.rows("SHOW GLOBAL STATUS LIKE 'Uptime'")
+    return Facts(
+        now=_moment(row["now"]) or 0.0,
+        server_id=_count(row["id"]),
+        uptime=float(uptime["Value"] or 0),
+        net_timeout=float(row["net_timeout"] or 0),
+        read_only=str(row["read_only"]) in {"1", "ON"},
+    )
+
+
+def commits(server: Server) -> dict[str, Commits]:
+    """Ask for the moments of transactions, by channel. Raises MysqlError.
+
+    MySQL 5.7 has no moments of transactions, but heartbeats and errors; MariaDB has none of it (10.11).
+    """
+    if server.flavour.mariadb:
+        return {}
+    moments = server.flavour.version >= _COMMIT_MOMENTS
+    receivers = server.rows(
+        _RECEIVERS.format(moments=_RECEIVED if moments else "", coordinators=_COORDINATORS if moments else "")
+    )
+    workers = server.rows(_WORKERS.format(moments=_APPLIED if moments else ""))
+    return {str(row["channel"]): _commits(row, workers) for row in receivers}
+
+
+def _commits(row: Row, workers: Iterable[Row]) -> Commits:
+    return Commits(
+        now=_moment(row["now"]) or 0.0,
+        last_heartbeat=_moment(row["last_heartbeat"]),
+        heartbeats=_count(row["heartbeats"]),
+        heartbeat_period=_moment(row["heartbeat_period"]),
+        queued=str(row.get("queued") or ""),
+        queued_commit=_moment(row.get("queued_commit")),
+        queued_sent=_moment(row.get("queued_sent")),
+        queued_at=_moment(row.get("queued_at")),
+        queueing_commit=_moment(row.get("queueing_commit")),
+        coordinator_commit=_moment(row.get("coordinator_commit")),
+        workers=tuple(_worker(one) for one in workers if one["channel"] == row["channel"]),
+        receiver_thread=_count(row["thread"]) or None,
+        coordinator_thread=_count(row.get("coordinator")) or None,
+    )
+
+
+def _worker(row: Row) -> Worker:
+    return Worker(
+        number=_count(row["number"]),
+        thread=_count(row["thread"]) or None,
+        applying=str(row.get("applying") or ""),
+        applying_commit=_moment(row.get("applying_commit")),
+        applying_since=_moment(row.get("applying_since")),
+        applied_commit=_moment(row.get("applied_commit")),
+        errno=_count(row["errno"]),
+        error=str(row["error"] or ""),
+        error_at=_moment(row["error_at"]),
+    )
+
+
+def appliers(server: Server) -> Appliers:
+    """Look which appliers have nothing to do, and for how long: PROCESS is needed. Raises MysqlError.
+
+    ``Time`` of an idle applier counts from its last event, on MySQL 5.7 to 9.7 (the coordinator) and on
+    MariaDB 10.5 to 11.8 (Slave_SQL); no version tells which channel it belongs to.
+    """
+    rows = server.rows(_REPLICATION_THREADS)
+    idle = [float(row["time"] or 0) for row in rows if _NOTHING_TO_APPLY in str(row["state"])]
+    return Appliers(visible=bool(rows), idle=tuple(idle))
+
+
+def _moment(value: Value) -> float | None:
+    """Read seconds; a moment that never was is 0000-00-00, whose UNIX_TIMESTAMP is 0."""
+    return float(value) or None if value is not None else None
+
+
+def _count(value: Value) -> int:
+    return int(value or 0)

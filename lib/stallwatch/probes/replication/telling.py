@@ -1,0 +1,131 @@
+"""What there is to say of a channel: its sentence, its numbers, its row in a table."""
+
+from __future__ import annotations
+
+from stallwatch.probes.replication import trend
+from stallwatch.probes.replication.words import amount, behind, known_by, seconds, source, subject
+from stallwatch.reading import Fault, Reading, State
+from stallwatch.table import Table
+from stallwatch.units import plain, say_duration
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from stallwatch.probes.replication.causes import Cause
+    from stallwatch.probes.replication.channel import Channel
+    from stallwatch.probes.replication.look import Judged, Limits
+
+_TOLD = 3  # causes in a line
+
+
+def down(judged: Judged, state: State) -> Fault:
+    """Tell of a receiver or applier that does not run, and how far behind that leaves the channel."""
+    first, *others = judged.causes  # which thread it is, and why: there is a rule for each case
+    found = judged.lag
+    what = f"{subject(judged.channel)}: {first.what}; {amount(found)}{known_by(found)}"
+    return Fault(state, "; ".join([what, *_also(others)]), advice=first.advice)
+
+
+def silent(judged: Judged) -> Fault:
+    """Tell of a source that has not been heard of for longer than it keeps quiet."""
+    evidence, age = judged.evidence, judged.lag.contact_age or judged.lag.low
+    period = evidence.commits.heartbeat_period if evidence.commits else judged.channel.heartbeat_period
+    expected = f"a heartbeat is due every {say_duration(period)}, " if period else ""
+    return Fault(
+        State.WARNING,
+        f"{subject(judged.channel)}: no event or heartbeat for {seconds(age)}",
+        f"{expected}the receiver itself gives up after {say_duration(evidence.net_timeout)}",
+        f"look at the network and at {source(judged.channel)}: is it up, does it answer?",
+    )
+
+
+def breach(judged: Judged, words: str) -> Fault:
+    """Tell of a threshold that will be crossed soon."""
+    what = f"{behind(judged.channel, judged.lag)}, {words}"
+    return Fault(State.WARNING, "; ".join([what, *_why(judged)]), advice=_advice(judged))
+
+
+def lag(judged: Judged, limits: Limits, *, with_causes: bool, table: Table | None) -> Reading:
+    """Tell how far a channel is behind, where that is going, and why."""
+    channel, found = judged.channel, judged.lag
+    direction = trend.words(judged.trend, found, limits)
+    what = behind(channel, found) + (f", {direction}" if direction else "")
+    return Reading(
+        "lag",
+        None if found.seconds is None else round(found.seconds, 3),
+        "s",
+        what="; ".join([what, *(_why(judged) if with_causes else ())]),
+        advice=_advice(judged) if with_causes else "",
+        label=label(channel, "lag"),
+        table=table,
+    )
+
+
+def numbers(judged: Judged) -> Iterator[Reading]:
+    """Give the other numbers of a channel."""
+    channel, found, evidence = judged.channel, judged.lag, judged.evidence
+    asked = evidence.source
+    given = (
+        ("transport_lag", found.transport, "s", "from the source's commit to the relay log"),
+        ("apply_lag", found.apply, "s", "from the relay log to the tables"),
+        ("seconds_behind", channel.seconds_behind, "s", "by the server's own Seconds_Behind"),
+        ("contact_age", found.contact_age, "s", "since the source was last heard of"),
+        ("slope", judged.trend.slope if judged.trend else None, "", "seconds of lag more in a second"),
+        ("backlog", evidence.backlog, "", "transactions received and not applied"),
+        ("missing", asked.missing if asked else None, "", "transactions of the source not applied here"),
+        ("errant", asked.errant if asked else None, "", "transactions here that the source does not have"),
+    )
+    for name, value, unit, what in given:
+        if value is not None:
+            number = round(value, 3)
+            text = f"{subject(channel)}: {plain(number)}{unit and f' {unit}'} {what}"
+            yield Reading(
+                name, number, unit, what=text, label=label(channel, name), in_table=name != "errant"
+            )
+
+
+def table(all_judged: Sequence[Judged]) -> Table:
+    """Put the channels side by side."""
+    columns = (
+        "Channel", "Source", "Receiver", "Applier", "Lag s", "At most", "Transport", "Apply",
+        "Seconds_Behind", "Backlog", "Missing", "Heard s ago",
+    )  # fmt: skip
+    return Table(columns, tuple(_row(judged) for judged in all_judged))
+
+
+def _row(judged: Judged) -> tuple[str | float | None, ...]:
+    channel, found, evidence = judged.channel, judged.lag, judged.evidence
+    times = (found.seconds, found.high, found.transport, found.apply, channel.seconds_behind)
+    return (
+        channel.name or "-", source(channel), channel.receiver.running, channel.applier.running,
+        *map(_rounded, times),
+        evidence.backlog, evidence.source.missing if evidence.source else None, _rounded(found.contact_age),
+    )  # fmt: skip
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 1)
+
+
+def label(channel: Channel, quantity: str) -> str:
+    """Name a quantity of this channel in the perfdata."""
+    return f"{channel.name}_{quantity}" if channel.name else quantity
+
+
+def _why(judged: Judged) -> Iterator[str]:
+    if judged.causes:
+        first, *others = judged.causes
+        yield f"cause: {first.what}"
+        yield from _also(others)
+
+
+def _also(causes: Sequence[Cause]) -> Iterator[str]:
+    told = causes[: _TOLD - 1]
+    yield from (f"also {cause.what}" for cause in told)
+    if more := len(causes) - len(told):
+        yield f"and {more} more"
+
+
+def _advice(judged: Judged) -> str:
+    return judged.causes[0].advice if judged.causes else ""

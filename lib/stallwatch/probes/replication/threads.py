@@ -1,0 +1,57 @@
+"""A receiver or an applier that does not run: what that means for the state of a channel."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from stallwatch.reading import State
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from stallwatch.probes.replication.channel import Channel
+
+CONNECTING = frozenset({"Connecting", "Preparing"})  # the receiver's; "Preparing" on MariaDB
+
+
+class Grace(NamedTuple):
+    """How long what may heal itself, or is meant, is no more than a WARNING; seconds."""
+
+    connecting: float
+    backup: float
+
+
+class Standing(NamedTuple):
+    """For how long, in seconds, a channel has been in a state that it should leave."""
+
+    connecting: float = 0.0
+    stopped: float = 0.0
+
+
+def is_connecting(channel: Channel) -> bool:
+    """Whether the receiver tries to reach its source."""
+    return channel.receiver.running in CONNECTING
+
+
+def is_stopped(channel: Channel) -> bool:
+    """Whether the receiver or the applier does not even try."""
+    return not channel.applier.runs or not (channel.receiver.runs or is_connecting(channel))
+
+
+def state(channel: Channel, standing: Standing, grace: Grace, *, backup: bool) -> State:
+    """Judge a channel by its threads alone.
+
+    ``backup`` says that a running backup explains why the applier is stopped: mariabackup
+    --safe-slave-backup stops it without an error, for as long as it runs (10.11.19: 4.5 minutes).
+    """
+    excused = backup and not channel.applier.errno and standing.stopped <= grace.backup
+    states = (
+        _receiver(channel, young=standing.connecting <= grace.connecting),
+        State.OK if channel.applier.runs else State.WARNING if excused else State.CRITICAL,
+    )
+    return max(states, key=lambda state: state.gravity)
+
+
+def _receiver(channel: Channel, *, young: bool) -> State:
+    if channel.receiver.runs:
+        return State.OK
+    return State.WARNING if is_connecting(channel) and young else State.CRITICAL

@@ -1,0 +1,153 @@
+"""Where a channel's lag is going: growing, shrinking, and when that will matter."""
+
+from __future__ import annotations
+
+from itertools import combinations, pairwise
+from typing import NamedTuple
+
+from stallwatch.units import say_duration
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from stallwatch.probes.replication.history import Sample
+    from stallwatch.probes.replication.lag import Lag
+    from stallwatch.units import Range
+
+    Limits = Mapping[str, Range | None]  # "warning" and "critical"
+
+_FEWEST, _MOST = 5, 15  # samples
+_INTERVALS = 3  # of the check, which the samples have to span: a run by hand is no trend
+_FASTEST = 1.2  # lag grows by 1 s in a second at most; more is a clock that jumped, or another measure
+_JITTER = 5.0  # seconds
+_STEADY, _STEADY_SHARE = 3.0, 0.1  # seconds, and share of the lag, by which an older sample may be off
+_CLEAR_SLOPE = 0.02  # seconds of lag per second
+_CLEAR_CHANGE = 3.0  # seconds: figures may be whole seconds
+
+
+class Trend(NamedTuple):
+    """The slope of a channel's lag over the kept samples."""
+
+    slope: float  # seconds of lag per second
+    span: float  # seconds that it was measured over
+    samples: int
+
+    @property
+    def apply_speed(self) -> float:
+        """Seconds of the source's time that are applied in a second: 1 keeps up, 0 stands still."""
+        return 1 - self.slope
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether it is more than noise."""
+        return abs(self.slope) > _CLEAR_SLOPE and abs(self.slope) * self.span >= _CLEAR_CHANGE
+
+
+def trend(samples: Sequence[Sample]) -> Trend | None:
+    """Give the slope of the last samples (oldest first), by Theil and Sen: a bad sample does not bend it.
+
+    Over 5 samples and those before them that lie on the same line, 15 at most. None: too few that are
+    more than a lower bound, or too near to each other.
+    """
+    known = _comparable(samples)
+    count = _enough(known)
+    if count is None:
+        return None
+    slope = _slope(known[-count:])
+    while count < min(_MOST, len(known)) and _fits(known[-count - 1], known[-1], slope):
+        count += 1
+        slope = _slope(known[-count:])
+    return Trend(slope, known[-1].at - known[-count].at, count)
+
+
+def _comparable(samples: Sequence[Sample]) -> list[Sample]:
+    """Give the last samples that tell of one and the same lag: no lower bound, no jump of a clock.
+
+    A single one that dips, as Seconds_Behind does to 0, is left out.
+    """
+    known: list[Sample] = []
+    dips = False
+    for sample in reversed(samples):
+        if not sample.at_least and (not known or _follows(sample, known[0])):
+            known.insert(0, sample)
+            dips = False
+        elif sample.at_least or dips:
+            break
+        else:
+            dips = True
+    return known
+
+
+def _follows(earlier: Sample, later: Sample) -> bool:
+    passed = later.at - earlier.at
+    return passed > 0 and later.lag - earlier.lag <= _FASTEST * passed + _JITTER
+
+
+def _enough(samples: Sequence[Sample]) -> int | None:
+    """Count the last samples that are enough: several, over several intervals of the check."""
+    if len(samples) < _FEWEST:
+        return None
+    steps = sorted(later.at - earlier.at for earlier, later in pairwise(samples))
+    span = _INTERVALS * steps[len(steps) // 2]
+    return next(
+        (count for count in range(_FEWEST, len(samples) + 1) if samples[-1].at - samples[-count].at >= span),
+        None,
+    )
+
+
+def _slope(samples: Sequence[Sample]) -> float:
+    """Give the median of the slopes between any two samples (Sen 1968)."""
+    slopes = sorted((two.lag - one.lag) / (two.at - one.at) for one, two in combinations(samples, 2))
+    middle = len(slopes) // 2
+    return slopes[middle] if len(slopes) % 2 else (slopes[middle - 1] + slopes[middle]) / 2
+
+
+def _fits(sample: Sample, last: Sample, slope: float) -> bool:
+    expected = last.lag - slope * (last.at - sample.at)
+    return abs(sample.lag - expected) <= max(_STEADY, _STEADY_SHARE * last.lag)
+
+
+def time_to_catch_up(found: Trend | None, lag: float) -> float | None:
+    """Give the seconds until nothing is left of ``lag``; None: it does not shrink."""
+    return lag / -found.slope if found and found.is_clear and found.slope < 0 else None
+
+
+def time_to_breach(found: Trend | None, lag: float, limit: Range | None) -> float | None:
+    """Give the seconds until ``lag`` crosses the limit; None: it will not, or has already."""
+    end = None if limit is None or limit.inside else limit.end
+    if end is None or lag >= end or not found or not found.is_clear or found.slope <= 0:
+        return None
+    seconds = (end - lag) / found.slope
+    return seconds if seconds < float("inf") else None
+
+
+def words(found: Trend | None, lag: Lag, limits: Limits) -> str:
+    """Say where the lag is going, or nothing if that is not clear."""
+    if found is None or lag.seconds is None or lag.at_least or not found.is_clear:
+        return ""
+    if (left := time_to_catch_up(found, lag.seconds)) is not None:
+        return f"catching up, done in {say_duration(left)}" if lag.seconds else ""
+    return ", ".join(filter(None, [_falling_behind(found), _next_breach(found, lag.seconds, limits)]))
+
+
+def _falling_behind(found: Trend) -> str:
+    pace = f"falling behind {found.slope:.2g} s/s"
+    if found.apply_speed <= _CLEAR_SLOPE:
+        return f"{pace} (stands still)"
+    return f"{pace} (applies at {found.apply_speed:.2f} of real time)"
+
+
+def _next_breach(found: Trend, seconds: float, limits: Limits) -> str:
+    for name in ("warning", "critical"):
+        if (left := time_to_breach(found, seconds, limits.get(name))) is not None:
+            return f"{name.upper()} in {say_duration(left)}"
+    return ""
+
+
+def breach(found: Trend | None, lag: Lag, limits: Limits, horizon: float) -> str:
+    """Say when the lag will be CRITICAL, if that is within ``horizon`` seconds; else nothing."""
+    if lag.seconds is None or lag.at_least:
+        return ""
+    left = time_to_breach(found, lag.seconds, limits.get("critical"))
+    return f"CRITICAL in {say_duration(left)}" if left is not None and left <= horizon else ""

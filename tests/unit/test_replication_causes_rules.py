@@ -1,0 +1,733 @@
+"""Each rule, for and against: what it says of a replica in that trouble, and that it is silent otherwise."""
+
+import pytest
+from replication_evidence import IDLE, NOW, channel, commits, evidence, mariadb, source, worker
+from replication_signals import (
+    APPLIER,
+    MARIADB,
+    MYSQL,
+    MYSQL_5_7,
+    applier,
+    awaits,
+    case,
+    counted,
+    lock,
+    looks,
+    process,
+    seconds_of,
+    transaction,
+)
+from stallwatch.probes.replication.causes import Signals, explain, reference
+from stallwatch.probes.replication.causes.backups import Backup
+from stallwatch.probes.replication.causes.processes import Program, Thread
+from stallwatch.probes.replication.causes.rules import (
+    applying,
+    asides,
+    copying,
+    link,
+    locked,
+    stopped,
+    storing,
+)
+from stallwatch.probes.replication.causes.signals import Host
+from stallwatch.probes.replication.causes.transactions import RowLock
+from stallwatch.probes.replication.channel import Thread as ChannelThread
+from stallwatch.probes.replication.evidence import Heartbeat
+from stallwatch.probes.replication.lag import Lag
+from stallwatch.probes.replication.trend import Trend
+from stallwatch.sources.host import DiskLoad
+
+
+def down(errno=0, error="", running="No"):
+    return ChannelThread(running, "", errno, error)
+
+
+def test_nothing_wrong_nothing_explained():
+    assert explain(case()) == []
+    assert explain(case(looks=[], counted=[], settings={}, flavour=None)) == []
+
+
+# R1 to R3
+
+
+def test_r1_tells_the_error_and_what_to_do():
+    error = "Could not execute Write_rows_v1 event on table t.a; Duplicate entry '1' for key 'PRIMARY'"
+    error += ", Error_code: 1062; handler error HA_ERR_FOUND_DUPP_KEY; the event's master log bin.000001"
+    found = stopped.r1_applier_failed(case(mariadb(applier=down(1062, error)), flavour=MARIADB))
+    assert found.what == (
+        "the applier stopped with error 1062: Could not execute Write_rows_v1 event on table t.a;"
+        " Duplicate entry '1' for key 'PRIMARY'"
+    )
+    assert found.advice.startswith("that row is here already")
+
+
+def test_r1_lets_the_worker_speak_that_failed():
+    text = (
+        "Worker 1 failed executing transaction 'b0c6f8d6-e537-11f1-b3bb-02fc00000001:25' at source log"
+        " binlog.000001, end_log_pos 5501; Could not find record in 't', Error_code: 1032"
+    )
+    failed = commits(workers=(worker(), worker(errno=1032, error=text, error_at=NOW - 120)))
+    known = evidence(channel(applier=down(1032, "Coordinator stopped because ...")), commits=failed)
+    found = stopped.r1_applier_failed(case(known=known))
+    assert found.what == "the applier stopped with error 1032 2 min ago: Could not find record in 't'"
+
+
+def test_r1_cuts_long_words_short():
+    found = stopped.r1_applier_failed(case(channel(applier=down(9999, "x" * 16_000_000))))
+    assert len(found.what) < 200
+    assert found.advice
+
+
+def test_r1_against():
+    assert stopped.r1_applier_failed(case()) is None
+    assert stopped.r1_applier_failed(case(channel(applier=down()))) is None
+
+
+def test_r2_by_hand():
+    (found,) = explain(case(channel(applier=down())))
+    assert (found.rule, found.what) == ("R2", "the applier was stopped by hand (no error)")
+    assert found.advice == "START REPLICA SQL_THREAD"
+
+
+@pytest.mark.parametrize(
+    ("flavour", "name", "expected"),
+    [
+        (MYSQL, "east", "START REPLICA SQL_THREAD FOR CHANNEL 'east'"),
+        (MYSQL_5_7, "east", "START SLAVE SQL_THREAD FOR CHANNEL 'east'"),
+        (MARIADB, "east", "START SLAVE 'east' SQL_THREAD"),
+        (MARIADB, "", "START SLAVE SQL_THREAD"),
+    ],
+)
+def test_r2_writes_the_statement_of_each_version(flavour, name, expected):
+    found = stopped.r2_applier_stopped(case(channel(name=name, applier=down()), flavour=flavour))
+    assert found.advice == expected
+
+
+def test_r2_by_a_backup():
+    running = (Backup("mariabackup", 26920, (165,), 7200.0),)
+    (found,) = explain(case(channel(applier=down()), backups=running))
+    assert (
+        found.what == "the applier was stopped, likely by the backup that runs: mariabackup pid 26920 for 2 h"
+    )
+    assert found.score == 95
+
+
+def test_r2_a_dump_does_not_stop_appliers():
+    found = stopped.r2_applier_stopped(case(channel(applier=down()), backups=(Backup("mysqldump", 5),)))
+    assert found.what == "the applier was stopped by hand (no error)"
+
+
+def test_r2_against():
+    assert stopped.r2_applier_stopped(case()) is None
+    assert stopped.r2_applier_stopped(case(channel(applier=down(1062, "x")))) is None
+
+
+@pytest.mark.parametrize(
+    ("receiver", "what", "advice"),
+    [
+        (down(), "the receiver was stopped by hand (no error)", "START REPLICA IO_THREAD"),
+        (down(running="Connecting"), "the receiver tries to connect to db1:3306", "see that the source runs"),
+        (
+            down(2003, "error reconnecting to master 'repl@db1:3306' - retry-time: 2", "Connecting"),
+            "the receiver cannot reach the source: error 2003: error reconnecting to master",
+            "see that the source runs and its port is open from here",
+        ),
+        (down(1236, "purged"), "the receiver stopped with error 1236: purged", "rebuild the replica"),
+        (down(1045, "denied", "Connecting"), "error 1045: denied", "set them in CHANGE REPLICATION SOURCE"),
+        (down(7777, "odd"), "error 7777: odd", "mend what the error says"),
+    ],
+)
+def test_r3_tells_why_the_receiver_is_down(receiver, what, advice):
+    found = stopped.r3_receiver_down(case(channel(receiver=receiver)))
+    assert what in found.what
+    assert advice in found.advice
+
+
+def test_r3_against():
+    assert stopped.r3_receiver_down(case()) is None
+
+
+# R4, R7, R8, R24
+
+
+def silent(**changes):
+    return Lag(seconds=52.0, high=52.0, contact_age=52.0, silent=True)._replace(**changes)
+
+
+def test_r4_a_silent_link():
+    (found,) = explain(case(channel(), silent()))
+    assert found.what == "nothing was heard from db1:3306 for 52 s: the link or the source is dead"
+
+
+def test_r4_against():
+    assert link.r4_link_silent(case(lag=silent(silent=False))) is None
+    assert link.r4_link_silent(case(channel(receiver=down()), silent())) is None
+
+
+def delayed(state="Waiting until SOURCE_DELAY seconds after source executed event", **changes):
+    return channel(delay=3600.0, remaining_delay=20.0, applier=ChannelThread("Yes", state, 0, ""))._replace(
+        **changes
+    )
+
+
+def test_r7_an_intended_delay():
+    (found,) = explain(case(delayed(), Lag(seconds=0.5, delayed=3600.0)))
+    assert (found.rule, found.what) == ("R7", "an intended delay of 1 h")
+    assert link.r7_delayed_on_purpose(case(delayed(remaining_delay=None), Lag(seconds=0.5)))
+
+
+def test_r7_against():
+    assert link.r7_delayed_on_purpose(case(delayed(), Lag(seconds=900.0))) is None
+    assert (
+        link.r7_delayed_on_purpose(case(delayed("Reading", remaining_delay=None), Lag(seconds=1.0))) is None
+    )
+    assert link.r7_delayed_on_purpose(case(lag=Lag(seconds=1.0))) is None
+
+
+def test_r8_most_of_the_lag_is_transport():
+    """Recorded on 8.0.46 with a link of 60 kB/s: 33.6 of 34.8 s."""
+    (found,) = explain(case(lag=Lag(seconds=34.8, transport=33.6, apply=1.2)))
+    assert found.what == "the receiver does not keep up, network or source (transport 34 of 35 s)"
+
+
+def test_r8_on_mariadb_by_the_source_s_gtids():
+    """Recorded on 10.11.19: Seconds_Behind 0, 745 transactions not here."""
+    known = evidence(mariadb(), source=source(missing=745, not_received=745))
+    found = link.r8_receiver_bound(case(known=known, lag=Lag(seconds=36.0)))
+    assert "(745 transactions of db1:3306 have not arrived, the relay log is empty)" in found.what
+
+
+def test_r8_against():
+    assert link.r8_receiver_bound(case(lag=Lag(seconds=34.8, transport=10.0))) is None
+    assert link.r8_receiver_bound(case(lag=Lag(seconds=4.0, transport=3.9))) is None
+    busy = evidence(case().evidence.channel, source=source(not_received=745))
+    assert link.r8_receiver_bound(case(known=busy)) is None
+    cut_off = channel(receiver=down())
+    assert link.r8_receiver_bound(case(cut_off, Lag(seconds=34.8, transport=33.6))) is None
+
+
+def heartbeat(age, source_age):
+    return evidence(heartbeat=Heartbeat(age, 101, "percona.heartbeat", source_age=source_age))
+
+
+def test_r24_a_writer_that_is_dead():
+    (found,) = explain(case(known=heartbeat(600.0, 600.0), lag=Lag(seconds=600.0)))
+    assert found.what == (
+        "nobody writes the heartbeats of server 101: on the source, too, percona.heartbeat is 10 min old"
+    )
+    assert found.rule == "R24"
+
+
+@pytest.mark.parametrize(
+    "known", [heartbeat(600.0, 1.0), heartbeat(600.0, None), heartbeat(1.0, 1.0), evidence()]
+)
+def test_r24_against(known):
+    assert link.r24_heartbeat_dead(case(known=known)) is None
+
+
+# R5 and R6
+
+
+HELD = lock("SHARED", 204)
+AWAITED = awaits("INTENTION_EXCLUSIVE")
+HOLDER = process(204, user="root", host="localhost", seconds=210.0)
+WAITS = applier("Waiting for global read lock", 209.0)
+
+
+def test_r5_names_who_holds_the_lock():
+    (found,) = explain(
+        case(looks=looks(WAITS, HOLDER), locks=(HELD, AWAITED), programs={204: Program("mysqldump", 32318)})
+    )
+    assert found.what == (
+        "the applier waits for the global read lock of connection 204 root@localhost (mysqldump pid 32318),"
+        " idle for 3 min 30 s"
+    )
+    assert found.advice == "let it UNLOCK TABLES or end, or KILL 204"
+
+
+def test_r5_without_a_holder_says_where_to_look():
+    waits = applier("Waiting for backup lock", 12.0, command="Slave_SQL")
+    found = locked.r5_server_locked(case(mariadb(), looks=looks(waits, HOLDER), flavour=MARIADB))
+    assert found.what == 'the applier has been "Waiting for backup lock" for 12 s'
+    assert found.advice == (
+        "INSTALL SONAME 'metadata_lock_info' to see who holds it: the longest asleep is 204 root@localhost"
+    )
+    found = locked.r5_server_locked(case(looks=looks(WAITS)))
+    assert found.advice == "see performance_schema.metadata_locks for who holds it"
+
+
+def test_r5_a_table_s_lock_and_the_backup_lock():
+    waits = applier("Waiting for table metadata lock", 9.0)
+    held = (
+        lock("SHARED_READ_ONLY", 204, "TABLE", "t.a"),
+        awaits("SHARED_WRITE", scope="TABLE", table="t.a"),
+    )
+    found = locked.r5_server_locked(case(looks=looks(waits, HOLDER), locks=held))
+    assert "waits for the metadata lock on t.a of connection 204" in found.what
+    held = (
+        lock("SHARED", 204, "BACKUP LOCK", ""),
+        awaits("INTENTION_EXCLUSIVE", scope="BACKUP LOCK", table=""),
+    )
+    waits = applier("Waiting for backup lock", 9.0)
+    holds = (Backup("", None, (204,), 210.0),)
+    (found,) = explain(case(looks=looks(waits, HOLDER), locks=held, backups=holds))
+    assert "waits for the backup lock of connection 204" in found.what
+    assert "UNLOCK INSTANCE" in found.advice
+
+
+def test_r5_needs_two_looks_of_three():
+    once = [*looks(WAITS, times=1), *looks(applier(), times=2)]
+    twice = [*looks(WAITS, times=2), *looks(applier(), times=1)]
+    assert locked.r5_server_locked(case(looks=once)) is None
+    assert locked.r5_server_locked(case(looks=twice))
+    assert locked.r5_server_locked(case(looks=looks(WAITS, times=1)))
+
+
+def test_r5_against():
+    assert locked.r5_server_locked(case(locks=(HELD,))) is None
+    assert locked.r5_server_locked(case(looks=looks(WAITS._replace(seconds=2.0)))) is None
+    other = process(9, "Waiting for global read lock", seconds=99.0)
+    assert locked.r5_server_locked(case(looks=looks(applier(), other))) is None
+
+
+def test_r5_of_one_channel_is_not_the_other_s():
+    own = commits(workers=(worker(thread=61),), coordinator_thread=60)
+    known = evidence(case().evidence.channel, commits=own)
+    threads = (Thread(60, 30, None), Thread(61, 31, None), Thread(71, APPLIER, None))
+    seen = looks(WAITS, applier(number=31))
+    assert locked.r5_server_locked(case(known=known, looks=seen, threads=threads)) is None
+    assert locked.r5_server_locked(case(known=known, looks=seen))
+
+
+BLOCKED = transaction(waiting=40.0, age=41.0)
+BLOCKER = transaction(55, age=640.0)
+
+
+def test_r6_names_who_holds_the_row():
+    found = explain(
+        case(
+            looks=looks(applier(), process(), transactions=[BLOCKED, BLOCKER]),
+            row_locks=(RowLock(BLOCKED.id, BLOCKER.id),),
+        )
+    )
+    assert [cause.rule for cause in found] == ["R6"]
+    assert found[0].what == (
+        "the applier has waited 40 s for a row lock of connection 55 app@web1, its transaction open for"
+        " 10 min 40 s, idle for 10 min 40 s"
+    )
+    assert found[0].advice == "let it commit, or KILL 55"
+
+
+def test_r6_blames_the_root_of_a_chain():
+    between = transaction(56, age=100.0, waiting=90.0)
+    seen = looks(applier(), process(), transactions=[BLOCKED, between, BLOCKER])
+    chain = (
+        RowLock(BLOCKED.id, between.id),
+        RowLock(between.id, BLOCKER.id),
+        RowLock(BLOCKER.id, BLOCKED.id),
+    )
+    assert "KILL 55" in locked.r6_row_locked(case(looks=seen, row_locks=chain)).advice
+
+
+def test_r6_without_a_blocker_says_where_to_look():
+    seen = looks(applier(), transactions=[BLOCKED])
+    assert "sys.innodb_lock_waits" in locked.r6_row_locked(case(looks=seen)).advice
+    assert "INNODB_LOCK_WAITS" in locked.r6_row_locked(case(looks=seen, flavour=MARIADB)).advice
+
+
+def test_r6_against():
+    short = looks(applier(), transactions=[BLOCKED._replace(waiting=2.0)])
+    assert locked.r6_row_locked(case(looks=short)) is None
+    client = looks(applier(), process(), transactions=[BLOCKER._replace(waiting=99.0)])
+    assert locked.r6_row_locked(case(looks=client)) is None
+    once = [*looks(applier(), transactions=[BLOCKED], times=1), *looks(applier(), times=2)]
+    assert locked.r6_row_locked(case(looks=once)) is None
+
+
+def second(row, before):
+    """A case as it was in this second of a recording."""
+    of_channel = mariadb(applier=ChannelThread("Yes", row["st"], 0, ""))
+    seen = [
+        applier(one["state"], float(one["time"]), command=one["command"], info=one["info"] or "")
+        for one in row.get("pl", [])
+    ]
+    counts = counted(None, row["t"] - before["t"], **{name: float(value) for name, value in row["d"].items()})
+    return case(
+        of_channel, Lag(seconds=float(row["SBM"])), looks=looks(*seen), counted=counts, flavour=MARIADB
+    )
+
+
+def test_r9_a_table_without_a_key_on_mariadb():
+    """Recorded on 10.11.19: 25 s for what took the source 0.07 s."""
+    seconds = seconds_of("ma1011_nopk_detail.txt")
+    found = [applying.r9_no_usable_key(second(*pair)) for pair in zip(seconds[1:], seconds, strict=False)]
+    assert found[0].what == "table t.nopk has no usable key: 5 700 rows are read for each that is changed"
+    assert all(found[:25])
+    assert found[-1] is None  # it has read all relay log
+    assert found[0].advice == "add a primary key to t.nopk"
+
+
+def test_r9_mysql_hashes_the_rows():
+    seconds = seconds_of("my97_nopk_detail.txt")
+    for row, before in zip(seconds[1:], seconds, strict=False):
+        at_work = [applier("Applying batch of row changes (update)")] * bool(row["stmt"])
+        counts = counted(
+            None, row["t"] - before["t"], **{name: float(value) for name, value in row["d"].items()}
+        )
+        assert applying.r9_no_usable_key(case(looks=looks(*at_work), counted=counts)) is None
+
+
+def scan(read=2e6, changed=100.0):
+    return counted(seconds=1.0, Handler_read_rnd_next=read, Handler_update=changed, Handler_delete=0.0)
+
+
+def test_r9_names_the_table_by_its_lock():
+    held = (lock("SHARED_WRITE", APPLIER, "TABLE", "t.nopk"),)
+    found = applying.r9_no_usable_key(case(counted=scan(), locks=held))
+    assert found.what.startswith("table t.nopk has no usable key: 20 000 rows")
+    assert "find the tables" in applying.r9_no_usable_key(case(counted=scan())).advice
+
+
+def test_r9_against():
+    assert applying.r9_no_usable_key(case(counted=scan(read=5000.0))) is None
+    assert applying.r9_no_usable_key(case(counted=scan(changed=5000.0))) is None
+    dump = looks(applier("waiting for handler commit"), process(command="Query"))
+    assert applying.r9_no_usable_key(case(counted=scan(), looks=dump)) is None
+    assert applying.r9_no_usable_key(case()) is None
+
+
+# R10
+
+
+def test_r10_a_long_transaction():
+    long = transaction(age=1800.0, modified=1_200_000)
+    found = explain(case(lag=Lag(seconds=1900.0), looks=looks(applier(), transactions=[long])))
+    assert [cause.what for cause in found] == [
+        "one transaction has been applied for 30 min: 1.2 million rows so far"
+    ]
+
+
+def test_r10_by_the_worker_and_its_statement():
+    at_work = worker(thread=61, applying="x:5", applying_since=NOW - 300, applying_commit=NOW - 310)
+    known = evidence(case().evidence.channel, commits=commits(workers=(at_work,)))
+    alters = applier("altering table", info="ALTER TABLE t.a ADD COLUMN c INT")
+    found = applying.r10_one_transaction(
+        case(known=known, looks=looks(alters), threads=(Thread(61, APPLIER, None),))
+    )
+    assert found.what == "one transaction has been applied for 5 min: ALTER TABLE t.a ADD COLUMN c INT"
+
+
+def test_r10_an_alter_on_mariadb():
+    alters = applier("copy to tmp table", 400.0, command="Slave_SQL", info="alter table t.a engine=innodb")
+    found = applying.r10_one_transaction(case(mariadb(), looks=looks(alters), flavour=MARIADB))
+    assert found.what == "one transaction has been applied for 6 min 40 s: alter table t.a engine=innodb"
+
+
+def test_r10_against():
+    young = looks(applier(), transactions=[transaction(age=50.0)])
+    assert applying.r10_one_transaction(case(looks=young)) is None
+    half = looks(applier(), transactions=[transaction(age=100.0)])
+    assert applying.r10_one_transaction(case(looks=half, lag=Lag(seconds=900.0))) is None
+    client = looks(applier(), process(), transactions=[transaction(55, age=9000.0)])
+    assert applying.r10_one_transaction(case(looks=client)) is None
+    updates = looks(applier("", 900.0, info="update t set a = 1", command="Slave_SQL"))
+    assert applying.r10_one_transaction(case(looks=updates, flavour=MARIADB)) is None
+
+
+# R11 and InnoDB
+
+
+def redo_log(age, **more):
+    return counted(None, 1.0, Innodb_checkpoint_age=age, Innodb_checkpoint_max_age=100e6, **more)
+
+
+def test_r11_a_redo_log_near_its_stall_point():
+    (found,) = explain(case(counted=redo_log(97e6, Innodb_lsn_current=10e6)))
+    assert found.what == (
+        "the redo log is 97 % full (92.5 MiB of the 95.4 MiB at which writers wait), it holds 10 s of writes"
+    )
+    assert found.score == 75
+    assert "innodb_log_file_size" in found.advice
+
+
+def test_r11_is_worse_when_full_or_when_writers_waited():
+    assert storing.r11_redo_full(case(counted=redo_log(99e6))).score == 85
+    found = storing.r11_redo_full(case(counted=redo_log(50e6, log_on_file_space_waits=204.0)))
+    assert found.score == 85
+    assert "writers waited 204 times" in found.what
+    assert storing.r11_redo_full(case(counted=redo_log(50e6, buffer_flush_sync_total_pages=9.0))).score == 75
+
+
+def test_r11_against():
+    assert storing.r11_redo_full(case(counted=redo_log(75e6, log_on_file_space_waits=0.0))) is None
+    assert storing.r11_redo_full(case(counted=redo_log(75e6, Innodb_log_waits=99.0))) is None
+    assert storing.r11_redo_full(case()) is None
+
+
+def load(busy, wait=0.04):
+    return Host(disk="sda", load=DiskLoad(busy, wait), processors=8)
+
+
+BACKUP = Backup("mariabackup", 26920, (165,), 7200.0)
+
+
+def test_r12_a_backup_beside_a_busy_disk():
+    (found,) = explain(case(backups=(BACKUP,), host=load(97.0)))
+    assert found.what == "mariabackup pid 26920 for 2 h, sda 97 % busy"
+    assert found.score == pytest.approx(84)
+
+
+def test_r12_the_lag_began_with_it():
+    """11 h of lag in the 24 h that a backup took: "Mystery Solved: Replication lag in InnoDB"."""
+    day = BACKUP._replace(seconds=86400.0)
+    found = copying.r12_backup_runs(
+        case(lag=Lag(seconds=39600.0), trend=Trend(0.458, 3600.0, 12), backups=(day,))
+    )
+    assert found.what == "mariabackup pid 26920 for 1 d, the lag began with it"
+    assert found.score == pytest.approx(78)
+    hour = BACKUP._replace(seconds=3600.0)
+    found = copying.r12_backup_runs(
+        case(lag=Lag(seconds=39600.0), trend=Trend(0.458, 3600.0, 12), backups=(hour,))
+    )
+    assert found.score == 60
+
+
+def test_r12_who_cannot_be_placed_weighs_less():
+    found = copying.r12_backup_runs(case(backups=(BACKUP._replace(certain=False),)))
+    assert (found.score, found.what) == (50, "mariabackup pid 26920 for 2 h on this host")
+    both = (BACKUP, Backup("dump", None, (9,)))
+    assert "(and 1 more)" in copying.r12_backup_runs(case(backups=both)).what
+
+
+def test_r12_against():
+    assert copying.r12_backup_runs(case(host=load(97.0))) is None
+
+
+def test_r12_is_r5_where_the_backup_holds_the_lock():
+    holds = (Backup("mysqldump", 32318, (204,), 210.0),)
+    found = explain(case(looks=looks(WAITS, HOLDER), locks=(HELD, AWAITED), backups=holds))
+    assert [cause.rule for cause in found] == ["R5"]
+    assert "(mysqldump pid 32318)" in found[0].what
+
+
+def test_r13_a_busy_disk():
+    (found,) = explain(case(host=load(98.0)))
+    assert found.what == "disk sda is 98 % busy, a request takes 40 ms"
+    assert [cause.rule for cause in explain(case(host=load(98.0), backups=(BACKUP,)))] == ["R12"]
+
+
+def test_r13_against():
+    assert storing.r13_disk_busy(case(host=load(60.0))) is None
+    assert storing.r13_disk_busy(case()) is None
+
+
+def texts(**status):
+    (first, last) = counted(Uptime=240.0)
+    return [
+        first,
+        last._replace(texts={f"Innodb_buffer_pool_{name}_status": text for name, text in status.items()}),
+    ]
+
+
+def test_r14_a_buffer_pool_that_is_loaded():
+    (found,) = explain(case(counted=texts(load="Loaded 3100/10000 pages")))
+    assert found.what == "buffer pool load 31 %, the server runs for 4 min"
+    assert "innodb_buffer_pool_load_abort" in found.advice
+
+
+def test_r14_a_dump_and_the_old_variable():
+    found = storing.r14_buffer_pool_dumped(case(counted=texts(dump="Dumping buffer pool(s) to /x")))
+    assert (found.what, found.advice) == ("buffer pool dump", "wait for it")
+    found = storing.r14_buffer_pool_dumped(case(settings={"innodb_auto_lru_dump": "ON"}))
+    assert found.advice == "SET GLOBAL innodb_auto_lru_dump = 0"
+
+
+def test_r14_against():
+    rest = texts(
+        load="Buffer pool(s) load completed at 261120 23:37:30", dump="Dumping of buffer pool not started"
+    )
+    assert storing.r14_buffer_pool_dumped(case(counted=rest)) is None
+    assert storing.r14_buffer_pool_dumped(case(settings={"innodb_auto_lru_dump": "OFF"})) is None
+
+
+def test_r15_a_status_that_hangs():
+    hangs = process(31, command="Query", info="show engine innodb status", seconds=130.0)
+    (found,) = explain(case(looks=looks(applier(), hangs)))
+    assert found.what == "SHOW ENGINE INNODB STATUS of connection 31 hangs for 2 min 10 s"
+    assert storing.r15_innodb_status_hangs(case(looks=looks(applier(), hangs._replace(seconds=2.0)))) is None
+
+
+def test_r18_reads_that_wait():
+    reads = counted(
+        None, 1.0, Innodb_buffer_pool_reads=500.0, Innodb_buffer_pool_read_requests=20_000.0,
+        Innodb_data_pending_reads=3.0, Innodb_buffer_pool_wait_free=0.0,
+    )  # fmt: skip
+    waiting = [reads[0]._replace(numbers=reads[0].numbers | {"Innodb_data_pending_reads": 2.0}), reads[1]]
+    found = storing.r18_buffer_pool_small(case(counted=waiting))
+    assert found.what == "2.5 % of the pages come from the disk (500 per second)"
+    assert storing.r18_buffer_pool_small(case(counted=reads)) is None
+    assert storing.r18_buffer_pool_small(case(counted=reads, host=load(70.0)))
+    freed = counted(Innodb_buffer_pool_wait_free=7.0)
+    assert "7 waits for a free page" in storing.r18_buffer_pool_small(case(counted=freed)).what
+    assert storing.r18_buffer_pool_small(case()) is None
+
+
+def test_r20_a_reader_that_holds_purge_up():
+    history = counted(Innodb_history_list_length=1_500_000.0)
+    reader = looks(applier(), process(), transactions=[transaction(55, age=7200.0)])
+    found = storing.r20_history_long(case(counted=history, looks=reader))
+    assert found.what == "purge is 1.5 million transactions behind: connection 55 app@web1 has read for 2 h"
+    assert storing.r20_history_long(case(counted=history)) is None
+    short = counted(trx_rseg_history_len=2000.0)
+    assert storing.r20_history_long(case(counted=short, looks=reader)) is None
+
+
+def test_r21_no_space_for_relay_logs():
+    state = "Waiting for the replica SQL thread to free enough relay log space"
+    throttled = channel(receiver=ChannelThread("Yes", state, 0, ""))
+    found = storing.r21_no_relay_space(case(throttled, settings={"relay_log_space_limit": "1073741824"}))
+    assert found.what == "the receiver waits: relay_log_space_limit (1 GiB) is reached"
+    found = storing.r21_no_relay_space(case(host=Host(free=3.2)))
+    assert found.what == "only 3.2 % of the data's file system are free"
+    assert storing.r21_no_relay_space(case(host=Host(free=40.0))) is None
+    assert storing.r21_no_relay_space(case()) is None
+
+
+def test_r22_other_load():
+    busy = counted({"Threads_running": 48.0}, Threads_running=51.0)
+    found = storing.r22_other_load(case(counted=busy, host=load(10.0)))
+    assert found.what == "48 threads run on 8 processors"
+    assert storing.r22_other_load(case(counted=busy)) is None
+    assert (
+        storing.r22_other_load(
+            case(counted=counted({"Threads_running": 4.0}, Threads_running=51.0), host=load(1))
+        )
+        is None
+    )
+
+
+# R16, R17, R19, R23
+
+
+SINGLE = {"slave_parallel_threads": "0"}
+
+
+def test_r16_one_thread_takes_a_processor():
+    found = applying.r16_single_threaded(case(settings=SINGLE, host=Host(busiest=99.0)))
+    assert found.what == "one applier thread (slave_parallel_threads = 0) takes a whole processor"
+    assert found.advice.startswith("SET GLOBAL slave_parallel_threads = 4")
+
+
+def test_r16_falls_behind_beside_an_idle_disk():
+    rises = Trend(0.4, 600.0, 8)
+    found = applying.r16_single_threaded(case(settings=SINGLE, trend=rises, host=load(20.0)))
+    assert found.score == pytest.approx(33)
+    assert applying.r16_single_threaded(case(settings=SINGLE, trend=rises, host=load(80.0))) is None
+    assert applying.r16_single_threaded(case(settings=SINGLE, trend=rises)) is None
+
+
+def test_r16_against():
+    whole = Host(busiest=99.0)
+    assert applying.r16_single_threaded(case(host=whole)) is None
+    assert applying.r16_single_threaded(case(settings=SINGLE, host=Host(busiest=40.0))) is None
+    idle = channel(applier=ChannelThread("Yes", IDLE, 0, ""))
+    assert applying.r16_single_threaded(case(idle, settings=SINGLE, host=whole)) is None
+
+
+@pytest.mark.parametrize("state", [
+    "Waiting for dependent transaction to commit", "Waiting for preceding transaction to commit",
+    "Waiting for prior transaction to commit",
+])  # fmt: skip
+def test_r17_appliers_that_wait_for_one_another(state):
+    waiting = [applier(state, number=number) for number in (13, 14, 15)]
+    coordinator = applier("Waiting for replica workers to process their queues", number=16)
+    (found,) = explain(case(looks=looks(applier(), coordinator, *waiting)))
+    assert found.what == "4 appliers wait for one another: 1.0 work on average"
+
+
+def test_r17_against():
+    waiting = applier("Waiting for preceding transaction to commit", number=13)
+    assert applying.r17_parallelism_unused(case(looks=looks(applier(), applier(number=14), waiting))) is None
+    assert applying.r17_parallelism_unused(case(looks=looks(applier()))) is None
+    assert (
+        applying.r17_parallelism_unused(
+            case(looks=looks(waiting), settings={"replica_parallel_workers": "1"})
+        )
+        is None
+    )
+
+
+def test_r19_commits_that_take_long():
+    known = {"sync_binlog": "1", "innodb_flush_log_at_trx_commit": "1"}
+    commits_ = looks(applier("waiting for handler commit"))
+    found = applying.r19_commits_slowly(case(looks=commits_, settings=known))
+    assert found.what == (
+        "the appliers commit 100 % of the time (sync_binlog = 1, innodb_flush_log_at_trx_commit = 1)"
+    )
+    assert "(" not in applying.r19_commits_slowly(case(looks=commits_, settings={})).what
+
+
+def test_r19_against():
+    assert applying.r19_commits_slowly(case()) is None
+    rarely = [*looks(applier("waiting for handler commit"), times=1), *looks(applier(), times=2)]
+    assert applying.r19_commits_slowly(case(looks=rarely)) is None
+
+
+def test_r23_transactions_of_its_own():
+    known = evidence(source=source(errant=5))
+    found = asides.r23_written_to(case(known=known, settings={"read_only": "OFF"}))
+    assert found.what == "5 transactions here are not on db1:3306, and read_only is OFF"
+    assert "read_only" not in asides.r23_written_to(case(known=known, settings={"read_only": "ON"})).what
+    assert asides.r23_written_to(case(known=evidence(source=source()))) is None
+    assert asides.r23_written_to(case(settings={"read_only": "OFF"})) is None
+
+
+# what stands before what
+
+
+def test_the_receiver_comes_before_a_backup():
+    found = explain(case(lag=Lag(seconds=312.0, transport=305.0), backups=(BACKUP,)))
+    assert [cause.rule for cause in found] == ["R8", "R12"]
+
+
+def test_a_stopped_applier_explains_all():
+    everything = {
+        "backups": (Backup("mysqldump", 5),), "host": load(99.0), "counted": redo_log(99e6),
+        "looks": looks(WAITS, HOLDER, transactions=[BLOCKED]),
+    }  # fmt: skip
+    found = explain(case(channel(applier=down(1062, "Duplicate entry")), **everything))
+    assert [cause.rule for cause in found] == ["R1"]
+
+
+def test_a_stopped_receiver_does_not_hide_a_stopped_applier():
+    found = explain(case(channel(applier=down(), receiver=down())))
+    assert [cause.rule for cause in found] == ["R3", "R2"]
+
+
+def test_a_lock_explains_a_long_transaction():
+    long = transaction(age=700.0)
+    seen = looks(WAITS, HOLDER, transactions=[long])
+    assert [cause.rule for cause in explain(case(looks=seen, locks=(HELD, AWAITED)))] == ["R5"]
+
+
+# the reference
+
+
+def test_what_differs_from_a_healthy_replica():
+    here = Signals(counted=scan(), host=load(97.0))
+    there = Signals(counted=scan(read=200.0), host=load(4.2))
+    assert reference.differences(here, there) == [
+        "rows read in scans 2 million/s instead of 200/s",
+        "disk busy 97 % instead of 4.2 %",
+    ]
+
+
+def test_what_hardly_differs_or_is_not_known_is_not_told():
+    assert reference.differences(Signals(), Signals(counted=scan())) == []
+    assert reference.differences(Signals(host=load(9.0)), Signals(host=load(1.0))) == []
+    assert reference.differences(Signals(host=load(30.0)), Signals(host=load(15.0))) == []
+
+
+def test_a_reference_that_does_more_is_told_as_well():
+    here, there = Signals(counted=scan(changed=10.0)), Signals(counted=scan(changed=900.0))
+    assert reference.differences(here, there) == ["rows changed 10/s instead of 900/s"]

@@ -1,0 +1,418 @@
+"""What is read from process lists, locks, connections and counters, of every version."""
+
+import pytest
+from replication_evidence import channel, evidence
+from replication_signals import (
+    MARIADB,
+    MYSQL,
+    MYSQL_5_7,
+    VERSIONS,
+    RecordedServer,
+    applier,
+    awaits,
+    counted,
+    lines,
+    lock,
+    process,
+    receiver,
+)
+from stallwatch.probes.replication.causes import (
+    asking,
+    backups,
+    buffer_pool,
+    counters,
+    gather,
+    innodb_status,
+    locks,
+    processes,
+    settings,
+    transactions,
+)
+from stallwatch.probes.replication.causes.asking import Asking
+from stallwatch.probes.replication.causes.processes import Process, Program
+from stallwatch.probes.replication.causes.signals import Look, Signals
+from stallwatch.probes.replication.causes.statement import PROCESS, Statement
+from stallwatch.sources.host import Running
+from stallwatch.sources.mysql import DeniedError, MissingTableError, NoAnswerError, UnreachableError
+
+ALWAYS = evidence()
+STOPPED = evidence(channel(applier=channel().applier._replace(running="No")))
+
+
+def told(*_):
+    """Nobody listens."""
+
+
+def gathered(server, *known, pause=lambda _: True):
+    return gather(server, known or (ALWAYS,), pause, told)
+
+
+class Server:
+    """Gives the same rows to every statement, or fails."""
+
+    where = "db2:3306"
+    local = False
+
+    def __init__(self, flavour=MYSQL, rows=(), error=None):
+        self.flavour = flavour
+        self.given = list(rows)
+        self.error = error
+        self.asked = []
+
+    def rows(self, sql, *_, within=None):
+        self.asked.append(sql)
+        assert within == asking.LONGEST
+        if self.error:
+            raise self.error
+        return self.given
+
+
+# asking
+
+
+def test_what_is_denied_is_asked_once_and_told_once():
+    server = Server(error=DeniedError("denied", grant="SELECT on performance_schema.threads"))
+    one = Asking(server, told)
+    assert [one.rows(Statement("SELECT 1", PROCESS)) for _ in range(3)] == [[], [], []]
+    assert one.rows(Statement("SELECT 2", PROCESS)) == []
+    assert one.rows(Statement("SELECT 3")) == []
+    assert server.asked == ["SELECT 1", "SELECT 2", "SELECT 3"]
+    assert list(one.missing.values()) == [
+        "other connections, transactions and row locks (needs PROCESS)",
+        "part of it (needs SELECT on performance_schema.threads)",
+    ]
+
+
+def test_what_is_not_there_is_left_out_without_a_word():
+    heard = []
+    one = Asking(Server(error=MissingTableError("no table x in db2:3306")), heard.append)
+    assert one.rows(Statement("SELECT 1")) == []
+    assert one.missing == {}
+    assert heard == ["left out: no table x in db2:3306"]
+
+
+@pytest.mark.parametrize("error", [NoAnswerError("no answer within 2 s"), UnreachableError("it hung up")])
+def test_a_connection_that_is_lost_is_not_asked_again(error):
+    server = Server(error=error)
+    signals = gathered(server)
+    assert len(server.asked) == 1
+    assert signals.missing == (f"the search for causes was cut short: {error.what}",)
+    assert signals.processes == {}
+    assert signals.redo is None
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("denied", [(), ("PROCESS",), ("SELECT",), ("PROCESS", "SELECT")])
+def test_every_version_with_every_privilege_missing(version, denied):
+    signals = gathered(RecordedServer(version, denied))
+    told = " ".join(signals.missing)
+    assert ("PROCESS" in told) == ("PROCESS" in denied)
+    assert ("SELECT ON performance_schema.*" in told) == ("SELECT" in denied)
+    assert len(signals.missing) == len(denied)
+    assert signals.settings["datadir"]
+
+
+def test_three_looks_and_five_counts():
+    signals = gathered(RecordedServer("my97"))
+    assert (len(signals.looks), len(signals.counted)) == (3, 5)
+
+
+def test_without_time_one_look_must_do():
+    signals = gathered(RecordedServer("my97"), pause=lambda _: False)
+    assert (len(signals.looks), len(signals.counted)) == (1, 1)
+    assert signals.rate("Handler_update") is None
+
+
+def test_nobody_looks_thrice_at_an_applier_that_does_not_run():
+    assert len(gathered(RecordedServer("my97"), STOPPED).looks) == 1
+    assert len(gathered(RecordedServer("my97"), STOPPED, ALWAYS).looks) == 3
+
+
+# processes
+
+
+@pytest.mark.parametrize("version", ["my57", "my80", "my97"])
+@pytest.mark.parametrize("what", ["update", "blackhole", "slownet", "stopsql"])
+def test_one_replication_thread_receives_and_the_others_apply(version, what):
+    header, *rows = (line.split("\t") for line in lines(f"{version}_{what}.tsv"))
+    where = header.index("pl")
+    for row in rows:
+        if len(row) <= where:
+            continue
+        seen = [_process(one) for one in row[where].split(" | ") if one.strip()]
+        receiving = [one for one in seen if not one.applies]
+        assert len(receiving) <= 1, seen
+        assert len(seen) - len(receiving) <= 5, seen
+
+
+def _process(said):
+    command, seconds, state = said.strip().split(":", 2)
+    return Process(1, "system user", "", command, float(seconds), state.rstrip(": "))
+
+
+@pytest.mark.parametrize("state", [
+    "Waiting for master to send event", "Queueing master event to the relay log", "Connecting to source",
+    "Reconnecting after a failed source event read", "Waiting to reconnect after a failed source event read",
+    "Waiting for the replica SQL thread to free enough relay log space",
+])  # fmt: skip
+def test_receivers_by_their_state(state):
+    assert not receiver()._replace(state=state).applies
+
+
+@pytest.mark.parametrize("state", [
+    "Waiting for an event from Coordinator", "Replica has read all relay log; waiting for more updates",
+    "Waiting for replica workers to process their queues", "Reading event from the relay log",
+    "Waiting for global read lock", "Applying batch of row changes (update)", "waiting for handler commit",
+])  # fmt: skip
+def test_appliers_by_their_state(state):
+    assert applier(state).applies
+
+
+def test_mariadb_names_its_threads():
+    assert applier("", command="Slave_SQL").applies
+    assert applier("Waiting for prior transaction to commit", command="Slave_worker").applies
+    assert not applier("", command="Slave_IO").applies
+    assert not process().applies
+
+
+def test_a_time_that_lies_ahead_is_no_age():
+    rows = [{"Id": 1, "User": "root", "Host": "", "Command": "Query", "Time": 2**32 - 5, "State": None}]
+    (one,) = processes.processes(Asking(Server(rows=rows), told))
+    assert (one.seconds, one.state, one.info) == (0.0, "", "")
+
+
+def test_what_clients_tell_of_themselves():
+    rows = [
+        {"id": 175, "name": "_pid", "value": "32318"},
+        {"id": 175, "name": "program_name", "value": "mysqldump"},
+        {"id": 9, "name": "_pid", "value": "none"},
+    ]
+    found = processes.programs(Asking(Server(rows=rows), told))
+    assert found == {175: Program("mysqldump", 32318)}
+
+
+# transactions and locks
+
+
+def test_transactions():
+    rows = [
+        {"trx_id": "421", "trx_state": "LOCK WAIT", "process": 12, "age": 30, "waiting": 7, "modified": 5},
+        {"trx_id": 422, "trx_state": "RUNNING", "process": 55, "age": -3, "waiting": None, "modified": None},
+    ]
+    first, second = transactions.transactions(Asking(Server(rows=rows), told))
+    assert (first.id, first.process, first.age, first.waiting, first.modified) == ("421", 12, 30, 7, 5)
+    assert (second.id, second.age, second.waiting, second.modified) == ("422", 0, None, 0)
+
+
+@pytest.mark.parametrize(
+    ("flavour", "table"),
+    [(MYSQL, "data_lock_waits"), (MYSQL_5_7, "INNODB_LOCK_WAITS"), (MARIADB, "INNODB_LOCK_WAITS")],
+)
+def test_lock_waits_where_each_version_has_them(flavour, table):
+    server = Server(flavour, [{"waiting": 421, "holding": 422}])
+    assert transactions.row_locks(Asking(server, told)) == (transactions.RowLock("421", "422"),)
+    assert table in server.asked[0]
+
+
+def test_locks_of_the_plugin_of_mariadb():
+    class Plugin(Server):
+        def rows(self, sql, **_):
+            if "METADATA_LOCK_INFO" not in sql:
+                return []
+            backup = {"type": "Backup lock", "base": None, "name": None, "lock_type": "MDL_BACKUP_FTWRL2"}
+            table = {"type": "Table metadata lock", "base": "t", "name": "a", "lock_type": "MDL_SHARED_READ"}
+            return [{**row, "status": "GRANTED", "process": 9} for row in (backup, table)]
+
+    first, second = locks.locks(Asking(Plugin(MARIADB), told))
+    assert first == lock("FTWRL2", 9, "BACKUP")
+    assert first.is_strong
+    assert second == lock("SHARED_READ", 9, "TABLE", "t.a")
+    assert not second.is_strong
+
+
+def test_the_holder_of_what_is_awaited():
+    reader = lock("SHARED_READ", 55, "TABLE", "t.a")
+    read_lock = lock("SHARED_READ_ONLY", 56, "TABLE", "t.a")
+    other = lock("EXCLUSIVE", 57, "TABLE", "t.b")
+    held = [reader, read_lock, other]
+    writes = awaits("SHARED_WRITE", 12, "TABLE", "t.a")
+    alters = awaits("EXCLUSIVE", 12, "TABLE", "t.a")
+    assert locks.holders([*held, writes], [12]) == (read_lock,)
+    assert locks.holders([*held, alters], [12]) == (reader, read_lock)
+    assert locks.holders([*held, writes], [99]) == ()
+
+
+def test_the_holder_of_a_global_lock_where_waiting_is_not_told():
+    held = lock("FTWRL2", 55, "BACKUP")
+    mere_writer = lock("DML", 56, "BACKUP")
+    assert locks.holders([held, mere_writer], [12]) == (held,)
+    assert locks.holders([held], [55]) == ()
+
+
+# counters, settings, buffer pool
+
+
+def test_growth():
+    samples = counted({"Handler_update": 100.0}, seconds=0.5, Handler_update=150.0, Uptime=3.0)
+    assert counters.grown(samples, "Handler_update", "Handler_delete") == 50
+    assert counters.rate(samples, "Handler_update") == 100
+    assert counters.rate(samples, "Handler_delete") is None
+    assert counters.grown(samples[:1], "Handler_update") is None
+    assert counters.rate(counted(seconds=0.0, Uptime=3.0), "Uptime") is None
+
+
+@pytest.mark.parametrize(
+    ("version", "expected"),
+    [
+        ("my57", ("slave_parallel_workers", 4)),
+        ("my80", ("replica_parallel_workers", 4)),
+        ("my97", ("replica_parallel_workers", 4)),
+        ("ma1011", ("slave_parallel_threads", 0)),
+    ],
+)
+def test_how_many_apply_side_by_side(version, expected):
+    assert settings.workers(gathered(RecordedServer(version)).settings) == expected
+
+
+def test_whoever_does_not_tell_workers_has_none_known():
+    assert settings.workers({"slave_parallel_threads": ""}) is None
+
+
+def buffer_pool_texts():
+    found = (line.split("\t") for line in lines("bufferpool_dump_texts.txt") if line.startswith("Innodb_"))
+    return [{name: text} for name, text in found]
+
+
+@pytest.mark.parametrize("texts", buffer_pool_texts())
+def test_a_buffer_pool_that_has_been_dumped_is_at_rest(texts):
+    assert buffer_pool.under_way(texts) == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("load", "Loading buffer pool(s) from /var/lib/mysql/ib_buffer_pool", "load"),
+        ("load", "Loaded 3100/10000 pages", "load 31 %"),
+        ("load", "Buffer pool(s) load not yet started", ""),
+        ("load", "Buffer pool(s) load aborted on request", ""),
+        ("load", "Loading of buffer pool not started", ""),
+        ("dump", "Dumping of buffer pool not started", ""),
+        ("dump", "Dumping buffer pool(s) to /var/lib/mysql/ib_buffer_pool", "dump"),
+        ("dump", "Dumping buffer pool 1/8, page 50/200", "dump 25 %"),
+        ("dump", "Dumping buffer pool 1/8, page 0/0", "dump"),
+        ("dump", "", ""),
+    ],
+)
+def test_a_buffer_pool_that_is_being_dumped_or_loaded(name, text, expected):
+    assert buffer_pool.under_way({f"Innodb_buffer_pool_{name}_status": text}) == expected
+
+
+def test_the_dumps_of_old_percona_servers():
+    assert buffer_pool.old_dump({"innodb_auto_lru_dump": "1"}) == "innodb_auto_lru_dump"
+    assert buffer_pool.old_dump({"innodb_buffer_pool_restore_at_startup": "300"})
+    assert buffer_pool.old_dump({"innodb_buffer_pool_restore_at_startup": "0"}) == ""
+    assert buffer_pool.old_dump({}) == ""
+
+
+# backups
+
+
+def test_a_mariabackup_is_known_by_its_connections():
+    """Recorded: sleeping connections, whose _pid is that of the process."""
+    table = [line.split("\t") for line in lines("ma1011_backup_detect.txt")]
+    connected = {
+        int(row[0]): process(int(row[0]), user="root", host="localhost")
+        for row in table
+        if row[1:3] == ["root", "Sleep"]
+    }
+    programs = {int(row[0]): Program("", int(row[2])) for row in table if row[1:2] == ["_pid"]}
+    running = [Running(26920, "mariabackup", 7200.0)]
+    (found,) = backups.find(connected, programs, [], running)
+    assert found == backups.Backup("mariabackup", 26920, (165, 166, 167, 168), 7200.0)
+    assert found.stops_applier
+    assert backups.find(connected, programs, [], []) == ()
+
+
+def test_a_tool_that_is_connected_to_another_server_is_not_ours():
+    running = [Running(26920, "mariabackup", 60.0)]
+    assert backups.find({}, {1: Program("mysql", 4)}, [], running) == ()
+    elsewhere = {7: process(7, host="web1:4711")}
+    assert backups.find(elsewhere, {7: Program("", 26920)}, [], running) == ()
+
+
+def test_a_tool_that_nobody_can_place_may_be_ours():
+    (found,) = backups.find({}, {}, [], [Running(26920, "xtrabackup", 60.0)])
+    assert not found.certain
+
+
+@pytest.mark.parametrize(
+    ("part", "connection", "tool"), [("mysqldump", 175, "mysqldump"), ("mydumper", 180, "dump")]
+)
+def test_dumps_by_program_or_statement(part, connection, tool):
+    """Recorded: mysqldump tells its name, mydumper does not."""
+    text = "\n".join(lines("ma1011_dump_detect.txt")).split("## ")
+    (section,) = (one for one in text if one.startswith(part))
+    rows = [line.split("\t") for line in section.splitlines()]
+    listed = {
+        int(row[0]): process(int(row[0]), row[4], user=row[1], host="localhost", command=row[2], info=row[5])
+        for row in rows
+        if len(row) == 6 and row[0].isdecimal()
+    }
+    attributes = [{"id": row[0], "name": row[1], "value": row[2]} for row in rows if len(row) == 3]
+    programs = processes.programs(Asking(Server(rows=attributes), told))
+    (found,) = backups.find(listed, programs, [], [])
+    assert (found.tool, found.connections) == (tool, (connection,))
+    assert not found.stops_applier
+
+
+def test_a_backup_lock_whoever_holds_it():
+    held = [lock("SHARED", 42, "BACKUP LOCK"), lock("SHARED", 43, "GLOBAL")]
+    (found,) = backups.find({42: process(42, seconds=600.0)}, {42: Program("xtrabackup-proxy", 4)}, held, [])
+    assert (found.tool, found.connections, found.seconds) == ("", (42,), 600.0)
+
+
+def test_one_backup_is_found_once():
+    running = [Running(77, "mysqldump", 60.0)]
+    reads = process(42, info="SELECT /*!40001 SQL_NO_CACHE */ * FROM `t`", host="localhost")
+    held = [lock("SHARED", 42, "BACKUP LOCK")]
+    assert len(backups.find({42: reads}, {42: Program("mysqldump", 77)}, held, running)) == 1
+    assert len(backups.find({42: reads}, {}, held, running)) == 1
+
+
+# SHOW ENGINE INNODB STATUS
+
+
+def test_an_earlier_status_of_ours_that_hangs_is_the_finding():
+    hangs = process(90, command="Query", info=innodb_status.STATUS.sql, seconds=75.0)
+    server = Server()
+    (reading,) = innodb_status.look(server, Signals(looks=[Look((hangs,))]), 5)
+    assert (reading.name, reading.value, reading.why) == ("innodb_status", 75.0, "connection 90")
+    assert server.asked == []
+
+
+class Slow(Server):
+    def rows(self, sql, *, within):
+        self.asked.append(sql)
+        raise NoAnswerError("no answer")
+
+
+def test_running_out_of_time_is_the_finding():
+    (reading,) = innodb_status.look(Slow(), Signals(), 5)
+    assert reading.what.startswith("SHOW ENGINE INNODB STATUS takes longer than")
+    assert reading.value >= 0
+
+
+def test_with_too_little_time_it_is_not_asked():
+    server = Slow()
+    assert list(innodb_status.look(server, Signals(), 1.0)) == []
+    assert server.asked == []
+
+
+def test_the_text_of_5_7_tells_how_full_the_redo_log_is():
+    class Told(Server):
+        def rows(self, sql, *, within):
+            return [{"Type": "InnoDB", "Name": "", "Status": "\n".join(lines("my57_innodb_status.txt"))}]
+
+    known = Signals(settings={"innodb_log_file_size": "16777216", "innodb_log_files_in_group": "2"})
+    names = [reading.name for reading in innodb_status.look(Told(), known, 5)]
+    assert names == ["innodb_status", "redo_log"]

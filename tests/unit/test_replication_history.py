@@ -1,0 +1,117 @@
+"""What one look at a replica keeps for the next ones."""
+
+import json
+
+import pytest
+from stallwatch.probes.replication import history
+from stallwatch.probes.replication.channel import Position, channel
+from stallwatch.probes.replication.evidence import Contact, Evidence, Source
+from stallwatch.probes.replication.history import Sample
+from stallwatch.probes.replication.lag import Lag
+from stallwatch.probes.replication.status import Facts
+
+ROW = {
+    "Channel_Name": "east", "Source_Host": "db1", "Source_Port": 3306, "Source_UUID": "u-1",
+    "Source_Log_File": "bin.000001", "Read_Source_Log_Pos": 500, "Slave_received_heartbeats": 3,
+}  # fmt: skip
+EAST = channel(ROW)
+FACTS = Facts(now=0.0, server_id=7, uptime=1000.0, net_timeout=60.0, read_only=True)
+
+
+class Looks:
+    """Looks at a channel, each with what the file kept of those before."""
+
+    def __init__(self):
+        self.kept = {}
+
+    def at(self, now, one=EAST, lag=0.0, facts=None, sequence=None):
+        uptime = 1000.0 + now
+        memory = history.Memory(self.kept, facts or FACTS._replace(uptime=uptime), now)
+        of = memory.channel(one)
+        before, samples = of.before, of.samples
+        asked = None if sequence is None else Source("db1:3306", 0.0, 0, 0, 0, sequence, sequence)
+        evidence = Evidence(one, now=now, net_timeout=60.0, source=asked)
+        of.keep(evidence, Lag(lag, low=lag or 0.0, high=lag))
+        self.kept = json.loads(json.dumps(self.kept))
+        return before, samples
+
+
+@pytest.fixture
+def look():
+    return Looks()
+
+
+def test_the_first_look_knows_nothing(look):
+    assert look.at(100) == (None, [])
+
+
+def test_the_second_look_knows_the_first(look):
+    look.at(100, lag=5.0, sequence=1000)
+    before, samples = look.at(160)
+    assert before.seconds_ago == 60
+    assert before.lag == 5.0
+    assert before.contact == Contact(Position("bin.000001", 500), "", 3)
+    assert before.unchanged_for == 0
+    assert before.source_history == ((60, 1000),)
+    assert (before.high, before.seconds_behind, before.applied) == (5.0, None, Position("", 0))
+    assert samples == [Sample(100, 5.0, at_least=False)]
+
+
+def test_how_long_nothing_came_adds_up_over_the_looks(look):
+    for now in (100, 160, 220):
+        look.at(now)
+    before, _ = look.at(280)
+    assert (before.seconds_ago, before.unchanged_for) == (60, 120)
+    look.at(340, channel({**ROW, "Slave_received_heartbeats": 4}))
+    before, _ = look.at(400)
+    assert (before.seconds_ago, before.unchanged_for) == (60, 0)
+
+
+def test_a_lag_that_was_not_known_is_no_sample_and_not_the_last_lag(look):
+    look.at(100, lag=5.0)
+    look.at(160, lag=None)
+    before, samples = look.at(220)
+    assert before.lag is None
+    assert samples == [Sample(100, 5.0, at_least=False)]
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        {"facts": FACTS._replace(uptime=3.0)},  # restarted
+        {"facts": FACTS._replace(server_id=8, uptime=5000.0)},  # another server at that address
+        {"now": 50},  # our own clock went back
+        {"one": EAST._replace(source_uuid="u-2")},
+        {"one": EAST._replace(source_host="db2")},
+        {"one": EAST._replace(name="west")},
+    ],
+)
+def test_what_is_another_story_begins_anew(look, second):
+    look.at(100, lag=5.0)
+    assert look.at(**{"now": 160, **second}) == (None, [])
+
+
+def test_samples_do_not_grow_without_end(look):
+    for now in range(0, 60 * 100, 60):
+        look.at(now, lag=float(now), sequence=now)
+    before, samples = look.at(6000)
+    assert len(samples) == history.SAMPLES
+    assert samples[-1].at == 5940
+    assert len(before.source_history) == 100
+
+
+def test_a_state_is_timed_from_the_first_look_in_a_row_that_found_it(look):
+    def since(now, *, holds=True):
+        memory = history.Memory(look.kept, FACTS._replace(uptime=1000.0 + now), now)
+        return memory.channel(EAST).since("connecting", holds=holds)
+
+    assert [since(100), since(160), since(220)] == [0, 60, 120]
+    assert since(280, holds=False) == 0
+    assert [since(340), since(400)] == [0, 60]
+
+
+def test_a_channel_that_is_no_more_is_forgotten(look):
+    look.at(100)
+    memory = history.Memory(look.kept, FACTS._replace(uptime=1160.0), 160)
+    memory.keep_only(["west"])
+    assert memory.channel(EAST).before is None

@@ -1,0 +1,516 @@
+"""Which figure the evidence supports; "measured" is what real servers said in that situation."""
+
+from datetime import UTC, datetime
+
+import pytest
+from replication_evidence import (
+    NOW,
+    UUID,
+    before,
+    busy,
+    channel,
+    commits,
+    evidence,
+    mariadb,
+    source,
+    stopped,
+    worker,
+)
+from stallwatch.probes.replication.channel import Position
+from stallwatch.probes.replication.evidence import Heartbeat
+from stallwatch.probes.replication.lag import judge
+
+ELSEWHERE = Position("bin.000001", 4500)
+
+
+def heartbeat(age, **more):
+    return Heartbeat(age, 101, "percona.heartbeat", **more)
+
+
+# E1: heartbeat tables
+
+
+def test_a_heartbeat_outranks_all_else():
+    late = commits(workers=(worker(applied_commit=NOW - 36),))
+    lag = judge(evidence(heartbeat=heartbeat(36.0), commits=late))
+    assert (lag.seconds, lag.low, lag.high, lag.by) == (36.0, 35.0, 36.0, "heartbeat table")
+    assert lag.remarks == ("Seconds_Behind 0 is wrong: relay log empty",)
+
+
+def test_a_heartbeat_that_is_a_little_early_is_no_lag():
+    assert judge(evidence(mariadb(), heartbeat=heartbeat(-0.8))).seconds == 0
+
+
+@pytest.mark.parametrize(
+    "proof",
+    [
+        {"heartbeat": heartbeat(300.0, source_age=299.0)},
+        {"heartbeat": heartbeat(300.0), "source": source(missing=0)},
+        {"heartbeat": heartbeat(300.0), "commits": commits()},
+    ],
+)
+def test_a_heartbeat_that_nobody_writes_is_no_lag(proof):
+    lag = judge(evidence(**proof))
+    assert (lag.seconds or 0.0) == 0
+    assert lag.by != "heartbeat table"
+    assert "heartbeat writer stopped 5 min ago" in lag.remarks
+
+
+def test_a_heartbeat_that_is_young_on_the_source_is_lag_here():
+    lag = judge(evidence(heartbeat=heartbeat(300.0, source_age=0.4), commits=commits()))
+    assert lag.seconds == 300
+
+
+def test_a_heartbeat_from_the_future_says_nothing():
+    lag = judge(evidence(mariadb(), heartbeat=heartbeat(-3600.0, remark="in the future")))
+    assert lag.by == "Seconds_Behind"
+    assert lag.remarks == ("in the future",)
+
+
+# E2 to E6a: commit times
+
+
+def test_work_in_hand_is_as_old_as_the_oldest_of_it():
+    workers = (
+        worker(applying="a", applying_commit=NOW - 48.0, applied_commit=NOW - 50),
+        worker(number=2, applying="b", applying_commit=NOW - 12.0),
+    )
+    lag = judge(
+        evidence(channel(applier=busy(), seconds_behind=93.0), commits=commits(workers=workers), backlog=40)
+    )
+    assert (lag.seconds, lag.low, lag.high) == (48.0, 48.0, 48.0)
+    assert (lag.by, lag.apply, lag.transport) == ("commit time", pytest.approx(47.9), pytest.approx(0.1))
+    assert lag.remarks == ("Seconds_Behind 93 is wrong: counts from the statement's start",)
+
+
+def test_what_the_coordinator_holds_and_what_is_being_received_is_in_hand_too():
+    assert judge(evidence(commits=commits(coordinator_commit=NOW - 7))).seconds == 7
+    assert judge(evidence(commits=commits(queueing_commit=NOW - 8))).seconds == 8
+
+
+def test_a_stopped_applier_has_applied_nothing_younger_than_its_last_transaction():
+    workers = (worker(applied_commit=NOW - 600),)
+    lag = judge(evidence(channel(applier=stopped()), commits=commits(workers=workers), backlog=12))
+    assert (lag.seconds, lag.low, lag.high) == (600, pytest.approx(1.1), 600)
+
+
+def test_a_stopped_applier_is_behind_no_longer_than_since_the_last_look():
+    workers = (worker(applied_commit=NOW - 250_000),)  # the source had written nothing for days
+    known = evidence(
+        channel(applier=stopped()), commits=commits(workers=workers), backlog=12, before=before(60, high=2.0)
+    )
+    assert judge(known).seconds == 62
+
+
+def test_a_stopped_applier_that_has_all_is_not_behind():
+    assert judge(evidence(channel(applier=stopped(), seconds_behind=None), commits=commits())).seconds == 0
+
+
+def test_a_single_waiting_transaction_is_the_last_that_came():
+    workers = (worker(applied_commit=NOW - 3600),)
+    lag = judge(evidence(channel(applied=ELSEWHERE), commits=commits(workers=workers), backlog=1))
+    assert lag.seconds == pytest.approx(1.1)
+
+
+def test_a_backlog_that_was_applied_between_two_statements_is_none():
+    assert judge(evidence(channel(applier=busy()), commits=commits(), backlog=3)).seconds == 0
+
+
+@pytest.mark.parametrize("said", [None, 0.0])  # MySQL 9.7.4 says 0 while it is connecting
+def test_without_a_receiver_the_lag_is_the_time_since_contact(said):
+    old = commits(queued_sent=NOW - 90, queued_commit=NOW - 90, queued_at=NOW - 90, last_heartbeat=NOW - 120)
+    lag = judge(evidence(channel(receiver=stopped("Connecting"), seconds_behind=said), commits=old))
+    assert (lag.seconds, lag.low, lag.high) == (90, 0, 90)
+    assert lag.transport == 90
+    assert not lag.silent
+    assert lag.remarks == (() if said is None else ("Seconds_Behind 0 is wrong: not connected",))
+
+
+def test_a_heartbeat_of_the_link_shows_that_nothing_was_missing_then():
+    idle = commits(queued_sent=NOW - 9000, queued_commit=NOW - 9000, queued_at=NOW - 9000)
+    assert judge(evidence(channel(receiver=stopped()), commits=idle)).seconds == 25
+
+
+def test_a_quiet_source_is_no_lag():
+    lag = judge(
+        evidence(commits=commits(queued_at=NOW - 3000, queued_sent=NOW - 3000, last_heartbeat=NOW - 29))
+    )
+    assert (lag.seconds, lag.high, lag.contact_age, lag.silent) == (0, 29, 29, False)
+
+
+def test_no_source_is_quiet_for_longer_than_a_heartbeat_and_a_half():
+    old = commits(queued_at=NOW - 47, queued_sent=NOW - 47, queued_commit=NOW - 47, last_heartbeat=NOW - 80)
+    lag = judge(evidence(commits=old))
+    assert lag.silent
+    assert (lag.seconds, lag.low, lag.high, lag.contact_age) == (47, 17, 47, 47)
+    assert "Seconds_Behind 0 is wrong: relay log empty" in lag.remarks
+
+
+def test_a_busy_source_sends_no_heartbeats():
+    assert not judge(evidence(commits=commits(last_heartbeat=NOW - 160))).silent
+
+
+def test_a_link_that_never_had_a_heartbeat_is_heard_by_its_events_alone():
+    """MySQL 9.7.4 had counted none after ten minutes with a commit every second."""
+    busy_until = commits(queued_at=NOW - 50, queued_sent=NOW - 50, last_heartbeat=None, heartbeats=0)
+    assert judge(evidence(commits=busy_until)).silent
+    just_connected = busy_until._replace(queued_at=None, queued_sent=None, queued_commit=None)
+    assert not judge(evidence(commits=just_connected)).silent
+
+
+def test_a_source_that_was_told_to_send_no_heartbeats_may_be_quiet():
+    old = commits(queued_at=NOW - 500, queued_sent=NOW - 500, last_heartbeat=None, heartbeat_period=0.0)
+    lag = judge(evidence(commits=old))
+    assert not lag.silent
+    assert lag.high == 500
+
+
+def test_half_a_transaction_is_contact():
+    receiving = commits(queued_at=NOW - 300, queued_sent=NOW - 300, last_heartbeat=NOW - 400)
+    receiving = receiving._replace(queueing_commit=NOW - 200)
+    assert not judge(evidence(commits=receiving, before=before())).silent
+    unchanged = before(60, contact=before().contact._replace(received=channel().received, heartbeats=4))
+    assert judge(evidence(commits=receiving, before=unchanged)).silent
+
+
+def test_between_two_transactions_of_a_late_stream_the_lag_is_its_delay():
+    late = commits(queued_sent=NOW - 29.3, queued_commit=NOW - 29.3, queued_at=NOW - 0.2)
+    lag = judge(evidence(commits=late))
+    assert (lag.seconds, lag.transport, lag.apply) == (pytest.approx(29.1), pytest.approx(29.1), 0)
+    assert lag.high == pytest.approx(29.3)
+
+
+def test_a_stream_that_was_late_once_is_not_so_for_ever():
+    late = commits(queued_sent=NOW - 49, queued_commit=NOW - 49, queued_at=NOW - 20)
+    assert judge(evidence(commits=late)).seconds == 0
+
+
+def test_the_way_to_the_direct_source_counts_and_is_told_apart():
+    late = commits(queued_commit=NOW - 40, queued_sent=NOW - 1.1, queued_at=NOW - 1)
+    lag = judge(evidence(commits=late))
+    assert (lag.seconds, lag.upstream, lag.transport) == (
+        pytest.approx(39),
+        pytest.approx(38.9),
+        pytest.approx(0.1),
+    )
+
+
+@pytest.mark.parametrize("schema", [None, commits(queued_commit=None, queued_sent=None, workers=(worker(),))])
+def test_without_commit_times_seconds_behind_must_do(schema):
+    """MySQL 5.7, an account that may not read them, or a source that is MySQL 5.7."""
+    lag = judge(evidence(channel(seconds_behind=38.0, applier=busy()), commits=schema, backlog=5))
+    assert (lag.seconds, lag.high, lag.by) == (38, 39, "Seconds_Behind")
+
+
+# E7: Seconds_Behind with repairs
+
+
+def test_mariadb_does_not_see_a_slow_link():
+    lag = judge(evidence(mariadb(), idle=0.0))
+    assert (lag.seconds, lag.high) == (0, None)
+    assert lag.cannot_tell == "a slow link would not show: give --heartbeat or --source"
+
+
+def test_an_idle_applier_without_a_heartbeat_since_tells_of_a_dead_link():
+    """The last run was 60 s ago, and the link of a busy source was cut 50 s ago."""
+    lag = judge(evidence(mariadb(), idle=50.0, before=before(of=mariadb())))
+    assert lag.silent
+    assert (lag.seconds, lag.low, lag.contact_age) == (50, 20, 50)
+
+
+def test_a_heartbeat_that_was_counted_after_the_last_event_is_contact():
+    lag = judge(evidence(mariadb(heartbeats=19), idle=50.0, before=before(of=mariadb())))
+    assert not lag.silent
+    assert lag.seconds == 0
+
+
+def test_a_source_that_writes_nothing_is_heard_by_its_heartbeats():
+    then = before(of=mariadb(), contact=before(of=mariadb()).contact._replace(received=mariadb().received))
+    lag = judge(evidence(mariadb(heartbeats=20), idle=7000.0, before=then))
+    assert not lag.silent
+    assert lag.contact_age == 30
+
+
+def test_nothing_new_since_the_last_run_is_silence_even_without_process():
+    then = before(of=mariadb(), contact=before(of=mariadb()).contact._replace(received=mariadb().received))
+    lag = judge(evidence(mariadb(), sees_processes=False, before=then))
+    assert lag.silent
+    assert (lag.seconds, lag.contact_age) == (60, 60)
+
+
+def test_frequent_runs_add_up_the_silence():
+    same = before(of=mariadb()).contact._replace(received=mariadb().received)
+    known = evidence(mariadb(), sees_processes=False)
+    assert not judge(known._replace(before=before(10, contact=same, unchanged_for=30))).silent
+    assert judge(known._replace(before=before(10, contact=same, unchanged_for=40))).silent
+
+
+def test_where_no_heartbeat_ever_came_an_idle_applier_tells_at_once():
+    lag = judge(evidence(mariadb(heartbeats=0), idle=50.0))
+    assert lag.silent
+    assert lag.contact_age == 50
+
+
+def test_a_receiver_that_has_just_connected_is_not_silent():
+    late = mariadb(receiver=stopped("Connecting"))
+    then = before(of=late, connected=False, contact=before(of=late).contact._replace(received=late.received))
+    lag = judge(evidence(mariadb(), idle=7000.0, before=then))
+    assert not lag.silent
+    assert lag.contact_age is None
+    old = commits(queued_at=NOW - 7000, queued_sent=NOW - 7000, last_heartbeat=NOW - 7000)
+    assert not judge(evidence(commits=old, before=before(connected=False))).silent
+
+
+def test_of_a_receiver_that_never_was_connected_nothing_is_known():
+    never = mariadb(receiver=stopped("Connecting"), source_id=0, seconds_behind=None, heartbeats=0)
+    lag = judge(evidence(never, idle=300.0))
+    assert (lag.seconds, lag.high) == (None, None)
+
+
+def test_where_neither_history_nor_processes_tell_it_says_so():
+    lag = judge(evidence(mariadb(), sees_processes=False))
+    assert (lag.seconds, lag.high, lag.contact_age) == (0, None, None)
+    assert lag.cannot_tell == (
+        "a dead link or a slow link would not show: give --heartbeat or --source, grant PROCESS, "
+        "the next run knows more"
+    )
+    moved = judge(evidence(mariadb(), sees_processes=False, before=before(of=mariadb())))
+    assert "a dead link" in moved.cannot_tell
+
+
+def test_the_first_run_cannot_tell_heartbeats_that_were_counted_from_those_that_were_not():
+    lag = judge(evidence(mariadb(), idle=50.0))
+    assert not lag.silent
+    assert lag.contact_age is None
+    assert lag.cannot_tell.startswith("a dead link or a slow link would not show")
+
+
+def test_without_a_receiver_mariadb_is_behind_for_as_long_as_its_applier_is_idle():
+    gone = mariadb(receiver=stopped("Connecting"), seconds_behind=None)
+    lag = judge(evidence(gone, idle=93.0, before=before(120, of=mariadb())))
+    assert (lag.seconds, lag.by) == (93, "last contact")
+    same = before(of=mariadb()).contact._replace(received=gone.received)
+    blind = judge(evidence(gone, sees_processes=False, before=before(120, contact=same, lag=5.0)))
+    assert (blind.seconds, blind.by) == (125, "last known")
+
+
+def test_a_stopped_applier_is_as_late_as_it_was_and_the_time_since():
+    halted = mariadb(applier=stopped(), seconds_behind=None, applied=ELSEWHERE)
+    known = evidence(halted, backlog=7, before=before(of=mariadb(), lag=10.0))
+    lag = judge(known)
+    assert (lag.seconds, lag.low, lag.by) == (70, 0, "last known")
+    by_backlog = judge(known._replace(before=known.before._replace(transaction_gap=1.0)))
+    assert by_backlog.seconds == 7
+
+
+def test_a_stopped_applier_that_left_nothing_is_not_behind():
+    done = mariadb(applier=stopped(), seconds_behind=None)
+    lag = judge(evidence(done, before=before(of=mariadb(), lag=0.0)))
+    assert (lag.seconds, lag.high, lag.by) == (0, None, "nothing waits")
+    same = before(of=mariadb(), contact=before(of=mariadb()).contact._replace(received=done.received))
+    assert judge(evidence(done, before=same)).seconds == 60
+
+
+def test_what_nothing_tells_is_not_known():
+    halted = mariadb(applier=stopped(), seconds_behind=None, applied=ELSEWHERE)
+    lag = judge(evidence(halted, backlog=7))
+    assert (lag.seconds, lag.high, lag.by) == (None, None, "")
+
+
+def test_newer_mariadb_shows_a_late_stream():
+    told = mariadb(newest_received="2026-11-18 10:16:04")
+    late = datetime(2026, 11, 18, 10, 16, 40, tzinfo=UTC).timestamp()
+    lag = judge(evidence(told, now=late, idle=0.5))
+    assert (lag.seconds, lag.by, lag.high) == (35.5, "newest event received", 36)
+    assert lag.cannot_tell == ""
+    assert judge(evidence(told, now=late, idle=36.0, before=before(of=told))).seconds == 0
+
+
+# E9: what cannot be
+
+
+def test_lag_grows_no_faster_than_time():
+    long_update = mariadb(seconds_behind=33.0, applier=busy(), applied=ELSEWHERE)
+    then = before(10, of=mariadb())
+    lag = judge(evidence(long_update, before=then))
+    assert (lag.seconds, lag.high) == (10, 34)
+    assert lag.remarks == ("Seconds_Behind 33 is wrong: counts from the statement's start",)
+    still = then._replace(lag=10.0, seconds_behind=33.0, applied=ELSEWHERE)
+    assert judge(evidence(long_update._replace(seconds_behind=43.0), before=still)).seconds == 20
+
+
+def test_once_the_applier_has_gone_on_seconds_behind_is_believed():
+    restored = mariadb(seconds_behind=7200.0, applier=busy(), applied=ELSEWHERE)
+    then = before(of=mariadb(), lag=60.0, seconds_behind=7140.0)
+    assert judge(evidence(restored, before=then)).seconds == 7200
+
+
+def test_a_spike_of_months_is_not_believed():
+    spike = channel(seconds_behind=10_368_000.0, applier=busy())
+    assert judge(evidence(spike, before=before())).seconds == 60
+
+
+def test_a_single_zero_amidst_work_is_not_believed():
+    zero = channel(seconds_behind=0.0, applier=busy())
+    then = before(10, lag=28.0, seconds_behind=28.0)
+    assert judge(evidence(zero, before=then)).seconds == 38
+    assert judge(evidence(zero, before=then._replace(seconds_behind=0.0))).seconds == 0
+
+
+def test_zero_with_a_backlog_is_what_the_backlog_stands_for():
+    zero = channel(seconds_behind=0.0, applier=busy())
+    lag = judge(evidence(zero, backlog=284, before=before(transaction_gap=0.1)))
+    assert (lag.seconds, lag.by) == (pytest.approx(28.4), "backlog")
+    assert judge(evidence(zero, backlog=3, before=before(transaction_gap=0.1))).seconds == 0
+
+
+# --source
+
+
+def test_a_source_that_has_no_more_is_proof():
+    lag = judge(evidence(mariadb(seconds_behind=41.0, applier=busy()), source=source()))
+    assert (lag.seconds, lag.high, lag.by) == (0, 0, "asked the source")
+
+
+def test_missing_transactions_are_as_old_as_the_source_was_there():
+    there = source(missing=40, not_received=40, sequence=200.0, replica_sequence=160.0)
+    looks = ((120.0, 80.0), (60.0, 140.0))
+    lag = judge(evidence(mariadb(), idle=0.0, source=there, before=before(source_history=looks)))
+    assert (lag.seconds, lag.low, lag.high) == (pytest.approx(40, abs=1), 0, 60)
+    assert (lag.by, lag.transport, lag.apply) == ("source's history", lag.seconds, 0)
+    assert lag.remarks == ("Seconds_Behind 0 is wrong: relay log empty",)
+    assert lag.cannot_tell == ""
+
+
+def test_a_burst_that_goes_on_is_younger_than_the_last_look():
+    there = source(missing=541, not_received=541, sequence=899.0, replica_sequence=358.0, pace=90.0)
+    then = before(source_history=((60.0, 299.0),))
+    assert judge(evidence(mariadb(), source=there, before=then)).seconds == pytest.approx(6, abs=0.1)
+    assert judge(evidence(mariadb(), source=there._replace(pace=0.0), before=then)).seconds > 50
+
+
+def test_history_is_no_older_than_the_last_arrival():
+    there = source(missing=541, not_received=541, sequence=899.0, replica_sequence=358.0)
+    then = before(source_history=((60.0, 299.0),))
+    assert judge(evidence(commits=commits(), source=there, before=then)).high == pytest.approx(1.1)
+
+
+def test_what_is_older_than_all_looks_is_at_least_that_old():
+    there = source(missing=190, not_received=190, sequence=200.0, replica_sequence=10.0)
+    lag = judge(evidence(mariadb(), source=there, before=before(source_history=((120.0, 80.0),))))
+    assert (lag.seconds, lag.low, lag.high) == (120, 120, None)
+    assert lag.at_least
+
+
+def test_without_history_no_seconds_are_invented():
+    there = source(missing=745, not_received=745, sequence=1134.0, replica_sequence=389.0)
+    lag = judge(evidence(mariadb(), idle=0.0, source=there))
+    assert lag.seconds is None
+    assert lag.remarks == ("745 transactions missing, since when the next run can tell",)
+
+
+def test_on_mysql_what_is_missing_was_committed_after_the_last_contact():
+    there = source(missing=20, not_received=20, sequence=120.0, replica_sequence=100.0)
+    quiet = commits(queued_at=NOW - 20, queued_sent=NOW - 20, queued_commit=NOW - 20)
+    assert judge(evidence(commits=quiet, source=there)).seconds == 20
+
+
+def test_a_source_that_still_answers_us_knows_better_than_a_broken_link():
+    there = source(missing=1, not_received=1, sequence=101.0, replica_sequence=100.0)
+    cut = commits(queued_at=NOW - 7000, queued_sent=NOW - 7000, queued_commit=NOW - 7000, last_heartbeat=None)
+    known = evidence(channel(receiver=stopped()), commits=cut, source=there)
+    assert judge(known).seconds == 7000
+    assert judge(known._replace(before=before(source_history=((60.0, 100.0),)))).seconds == 30
+
+
+def test_nothing_in_hand_is_older_than_seconds_behind():
+    there = source(missing=9, not_received=0, sequence=109.0, replica_sequence=100.0)
+    known = evidence(mariadb(seconds_behind=12.0, applier=busy()), source=there, backlog=9)
+    lag = judge(known._replace(before=before(source_history=((60.0, 99.0),))))
+    assert (lag.seconds, lag.high) == (13, 13)
+
+
+# E8: clocks that differ
+
+
+def test_commit_times_are_corrected_by_the_difference_of_the_clocks():
+    workers = (worker(applying="a", applying_commit=NOW - 128.0),)
+    lag = judge(evidence(commits=commits(workers=workers), source=source(missing=9, clock_ahead=-120.0)))
+    assert lag.seconds == 8
+    assert "clocks differ by 120 s" in lag.remarks
+
+
+def test_what_arrives_before_it_was_committed_shows_the_clocks():
+    early = commits(queued_sent=NOW + 59, queued_commit=NOW + 59, workers=(worker(applied_commit=NOW + 59),))
+    lag = judge(evidence(commits=early))
+    assert lag.seconds == 0
+    assert lag.high == pytest.approx(1)
+    assert lag.remarks == ("clocks seem to differ by 60 s",)
+
+
+def test_a_lag_that_never_changes_is_the_clocks():
+    skewed = evidence(mariadb(), heartbeat=heartbeat(119.7), before=before(of=mariadb()))
+    assert judge(skewed).seconds == 119.7
+    assert judge(skewed).offset == 119.7
+    offsets = (119.1, 120.4, 119.3, 120.2, 119.5)
+    known = judge(skewed._replace(before=skewed.before._replace(offsets=offsets)))
+    assert known.seconds == pytest.approx(0.2)
+    assert "clocks seem to differ by 120 s" in known.remarks
+    few = judge(skewed._replace(before=skewed.before._replace(offsets=offsets[1:])))
+    assert few.seconds == 119.7
+
+
+def test_a_channel_that_works_tells_nothing_of_clocks():
+    assert judge(evidence(channel(applier=busy()), commits=commits())).offset is None
+    assert judge(evidence(commits=commits(), backlog=2)).offset is None
+
+
+# E10: intended delays
+
+
+def test_an_event_that_waits_for_its_time_is_no_lag():
+    waits = channel(delay=3600.0, remaining_delay=1200.0, seconds_behind=2400.0, applied=ELSEWHERE)
+    lag = judge(evidence(waits, commits=commits(workers=(worker(applied_commit=NOW - 90_000),)), backlog=8))
+    assert (lag.seconds, lag.by, lag.delayed) == (0, "intended delay", 2400)
+
+
+def test_only_what_exceeds_the_delay_is_lag():
+    workers = (worker(applying="a", applying_commit=NOW - 3700),)
+    late = channel(delay=3600.0, seconds_behind=3700.0, applier=busy())
+    lag = judge(evidence(late, commits=commits(workers=workers)))
+    assert (lag.seconds, lag.high, lag.delayed) == (100, 100, 3600)
+
+
+def test_a_delay_that_is_not_kept_is_told():
+    lag = judge(evidence(channel(delay=3600.0), commits=commits()))
+    assert lag.remarks == ("the delay of 1 h is not kept",)
+    kept = commits(workers=(worker(applied_commit=NOW - 3601),))
+    assert judge(evidence(channel(delay=3600.0), commits=kept)).remarks == ()
+
+
+# gathered from the whole
+
+
+def test_an_unusual_quiet_is_told_before_it_is_silence():
+    quiet = commits(queued_at=NOW - 15, queued_sent=NOW - 15)
+    lag = judge(evidence(commits=quiet, before=before(transaction_gap=0.1)))
+    assert not lag.silent
+    assert lag.remarks == ("quiet for 15 s, unusual for this source",)
+    assert judge(evidence(commits=quiet, before=before(transaction_gap=1.0))).remarks == ()
+
+
+def test_bytes_are_told_where_transactions_cannot_be_counted():
+    there = source(
+        missing=None, not_received=None, errant=None, sequence=9e9, replica_sequence=8e9, octets=5 << 20
+    )
+    lag = judge(evidence(channel(seconds_behind=40.0, applier=busy(), received_gtids=""), source=there))
+    assert lag.seconds == 40
+    assert lag.remarks == ("5 MiB of binary log not applied",)
+
+
+def test_the_parts_of_a_lag_add_up():
+    late = commits(queued_commit=NOW - 40, queued_sent=NOW - 30, queued_at=NOW - 10)
+    workers = (worker(applying=f"{UUID}:7", applying_commit=NOW - 45),)
+    lag = judge(evidence(channel(applier=busy()), commits=late._replace(workers=workers)))
+    assert (lag.upstream, lag.transport, lag.apply) == (10, 20, 15)
+    assert lag.seconds == 45

@@ -1,0 +1,186 @@
+"""What check_replication_lag says of a replica, from run to run."""
+
+import runpy
+import time
+from pathlib import Path
+
+import pytest
+from fake_replica import FakeReplica
+from stallwatch.options import mysql
+
+PLUGIN = runpy.run_path(str(Path(__file__).parents[2] / "plugins" / "check_replication_lag"))
+
+
+@pytest.fixture
+def replica():
+    return FakeReplica()
+
+
+@pytest.fixture
+def look(replica, tmp_path, monkeypatch):
+    """Run the plugin at that replica, a minute after the last time."""
+    monkeypatch.setattr(mysql, "connect", lambda *_: replica)
+    clock = {"now": 1_000_000.0}
+    monkeypatch.setattr(time, "time", lambda: clock["now"])
+    monkeypatch.setattr(time, "sleep", lambda _: None)
+
+    def run(*arguments, after=60.0):
+        clock["now"] += after
+        replica.later(after)
+        status, text = PLUGIN["check"].run(PLUGIN["findings"], ["--state-dir", str(tmp_path), *arguments])
+        return status, text
+
+    return run
+
+
+def first_line(text):
+    return text.splitlines()[0].partition(" | ")[0]
+
+
+def test_a_healthy_replica_is_ok_and_costs_few_statements(look, replica):
+    replica.channel()
+    status, text = look()
+    assert status == 0
+    assert first_line(text) == "REPLICATION_LAG OK - replica of db1:3306 0 s behind (commit time)"
+    assert len(replica.asked) == 5
+
+
+def test_each_channel_has_its_numbers(look, replica):
+    replica.channel("east")
+    replica.channel("west")
+    _, text = look()
+    perfdata = text.splitlines()[0].partition(" | ")[2].split()
+    assert [item.partition("=")[0] for item in perfdata if "_lag=" in item] == [
+        "east_lag", "east_transport_lag", "east_apply_lag",
+        "west_lag", "west_transport_lag", "west_apply_lag",
+    ]  # fmt: skip
+
+
+def test_the_worst_channel_comes_first(look, replica):
+    replica.channel("east")
+    replica.channel("west", Replica_SQL_Running="No", Last_SQL_Errno=1062, Last_SQL_Error="Duplicate entry")
+    replica.applies("east", committed=700)
+    status, text = look()
+    assert status == 2
+    assert "channel west: the applier stopped with error 1062: Duplicate entry" in first_line(text)
+    assert "\n[CRITICAL] channel east 700 s behind (commit time" in text
+
+
+def test_a_lag_has_its_cause(look, replica):
+    replica.applies(committed=312)
+    status, text = look()
+    assert status == 1
+    assert "REPLICATION_LAG WARNING - replica of db1:3306 312 s behind (commit time" in first_line(text)
+    assert "lag=312s;60;600" in text
+
+
+@pytest.mark.parametrize(
+    ("state", "status"), [(None, 3), ("ok", 0), ("warning", 1), ("critical", 2), ("unknown", 3)]
+)
+def test_what_is_no_replica_is_what_the_user_says(look, state, status):
+    said, text = look(*(["--not-replica", state] if state else []))
+    assert said == status
+    assert "db2:3306 (MySQL 9.7.2) is not a replica" in text
+
+
+def test_channels_can_be_chosen_and_left_out(look, replica):
+    for name in ("east", "west", "dev"):
+        replica.channel(name)
+    replica.channel("dev", Replica_IO_Running="No")
+    assert look("--ignore-channel", "dev")[0] == 0
+    assert look("--channel", "east", "--channel", "we.*")[0] == 0
+    status, text = look("--channel", "d.*")
+    assert status == 2
+    assert "channel dev: the receiver was stopped by hand" in text
+    status, text = look("--channel", "north")
+    assert status == 3
+    assert 'its channels are "east", "west", "dev"' in text
+
+
+def test_the_default_channel_has_an_empty_name(look, replica):
+    replica.channel()
+    replica.channel("east", Replica_IO_Running="No")
+    assert look("--channel", "")[0] == 0
+    assert look("--ignore-channel", "")[0] == 2
+
+
+def test_a_receiver_that_connects_is_critical_after_its_grace(look, replica):
+    replica.channel(Replica_IO_Running="Connecting", Last_IO_Errno=2003, Last_IO_Error="cannot connect")
+    states = [look()[0] for _ in range(4)]
+    assert states == [1, 1, 1, 2]
+    replica.channel(Replica_IO_Running="Yes", Last_IO_Errno=0)
+    assert look()[0] == 0
+    replica.channel(Replica_IO_Running="Connecting")
+    assert look()[0] == 1
+
+
+def test_the_grace_can_be_set(look, replica):
+    replica.channel(Replica_IO_Running="Connecting")
+    assert [look("--connecting-grace", "0")[0] for _ in range(2)] == [1, 2]
+
+
+def test_a_source_that_is_not_heard_of_is_a_warning_although_both_threads_run(look, replica):
+    replica.channel()
+    look()
+    replica.receivers[""]["contact"] = 80.0
+    status, text = look(after=80.0)
+    assert status == 1
+    assert "no event or heartbeat for 80 s: a heartbeat is due every 30 s" in first_line(text)
+
+
+def test_commit_times_that_are_denied_cost_accuracy_not_the_lag(look, replica):
+    replica.channel()
+    replica.denied = {"performance_schema": "SELECT ON performance_schema.*"}
+    status, text = look()
+    assert status == 0
+    assert "without commit times" in text
+    assert "(Seconds_Behind" in first_line(text)
+
+
+def test_a_status_that_is_denied_is_unknown(look, replica):
+    replica.channel()
+    replica.denied = {"SHOW REPLICA STATUS": "REPLICATION CLIENT"}
+    status, text = look()
+    assert status == 3
+    assert "GRANT REPLICATION CLIENT" in text
+
+
+def test_a_fork_that_knows_only_the_old_statement_is_asked_that(look, replica):
+    replica.channel()
+    replica.unknown = ("SHOW REPLICA STATUS",)
+    assert look()[0] == 0
+
+
+def test_a_lag_that_grows_is_seen_coming(look, replica):
+    replica.applies(committed=100)
+    for lag in (100, 130, 160, 190, 220):
+        replica.applies(committed=lag)
+        status, text = look("-w", "1000", "-c", "2000")
+    assert status == 0
+    assert "falling behind 0.5 s/s (applies at 0.50 of real time), WARNING in 26 min" in first_line(text)
+    replica.applies(committed=250)
+    status, text = look("-w", "1000", "-c", "2000", "--horizon", "1h")
+    assert status == 1
+    assert "CRITICAL in 58 min 20 s" in first_line(text)
+
+
+def test_the_pace_of_the_article_reads_as_it_was(look, replica):
+    for hour in range(25):  # a backup of 24 h left the replica 11 h behind
+        replica.applies(committed=hour * 11 / 24 * 3600)
+        _, text = look("-w", "1d", "-c", "2d", after=3600.0)
+    assert "11 h behind" in first_line(text)
+    assert "(applies at 0.54 of real time)" in first_line(text)
+
+
+def test_a_lag_that_shrinks_says_when_it_is_over(look, replica):
+    for lag in (900, 810, 720, 630, 540):
+        replica.applies(committed=lag)
+        _, text = look()
+    assert "catching up, done in 6 min" in first_line(text)
+
+
+def test_what_is_remembered_belongs_to_what_was_asked_for(look, replica, tmp_path):
+    replica.channel("east")
+    look()
+    look("--channel", "east")
+    assert len(list(tmp_path.glob("replication_lag-*.json"))) == 2

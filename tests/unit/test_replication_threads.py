@@ -1,0 +1,62 @@
+"""What a receiver or an applier that does not run means for the state of its channel."""
+
+import pytest
+from stallwatch.probes.replication import threads
+from stallwatch.probes.replication.channel import Thread, channel
+from stallwatch.reading import State
+
+GRACE = threads.Grace(connecting=120, backup=7200)
+
+
+def of(receiver="Yes", applier="Yes", errno=0):
+    return channel({"Replica_IO_Running": receiver, "Replica_SQL_Running": applier, "Last_SQL_Errno": errno})
+
+
+def judged(one, connecting=0.0, stopped=0.0, *, backup=False):
+    return threads.state(one, threads.Standing(connecting, stopped), GRACE, backup=backup)
+
+
+@pytest.mark.parametrize(
+    ("one", "state"),
+    [
+        (of(), State.OK),
+        (of(applier="No"), State.CRITICAL),
+        (of(applier="No", errno=1062), State.CRITICAL),
+        (of(receiver="No"), State.CRITICAL),
+        (of(receiver="Connecting"), State.WARNING),
+        (of(receiver="Preparing"), State.WARNING),  # MariaDB
+        (of(receiver="Something new"), State.CRITICAL),
+        (of(receiver=""), State.CRITICAL),
+    ],
+)
+def test_a_thread_that_does_not_run_is_critical_one_that_connects_may_heal(one, state):
+    assert judged(one) is state
+
+
+def test_connecting_for_longer_than_the_grace_is_critical():
+    connecting = of(receiver="Connecting")
+    assert judged(connecting, connecting=120) is State.WARNING
+    assert judged(connecting, connecting=121) is State.CRITICAL
+
+
+def test_a_running_backup_excuses_a_stopped_applier_for_its_grace():
+    stopped = of(applier="No")
+    assert judged(stopped, stopped=7200, backup=True) is State.WARNING
+    assert judged(stopped, stopped=7201, backup=True) is State.CRITICAL
+
+
+def test_a_running_backup_excuses_no_error_and_no_stopped_receiver():
+    assert judged(of(applier="No", errno=1062), backup=True) is State.CRITICAL
+    assert judged(of(receiver="No"), backup=True) is State.CRITICAL
+
+
+def test_an_excused_applier_does_not_hide_a_receiver_that_has_been_connecting_for_too_long():
+    both = of(receiver="Connecting", applier="No")
+    assert judged(both, connecting=121, stopped=121, backup=True) is State.CRITICAL
+
+
+def test_a_thread_keeps_the_words_of_its_server():
+    error = "error connecting to master"
+    row = {"Slave_IO_Running": "Connecting", "Slave_IO_State": "Connecting to master", "Last_IO_Errno": 2003,
+           "Last_IO_Error": error}  # fmt: skip
+    assert channel(row).receiver == Thread("Connecting", "Connecting to master", 2003, error)

@@ -1,0 +1,139 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from stallwatch.probes.replication.history import Sample
+from stallwatch.probes.replication.lag import Lag
+from stallwatch.probes.replication.trend import Trend, breach, time_to_catch_up, trend, words
+from stallwatch.units import Range
+
+START = 1_795_000_000.0
+HOUR = 3600.0
+LIMITS = {"warning": Range("60", "s"), "critical": Range("600", "s")}
+NONE = {"warning": None, "critical": None}
+
+
+def samples(lags, every=60.0, *, at_least=False):
+    return [Sample(START + every * number, lag, at_least) for number, lag in enumerate(lags)]
+
+
+def lag(seconds, high=1e9):
+    return Lag(seconds, high=high)
+
+
+def test_eleven_hours_in_a_day_are_applied_at_half_of_real_time():
+    found = trend(samples([11 * HOUR * number / 1440 for number in range(60)]))
+    assert found.slope == pytest.approx(0.458, abs=0.001)
+    assert found.samples == 15
+    assert words(found, lag(11 * HOUR), NONE) == "falling behind 0.46 s/s (applies at 0.54 of real time)"
+
+
+def test_after_the_backup_it_catches_up():
+    lags = [10.75 * HOUR + 1.5 * 60 * left for left in range(20, -1, -1)]
+    found = trend(samples(lags))
+    assert found.slope == pytest.approx(-1.5)
+    assert time_to_catch_up(found, lags[-1]) == pytest.approx(7 * HOUR + 600)
+    assert words(found, lag(lags[-1]), LIMITS) == "catching up, done in 7 h 10 min"
+
+
+def test_the_next_threshold_is_told():
+    found = Trend(0.46, 240.0, 5)
+    assert words(found, lag(312), LIMITS).endswith("of real time), CRITICAL in 10 min 26 s")
+    assert words(found, lag(14), LIMITS).endswith(", WARNING in 1 min 40 s")
+    assert words(found, lag(700), LIMITS).endswith("of real time)")
+    assert words(found, lag(312), NONE).endswith("of real time)")
+    inside = {"warning": Range("@10:20", "s"), "critical": Range("~:", "s")}
+    assert words(found, lag(5), inside).endswith("of real time)")
+
+
+def test_an_applier_that_applies_nothing_stands_still():
+    found = trend(samples([60.0 * number for number in range(6)]))
+    assert words(found, lag(300), NONE) == "falling behind 1 s/s (stands still)"
+
+
+def test_a_breach_is_predicted_within_the_horizon():
+    found = Trend(0.5, 240.0, 5)
+    assert breach(found, lag(300), LIMITS, 600) == "CRITICAL in 10 min"
+    assert breach(found, lag(300), LIMITS, 599) == ""
+    assert breach(found, lag(601), LIMITS, 599) == ""  # that is no prediction
+    assert breach(Trend(-0.5, 240.0, 5), lag(300), LIMITS, 600) == ""
+    assert breach(found, lag(300, high=None), LIMITS, 600) == ""
+    assert breach(None, lag(300), LIMITS, 600) == ""
+
+
+@pytest.mark.parametrize("lags", [[], [1.0], [1.0, 2.0, 3.0, 4.0]])
+def test_a_few_samples_are_no_trend(lags):
+    assert trend(samples(lags)) is None
+
+
+def test_runs_by_hand_between_two_checks_are_no_trend():
+    usual = samples([0.0] * 10)
+    by_hand = [Sample(usual[-1].at + number, float(number), at_least=False) for number in range(1, 6)]
+    found = trend(usual + by_hand)
+    assert found.span >= 180
+    assert abs(found.slope) < 0.1
+
+
+@pytest.mark.parametrize(("slope", "span"), [(0.019, 6000.0), (0.5, 4.0), (0.0, 600.0)])
+def test_noise_is_not_told(slope, span):
+    assert words(Trend(slope, span, 5), lag(100), LIMITS) == ""
+    assert breach(Trend(slope, span, 5), lag(599.9), LIMITS, 1e9) == ""
+
+
+def test_whole_seconds_are_no_trend():
+    assert words(trend(samples([0.0, 1.0, 0.0, 1.0, 1.0, 0.0, 1.0])), lag(1.0), LIMITS) == ""
+
+
+def test_a_lag_that_begins_is_told_although_long_was_none():
+    found = trend(samples([0.0] * 20 + [30.0, 60.0, 90.0, 120.0]))
+    assert found.slope == pytest.approx(0.5)
+
+
+def test_a_bad_sample_bends_nothing():
+    found = trend(samples([60.0, 90.0, 0.0, 150.0, 180.0, 210.0]))
+    assert found.slope == pytest.approx(0.5)
+
+
+def test_a_lower_bound_is_no_sample():
+    assert trend(samples([10.0, 20.0, 30.0, 40.0, 50.0, 60.0], at_least=True)) is None
+    mixed = samples([0.0] * 5, at_least=True) + samples([10.0] * 9)[5:]
+    assert trend(mixed) is None
+
+
+def test_a_lag_that_jumps_faster_than_time_begins_anew():
+    assert trend(samples([0.0] * 10 + [86_400.0] * 4)) is None
+    assert trend(samples([0.0] * 10 + [86_400.0] * 5)).slope == 0
+
+
+def test_a_clock_that_went_back_begins_anew():
+    early = samples([0.0] * 10)
+    late = [Sample(at - 3600, seconds, known) for at, seconds, known in samples([50.0] * 4)]
+    assert trend(early + late) is None
+
+
+def test_nothing_to_catch_up_is_not_told():
+    assert words(Trend(-1.0, 240.0, 5), lag(0.0), LIMITS) == ""
+    assert words(None, lag(5.0), LIMITS) == ""
+    assert words(Trend(1.0, 240.0, 5), lag(None), LIMITS) == ""
+
+
+@given(
+    slope=st.floats(-3, 1),
+    start=st.floats(0, 1e6),
+    every=st.floats(1, 3600),
+    count=st.integers(5, 60),
+    bad=st.integers(0, 4),
+)
+def test_a_straight_line_is_found_whatever_one_sample_says(slope, start, every, count, bad):
+    lags = [start + (3 * 3600 * 60 if slope < 0 else 0) + slope * every * number for number in range(count)]
+    lags[-1 - bad] -= 1.0
+    found = trend(samples(lags, every))
+    assert found is not None
+    assert found.slope == pytest.approx(slope, abs=1.1 / every)
+    assert found.samples <= 15
+
+
+@given(st.lists(st.tuples(st.floats(-1e9, 1e9), st.floats(0, 1e9), st.booleans()), max_size=60))
+def test_no_samples_break_it(raw):
+    found = trend([Sample(*one) for one in raw])
+    words(found, lag(100.0), LIMITS)
+    breach(found, lag(100.0), LIMITS, 1e6)
