@@ -70,7 +70,7 @@ class FakeReplica:
         self.now += seconds
         self.uptime += seconds
         for name, row in self.channels.items():
-            if self.receivers[name]["contact"] < seconds:
+            if self.receivers[name]["contact"] < seconds and row["Read_Source_Log_Pos"] in range(10**9):
                 row["Read_Source_Log_Pos"] += 100
                 row["Exec_Source_Log_Pos"] += 100
 
@@ -110,6 +110,6 @@ class FakeReplica:
     def _receiver(self, row):
         sent = self.now - row["contact"] - row["transport"]
         return {
-            **row, "now": self.now, "queued_commit": sent, "queued_sent": sent,
-            "queued_at": self.now - row["contact"],
+            "now": self.now, "queued_commit": sent, "queued_sent": sent,
+            "queued_at": self.now - row["contact"], **row,
         }  # fmt: skip

@@ -184,3 +184,46 @@ def test_what_is_remembered_belongs_to_what_was_asked_for(look, replica, tmp_pat
     look()
     look("--channel", "east")
     assert len(list(tmp_path.glob("replication_lag-*.json"))) == 2
+
+
+def test_a_channel_may_be_called_anything(look, replica):
+    replica.channel("a|b\nc'd=e")
+    status, text = look()
+    assert status == 0
+    assert text.count("|") == 1
+    assert "a_b_c_d_e_lag=0s;60;600" in text.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        {"Seconds_Behind_Source": "many"},
+        {"Seconds_Behind_Source": float("nan")},
+        {"Seconds_Behind_Source": -5},
+        {"Read_Source_Log_Pos": "1e400"},
+        {"Retrieved_Gtid_Set": "not a set", "Executed_Gtid_Set": "x" * 100_000},
+        {"SQL_Delay": "inf"},
+        {"SQL_Remaining_Delay": "soon"},
+        {"Source_Port": None, "Source_Host": None},
+        {"Replica_IO_Running": None},
+        {"Last_SQL_Error": "\x00\x1b[31m|" * 10_000, "Last_SQL_Errno": 1, "Replica_SQL_Running": "No"},
+    ],
+)
+def test_a_lying_server_is_never_a_crash(look, replica, lie):
+    replica.channel(**lie)
+    for arguments in ((), ("-v",)):
+        status, text = look(*arguments)
+        assert status in {0, 1, 2, 3}
+        assert "internal error" not in text
+        assert "nan" not in text
+        assert "\x1b" not in text
+
+
+@pytest.mark.parametrize("moment", ["queued_at", "queued_commit", "last_heartbeat", "queueing_commit"])
+@pytest.mark.parametrize("value", [1e18, -1e18, float("inf"), "yesterday"])
+def test_moments_that_make_no_sense_are_never_a_crash(look, replica, moment, value):
+    replica.channel()
+    replica.receivers[""][moment] = value
+    status, text = look()
+    assert "internal error" not in text
+    assert status in {0, 1, 2, 3}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 TYPE_CHECKING = False
@@ -99,6 +100,15 @@ def _gtids(text: str) -> str:
     return "".join(text.split())  # MySQL breaks long sets into lines
 
 
+def finite(value: object) -> float | None:
+    """Read a number; what is none, or not finite, is not known."""
+    try:
+        number = float(str(value))
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
 class _Row:
     """A row whose columns may have several names; what is not there is nothing."""
 
@@ -112,10 +122,7 @@ class _Row:
         return ""
 
     def number(self, *names: str) -> float | None:
-        try:
-            return float(self.text(*names))
-        except ValueError:
-            return None
+        return finite(self.text(*names))
 
     def count(self, *names: str) -> int:
         return int(self.number(*names) or 0)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from stallwatch.probes.replication.channel import channel
+from stallwatch.probes.replication.channel import channel, finite
 from stallwatch.probes.replication.commits import Commits, Worker
+from stallwatch.sources.mysql import MysqlError, UnknownStatementError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,8 +75,6 @@ class Appliers(NamedTuple):
 
 def channels(server: Server) -> list[Channel]:
     """Ask for all channels; none: the server is no replica. Raises MysqlError."""
-    from stallwatch.sources.mysql import UnknownStatementError
-
     first, *others = _statements(server.flavour)
     try:
         rows = server.rows(first)
@@ -97,13 +96,13 @@ def _statements(flavour: Flavour) -> list[str]:
 def facts(server: Server) -> Facts:
     """Ask for the server's clock and settings; no privilege is needed. Raises MysqlError."""
     renamed = not server.flavour.mariadb and server.flavour.version >= _REPLICA_NET_TIMEOUT
-    (row,) = server.rows(_FACTS.format(net_timeout=f"{'replica' if renamed else 'slave'}_net_timeout"))
-    (uptime,) = server.rows("SHOW GLOBAL STATUS LIKE 'Uptime'")
+    row = _only(server, _FACTS.format(net_timeout=f"{'replica' if renamed else 'slave'}_net_timeout"))
+    uptime = _only(server, "SHOW GLOBAL STATUS LIKE 'Uptime'")
     return Facts(
         now=_moment(row["now"]) or 0.0,
         server_id=_count(row["id"]),
-        uptime=float(uptime["Value"] or 0),
-        net_timeout=float(row["net_timeout"] or 0),
+        uptime=finite(uptime["Value"]) or 0.0,
+        net_timeout=finite(row["net_timeout"]) or 0.0,
         read_only=str(row["read_only"]) in {"1", "ON"},
     )
 
@@ -162,14 +161,21 @@ def appliers(server: Server) -> Appliers:
     MariaDB 10.5 to 11.8 (Slave_SQL); no version tells which channel it belongs to.
     """
     rows = server.rows(_REPLICATION_THREADS)
-    idle = [float(row["time"] or 0) for row in rows if _NOTHING_TO_APPLY in str(row["state"])]
+    idle = [finite(row["time"]) or 0.0 for row in rows if _NOTHING_TO_APPLY in str(row["state"])]
     return Appliers(visible=bool(rows), idle=tuple(idle))
+
+
+def _only(server: Server, sql: str) -> Row:
+    rows = server.rows(sql)
+    if len(rows) != 1:
+        raise MysqlError(f"{server.where} gave {len(rows)} rows instead of one: asked {sql}")
+    return rows[0]
 
 
 def _moment(value: Value) -> float | None:
     """Read seconds; a moment that never was is 0000-00-00, whose UNIX_TIMESTAMP is 0."""
-    return float(value) or None if value is not None else None
+    return finite(value) or None
 
 
 def _count(value: Value) -> int:
-    return int(value or 0)
+    return int(finite(value) or 0)
