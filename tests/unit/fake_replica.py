@@ -70,7 +70,7 @@ class FakeReplica:
         self.now += seconds
         self.uptime += seconds
         for name, row in self.channels.items():
-            if self.receivers[name]["contact"] < seconds and row["Read_Source_Log_Pos"] in range(10**9):
+            if self.receivers[name]["contact"] < seconds and isinstance(row["Read_Source_Log_Pos"], int):
                 row["Read_Source_Log_Pos"] += 100
                 row["Exec_Source_Log_Pos"] += 100
 

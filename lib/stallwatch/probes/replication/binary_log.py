@@ -6,6 +6,7 @@ import re
 
 from stallwatch.probes.replication.channel import Position
 from stallwatch.probes.replication.evidence import Source
+from stallwatch.probes.replication.status import only
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def compare(source: Server, channel: Channel) -> Source:
     The replica's place is older than the answer, so a little is always on its way; only nothing is certain.
     """
     end = _end(source)
-    (row,) = source.rows("SELECT @@global.max_binlog_size AS size")
+    row = only(source, "SELECT @@global.max_binlog_size AS size")
     size = int(row["size"] or 1)
     return Source(
         where="",

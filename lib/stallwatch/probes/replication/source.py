@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from stallwatch.probes.replication import binary_log, gtid
 from stallwatch.probes.replication.evidence import Source
+from stallwatch.probes.replication.status import only
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class Identity(NamedTuple):
 
 def identity(server: Server) -> Identity:
     """Ask a server who it is; no privilege is needed. Raises MysqlError."""
-    (row,) = server.rows(_ID if server.flavour.mariadb else _WHO)
+    row = only(server, _ID if server.flavour.mariadb else _WHO)
     return Identity(int(row["id"] or 0), str(row.get("uuid") or ""))
 
 
@@ -73,7 +74,7 @@ def _clock_ahead(source: Server, replica: Server) -> float | None:
 def _clock(server: Server) -> tuple[float, float]:
     """Give by how much a server's clock is ahead of our monotonic one, and how long the question took."""
     begun = time.monotonic()
-    (row,) = server.rows(_CLOCK)
+    row = only(server, _CLOCK)
     took = time.monotonic() - begun
     return float(row["now"] or 0) - (begun + took / 2), took
 
@@ -115,7 +116,7 @@ def _compare_sets(source: Server, replica: Server, channel: Channel, *, several:
 
 
 def _executed(server: Server) -> gtid.GtidSet:
-    (row,) = server.rows(_EXECUTED)
+    row = only(server, _EXECUTED)
     return gtid.parse(str(row["executed"] or ""))
 
 
@@ -153,7 +154,7 @@ class _Positions(NamedTuple):
 
 
 def _positions(server: Server) -> _Positions:
-    (row,) = server.rows(_POSITIONS)
+    row = only(server, _POSITIONS)
     return _Positions(gtid.position(str(row["written"] or "")), gtid.position(str(row["applied"] or "")))
 
 

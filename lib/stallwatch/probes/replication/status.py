@@ -96,8 +96,8 @@ def _statements(flavour: Flavour) -> list[str]:
 def facts(server: Server) -> Facts:
     """Ask for the server's clock and settings; no privilege is needed. Raises MysqlError."""
     renamed = not server.flavour.mariadb and server.flavour.version >= _REPLICA_NET_TIMEOUT
-    row = _only(server, _FACTS.format(net_timeout=f"{'replica' if renamed else 'slave'}_net_timeout"))
-    uptime = _only(server, "SHOW GLOBAL STATUS LIKE 'Uptime'")
+    row = only(server, _FACTS.format(net_timeout=f"{'replica' if renamed else 'slave'}_net_timeout"))
+    uptime = only(server, "SHOW GLOBAL STATUS LIKE 'Uptime'")
     return Facts(
         now=_moment(row["now"]) or 0.0,
         server_id=_count(row["id"]),
@@ -165,7 +165,8 @@ def appliers(server: Server) -> Appliers:
     return Appliers(visible=bool(rows), idle=tuple(idle))
 
 
-def _only(server: Server, sql: str) -> Row:
+def only(server: Server, sql: str) -> Row:
+    """Ask for a single row. Raises MysqlError."""
     rows = server.rows(sql)
     if len(rows) != 1:
         raise MysqlError(f"{server.where} gave {len(rows)} rows instead of one: asked {sql}")
