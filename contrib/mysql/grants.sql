@@ -4,12 +4,12 @@
 CREATE USER 'mon'@'monitoring.example' IDENTIFIED BY 'change me';
 
 -- On a replica:
--- the replication status: nothing is known without it
+-- the replication status, without which all is unknown
 /*!50700 GRANT REPLICATION CLIENT ON *.* TO 'mon'@'monitoring.example' */;
 /*M! GRANT SLAVE MONITOR ON *.* TO 'mon'@'monitoring.example' */;
--- whether the link is silent (MariaDB, 5.7), locks, transactions, InnoDB's status
+-- other connections, transactions, row locks, how InnoDB is
 GRANT PROCESS ON *.* TO 'mon'@'monitoring.example';
--- commit times (MySQL 8), who holds locks, which programs are connected
+-- commit times, who holds locks, which programs are connected
 GRANT SELECT ON performance_schema.* TO 'mon'@'monitoring.example';
 
 -- On a source, for --source:

@@ -89,12 +89,15 @@ def test_settings_that_make_no_sense_give_no_stall_point():
     assert redo.before_8_0_30(100, {"innodb_log_file_size": "much"}) is None
 
 
-def test_a_metric_that_is_not_enabled_is_not_read():
-    server = RecordedServer("my57")
-    server.rows = lambda sql, *_, **__: (
-        [{"NAME": "log_lsn_checkpoint_age", "COUNT": 0, "STATUS": "disabled"}] * ("INNODB_METRICS" in sql)
-    )
-    assert gather(server, [], lambda _: True, lambda _: None).redo is None
+@pytest.mark.parametrize("state", [{"STATUS": "disabled"}, {"ENABLED": 0}])
+def test_a_metric_that_is_not_enabled_is_not_read(state):
+    class Disabled(RecordedServer):
+        def rows(self, sql, **more):
+            if "INNODB_METRICS" not in sql:
+                return super().rows(sql, **more)
+            return [{"NAME": "log_lsn_checkpoint_age", "COUNT": 0, **state}]
+
+    assert gather(Disabled("my57"), [], lambda _: True, lambda _: None).redo is None
 
 
 def test_without_process_5_7_does_not_tell():

@@ -275,6 +275,18 @@ def test_r5_a_table_s_lock_and_the_backup_lock():
     assert "UNLOCK INSTANCE" in found.advice
 
 
+def test_r5_nobody_is_told_to_kill_an_applier():
+    other = lock("SHARED", 13)
+    seen = looks(WAITS, HOLDER, applier(number=13, seconds=999.0))
+    own = commits(workers=(worker(thread=61),))
+    threads = (Thread(61, APPLIER, None),)
+    known = evidence(case().evidence.channel, commits=own)
+    both = case(known=known, looks=seen, threads=threads, locks=(HELD, other, AWAITED))
+    assert "KILL 204" in locked.r5_server_locked(both).advice
+    alone = case(known=known, looks=seen, threads=threads, locks=(other, AWAITED))
+    assert "KILL" not in locked.r5_server_locked(alone).advice
+
+
 def test_r5_needs_two_looks_of_three():
     once = [*looks(WAITS, times=1), *looks(applier(), times=2)]
     twice = [*looks(WAITS, times=2), *looks(applier(), times=1)]
@@ -333,6 +345,12 @@ def test_r6_without_a_blocker_says_where_to_look():
     seen = looks(applier(), transactions=[BLOCKED])
     assert "sys.innodb_lock_waits" in locked.r6_row_locked(case(looks=seen)).advice
     assert "INNODB_LOCK_WAITS" in locked.r6_row_locked(case(looks=seen, flavour=MARIADB)).advice
+
+
+def test_r6_nobody_is_told_to_kill_an_applier():
+    other = transaction(13, age=90.0)
+    seen = looks(applier(), applier(number=13), transactions=[BLOCKED, other])
+    assert locked.r6_row_locked(case(looks=seen, row_locks=(RowLock(BLOCKED.id, other.id),))) is None
 
 
 def test_r6_against():
@@ -593,17 +611,24 @@ def test_r21_no_space_for_relay_logs():
     assert storing.r21_no_relay_space(case()) is None
 
 
+def at_work(count):
+    """Looks at so many statements, and at us."""
+    running = [process(100 + number, command="Query", info="SELECT 1") for number in range(count + 1)]
+    return looks(applier(), process(), process(2, command="Binlog Dump GTID"), *running)
+
+
 def test_r22_other_load():
-    busy = counted({"Threads_running": 48.0}, Threads_running=51.0)
-    found = storing.r22_other_load(case(counted=busy, host=load(10.0)))
-    assert found.what == "48 threads run on 8 processors"
-    assert storing.r22_other_load(case(counted=busy)) is None
-    assert (
-        storing.r22_other_load(
-            case(counted=counted({"Threads_running": 4.0}, Threads_running=51.0), host=load(1))
-        )
-        is None
-    )
+    found = storing.r22_other_load(case(looks=at_work(48), host=load(10.0)))
+    assert found.what == "48 statements run on 8 processors"
+
+
+def test_r22_against():
+    assert storing.r22_other_load(case(looks=at_work(48))) is None
+    assert storing.r22_other_load(case(looks=at_work(15), host=load(10.0))) is None
+    once = [*at_work(48)[:2], *at_work(2)[:1]]
+    assert storing.r22_other_load(case(looks=once, host=load(10.0))) is None
+    idle = [applier("Waiting for work from SQL thread", number=number) for number in range(100)]
+    assert storing.r22_other_load(case(looks=looks(*idle), host=load(10.0))) is None
 
 
 # R16, R17, R19, R23
@@ -665,6 +690,7 @@ def test_r19_commits_that_take_long():
         "the appliers commit 100 % of the time (sync_binlog = 1, innodb_flush_log_at_trx_commit = 1)"
     )
     assert "(" not in applying.r19_commits_slowly(case(looks=commits_, settings={})).what
+    assert applying.r19_commits_slowly(case(looks=looks(applier("Commit", command="Slave_SQL"))))
 
 
 def test_r19_against():

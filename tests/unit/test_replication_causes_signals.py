@@ -29,9 +29,11 @@ from stallwatch.probes.replication.causes import (
     transactions,
 )
 from stallwatch.probes.replication.causes.asking import Asking
+from stallwatch.probes.replication.causes.backups import Tools
 from stallwatch.probes.replication.causes.processes import Process, Program
 from stallwatch.probes.replication.causes.signals import Look, Signals
-from stallwatch.probes.replication.causes.statement import PROCESS, Statement
+from stallwatch.probes.replication.causes.statement import Statement
+from stallwatch.probes.replication.privileges import PROCESS
 from stallwatch.sources.host import Running
 from stallwatch.sources.mysql import DeniedError, MissingTableError, NoAnswerError, UnreachableError
 
@@ -78,7 +80,7 @@ def test_what_is_denied_is_asked_once_and_told_once():
     assert one.rows(Statement("SELECT 3")) == []
     assert server.asked == ["SELECT 1", "SELECT 2", "SELECT 3"]
     assert list(one.missing.values()) == [
-        "other connections, transactions and row locks (needs PROCESS)",
+        "other connections, transactions, row locks, how InnoDB is (needs PROCESS)",
         "part of it (needs SELECT on performance_schema.threads)",
     ]
 
@@ -327,22 +329,25 @@ def test_a_mariabackup_is_known_by_its_connections():
     }
     programs = {int(row[0]): Program("", int(row[2])) for row in table if row[1:2] == ["_pid"]}
     running = [Running(26920, "mariabackup", 7200.0)]
-    (found,) = backups.find(connected, programs, [], running)
+    (found,) = backups.find(connected, programs, [], Tools(running))
     assert found == backups.Backup("mariabackup", 26920, (165, 166, 167, 168), 7200.0)
     assert found.stops_applier
-    assert backups.find(connected, programs, [], []) == ()
+    assert backups.find(connected, programs, [], Tools()) == ()
 
 
 def test_a_tool_that_is_connected_to_another_server_is_not_ours():
     running = [Running(26920, "mariabackup", 60.0)]
-    assert backups.find({}, {1: Program("mysql", 4)}, [], running) == ()
+    assert backups.find({}, {1: Program("mysql", 4)}, [], Tools(running)) == ()
     elsewhere = {7: process(7, host="web1:4711")}
-    assert backups.find(elsewhere, {7: Program("", 26920)}, [], running) == ()
+    assert backups.find(elsewhere, {7: Program("", 26920)}, [], Tools(running)) == ()
 
 
 def test_a_tool_that_nobody_can_place_may_be_ours():
-    (found,) = backups.find({}, {}, [], [Running(26920, "xtrabackup", 60.0)])
+    tools = Tools([Running(26920, "xtrabackup", 60.0)])
+    (found,) = backups.find({}, {}, [], tools)
     assert not found.certain
+    (found,) = backups.find({}, {}, [], tools._replace(for_us=True))
+    assert found.certain
 
 
 @pytest.mark.parametrize(
@@ -360,14 +365,16 @@ def test_dumps_by_program_or_statement(part, connection, tool):
     }
     attributes = [{"id": row[0], "name": row[1], "value": row[2]} for row in rows if len(row) == 3]
     programs = processes.programs(Asking(Server(rows=attributes), told))
-    (found,) = backups.find(listed, programs, [], [])
+    (found,) = backups.find(listed, programs, [], Tools())
     assert (found.tool, found.connections) == (tool, (connection,))
     assert not found.stops_applier
 
 
 def test_a_backup_lock_whoever_holds_it():
     held = [lock("SHARED", 42, "BACKUP LOCK"), lock("SHARED", 43, "GLOBAL")]
-    (found,) = backups.find({42: process(42, seconds=600.0)}, {42: Program("xtrabackup-proxy", 4)}, held, [])
+    (found,) = backups.find(
+        {42: process(42, seconds=600.0)}, {42: Program("xtrabackup-proxy", 4)}, held, Tools()
+    )
     assert (found.tool, found.connections, found.seconds) == ("", (42,), 600.0)
 
 
@@ -375,8 +382,8 @@ def test_one_backup_is_found_once():
     running = [Running(77, "mysqldump", 60.0)]
     reads = process(42, info="SELECT /*!40001 SQL_NO_CACHE */ * FROM `t`", host="localhost")
     held = [lock("SHARED", 42, "BACKUP LOCK")]
-    assert len(backups.find({42: reads}, {42: Program("mysqldump", 77)}, held, running)) == 1
-    assert len(backups.find({42: reads}, {}, held, running)) == 1
+    assert len(backups.find({42: reads}, {42: Program("mysqldump", 77)}, held, Tools(running))) == 1
+    assert len(backups.find({42: reads}, {}, held, Tools(running))) == 1
 
 
 # SHOW ENGINE INNODB STATUS

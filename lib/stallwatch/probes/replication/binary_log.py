@@ -13,11 +13,6 @@ if TYPE_CHECKING:
     from stallwatch.probes.replication.channel import Channel
     from stallwatch.sources.mysql import Server
 
-PRIVILEGES = {
-    "SHOW BINARY LOG STATUS": {"MySQL": "REPLICATION CLIENT"},
-    "SHOW BINARY LOGS": {"MySQL": "REPLICATION CLIENT"},
-}
-
 _SHOW_BINARY_LOG_STATUS = (8, 2, 0)  # SHOW MASTER STATUS until then; that is gone in 8.4
 _NUMBER = re.compile(r"\.(\d{1,10})$", re.ASCII)
 

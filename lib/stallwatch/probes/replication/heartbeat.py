@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     Row = dict[str, Value]
 
-PRIVILEGES = {"heartbeat table": {"MySQL": "SELECT ON {table}", "MariaDB": "SELECT ON {table}"}}
-
 # Ages are computed where the row is: no third clock, and no zone of a client's.
 _ROWS = """SELECT server_id, TIMESTAMPDIFF(MICROSECOND, ts, UTC_TIMESTAMP(6)) AS utc,
  TIMESTAMPDIFF(MICROSECOND, ts, CONVERT_TZ(UTC_TIMESTAMP(6), '+00:00', @@global.time_zone)) AS local

@@ -51,7 +51,7 @@ def ask(source: Server, replica: Server, channel: Channel, channels: Sequence[Ch
 
     The replica is read first and the source second, or else transactions on their way would seem errant;
     then the replica again, or else they would seem missing. GTIDs need no privilege; without them the
-    binary log is asked for (``binary_log.PRIVILEGES``). Raises MysqlError, GtidError.
+    binary log is asked for (``privileges.BINARY_LOG``). Raises MysqlError, GtidError.
     """
     clock_ahead = _clock_ahead(source, replica)
     if source.flavour.mariadb:

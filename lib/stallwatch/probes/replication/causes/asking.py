@@ -32,7 +32,7 @@ class Asking:
             return list(self.server.rows(statement.sql, within=LONGEST))
         except DeniedError as error:
             # Ours is one for a whole schema, the server's for each of its tables.
-            grant, shows = statement.needs or (error.grant, "part of it")
+            grant, shows = (one.mysql, one.shows) if (one := statement.needs) else (error.grant, "part of it")
             self.missing.setdefault(grant, f"{shows} (needs {grant})")
             self._useless.add(statement.sql)
         except (NoAnswerError, UnreachableError) as error:

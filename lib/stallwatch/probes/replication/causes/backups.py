@@ -24,6 +24,13 @@ _DUMPS_TABLE = "SELECT /*!40001 SQL_NO_CACHE */"
 _LOCAL = ("localhost", "127.0.0.1", "::1", "")
 
 
+class Tools(NamedTuple):
+    """The backup tools that run on the host of the server, if that is ours."""
+
+    running: Sequence[Running] = ()
+    for_us: bool = False  # whether there is no other server there that they might be for
+
+
 class Backup(NamedTuple):
     """A backup or dump of this server that is under way."""
 
@@ -43,9 +50,10 @@ def find(
     processes: Mapping[int, Process],
     programs: Mapping[int, Program],
     held: Sequence[Lock],
-    running: Sequence[Running],
+    tools: Tools,
 ) -> tuple[Backup, ...]:
-    """Find all backups; ``running`` are the tools' processes on this host, if the server runs there, too."""
+    """Find all backups of the server whose process list, programs and locks these are."""
+    running = tools.running
     found = list(_by_pid(processes, programs, running))
     known = {connection for one in found for connection in one.connections}
     for more in (
@@ -58,12 +66,9 @@ def find(
         found += new
     if not programs:  # nobody can tell which of the tools are connected to this server
         pids = {one.pid for one in found}
-        found += [_perhaps(one) for one in running if one.pid not in pids]
+        others = [one for one in running if one.pid not in pids]
+        found += [Backup(one.name, one.pid, seconds=one.age, certain=tools.for_us) for one in others]
     return tuple(found)
-
-
-def _perhaps(tool: Running) -> Backup:
-    return Backup(tool.name, tool.pid, seconds=tool.age, certain=False)
 
 
 def _by_pid(

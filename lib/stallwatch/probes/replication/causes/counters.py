@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from stallwatch.probes.replication.causes.statement import PROCESS, Statement, text
+from stallwatch.probes.replication.causes.statement import Statement, text
+from stallwatch.probes.replication.privileges import PROCESS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

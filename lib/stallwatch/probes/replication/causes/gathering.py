@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.replication.causes.counters import Counters
     from stallwatch.probes.replication.causes.processes import Thread
     from stallwatch.probes.replication.evidence import Evidence
-    from stallwatch.sources.host import DiskUse, Running
+    from stallwatch.sources.host import DiskUse
     from stallwatch.sources.mysql.server import Server
 
 _STEPS = 5  # of the counters; processes and transactions are looked at in every second one
@@ -60,7 +60,7 @@ def gather(
         locks=held,
         row_locks=transactions.row_locks(asking),
         backups=backups.find(
-            processes.by_id(looks[-1].processes), programs, held, place.backups() if place else ()
+            processes.by_id(looks[-1].processes), programs, held, place.tools() if place else backups.Tools()
         ),
         host=place.host() if place else Host(),
         missing=tuple(asking.missing.values()),
@@ -102,9 +102,12 @@ class _Place:
         disk = self._host.disk_use(self._disk) if self._disk else None
         return _Use(time.monotonic(), disk, {one: spent for one, spent in used.items() if spent is not None})
 
-    def backups(self) -> Sequence[Running]:
+    def tools(self) -> backups.Tools:
         """List the processes of backup tools."""
-        return self._host.processes(backups.TOOLS)
+        running = self._host.processes(backups.TOOLS | _SERVERS)
+        servers = [one for one in running if one.name in _SERVERS]
+        tools = tuple(one for one in running if one.name in backups.TOOLS)
+        return backups.Tools(tools, for_us=len(servers) == 1)
 
     def host(self) -> Host:
         """Tell what has happened since this was made."""

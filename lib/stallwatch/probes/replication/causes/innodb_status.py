@@ -11,7 +11,8 @@ import time
 
 from stallwatch.probes.replication.causes.readings import redo_log
 from stallwatch.probes.replication.causes.redo import before_8_0_30
-from stallwatch.probes.replication.causes.statement import PROCESS, Statement, text
+from stallwatch.probes.replication.causes.statement import Statement, text
+from stallwatch.probes.replication.privileges import PROCESS
 from stallwatch.reading import Reading
 from stallwatch.sources.mysql import MysqlError, NoAnswerError
 from stallwatch.units import say_duration

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from stallwatch.probes.replication.causes.statement import PERFORMANCE_SCHEMA, PROCESS, Statement, text, whole
+from stallwatch.probes.replication.causes.statement import Statement, text, whole
+from stallwatch.probes.replication.privileges import PERFORMANCE_SCHEMA, PROCESS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,14 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from stallwatch.probes.replication.causes.statement import (
-    PERFORMANCE_SCHEMA,
-    PROCESS,
-    Statement,
-    number,
-    text,
-    whole,
-)
+from stallwatch.probes.replication.causes.statement import Statement, number, text, whole
+from stallwatch.probes.replication.privileges import PERFORMANCE_SCHEMA, PROCESS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +19,8 @@ if TYPE_CHECKING:
 PROCESSES = Statement("SHOW PROCESSLIST", PROCESS)
 THREADS = Statement(
     "SELECT THREAD_ID AS thread, NAME AS name, PROCESSLIST_ID AS id, THREAD_OS_ID AS os_id"
-    " FROM performance_schema.threads WHERE NAME REGEXP '^thread/sql/(replica|slave|rpl)'",
+    " FROM performance_schema.threads"
+    " WHERE NAME REGEXP '^thread/sql/((replica|slave)_(sql|worker)|rpl_parallel.*)$'",
     PERFORMANCE_SCHEMA,
 )
 ATTRIBUTES = Statement(
@@ -60,6 +55,12 @@ class Process(NamedTuple):
         return self.user == _SYSTEM
 
     @property
+    def is_client_at_work(self) -> bool:
+        """Whether a client's statement runs; threads of the server and those that feed replicas are none."""
+        waits = self.command in {"Sleep", "Daemon"} or self.command.startswith("Binlog Dump")
+        return not self.is_system and not waits
+
+    @property
     def applies(self) -> bool:
         """Whether it is an applier: MariaDB names them, MySQL has all but the receiver's states for them."""
         if self.command.startswith("Slave_"):
@@ -68,7 +69,7 @@ class Process(NamedTuple):
 
 
 class Thread(NamedTuple):
-    """A replication thread as performance_schema knows it."""
+    """An applier's thread as performance_schema knows it."""
 
     thread: int  # THREAD_ID
     id: int  # in the process list
@@ -101,7 +102,7 @@ def _process(row: Row) -> Process:
 
 
 def threads(asking: Asking) -> tuple[Thread, ...]:
-    """Ask for the replication threads; MariaDB's performance_schema is off by default and has none."""
+    """Ask for the threads of appliers; MariaDB's performance_schema is off by default and has none."""
     return tuple(
         Thread(whole(row, "thread"), whole(row, "id"), whole(row, "os_id") or None)
         for row in asking.rows(THREADS)

@@ -12,16 +12,12 @@ if TYPE_CHECKING:
 
 _NAMES = (
     "datadir",
-    "hostname",
     "innodb_auto_lru_dump",  # Percona Server 5.1
     "innodb_buffer_pool_restore_at_startup",  # its name in Percona Server 5.5
-    "innodb_buffer_pool_size",
     "innodb_flush_log_at_trx_commit",
     "innodb_log_file_size",
     "innodb_log_files_in_group",
     "innodb_redo_log_capacity",
-    "log_slave_updates",
-    "log_replica_updates",
     "read_only",
     "relay_log_space_limit",
     "replica_parallel_workers",  # MySQL 8.0.26 and later

@@ -8,27 +8,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from stallwatch.probes.replication.privileges import Privilege
+
     Row = Mapping[str, str | int | float | None]
-
-
-class Need(NamedTuple):
-    """A privilege, by the same name on all servers, and what is not seen without it."""
-
-    grant: str
-    shows: str
-
-
-PROCESS = Need("PROCESS", "other connections, transactions and row locks")
-PERFORMANCE_SCHEMA = Need(
-    "SELECT ON performance_schema.*", "who holds locks, which programs are connected"
-)
 
 
 class Statement(NamedTuple):
     """SQL with the privilege that it needs, if any."""
 
     sql: str
-    needs: Need | None = None
+    needs: Privilege | None = None
 
 
 def text(row: Row, column: str) -> str:

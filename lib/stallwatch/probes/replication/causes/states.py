@@ -19,6 +19,6 @@ COORDINATES = re.compile(
     r"Waiting for (slave|replica) workers|to free pending events|[Ww]orker queue|worker thread"
     r"|Reading event from the relay log"
 )
-COMMIT = re.compile(r"waiting for handler commit", re.IGNORECASE)
+COMMIT = re.compile(r"^waiting for handler commit|^Commit$", re.IGNORECASE)  # MariaDB says the latter
 DEFINITION = re.compile(r"copy to tmp table|altering table", re.IGNORECASE)
 RELAY_SPACE = re.compile(r"relay log space")

@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from stallwatch.probes.replication.causes.statement import (
-    PERFORMANCE_SCHEMA,
-    PROCESS,
-    Statement,
-    number,
-    text,
-    whole,
-)
+from stallwatch.probes.replication.causes.statement import Statement, number, text, whole
+from stallwatch.probes.replication.privileges import PERFORMANCE_SCHEMA, PROCESS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +17,7 @@ TRANSACTIONS = Statement(
     "SELECT trx_id, trx_state, trx_mysql_thread_id AS process,"
     " TIMESTAMPDIFF(SECOND, trx_started, CONVERT_TZ(UTC_TIMESTAMP(), '+00:00', 'SYSTEM')) AS age,"
     " TIMESTAMPDIFF(SECOND, trx_wait_started, CONVERT_TZ(UTC_TIMESTAMP(), '+00:00', 'SYSTEM')) AS waiting,"
-    " trx_rows_modified AS modified, trx_operation_state AS operation, LEFT(trx_query, 100) AS query"
+    " trx_rows_modified AS modified"
     " FROM information_schema.INNODB_TRX",
     PROCESS,
 )
@@ -48,8 +42,6 @@ class Transaction(NamedTuple):
     age: float
     waiting: float | None  # for a row lock; None: does not wait
     modified: int = 0  # rows
-    operation: str = ""
-    query: str = ""
 
 
 class RowLock(NamedTuple):
@@ -72,8 +64,6 @@ def _transaction(row: Row) -> Transaction:
         age=max(0.0, number(row, "age")),
         waiting=max(0.0, number(row, "waiting")) if waits else None,
         modified=whole(row, "modified"),
-        operation=text(row, "operation"),
-        query=text(row, "query"),
     )
 
 

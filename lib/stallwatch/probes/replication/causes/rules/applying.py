@@ -137,7 +137,7 @@ def r17_parallelism_unused(case: Case) -> Cause | None:
 
 
 def r19_commits_slowly(case: Case) -> Cause | None:
-    """Blame the commits: appliers are seen in them half of the time ("waiting for handler commit")."""
+    """Blame the commits: appliers are seen in them half of the time."""
     share = appliers.share(case, states.COMMIT)
     if share < 1 / 2 or not appliers.lasting(case, states.COMMIT):
         return None

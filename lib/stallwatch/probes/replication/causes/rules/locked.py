@@ -10,7 +10,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from stallwatch.probes.replication.causes.case import Case
     from stallwatch.probes.replication.causes.locks import Lock
-    from stallwatch.probes.replication.causes.processes import Process
     from stallwatch.probes.replication.causes.transactions import Transaction
 
 _WORTH = 5.0  # seconds of waiting
@@ -41,12 +40,13 @@ def holder(case: Case) -> Lock | None:
     """Find the lock that keeps this case's appliers waiting; of several the one held longest."""
     at_work = appliers.appliers(case)
     waiting = {one.id for one in at_work[-1]} if at_work else set()
-    found = locks.holders(case.signals.locks, waiting)
-    return max(found, key=lambda one: _idle_for(case.signals.processes.get(one.process)), default=None)
-
-
-def _idle_for(process: Process | None) -> float:
-    return process.seconds if process else 0.0
+    processes = case.signals.processes
+    clients = [
+        (processes[one.process].seconds, one)
+        for one in locks.holders(case.signals.locks, waiting)
+        if one.process in processes and not processes[one.process].is_system
+    ]
+    return max(clients, default=(0.0, None))[1]
 
 
 def _lock(held: Lock) -> str:
@@ -79,6 +79,8 @@ def r6_row_locked(case: Case) -> Cause | None:
     if (waits.waiting or 0.0) < _WORTH:
         return None
     holds = _blocker(case, waits)
+    if holds and _applies(case, holds):
+        return None  # appliers wait for one another: what the other one does is the cause
     since = say_duration(waits.waiting or 0.0)
     if not holds:
         return Cause("R6", 86, f"the applier has waited for a row lock for {since}", _who_blocks(case))
@@ -104,6 +106,11 @@ def _blocker(case: Case, waits: Transaction) -> Transaction | None:
         at = max(ahead, key=lambda one: transactions[one].age)
         seen.add(at)
     return transactions[at] if at != waits.id else None
+
+
+def _applies(case: Case, transaction: Transaction) -> bool:
+    process = case.signals.processes.get(transaction.process)
+    return bool(process and process.is_system)
 
 
 def _who_blocks(case: Case) -> str:

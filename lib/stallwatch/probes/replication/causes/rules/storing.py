@@ -18,14 +18,14 @@ _READS = 50  # pages per second from the disk
 _LONG_HISTORY = 1_000_000  # transactions
 _LONG_READER = 600.0  # seconds
 _FREE = 5.0  # per cent of the file system
-_PER_CORE = 2  # running threads
+_PER_CORE = 2  # statements
 
 _WAITS = ("log_on_file_space_waits",)  # MySQL 8 and later, if enabled; Innodb_log_waits is of the log buffer
 _FLUSHES = ("buffer_flush_sync_total_pages",)
 
 
 def r11_redo_full(case: Case) -> Cause | None:
-    """Blame a redo log near its stall point (2.1), or writers that had to wait for it within our looks."""
+    """Blame a redo log near its stall point, or writers that had to wait for it within our looks."""
     fullest = case.signals.redo
     waits, flushes = case.signals.grown(*_WAITS) or 0, case.signals.grown(*_FLUSHES) or 0
     if not fullest or (fullest.fill < redo.NEARLY_FULL and not waits and not flushes):
@@ -137,10 +137,15 @@ def r21_no_relay_space(case: Case) -> Cause | None:
 
 
 def r22_other_load(case: Case) -> Cause | None:
-    """Blame the rest of the load: twice as many threads run as there are processors, at every look."""
+    """Blame the rest of the load: at every look, twice as many statements run as there are processors.
+
+    Threads_running would not do: MariaDB counts idle replication threads in (10.11.19).
+    """
     cores = case.signals.host.processors
-    running = [one.numbers.get("Threads_running", 0) for one in case.signals.counted]
-    if not cores or not running or min(running) < _PER_CORE * cores:
+    at_work = [
+        sum(one.is_client_at_work for one in look.processes) - 1 for look in case.signals.looks
+    ]  # not us
+    if not cores or not at_work or min(at_work) < _PER_CORE * cores:
         return None
-    what = f"{min(running):.0f} threads run on {cores} processors"
+    what = f"{min(at_work)} statements run on {cores} processors"
     return Cause("R22", 40, what, "send reads to another replica, or find the statements that take so long")
