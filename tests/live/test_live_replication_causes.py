@@ -397,7 +397,7 @@ def test_each_missing_privilege_is_told_once(pair):
         if grant == "PROCESS":
             assert missing == ("other connections, transactions, row locks, how InnoDB is (needs PROCESS)",)
         elif "performance_schema" in grant:
-            assert missing == (f"who holds locks, which programs are connected {schema}",)
+            assert missing == (f"commit times, who holds locks, which programs are connected {schema}",)
         else:
             assert missing == ()
     least = pair.account("least", REPLICATION[pair.kind])
