@@ -1,7 +1,7 @@
 import pytest
 from replication_evidence import channel
 from stallwatch.probes.replication.evidence import Heartbeat
-from stallwatch.probes.replication.heartbeat import table
+from stallwatch.probes.replication.heartbeat_table import table
 from stallwatch.reading import ProbeError
 from stallwatch.units import NotUnderstoodError
 

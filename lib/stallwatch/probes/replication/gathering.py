@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.replication.channel import Channel
     from stallwatch.probes.replication.commits import Commits
     from stallwatch.probes.replication.evidence import Heartbeat, Source
-    from stallwatch.probes.replication.heartbeat import HeartbeatTable
+    from stallwatch.probes.replication.heartbeat_table import HeartbeatTable
     from stallwatch.probes.replication.history import Memory
     from stallwatch.probes.replication.status import Appliers, Facts
     from stallwatch.reading import Finding

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from stallwatch.probes.replication import gtid
 from stallwatch.probes.replication.channel import Position
-from stallwatch.probes.replication.contact import heartbeats
 from stallwatch.probes.replication.evidence import Before, Contact
+from stallwatch.probes.replication.lag.contact import heartbeats
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

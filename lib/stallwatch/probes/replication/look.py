@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.replication.channel import Channel
     from stallwatch.probes.replication.evidence import Evidence
     from stallwatch.probes.replication.gathering import Opened
-    from stallwatch.probes.replication.heartbeat import HeartbeatTable
+    from stallwatch.probes.replication.heartbeat_table import HeartbeatTable
     from stallwatch.probes.replication.history import History
     from stallwatch.probes.replication.lag import Lag
     from stallwatch.probes.replication.trend import Trend

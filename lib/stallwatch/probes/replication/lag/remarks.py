@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from math import inf
 
-from stallwatch.probes.replication import clocks, delay, heartbeat_row, seconds_behind
+from stallwatch.probes.replication.lag import clocks, delay, heartbeat, seconds_behind
 from stallwatch.units import say_duration, say_size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from stallwatch.probes.replication.figure import Figure
-    from stallwatch.probes.replication.view import View
+    from stallwatch.probes.replication.lag.figure import Figure
+    from stallwatch.probes.replication.lag.view import View
 
 _DIFFERS = 5.0  # seconds, or a share of the larger one, by which two figures have to differ
 _SHARE = 0.2
@@ -46,7 +46,7 @@ def _heartbeat(view: View) -> Iterator[str]:
     row = view.evidence.heartbeat
     if row is None:
         return
-    if heartbeat_row.writer_is_dead(view):
+    if heartbeat.writer_is_dead(view):
         yield f"heartbeat writer stopped {say_duration(row.age)} ago"
     if row.remark:
         yield row.remark

@@ -5,12 +5,12 @@ from __future__ import annotations
 from itertools import pairwise
 from math import inf
 
-from stallwatch.probes.replication.figure import Figure
+from stallwatch.probes.replication.lag.figure import Figure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from stallwatch.probes.replication.evidence import Source
-    from stallwatch.probes.replication.view import View
+    from stallwatch.probes.replication.lag.view import View
 
 _BY = "source's history"
 

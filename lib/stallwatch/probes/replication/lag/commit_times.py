@@ -6,15 +6,15 @@ lives.
 
 from __future__ import annotations
 
-from stallwatch.probes.replication import missing
-from stallwatch.probes.replication.figure import Figure, at_most
+from stallwatch.probes.replication.lag import missing
+from stallwatch.probes.replication.lag.figure import Figure, at_most
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from stallwatch.probes.replication.commits import Commits
-    from stallwatch.probes.replication.view import View
+    from stallwatch.probes.replication.lag.view import View
 
     Rule = Callable[["Moments"], Figure | None]
 

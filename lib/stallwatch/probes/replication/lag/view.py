@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from stallwatch.probes.replication import clocks
-from stallwatch.probes.replication.contact import Hearing, hear
+from stallwatch.probes.replication.lag import clocks
+from stallwatch.probes.replication.lag.contact import Hearing, hear
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

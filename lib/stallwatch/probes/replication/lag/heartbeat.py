@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from stallwatch.probes.replication.figure import Figure
+from stallwatch.probes.replication.lag.figure import Figure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from stallwatch.probes.replication.view import View
+    from stallwatch.probes.replication.lag.view import View
 
 BY = "heartbeat table"
 _INTERVAL = 1.0  # s: how often heartbeats are written, pt-heartbeat's default

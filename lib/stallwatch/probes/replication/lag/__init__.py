@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from stallwatch.probes.replication import (
+from stallwatch.probes.replication.lag import (
     clocks,
     commit_times,
     delay,
-    heartbeat_row,
+    heartbeat,
     missing,
     remarks,
     seconds_behind,
 )
-from stallwatch.probes.replication.figure import Figure
-from stallwatch.probes.replication.view import View, view
+from stallwatch.probes.replication.lag.figure import Figure
+from stallwatch.probes.replication.lag.view import View, view
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Lag(NamedTuple):
 
 
 # The first rule that finds a figure has its say: what is closest to the truth comes first.
-_RULES = (heartbeat_row.figure, missing.nothing, delay.waiting, commit_times.figure, seconds_behind.figure)
+_RULES = (heartbeat.figure, missing.nothing, delay.waiting, commit_times.figure, seconds_behind.figure)
 _UNKNOWN = Figure(None, 0.0, None, "")
 
 
