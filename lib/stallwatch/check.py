@@ -189,7 +189,7 @@ class Check:
                 run.found.append(finding)
         except ProbeError as error:
             if error not in run.problems:
-                run.found.append(Fault(State[options.unreachable.upper()], error.what, advice=error.advice))
+                run.cut_short(Fault(State[options.unreachable.upper()], error.what, advice=error.advice))
         run.found += run.problems
 
     def _cut_short(self, why: str, options: Namespace, run: Run) -> tuple[int, str]:
@@ -197,7 +197,7 @@ class Check:
         try:
             from stallwatch.reading import ProbeError
 
-            run.found.append(ProbeError(why))
+            run.cut_short(ProbeError(why))
             return self._report(options, run)
         except Exception:  # noqa: BLE001 - it interrupts whatever was going on, an import maybe
             return UNKNOWN, self._unknown(why)

@@ -8,7 +8,7 @@ from stallwatch.units import Range
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from contextlib import AbstractContextManager
     from typing import Any
 
@@ -27,6 +27,7 @@ class Run:
         }
         self.traced: list[str] = []
         self.found: list[Finding] = []
+        self._so_far: list[Finding] = []
         self.problems: list[ProbeError] = []  # with the memory: UNKNOWN whatever --unreachable says
         self.answered = False  # at length: if nothing was found wrong, there is no verdict to tell
         self.output: Callable[[str], None]
@@ -49,6 +50,14 @@ class Run:
             limits = self.thresholds.get(finding.name, {}).values()
             return finding.value is not None and any(limit.alerts(finding.value) for limit in limits if limit)
         return isinstance(finding, Fault) and finding.state is not State.OK
+
+    def so_far(self, findings: Iterable[Finding]) -> None:
+        """Tell these, instead of nothing, if the run is cut short before it has found anything."""
+        self._so_far = list(findings)
+
+    def cut_short(self, why: Finding) -> None:
+        """End with what is known, and why it is not all."""
+        self.found = [*(self.found or self._so_far), why]
 
     def trace(self, sentence: str) -> None:
         """Note what was asked and how long it took; told with -vvv."""

@@ -1,6 +1,6 @@
 """A replica that answers the statements of one look from rows that a test sets."""
 
-from stallwatch.sources.mysql import DeniedError, Flavour, UnknownStatementError
+from stallwatch.sources.mysql import DeniedError, Flavour, UnknownStatementError, UnreachableError
 
 FLAVOURS = {
     "MySQL": Flavour("MySQL", (9, 7, 2), "MySQL 9.7.2"),
@@ -28,6 +28,8 @@ class FakeReplica:
         self.processes = []
         self.denied = {}  # part of a statement -> the GRANT that is missing
         self.unknown = ()  # parts of statements that are a syntax error here
+        self.failing = {}  # part of a statement -> the error that comes back
+        self.lets_in_again = True
         self.asked = []
 
     def __enter__(self):
@@ -37,6 +39,8 @@ class FakeReplica:
         pass
 
     def again(self):
+        if not self.lets_in_again:
+            raise UnreachableError(f"{self.where} has no connection left for us (error 1226)")
         return self
 
     def channel(self, name="", **columns):
@@ -82,6 +86,9 @@ class FakeReplica:
                 error = DeniedError(f"{self.where} denied {sql[:30]}", f"GRANT {grant}")
                 error.grant = grant
                 raise error
+        for part, failure in self.failing.items():
+            if part in sql:
+                raise failure
         if any(part in sql for part in self.unknown):
             raise UnknownStatementError(f"{self.where} does not know {sql}")
         return self._answer(sql)

@@ -510,6 +510,31 @@ def test_the_deadline_ends_a_run_within_a_c_library(plugin, body):
     assert (run.returncode, run.stdout) == (3, b"DEMO UNKNOWN - no verdict within 500 ms\n")
 
 
+SO_FAR = """
+def findings(options, run):
+    run.so_far([Fault(State.CRITICAL, 'a disk is full')])
+    {then}
+    yield Fault(State.CRITICAL, 'a disk is full, by the log')
+"""
+
+
+@pytest.mark.parametrize(
+    ("then", "status", "told"),
+    [
+        ("time.sleep(5)", 2, "a disk is full (+1 more problem)\n[UNKNOWN] no verdict within 500 ms"),
+        (
+            "raise ProbeError('db1 hung up')",
+            2,
+            "a disk is full (+1 more problem)\n[UNKNOWN] db1 hung up",
+        ),
+        ("pass", 2, "a disk is full, by the log"),
+    ],
+)
+def test_what_is_known_so_far_is_told_if_nothing_else_comes(plugin, then, status, told):
+    run = plugin(SO_FAR.format(then=then), "-t", "500ms")
+    assert (run.returncode, run.stdout.decode()) == (status, f"DEMO CRITICAL - {told}\n")
+
+
 def test_what_was_found_until_the_deadline_is_told(plugin):
     run = plugin(
         "def findings(options, run):\n"

@@ -54,7 +54,7 @@ def test_the_second_look_knows_the_first(look):
     assert before.unchanged_for == 0
     assert before.source_history == ((60, 1000),)
     assert (before.high, before.seconds_behind, before.applied) == (5.0, None, Position("", 0))
-    assert samples == [Sample(100, 5.0, at_least=False)]
+    assert samples == [Sample(0, 5.0, at_least=False)]
 
 
 def test_how_long_nothing_came_adds_up_over_the_looks(look):
@@ -72,15 +72,13 @@ def test_a_lag_that_was_not_known_is_no_sample_and_not_the_last_lag(look):
     look.at(160, lag=None)
     before, samples = look.at(220)
     assert before.lag is None
-    assert samples == [Sample(100, 5.0, at_least=False)]
+    assert samples == [Sample(0, 5.0, at_least=False)]
 
 
 @pytest.mark.parametrize(
     "second",
     [
-        {"facts": FACTS._replace(uptime=3.0)},  # restarted
         {"facts": FACTS._replace(server_id=8, uptime=5000.0)},  # another server at that address
-        {"now": 50},  # our own clock went back
         {"one": EAST._replace(source_uuid="u-2")},
         {"one": EAST._replace(source_host="db2")},
         {"one": EAST._replace(name="west")},
@@ -89,6 +87,51 @@ def test_a_lag_that_was_not_known_is_no_sample_and_not_the_last_lag(look):
 def test_what_is_another_story_begins_anew(look, second):
     look.at(100, lag=5.0)
     assert look.at(**{"now": 160, **second}) == (None, [])
+
+
+@pytest.mark.parametrize("uptime", [3.0, 1130.0])
+def test_a_restarted_replica_has_a_new_trend_but_its_source_has_not(look, uptime):
+    look.at(100, lag=5.0, sequence=1000)
+    before, samples = look.at(3100, facts=FACTS._replace(uptime=uptime))
+    assert samples == []
+    assert before.seconds_ago == 3000
+    assert before.source_history == ((3000, 1000),)
+    assert before.contact.heartbeats is None  # they are counted from 0 again
+
+
+@pytest.mark.parametrize("step", [3600, -3600])
+def test_a_clock_of_ours_that_is_set_changes_no_age(look, step):
+    look.at(10_000, lag=5.0)
+    before, samples = look.at(10_060 + step, facts=FACTS._replace(uptime=11_060.0))
+    assert before.seconds_ago == 60
+    assert len(samples) == 1
+
+
+def test_nor_does_a_clock_of_the_replica(look):
+    look.at(10_000)
+    before, _ = look.at(10_060, facts=FACTS._replace(uptime=14_660.0))
+    assert before.seconds_ago == 60
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"channels": []},
+        {"channels": {"east": 5}},
+        {"channels": {"east": {"last": [1]}}},
+        {"clock": "x"},
+        {"at": None},
+        {"uptime": []},
+    ],
+)
+def test_damage_is_told_and_ends_with_the_run(look, damage):
+    look.at(100)
+    look.kept |= damage
+    memory = history.Memory(look.kept, FACTS._replace(uptime=1160.0), 160.0)
+    (problem,) = memory.problems
+    assert "the memory of earlier runs is damaged" in problem.what
+    assert memory.channel(EAST).before is None
+    assert history.Memory(look.kept, FACTS._replace(uptime=1220.0), 220.0).problems == []
 
 
 def test_samples_do_not_grow_without_end(look):

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from fake_replica import FakeReplica
 from stallwatch.options import mysql
+from stallwatch.sources.mysql import MysqlError, NoAnswerError
 
 PLUGIN = runpy.run_path(str(Path(__file__).parents[2] / "plugins" / "check_replication_lag"))
 
@@ -137,6 +138,45 @@ def test_commit_times_that_are_denied_cost_accuracy_not_the_lag(look, replica):
     assert "(Seconds_Behind" in first_line(text)
 
 
+def test_whatever_fails_beside_the_status_does_not_cost_the_lag(look, replica):
+    replica.channel(Seconds_Behind_Source=7)
+    broken = MysqlError("db2:3306 says: wrong structure (error 1682)", number=1682)
+    replica.failing = {"performance_schema": broken, "PROCESSLIST": NoAnswerError("too slow", number=3024)}
+    status, text = look()
+    assert status == 0
+    assert "lag=7s" in text
+    assert "without commit times" in text
+    assert "wrong structure" in text
+
+
+def test_a_heartbeat_table_that_is_locked_does_not_cost_the_lag(look, replica):
+    replica.applies(committed=700)
+    replica.failing = {"`percona`": NoAnswerError("waited 1 s for a lock (error 1205)", number=1205)}
+    status, text = look("--heartbeat", "percona.heartbeat")
+    assert status == 2
+    assert "700 s behind" in text
+    assert "[UNKNOWN] waited 1 s for a lock" in text
+
+
+def test_a_server_that_stops_answering_leaves_what_is_known_already(look, replica):
+    replica.applies(committed=700)
+    replica.failing = {"`percona`": NoAnswerError("db2:3306 does not answer any more")}
+    status, text = look("--heartbeat", "percona.heartbeat")
+    assert status == 2
+    assert "700 s behind" in text
+    assert "[UNKNOWN] db2:3306 does not answer any more" in text
+
+
+def test_an_account_with_one_connection_costs_no_memory_and_no_verdict(look, replica):
+    replica.channel(Replica_IO_Running="Connecting")
+    replica.lets_in_again = False
+    assert [look("--unreachable", "critical")[0] for _ in range(4)] == [1, 1, 1, 2]
+    replica.channel(Replica_IO_Running="Yes")
+    status, text = look("-v", "--unreachable", "critical")
+    assert status == 0
+    assert "SHOW ENGINE INNODB STATUS was not asked: db2:3306 has no connection left" in text
+
+
 def test_a_status_that_is_denied_is_unknown(look, replica):
     replica.channel()
     replica.denied = {"SHOW REPLICA STATUS": "REPLICATION CLIENT"}
@@ -184,6 +224,26 @@ def test_what_is_remembered_belongs_to_what_was_asked_for(look, replica, tmp_pat
     look()
     look("--channel", "east")
     assert len(list(tmp_path.glob("replication_lag-*.json"))) == 2
+
+
+def test_labels_stay_whoever_is_worse(look, replica):
+    for name, committed in (("a b", 1), ("a_b", 9)):
+        replica.applies(name, committed=committed)
+    _, text = look()
+    replica.applies("a b", committed=20)
+    _, later = look()
+    assert "a_b_lag=1s" in text
+    assert "a_b_2_lag=9s" in text
+    assert "a_b_lag=20s" in later
+    assert "a_b_2_lag=9s" in later
+
+
+def test_the_recovery_of_a_group_that_is_over_is_no_alert(look, replica):
+    replica.channel("east")
+    replica.channel("group_replication_recovery", Replica_IO_Running="No", Replica_SQL_Running="No")
+    assert look()[0] == 0
+    replica.channel("group_replication_recovery", Last_SQL_Errno=1062)
+    assert look()[0] == 2
 
 
 def test_a_channel_may_be_called_anything(look, replica):

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from stallwatch.probes.replication import gtid, status
 from stallwatch.probes.replication.evidence import Evidence
 from stallwatch.reading import Fault, ProbeError, State
-from stallwatch.sources.mysql import DeniedError, NoAnswerError, UnreachableError
+from stallwatch.sources.mysql import MysqlError, NoAnswerError, UnreachableError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
+    from typing import TypeVar
 
     from stallwatch.probes.replication.channel import Channel
     from stallwatch.probes.replication.commits import Commits
@@ -24,127 +23,108 @@ if TYPE_CHECKING:
     from stallwatch.sources.mysql.server import Server
 
     Opened = Callable[[], AbstractContextManager[Server]]
+    Answer = TypeVar("Answer")
 
 _IDLE = "has read all relay log"  # the state of an applier, in every version
 _SAME = 1.0  # s: the process list has whole seconds
+_NO_COMMIT_TIMES = "without commit times the lag is what Seconds_Behind makes of it"
+_NO_PROCESSES = "without the process list a dead link may not show"
 
 
-class Gathered(NamedTuple):
-    """What there is to judge by, and what could not be asked."""
+class Gathering:
+    """What is known about the lag of some channels. What is denied costs accuracy, not the lag.
 
-    evidences: Sequence[Evidence]
-    asides: Sequence[Finding]
-
-
-def gather(
-    server: Server,
-    facts: Facts,
-    channels: Sequence[Channel],
-    memory: Memory,
-    table: HeartbeatTable | None = None,
-    sources: Sequence[Opened] = (),
-) -> Gathered:
-    """Ask what is known about the lag of these channels; what is denied costs accuracy, not the lag."""
-    asking = _Asking(server, channels)
-    commits = asking.commits()
-    appliers = asking.appliers(commits)
-    heartbeats = asking.heartbeats(table)
-    of_sources = asking.sources(sources, table, heartbeats)
-    evidences = [
-        Evidence(
-            channel=channel,
-            now=facts.now,
-            net_timeout=facts.net_timeout,
-            commits=commits.get(channel.name),
-            heartbeat=heartbeats.get(channel.name),
-            source=of_sources.get(channel.name),
-            idle=_idle(channel, appliers),
-            sees_processes=appliers.visible,
-            backlog=gtid.backlog(channel),
-            before=memory.channel(channel).before,
-        )
-        for channel in channels
-    ]
-    return Gathered(evidences, asking.asides)
-
-
-def _idle(channel: Channel, appliers: Appliers) -> float | None:
-    """Tell for how long this channel's applier has had nothing to do.
-
-    The process list does not say whose thread is whose, so where several are idle they have to agree.
+    ``asides`` tells what could not be asked. Raises MysqlError where the server does not answer any more.
     """
-    idle = appliers.idle if _IDLE in channel.applier.state else ()
-    return min(idle) if idle and max(idle) - min(idle) <= _SAME else None
 
-
-class _Asking:
-    """Asks, and notes what it could not learn."""
-
-    def __init__(self, server: Server, channels: Sequence[Channel]) -> None:
-        self.server = server
-        self.channels = channels
+    def __init__(self, server: Server, facts: Facts, channels: Sequence[Channel], memory: Memory) -> None:
         self.asides: list[Finding] = []
+        self._server = server
+        self._facts = facts
+        self._channels = channels
+        self._memory = memory
+        self._commits: dict[str, Commits] = self._asked(status.commits, {}, _NO_COMMIT_TIMES)
+        self._appliers = self._look_at_appliers()
+        self._heartbeats: dict[str, Heartbeat] = {}
+        self._sources: dict[str, Source] = {}
 
-    def commits(self) -> dict[str, Commits]:
-        """Ask for the moments of transactions."""
+    def evidences(self) -> list[Evidence]:
+        """Give what is known of each channel."""
+        return [self._evidence(channel) for channel in self._channels]
+
+    def _evidence(self, channel: Channel) -> Evidence:
+        return Evidence(
+            channel=channel,
+            now=self._facts.now,
+            net_timeout=self._facts.net_timeout,
+            commits=self._commits.get(channel.name),
+            heartbeat=self._heartbeats.get(channel.name),
+            source=self._sources.get(channel.name),
+            idle=self._idle(channel),
+            sees_processes=self._appliers.visible,
+            backlog=gtid.backlog(channel),
+            before=self._memory.channel(channel).before,
+        )
+
+    def _asked(self, ask: Callable[[Server], Answer], otherwise: Answer, without: str) -> Answer:
+        """Ask for what the lag can do without."""
         try:
-            return status.commits(self.server)
-        except DeniedError as denied:
-            self._aside("without commit times the lag is what Seconds_Behind makes of it", denied)
-            return {}
+            return ask(self._server)
+        except UnreachableError:
+            raise
+        except MysqlError as error:
+            if isinstance(error, NoAnswerError) and not error.number:
+                raise  # nothing else can be asked any more, either
+            self.asides.append(Fault(State.OK, f"{without}: {error.what}", advice=error.advice))
+            return otherwise
 
-    def appliers(self, commits: dict[str, Commits]) -> Appliers:
-        """Ask which appliers are idle, where the moments of transactions do not tell."""
-        if any(one.queued_at for one in commits.values()):
-            return status.Appliers(visible=False)
-        return status.appliers(self.server)
+    def _look_at_appliers(self) -> Appliers:
+        """Ask which appliers are idle, unless the moments of all channels' transactions tell."""
+        told = [one.name in self._commits and self._commits[one.name].queued_at for one in self._channels]
+        nothing = status.Appliers(visible=False)
+        return nothing if all(told) else self._asked(status.appliers, nothing, _NO_PROCESSES)
 
-    def heartbeats(self, table: HeartbeatTable | None) -> dict[str, Heartbeat]:
-        """Read the heartbeat table, if there is one."""
-        found: dict[str, Heartbeat] = {}
-        if table is None:
-            return found
-        for channel in self.channels:
+    def _idle(self, channel: Channel) -> float | None:
+        """Tell for how long this channel's applier has had nothing to do.
+
+        The process list does not say whose thread is whose: as many have to be idle as the status says,
+        and they have to agree.
+        """
+        expected = sum(_IDLE in one.applier.state for one in self._channels)
+        idle = self._appliers.idle
+        if _IDLE not in channel.applier.state or not idle or len(idle) < expected:
+            return None
+        return min(idle) if max(idle) - min(idle) <= _SAME else None
+
+    def ask_heartbeats(self, table: HeartbeatTable) -> None:
+        """Read the heartbeat of each channel."""
+        for channel in self._channels:
             try:
-                found[channel.name] = table.read(self.server, channel)
-            except (UnreachableError, NoAnswerError):
-                raise
+                self._heartbeats[channel.name] = table.read(self._server, channel)
             except ProbeError as error:
+                lost = isinstance(error, NoAnswerError) and not error.number
+                if lost or isinstance(error, UnreachableError):
+                    raise
                 self.asides.append(error)
-        return found
 
-    def sources(
-        self, sources: Sequence[Opened], table: HeartbeatTable | None, heartbeats: dict[str, Heartbeat]
-    ) -> dict[str, Source]:
+    def ask_sources(self, sources: Sequence[Opened], table: HeartbeatTable | None) -> None:
         """Ask the sources themselves, also how old their own heartbeat is; each tells whose source it is."""
-        found: dict[str, Source] = {}
         for opened in sources:
             try:
                 with opened() as source:
-                    of_channels = self._of_source(source)
-                    found |= of_channels
-                    if table:
-                        self._own_heartbeats(source, table, heartbeats, of_channels)
+                    self._ask_source(source, table)
             except ProbeError as error:
                 self.asides.append(error)
-        return found
 
-    @staticmethod
-    def _own_heartbeats(
-        source: Server, table: HeartbeatTable, heartbeats: dict[str, Heartbeat], names: Iterable[str]
-    ) -> None:
-        for name in names:
-            if beat := heartbeats.get(name):
-                heartbeats[name] = beat._replace(source_age=table.source_age(source, beat))
-
-    def _of_source(self, source: Server) -> dict[str, Source]:
+    def _ask_source(self, source: Server, table: HeartbeatTable | None) -> None:
         from stallwatch.probes.replication.source import ask, identity
 
         who = identity(source)
-        own = [one for one in self.channels if who.is_source_of(one)]
+        own = [one for one in self._channels if who.is_source_of(one)]
         if not own:
             raise ProbeError(f"{source.where} is server {who.server_id}, from which no channel replicates")
-        return {one.name: ask(source, self.server, one, self.channels) for one in own}
-
-    def _aside(self, what: str, denied: DeniedError) -> None:
-        self.asides.append(Fault(State.OK, f"{what}: {denied.what}", advice=denied.advice))
+        for channel in own:
+            self._sources[channel.name] = ask(source, self._server, channel, self._channels)
+            if table and (beat := self._heartbeats.get(channel.name)):
+                age = table.source_age(source, beat)
+                self._heartbeats[channel.name] = beat._replace(source_age=age)

@@ -8,6 +8,7 @@ from stallwatch.probes.replication import gtid
 from stallwatch.probes.replication.channel import Position
 from stallwatch.probes.replication.evidence import Before, Contact
 from stallwatch.probes.replication.lag.contact import heartbeats
+from stallwatch.reading import ProbeError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,27 +23,47 @@ FORMAT = 1  # of what is kept: what another version has written is not understoo
 SAMPLES = 60  # of the lag: an hour of a check every minute
 SOURCE_LOOKS = 400  # at the source: a lag of hours is found in them
 OFFSETS = 10
+_CLOCKS = 5.0  # seconds by which two clocks may differ in what has passed
 
 
 class Sample(NamedTuple):
     """The lag at one look."""
 
-    at: float  # seconds of Unix time, by our own clock
+    at: float  # seconds, by the clock of the memory
     lag: float
     at_least: bool
 
 
 class Memory:
-    """The memory of one replica; begins anew if it is another one, was restarted, or our clock went back."""
+    """The memory of one replica; begins anew if it is another one, or makes no sense.
+
+    Its moments are by a clock of its own, which goes on by the time between two looks, whatever is done to
+    our clock or the replica's: both tell that time, so the shorter of two that differ is believed.
+    ``problems`` tells what is wrong with it.
+    """
 
     def __init__(self, memory: dict[str, Any], facts: Facts, now: float) -> None:
-        same = (memory.get("format"), memory.get("server_id")) == (FORMAT, facts.server_id)
-        since = now - memory.get("at", now)
-        if not same or since < 0 or facts.uptime < memory.get("uptime", 0.0):
+        self.problems: list[ProbeError] = []
+        if (memory.get("format"), memory.get("server_id")) != (FORMAT, facts.server_id):
             memory.clear()
-        memory.update(format=FORMAT, server_id=facts.server_id, uptime=facts.uptime, at=now)
-        self._channels: dict[str, Any] = memory.setdefault("channels", {})
-        self._now = now
+        try:
+            restarted, passed = _passed(memory, facts, now)
+            clock = memory.get("clock", 0.0) + passed
+            self._channels = {name: dict(kept) for name, kept in memory.get("channels", {}).items()}
+            for kept in self._channels.values():
+                if restarted:
+                    _restart(kept)
+                History(kept, clock).must_make_sense()
+        except (TypeError, ValueError, KeyError, AttributeError):
+            what = "the memory of earlier runs is damaged, this run begins anew"
+            self.problems.append(ProbeError(what))
+            clock, self._channels = 0.0, {}
+        memory.clear()
+        self._now = clock
+        memory.update(
+            format=FORMAT, server_id=facts.server_id, uptime=facts.uptime, at=now, clock=clock,
+            channels=self._channels,
+        )  # fmt: skip
 
     def channel(self, channel: Channel) -> History:
         """Give the memory of one channel; it begins anew if that replicates from another source."""
@@ -59,12 +80,45 @@ class Memory:
             del self._channels[name]
 
 
+def _passed(memory: dict[str, Any], facts: Facts, now: float) -> tuple[bool, float]:
+    """Tell whether the replica was started since the last look, and how many seconds ago that look was."""
+    if "at" not in memory:
+        return False, 0.0
+    ours, its = now - memory["at"], facts.uptime - memory["uptime"]
+    if its < 0 or (facts.uptime < ours and its < ours - _CLOCKS):
+        return True, max(0.0, ours)
+    return False, its if ours < 0 or its < ours - _CLOCKS else ours
+
+
+def _restart(kept: dict[str, Any]) -> None:
+    """Forget what a restart of the replica has ended; what was seen of the source stays true."""
+    kept |= {"samples": [], "offsets": [], "since": {}}
+    if "last" in kept:
+        kept["last"] = {**kept["last"], "heartbeats": None}
+
+
 class History:
     """The memory of one channel."""
 
     def __init__(self, kept: dict[str, Any], now: float) -> None:
         self._kept = kept
         self._now = now
+
+    def must_make_sense(self) -> None:
+        """Read all of it once: whoever wrote it, what follows can rely on it. Raises what Python raises."""
+        before = self.before
+        if before:
+            sum(
+                (
+                    before.seconds_ago,
+                    before.unchanged_for,
+                    *before.offsets,
+                    *self._kept.get("since", {}).values(),
+                )
+            )
+            sum(sum(look) for look in before.source_history)
+        sum(self._kept.get("since", {}).values())
+        sum(one.at + one.lag for one in self.samples)
 
     @property
     def before(self) -> Before | None:

@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 from stallwatch.probes.replication import trend
-from stallwatch.probes.replication.words import amount, behind, known_by, seconds, source, subject
+from stallwatch.probes.replication.words import (
+    amount,
+    behind,
+    known_by,
+    not_running,
+    seconds,
+    source,
+    subject,
+)
 from stallwatch.reading import Fault, Reading, State
 from stallwatch.table import Table
 from stallwatch.units import plain, say_duration
@@ -12,19 +22,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from stallwatch.probes.replication.causes import Cause
-    from stallwatch.probes.replication.channel import Channel
-    from stallwatch.probes.replication.look import Judged, Limits
+    from stallwatch.probes.replication.judged import Judged
+    from stallwatch.probes.replication.look import Limits
 
 _TOLD = 3  # causes in a line
 
 
 def down(judged: Judged, state: State) -> Fault:
     """Tell of a receiver or applier that does not run, and how far behind that leaves the channel."""
-    first, *others = judged.causes  # which thread it is, and why: there is a rule for each case
+    first, *others = [one.what for one in judged.causes] or [not_running(judged.channel)]
     found = judged.lag
-    what = f"{subject(judged.channel)}: {first.what}; {amount(found)}{known_by(found)}"
-    return Fault(state, "; ".join([what, *_also(others)]), advice=first.advice)
+    what = f"{subject(judged.channel)}: {first}; {amount(found)}{known_by(found)}"
+    return Fault(state, "; ".join([what, *_also(others)]), advice=_advice(judged))
 
 
 def silent(judged: Judged) -> Fault:
@@ -46,7 +55,7 @@ def breach(judged: Judged, words: str) -> Fault:
     return Fault(State.WARNING, "; ".join([what, *_why(judged)]), advice=_advice(judged))
 
 
-def lag(judged: Judged, limits: Limits, *, with_causes: bool, table: Table | None) -> Reading:
+def lag(judged: Judged, limits: Limits, label: str, *, with_causes: bool, table: Table | None) -> Reading:
     """Tell how far a channel is behind, where that is going, and why."""
     channel, found = judged.channel, judged.lag
     direction = trend.words(judged.trend, found, limits)
@@ -57,12 +66,12 @@ def lag(judged: Judged, limits: Limits, *, with_causes: bool, table: Table | Non
         "s",
         what="; ".join([what, *(_why(judged) if with_causes else ())]),
         advice=_advice(judged) if with_causes else "",
-        label=label(channel, "lag"),
+        label=f"{label}lag",
         table=table,
     )
 
 
-def numbers(judged: Judged) -> Iterator[Reading]:
+def numbers(judged: Judged, label: str) -> Iterator[Reading]:
     """Give the other numbers of a channel."""
     channel, found, evidence = judged.channel, judged.lag, judged.evidence
     asked = evidence.source
@@ -80,9 +89,7 @@ def numbers(judged: Judged) -> Iterator[Reading]:
         if value is not None:
             number = round(value, 3)
             text = f"{subject(channel)}: {plain(number)}{unit and f' {unit}'} {what}"
-            yield Reading(
-                name, number, unit, what=text, label=label(channel, name), in_table=name != "errant"
-            )
+            yield Reading(name, number, unit, what=text, label=f"{label}{name}", in_table=name != "errant")
 
 
 def table(all_judged: Sequence[Judged]) -> Table:
@@ -108,22 +115,30 @@ def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 1)
 
 
-def label(channel: Channel, quantity: str) -> str:
-    """Name a quantity of this channel in the perfdata."""
-    return f"{channel.name}_{quantity}" if channel.name else quantity
+def labels(all_judged: Sequence[Judged]) -> dict[str, str]:
+    """Give what the labels of each channel begin with in the perfdata; nothing for the default channel.
+
+    Names that differ only in what a label may not have are numbered, in the order of the names.
+    """
+    found: dict[str, str] = {}
+    for name in sorted(judged.channel.name for judged in all_judged):
+        plain_name = re.sub(r"[^A-Za-z0-9_.]", "_", name)
+        taken = sum(one.startswith(plain_name) and one != "" for one in found.values())
+        found[name] = f"{plain_name}_{taken + 1}_" if taken else f"{plain_name}_"
+    return found | {"": ""}
 
 
 def _why(judged: Judged) -> Iterator[str]:
     if judged.causes:
-        first, *others = judged.causes
-        yield f"cause: {first.what}"
+        first, *others = (one.what for one in judged.causes)
+        yield f"cause: {first}"
         yield from _also(others)
 
 
-def _also(causes: Sequence[Cause]) -> Iterator[str]:
-    told = causes[: _TOLD - 1]
-    yield from (f"also {cause.what}" for cause in told)
-    if more := len(causes) - len(told):
+def _also(others: Sequence[str]) -> Iterator[str]:
+    told = others[: _TOLD - 1]
+    yield from (f"also {one}" for one in told)
+    if more := len(others) - len(told):
         yield f"and {more} more"
 
 

@@ -27,6 +27,16 @@ class Standing(NamedTuple):
     stopped: float = 0.0
 
 
+def is_resting(channel: Channel) -> bool:
+    """Whether it is a channel of Group Replication's recovery, stopped because that is over.
+
+    It stays among the channels after a member has joined (MySQL Reference Manual, "Distributed Recovery").
+    """
+    stopped = not (channel.receiver.runs or channel.applier.runs or is_connecting(channel))
+    failed = channel.receiver.errno or channel.applier.errno
+    return channel.name == "group_replication_recovery" and stopped and not failed
+
+
 def is_connecting(channel: Channel) -> bool:
     """Whether the receiver tries to reach its source."""
     return channel.receiver.running in CONNECTING

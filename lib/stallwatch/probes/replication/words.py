@@ -48,3 +48,9 @@ def known_by(lag: Lag) -> str:
     """Say in brackets where the figure is from, and what it is blind to."""
     said = "; ".join(filter(None, (lag.by, *lag.remarks, lag.cannot_tell)))
     return f" ({said})" if said else ""
+
+
+def not_running(channel: Channel) -> str:
+    """Say which thread does not run, in the server's words, while nobody knows why."""
+    threads = (("receiver", channel.receiver), ("applier", channel.applier))
+    return " and ".join(f"the {name} is not running ({one.running})" for name, one in threads if not one.runs)

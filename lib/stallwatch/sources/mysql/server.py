@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from stallwatch.sources.mysql.target import Target
 
 _WHO = ("@@version", "@@version_comment", "@@hostname", "CURRENT_USER()")
-_SESSION = (
-    "SET NAMES utf8mb4, autocommit = 1, time_zone = '+00:00', lock_wait_timeout = {locks}, {statements}"
-)
+_SESSION = "SET NAMES utf8mb4, autocommit = 1, time_zone = '+00:00', lock_wait_timeout = 1, {statements}"
 
 
 class Server:
@@ -80,7 +78,7 @@ class Server:
         statements = f"max_statement_time = {left:.3f}"
         if not self.flavour.mariadb:
             statements = f"max_execution_time = {left * 1000:.0f}"
-        self.rows(_SESSION.format(locks=max(1, int(left)), statements=statements))
+        self.rows(_SESSION.format(statements=statements))
 
     def __enter__(self) -> Self:
         return self
