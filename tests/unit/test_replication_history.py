@@ -120,6 +120,7 @@ def test_nor_does_a_clock_of_the_replica(look):
         {"channels": {"east": 5}},
         {"channels": {"east": {"last": [1]}}},
         {"clock": "x"},
+        {"clock": -500.0},
         {"at": None},
         {"uptime": []},
     ],
