@@ -35,11 +35,12 @@ class Commits(NamedTuple):
     queued_commit: float | None
     queued_sent: float | None
     queued_at: float | None  # when the last byte of it was in the relay log
-    queueing_commit: float | None  # of what is being received
+    queueing_commit: float | None  # of what is being received; None as well from a source older than MySQL 8
     coordinator_commit: float | None  # of what the coordinator hands out now
     workers: tuple[Worker, ...]
     receiver_thread: int | None = None  # THREAD_ID
     coordinator_thread: int | None = None
+    queueing: str = ""  # GTID of what is being received
 
     @property
     def applied_commit(self) -> float | None:
@@ -47,8 +48,23 @@ class Commits(NamedTuple):
         return max((one.applied_commit for one in self.workers if one.applied_commit), default=None)
 
     @property
+    def is_complete(self) -> bool:
+        """Whether all that was received, and all that a worker applies, has a commit time.
+
+        Transactions of a source older than MySQL 8 have none: a chain, or a relay log from before an
+        upgrade, may mix both kinds.
+        """
+        applied = all(one.applying_commit for one in self.workers if one.applying)
+        return applied and not (self.queued and not self.queued_commit)
+
+    @property
+    def oldest_applying(self) -> float | None:
+        """When the oldest transaction that a worker applies had been committed."""
+        moments = (one.applying_commit for one in self.workers if one.applying)
+        return min((at for at in moments if at), default=None)
+
+    @property
     def oldest_in_hand(self) -> float | None:
         """When the oldest transaction that somebody works on had been committed."""
-        working = [one.applying_commit for one in self.workers if one.applying]
-        moments = (*working, self.coordinator_commit, self.queueing_commit)
+        moments = (self.oldest_applying, self.coordinator_commit, self.queueing_commit)
         return min((at for at in moments if at), default=None)

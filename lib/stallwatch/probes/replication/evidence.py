@@ -56,6 +56,7 @@ class Before(NamedTuple):
     applied: Position | None = None  # what the applier had come to
     connected: bool = True  # whether its receiver ran
     offsets: tuple[float, ...] = ()  # Lag.offset of the last looks that had one, oldest first
+    heard_within: float | None = None  # Lag.heard_within: how long before that look the source spoke, at most
 
 
 class Evidence(NamedTuple):

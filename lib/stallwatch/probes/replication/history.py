@@ -108,14 +108,9 @@ class History:
         """Read all of it once: whoever wrote it, what follows can rely on it. Raises what Python raises."""
         before = self.before
         if before:
-            sum(
-                (
-                    before.seconds_ago,
-                    before.unchanged_for,
-                    *before.offsets,
-                    *self._kept.get("since", {}).values(),
-                )
-            )
+            if before.seconds_ago < 0 or before.unchanged_for < 0:
+                raise ValueError("the last look is still to come")
+            sum(before.offsets)
             sum(sum(look) for look in before.source_history)
         sum(self._kept.get("since", {}).values())
         sum(one.at + one.lag for one in self.samples)

@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+LATE = 2.0  # seconds on the way that are worth calling late
+FRESH = 10.0  # seconds for which the last arrival speaks for the stream
+WHOLE = 1.0  # Seconds_Behind is cut to whole seconds
+
+SECONDS_BEHIND = "Seconds_Behind"
+COMMIT_TIME = "commit time"
+
 
 class Figure(NamedTuple):
     """What one rule makes of the evidence; seconds, an intended delay included."""
@@ -14,6 +21,7 @@ class Figure(NamedTuple):
     by: str
     transport: float | None = None  # of it: on its way from the source to our relay log, None: not known
     upstream: float | None = None  # of it: before the direct source
+    proven: bool = False  # whether a larger Seconds_Behind is wrong for sure, not only something else
 
 
 def at_most(*bounds: float | None) -> float | None:
