@@ -52,8 +52,8 @@ def test_each_channel_has_its_numbers(look, replica):
     _, text = look()
     perfdata = text.splitlines()[0].partition(" | ")[2].split()
     assert [item.partition("=")[0] for item in perfdata if "_lag=" in item] == [
-        "east_lag", "east_transport_lag", "east_apply_lag",
-        "west_lag", "west_transport_lag", "west_apply_lag",
+        "east_lag", "east_transport_lag", "east_upstream_lag", "east_apply_lag",
+        "west_lag", "west_transport_lag", "west_upstream_lag", "west_apply_lag",
     ]  # fmt: skip
 
 

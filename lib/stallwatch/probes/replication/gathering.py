@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     Answer = TypeVar("Answer")
 
 _IDLE = "has read all relay log"  # the state of an applier, in every version
+_PATIENCE = 1.5  # s for a table that may be locked; the server gives up waiting for the lock after 1 s
 _SAME = 1.0  # s: the process list has whole seconds
 _NO_COMMIT_TIMES = "without commit times the lag is what Seconds_Behind makes of it"
 _NO_PROCESSES = "without the process list a dead link may not show"
@@ -62,7 +63,7 @@ class Gathering:
             source=self._sources.get(channel.name),
             idle=self._idle(channel),
             sees_processes=self._appliers.visible,
-            backlog=gtid.backlog(channel),
+            backlog=gtid.backlog(channel, self._channels),
             before=self._memory.channel(channel).before,
         )
 
@@ -92,7 +93,7 @@ class Gathering:
         """
         expected = sum(_IDLE in one.applier.state for one in self._channels)
         idle = self._appliers.idle
-        if _IDLE not in channel.applier.state or not idle or len(idle) < expected:
+        if _IDLE not in channel.applier.state or len(idle) != expected:
             return None
         return min(idle) if max(idle) - min(idle) <= _SAME else None
 
@@ -100,7 +101,7 @@ class Gathering:
         """Read the heartbeat of each channel."""
         for channel in self._channels:
             try:
-                self._heartbeats[channel.name] = table.read(self._server, channel)
+                self._heartbeats[channel.name] = table.read(self._server, channel, _PATIENCE)
             except ProbeError as error:
                 lost = isinstance(error, NoAnswerError) and not error.number
                 if lost or isinstance(error, UnreachableError):
@@ -126,5 +127,5 @@ class Gathering:
         for channel in own:
             self._sources[channel.name] = ask(source, self._server, channel, self._channels)
             if table and (beat := self._heartbeats.get(channel.name)):
-                age = table.source_age(source, beat)
+                age = table.source_age(source, beat, _PATIENCE)
                 self._heartbeats[channel.name] = beat._replace(source_age=age)

@@ -134,6 +134,7 @@ class History:
             applied=Position(*last["applied"]),
             connected=last["connected"],
             offsets=tuple(self._kept["offsets"]),
+            heard_within=last["heard_within"],
         )
 
     @property
@@ -166,6 +167,7 @@ class History:
             "seconds_behind": channel.seconds_behind,
             "applied": channel.applied,
             "connected": channel.receiver.runs,
+            "heard_within": lag.heard_within,
         }
         sequence = evidence.source.sequence if evidence.source else None
         self._add("samples", SAMPLES, None if lag.seconds is None else [self._now, lag.seconds, lag.at_least])

@@ -31,7 +31,7 @@ _RECEIVERS = """SELECT c.CHANNEL_NAME AS channel, UNIX_TIMESTAMP(NOW(6)) AS now,
  k.HEARTBEAT_INTERVAL AS heartbeat_period{moments}
  FROM performance_schema.replication_connection_status c{coordinators}
  LEFT JOIN performance_schema.replication_connection_configuration k USING (CHANNEL_NAME)"""
-_RECEIVED = """, c.LAST_QUEUED_TRANSACTION AS queued,
+_RECEIVED = """, c.LAST_QUEUED_TRANSACTION AS queued, c.QUEUEING_TRANSACTION AS queueing,
  UNIX_TIMESTAMP(c.LAST_QUEUED_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP) AS queued_commit,
  UNIX_TIMESTAMP(c.LAST_QUEUED_TRANSACTION_IMMEDIATE_COMMIT_TIMESTAMP) AS queued_sent,
  UNIX_TIMESTAMP(c.LAST_QUEUED_TRANSACTION_END_QUEUE_TIMESTAMP) AS queued_at,
@@ -135,6 +135,7 @@ def _commits(row: Row, workers: Iterable[Row]) -> Commits:
         queueing_commit=_moment(row.get("queueing_commit")),
         coordinator_commit=_moment(row.get("coordinator_commit")),
         workers=tuple(_worker(one) for one in workers if one["channel"] == row["channel"]),
+        queueing=str(row.get("queueing") or ""),
         receiver_thread=_count(row["thread"]) or None,
         coordinator_thread=_count(row.get("coordinator")) or None,
     )

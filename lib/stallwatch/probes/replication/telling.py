@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.replication.judged import Judged
     from stallwatch.probes.replication.look import Limits
 
+DOUBTFUL = "doubtful_lag"  # a lag that may be nothing but clocks that differ: no more than a WARNING
 _TOLD = 3  # causes in a line
 
 
@@ -61,7 +62,7 @@ def lag(judged: Judged, limits: Limits, label: str, *, with_causes: bool, table:
     direction = trend.words(judged.trend, found, limits)
     what = behind(channel, found) + (f", {direction}" if direction else "")
     return Reading(
-        "lag",
+        DOUBTFUL if found.doubtful else "lag",
         None if found.seconds is None else round(found.seconds, 3),
         "s",
         what="; ".join([what, *(_why(judged) if with_causes else ())]),
@@ -77,8 +78,9 @@ def numbers(judged: Judged, label: str) -> Iterator[Reading]:
     asked = evidence.source
     given = (
         ("transport_lag", found.transport, "s", "from the source's commit to the relay log"),
+        ("upstream_lag", found.upstream, "s", "before the direct source"),
         ("apply_lag", found.apply, "s", "from the relay log to the tables"),
-        ("seconds_behind", channel.seconds_behind, "s", "by the server's own Seconds_Behind"),
+        ("seconds_behind", _at_least_0(channel.seconds_behind), "s", "by the server's own Seconds_Behind"),
         ("contact_age", found.contact_age, "s", "since the source was last heard of"),
         ("slope", judged.trend.slope if judged.trend else None, "", "seconds of lag more in a second"),
         ("backlog", evidence.backlog, "", "transactions received and not applied"),
@@ -95,7 +97,7 @@ def numbers(judged: Judged, label: str) -> Iterator[Reading]:
 def table(all_judged: Sequence[Judged]) -> Table:
     """Put the channels side by side."""
     columns = (
-        "Channel", "Source", "Receiver", "Applier", "Lag s", "At most", "Transport", "Apply",
+        "Channel", "Source", "Receiver", "Applier", "Lag s", "At most", "Transport", "Upstream", "Apply",
         "Seconds_Behind", "Backlog", "Missing", "Heard s ago",
     )  # fmt: skip
     return Table(columns, tuple(_row(judged) for judged in all_judged))
@@ -103,12 +105,16 @@ def table(all_judged: Sequence[Judged]) -> Table:
 
 def _row(judged: Judged) -> tuple[str | float | None, ...]:
     channel, found, evidence = judged.channel, judged.lag, judged.evidence
-    times = (found.seconds, found.high, found.transport, found.apply, channel.seconds_behind)
+    times = (found.seconds, found.high, found.transport, found.upstream, found.apply, channel.seconds_behind)
     return (
         channel.name or "-", source(channel), channel.receiver.running, channel.applier.running,
         *map(_rounded, times),
         evidence.backlog, evidence.source.missing if evidence.source else None, _rounded(found.contact_age),
     )  # fmt: skip
+
+
+def _at_least_0(value: float | None) -> float | None:
+    return None if value is None else max(0.0, value)
 
 
 def _rounded(value: float | None) -> float | None:

@@ -38,7 +38,8 @@ def behind(channel: Channel, lag: Lag) -> str:
 def amount(lag: Lag) -> str:
     """Say the figure alone."""
     if lag.seconds is None:
-        return f"at least {seconds(lag.low)} behind" if lag.low else "behind by an unknown time"
+        known = f"at least {seconds(lag.low)} behind" if lag.low else "behind by an unknown time"
+        return known if lag.low or lag.is_behind else "lag not known"
     at_least = "at least " if lag.at_least and lag.seconds else ""
     delayed = f", besides the intended {say_duration(lag.delayed)}" if lag.delayed else ""
     return f"{at_least}{seconds(lag.seconds)} behind{delayed}"
