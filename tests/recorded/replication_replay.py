@@ -235,6 +235,7 @@ class Memory:
             seconds_behind=known.channel.seconds_behind,
             applied=known.channel.applied,
             offsets=tuple(self.offsets[-10:]),
+            heard_within=lag.heard_within,
         )
 
     def keep(self, at, known, lag):

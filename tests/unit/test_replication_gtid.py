@@ -118,6 +118,23 @@ def test_the_other_channels_of_a_server_are_no_backlog():
     assert gtid.backlog(mariadb(received_gtids="1-201-7", applied_gtids="0-101-100,1-201-5")) == 2
 
 
+def test_a_domain_that_two_sources_write_tells_of_no_backlog():
+    here = "0-3-900"
+    one = mariadb(received_gtids="0-101-500", applied_gtids=here)
+    two = mariadb(name="east", received_gtids="0-3-905", applied_gtids=here)
+    assert gtid.backlog(one, [one, two]) is None
+    assert gtid.backlog(one, [one]) == 0
+    ring = two._replace(received_gtids="0-101-450")  # the same transactions by another way
+    assert gtid.backlog(one._replace(applied_gtids="0-101-490"), [one, ring]) == 10
+
+
+def test_what_a_server_has_written_of_each_other():
+    assert gtid.written("0-101-600,0-100-505, 1-100-4") == {(0, 101): 600, (0, 100): 505, (1, 100): 4}
+    assert gtid.written("") == {}
+    with pytest.raises(GtidError):
+        gtid.written("0-101")
+
+
 def test_without_gtids_a_backlog_is_not_known():
     assert gtid.backlog(channel(received_gtids="")) is None
     assert gtid.backlog(channel(received_gtids="nonsense")) is None

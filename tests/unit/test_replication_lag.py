@@ -16,7 +16,7 @@ from replication_evidence import (
     stopped,
     worker,
 )
-from stallwatch.probes.replication.channel import Position
+from stallwatch.probes.replication.channel import Position, Thread
 from stallwatch.probes.replication.evidence import Heartbeat
 from stallwatch.probes.replication.lag import judge
 
@@ -165,6 +165,38 @@ def test_a_source_that_was_told_to_send_no_heartbeats_may_be_quiet():
     assert lag.high == 500
 
 
+@pytest.mark.parametrize(
+    ("period", "why"),
+    [(0.0, "no heartbeats (period 0)"), (3600.0, "a heartbeat only every 1 h")],
+)
+def test_without_heartbeats_a_dead_link_does_not_show(period, why):
+    """MySQL 9.7.4, period 0, replica_net_timeout 3600: 0 s, while the truth was 105 s."""
+    cut = commits(queued_at=NOW - 105, queued_sent=NOW - 105, queued_commit=NOW - 105, last_heartbeat=None)
+    cut = cut._replace(heartbeats=0)
+    then = before(10, contact=before().contact._replace(received=channel().received, heartbeats=0))
+    known = evidence(commits=cut._replace(heartbeat_period=period), net_timeout=3600.0, before=then)
+    lag = judge(known)
+    assert (lag.seconds, lag.high, lag.contact_age) == (0, 105, 105)
+    assert lag.cannot_tell == (
+        f"a dead link would not show, as the source sends {why}: give --heartbeat or --source"
+    )
+    busy_until_now = commits(heartbeat_period=period, last_heartbeat=None)
+    assert judge(known._replace(commits=busy_until_now)).cannot_tell == ""
+    usually = judge(known._replace(before=then._replace(transaction_gap=10.0)))
+    assert usually.cannot_tell == ""
+
+
+@pytest.mark.parametrize("heartbeats", [0, None])
+def test_nothing_is_known_of_a_source_without_heartbeats_where_no_process_is_seen(heartbeats):
+    few = evidence(mariadb(heartbeat_period=0.0, heartbeats=heartbeats), sees_processes=False)
+    lag = judge(few)
+    assert (lag.seconds, lag.high, lag.contact_age) == (0, None, None)
+    assert lag.cannot_tell == (
+        "a dead link or a slow link would not show, as the source sends no heartbeats (period 0): "
+        "give --heartbeat or --source"
+    )
+
+
 def test_half_a_transaction_is_contact():
     receiving = commits(queued_at=NOW - 300, queued_sent=NOW - 300, last_heartbeat=NOW - 400)
     receiving = receiving._replace(queueing_commit=NOW - 200)
@@ -202,6 +234,31 @@ def test_without_commit_times_seconds_behind_must_do(schema):
     assert (lag.seconds, lag.high, lag.by) == (38, 39, "Seconds_Behind")
 
 
+@pytest.mark.parametrize(
+    "mixed",
+    [
+        commits(workers=(worker(applying="a"),)),
+        commits(queued_commit=None, workers=(worker(applied_commit=NOW - 4000),)),
+        commits(queued_commit=None, workers=(worker(applying="a", applied_commit=NOW - 4000),)),
+    ],
+)
+def test_commit_times_of_some_transactions_do_not_speak_for_the_others(mixed):
+    """A source that was MySQL 5.7 until now, or has one above it: those transactions have no commit time."""
+    lag = judge(evidence(channel(applier=busy(), seconds_behind=3000.0), commits=mixed, backlog=5000))
+    assert (lag.seconds, lag.by, lag.remarks) == (3000, "Seconds_Behind", ())
+
+
+def test_a_transaction_without_commit_time_that_is_being_received_is_contact():
+    receiving = commits(
+        queued_commit=None, queued_sent=None, queued_at=NOW - 600, last_heartbeat=NOW - 610, workers=()
+    )
+    moved = judge(evidence(commits=receiving, before=before()))
+    assert not moved.silent  # on the way to 600 s, with the position 60 s ago elsewhere
+    assert not judge(evidence(commits=receiving._replace(queueing=f"{UUID}:101"))).silent
+    same = before().contact._replace(received=channel().received, heartbeats=4)
+    assert judge(evidence(commits=receiving, before=before(contact=same))).silent
+
+
 # E7: Seconds_Behind with repairs
 
 
@@ -228,7 +285,7 @@ def test_a_source_that_writes_nothing_is_heard_by_its_heartbeats():
     then = before(of=mariadb(), contact=before(of=mariadb()).contact._replace(received=mariadb().received))
     lag = judge(evidence(mariadb(heartbeats=20), idle=7000.0, before=then))
     assert not lag.silent
-    assert lag.contact_age == 30
+    assert (lag.heard_within, lag.contact_age) == (30, None)  # at most, and nothing tells it better
 
 
 def test_nothing_new_since_the_last_run_is_silence_even_without_process():
@@ -245,6 +302,16 @@ def test_frequent_runs_add_up_the_silence():
     assert judge(known._replace(before=before(10, contact=same, unchanged_for=40))).silent
 
 
+def test_frequent_runs_remember_the_last_heartbeat():
+    same = before(of=mariadb()).contact._replace(received=mariadb().received)
+    known = evidence(mariadb(), idle=7000.0)
+    forgotten = judge(known._replace(before=before(10, contact=same, unchanged_for=10)))
+    assert forgotten.contact_age is None
+    lag = judge(known._replace(before=before(10, contact=same, unchanged_for=10, heard_within=12.0)))
+    assert (lag.contact_age, lag.heard_within) == (22, 22)
+    assert "dead link" not in lag.cannot_tell
+
+
 def test_where_no_heartbeat_ever_came_an_idle_applier_tells_at_once():
     lag = judge(evidence(mariadb(heartbeats=0), idle=50.0))
     assert lag.silent
@@ -259,6 +326,22 @@ def test_a_receiver_that_has_just_connected_is_not_silent():
     assert lag.contact_age is None
     old = commits(queued_at=NOW - 7000, queued_sent=NOW - 7000, last_heartbeat=NOW - 7000)
     assert not judge(evidence(commits=old, before=before(connected=False))).silent
+
+
+def test_a_heartbeat_bounds_what_a_receiver_that_is_lost_has_missed():
+    """The source had written nothing for 270 s when the link was cut, 119 s ago."""
+    lost = mariadb(receiver=stopped("Connecting"), seconds_behind=None)
+    then = before(60, contact=before(of=lost).contact._replace(received=lost.received), lag=59.0)
+    lag = judge(evidence(lost, idle=270.0, before=then._replace(heard_within=61.0)))
+    assert (lag.seconds, lag.low, lag.high, lag.by) == (121, 0, 121, "last contact")
+    assert not lag.at_least
+
+
+def test_an_age_of_which_only_bounds_are_known_is_not_told():
+    """Events came since the last run, at no moment that anything tells."""
+    busy_source = mariadb(applier=busy())
+    lag = judge(evidence(busy_source, before=before(40, of=busy_source)))
+    assert (lag.contact_age, lag.heard_within) == (None, 40)
 
 
 def test_of_a_receiver_that_never_was_connected_nothing_is_known():
@@ -326,6 +409,52 @@ def test_newer_mariadb_shows_a_late_stream():
     assert judge(evidence(told, now=late, idle=36.0, before=before(of=told))).seconds == 0
 
 
+def told_of(age):
+    return datetime.fromtimestamp(NOW - age, UTC).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def test_newer_mariadb_says_what_it_cannot_see():
+    lag = judge(evidence(mariadb(newest_received=told_of(55)), sees_processes=False))
+    assert (lag.seconds, lag.high, lag.by) == (0, 55, "newest event received")
+    assert lag.cannot_tell.startswith("a dead link or a slow link would not show")
+
+
+def test_a_statement_that_took_long_does_not_come_late():
+    """Its event is of the moment when it began, 300 s before it was committed and applied at once."""
+    done = mariadb(newest_received=told_of(303))
+    assert judge(evidence(done, idle=3.0, before=before(10, of=done))).seconds == 10
+    assert judge(evidence(done, idle=3.0, before=before(10, of=done, lag=280.0))).seconds == 290
+
+
+# parallel workers: the applier's state is that of what hands out their work
+
+
+@pytest.mark.parametrize(
+    ("of", "more"),
+    [
+        ({}, {"idle": 3600.0, "backlog": 1}),
+        ({"newest_received": told_of(1)}, {"idle": 1.0, "backlog": 3900}),
+        ({"newest_received": told_of(3600)}, {"idle": 3600.0, "backlog": 1}),
+        ({"newest_received": told_of(1)}, {"idle": 1.0, "backlog": None}),
+        ({"receiver": stopped("Connecting")}, {"idle": 20.0, "backlog": 1}),
+        ({}, {"idle": 3600.0, "backlog": 1, "source": source(missing=1, not_received=0, sequence=None)}),
+    ],
+)
+def test_a_worker_that_hangs_behind_an_applier_with_nothing_to_do_is_lag(of, more):
+    """MariaDB 10.11.19, slave_parallel_threads=4, one row lock: "has read all relay log" all the time."""
+    lag = judge(evidence(mariadb(seconds_behind=3600.0, **of), **more))
+    assert (lag.seconds, lag.high, lag.by) == (3600, 3601, "Seconds_Behind")
+    assert (lag.cannot_tell, lag.remarks) == ("", ())
+    assert not lag.at_least  # else there was no trend, and no warning before a breach
+
+
+def test_a_receiver_that_is_lost_takes_nothing_off_the_lag():
+    lost = mariadb(seconds_behind=None, receiver=stopped("Connecting"))
+    lag = judge(evidence(lost, idle=20.0, backlog=4900, before=before(of=lost, lag=3540.0)))
+    assert (lag.seconds, lag.by) == (3600, "last known")
+    assert judge(evidence(lost, idle=20.0, backlog=4900, before=before(15, of=lost))).seconds == 15
+
+
 # E9: what cannot be
 
 
@@ -334,7 +463,7 @@ def test_lag_grows_no_faster_than_time():
     then = before(10, of=mariadb())
     lag = judge(evidence(long_update, before=then))
     assert (lag.seconds, lag.high) == (10, 34)
-    assert lag.remarks == ("Seconds_Behind 33 is wrong: counts from the statement's start",)
+    assert lag.remarks == ("Seconds_Behind says 33, but no lag grows so fast",)
     still = then._replace(lag=10.0, seconds_behind=33.0, applied=ELSEWHERE)
     assert judge(evidence(long_update._replace(seconds_behind=43.0), before=still)).seconds == 20
 
@@ -361,15 +490,84 @@ def test_zero_with_a_backlog_is_what_the_backlog_stands_for():
     zero = channel(seconds_behind=0.0, applier=busy())
     lag = judge(evidence(zero, backlog=284, before=before(transaction_gap=0.1)))
     assert (lag.seconds, lag.by) == (pytest.approx(28.4), "backlog")
+    assert lag.seconds <= before().seconds_ago
     assert judge(evidence(zero, backlog=3, before=before(transaction_gap=0.1))).seconds == 0
+
+
+@pytest.mark.parametrize("of", [mariadb, channel])
+def test_a_burst_after_quiet_minutes_is_no_lag_of_hours(of):
+    """400 transactions in a second, 60 s after the last one: not 400 times 60 s."""
+    zero = of(seconds_behind=0.0, applier=busy())
+    lag = judge(evidence(zero, backlog=400, before=before(of=zero, transaction_gap=60.0, high=1.0)))
+    assert (lag.seconds, lag.high, lag.by) == (0, 61, "Seconds_Behind")
+
+
+def test_what_came_since_the_last_look_may_be_a_burst():
+    """One transaction in 5 minutes, and that is on its way to the tables just now."""
+    one = mariadb(received_gtids="0-101-101", applier=busy())
+    then = before(300, of=mariadb(), transaction_gap=300.0, high=1.0)
+    assert judge(evidence(one, backlog=1, before=then)).seconds == 0
+    many = mariadb(received_gtids="0-101-1601", applied_gtids="0-101-101", applier=busy())
+    lag = judge(evidence(many, backlog=1500, before=then._replace(transaction_gap=0.1)))
+    assert (lag.seconds, lag.high) == (0, 301)
+
+
+def test_zero_with_a_backlog_is_not_believed_at_the_first_look():
+    zero = evidence(mariadb(seconds_behind=0.0, applier=busy()), backlog=5000)
+    lag = judge(zero)
+    assert (lag.seconds, lag.high, lag.is_behind) == (0, None, True)
+    assert lag.cannot_tell == "5000 transactions wait, since when the next run can tell"
+    few = judge(zero._replace(backlog=3))
+    assert (few.high, few.cannot_tell) == (1, "")
+
+
+def test_nonsense_is_not_taken_off_the_lag():
+    lag = judge(evidence(channel(seconds_behind=-5.0, applier=busy())))
+    assert (lag.seconds, lag.delayed) == (0, 0)
+
+
+def test_a_lag_that_is_not_known_is_not_one_that_is_there():
+    lag = judge(evidence(mariadb(seconds_behind=None, applier=busy())))
+    assert (lag.seconds, lag.is_behind) == (None, False)
+    halted = mariadb(applier=stopped(), seconds_behind=None, applied=ELSEWHERE)
+    assert judge(evidence(halted, backlog=7)).is_behind
+
+
+# a figure near 0 beside a large Seconds_Behind needs proof
+
+
+def test_without_proof_the_larger_figure_counts():
+    """The last transaction that was applied has a commit time, what the coordinator holds has none."""
+    unproven = commits(workers=(worker(applied_commit=NOW - 4000),))
+    lag = judge(evidence(channel(applier=busy(), seconds_behind=3000.0), commits=unproven))
+    assert (lag.seconds, lag.low, lag.high, lag.by) == (3000, 0, 3001, "Seconds_Behind")
+
+
+def test_commit_times_of_all_that_came_are_proof():
+    long_update = channel(applier=busy(), seconds_behind=93.0)
+    lag = judge(evidence(long_update, commits=commits()))
+    assert (lag.seconds, lag.by) == (0, "commit time")
+    assert lag.remarks == ("Seconds_Behind 93 is wrong: counts from the statement's start",)
+
+
+def test_a_heartbeat_is_proof():
+    long_update = mariadb(applier=busy(), seconds_behind=93.0)
+    assert judge(evidence(long_update, heartbeat=heartbeat(0.4))).seconds == 0.4
+
+
+def test_what_proves_nothing_does_not_say_that_seconds_behind_is_wrong():
+    lag = judge(evidence(mariadb(seconds_behind=38.0, applier=WAITS, delay=30.0, remaining_delay=5.0)))
+    assert lag.remarks == ("Seconds_Behind says 38",)
 
 
 # --source
 
 
-def test_a_source_that_has_no_more_is_proof():
-    lag = judge(evidence(mariadb(seconds_behind=41.0, applier=busy()), source=source()))
+def test_a_source_that_has_no_more_is_proof_unless_an_event_is_in_hand():
+    lag = judge(evidence(mariadb(seconds_behind=1.0, applier=busy()), source=source()))
     assert (lag.seconds, lag.high, lag.by) == (0, 0, "asked the source")
+    lag = judge(evidence(mariadb(seconds_behind=41.0, applier=busy()), source=source()))
+    assert (lag.seconds, lag.by) == (41, "Seconds_Behind")
 
 
 def test_missing_transactions_are_as_old_as_the_source_was_there():
@@ -386,7 +584,8 @@ def test_a_burst_that_goes_on_is_younger_than_the_last_look():
     there = source(missing=541, not_received=541, sequence=899.0, replica_sequence=358.0, pace=90.0)
     then = before(source_history=((60.0, 299.0),))
     assert judge(evidence(mariadb(), source=there, before=then)).seconds == pytest.approx(6, abs=0.1)
-    assert judge(evidence(mariadb(), source=there._replace(pace=0.0), before=then)).seconds > 50
+    over = judge(evidence(mariadb(), source=there._replace(pace=0.0), before=then))
+    assert (over.seconds, over.low, over.high) == (0, 0, 60)  # it may have been all at once, and just now
 
 
 def test_history_is_no_older_than_the_last_arrival():
@@ -460,9 +659,74 @@ def test_a_lag_that_never_changes_is_the_clocks():
     assert few.seconds == 119.7
 
 
-def test_a_channel_that_works_tells_nothing_of_clocks():
-    assert judge(evidence(channel(applier=busy()), commits=commits())).offset is None
-    assert judge(evidence(commits=commits(), backlog=2)).offset is None
+def test_a_channel_that_lags_tells_nothing_of_clocks():
+    assert judge(evidence(channel(applier=busy(), seconds_behind=3.0), commits=commits())).offset is None
+    assert judge(evidence(mariadb(applier=busy()), heartbeat=heartbeat(119.7))).offset is None
+    assert judge(evidence(mariadb(), heartbeat=heartbeat(119.7), backlog=2)).offset is None
+    silent = judge(evidence(mariadb(heartbeats=0), heartbeat=heartbeat(119.7), idle=50.0))
+    assert silent.silent
+    assert silent.offset is None
+
+
+OLD = commits(queued_sent=NOW - 340, queued_commit=NOW - 340, queued_at=NOW - 300)
+
+
+def test_one_late_transaction_of_a_source_that_is_idle_since_is_one_sign_of_clocks():
+    """MySQL 9.7.4: its receiver had been stopped for 40 s; every later lag of 40 s was taken for clocks."""
+    assert judge(evidence(commits=OLD, before=before(60))).offset is None
+    assert judge(evidence(commits=OLD, before=before(301))).offset == 40
+
+
+def in_hand(age, **more):
+    workers = (worker(applying="a", applying_commit=NOW - age, applied_commit=NOW - age - 1),)
+    return commits(workers=workers, **more)
+
+
+def test_what_arrives_sooner_than_the_clocks_would_allow_shows_that_they_do_not_differ():
+    locked = channel(applier=busy(), seconds_behind=31.0)
+    known = evidence(locked, commits=in_hand(31.0), backlog=1, before=before(offsets=(40.0,) * 5))
+    lag = judge(known)
+    assert (lag.seconds, lag.by, lag.remarks) == (31, "commit time", ())
+    assert lag.offset == 0
+    fresh = judge(evidence(commits=commits(), before=before(offsets=(40.0,) * 5)))
+    assert fresh.offset == pytest.approx(0.1)
+
+
+def test_seconds_behind_allows_for_clocks_so_it_shows_that_they_do_not_differ():
+    slow = in_hand(35.0, queued_sent=NOW - 35, queued_commit=NOW - 35, queued_at=NOW - 1)
+    late = channel(applier=busy(), seconds_behind=35.0)
+    lag = judge(evidence(late, commits=slow, before=before(offsets=(34.0,) * 5)))
+    assert (lag.seconds, lag.offset) == (35, 0)
+
+
+def test_clocks_that_are_guessed_do_not_outweigh_seconds_behind():
+    late = channel(applier=busy(), seconds_behind=300.0)
+    skewed = in_hand(120.0, queued_sent=NOW - 120.1, queued_commit=NOW - 120.1, queued_at=NOW - 0.1)
+    lag = judge(evidence(late, commits=skewed, before=before(offsets=(120.0,) * 5)))
+    assert (lag.seconds, lag.by) == (300, "Seconds_Behind")
+
+
+def test_a_busy_channel_shows_its_clocks_too():
+    """The source's clock is 120 s behind: Seconds_Behind allows for that, commit times do not."""
+    skewed = in_hand(120.2, queued_sent=NOW - 120.1, queued_commit=NOW - 120.1, queued_at=NOW - 0.1)
+    known = evidence(channel(applier=busy()), commits=skewed, backlog=1, before=before())
+    first = judge(known)
+    assert first.doubtful
+    assert first.remarks == ("clocks differ by 120 s, or all comes late",)
+    assert first.offset == pytest.approx(120)
+    later = judge(known._replace(before=before(offsets=(120.0, 120.1, 120.0, 120.3, 120.1))))
+    assert later.seconds == pytest.approx(0.1)
+    assert not later.doubtful
+
+
+def test_a_late_stream_is_in_doubt_only_as_long_as_seconds_behind_never_told_of_it():
+    late = commits(queued_sent=NOW - 29.3, queued_commit=NOW - 29.3, queued_at=NOW - 0.2)
+    assert judge(evidence(commits=late)).doubtful
+    told = judge(evidence(commits=late, before=before(lag=28.0, seconds_behind=28.0)))
+    assert not told.doubtful
+    assert told.remarks == ("Seconds_Behind 0 is wrong: relay log empty",)
+    compared = judge(evidence(commits=late, source=source(missing=9, clock_ahead=0.0)))
+    assert not compared.doubtful
 
 
 # E10: intended delays
@@ -479,6 +743,32 @@ def test_only_what_exceeds_the_delay_is_lag():
     late = channel(delay=3600.0, seconds_behind=3700.0, applier=busy())
     lag = judge(evidence(late, commits=commits(workers=workers)))
     assert (lag.seconds, lag.high, lag.delayed) == (100, 100, 3600)
+
+
+WAITS = Thread("Yes", "Waiting until SOURCE_DELAY seconds after source executed event", 0, "")
+
+
+def test_a_worker_that_hangs_is_not_hidden_by_the_event_that_waits_behind_it():
+    waits = channel(applier=WAITS, delay=60.0, remaining_delay=30.0, seconds_behind=3600.0)
+    lag = judge(evidence(waits, commits=in_hand(3600.0), backlog=400))
+    assert (lag.seconds, lag.by, lag.delayed) == (3540, "commit time", 60)
+    young = judge(evidence(waits, commits=in_hand(20.0), backlog=400))
+    assert (young.seconds, young.by) == (0, "intended delay")
+
+
+def test_mariadb_tells_of_a_worker_that_hangs_by_seconds_behind():
+    """MariaDB 10.11.19, slave_parallel_threads=4, MASTER_DELAY=10 and a row lock for 37 s beyond that."""
+    state = "Waiting until MASTER_DELAY seconds after master executed event"
+    waits = mariadb(applier=Thread("Yes", state, 0, ""), delay=10.0, remaining_delay=0.0, seconds_behind=48.0)
+    lag = judge(evidence(waits, backlog=76))
+    assert (lag.seconds, lag.high, lag.by, lag.delayed) == (38, 39, "Seconds_Behind", 10)
+    on_time = judge(evidence(waits._replace(seconds_behind=12.0), backlog=20))
+    assert (on_time.seconds, on_time.by) == (0, "intended delay")
+
+
+def test_no_delay_cannot_be_missed():
+    early = commits(workers=(worker(applied_commit=NOW + 40),))
+    assert not any("is not kept" in one for one in judge(evidence(commits=early)).remarks)
 
 
 def test_a_delay_that_is_not_kept_is_told():

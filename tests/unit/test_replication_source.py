@@ -1,5 +1,6 @@
 import pytest
 from replication_evidence import UUID, channel, mariadb
+from stallwatch.probes.replication import settling
 from stallwatch.probes.replication import source as asking
 from stallwatch.probes.replication.channel import Position
 from stallwatch.probes.replication.gtid import GtidError
@@ -30,7 +31,7 @@ class Server:
 @pytest.fixture(autouse=True)
 def _time_stands_still(monkeypatch):
     monkeypatch.setattr(asking.time, "monotonic", lambda: 1000.0)
-    monkeypatch.setattr(asking.time, "sleep", lambda _: None)
+    monkeypatch.setattr(settling.time, "sleep", lambda _: None)
 
 
 def mysql(*executed, **more):
@@ -40,8 +41,10 @@ def mysql(*executed, **more):
     )
 
 
-def maria(server_id, written, *applied, **more):
-    positions = [[{"written": written, "applied": one}] for one in applied or ("",)]
+def maria(server_id, written, *applied, state=None, **more):
+    """A MariaDB server; ``state`` is its gtid_binlog_state, else what it has written last."""
+    known = {"written": written, "state": written if state is None else state}
+    positions = [[known | {"applied": one}] for one in applied or ("",)]
     return Server("MariaDB", (10, 11, 19), gtid_binlog_pos=positions, server_id=[{"id": server_id}], **more)
 
 
@@ -62,7 +65,7 @@ def test_missing_not_received_and_errant_are_told_apart():
 )
 def test_the_pace_of_the_source_is_taken_while_something_is_missing(monkeypatch, there, here, of):
     if there.flavour.mariadb:
-        there.answers["gtid_binlog_pos"].append([{"written": "0-101-150", "applied": ""}])
+        there.answers["gtid_binlog_pos"].append([{"written": "0-101-150", "applied": "", "state": ""}])
     moments = iter([0.0] * 4 + [10.0, 10.3])
     monkeypatch.setattr(asking.time, "monotonic", lambda: next(moments))
     assert ask(there, here, of).pace == pytest.approx(100)
@@ -115,12 +118,59 @@ def test_a_replica_that_has_applied_nothing_misses_all():
 
 def test_local_writes_on_a_mariadb_replica_are_errant():
     """Five GRANTs there, and with gtid_strict_mode the next transaction of the source is error 1950."""
-    replica = maria(102, "0-102-11", "0-101-6")
+    replica = maria(102, "0-102-11", "0-101-6", state="0-101-6,0-102-11")
     assert ask(maria(101, "0-101-6"), replica, mariadb()).errant == 5
     own_domain = maria(102, "0-101-6,2-102-4", "0-101-6")
     assert ask(maria(101, "0-101-6"), own_domain, mariadb()).errant == 4
-    was_source_once = maria(102, "0-102-6", "0-101-9")
-    assert ask(maria(101, "0-101-9"), was_source_once, mariadb()).errant == 0
+
+
+def test_local_writes_stay_errant_while_the_source_goes_on():
+    source = maria(101, "0-101-600")
+    lagging = maria(102, "0-102-505", "0-101-500", state="0-101-500,0-102-505")
+    assert ask(source, lagging, mariadb()).errant == 5
+    hidden = maria(102, "0-101-600", "0-101-600", state="0-101-600,0-102-505")
+    assert ask(source, hidden, mariadb()).errant == 1  # how many is no longer known
+
+
+@pytest.mark.parametrize(
+    "there",
+    [
+        maria(101, "0-101-9", "", state="0-102-6,0-101-9"),
+        maria(101, "0-101-9", "0-102-6"),  # a replica without log_slave_updates that took over
+        maria(101, "0-101-9", "0-103-7"),  # that was a replica of another one since
+    ],
+)
+def test_what_a_replica_wrote_while_it_was_the_source_is_not_errant(there):
+    was_source_once = maria(102, "0-101-9", "0-101-9", state="0-102-6,0-101-9")
+    assert ask(there, was_source_once, mariadb()).errant == 0
+
+
+EAST = mariadb(name="east", received_gtids="")
+
+
+def test_a_domain_that_two_sources_write_is_not_compared():
+    """gtid_slave_pos has the last of either: a blocked channel looked as if it had all (MariaDB 10.11.19)."""
+    replica = maria(102, "0-3-900", "0-3-900")
+    found = ask(maria(101, "0-101-410"), replica, mariadb(), [mariadb(), EAST])
+    assert (found.missing, found.not_received, found.sequence, found.errant) == (None, None, None, 0)
+    assert "0-3-900, applied last in domain 0, is of another source" in found.remark
+    assert "gtid_domain_id" in found.remark
+    assert ask(maria(101, "0-101-410"), replica, mariadb(), [mariadb()]).missing == 0
+
+
+@pytest.mark.parametrize(
+    ("applied", "missing"),
+    [("0-101-400", 10), ("0-7-399,1-3-900", 11)],  # its own, or what came through it
+)
+def test_what_the_source_has_had_is_in_its_count(applied, missing):
+    there = maria(101, "0-101-410", state="0-7-399,0-101-410")
+    found = ask(there, maria(102, applied, applied), mariadb(), [mariadb(), EAST])
+    assert (found.missing, found.remark) == (missing, "")
+
+
+def test_another_source_that_writes_while_we_look_hides_nothing():
+    replica = maria(102, "0-101-400", "0-101-400", "0-101-400", "0-3-900")
+    assert ask(maria(101, "0-101-410"), replica, mariadb(), [mariadb(), EAST]).missing == 10
 
 
 @pytest.mark.parametrize(("there", "here", "ahead"), [(120.0, 0.0, 120.0), (0.0, 3.5, -3.5), (5.0, 5.0, 0.0)])
@@ -154,35 +204,65 @@ def without_gtids(file="bin.000003", position=900, version=(9, 7, 4), **more):
     )
 
 
+def replica_at(*places):
+    """A replica with GTIDs off that has come to one place (file, offset), then to the next."""
+    rows = [
+        [{"Channel_Name": "", "Relay_Source_Log_File": file, "Exec_Source_Log_Pos": offset}]
+        for file, offset in places
+    ]
+    return mysql("", STATUS=rows)
+
+
+def at(file, offset, **more):
+    """The channel of a replica that has come to this place."""
+    return channel(applied=Position(file, offset), **more)
+
+
 @pytest.mark.parametrize(
     ("version", "statement"), [((5, 7, 42), "SHOW MASTER STATUS"), ((8, 4, 0), "SHOW BINARY LOG STATUS")]
 )
 def test_without_gtids_bytes_are_counted(version, statement):
-    there = without_gtids(version=version)
-    found = ask(
-        there, mysql(""), channel(applied=Position("bin.000003", 400), received=Position("bin.000003", 900))
-    )
+    there, replica = without_gtids(version=version), replica_at(("bin.000003", 400))
+    found = ask(there, replica, at("bin.000003", 400, received=Position("bin.000003", 900)))
     assert statement in there.asked
-    assert (found.missing, found.not_received, found.errant, found.octets) == (None, 0, None, 500)
+    assert (found.missing, found.errant, found.octets) == (None, None, 500)
     assert found.sequence - found.replica_sequence == 500
 
 
 def test_bytes_are_counted_over_several_logs():
-    found = ask(without_gtids(), mysql(""), channel(applied=Position("bin.000002", 300)))
+    replica = replica_at(("bin.000002", 300))
+    found = ask(without_gtids(), replica, at("bin.000002", 300))
     assert found.octets == 700 + 900
     assert found.sequence - found.replica_sequence == 1600
-    assert ask(without_gtids(), mysql(""), channel(applied=Position("bin.000001", 300))).octets is None
+    assert ask(without_gtids(), replica_at(("bin.000001", 300)), at("bin.000001", 300)).octets is None
 
 
 def test_without_gtids_the_same_place_is_nothing_missing():
-    found = ask(without_gtids(position=5000), mysql(""), channel(applied=Position("bin.000003", 5000)))
+    found = ask(without_gtids(position=5000), mysql(""), at("bin.000003", 5000))
+    assert (found.missing, found.not_received, found.octets) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("now", [("bin.000003", 900), ("bin.000003", 950), ("bin.000004", 120)])
+def test_without_gtids_too_what_arrives_while_we_look_is_not_missing(now):
+    replica = replica_at(("bin.000003", 500), now)
+    found = ask(without_gtids(position=900), replica, at("bin.000003", 400))
     assert (found.missing, found.octets) == (0, 0)
+    assert found.sequence == found.replica_sequence
+
+
+def test_without_gtids_the_source_has_a_pace_too(monkeypatch):
+    there = without_gtids()
+    there.answers["STATUS"] = [[{"File": "bin.000003", "Position": place}] for place in (900, 1000)]
+    moments = iter([0.0] * 5 + [10.0, 10.5])
+    monkeypatch.setattr(asking.time, "monotonic", lambda: next(moments))
+    found = ask(there, replica_at(("bin.000003", 400)), at("bin.000003", 400))
+    assert found.pace == pytest.approx(200)
 
 
 def test_a_source_without_a_binary_log_is_no_crash():
     there = without_gtids()
     there.answers["STATUS"] = [[]]
-    assert ask(there, mysql(""), channel()).sequence is None
+    assert ask(there, replica_at(("bin.000003", 400)), channel()).sequence is None
 
 
 def test_a_source_is_known_by_its_uuid_or_else_by_its_number():

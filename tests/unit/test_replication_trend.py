@@ -88,6 +88,34 @@ def test_a_lag_that_begins_is_told_although_long_was_none():
     assert found.slope == pytest.approx(0.5)
 
 
+@pytest.mark.parametrize(
+    ("lags", "slope"),
+    [
+        ([0.0] * 20 + [60.0], 0.0),
+        ([0.0] * 20 + [60.0, 120.0], None),  # half of it is the time before: 0.5 is wrong
+        ([0.0] * 20 + [60.0, 120.0, 180.0], 1.0),
+        ([10.0] * 20 + [60.0, 120.0, 180.0], 1.0),
+        ([300.0] * 9 + [360.0, 420.0, 480.0, 540.0], 1.0),
+        ([60.0 * number for number in range(9)] + [420.0, 360.0, 300.0], -1.0),
+    ],
+)
+def test_an_applier_that_stops_is_not_averaged_with_the_time_before(lags, slope):
+    found = trend(samples(lags))
+    assert (found and found.slope) == (slope and pytest.approx(slope, abs=0.15))
+
+
+def test_of_an_applier_that_has_stopped_the_pace_is_told_within_three_looks():
+    """Seen on MySQL 9.7.4, looks every 6 s: "applies at 0.28 of real time" beside a row lock."""
+    lags = [0.0, 0.0, 0.0, 0.0, 5.2, 11.3, 17.3, 23.3, 29.2]
+    told = [trend(samples(lags[:count], every=6.1)) for count in range(7, 10)]
+    assert [one and round(one.slope, 1) for one in told] == [0.9, 1.0, 1.0]
+
+
+def test_noise_does_not_bend_a_line():
+    noisy = [100.0, 160.0, 140.0, 220.0, 190.0, 260.0]
+    assert 0.3 < trend(samples(noisy)).slope < 0.7
+
+
 def test_a_bad_sample_bends_nothing():
     found = trend(samples([60.0, 90.0, 0.0, 150.0, 180.0, 210.0]))
     assert found.slope == pytest.approx(0.5)
@@ -108,6 +136,14 @@ def test_a_clock_that_went_back_begins_anew():
     early = samples([0.0] * 10)
     late = [Sample(at - 3600, seconds, known) for at, seconds, known in samples([50.0] * 4)]
     assert trend(early + late) is None
+
+
+def test_no_lag_falls_behind():
+    """A replica with a delay: what it was behind while that was set up is over."""
+    found = trend(samples([0.0, 5.0, 10.0, 15.0, 20.0, 0.0], every=5.0))
+    assert found is None or found.slope <= 0
+    assert words(Trend(1.0, 240.0, 5), lag(0.0), LIMITS) == ""
+    assert breach(Trend(1.0, 240.0, 5), lag(0.0), LIMITS, 1e9) == ""
 
 
 def test_nothing_to_catch_up_is_not_told():

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import time
 
 from stallwatch.probes.replication.channel import Position
 from stallwatch.probes.replication.evidence import Source
-from stallwatch.probes.replication.status import only
+from stallwatch.probes.replication.settling import settled
+from stallwatch.probes.replication.status import channels, only
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,24 +19,42 @@ _SHOW_BINARY_LOG_STATUS = (8, 2, 0)  # SHOW MASTER STATUS until then; that is go
 _NUMBER = re.compile(r"\.(\d{1,10})$", re.ASCII)
 
 
-def compare(source: Server, channel: Channel) -> Source:
-    """Ask the source where its log ends. Raises MysqlError.
+def compare(source: Server, replica: Server, channel: Channel) -> Source:
+    """Ask the source where its log ends, and the replica once more how far it has come. Raises MysqlError.
 
-    The replica's place is older than the answer, so a little is always on its way; only nothing is certain.
+    The source may have written on meanwhile; only nothing is certain.
     """
-    end = _end(source)
+    end, begun = _end(source), time.monotonic()
     row = only(source, "SELECT @@global.max_binlog_size AS size")
     size = int(row["size"] or 1)
+    there = _place(end, size)
+
+    def still_behind(then: Channel | None) -> Channel | None:
+        now = next((one for one in channels(replica) if one.name == channel.name), then)
+        return now if now and _is_behind(now.applied, end, size) else None
+
+    behind = settled(channel if _is_behind(channel.applied, end, size) else None, still_behind)
+    applied = behind.applied if behind else end
     return Source(
         where="",
         clock_ahead=None,
-        missing=0 if end == channel.applied else None,
-        not_received=0 if end == channel.received else None,
+        missing=None if behind else 0,
+        not_received=None if behind and behind.received != end else 0,
         errant=None,
-        sequence=_place(end, size),
-        replica_sequence=_place(channel.applied, size),
-        octets=_octets(source, channel.applied, end),
+        sequence=there,
+        replica_sequence=_place(applied, size),
+        pace=_pace(there, _place(_end(source), size), time.monotonic() - begun) if behind else None,
+        octets=_octets(source, applied, end),
     )
+
+
+def _is_behind(applied: Position, end: Position, size: int) -> bool:
+    here, there = _place(applied, size), _place(end, size)
+    return applied != end and (here is None or there is None or here < there)
+
+
+def _pace(then: float | None, now: float | None, seconds: float) -> float | None:
+    return None if then is None or now is None or not seconds else (now - then) / seconds
 
 
 def _end(source: Server) -> Position:

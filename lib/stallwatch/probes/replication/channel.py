@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     Row = Mapping[str, object]
 
 
+NOTHING_TO_APPLY = "has read all relay log"  # the state of an applier, from MySQL 5.7 to MariaDB 11.8
+
+
 class Position(NamedTuple):
     """A place in the source's binary log."""
 
@@ -31,6 +34,11 @@ class Thread(NamedTuple):
     def runs(self) -> bool:
         """Whether it does its work."""
         return self.running == "Yes"
+
+    @property
+    def has_read_all(self) -> bool:
+        """Whether it has come to the end of the relay log; its parallel workers may still be at work."""
+        return NOTHING_TO_APPLY in self.state
 
 
 class Channel(NamedTuple):

@@ -58,6 +58,11 @@ class Commits(NamedTuple):
         return applied and not (self.queued and not self.queued_commit)
 
     @property
+    def receives(self) -> bool:
+        """Whether a transaction has come in part."""
+        return bool(self.queueing) or self.queueing_commit is not None
+
+    @property
     def oldest_applying(self) -> float | None:
         """When the oldest transaction that a worker applies had been committed."""
         moments = (one.applying_commit for one in self.workers if one.applying)

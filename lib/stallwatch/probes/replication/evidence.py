@@ -18,6 +18,16 @@ class Heartbeat(NamedTuple):
     table: str  # for sentences
     remark: str = ""  # what is odd: "zone differs by 3600 s", …
     source_age: float | None = None  # of the same row on the source itself, if that was asked
+    written: str = ""  # its time as it stands in the table, to be known again
+
+
+class Beat(NamedTuple):
+    """A heartbeat's row that an earlier look saw, and for how long its channel has gone on without it."""
+
+    server_id: int
+    written: str  # its time as it stood in the table
+    outlived_since: float | None = None  # s before: the first look at which its writer had gone on
+    outlived_for: float = 0.0  # seconds from that look to the last one of its kind
 
 
 class Source(NamedTuple):
@@ -30,8 +40,9 @@ class Source(NamedTuple):
     errant: int | None  # transactions that the replica has and the source has not
     sequence: float | None = None  # how many transactions it has written; grows with each, for the history
     replica_sequence: float | None = None  # how far the replica has come, in the same count
-    pace: float | None = None  # transactions that it writes in a second, now; asked while some are missing
+    pace: float | None = None  # how much of that it writes in a second, now; asked while some is missing
     octets: int | None = None  # of binary log that are not applied, where no GTIDs count transactions
+    remark: str = ""  # why it cannot be told what is missing
 
 
 class Contact(NamedTuple):
@@ -56,6 +67,7 @@ class Before(NamedTuple):
     applied: Position | None = None  # what the applier had come to
     connected: bool = True  # whether its receiver ran
     offsets: tuple[float, ...] = ()  # Lag.offset of the last looks that had one, oldest first
+    heartbeat: Beat | None = None  # its row of the heartbeat table
     heard_within: float | None = None  # Lag.heard_within: how long before that look the source spoke, at most
 
 

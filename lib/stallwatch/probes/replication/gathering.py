@@ -5,7 +5,7 @@ from __future__ import annotations
 from stallwatch.probes.replication import gtid, status
 from stallwatch.probes.replication.evidence import Evidence
 from stallwatch.reading import Fault, ProbeError, State
-from stallwatch.sources.mysql import MysqlError, NoAnswerError, UnreachableError
+from stallwatch.sources.mysql import DeniedError, MysqlError, NoAnswerError, UnreachableError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     Opened = Callable[[], AbstractContextManager[Server]]
     Answer = TypeVar("Answer")
 
-_IDLE = "has read all relay log"  # the state of an applier, in every version
 _PATIENCE = 1.5  # s for a table that may be locked; the server gives up waiting for the lock after 1 s
 _SAME = 1.0  # s: the process list has whole seconds
 _NO_COMMIT_TIMES = "without commit times the lag is what Seconds_Behind makes of it"
@@ -38,11 +37,19 @@ class Gathering:
     ``asides`` tells what could not be asked. Raises MysqlError where the server does not answer any more.
     """
 
-    def __init__(self, server: Server, facts: Facts, channels: Sequence[Channel], memory: Memory) -> None:
+    def __init__(
+        self,
+        server: Server,
+        facts: Facts,
+        channels: Sequence[Channel],
+        memory: Memory,
+        others: Sequence[Channel] = (),
+    ) -> None:
         self.asides: list[Finding] = []
         self._server = server
         self._facts = facts
         self._channels = channels
+        self._all = [*channels, *others]
         self._memory = memory
         self._commits: dict[str, Commits] = self._asked(status.commits, {}, _NO_COMMIT_TIMES)
         self._appliers = self._look_at_appliers()
@@ -63,7 +70,7 @@ class Gathering:
             source=self._sources.get(channel.name),
             idle=self._idle(channel),
             sees_processes=self._appliers.visible,
-            backlog=gtid.backlog(channel, self._channels),
+            backlog=gtid.backlog(channel, self._all),
             before=self._memory.channel(channel).before,
         )
 
@@ -76,7 +83,7 @@ class Gathering:
         except MysqlError as error:
             if isinstance(error, NoAnswerError) and not error.number:
                 raise  # nothing else can be asked any more, either
-            self.asides.append(Fault(State.OK, f"{without}: {error.what}", advice=error.advice))
+            self.asides.append(Fault(State.OK, without, _why(error), error.advice))
             return otherwise
 
     def _look_at_appliers(self) -> Appliers:
@@ -91,9 +98,9 @@ class Gathering:
         The process list does not say whose thread is whose: as many have to be idle as the status says,
         and they have to agree.
         """
-        expected = sum(_IDLE in one.applier.state for one in self._channels)
+        expected = sum(one.applier.has_read_all for one in self._all)
         idle = self._appliers.idle
-        if _IDLE not in channel.applier.state or len(idle) != expected:
+        if not channel.applier.has_read_all or len(idle) != expected:
             return None
         return min(idle) if max(idle) - min(idle) <= _SAME else None
 
@@ -125,7 +132,12 @@ class Gathering:
         if not own:
             raise ProbeError(f"{source.where} is server {who.server_id}, from which no channel replicates")
         for channel in own:
-            self._sources[channel.name] = ask(source, self._server, channel, self._channels)
+            self._sources[channel.name] = ask(source, self._server, channel, self._all)
             if table and (beat := self._heartbeats.get(channel.name)):
                 age = table.source_age(source, beat, _PATIENCE)
                 self._heartbeats[channel.name] = beat._replace(source_age=age)
+
+
+def _why(error: MysqlError) -> str:
+    """Say what went wrong; of a privilege that is missing, that alone."""
+    return f"needs {error.grant}" if isinstance(error, DeniedError) and error.grant else error.what

@@ -12,13 +12,14 @@ from stallwatch.reading import ProbeError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from stallwatch.probes.replication.channel import Channel
 
     Intervals = list[tuple[int, int]]  # first and last, in order, without overlap
     GtidSet = dict[str, Intervals]  # by uuid, or uuid:tag
     Position = dict[int, tuple[int, int]]  # by domain: server and sequence
+    Written = dict[tuple[int, int], int]  # by domain and server: the last sequence
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _TAG = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]{0,31}")
@@ -117,14 +118,22 @@ def is_mariadb(text: str) -> bool:
 def position(text: str) -> Position:
     """Read a position of MariaDB, the furthest of each domain. Raises GtidError."""
     found: Position = {}
+    for (domain, server), sequence in written(text).items():
+        if domain not in found or sequence > found[domain][1]:
+            found[domain] = (server, sequence)
+    return found
+
+
+def written(text: str) -> Written:
+    """Read MariaDB's gtid_binlog_state: the last of each server in each domain. Raises GtidError."""
+    found: Written = {}
     for member in text.split(","):
         if not (stripped := member.strip()):
             continue
         if not (triple := _TRIPLE.fullmatch(stripped)):
             raise _nonsense(text, stripped)
         domain, server, sequence = map(int, triple.groups())
-        if domain not in found or sequence > found[domain][1]:
-            found[domain] = (server, sequence)
+        found[domain, server] = max(sequence, found.get((domain, server), 0))
     return found
 
 
@@ -139,21 +148,38 @@ def within(one: Position, domains: Iterable[int]) -> Position:
     return {domain: last for domain, last in one.items() if domain in wanted}
 
 
-def backlog(channel: Channel) -> int | None:
-    """Count the transactions that a channel has received and not applied; None: it does not use GTIDs.
+def backlog(channel: Channel, channels: Sequence[Channel] = ()) -> int | None:
+    """Count the transactions that a channel has received and not applied; None: GTIDs do not tell.
 
-    MariaDB's position of the receiver is its own, that of the applier the whole server's: of the other
-    channels' domains it says nothing.
+    ``channels`` are all of the replica. MariaDB's position of the receiver is its own, that of the applier
+    the whole server's: of the other channels' domains it says nothing, and of a domain that several sources
+    write only which of them was applied last.
     """
     received, applied = channel.received_gtids, channel.applied_gtids
     if not received:
         return None
     try:
         if is_mariadb(received):
-            return ahead(position(received), position(applied))
+            here = position(received)
+            return None if shared(here, channel, channels) else ahead(here, position(applied))
         return count(subtract(parse(received), parse(applied)))
     except GtidError:
         return None
+
+
+def shared(domains: Iterable[int], channel: Channel, channels: Sequence[Channel]) -> list[int]:
+    """Give those of MariaDB's domains that another channel receives, too, last from another server.
+
+    Their sequence numbers are several counts. Two channels that bring the transactions of one server share
+    its count. Raises GtidError.
+    """
+    own = position(channel.received_gtids)
+    others = [position(one.received_gtids) for one in channels if one.name != channel.name]
+    return [
+        domain
+        for domain in domains
+        if any(domain in other and other[domain][0] != own.get(domain, (0, 0))[0] for other in others)
+    ]
 
 
 def since(received: str, then: str) -> int | None:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from stallwatch.probes.replication.evidence import Heartbeat
 from stallwatch.reading import ProbeError
+from stallwatch.sources.mysql import NoAnswerError
 from stallwatch.units import NotUnderstoodError, say_duration
 
 TYPE_CHECKING = False
@@ -22,10 +23,11 @@ if TYPE_CHECKING:
 
     Row = dict[str, Value]
 
-# Ages are computed where the row is: no third clock, and no zone of a client's.
-_ROWS = """SELECT server_id, TIMESTAMPDIFF(MICROSECOND, ts, UTC_TIMESTAMP(6)) AS utc,
+# Ages are computed where the row is: no third clock, and no zone of a client's. A table may keep every beat.
+_NEWEST = """SELECT ts AS written, TIMESTAMPDIFF(MICROSECOND, ts, UTC_TIMESTAMP(6)) AS utc,
  TIMESTAMPDIFF(MICROSECOND, ts, CONVERT_TZ(UTC_TIMESTAMP(6), '+00:00', @@global.time_zone)) AS local
- FROM {table}"""
+ FROM {table} WHERE server_id = %s ORDER BY ts DESC LIMIT 1"""
+_OTHERS = "SELECT DISTINCT server_id FROM {table} ORDER BY server_id LIMIT 10"
 _NAME = re.compile(r"(`(?:[^`]|``){1,64}`|[^`.\s]{1,64})\.(`(?:[^`]|``){1,64}`|[^`.\s]{1,64})")
 _PLAUSIBLE = -2.0  # seconds: a heartbeat from the future is of another zone; a little is clocks
 _ZONES = 900.0  # seconds: all zones differ by a multiple of it
@@ -40,24 +42,33 @@ class HeartbeatTable(NamedTuple):
     server_id: int | None = None  # of the top of a chain; None: the channel's own source
     utc: bool | None = None  # None: whatever makes sense
 
-    def read(self, server: Server, channel: Channel) -> Heartbeat:
-        """Read the row of a channel's source, as the replica has it. Raises MysqlError, ProbeError."""
-        return self._read(server, self.server_id or channel.source_id, channel.seconds_behind)
+    def read(self, server: Server, channel: Channel, within: float | None = None) -> Heartbeat:
+        """Read the row of a channel's source, as the replica has it. Raises MysqlError, ProbeError.
 
-    def source_age(self, source: Server, heartbeat: Heartbeat) -> float:
+        ``within`` so many seconds: an applier that changes the table's columns, or a backup, may hold it.
+        """
+        return self._read(server, self.server_id or channel.source_id, channel.seconds_behind, within)
+
+    def source_age(self, source: Server, heartbeat: Heartbeat, within: float | None = None) -> float:
         """Read how old the same row is on the source: if as old, its writer is dead. Raises as ``read``."""
-        return self._read(source, heartbeat.server_id, None).age
+        return self._read(source, heartbeat.server_id, None, within).age
 
-    def _read(self, server: Server, wanted: int, expected: float | None) -> Heartbeat:
-        rows = server.rows(_ROWS.format(table=self.quoted))
-        row = next((one for one in rows if one["server_id"] == wanted), None)
-        if row is None:
-            raise self._no_row(wanted, rows, server)
+    def _read(self, server: Server, wanted: int, expected: float | None, within: float | None) -> Heartbeat:
+        newest = _NEWEST.format(table=self.quoted.replace("%", "%%"))
+        try:
+            rows = server.rows(newest, wanted, within=within)
+            others = [] if rows else server.rows(_OTHERS.format(table=self.quoted), within=within)
+        except NoAnswerError as error:  # its statement is told, but may be cut before the table
+            what = f"the heartbeat table {self.name} cannot be read: {error.what}"
+            raise NoAnswerError(what, error.advice, error.number) from None
+        if not rows:
+            raise self._no_row(wanted, others, server)
+        row = rows[0]
         ages = {zone: float(row[zone] or 0) / 1e6 for zone in self._zones() if row[zone] is not None}
         if not ages:
             raise ProbeError(f"{server.where}: ts of server {wanted} in {self.name} is not a time")
         age = _age(ages.values(), expected)
-        return Heartbeat(age, wanted, self.name, _remark(age))
+        return Heartbeat(age, wanted, self.name, _remark(age), written=str(row["written"]))
 
     def _zones(self) -> tuple[str, ...]:
         return ("utc", "local") if self.utc is None else ("utc",) if self.utc else ("local",)

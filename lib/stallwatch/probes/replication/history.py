@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 from stallwatch.probes.replication import gtid
 from stallwatch.probes.replication.channel import Position
-from stallwatch.probes.replication.evidence import Before, Contact
+from stallwatch.probes.replication.evidence import Beat, Before, Contact
 from stallwatch.probes.replication.lag.contact import heartbeats
+from stallwatch.probes.replication.lag.heartbeat import beat
 from stallwatch.reading import ProbeError
 
 TYPE_CHECKING = False
@@ -135,6 +136,7 @@ class History:
             connected=last["connected"],
             offsets=tuple(self._kept["offsets"]),
             heard_within=last["heard_within"],
+            heartbeat=Beat(*last["heartbeat"]) if last["heartbeat"] else None,
         )
 
     @property
@@ -168,6 +170,7 @@ class History:
             "applied": channel.applied,
             "connected": channel.receiver.runs,
             "heard_within": lag.heard_within,
+            "heartbeat": beat(evidence),
         }
         sequence = evidence.source.sequence if evidence.source else None
         self._add("samples", SAMPLES, None if lag.seconds is None else [self._now, lag.seconds, lag.at_least])

@@ -79,7 +79,8 @@ def judge(server: Server, asked: Asked, memory: dict[str, Any]) -> Judgement:
         return Judgement((), [_nothing_to_judge(server, asked, existing)])
     remembered = history.Memory(memory, facts, time.time())
     remembered.keep_only([one.name for one in existing])
-    gathering = Gathering(server, facts, channels, remembered)
+    others = [one for one in existing if one not in channels]
+    gathering = Gathering(server, facts, channels, remembered, others)
     asked.so_far(_told([_judged(one, remembered) for one in gathering.evidences()], asked))
     if asked.heartbeat:
         gathering.ask_heartbeats(asked.heartbeat)
@@ -125,7 +126,8 @@ def _remembered(judged: Judged, memory: history.Memory) -> Judged:
     """Keep what the next look is to know, and see where the lag goes."""
     kept = memory.channel(judged.channel)
     kept.keep(judged.evidence, judged.lag)
-    return judged._replace(trend=trend.trend(kept.samples))
+    moving = judged.runs and not judged.lag.silent  # else the lag goes where time goes
+    return judged._replace(trend=trend.trend(kept.samples) if moving else None)
 
 
 def _told(all_judged: Sequence[Judged], asked: Asked) -> Iterator[Finding]:
@@ -139,7 +141,7 @@ def _told(all_judged: Sequence[Judged], asked: Asked) -> Iterator[Finding]:
         if judged.lag.seconds is not None or not fault:
             table = None if number else telling.table(all_judged)
             yield telling.lag(judged, asked.limits, label, with_causes=not fault, table=table)
-        yield from telling.numbers(judged, label)
+        yield from telling.numbers(judged, label, few=len(all_judged) <= telling.MOST)
 
 
 def _fault(judged: Judged, asked: Asked) -> Fault | None:
@@ -195,7 +197,7 @@ def _compared(reference: Opened, signals: Signals, asked: Asked) -> Finding:
             facts, channels = status.facts(server), status.channels(server)
             gathering = Gathering(server, facts, channels, history.Memory({}, facts, time.time()))
             found = differences(signals, _signals(server, gathering.evidences(), asked))
-    except ProbeError as error:
-        return error
+    except ProbeError as error:  # that is no trouble of this replica
+        return Fault(State.OK, f"not compared with the reference: {error.what}")
     differs = ", ".join(found) or "nothing differs by three times"
     return Fault(State.OK, f"compared with {server.where}: {differs}")

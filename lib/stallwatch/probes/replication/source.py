@@ -7,23 +7,21 @@ from typing import NamedTuple
 
 from stallwatch.probes.replication import binary_log, gtid
 from stallwatch.probes.replication.evidence import Source
+from stallwatch.probes.replication.settling import settled
 from stallwatch.probes.replication.status import only
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import TypeVar
+    from collections.abc import Sequence
 
     from stallwatch.probes.replication.channel import Channel
     from stallwatch.sources.mysql import Server
 
-    Left = TypeVar("Left", int, gtid.GtidSet)
-
 _ID, _WHO = "SELECT @@server_id AS id", "SELECT @@server_id AS id, @@server_uuid AS uuid"
 _CLOCK = "SELECT UNIX_TIMESTAMP(NOW(6)) AS now"
 _EXECUTED = "SELECT @@global.gtid_executed AS executed"
-_POSITIONS = "SELECT @@global.gtid_binlog_pos AS written, @@global.gtid_slave_pos AS applied"
-_TIMES, _PAUSE = 3, 0.1  # looks at the replica, s: what arrives meanwhile is on its way, not missing
+_POSITIONS = """SELECT @@global.gtid_binlog_pos AS written, @@global.gtid_slave_pos AS applied,
+ @@global.gtid_binlog_state AS state"""
 _TOO_SLOW = 2.0  # s of round trips: the clocks are not compared
 
 
@@ -55,7 +53,7 @@ def ask(source: Server, replica: Server, channel: Channel, channels: Sequence[Ch
     """
     clock_ahead = _clock_ahead(source, replica)
     if source.flavour.mariadb:
-        found = _compare_positions(source, replica, channel)
+        found = _compare_positions(source, replica, channel, several=len(channels) > 1)
     else:
         found = _compare_sets(source, replica, channel, several=len(channels) > 1)
     return found._replace(where=source.where, clock_ahead=clock_ahead)
@@ -79,23 +77,13 @@ def _clock(server: Server) -> tuple[float, float]:
     return float(row["now"] or 0) - (begun + took / 2), took
 
 
-def _settled(missing: Left, again: Callable[[Left], Left]) -> Left:
-    """Look again for a moment, as long as something is missing."""
-    for _ in range(_TIMES):
-        if not missing:
-            break
-        time.sleep(_PAUSE)
-        missing = again(missing)
-    return missing
-
-
 def _compare_sets(source: Server, replica: Server, channel: Channel, *, several: bool) -> Source:
     """Compare the GTID sets of MySQL; where GTIDs are off, the places in the binary log."""
     here = _executed(replica)
     there, begun = _executed(source), time.monotonic()
     if not there:
-        return binary_log.compare(source, channel)
-    missing = _settled(gtid.subtract(there, here), lambda left: gtid.subtract(left, _executed(replica)))
+        return binary_log.compare(source, replica, channel)
+    missing = settled(gtid.subtract(there, here), lambda left: gtid.subtract(left, _executed(replica)))
     errant = gtid.subtract(here, there)
     if several:  # what came from other sources is no error
         own = identity(replica).uuid
@@ -120,48 +108,87 @@ def _executed(server: Server) -> gtid.GtidSet:
     return gtid.parse(str(row["executed"] or ""))
 
 
-def _compare_positions(source: Server, replica: Server, channel: Channel) -> Source:
+def _compare_positions(source: Server, replica: Server, channel: Channel, *, several: bool) -> Source:
     """Compare the positions of MariaDB, domain by domain.
 
-    A domain that only the source knows is not replicated, unless none is yet.
+    A domain that only the source knows is not replicated, unless none is yet. The replica has one place in
+    each domain, whichever of several sources it is from: only in that source's count does it tell anything.
     """
     here = _positions(replica)
-    there, begun = _positions(source).written, time.monotonic()
-    shared = gtid.within(there, here.applied) if here.applied else there
+    there, begun = _positions(source), time.monotonic()
+    shared = gtid.within(there.written, here.applied) if here.applied else there.written
+    found = Source("", None, None, None, errant=_errant(here, there, identity(replica).server_id))
+    if several and (strange := there.unknown(gtid.within(here.applied, shared))):
+        return found._replace(remark=_not_its_count(strange))
 
-    def lag_of(_: int) -> int:
-        return gtid.ahead(shared, _positions(replica).applied)
+    def lag_of(left: int) -> int:
+        applied = gtid.within(_positions(replica).applied, shared)
+        return left if several and there.unknown(applied) else gtid.ahead(shared, applied)
 
-    missing = _settled(gtid.ahead(shared, here.applied), lag_of)
+    missing = settled(gtid.ahead(shared, here.applied), lag_of)
     received = gtid.ahead(shared, gtid.position(channel.received_gtids))
     count = sum(sequence for _, sequence in shared.values())
     seconds = time.monotonic() - begun
-    return Source(
-        where="",
-        clock_ahead=None,
+    return found._replace(
         missing=missing,
         not_received=min(missing, received),
-        errant=_errant(here, there, identity(replica).server_id),
         sequence=count,
         replica_sequence=count - missing,
-        pace=gtid.ahead(_positions(source).written, there) / seconds if missing and seconds else None,
+        pace=gtid.ahead(_positions(source).written, there.written) / seconds if missing and seconds else None,
+    )
+
+
+def _not_its_count(strange: gtid.Position) -> str:
+    domain, (server, sequence) = next(iter(strange.items()))
+    return (
+        f"what is missing cannot be told: {domain}-{server}-{sequence}, applied last in domain {domain}, "
+        "is of another source: give each its own gtid_domain_id"
     )
 
 
 class _Positions(NamedTuple):
+    """How far a MariaDB server has come, by domain."""
+
     written: gtid.Position  # to its own binary log
     applied: gtid.Position  # from its sources
+    logged: gtid.Written  # the last of each server that it has written, its own or not
+
+    def unknown(self, other: gtid.Position) -> gtid.Position:
+        """Give the part of another server's position that this one never had."""
+        return {
+            domain: (server, sequence)
+            for domain, (server, sequence) in other.items()
+            if self.last_of(domain, server) < sequence
+        }
+
+    def last_of(self, domain: int, server: int) -> int:
+        """Give the last sequence number of a server that it has had; one without a binary log applied it."""
+        by, applied = self.applied.get(domain, (server, 0))
+        return max(self.logged.get((domain, server), 0), applied if by == server else 0)
 
 
 def _positions(server: Server) -> _Positions:
     row = only(server, _POSITIONS)
-    return _Positions(gtid.position(str(row["written"] or "")), gtid.position(str(row["applied"] or "")))
+    return _Positions(
+        gtid.position(str(row["written"] or "")),
+        gtid.position(str(row["applied"] or "")),
+        gtid.written(str(row["state"] or "")),
+    )
 
 
-def _errant(here: _Positions, there: gtid.Position, server_id: int) -> int:
+def _errant(here: _Positions, there: _Positions, server_id: int) -> int:
     """Count what the replica has written itself, and its source does not have.
 
     With gtid_strict_mode the source's next transaction then stops the applier with error 1950 (10.11.19).
+    gtid_binlog_state remembers them when others have followed (log_slave_updates), but not how many: then
+    one stands for all. What is not beyond all that the source has applied itself is not called errant: that
+    may have been a replica of this one, and keep no log of that.
     """
-    own = {domain: last for domain, last in here.written.items() if last[0] == server_id}
-    return min(gtid.ahead(own, there), gtid.ahead(own, here.applied))
+    errant = 0
+    for (domain, server), last in here.logged.items():
+        _, taken_over = there.applied.get(domain, (0, 0))
+        if server != server_id or last <= max(there.last_of(domain, server), taken_over):
+            continue
+        _, applied = here.applied.get(domain, (0, 0))
+        errant += last - max(there.last_of(domain, server), min(applied, last - 1))
+    return errant

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from stallwatch.probes.replication.channel import channel, finite
+from stallwatch.probes.replication.channel import NOTHING_TO_APPLY, channel, finite
 from stallwatch.probes.replication.commits import Commits, Worker
 from stallwatch.sources.mysql import MysqlError, UnknownStatementError
 
@@ -53,7 +53,6 @@ _APPLIED = """, APPLYING_TRANSACTION AS applying,
 
 _REPLICATION_THREADS = """SELECT COMMAND AS command, TIME AS time, STATE AS state
  FROM information_schema.PROCESSLIST WHERE USER = 'system user'"""
-_NOTHING_TO_APPLY = "has read all relay log"
 
 
 class Facts(NamedTuple):
@@ -127,7 +126,7 @@ def _commits(row: Row, workers: Iterable[Row]) -> Commits:
         now=_moment(row["now"]) or 0.0,
         last_heartbeat=_moment(row["last_heartbeat"]),
         heartbeats=_count(row["heartbeats"]),
-        heartbeat_period=_moment(row["heartbeat_period"]),
+        heartbeat_period=finite(row["heartbeat_period"]),  # 0: the source sends none
         queued=str(row.get("queued") or ""),
         queued_commit=_moment(row.get("queued_commit")),
         queued_sent=_moment(row.get("queued_sent")),
@@ -162,7 +161,7 @@ def appliers(server: Server) -> Appliers:
     MariaDB 10.5 to 11.8 (Slave_SQL); no version tells which channel it belongs to.
     """
     rows = server.rows(_REPLICATION_THREADS)
-    idle = [finite(row["time"]) or 0.0 for row in rows if _NOTHING_TO_APPLY in str(row["state"])]
+    idle = [finite(row["time"]) or 0.0 for row in rows if NOTHING_TO_APPLY in str(row["state"])]
     return Appliers(visible=bool(rows), idle=tuple(idle))
 
 

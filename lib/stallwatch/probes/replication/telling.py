@@ -26,15 +26,19 @@ if TYPE_CHECKING:
     from stallwatch.probes.replication.look import Limits
 
 DOUBTFUL = "doubtful_lag"  # a lag that may be nothing but clocks that differ: no more than a WARNING
+_DOWN = ("R1", "R2", "R3")  # the rules that tell why a thread does not run
 _TOLD = 3  # causes in a line
+MOST = 3  # channels that have more than their lag in the perfdata: each takes 150 characters of the line
 
 
 def down(judged: Judged, state: State) -> Fault:
     """Tell of a receiver or applier that does not run, and how far behind that leaves the channel."""
-    first, *others = [one.what for one in judged.causes] or [not_running(judged.channel)]
-    found = judged.lag
+    found, causes = judged.lag, judged.causes
+    why = next((one for one in causes if one.rule in _DOWN), None)
+    first = why.what if why else not_running(judged.channel)
     what = f"{subject(judged.channel)}: {first}; {amount(found)}{known_by(found)}"
-    return Fault(state, "; ".join([what, *_also(others)]), advice=_advice(judged))
+    others = [one.what for one in causes if one is not why]
+    return Fault(state, "; ".join([what, *_also(others)]), advice=why.advice if why else "")
 
 
 def silent(judged: Judged) -> Fault:
@@ -72,8 +76,8 @@ def lag(judged: Judged, limits: Limits, label: str, *, with_causes: bool, table:
     )
 
 
-def numbers(judged: Judged, label: str) -> Iterator[Reading]:
-    """Give the other numbers of a channel."""
+def numbers(judged: Judged, label: str, *, few: bool) -> Iterator[Reading]:
+    """Give the other numbers of a channel; in the perfdata if it is one of ``few``."""
     channel, found, evidence = judged.channel, judged.lag, judged.evidence
     asked = evidence.source
     given = (
@@ -85,13 +89,24 @@ def numbers(judged: Judged, label: str) -> Iterator[Reading]:
         ("slope", judged.trend.slope if judged.trend else None, "", "seconds of lag more in a second"),
         ("backlog", evidence.backlog, "", "transactions received and not applied"),
         ("missing", asked.missing if asked else None, "", "transactions of the source not applied here"),
-        ("errant", asked.errant if asked else None, "", "transactions here that the source does not have"),
     )
     for name, value, unit, what in given:
         if value is not None:
             number = round(value, 3)
             text = f"{subject(channel)}: {plain(number)}{unit and f' {unit}'} {what}"
-            yield Reading(name, number, unit, what=text, label=f"{label}{name}", in_table=name != "errant")
+            shown = f"{label}{name}" if few else ""
+            yield Reading(name, number, unit, what=text, label=shown, in_table=True)
+    if asked and asked.errant is not None:
+        yield _errant(subject(channel), asked.errant, asked.where, f"{label}errant" if few else "")
+
+
+def _errant(channel: str, number: int, source: str, label: str) -> Reading:
+    """Tell what the replica has written itself: it breaks a failover, and gtid_strict_mode's applier."""
+    what = f"{channel}: {number or 'no'} transaction{'s' * (number != 1)} here that {source} does not have"
+    advice = (
+        "find who writes here, SET GLOBAL super_read_only = ON (MariaDB: read_only); compare the GTID sets"
+    )
+    return Reading("errant", number, what=what, advice=advice, label=label)
 
 
 def table(all_judged: Sequence[Judged]) -> Table:
@@ -137,7 +152,7 @@ def labels(all_judged: Sequence[Judged]) -> dict[str, str]:
 def _why(judged: Judged) -> Iterator[str]:
     if judged.causes:
         first, *others = (one.what for one in judged.causes)
-        yield f"cause: {first}"
+        yield f"cause: {first}" if judged.is_worth_explaining else f"seen here: {first}"
         yield from _also(others)
 
 

@@ -22,6 +22,8 @@ _INTERVALS = 3  # of the check, which the samples have to span: a run by hand is
 _FASTEST = 1.2  # lag grows by 1 s in a second at most; more is a clock that jumped, or another measure
 _JITTER = 5.0  # seconds
 _STEADY, _STEADY_SHARE = 3.0, 0.1  # seconds, and share of the lag, by which an older sample may be off
+_BEND, _BEND_SLOPE = 1.0, 0.1  # seconds, and seconds of lag per second, by which a step leaves the line
+_ANEW = 3  # steps that all leave it to one side: the applier has stopped since, or got going
 _CLEAR_SLOPE = 0.02  # seconds of lag per second
 _CLEAR_CHANGE = 3.0  # seconds: figures may be whole seconds
 
@@ -47,17 +49,25 @@ class Trend(NamedTuple):
 def trend(samples: Sequence[Sample]) -> Trend | None:
     """Give the slope of the last samples (oldest first), by Theil and Sen: a bad sample does not bend it.
 
-    Over 5 samples and those before them that lie on the same line, 15 at most. None: too few that are
-    more than a lower bound, or too near to each other.
+    Over 5 samples and those before them that lie on the same line, 15 at most; over 4, once the lag has
+    taken another way. None: too few that are more than a lower bound, or too near to each other, or the lag
+    has just taken another way.
     """
     known = _comparable(samples)
     count = _enough(known)
     if count is None:
         return None
     slope = _slope(known[-count:])
+    if bent := _bent(known[-count:], slope):
+        count = bent + 1
+        if bent < _ANEW or not _spans(known, count):
+            return None
+        slope = _slope(known[-count:])
     while count < min(_MOST, len(known)) and _fits(known[-count - 1], known[-1], slope):
         count += 1
         slope = _slope(known[-count:])
+    if not known[-1].lag:
+        slope = min(slope, 0.0)  # nothing is left that could grow
     return Trend(slope, known[-1].at - known[-count].at, count)
 
 
@@ -88,12 +98,34 @@ def _enough(samples: Sequence[Sample]) -> int | None:
     """Count the last samples that are enough: several, over several intervals of the check."""
     if len(samples) < _FEWEST:
         return None
+    return next((count for count in range(_FEWEST, len(samples) + 1) if _spans(samples, count)), None)
+
+
+def _spans(samples: Sequence[Sample], count: int) -> bool:
+    """Whether the last samples, so many, span enough intervals of the check."""
     steps = sorted(later.at - earlier.at for earlier, later in pairwise(samples))
-    span = _INTERVALS * steps[len(steps) // 2]
-    return next(
-        (count for count in range(_FEWEST, len(samples) + 1) if samples[-1].at - samples[-count].at >= span),
-        None,
-    )
+    return samples[-1].at - samples[-count].at >= _INTERVALS * steps[len(steps) // 2]
+
+
+def _bent(samples: Sequence[Sample], slope: float) -> int:
+    """Count the last steps that all leave the line to the same side; 0: it is one line.
+
+    Two that do may be noise, unless the two before them leave it to the other side.
+    """
+    sides = [_side(earlier, later, slope) for earlier, later in pairwise(samples)]
+    last = sides[-1]
+    count = next((count for count, side in enumerate(reversed(sides)) if side != last), len(sides))
+    if not last or count == len(sides):
+        return 0
+    turns = count == _ANEW - 1 and all(side == -last for side in sides[-2 * count : -count])
+    return count if count >= _ANEW or turns else 0
+
+
+def _side(earlier: Sample, later: Sample, slope: float) -> int:
+    """Tell to which side of a line a step leads: 1 more, -1 less, 0 along it."""
+    passed = later.at - earlier.at
+    off = later.lag - earlier.lag - slope * passed
+    return 0 if abs(off) < max(_BEND, _BEND_SLOPE * passed) else 1 if off > 0 else -1
 
 
 def _slope(samples: Sequence[Sample]) -> float:
@@ -124,10 +156,10 @@ def time_to_breach(found: Trend | None, lag: float, limit: Range | None) -> floa
 
 def words(found: Trend | None, lag: Lag, limits: Limits) -> str:
     """Say where the lag is going, or nothing if that is not clear."""
-    if found is None or lag.seconds is None or lag.at_least or not found.is_clear:
+    if found is None or not lag.seconds or lag.at_least or not found.is_clear:
         return ""
     if (left := time_to_catch_up(found, lag.seconds)) is not None:
-        return f"catching up, done in {say_duration(left)}" if lag.seconds else ""
+        return f"catching up, done in {say_duration(left)}"
     return ", ".join(filter(None, [_falling_behind(found), _next_breach(found, lag.seconds, limits)]))
 
 
@@ -147,7 +179,7 @@ def _next_breach(found: Trend, seconds: float, limits: Limits) -> str:
 
 def breach(found: Trend | None, lag: Lag, limits: Limits, horizon: float) -> str:
     """Say when the lag will be CRITICAL, if that is within ``horizon`` seconds; else nothing."""
-    if lag.seconds is None or lag.at_least:
+    if not lag.seconds or lag.at_least:
         return ""
     left = time_to_breach(found, lag.seconds, limits.get("critical"))
     return f"CRITICAL in {say_duration(left)}" if left is not None and left <= horizon else ""

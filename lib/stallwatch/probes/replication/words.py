@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.replication.lag import Lag
 
 _IN_SECONDS = 1000.0  # up to here a lag is said in seconds, as thresholds are given
+_FAR = 5.0  # seconds
 _SHORT = 10.0  # seconds; below, tenths count
 
 
@@ -40,9 +41,15 @@ def amount(lag: Lag) -> str:
     if lag.seconds is None:
         known = f"at least {seconds(lag.low)} behind" if lag.low else "behind by an unknown time"
         return known if lag.low or lag.is_behind else "lag not known"
-    at_least = "at least " if lag.at_least and lag.seconds else ""
     delayed = f", besides the intended {say_duration(lag.delayed)}" if lag.delayed else ""
-    return f"{at_least}{seconds(lag.seconds)} behind{delayed}"
+    return f"{_bound(lag, lag.seconds)}{seconds(lag.seconds)} behind{delayed}"
+
+
+def _bound(lag: Lag, best: float) -> str:
+    """Say on which side of the figure the truth is, where it may be far from it."""
+    if lag.at_least:
+        return "at least " if best else ""
+    return "up to " if best == lag.high and best - lag.low > _FAR else ""
 
 
 def known_by(lag: Lag) -> str:

@@ -13,7 +13,7 @@ from stallwatch.probes.replication.lag import (
     remarks,
     seconds_behind,
 )
-from stallwatch.probes.replication.lag.figure import Figure
+from stallwatch.probes.replication.lag.figure import SECONDS_BEHIND, WHOLE, Figure
 from stallwatch.probes.replication.lag.view import View, view
 
 TYPE_CHECKING = False
@@ -37,6 +37,9 @@ class Lag(NamedTuple):
     remarks: tuple[str, ...] = ()  # "Seconds_Behind 0 is wrong: relay log empty", "clocks differ by 120 s"
     cannot_tell: str = ""  # what this figure is blind to, and what would help
     offset: float | None = None  # seconds that look like lag where there is none, for the next looks
+    heard_within: float | None = None  # contact_age at most, for the next looks; None: not known
+    is_behind: bool = False  # whether anything is missing here, though seconds may be None
+    doubtful: bool = False  # it may be nothing but clocks that differ
 
     @property
     def at_least(self) -> bool:
@@ -44,16 +47,47 @@ class Lag(NamedTuple):
         return self.high is None
 
 
-# The first rule that finds a figure has its say: what is closest to the truth comes first.
-_RULES = (heartbeat.figure, missing.nothing, delay.waiting, commit_times.figure, seconds_behind.figure)
+def _never_connected(seen: View) -> Figure | None:
+    """Tell that nothing is known of a source that was never reached: MySQL 9.7.2 says 0 seconds behind."""
+    channel, commits = seen.channel, seen.evidence.commits
+    known = channel.source_id or (commits and commits.queued_at) or seen.evidence.before
+    return None if channel.receiver.runs or known else _UNKNOWN
+
+
 _UNKNOWN = Figure(None, 0.0, None, "")
+# The first rule that finds a figure has its say: what is closest to the truth comes first.
+_RULES = (
+    heartbeat.figure,
+    _never_connected,
+    missing.nothing,
+    delay.waiting,
+    commit_times.figure,
+    seconds_behind.figure,
+)
+_NEAR, _FAR = 5.0, 60.0  # seconds beyond an intended delay
 
 
 def judge(evidence: Evidence) -> Lag:
     """Find the lag of one channel."""
     seen = view(evidence)
     found = next((figure for rule in _RULES if (figure := rule(seen))), _UNKNOWN)
-    return _lag(seen, found)
+    return _lag(seen, _guarded(seen, found))
+
+
+def _guarded(seen: View, found: Figure) -> Figure:
+    """Take the larger figure where a rule finds no lag, and Seconds_Behind of an event in hand much.
+
+    Only proof makes up for that: the commit time of the transaction itself, or a heartbeat's row. A rule
+    that proves less than it claims then costs a statement's duration, not the lag.
+    """
+    intended = seen.channel.delay
+    if found.seconds is None or found.proven or found.by == heartbeat.BY:
+        return found
+    if not (seen.channel.receiver.runs and seen.works and seen.said - intended > _FAR):
+        return found
+    if found.seconds - intended >= _NEAR:
+        return found
+    return Figure(seen.said, found.low, seen.said + WHOLE, SECONDS_BEHIND)
 
 
 def _lag(seen: View, found: Figure) -> Lag:
@@ -75,7 +109,10 @@ def _lag(seen: View, found: Figure) -> Lag:
         delayed=min(intended, seconds or 0.0),
         remarks=tuple(remarks.remarks(seen, found)),
         cannot_tell=remarks.cannot_tell(seen, found),
-        offset=clocks.offset(seen.evidence, behind=seen.has_backlog or not seen.idle or seen.lacks),
+        offset=clocks.offset(seen),
+        heard_within=seen.hearing.longest,
+        is_behind=bool(effective) or seen.has_backlog or seen.lacks or not seen.channel.receiver.runs,
+        doubtful=clocks.is_doubtful(seen, found),
     )
 
 

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from stallwatch.probes.replication.commits import Commits
     from stallwatch.probes.replication.evidence import Evidence
+    from stallwatch.probes.replication.lag.figure import Figure
+    from stallwatch.probes.replication.lag.view import View
 
 WORTH_TELLING = 2.0  # seconds
 _LOOKS = 5  # so many in a row with the same offset are no accident
 _SPREAD = 1.5  # seconds; a heartbeat's own age varies by its interval, 1 s
+_CURRENT = 1.0  # s: Seconds_Behind of a channel that has no lag, as it is cut to whole seconds
+_WORTH_DOUBTING = 5.0  # seconds
 
 
 def ahead(evidence: Evidence) -> float:
@@ -22,38 +27,110 @@ def ahead(evidence: Evidence) -> float:
         return evidence.source.clock_ahead
     if (early := _arrived_early(evidence)) > WORTH_TELLING:
         return early
-    return -_constant_offset(evidence)
+    return -usual_offset(evidence)
 
 
-def _arrived_early(evidence: Evidence) -> float:
-    """Tell how long before its commit the last transaction is said to have come."""
-    late = _on_its_way(evidence)
-    return 0.0 if late is None else -late
+def usual_offset(evidence: Evidence) -> float:
+    """Give the seconds that looked like lag at each of the last looks, if this one allows it; else 0.0.
 
-
-def _on_its_way(evidence: Evidence) -> float | None:
-    commits = evidence.commits
-    if commits is None or commits.queued_sent is None or commits.queued_at is None:
-        return None
-    return commits.queued_at - commits.queued_sent
-
-
-def _constant_offset(evidence: Evidence) -> float:
+    Nothing arrives before it was sent, so whatever comes with less than that shows that it was a lag.
+    """
+    if evidence.source and evidence.source.clock_ahead is not None:
+        return 0.0
     offsets = evidence.before.offsets[-_LOOKS:] if evidence.before else ()
     if len(offsets) < _LOOKS or max(offsets) - min(offsets) > _SPREAD:
         return 0.0
     offset = sorted(offsets)[_LOOKS // 2]
-    return offset if abs(offset) > WORTH_TELLING else 0.0
+    if abs(offset) <= WORTH_TELLING or _disproves(evidence, offset):
+        return 0.0
+    return offset
 
 
-def offset(evidence: Evidence, *, behind: bool) -> float | None:
+def _disproves(evidence: Evidence, offset: float) -> bool:
+    """Whether what is seen now cannot be if the clocks differ by ``offset``."""
+    seen = _apparent_delay(evidence)
+    return (seen is not None and seen < offset - _SPREAD) or _agree(evidence)
+
+
+def _agree(evidence: Evidence) -> bool:
+    """Whether Seconds_Behind, which allows for clocks that differ, is what the commit time says as well."""
+    said, commits = evidence.channel.seconds_behind, evidence.commits
+    if commits is None or not said or commits.oldest_applying is None:
+        return False
+    return abs(commits.now - commits.oldest_applying - said) <= _SPREAD
+
+
+def _arrived_early(evidence: Evidence) -> float:
+    """Tell how long before its commit the last transaction is said to have come."""
+    late = None if evidence.commits is None else _on_its_way(evidence.commits)
+    return 0.0 if late is None else -late
+
+
+def _on_its_way(commits: Commits) -> float | None:
+    """Give the seconds between the commit and the arrival of the last transaction, by two clocks."""
+    if commits.queued_sent is None or commits.queued_at is None:
+        return None
+    return commits.queued_at - commits.queued_sent
+
+
+def _apparent_delay(evidence: Evidence) -> float | None:
+    """Give what is a delay or a difference of the clocks: of the heartbeat's row, or the last transaction."""
+    row = evidence.heartbeat
+    if row is not None:
+        return None if row.remark else row.age  # a zone that is taken for another one is no clock
+    return None if evidence.commits is None else _on_its_way(evidence.commits)
+
+
+def offset(view: View) -> float | None:
     """Give what looks like lag although nothing else says so, to be compared with the next looks'.
 
-    ``behind`` is whether anything but the clocks speaks for a lag.
+    Each transaction counts once: the last one of a source that is idle since may have been late. 0.0 ends
+    the series: what had looked like clocks was a lag.
     """
-    if behind or evidence.channel.seconds_behind != 0:
+    evidence = view.evidence
+    if _agree(evidence):
+        return 0.0
+    delay, known = _apparent_delay(evidence), evidence.before.offsets if evidence.before else ()
+    if delay is None or not _is_new(evidence) or view.hearing.silent:
         return None
-    row = evidence.heartbeat
-    if row is None:
-        return _on_its_way(evidence)
-    return None if row.remark else row.age  # a zone that is taken for another one is no clock
+    if known and delay < min(known) - _SPREAD:
+        return delay
+    return delay if _is_current(view) else None
+
+
+def _is_new(evidence: Evidence) -> bool:
+    """Whether a transaction has come since the last look; heartbeat rows are told apart by their age."""
+    commits, before = evidence.commits, evidence.before
+    if evidence.heartbeat is not None or before is None:
+        return True
+    return bool(commits and commits.queued_at and commits.now - commits.queued_at < before.seconds_ago)
+
+
+def _is_current(view: View) -> bool:
+    """Whether nothing but the clocks speaks for a lag.
+
+    Seconds_Behind is corrected for clocks, so a busy channel may tell as well where transactions have a
+    time of arrival: what its applier leaves lying does not count in that.
+    """
+    said = view.channel.seconds_behind
+    if said is None or said > _CURRENT or view.missing:
+        return False
+    return view.evidence.heartbeat is None or (said == 0 and view.idle and not view.lacks)
+
+
+def is_doubtful(view: View, found: Figure) -> bool:
+    """Whether a lag may be nothing but clocks that differ: all of it on the way, Seconds_Behind 0.
+
+    Not if the clocks were compared, if nothing arrives, or if Seconds_Behind said as much before: between
+    two transactions of a late stream it is 0.
+    """
+    before = view.evidence.before
+    if before and (before.seconds_behind or 0.0) > _WORTH_DOUBTING:
+        return False
+    said, seconds = view.channel.seconds_behind, found.seconds
+    compared = view.evidence.source is not None and view.evidence.source.clock_ahead is not None
+    if compared or said is None or said > _CURRENT or not view.channel.receiver.runs or view.hearing.silent:
+        return False
+    if seconds is None or seconds <= _WORTH_DOUBTING or found.transport is None:
+        return False
+    return view.evidence.commits is not None and found.transport >= seconds - WORTH_TELLING

@@ -6,8 +6,8 @@ lives.
 
 from __future__ import annotations
 
-from stallwatch.probes.replication.lag import missing
-from stallwatch.probes.replication.lag.figure import Figure, at_most
+from stallwatch.probes.replication.lag import missing, stream
+from stallwatch.probes.replication.lag.figure import COMMIT_TIME, LATE, Figure, at_most
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,15 +18,11 @@ if TYPE_CHECKING:
 
     Rule = Callable[["Moments"], Figure | None]
 
-_LATE = 2.0  # seconds on the way that are worth calling late
-_FRESH = 10.0  # seconds for which the last arrival speaks for the stream
-_FRESH_GAPS = 3  # the same in usual gaps between transactions
-
 
 def figure(view: View) -> Figure | None:
-    """Find the lag; None: there are no commit times (MySQL 5.7, or a source older than MySQL 8)."""
+    """Find the lag; None: there are no commit times (MySQL 5.7), or not of all (a source that old)."""
     commits = view.evidence.commits
-    if commits is None:
+    if commits is None or not commits.is_complete:
         return None
     moments = Moments(view, commits)
     if moments.queued is None and moments.applied is None and moments.in_hand is None:
@@ -61,9 +57,18 @@ class Moments:
         """How long it took from the first server to the direct source."""
         return _between(self.queued, self.sent)
 
+    @property
+    def are_proof(self) -> bool:
+        """Whether they tell of every transaction that came: of those in hand, or that none is left."""
+        if self.view.guessed:
+            return False
+        if self.in_hand is not None:
+            return True
+        return self.applied is not None and self.queued is not None and self.applied <= self.queued
+
     def figure(self, seconds: float, low: float, high: float | None) -> Figure:
         """Make a figure of what waits for the applier."""
-        return Figure(seconds, low, high, "commit time", self.transport, self.upstream)
+        return Figure(seconds, low, high, COMMIT_TIME, self.transport, self.upstream, self.are_proof)
 
 
 def _between(earlier: float | None, later: float | None) -> float | None:
@@ -129,23 +134,21 @@ def _missing(moments: Moments) -> Figure | None:
 
 def _late_stream(moments: Moments) -> Figure | None:
     """E6a: between two transactions of a late stream nothing is in hand, and yet all comes late."""
-    before = moments.view.evidence.before
-    gap = (before.transaction_gap if before else None) or 0.0
-    if moments.arrived is None or moments.arrived >= max(_FRESH, _FRESH_GAPS * gap):
+    if moments.arrived is None or not stream.is_fresh(moments.view, moments.arrived):
         return None
     late = (moments.transport or 0.0) + (moments.upstream or 0.0)
-    return moments.figure(late, 0.0, late + moments.arrived) if late > _LATE else None
+    return moments.figure(late, 0.0, late + moments.arrived) if late > LATE else None
 
 
 def _current(moments: Moments) -> Figure | None:
     """E6: all that came is applied, and the source was heard of: what it did since may be on its way."""
     if not moments.view.channel.receiver.runs:
         return None
-    return Figure(0.0, 0.0, moments.complete, "commit time", 0.0, 0.0)
+    return Figure(0.0, 0.0, moments.complete, COMMIT_TIME, 0.0, 0.0, moments.are_proof)
 
 
 def _on_its_way(seconds: float, low: float) -> Figure:
-    return Figure(seconds, min(low, seconds), seconds, "commit time", seconds)
+    return Figure(seconds, min(low, seconds), seconds, COMMIT_TIME, seconds)
 
 
 _RULES: tuple[Rule, ...] = (

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 _PATIENCE = 1.5  # heartbeat periods; a source with nothing to send is never quiet for longer than one
 _GRANULARITY = 1.0  # s: of the process list and of 5.7's timestamps
+_EXACT = 2.0  # s
+_QUIET, _QUIET_GAPS = 60.0, 20  # seconds, usual gaps between transactions: nothing is hidden before
 
 
 class Age(NamedTuple):
@@ -26,11 +28,19 @@ class Hearing(NamedTuple):
     age: Age
     period: float  # of its heartbeats
     listening: bool  # whether the receiver says that it is connected
+    gives_up: float = math.inf  # after so many seconds of silence the receiver itself does
+    usual: float = _QUIET  # seconds for which this source may be quiet without a heartbeat
+    remembered: bool = False  # whether only the last look tells how long ago it was at most
 
     @property
     def patience(self) -> float:
         """How long a source is given: infinite if it was told to send no heartbeats (period 0)."""
         return _PATIENCE * self.period + _GRANULARITY if self.period else math.inf
+
+    @property
+    def too_rare(self) -> bool:
+        """Whether heartbeats cannot tell of a dead link: there are none, or the receiver gives up before."""
+        return self.patience > self.gives_up + _GRANULARITY or not self.period
 
     @property
     def silent(self) -> bool:
@@ -40,14 +50,20 @@ class Hearing(NamedTuple):
     @property
     def unknown(self) -> bool:
         """Whether it cannot be told if the source is silent."""
-        return self.listening and self.age.low <= self.patience < self.age.high
+        may_be_quiet = self.usual if self.too_rare else self.patience
+        return self.listening and not self.silent and self.age.high > may_be_quiet
 
     @property
     def known_age(self) -> float | None:
-        """The age as one number, if it is near enough to one."""
-        if self.age.high <= self.patience:
-            return self.age.high
-        return self.age.low if self.silent else None
+        """The age as one number, if it is near enough to one; of a silent source, what it is at least."""
+        if self.silent:
+            return self.age.low
+        return self.longest if self.is_exact else None
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the age is known, and not only between which bounds it is."""
+        return self.age.high - self.age.low <= _EXACT
 
     @property
     def longest(self) -> float | None:
@@ -64,10 +80,24 @@ def hear(evidence: Evidence) -> Hearing:
     period = _period(evidence)
     listening = evidence.channel.receiver.runs
     events, beats = _events(evidence), _heartbeats(evidence, period)
-    age = Age(min(events.low, beats.low), min(events.high, beats.high))
+    seen = Age(min(events.low, beats.low), min(events.high, beats.high))
+    age = Age(seen.low, max(seen.low, min(seen.high, _at_most(evidence.before))))
     if listening and evidence.before and not evidence.before.connected:
         age = Age(0.0, min(evidence.before.seconds_ago, age.high))
-    return Hearing(age, period, listening)
+    usual = _usual(evidence.before)
+    return Hearing(age, period, listening, evidence.net_timeout, usual, math.isinf(seen.high))
+
+
+def _at_most(before: Before | None) -> float:
+    """How long ago the source was heard of at the last look, at most, and the time since."""
+    if before is None or before.heard_within is None:
+        return math.inf
+    return before.heard_within + before.seconds_ago
+
+
+def _usual(before: Before | None) -> float:
+    gap = (before.transaction_gap if before else None) or 0.0
+    return max(_QUIET, _QUIET_GAPS * gap)
 
 
 def _period(evidence: Evidence) -> float:
@@ -82,15 +112,15 @@ def _events(evidence: Evidence) -> Age:
     """When the last event came: as the receiver says, or how long the applier has been without one."""
     commits, before = evidence.commits, evidence.before
     low, high = 0.0, math.inf
-    told = commits is not None and commits.queued_at is not None and commits.queueing_commit is None
+    told = commits is not None and commits.queued_at is not None and not commits.receives
     if commits and commits.queued_at is not None:
         high = max(0.0, commits.now - commits.queued_at)
         low = high if told else 0.0  # parts of a transaction come without leaving a time
     elif evidence.idle is not None:
         low, high = evidence.idle, evidence.idle if evidence.channel.source_id else math.inf
     if before and _position_moved(evidence, before):
-        high = min(high, before.seconds_ago)
-        low = min(low, high)
+        if high > before.seconds_ago:  # something came that has left no time
+            low, high = 0.0, before.seconds_ago
     elif before and not told:  # what the server itself tells needs no clock of ours, which may be set
         low = max(low, _since_contact(evidence, before))
         high = max(low, high)
@@ -104,7 +134,7 @@ def _heartbeats(evidence: Evidence, period: float) -> Age:
         age = max(0.0, commits.now - commits.last_heartbeat)
         return Age(age, age)
     count, then = heartbeats(evidence), before.contact.heartbeats if before else None
-    if count == 0:
+    if count == 0 or not period:
         return Age(math.inf, math.inf)
     if count is None or then is None or before is None:
         return Age(0.0, math.inf)

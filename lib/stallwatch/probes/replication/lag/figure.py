@@ -10,6 +10,9 @@ WHOLE = 1.0  # Seconds_Behind is cut to whole seconds
 
 SECONDS_BEHIND = "Seconds_Behind"
 COMMIT_TIME = "commit time"
+ASKED_SOURCE = "asked the source"
+LAST_KNOWN = "last known"
+SOURCE_HISTORY = "source's history"
 
 
 class Figure(NamedTuple):

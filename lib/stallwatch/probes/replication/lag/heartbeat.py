@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from stallwatch.probes.replication.lag.figure import Figure
+from stallwatch.probes.replication import gtid
+from stallwatch.probes.replication.evidence import Beat
+from stallwatch.probes.replication.lag.contact import heartbeats
+from stallwatch.probes.replication.lag.figure import Figure, at_most
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from stallwatch.probes.replication.evidence import Before, Evidence, Heartbeat
     from stallwatch.probes.replication.lag.view import View
 
 BY = "heartbeat table"
@@ -30,17 +34,93 @@ def _age(view: View) -> float | None:
 def writer_is_dead(view: View) -> bool:
     """Whether the row is old because nobody writes it: it is so on the source, or younger work is applied.
 
-    A stopped writer has taken whole services out of order as "lag".
+    A stopped writer has taken whole services out of order as "lag". What the source says of a row that is
+    not its own is the lag of a chain.
     """
-    row, age, source, commits = (
-        view.evidence.heartbeat, _age(view), view.evidence.source, view.evidence.commits,
-    )  # fmt: skip
+    row, age = view.evidence.heartbeat, _age(view)
     if row is None or age is None or age < _OLD:
         return False
-    if row.source_age is not None:
-        return row.source_age > _OLD
-    if source is not None and source.missing is not None:
-        return source.missing == 0
+    if _is_of_source(view.evidence, row):
+        if row.source_age is not None:
+            return row.source_age > _OLD
+        if view.evidence.source and view.evidence.source.missing is not None:
+            return view.evidence.source.missing == 0
+        younger = at_most(_applied(view), _complete(view))
+    else:
+        younger = _applied_from_above(view)
+    if younger is not None and younger < age - _OLD:
+        return True
+    kept = beat(view.evidence)
+    return kept is not None and kept.outlived_for > _OLD and _is_current(view.evidence)
+
+
+def _is_of_source(evidence: Evidence, row: Heartbeat) -> bool:
+    """Whether the direct source writes it, not a server above that."""
+    return row.server_id == evidence.channel.source_id
+
+
+def _is_current(evidence: Evidence) -> bool:
+    """Whether all that came is applied, by an applier that runs."""
+    channel = evidence.channel
+    all_applied = channel.received == channel.applied if evidence.backlog is None else not evidence.backlog
+    return channel.applier.runs and channel.seconds_behind == 0 and all_applied
+
+
+def _applied(view: View) -> float | None:
+    """Give the age of the newest transaction that was applied; None: no commit time tells."""
+    commits = view.evidence.commits
     if commits is None or commits.applied_commit is None:
-        return False
-    return commits.now - commits.applied_commit + view.ahead < age - _OLD
+        return None
+    return commits.now - commits.applied_commit + view.ahead
+
+
+def _applied_from_above(view: View) -> float | None:
+    """Give the age of the last transaction if it was applied, and was not written by the direct source."""
+    commits, channel = view.evidence.commits, view.channel
+    if commits is None or commits.queued_commit is None or not _is_current(view.evidence):
+        return None
+    if not channel.source_uuid or commits.queued.startswith(channel.source_uuid):
+        return None
+    return commits.now - commits.queued_commit + view.ahead
+
+
+def _complete(view: View) -> float | None:
+    """Give the seconds ago at which the source had nothing to send, for as long as a link heartbeat's period.
+
+    Only then is one sent, so no row can have been on its way.
+    """
+    if not _is_current(view.evidence):
+        return None
+    commits, before = view.evidence.commits, view.evidence.before
+    if commits and commits.last_heartbeat is not None:
+        return max(0.0, commits.now - commits.last_heartbeat) + view.hearing.period
+    count, then = heartbeats(view.evidence), before.contact.heartbeats if before else None
+    if before is None or count is None or then is None or count <= then:
+        return None
+    return before.seconds_ago + view.hearing.period
+
+
+def beat(evidence: Evidence) -> Beat | None:
+    """Give what the next look is to know of the row: whether transactions of its writer outlive it.
+
+    A slow link would bring them with newer rows between them.
+    """
+    row, before = evidence.heartbeat, evidence.before
+    if row is None:
+        return None
+    then = before.heartbeat if before else None
+    if before is None or then is None or (then.server_id, then.written) != (row.server_id, row.written):
+        return Beat(row.server_id, row.written)
+    since = None if then.outlived_since is None else then.outlived_since + before.seconds_ago
+    if not _goes_on(evidence, before, row) or not _is_current(evidence):
+        return then._replace(outlived_since=since)
+    return Beat(row.server_id, row.written, since or 0.0, since or 0.0)
+
+
+def _goes_on(evidence: Evidence, before: Before, row: Heartbeat) -> bool:
+    """Whether transactions of the row's writer have come since the last look."""
+    received, then = evidence.channel.received_gtids, before.contact.received_gtids
+    if gtid.is_mariadb(received) and gtid.is_mariadb(then):
+        new = gtid.position(received).items() - gtid.position(then).items()
+        return any(server == row.server_id for _, (server, _) in new)
+    return _is_of_source(evidence, row) and evidence.channel.received != before.contact.received

@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from math import inf
 
-from stallwatch.probes.replication.lag.figure import Figure
+from stallwatch.probes.replication.lag import stream
+from stallwatch.probes.replication.lag.figure import ASKED_SOURCE, COMMIT_TIME, LATE, SOURCE_HISTORY, Figure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from stallwatch.probes.replication.evidence import Source
+    from collections.abc import Sequence
+
     from stallwatch.probes.replication.lag.view import View
 
-_BY = "source's history"
+    Look = tuple[float, float]  # seconds ago, the source's sequence
+
+_STEADY = 2.0  # times the usual pace of a source: more is a burst
+_USUAL = 3  # intervals between looks that tell what is usual
 
 
 def nothing(view: View) -> Figure | None:
-    """Find no lag where the source has nothing that the replica has not applied, whatever else is said."""
+    """Find no lag on this hop where the source has nothing that the replica has not applied.
+
+    How late the source has it itself still shows in the last transaction. An old event in hand disproves it.
+    """
     source = view.evidence.source
-    if source is None or source.missing != 0:
+    if source is None or source.missing != 0 or (view.works and view.said > LATE):
         return None
-    return Figure(0.0, 0.0, 0.0, "asked the source", 0.0, 0.0)
+    upstream = stream.upstream(view)
+    if upstream is None or upstream.seconds <= LATE:
+        return Figure(0.0, 0.0, 0.0, ASKED_SOURCE, 0.0, 0.0)
+    seconds = upstream.seconds
+    return Figure(seconds, 0.0, seconds + upstream.arrived, COMMIT_TIME, 0.0, seconds)
 
 
 def by_history(view: View) -> Figure | None:
@@ -41,17 +52,47 @@ def by_history(view: View) -> Figure | None:
     for (earlier, below), (later, above) in pairwise(looks):
         if below <= here < above:
             share = (here + 1 - below) / (above + 1 - below)  # where the first that is missing is expected
-            seconds = min(earlier + (later - earlier) * share, _at_its_pace(source))
+            seconds = earlier + (later - earlier) * share
+            if not later and _may_be_a_burst(view, looks):
+                seconds = min(seconds, _at_its_pace(view))
             return _figure(view, max(seconds, later), later, earlier)
     return _figure(view, 0.0, 0.0, looks[-2][0])
 
 
-def _at_its_pace(source: Source) -> float:
-    """Give the seconds in which the source writes what is missing: a burst is younger than the last look."""
-    return source.missing / source.pace if source.missing and source.pace else inf
+def _may_be_a_burst(view: View, looks: Sequence[Look]) -> bool:
+    """Whether what is missing may be much younger than the last look, on a link that works.
+
+    Other rules know how old it is at most where an event is in hand, or commit times are known.
+    """
+    commits = view.evidence.commits
+    if view.works or (commits and commits.queued_sent is not None):
+        return False
+    if view.hearing.silent or not view.channel.receiver.runs:
+        return False
+    usual = _rate(looks[-2 - _USUAL :][0], looks[-2])
+    return _rate(*looks[-2:]) > _STEADY * usual
+
+
+def _rate(then: Look, now: Look) -> float:
+    """Give how much the source wrote in a second between two looks; 0.0: these are one."""
+    seconds = then[0] - now[0]
+    return (now[1] - then[1]) / seconds if seconds > 0 else 0.0
+
+
+def _at_its_pace(view: View) -> float:
+    """Give the seconds in which the source writes what is missing; 0.0 if it has ended: all of it is new."""
+    source = view.evidence.source
+    if source is None or source.sequence is None or source.replica_sequence is None or not source.pace:
+        return 0.0
+    return (source.sequence - source.replica_sequence) / source.pace
 
 
 def _figure(view: View, seconds: float, low: float, high: float | None) -> Figure:
+    return Figure(seconds, low, high, SOURCE_HISTORY, seconds if _is_all_on_its_way(view) else None)
+
+
+def _is_all_on_its_way(view: View) -> bool:
     source = view.evidence.source
-    nothing_here = source is not None and source.missing == source.not_received
-    return Figure(seconds, low, high, _BY, seconds if nothing_here else None)
+    if source is None or source.missing is None:
+        return not view.has_backlog
+    return source.missing == source.not_received

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import inf
 
 from stallwatch.probes.replication.lag import clocks, delay, heartbeat, seconds_behind
+from stallwatch.probes.replication.lag.figure import ASKED_SOURCE, LAST_KNOWN, SECONDS_BEHIND, SOURCE_HISTORY
 from stallwatch.units import say_duration, say_size
 
 TYPE_CHECKING = False
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 _DIFFERS = 5.0  # seconds, or a share of the larger one, by which two figures have to differ
 _SHARE = 0.2
 _QUIET, _QUIET_GAPS = 10.0, 20  # seconds, gaps between transactions
+_SEES_ALL = {heartbeat.BY, ASKED_SOURCE, SOURCE_HISTORY}  # nothing on the way is hidden from these
 _MUCH = 1 << 20  # bytes; a busy source is always some ahead
 
 
@@ -27,7 +29,9 @@ def remarks(view: View, found: Figure) -> Iterator[str]:
     if wrong := _seconds_behind(view, found):
         yield wrong
     yield from _missing(view, found)
-    if abs(view.ahead) > clocks.WORTH_TELLING:
+    if clocks.is_doubtful(view, found):
+        yield f"clocks differ by {found.transport:.0f} s, or all comes late"
+    elif abs(view.ahead) > clocks.WORTH_TELLING:
         asked = view.evidence.source is not None and view.evidence.source.clock_ahead is not None
         yield f"clocks {'' if asked else 'seem to '}differ by {abs(view.ahead):.0f} s"
     if delay.is_not_kept(view):
@@ -37,9 +41,13 @@ def remarks(view: View, found: Figure) -> Iterator[str]:
 def _missing(view: View, found: Figure) -> Iterator[str]:
     if view.missing and found.seconds is None:
         yield f"{view.missing} transactions missing, since when the next run can tell"
-    octets = (view.evidence.source.octets or 0) if view.evidence.source else 0
-    if octets >= _MUCH:
-        yield f"{say_size(octets)} of binary log not applied"
+    source = view.evidence.source
+    if source is None:
+        return
+    if (source.octets or 0) >= _MUCH:
+        yield f"{say_size(source.octets or 0)} of binary log not applied"
+    if source.remark:
+        yield source.remark
 
 
 def _heartbeat(view: View) -> Iterator[str]:
@@ -65,16 +73,31 @@ def _usual_quiet(view: View) -> float:
 
 
 def _seconds_behind(view: View, found: Figure) -> str:
-    """Say why the server's own figure is not ours, if it is far from it."""
-    said, seconds = view.channel.seconds_behind, found.seconds
-    if said is None or seconds is None or not _differ(said, seconds):
+    """Say why the server's own figure is not ours, if it is far from it.
+
+    It may be right where it says more than ours, unless the commit time of what is in hand proves more.
+    """
+    if view.channel.seconds_behind is None or found.seconds is None:
         return ""
-    wrong = f"Seconds_Behind {said:.0f} is wrong"
+    said, seconds = view.said, found.seconds
+    if not _differ(said, seconds):
+        return ""
     if said > seconds:
-        return f"{wrong}: counts from the statement's start"
+        return _says_more(said, found)
+    wrong = f"Seconds_Behind {said:.0f} is wrong"
     if not view.channel.receiver.runs:
         return f"{wrong}: not connected"
-    return f"{wrong}: relay log empty" if view.idle else f"{wrong}: transactions wait"
+    if clocks.is_doubtful(view, found):
+        return ""  # it may be the clocks
+    return f"{wrong}: relay log empty" if view.waits else f"{wrong}: transactions wait"
+
+
+def _says_more(said: float, found: Figure) -> str:
+    if found.by == LAST_KNOWN and found.proven:
+        return f"Seconds_Behind says {said:.0f}, but no lag grows so fast"
+    if found.proven or found.by == heartbeat.BY:
+        return f"Seconds_Behind {said:.0f} is wrong: counts from the statement's start"
+    return f"Seconds_Behind says {said:.0f}"
 
 
 def _differ(one: float, other: float) -> bool:
@@ -83,24 +106,48 @@ def _differ(one: float, other: float) -> bool:
 
 def cannot_tell(view: View, found: Figure) -> str:
     """Say what may be hidden from this figure, and what would show it."""
-    if found.by not in {seconds_behind.BY, seconds_behind.LAST_KNOWN, ""}:
-        return ""
-    if not view.channel.receiver.runs or not view.channel.applier.runs:
+    if found.by in _SEES_ALL or not view.channel.receiver.runs or not view.channel.applier.runs:
         return ""
     hidden = []
-    if view.hearing.unknown and (view.idle or not view.evidence.sees_processes):
+    if _hides_dead_link(view, found):
         hidden.append("a dead link")
-    if view.mariadb and view.idle:
+    if _hides_slow_link(view):
         hidden.append("a slow link")
-    if not hidden:
-        return ""
-    return f"{' or '.join(hidden)} would not show: {_what_would_help(view)}"
+    if hidden:
+        return f"{' or '.join(hidden)} would not show{_as_heartbeats(view)}: {_what_would_help(view)}"
+    if seconds_behind.is_unproven_zero(view) and found.by == SECONDS_BEHIND:
+        return f"{view.evidence.backlog} transactions wait, since when the next run can tell"
+    return ""
+
+
+def _hides_dead_link(view: View, found: Figure) -> bool:
+    """Whether the source may have been silent for longer than the lag that is told."""
+    if not view.hearing.unknown or (found.seconds or 0.0) >= view.hearing.age.high:
+        return False
+    return view.hearing.too_rare or view.idle or not view.evidence.sees_processes
+
+
+def _hides_slow_link(view: View) -> bool:
+    """Whether what arrives late would not show: MariaDB's Seconds_Behind is 0 between two events."""
+    if not view.mariadb or not view.waits or view.said:
+        return False
+    return not view.channel.newest_received or view.evidence.idle is None
 
 
 def _what_would_help(view: View) -> str:
-    helps = ["give --heartbeat or --source"]
-    if view.hearing.unknown and not view.evidence.sees_processes:
-        helps.append("grant PROCESS")
-    if view.hearing.unknown and view.evidence.before is None:
-        helps.append("the next run knows more")
+    hearing, helps = view.hearing, ["give --heartbeat or --source"]
+    if hearing.unknown and not hearing.too_rare:
+        if not view.evidence.sees_processes:
+            helps.append("grant PROCESS")
+        if view.evidence.before is None:
+            helps.append("the next run knows more")
     return ", ".join(helps)
+
+
+def _as_heartbeats(view: View) -> str:
+    """Say that the source's own heartbeats are no use: none at all, or none before the receiver gives up."""
+    if not (view.hearing.unknown and view.hearing.too_rare):
+        return ""
+    period = view.hearing.period
+    seldom = f"a heartbeat only every {say_duration(period)}" if period else "no heartbeats (period 0)"
+    return f", as the source sends {seldom}"

@@ -5,8 +5,18 @@ MariaDB, MySQL 5.7, sources older than MySQL 8, and accounts that may not read p
 
 from __future__ import annotations
 
+from stallwatch.probes.replication import gtid
 from stallwatch.probes.replication.lag import missing
-from stallwatch.probes.replication.lag.figure import Figure, at_most
+from stallwatch.probes.replication.lag.figure import (
+    ASKED_SOURCE,
+    FRESH,
+    LAST_KNOWN,
+    LATE,
+    SECONDS_BEHIND,
+    WHOLE,
+    Figure,
+    at_most,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,13 +26,9 @@ if TYPE_CHECKING:
 
     Rule = Callable[[View], Figure | None]
 
-BY = "Seconds_Behind"
-LAST_KNOWN = "last known"
-_LATE = 2.0  # seconds on the way that are worth calling late
-_FRESH = 10.0  # seconds for which the last arrival speaks for the stream
 _JUMP = 5.0  # seconds by which Seconds_Behind may run ahead of time before it is not believed
 _WORTH_REPAIRING = 5.0  # seconds
-_WHOLE = 1.0  # Seconds_Behind is cut to whole seconds
+_FEW = 10  # transactions: so many may wait for a moment
 
 
 def figure(view: View) -> Figure | None:
@@ -33,9 +39,9 @@ def figure(view: View) -> Figure | None:
 def _history(view: View) -> Figure | None:
     """Take it from the source, if that was asked before: when was it where we are now?"""
     found = missing.by_history(view) if view.lacks else None
-    if found is None or found.seconds is None or not _works(view):
+    if found is None or found.seconds is None or not view.works:
         return found
-    at_most_started = _seconds_behind(view) + _WHOLE  # no statement is committed before it starts
+    at_most_started = view.said + WHOLE  # no statement is committed before it starts
     return found._replace(
         seconds=min(found.seconds, at_most_started), high=at_most(found.high, at_most_started)
     )
@@ -53,12 +59,21 @@ def _cut_off(view: View) -> Figure | None:
     """E5: nothing is received: missing is, at most, what the source did since it was heard of."""
     if view.channel.receiver.runs:
         return None
-    if _works(view):
-        return Figure(_seconds_behind(view), 0.0, _seconds_behind(view) + _WHOLE, BY)
-    heard = view.hearing.longest
-    if heard is None:
-        return _grown(view)
-    return Figure(heard, 0.0, None if view.mariadb else heard, "last contact", heard)
+    if view.works:
+        return Figure(view.said, 0.0, view.said + WHOLE, SECONDS_BEHIND)
+    heard, grown = view.hearing.longest, _grown(view)
+    if heard is None or (grown and _is_nearer(view, grown, heard)):
+        return grown
+    return Figure(heard, 0.0, heard, "last contact", heard)
+
+
+def _is_nearer(view: View, grown: Figure, heard: float) -> bool:
+    """Whether the last figure and the time since tell more of a channel that is cut off than its contact.
+
+    What had come before may wait as well; and of the last contact only an old bound may be known.
+    """
+    seconds = grown.seconds or 0.0
+    return seconds > heard if view.has_backlog else seconds < heard and view.hearing.remembered
 
 
 def _silent(view: View) -> Figure | None:
@@ -67,27 +82,28 @@ def _silent(view: View) -> Figure | None:
     if not hearing.silent or not view.is_done:
         return None
     low = max(0.0, hearing.age.low - hearing.period)
-    high = None if view.mariadb else hearing.longest
-    return Figure(hearing.age.low, low, high, "last contact", hearing.age.low)
+    return Figure(hearing.age.low, low, hearing.longest, "last contact", hearing.age.low)
 
 
 def _missing(view: View) -> Figure | None:
     """Transactions are missing, but there is no history yet that tells since when."""
-    if not view.missing or _works(view):
+    if not view.missing or view.works:
         return None
-    return Figure(None, 0.0, None, "asked the source")
+    return Figure(None, 0.0, None, ASKED_SOURCE)
 
 
 def _newest_received(view: View) -> Figure | None:
     """MariaDB 11.6 tells when the newest event that was received had been written: a late stream shows."""
     written = _moment(view.channel.newest_received)
-    if written is None or not view.idle:
+    if written is None or not view.waits or view.said:
         return None
     age = max(0.0, view.evidence.now - written + view.ahead)
     arrived = view.evidence.idle
-    late = 0.0 if arrived is None or arrived >= _FRESH else max(0.0, age - arrived)
-    seconds = late if late > _LATE else 0.0
-    return Figure(seconds, 0.0, age, "newest event received", seconds)
+    late = 0.0 if arrived is None or arrived >= FRESH else max(0.0, age - arrived)
+    seconds = at_most(late, view.grown()) or 0.0  # it was written when its statement began, not at the commit
+    if seconds <= LATE:
+        seconds = 0.0
+    return Figure(seconds, 0.0, None if view.evidence.backlog else age, "newest event received", seconds)
 
 
 def _moment(text: str) -> float | None:
@@ -113,14 +129,43 @@ def _believed(view: View) -> Figure | None:
     """Believe Seconds_Behind, unless it cannot be (E9): 0 with a backlog, or a jump."""
     if view.channel.seconds_behind is None:
         return None
-    seconds = _seconds_behind(view)
-    if not seconds and (stands_for := _stands_for(view)) > _WORTH_REPAIRING:
-        return Figure(stands_for, 0.0, None, "backlog")
+    seconds = view.said
+    if (in_backlog := _hidden_by_zero(view)) is not None:
+        return Figure(in_backlog, 0.0, None, "backlog")
     if _drops(view):
         return _grown(view)
     if (limit := _jumps(view)) is not None:
-        return Figure(limit, 0.0, _most(view, seconds), LAST_KNOWN)
-    return Figure(seconds, 0.0, _most(view, seconds), BY)
+        return Figure(limit, 0.0, _most(view, seconds), LAST_KNOWN, proven=True)
+    return Figure(seconds, 0.0, _most(view, seconds), SECONDS_BEHIND)
+
+
+def _hidden_by_zero(view: View) -> float | None:
+    """E9: give what waits although Seconds_Behind is 0; None: nothing, or the usual gap does not fit it.
+
+    What came since the last look may be a burst of this moment (measured on MariaDB 10.11: 1500 transactions
+    in the second in which Seconds_Behind was still 0, 20 s after the last one). So may what stands for more
+    than the lag can have become.
+    """
+    stands_for, grown = _stands_for(view), view.grown()
+    if view.said or grown is None or not _WORTH_REPAIRING < stands_for <= grown:
+        return None
+    return None if _came_since(view) else stands_for
+
+
+def _came_since(view: View) -> bool:
+    """Whether all that waits has been received since the last look."""
+    before, channel = view.evidence.before, view.channel
+    came = gtid.since(channel.received_gtids, before.contact.received_gtids) if before else None
+    return came is not None and (view.evidence.backlog or 0) <= came
+
+
+def is_unproven_zero(view: View) -> bool:
+    """Whether more than a few transactions wait, Seconds_Behind is 0, and no history tells more."""
+    return not view.said and _waits_much(view) and view.grown() is None
+
+
+def _waits_much(view: View) -> bool:
+    return (view.evidence.backlog or 0) > _FEW
 
 
 def _most(view: View, seconds: float) -> float | None:
@@ -129,12 +174,14 @@ def _most(view: View, seconds: float) -> float | None:
     What is in hand is the oldest of all that is missing. With nothing in hand, MariaDB's says nothing of
     what is on its way.
     """
-    if not view.idle:
-        return seconds + _WHOLE
+    if not seconds and _waits_much(view):
+        return view.most()
+    if seconds or not view.waits:
+        return seconds + WHOLE
     if view.mariadb:
         return None
     heard = view.hearing.longest
-    return None if heard is None else max(seconds + _WHOLE, heard)
+    return None if heard is None else max(seconds + WHOLE, heard)
 
 
 def _stands_for(view: View) -> float:
@@ -151,7 +198,8 @@ def _drops(view: View) -> bool:
     """
     before = view.evidence.before
     then = before.seconds_behind if before else None
-    return view.channel.seconds_behind == 0 and not view.idle and (then or 0.0) > _WORTH_REPAIRING
+    works = not view.waits or _waits_much(view)
+    return view.channel.seconds_behind == 0 and works and (then or 0.0) > _WORTH_REPAIRING
 
 
 def _jumps(view: View) -> float | None:
@@ -161,7 +209,7 @@ def _jumps(view: View) -> float | None:
     lag of 9 s), or shows one of its spikes of months. Once the applier has gone on to other transactions,
     it is believed.
     """
-    before, seconds = view.evidence.before, _seconds_behind(view)
+    before, seconds = view.evidence.before, view.said
     limit = view.grown() if view.most() is None else view.most()
     if before is None or limit is None:
         return None
@@ -171,15 +219,6 @@ def _jumps(view: View) -> float | None:
     then = before.seconds_behind
     jumped_now = then is None or seconds > then + before.seconds_ago + _JUMP
     return limit if jumped_now or before.applied == view.channel.applied else None
-
-
-def _works(view: View) -> bool:
-    """Whether the applier has an event in hand whose time Seconds_Behind counts from."""
-    return view.channel.applier.runs and not view.idle and bool(view.channel.seconds_behind)
-
-
-def _seconds_behind(view: View) -> float:
-    return view.channel.seconds_behind or 0.0
 
 
 def _grown(view: View) -> Figure | None:

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from stallwatch.probes.replication.channel import Channel
     from stallwatch.probes.replication.evidence import Evidence
 
-_NOTHING_TO_APPLY = "has read all relay log"  # the applier's state, in every version
-
 
 class View(NamedTuple):
     """The evidence, and what follows from it at once."""
@@ -21,6 +19,7 @@ class View(NamedTuple):
     evidence: Evidence
     hearing: Hearing
     ahead: float  # seconds that the source's clock is ahead of ours, as far as known
+    guessed: bool = False  # whether that is only what earlier looks make likely
 
     @property
     def channel(self) -> Channel:
@@ -28,9 +27,28 @@ class View(NamedTuple):
         return self.evidence.channel
 
     @property
+    def said(self) -> float:
+        """The server's own Seconds_Behind; 0 as well if it says none (NULL), or nonsense (below 0)."""
+        return max(0.0, self.channel.seconds_behind or 0.0)
+
+    @property
+    def waits(self) -> bool:
+        """Whether the applier has come to the end of the relay log; its workers may not have."""
+        return self.channel.applier.runs and self.channel.applier.has_read_all
+
+    @property
     def idle(self) -> bool:
-        """Whether the applier has come to the end of the relay log."""
-        return self.channel.applier.runs and _NOTHING_TO_APPLY in self.channel.applier.state
+        """Whether the applier has nothing to do.
+
+        With parallel workers its state alone does not tell: "has read all relay log" while one of them
+        hung in a row lock and Seconds_Behind grew (MariaDB 10.11.19, slave_parallel_threads=4).
+        """
+        return self.waits and not self.said and not self.evidence.backlog
+
+    @property
+    def works(self) -> bool:
+        """Whether the applier has an event in hand whose time Seconds_Behind counts from."""
+        return self.channel.applier.runs and not self.idle and self.said > 0
 
     @property
     def has_backlog(self) -> bool:
@@ -78,4 +96,5 @@ class View(NamedTuple):
 
 def view(evidence: Evidence) -> View:
     """Judge contact and clocks once for all rules."""
-    return View(evidence, hear(evidence), clocks.ahead(evidence))
+    hearing, offset = hear(evidence), clocks.usual_offset(evidence)
+    return View(evidence, hearing, clocks.ahead(evidence), guessed=bool(offset))

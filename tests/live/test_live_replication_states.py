@@ -1,0 +1,298 @@
+"""check_replication_lag on real servers: what does not run, is denied, or is many."""
+
+import re
+import subprocess
+import time
+
+import pytest
+import software
+from replication_check import SLACK, Check
+from replication_writer import Writer
+from sql_server import Account
+
+PERFORMANCE = "SELECT ON PERFORMANCE_SCHEMA"
+GRANTS = {  # each that is enough for a verdict, and what -v then says is missing
+    "mariadb": [
+        (["SLAVE MONITOR"], ["PROCESS"]),
+        (["SLAVE MONITOR", "PROCESS"], []),
+        (["SLAVE MONITOR", "BINLOG MONITOR", "PROCESS"], []),
+        (["SLAVE MONITOR", "BINLOG MONITOR", "PROCESS", "SELECT ON performance_schema.*"], []),
+    ],
+    "mysql": [
+        (["REPLICATION CLIENT"], ["PROCESS", PERFORMANCE]),
+        (["REPLICATION CLIENT", "PROCESS"], [PERFORMANCE]),
+        (["REPLICATION CLIENT", "SELECT ON performance_schema.*"], ["PROCESS"]),
+        (["REPLICATION CLIENT", "PROCESS", "SELECT ON performance_schema.*"], []),
+    ],
+}
+NEEDS = re.compile(r"needs (PROCESS|SELECT on performance_schema)", re.IGNORECASE)
+STATUS = {"mariadb": "SLAVE MONITOR", "mysql": "REPLICATION CLIENT"}
+
+
+@pytest.fixture
+def check(tmp_path):
+    return Check(tmp_path)
+
+
+def start(pair, thread):
+    return f"START {'SLAVE' if pair.kind == 'mariadb' else 'REPLICA'} {thread}"
+
+
+def repoint(pair, port, account):
+    pair.replica.stop_replication()
+    place = None if pair.gtid else pair.source.place()
+    pair.replica.follow("", port, account, gtid=pair.gtid, place=place)
+    pair.replica.start_replication()
+
+
+def test_a_healthy_replica(pair, check):
+    with Writer(pair) as writer:
+        time.sleep(2)
+        found = check.measured(pair, writer)
+    assert found.said.status == 0
+    assert found.said.text.startswith(f"REPLICATION_LAG OK - replica of 127.0.0.1:{pair.link.port} ")
+    assert found.error < 1.5
+    assert "cause" not in found.said.output
+    assert found.said.more == []
+
+
+def test_the_applier_was_stopped(pair, check):
+    with Writer(pair) as writer:
+        assert check(pair).status == 0
+        pair.replica.stop_replication("", "SQL_THREAD")
+        time.sleep(3)
+        found = check.measured(pair, writer)
+    assert found.said.status == 2
+    assert (
+        f"replica of 127.0.0.1:{pair.link.port}: the applier was stopped by hand (no error); "
+        in found.said.text
+    )
+    assert start(pair, "SQL_THREAD") in found.said.text
+    assert found.error < (1.5 if pair.kind == "mysql" else 3)
+
+
+def test_the_receiver_was_stopped(pair, check):
+    with Writer(pair) as writer:
+        assert check(pair).status == 0
+        pair.replica.stop_replication("", "IO_THREAD")
+        time.sleep(3)
+        found = check.measured(pair, writer)
+    assert found.said.status == 2
+    assert "the receiver was stopped by hand (no error); " in found.said.text
+    assert start(pair, "IO_THREAD") in found.said.text
+    assert found.error < (1.5 if pair.kind == "mysql" else 3)
+
+
+def test_the_applier_failed(pair, check):
+    pair.source.sql("CREATE TABLE lab.failing (id INT PRIMARY KEY)")
+    pair.catch_up()
+    with pair.replica.session() as sql:
+        sql("SET sql_log_bin = 0")
+        sql("INSERT INTO lab.failing VALUES (1)")
+        pair.source.sql("INSERT INTO lab.failing VALUES (1)")
+        try:
+            said = check.until(2, pair)
+        finally:
+            sql("DELETE FROM lab.failing")
+            pair.heal()
+            pair.source.sql("DROP TABLE lab.failing")
+    assert re.search(r": the applier stopped with error 1062\b.*Duplicate entry '1'", said.text)
+    assert check(pair).status == 0
+
+
+def test_the_source_is_down(pair, check):
+    assert check(pair).status == 0
+    pair.source.stop()
+    said = check.until(1, pair)
+    assert re.search(r"the receiver (tries to connect|cannot reach the source: error 20\d\d: )", said.text)
+    time.sleep(2)
+    assert check(pair, "--connecting-grace", "1s").status == 2
+
+
+def test_a_dead_port(pair, check):
+    repoint(pair, 1, pair.monitor)
+    said = check.until(1, pair)
+    assert said.text.startswith("REPLICATION_LAG WARNING - replica of 127.0.0.1:1: the receiver ")
+    assert "; 0 s behind" not in said.text  # nobody knows
+    time.sleep(2)
+    said = check(pair, "--connecting-grace", "1s")
+    assert said.status == 2
+    assert re.search(r"the receiver cannot reach the source: error 2003: .*Can't connect to ", said.text)
+    assert "see that the source runs and its port is open from here" in said.text
+
+
+def test_a_wrong_password(pair, check):
+    repoint(pair, pair.link.port, Account("replication", "wrong"))
+    time.sleep(2)
+    said = check.until(1, pair)
+    assert re.search(r"error 1045: .*Access denied for user 'replication'", said.text)
+    assert "the source refuses user or password" in said.text
+    assert "wrong" not in said.output
+    time.sleep(2)
+    assert check(pair, "--connecting-grace", "1s").status == 2
+
+
+@pytest.mark.parametrize("kind", ["mariadb", "mysql"])
+def test_one_channel_of_two_is_broken(own_pair, kind, check):
+    pair = own_pair(kind)
+    pair.add_channel("east")
+    assert check(pair).status == 0
+    pair.replica.stop_replication("east", "SQL_THREAD")
+    said = check(pair)
+    assert said.status == 2
+    assert said.text.startswith("REPLICATION_LAG CRITICAL - channel east: the applier was stopped by hand")
+    assert said.number("lag") < 5
+    assert check(pair, "--ignore-channel", "east").status == 0
+    assert check(pair, "--channel", "east").status == 2
+    assert check(pair, "--channel", "e.*", "--ignore-channel", "east").status == 3
+
+
+@pytest.mark.parametrize("kind", ["mariadb", "mysql"])
+def test_without_gtids(own_pair, kind, check):
+    pair = own_pair(kind, gtid=False)
+    source = f"127.0.0.1:{pair.source.port}"
+    with Writer(pair) as writer:
+        time.sleep(2)
+        found = check.measured(pair, writer)
+        assert found.said.status == 0
+        assert found.error < 1.5
+        assert check(pair, "--source", source).status == 0
+        pair.replica.stop_replication("", "SQL_THREAD")
+        time.sleep(3)
+        found = check.measured(pair, writer)
+        assert found.said.status == 2
+        assert found.error < (1.5 if pair.kind == "mysql" else 3)
+
+
+def test_a_server_that_is_no_replica(pair, check):
+    words = ("-S", pair.source.socket)
+    said = check(pair, *words)
+    assert said.status == 3
+    assert "is not a replica" in said.text
+    assert check(pair, *words, "--not-replica", "ok").status == 0
+
+
+# What may be read
+
+
+def test_status_denied(pair, check):
+    for grants in ([], ["PROCESS"]):
+        account = pair.account("denied", *(grants or ["USAGE"]))
+        said = check(pair, account=account)
+        assert said.status == 3
+        assert f"GRANT {STATUS[pair.kind]} ON *.* TO" in said.output
+
+
+def test_the_alias_of_mariadb_is_not_enough(running_pair, check):
+    pair = running_pair("mariadb")
+    said = check(pair, account=pair.account("alias", "REPLICATION CLIENT"))
+    assert said.status == 3
+    assert "GRANT SLAVE MONITOR ON *.* TO" in said.output
+
+
+def test_each_least_set_of_grants_gives_a_verdict(pair, check):
+    with Writer(pair) as writer:
+        for grants, missing in GRANTS[pair.kind]:
+            account = pair.account("least", *grants)
+            found = check.measured(pair, writer, "-v", "--no-state", account=account)
+            assert found.said.status == 0, found.said.output
+            assert found.error < 1.5
+            named = NEEDS.findall(found.said.output)
+            assert sorted(one.upper() for one in named) == missing, found.said.output
+
+
+# Who does not answer
+
+
+def test_a_frozen_replica(pair, check):
+    pair.replica.suspend()
+    began = time.monotonic()
+    said = check(pair, "-t", "4s")
+    assert time.monotonic() - began < 4.5 + SLACK
+    assert said.status == 3
+    assert "has not said a word within 4 s" in said.text
+    pair.replica.resume()
+    assert check.until(0, pair).text.startswith("REPLICATION_LAG OK")
+
+
+def test_a_frozen_source_that_we_ask(pair, check):
+    pair.source.suspend()
+    began = time.monotonic()
+    said = check(pair, "-t", "4s", "--source", f"127.0.0.1:{pair.source.port}")
+    assert time.monotonic() - began < 4.5 + SLACK
+    assert said.status == 3
+    assert f"127.0.0.1:{pair.source.port}" in said.output
+    assert said.number("lag") < 10  # it is not lost
+
+
+# Backups
+
+
+def test_a_backup_that_stops_the_applier(running_pair, check, tmp_path):
+    pair = running_pair("mariadb")
+    with Writer(pair):
+        command = [
+            software.program("mariabackup", "mariadb-backup"), "--no-defaults", "--backup",
+            "--safe-slave-backup", "--throttle=1", f"--target-dir={tmp_path / 'backup'}", "--user=root",
+            f"--socket={pair.replica.socket}", f"--datadir={pair.replica.data}",
+        ]  # fmt: skip
+        with open(tmp_path / "log", "wb") as log:
+            backup = subprocess.Popen(command, stdout=log, stderr=log)
+        try:
+            until = time.monotonic() + 30
+            while pair.replica.channels()[""]["Replica_SQL_Running"] == "Yes":
+                assert time.monotonic() < until, (tmp_path / "log").read_text()
+                time.sleep(0.1)
+            said = check(pair)
+            assert backup.poll() is None, "it ended too early"
+            assert said.status == 1
+            assert (
+                f"the applier was stopped, likely by the backup that runs: mariabackup pid {backup.pid}"
+                in said.text
+            )
+            time.sleep(2)
+            assert check(pair, "--backup-grace", "1s").status == 2
+        finally:
+            backup.kill()
+            backup.wait()
+            pair.heal()
+
+
+# Many
+
+
+def test_thirty_channels(pair, check):
+    for number in range(29):
+        pair.replica.follow(f"c{number:02}", number + 1, pair.monitor)
+    for number in range(15):
+        pair.replica.start_replication(f"c{number:02}")
+    began = time.monotonic()
+    said = check(pair)
+    assert time.monotonic() - began < 8.5 + SLACK
+    assert said.status == 2
+    assert re.match(r"REPLICATION_LAG CRITICAL - channel c(1[5-9]|2\d): the .* stopped by hand", said.text)
+    assert len(said.output.encode().split(b"\n")[0]) < 1024 or len(said.perfdata) >= 30
+    assert "lag" in said.perfdata
+    began = time.monotonic()
+    assert check(pair, "--channel", "").status == 0
+
+
+def test_two_hundred_workers(pair, check):
+    name = "slave_parallel_threads" if pair.kind == "mariadb" else "replica_parallel_workers"
+    (before,) = pair.replica.sql(f"SELECT @@GLOBAL.{name} n")
+    try:
+        pair.replica.stop_replication()
+        pair.replica.sql(f"SET GLOBAL {name} = 200")
+        pair.replica.start_replication()
+        pair.catch_up()
+        with Writer(pair, every=0.05) as writer:
+            time.sleep(2)
+            began = time.monotonic()
+            found = check.measured(pair, writer, "-v")
+            assert time.monotonic() - began < 8.5 + SLACK
+        assert found.said.status == 0
+        assert found.error < 1.5
+        assert "threads run" not in found.said.text  # they idle
+    finally:
+        pair.replica.stop_replication()
+        pair.replica.sql(f"SET GLOBAL {name} = {before['n']}")
