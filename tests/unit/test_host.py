@@ -52,6 +52,42 @@ def test_a_script_is_found_by_its_name(started, tmp_path):
     assert (found.pid, found.name) == (pid, "mysqlpdump")
 
 
+@pytest.mark.parametrize(
+    ("name", "arguments", "called"),
+    [
+        ("sha256sum", ["sha256sum", "/opt/mariabackup"], "sha256sum"),
+        ("shfmt", ["shfmt", "mysqldump"], "shfmt"),
+        ("perl", ["perl", "-w", "/usr/bin/innobackupex"], "innobackupex"),
+        ("python3.11", ["python3", "/opt/mysqlpdump.py"], "mysqlpdump"),
+        ("bash", ["bash"], "bash"),
+    ],
+)
+def test_what_a_program_is_called(name, arguments, called):
+    assert host._called(name, arguments) == called
+
+
+def test_the_options_of_a_program():
+    tool = host.Running(1, "x", 0.0, ("x", "--data_dir=/a", "-S/b", "--port", "3306", "--socket=/c", "-P"))
+    assert tool.option("--data-dir") == "/a"
+    assert tool.option("--socket", "-S") == "/c"
+    assert tool.option("--port") == "3306"
+    assert tool.option("-P") == ""
+    assert tool.option("--user") is None
+    assert tool.has("--socket")
+    assert not tool.has("--user", "-u")
+
+
+def test_a_process_by_the_file_that_tells_its_id(tmp_path):
+    with open("/proc/self/comm", encoding="ascii") as comm:
+        ours = comm.read().strip()
+    (tmp_path / "pid").write_text(f"{os.getpid()}\n")
+    assert host.is_process(str(tmp_path / "pid"), {ours}) is True
+    assert host.is_process(str(tmp_path / "pid"), {"mysqld"}) is False
+    assert host.is_process(str(tmp_path / "nothing"), {ours}) is False
+    (tmp_path / "pid").write_text("none")
+    assert host.is_process(str(tmp_path / "pid"), {ours}) is False
+
+
 def test_who_only_speaks_of_a_program_is_not_it(started):
     started("sleep", "60", "61")  # as "vi mariabackup"
     assert host.processes({"60", "61"}) == []
@@ -151,8 +187,8 @@ def test_the_program_of_a_thread_not_its_own_name():
 
 
 def test_free_space():
-    assert 0 <= host.free_share("/") <= 100
-    assert host.free_share("/nowhere/at/all") is None
+    assert host.free_bytes("/") > 0
+    assert host.free_bytes("/nowhere/at/all") is None
 
 
 def test_processors():

@@ -1,5 +1,7 @@
 """What is read from process lists, locks, connections and counters, of every version."""
 
+import os
+
 import pytest
 from replication_evidence import channel, evidence
 from replication_signals import (
@@ -22,6 +24,7 @@ from stallwatch.probes.replication.causes import (
     buffer_pool,
     counters,
     gather,
+    gathering,
     innodb_status,
     locks,
     processes,
@@ -31,8 +34,9 @@ from stallwatch.probes.replication.causes import (
 from stallwatch.probes.replication.causes.asking import Asking
 from stallwatch.probes.replication.causes.backups import Tools
 from stallwatch.probes.replication.causes.processes import Process, Program
-from stallwatch.probes.replication.causes.signals import Look, Signals
+from stallwatch.probes.replication.causes.signals import Signals
 from stallwatch.probes.replication.causes.statement import Statement
+from stallwatch.probes.replication.causes.tables import keyless
 from stallwatch.probes.replication.privileges import PROCESS
 from stallwatch.sources.host import Running
 from stallwatch.sources.mysql import DeniedError, MissingTableError, NoAnswerError, UnreachableError
@@ -130,6 +134,14 @@ def test_nobody_looks_thrice_at_an_applier_that_does_not_run():
     assert len(gathered(RecordedServer("my97"), STOPPED, ALWAYS).looks) == 3
 
 
+def test_a_server_in_a_container_is_not_on_our_host(tmp_path):
+    (tmp_path / "server.pid").write_text(f"{os.getpid()}\n")  # which is no server
+    known = {"datadir": f"{tmp_path}/", "pid_file": "server.pid"}
+    assert not gathering._runs_here(known)
+    assert not gathering._runs_here(known | {"pid_file": "/nowhere/server.pid"})
+    assert not gathering._runs_here({})
+
+
 # processes
 
 
@@ -212,8 +224,40 @@ def test_transactions():
 )
 def test_lock_waits_where_each_version_has_them(flavour, table):
     server = Server(flavour, [{"waiting": 421, "holding": 422}])
-    assert transactions.row_locks(Asking(server, told)) == (transactions.RowLock("421", "422"),)
+    assert transactions.row_locks(Asking(server, told), ["421"])[:1] == (transactions.RowLock("421", "422"),)
     assert table in server.asked[0]
+    assert transactions.row_locks(Asking(server, told), []) == ()
+
+
+def test_lock_waits_are_asked_of_who_waits_and_along_the_chain_only():
+    """500 that wait for one row are 125 250 pairs (9.7.2)."""
+
+    class Chained(Server):
+        def rows(self, sql, *arguments, within):
+            assert "WHERE REQUESTING_ENGINE_TRANSACTION_ID = %s" in sql
+            self.asked += arguments
+            (one,) = arguments
+            return [{"waiting": one, "holding": str(int(one) + 1)}]
+
+    server = Chained()
+    found = transactions.row_locks(Asking(server, told), ["1"])
+    assert server.asked == ["1", "2", "3", "4", "5"]
+    assert found[-1] == transactions.RowLock("5", "6")
+
+
+def test_locks_are_asked_only_where_an_applier_waits_for_one():
+    asked = RecordedServer("my97")
+    gathered(asked)
+    assert not [sql for sql in asked.asked if "data_lock_waits" in sql or "'COMMIT'" in sql]
+
+
+def test_a_transaction_without_a_connection():
+    rows = [{"trx_id": "9", "trx_state": "RUNNING", "process": 0, "age": 3}]
+    (found,) = transactions.transactions(Asking(Server(rows=rows), told))
+    assert found.is_detached
+    rows = [{"trx_id": "9", "trx_state": "ROLLING BACK", "process": 5, "age": 3}]
+    (found,) = transactions.transactions(Asking(Server(rows=rows), told))
+    assert (found.is_detached, found.rolls_back) == (False, True)
 
 
 def test_locks_of_the_plugin_of_mariadb():
@@ -227,9 +271,9 @@ def test_locks_of_the_plugin_of_mariadb():
 
     first, second = locks.locks(Asking(Plugin(MARIADB), told))
     assert first == lock("FTWRL2", 9, "BACKUP")
-    assert first.is_strong
+    assert first.keeps_waiting(awaits("COMMIT", scope="BACKUP"))
     assert second == lock("SHARED_READ", 9, "TABLE", "t.a")
-    assert not second.is_strong
+    assert not second.keeps_waiting(awaits("SHARED_WRITE", scope="TABLE", table="t.a"))
 
 
 def test_the_holder_of_what_is_awaited():
@@ -239,16 +283,37 @@ def test_the_holder_of_what_is_awaited():
     held = [reader, read_lock, other]
     writes = awaits("SHARED_WRITE", 12, "TABLE", "t.a")
     alters = awaits("EXCLUSIVE", 12, "TABLE", "t.a")
-    assert locks.holders([*held, writes], [12]) == (read_lock,)
-    assert locks.holders([*held, alters], [12]) == (reader, read_lock)
-    assert locks.holders([*held, writes], [99]) == ()
+    assert locks.holders([*held, writes], [writes]) == [read_lock]
+    assert locks.holders([*held, alters], [alters]) == [reader, read_lock]
+    assert locks.holders([*held, writes], []) == []
 
 
-def test_the_holder_of_a_global_lock_where_waiting_is_not_told():
-    held = lock("FTWRL2", 55, "BACKUP")
-    mere_writer = lock("DML", 56, "BACKUP")
-    assert locks.holders([held, mere_writer], [12]) == (held,)
-    assert locks.holders([held], [55]) == ()
+@pytest.mark.parametrize(
+    ("held", "awaited", "keeps"),
+    [
+        ("FTWRL2", "COMMIT", True), ("FTWRL1", "COMMIT", False), ("DML", "COMMIT", False),
+        ("START", "DDL", False), ("START", "COMMIT", False), ("BLOCK_DDL", "DDL", True),
+        ("BLOCK_DDL", "TRANS_DML", False), ("WAIT_COMMIT", "COMMIT", True), ("FLUSH", "TRANS_DML", False),
+    ],
+)  # fmt: skip
+def test_which_stages_of_a_backup_keep_whom_waiting(held, awaited, keeps):
+    assert lock(held, 55, "BACKUP").keeps_waiting(awaits(awaited, scope="BACKUP")) is keeps
+
+
+@pytest.mark.parametrize(
+    ("flavour", "where"), [(MYSQL, "INNODB_INDEXES"), (MARIADB, "INNODB_SYS_INDEXES"), (MYSQL_5_7, "SYS_")]
+)
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["GEN_CLUST_INDEX"], {"t.a": True}), (["PRIMARY", "other"], {"t.a": False}),
+        (["GEN_CLUST_INDEX", "other"], {"t.a": False}), ([], {}),
+    ],
+)  # fmt: skip
+def test_which_table_has_no_key(flavour, where, names, expected):
+    server = Server(flavour, [{"name": name} for name in names])
+    assert keyless(Asking(server, told), ["t.a"]) == expected
+    assert where in server.asked[0]
 
 
 # counters, settings, buffer pool
@@ -331,8 +396,57 @@ def test_a_mariabackup_is_known_by_its_connections():
     running = [Running(26920, "mariabackup", 7200.0)]
     (found,) = backups.find(connected, programs, [], Tools(running))
     assert found == backups.Backup("mariabackup", 26920, (165, 166, 167, 168), 7200.0)
-    assert found.stops_applier
+    assert not found.stops_applier
     assert backups.find(connected, programs, [], Tools()) == ()
+    running = [running[0]._replace(arguments=("mariabackup", "--backup", "--safe-slave-backup"))]
+    (found,) = backups.find(connected, programs, [], Tools(running))
+    assert found.stops_applier
+    assert found.explains_stop(7000.0)
+    assert not found.explains_stop(8000.0)
+
+
+@pytest.mark.parametrize("option", ["--prepare", "--copy-back", "--apply-log", "--help"])
+def test_what_asks_no_server_is_no_backup(option):
+    running = [Running(26920, "mariabackup", 60.0, ("mariabackup", option))]
+    assert backups.find({}, {}, [], Tools(running, for_us=True)) == ()
+
+
+PLACE = backups.Place("/data/a/", "/run/a.sock", "3306")
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "fits"),
+    [
+        ("mariabackup", ("--datadir=/data/a",), True),
+        ("mariabackup", ("-h", "/data/b"), False),
+        ("mariabackup", ("--socket", "/run/a.sock"), True),
+        ("mariabackup", ("-S/run/b.sock",), False),
+        ("mariabackup", ("--datadir=/data/a", "--socket=/run/b.sock"), False),
+        ("mysqldump", ("--port=3307",), False),
+        ("mysqldump", ("-h", "db7"), False),
+        ("mysqldump", ("-h", "localhost", "-P3306"), None),
+        ("xtrabackup", ("--backup",), None),
+    ],
+)
+def test_whose_backup_it_is(tool, arguments, fits):
+    running = Running(26920, tool, 60.0, (tool, *arguments))
+    assert PLACE.fits(running) is fits
+    found = backups.find({}, {}, [], Tools([running], place=PLACE))
+    assert [one.certain for one in found] == {True: [True], False: [], None: [False]}[fits]
+
+
+def test_a_shell_is_a_backup_only_while_it_dumps():
+    shell = {9: Program("mysqlsh", 4)}
+    assert backups.find({9: process(9)}, shell, [], Tools()) == ()
+    dumps = process(9, info="SELECT SQL_NO_CACHE `a`,`b` FROM `t`.`c` WHERE", command="Query")
+    (found,) = backups.find({9: dumps}, shell, [], Tools())
+    assert found.tool == "mysqlsh"
+    assert "mysqlsh" not in backups.TOOLS
+
+
+def test_an_archiver_is_no_dump():
+    reads = process(9, info="SELECT /*!40001 SQL_NO_CACHE */ `a` FROM `t`", command="Query")
+    assert backups.find({9: reads}, {9: Program("pt-archiver", 4)}, [], Tools()) == ()
 
 
 def test_a_tool_that_is_connected_to_another_server_is_not_ours():
@@ -372,10 +486,9 @@ def test_dumps_by_program_or_statement(part, connection, tool):
 
 def test_a_backup_lock_whoever_holds_it():
     held = [lock("SHARED", 42, "BACKUP LOCK"), lock("SHARED", 43, "GLOBAL")]
-    (found,) = backups.find(
-        {42: process(42, seconds=600.0)}, {42: Program("xtrabackup-proxy", 4)}, held, Tools()
-    )
+    (found,) = backups.find({42: process(42, seconds=600.0)}, {42: Program("", 4)}, held, Tools())
     assert (found.tool, found.connections, found.seconds) == ("", (42,), 600.0)
+    assert not found.stops_applier  # LOCK INSTANCE FOR BACKUP is not all that stops one
 
 
 def test_one_backup_is_found_once():
@@ -390,17 +503,56 @@ def test_one_backup_is_found_once():
 
 
 def test_an_earlier_status_of_ours_that_hangs_is_the_finding():
-    hangs = process(90, command="Query", info=innodb_status.STATUS.sql, seconds=75.0)
-    server = Server()
-    (reading,) = innodb_status.look(server, Signals(looks=[Look((hangs,))]), 5)
+    server = Slow(rows=[listed(75)])
+    (reading,) = innodb_status.look(server, Signals(), 5)
     assert (reading.name, reading.value, reading.why) == ("innodb_status", 75.0, "connection 90")
+    assert server.asked == []
+
+
+def listed(seconds):
+    return {"Id": 90, "User": "mon", "Command": "Query", "Time": seconds, "Info": innodb_status.STATUS.sql}
+
+
+def test_another_check_that_asks_at_this_moment_is_no_finding():
+    server = Slow(rows=[listed(0)])
+    assert list(innodb_status.look(server, Signals(), 5)) == []
     assert server.asked == []
 
 
 class Slow(Server):
     def rows(self, sql, *, within):
+        if sql == processes.PROCESSES.sql:
+            return self.given
         self.asked.append(sql)
         raise NoAnswerError("no answer")
+
+
+class Stuck(RecordedServer):
+    """Its InnoDB hangs, and an earlier status of ours in it."""
+
+    def rows(self, sql, *arguments, within=None):
+        assert "SHOW ENGINE" not in sql
+        if "INNODB_TRX" in sql:
+            raise NoAnswerError("no answer within 2 s")
+        if sql == processes.PROCESSES.sql:
+            return [listed(130)]
+        return super().rows(sql, *arguments, within=within)
+
+
+def test_what_was_seen_before_innodb_hung_is_not_lost():
+    slept = []
+    signals = gathered(Stuck("my97"), pause=slept.append)
+    assert len(signals.looks) == 1
+    assert slept == []
+    assert innodb_status.hanging(signals).seconds == 130
+    (reading,) = innodb_status.look(Stuck("my97"), signals, 5)
+    assert reading.value == 130
+
+
+def test_without_an_answer_to_the_process_list_it_is_not_asked():
+    server = Server(error=NoAnswerError("no answer"))
+    assert list(innodb_status.look(server, Signals(), 5)) == []
+    assert server.asked == [processes.PROCESSES.sql]
 
 
 def test_running_out_of_time_is_the_finding():
@@ -418,6 +570,8 @@ def test_with_too_little_time_it_is_not_asked():
 def test_the_text_of_5_7_tells_how_full_the_redo_log_is():
     class Told(Server):
         def rows(self, sql, *, within):
+            if sql == processes.PROCESSES.sql:
+                return []
             return [{"Type": "InnoDB", "Name": "", "Status": "\n".join(lines("my57_innodb_status.txt"))}]
 
     known = Signals(settings={"innodb_log_file_size": "16777216", "innodb_log_files_in_group": "2"})

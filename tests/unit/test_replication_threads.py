@@ -12,7 +12,7 @@ def of(receiver="Yes", applier="Yes", errno=0):
     return channel({"Replica_IO_Running": receiver, "Replica_SQL_Running": applier, "Last_SQL_Errno": errno})
 
 
-def judged(one, connecting=0.0, stopped=0.0, *, backup=False):
+def judged(one, connecting=0.0, stopped=0.0, *, backup=None):
     return threads.state(one, threads.Standing(connecting, stopped), GRACE, backup=backup)
 
 
@@ -41,18 +41,19 @@ def test_connecting_for_longer_than_the_grace_is_critical():
 
 def test_a_running_backup_excuses_a_stopped_applier_for_its_grace():
     stopped = of(applier="No")
-    assert judged(stopped, stopped=7200, backup=True) is State.WARNING
-    assert judged(stopped, stopped=7201, backup=True) is State.CRITICAL
+    assert judged(stopped, stopped=7200, backup=60.0) is State.WARNING
+    assert judged(stopped, stopped=7201, backup=60.0) is State.CRITICAL
+    assert judged(stopped, backup=7201.0) is State.CRITICAL  # without a memory its own age counts
 
 
 def test_a_running_backup_excuses_no_error_and_no_stopped_receiver():
-    assert judged(of(applier="No", errno=1062), backup=True) is State.CRITICAL
-    assert judged(of(receiver="No"), backup=True) is State.CRITICAL
+    assert judged(of(applier="No", errno=1062), backup=60.0) is State.CRITICAL
+    assert judged(of(receiver="No"), backup=60.0) is State.CRITICAL
 
 
 def test_an_excused_applier_does_not_hide_a_receiver_that_has_been_connecting_for_too_long():
     both = of(receiver="Connecting", applier="No")
-    assert judged(both, connecting=121, stopped=121, backup=True) is State.CRITICAL
+    assert judged(both, connecting=121, stopped=121, backup=60.0) is State.CRITICAL
 
 
 def test_a_thread_keeps_the_words_of_its_server():

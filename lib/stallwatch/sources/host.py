@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 import time
 from typing import NamedTuple
 
@@ -11,16 +13,37 @@ if TYPE_CHECKING:
     from collections.abc import Container, Sequence
 
 _SYS_BLOCK = "/sys/dev/block"
-_INTERPRETERS = ("python", "perl", "bash", "sh")
+_INTERPRETERS = re.compile(r"python[\d.]*|perl[\d.]*|ruby[\d.]*|bash|dash|sh")
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Running(NamedTuple):
-    """A process; ``age`` in seconds."""
+    """A process; ``age`` in seconds. Its ``arguments`` may hold passwords: never show them."""
 
     pid: int
     name: str
     age: float
+    arguments: tuple[str, ...] = ()
+
+    def option(self, *names: str) -> str | None:
+        """Give the value of the last of its options ``--socket=x``, ``-S x``, ``-Sx``; None: it has none.
+
+        Words and underscores are told apart no more than MySQL's programs do it.
+        """
+        found = None
+        for number, argument in enumerate(self.arguments):
+            name, equals, value = argument.partition("=")
+            following = self.arguments[number + 1] if number + 1 < len(self.arguments) else ""
+            if name.startswith("--"):
+                if name.replace("_", "-") in names:
+                    found = value if equals else following
+            elif argument[:2] in names:
+                found = argument[2:] or following
+        return found
+
+    def has(self, *names: str) -> bool:
+        """Whether it was given one of these options."""
+        return any(one.partition("=")[0].replace("_", "-") in names for one in self.arguments)
 
 
 class DiskUse(NamedTuple):
@@ -43,20 +66,37 @@ def processes(names: Container[str]) -> list[Running]:
     """List the processes that are called so, or are scripts that are called so."""
     import psutil
 
-    now = time.time()
     found = []
-    for process in psutil.process_iter(["pid", "name", "cmdline", "create_time"]):
-        about = process.info
-        name = _called(about["name"] or "", about["cmdline"] or ())
-        if name in names:
-            found.append(Running(about["pid"], name, max(0.0, now - (about["create_time"] or now))))
+    for process in psutil.process_iter(["name"]):
+        name = process.info["name"] or ""
+        if name not in names and not _INTERPRETERS.fullmatch(name):
+            continue  # to read the arguments of all processes takes seconds where there are many
+        with contextlib.suppress(psutil.Error):
+            arguments = process.cmdline()
+            name = _called(name, arguments)
+            if name in names and process.status() != psutil.STATUS_ZOMBIE:
+                age = max(0.0, time.time() - process.create_time())
+                found.append(Running(process.pid, name, age, tuple(arguments)))
     return found
 
 
 def _called(name: str, arguments: Sequence[str]) -> str:
     """Name a program; a script is called after its file, not after its interpreter."""
-    is_script = name.startswith(_INTERPRETERS) and len(arguments) > 1
-    return (os.path.basename(arguments[1]) if is_script else name).removesuffix(".py")
+    if not _INTERPRETERS.fullmatch(name):
+        return name
+    script = next((one for one in arguments[1:] if not one.startswith("-")), name)
+    return os.path.basename(script).removesuffix(".py")
+
+
+def is_process(pid_file: str, names: Container[str]) -> bool | None:
+    """Whether the process that a file tells the id of is called so; None: the file is not for us to read."""
+    try:
+        with open(pid_file, encoding="ascii") as file:
+            return program_of(int(file.read(20))) in names
+    except PermissionError:
+        return None
+    except (OSError, ValueError):
+        return False
 
 
 def disk_of(directory: str) -> str | None:
@@ -79,7 +119,10 @@ def disk_use(disk: str) -> DiskUse | None:
     """Look what a disk has done; None: the kernel does not count it."""
     import psutil
 
-    counters = psutil.disk_io_counters(perdisk=True, nowrap=False) or {}
+    try:
+        counters = psutil.disk_io_counters(perdisk=True, nowrap=False) or {}
+    except (NotImplementedError, OSError):  # no /proc/diskstats, as in some containers
+        return None
     if (one := counters.get(disk)) is None:
         return None
     waited = (one.read_time + one.write_time) / 1000
@@ -117,13 +160,13 @@ def program_of(thread: int) -> str:
         return ""
 
 
-def free_share(directory: str) -> float | None:
-    """Tell how many per cent of a directory's file system are free to others than root; None: not known."""
+def free_bytes(directory: str) -> int | None:
+    """Tell how many bytes of a directory's file system are free to others than root; None: not known."""
     try:
         of = os.statvfs(directory)
     except OSError:
         return None
-    return 100 * of.f_bavail / of.f_blocks if of.f_blocks else None
+    return of.f_bavail * of.f_frsize if of.f_blocks else None
 
 
 def processors() -> int:

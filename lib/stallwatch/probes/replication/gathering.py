@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from stallwatch.probes.replication import gtid, status
 from stallwatch.probes.replication.evidence import Evidence
+from stallwatch.probes.replication.words import subject
 from stallwatch.reading import Fault, ProbeError, State
 from stallwatch.sources.mysql import DeniedError, MysqlError, NoAnswerError, UnreachableError
 
@@ -113,7 +114,8 @@ class Gathering:
                 lost = isinstance(error, NoAnswerError) and not error.number
                 if lost or isinstance(error, UnreachableError):
                     raise
-                self.asides.append(error)
+                several = f"{subject(channel)}: " if len(self._channels) > 1 else ""
+                self.asides.append(ProbeError(several + error.what, error.advice))
 
     def ask_sources(self, sources: Sequence[Opened], table: HeartbeatTable | None) -> None:
         """Ask the sources themselves, also how old their own heartbeat is; each tells whose source it is."""

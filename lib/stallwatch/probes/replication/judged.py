@@ -26,7 +26,7 @@ class Judged(NamedTuple):
     standing: Standing
     trend: Trend | None = None
     causes: Sequence[Cause] = ()
-    backup: bool = False  # a running one explains why the applier is stopped
+    backup: float | None = None  # age in seconds of the running one that has stopped the applier
 
     @property
     def channel(self) -> Channel:

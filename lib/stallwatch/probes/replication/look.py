@@ -167,8 +167,9 @@ def _explained(judged: Judged, signals: Signals, asked: Asked) -> Judged:
     from stallwatch.probes.replication import causes
 
     case = causes.Case(judged.evidence, judged.lag, judged.trend, signals)
-    backup = any(one.stops_applier for one in signals.backups)
-    return judged._replace(causes=causes.explain(case), backup=backup)
+    stopped = judged.standing.stopped
+    ages = [one.seconds for one in signals.backups if one.explains_stop(stopped) and one.seconds is not None]
+    return judged._replace(causes=causes.explain(case), backup=max(ages, default=None))
 
 
 def _of_server(server: Server, signals: Signals, asked: Asked) -> Iterator[Finding]:

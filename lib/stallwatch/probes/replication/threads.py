@@ -47,13 +47,14 @@ def is_stopped(channel: Channel) -> bool:
     return not channel.applier.runs or not (channel.receiver.runs or is_connecting(channel))
 
 
-def state(channel: Channel, standing: Standing, grace: Grace, *, backup: bool) -> State:
+def state(channel: Channel, standing: Standing, grace: Grace, *, backup: float | None) -> State:
     """Judge a channel by its threads alone.
 
-    ``backup`` says that a running backup explains why the applier is stopped: mariabackup
-    --safe-slave-backup stops it without an error, for as long as it runs (10.11.19: 4.5 minutes).
+    ``backup`` is the age in seconds of a running backup that explains why the applier is stopped:
+    mariabackup --safe-slave-backup stops it without an error, for as long as it runs (10.11.19).
     """
-    excused = backup and not channel.applier.errno and standing.stopped <= grace.backup
+    explained = backup is not None and not channel.applier.errno
+    excused = explained and max(standing.stopped, backup or 0.0) <= grace.backup
     states = (
         _receiver(channel, young=standing.connecting <= grace.connecting),
         State.OK if channel.applier.runs else State.WARNING if excused else State.CRITICAL,

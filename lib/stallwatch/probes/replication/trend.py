@@ -24,6 +24,7 @@ _JITTER = 5.0  # seconds
 _STEADY, _STEADY_SHARE = 3.0, 0.1  # seconds, and share of the lag, by which an older sample may be off
 _BEND, _BEND_SLOPE = 1.0, 0.1  # seconds, and seconds of lag per second, by which a step leaves the line
 _ANEW = 3  # steps that all leave it to one side: the applier has stopped since, or got going
+_NO_LAG = 1.0  # seconds
 _CLEAR_SLOPE = 0.02  # seconds of lag per second
 _CLEAR_CHANGE = 3.0  # seconds: figures may be whole seconds
 
@@ -66,8 +67,10 @@ def trend(samples: Sequence[Sample]) -> Trend | None:
     while count < min(_MOST, len(known)) and _fits(known[-count - 1], known[-1], slope):
         count += 1
         slope = _slope(known[-count:])
-    if not known[-1].lag:
+    if known[-1].lag < _NO_LAG:
         slope = min(slope, 0.0)  # nothing is left that could grow
+    if slope > 0 and known[-1].lag < known[-2].lag / 2:
+        return None  # what grew is over
     return Trend(slope, known[-1].at - known[-count].at, count)
 
 

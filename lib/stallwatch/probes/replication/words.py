@@ -47,9 +47,10 @@ def amount(lag: Lag) -> str:
 
 def _bound(lag: Lag, best: float) -> str:
     """Say on which side of the figure the truth is, where it may be far from it."""
+    is_least, is_most = best - lag.low <= _FAR, best == lag.high
     if lag.at_least:
-        return "at least " if best else ""
-    return "up to " if best == lag.high and best - lag.low > _FAR else ""
+        return "" if not best else "at least " if is_least else "perhaps "
+    return "up to " if is_most and not is_least else ""
 
 
 def known_by(lag: Lag) -> str:

@@ -22,21 +22,21 @@ class Asking:
         self.missing: dict[str, str] = {}  # a sentence for each GRANT that is missing
         self._trace = trace
         self._useless: set[str] = set()
-        self._connected = True
+        self.is_connected = True
 
-    def rows(self, statement: Statement) -> list[Row]:
+    def rows(self, statement: Statement, *arguments: object) -> list[Row]:
         """Ask; nothing comes back of what is denied, not there, or takes too long."""
-        if statement.sql in self._useless or not self._connected:
+        if statement.sql in self._useless or not self.is_connected:
             return []
         try:
-            return list(self.server.rows(statement.sql, within=LONGEST))
+            return list(self.server.rows(statement.sql, *arguments, within=LONGEST))
         except DeniedError as error:
             # Ours is one for a whole schema, the server's for each of its tables.
             grant, shows = (one.mysql, one.shows) if (one := statement.needs) else (error.grant, "part of it")
             self.missing.setdefault(grant, f"{shows} (needs {grant})")
             self._useless.add(statement.sql)
         except (NoAnswerError, UnreachableError) as error:
-            self._connected = False  # this connection still waits for the answer
+            self.is_connected = False  # this connection still waits for the answer
             self.missing.setdefault("", f"the search for causes was cut short: {error.what}")
         except MysqlError as error:
             self._trace(f"left out: {error.what}")

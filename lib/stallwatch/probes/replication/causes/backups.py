@@ -7,6 +7,7 @@ holds it (xtrabackup 8.4: for the whole run). Measured with mariabackup 10.11, m
 
 from __future__ import annotations
 
+import os
 from typing import NamedTuple
 
 TYPE_CHECKING = False
@@ -18,10 +19,39 @@ if TYPE_CHECKING:
     from stallwatch.sources.host import Running
 
 COPIES = frozenset({"mariabackup", "mariadb-backup", "xtrabackup", "innobackupex", "mysqlbackup"})
-DUMPS = frozenset({"mysqldump", "mariadb-dump", "mydumper", "mysqlpump", "mysqlsh", "mysqlpdump"})
+DUMPS = frozenset({"mysqldump", "mariadb-dump", "mydumper", "mysqlpump", "mysqlpdump"})
 TOOLS = COPIES | DUMPS
+_SHELL = "mysqlsh"  # a backup only while it dumps
 _DUMPS_TABLE = "SELECT /*!40001 SQL_NO_CACHE */"
+_SHELL_DUMPS = "SELECT SQL_NO_CACHE "
+_ARCHIVES = "pt-archiver"  # reads with the same words
+_ELSEWHERE = ("--prepare", "--apply-log", "--copy-back", "--move-back", "--help", "--version")  # no server
+_STOPS_APPLIER = ("--safe-slave-backup", "--safe-replica-backup")
 _LOCAL = ("localhost", "127.0.0.1", "::1", "")
+_CLOCKS = 2.0  # seconds
+
+
+class Place(NamedTuple):
+    """Where our server is found on its host."""
+
+    datadir: str = ""
+    socket: str = ""
+    port: str = ""
+
+    def fits(self, tool: Running) -> bool | None:
+        """Whether a tool's arguments name this server; None: they do not tell."""
+        told = (
+            (tool.option("--datadir", "-h") if tool.name in COPIES else None, self.datadir),
+            (tool.option("--socket", "-S"), self.socket),
+        )
+        paths = [os.path.realpath(one) == os.path.realpath(own) for one, own in told if one and own]
+        if paths:
+            return all(paths)
+        host = tool.option("--host", "-h") if tool.name in DUMPS else None
+        if host and host not in _LOCAL:
+            return False
+        port = tool.option("--port", "-P")
+        return False if port and self.port and port != self.port else None
 
 
 class Tools(NamedTuple):
@@ -29,6 +59,7 @@ class Tools(NamedTuple):
 
     running: Sequence[Running] = ()
     for_us: bool = False  # whether there is no other server there that they might be for
+    place: Place | None = None  # of our server
 
 
 class Backup(NamedTuple):
@@ -39,11 +70,15 @@ class Backup(NamedTuple):
     connections: tuple[int, ...] = ()  # in the process list
     seconds: float | None = None  # since it began; None: not known
     certain: bool = True  # whether it is a backup of this server: another may run on the same host
+    stops_applier: bool = False  # whether it was told to, by --safe-slave-backup
 
-    @property
-    def stops_applier(self) -> bool:
-        """Whether it may have stopped the applier: --safe-slave-backup of tools that copy files does."""
-        return not self.tool or self.tool in COPIES
+    def explains_stop(self, stopped: float) -> bool:
+        """Whether it has stopped the applier of this server, which has not run for ``stopped`` seconds.
+
+        An applier that had stopped before was not stopped by this backup.
+        """
+        began_before = self.seconds is not None and stopped <= self.seconds + _CLOCKS
+        return self.certain and self.stops_applier and began_before
 
 
 def find(
@@ -53,22 +88,29 @@ def find(
     tools: Tools,
 ) -> tuple[Backup, ...]:
     """Find all backups of the server whose process list, programs and locks these are."""
-    running = tools.running
+    running = [one for one in tools.running if not one.has(*_ELSEWHERE)]
     found = list(_by_pid(processes, programs, running))
     known = {connection for one in found for connection in one.connections}
     for more in (
         _by_program(processes, programs),
-        _by_statement(processes, running),
-        _by_lock(processes, held),
+        _by_statement(processes, programs, running),
+        _by_lock(processes, programs, held),
     ):
         new = [one for one in more if not known.intersection(one.connections)]
         known.update(connection for one in new for connection in one.connections)
         found += new
-    if not programs:  # nobody can tell which of the tools are connected to this server
-        pids = {one.pid for one in found}
-        others = [one for one in running if one.pid not in pids]
-        found += [Backup(one.name, one.pid, seconds=one.age, certain=tools.for_us) for one in others]
+    pids = {one.pid for one in found}
+    for one in running:
+        fits = tools.place.fits(one) if tools.place else None
+        # Without programs nobody can tell which of the tools are connected to this server.
+        if one.pid not in pids and (fits or (fits is None and not programs)):
+            found.append(_of(one, certain=bool(fits or tools.for_us)))
     return tuple(found)
+
+
+def _of(tool: Running, connections: tuple[int, ...] = (), *, certain: bool = True) -> Backup:
+    stops = tool.name in COPIES and tool.has(*_STOPS_APPLIER)
+    return Backup(tool.name, tool.pid, connections, tool.age, certain, stops)
 
 
 def _by_pid(
@@ -78,7 +120,7 @@ def _by_pid(
         of_pid = (connection for connection, program in programs.items() if program.pid == one.pid)
         connected = tuple(sorted(connection for connection in of_pid if _is_local(processes, connection)))
         if connected:
-            yield Backup(one.name, one.pid, connected, one.age)
+            yield _of(one, connected)
 
 
 def _is_local(processes: Mapping[int, Process], connection: int) -> bool:
@@ -92,11 +134,16 @@ def _by_program(processes: Mapping[int, Process], programs: Mapping[int, Program
             yield Backup(program.name, program.pid, (connection,))
 
 
-def _by_statement(processes: Mapping[int, Process], running: Sequence[Running]) -> Iterator[Backup]:
+def _by_statement(
+    processes: Mapping[int, Process], programs: Mapping[int, Program], running: Sequence[Running]
+) -> Iterator[Backup]:
     """Find who reads whole tables as dumps do; the only such tool on this host is taken for it."""
     tools = [one for one in running if one.name in DUMPS]
     for one in processes.values():
-        if not one.info.startswith(_DUMPS_TABLE):
+        program = programs.get(one.id)
+        if program and program.name == _SHELL and one.info.startswith(_SHELL_DUMPS):
+            yield Backup(_SHELL, program.pid, (one.id,))
+        if not one.info.startswith(_DUMPS_TABLE) or (program and program.name == _ARCHIVES):
             continue
         if len(tools) == 1 and _is_local(processes, one.id):
             yield Backup(tools[0].name, tools[0].pid, (one.id,), tools[0].age)
@@ -104,8 +151,11 @@ def _by_statement(processes: Mapping[int, Process], running: Sequence[Running]) 
             yield Backup("dump", None, (one.id,))
 
 
-def _by_lock(processes: Mapping[int, Process], held: Sequence[Lock]) -> Iterator[Backup]:
+def _by_lock(
+    processes: Mapping[int, Process], programs: Mapping[int, Program], held: Sequence[Lock]
+) -> Iterator[Backup]:
     for one in held:
         if one.scope == "BACKUP LOCK" and one.granted and one.kind == "SHARED" and one.process:
-            process = processes.get(one.process)
-            yield Backup("", None, (one.process,), process.seconds if process else None)
+            process, program = processes.get(one.process), programs.get(one.process)
+            tool, pid = (program.name, program.pid) if program and program.name else ("", None)
+            yield Backup(tool, pid, (one.process,), process.seconds if process and not tool else None)

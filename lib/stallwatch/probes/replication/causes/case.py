@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 class Cause(NamedTuple):
     """One thing that explains a lag, with its evidence in a few words."""
 
-    rule: str  # "R8": the number of its row in the README's table
+    rule: str  # "R8"
     score: float  # how strongly the evidence speaks for it; the strongest is told first
     what: str  # "mariabackup pid 26920 for 2 h, sda 97 % busy"
     advice: str = ""  # one next step
+    explains: bool = True  # whether it makes replication slow; else it is only worth knowing beside it
 
 
 class Case(NamedTuple):
@@ -28,3 +29,4 @@ class Case(NamedTuple):
     lag: Lag
     trend: Trend | None
     signals: Signals
+    stopped: float = 0.0  # seconds that the applier has been seen not to run

@@ -49,9 +49,10 @@ RULES: tuple[Rule, ...] = (
 
 # Why an applier that works is slow: of no interest while it does not work, or has nothing to do.
 _SLOW = frozenset({"R9", "R10", "R11", "R13", "R14", "R15", "R16", "R17", "R18", "R19", "R20", "R22"})
+_DOWN = frozenset({"R1", "R2", "R3"})
 _IMPLIED = {
-    "R1": _SLOW | {"R5", "R6", "R8", "R12", "R21"},
-    "R2": _SLOW | {"R5", "R6", "R8", "R12", "R21"},
+    "R1": _SLOW | {"R5", "R6", "R8", "R12"},
+    "R2": _SLOW | {"R5", "R6", "R8", "R12"},
     "R3": _SLOW | {"R4", "R8"},
     "R4": _SLOW | {"R8"},
     "R5": _SLOW | {"R6"},
@@ -61,7 +62,8 @@ _IMPLIED = {
     "R9": frozenset({"R10", "R16", "R17"}),
     "R10": frozenset({"R16", "R17"}),
     "R12": frozenset({"R13"}),
-    "R24": _SLOW | {"R4", "R8"},
+    "R16": frozenset({"R18", "R19"}),
+    "R24": _SLOW | {"R8"},
 }
 
 
@@ -69,4 +71,9 @@ def explain(case: Case) -> list[Cause]:
     """Give the causes that the rules find, strongest first, without those that a stronger one implies."""
     found = [cause for rule in RULES if (cause := rule(case))]
     implied = {one for cause in found for one in _IMPLIED.get(cause.rule, ())}
-    return sorted((one for one in found if one.rule not in implied), key=lambda cause: -cause.score)
+    return sorted((one for one in found if one.rule not in implied), key=_rank)
+
+
+def _rank(cause: Cause) -> tuple[bool, bool, float]:
+    """Order them: a thread that is down before all else, what explains nothing behind all else."""
+    return cause.rule not in _DOWN, not cause.explains, -cause.score

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import NamedTuple
 
@@ -11,17 +12,20 @@ from stallwatch.probes.replication.causes import (
     locks,
     processes,
     settings,
+    statements,
+    states,
     transactions,
 )
 from stallwatch.probes.replication.causes.asking import Asking
 from stallwatch.probes.replication.causes.signals import Host, Look, Signals
+from stallwatch.probes.replication.causes.tables import keyless
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from stallwatch.probes.replication.causes.counters import Counters
-    from stallwatch.probes.replication.causes.processes import Thread
+    from stallwatch.probes.replication.causes.processes import Process, Thread
     from stallwatch.probes.replication.evidence import Evidence
     from stallwatch.sources.host import DiskUse
     from stallwatch.sources.mysql.server import Server
@@ -45,26 +49,47 @@ def gather(
     asking = Asking(server, trace)
     known = settings.settings(asking)
     threads = processes.threads(asking)
-    place = _Place(known, threads) if server.local else None
+    place = _Place(known, threads) if server.local and _runs_here(known) else None
     applying = any(one.channel.applier.runs for one in evidences)
     looks, counted = _look(asking, pause, _STEPS if applying else 1)
-    held = locks.locks(asking)
     programs = processes.programs(asking)
-    return Signals(
+    tools = place.tools() if place else backups.Tools()
+    signals = Signals(
         flavour=server.flavour,
         looks=looks,
         counted=counted,
         settings=known,
         threads=threads,
         programs=programs,
-        locks=held,
-        row_locks=transactions.row_locks(asking),
-        backups=backups.find(
-            processes.by_id(looks[-1].processes), programs, held, place.tools() if place else backups.Tools()
-        ),
+        locks=locks.locks(asking) if _waits_for_a_lock(looks) else (),
+        row_locks=transactions.row_locks(asking, _waiting(looks)),
+        keyless=keyless(asking, _scanned(looks)),
         host=place.host() if place else Host(),
-        missing=tuple(asking.missing.values()),
     )
+    found = backups.find(signals.processes, programs, locks.backup_locks(asking), tools)
+    return signals._replace(backups=found, missing=tuple(asking.missing.values()))
+
+
+def _last_appliers(looks: Sequence[Look]) -> list[Process]:
+    return [one for one in looks[-1].processes if one.applies] if looks else []
+
+
+def _waits_for_a_lock(looks: Sequence[Look]) -> bool:
+    wanted = (states.GLOBAL_LOCK, states.METADATA_LOCK)
+    return any(state.search(one.state) for one in _last_appliers(looks) for state in wanted)
+
+
+def _waiting(looks: Sequence[Look]) -> list[str]:
+    """List the transactions of appliers that wait for a row lock."""
+    appliers = {one.id for one in _last_appliers(looks)}
+    last = looks[-1].transactions if looks else ()
+    return [one.id for one in last if one.waiting is not None and one.process in appliers]
+
+
+def _scanned(looks: Sequence[Look]) -> set[str]:
+    """Name the tables in which appliers look for rows to change, where they tell."""
+    at_work = (one for one in _last_appliers(looks) if states.FINDS_ROW.search(one.state))
+    return {statements.changed_table(one.info, one.database) for one in at_work} - {""}
 
 
 def _look(asking: Asking, pause: Callable[[float], bool], steps: int) -> tuple[list[Look], list[Counters]]:
@@ -76,7 +101,17 @@ def _look(asking: Asking, pause: Callable[[float], bool], steps: int) -> tuple[l
         if step % 2 == 0:
             looks.append(Look(processes.processes(asking), transactions.transactions(asking)))
         counted.append(counters.counters(asking, time.monotonic()))
+        if not asking.is_connected:  # what was seen until then is worth more than looks at nothing
+            break
     return looks, counted
+
+
+def _runs_here(known: Mapping[str, str]) -> bool:
+    """Whether the server is not in a container that only shares a socket or port with our host."""
+    from stallwatch.sources import host
+
+    pid_file = os.path.join(known.get("datadir", ""), known.get("pid_file", ""))
+    return bool(known.get("datadir")) and host.is_process(pid_file, _SERVERS) is not False
 
 
 class _Use(NamedTuple):
@@ -92,6 +127,7 @@ class _Place:
         from stallwatch.sources import host
 
         self._host = host
+        self._known = known
         self._directory = known.get("datadir", "")
         self._disk = host.disk_of(self._directory) if self._directory else None
         self._threads = [one.os_id for one in threads if one.os_id and host.program_of(one.os_id) in _SERVERS]
@@ -107,7 +143,8 @@ class _Place:
         running = self._host.processes(backups.TOOLS | _SERVERS)
         servers = [one for one in running if one.name in _SERVERS]
         tools = tuple(one for one in running if one.name in backups.TOOLS)
-        return backups.Tools(tools, for_us=len(servers) == 1)
+        told = (self._known.get(name, "") for name in ("datadir", "socket", "port"))
+        return backups.Tools(tools, for_us=len(servers) == 1, place=backups.Place(*told))
 
     def host(self) -> Host:
         """Tell what has happened since this was made."""
@@ -116,13 +153,14 @@ class _Place:
         return Host(
             disk=self._disk or "",
             load=load,
-            free=self._host.free_share(self._directory) if self._directory else None,
-            busiest=_busiest(before, after),
+            free=self._host.free_bytes(self._directory) if self._directory else None,
+            busy_threads=_busy_threads(before, after),
             processors=self._host.processors(),
         )
 
 
-def _busiest(before: _Use, after: _Use) -> float | None:
+def _busy_threads(before: _Use, after: _Use) -> dict[int, float]:
     seconds = after.at - before.at
-    spent = [after.threads[one] - was for one, was in before.threads.items() if one in after.threads]
-    return 100 * max(spent) / seconds if spent and seconds > 0 else None
+    both = before.threads.keys() & after.threads.keys()
+    spent = {one: after.threads[one] - before.threads[one] for one in both}
+    return {one: 100 * used / seconds for one, used in spent.items()} if seconds > 0 else {}

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 import time
 
+from stallwatch.probes.replication.causes.asking import Asking
+from stallwatch.probes.replication.causes.processes import processes
 from stallwatch.probes.replication.causes.readings import redo_log
 from stallwatch.probes.replication.causes.redo import before_8_0_30
 from stallwatch.probes.replication.causes.statement import Statement, text
@@ -19,7 +21,7 @@ from stallwatch.units import say_duration
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from stallwatch.probes.replication.causes.processes import Process
     from stallwatch.probes.replication.causes.redo import Redo
@@ -48,13 +50,20 @@ def look(server: Server, signals: Signals, budget: float) -> Iterator[Finding]:
     """Ask for it on this connection, which may be lost by that; it may take ``budget`` seconds.
 
     While an earlier one of ours still hangs it is not asked again: that is the finding. So is running out
-    of time. On MySQL 5.7 to 8.0.29 its text tells how full the redo log is.
+    of time. The process list is asked once more for it, as the looks may have been lost in a stuck InnoDB.
+    On MySQL 5.7 to 8.0.29 its text tells how full the redo log is.
     """
-    if earlier := _ours(signals):
+    if budget < _LEAST:
+        return
+    asking = Asking(server, lambda _: None)
+    earlier = _ours(processes(asking))
+    if not asking.is_connected:
+        return
+    if earlier:
+        if earlier.seconds < _LEAST:
+            return  # another check of ours asks at this moment
         hangs = f"an earlier SHOW ENGINE INNODB STATUS of ours hangs for {say_duration(earlier.seconds)}"
         yield _reading(earlier.seconds, hangs, f"connection {earlier.id}")
-        return
-    if budget < _LEAST:
         return
     begun = time.monotonic()
     try:
@@ -72,8 +81,9 @@ def look(server: Server, signals: Signals, budget: float) -> Iterator[Finding]:
             yield redo_log(redo)
 
 
-def _ours(signals: Signals) -> Process | None:
-    return next((one for one in signals.processes.values() if one.info.startswith(STATUS.sql)), None)
+def _ours(listed: Iterable[Process]) -> Process | None:
+    ours = (one for one in listed if one.info.startswith(STATUS.sql))
+    return max(ours, key=lambda one: one.seconds, default=None)
 
 
 def _reading(seconds: float, what: str, why: str = "") -> Reading:

@@ -14,13 +14,21 @@ if TYPE_CHECKING:
     from stallwatch.probes.replication.causes.asking import Asking
     from stallwatch.probes.replication.causes.statement import Row
 
-LOCKS = Statement(  # its instrument wait/lock/metadata/sql/mdl is off by default on MySQL 5.7 and MariaDB
+_SELECT = (
     "SELECT m.OBJECT_TYPE AS type, m.OBJECT_SCHEMA AS base, m.OBJECT_NAME AS name, m.LOCK_TYPE AS lock_type,"
     " m.LOCK_STATUS AS status, t.PROCESSLIST_ID AS process"
     " FROM performance_schema.metadata_locks m"
     " JOIN performance_schema.threads t ON t.THREAD_ID = m.OWNER_THREAD_ID"
-    " WHERE m.OBJECT_TYPE IN ('GLOBAL', 'COMMIT', 'BACKUP LOCK', 'BACKUP', 'TABLE')"
-    " AND (m.LOCK_TYPE <> 'INTENTION_EXCLUSIVE' OR m.LOCK_STATUS = 'PENDING') LIMIT 2000",
+)
+LOCKS = Statement(  # its instrument wait/lock/metadata/sql/mdl is off by default on MySQL 5.7 and MariaDB
+    f"{_SELECT} WHERE m.OBJECT_TYPE IN ('GLOBAL', 'COMMIT', 'BACKUP LOCK', 'BACKUP', 'TABLE')"
+    " AND (m.LOCK_TYPE <> 'INTENTION_EXCLUSIVE' OR m.LOCK_STATUS = 'PENDING')"
+    " ORDER BY m.OBJECT_TYPE = 'TABLE', m.LOCK_STATUS = 'GRANTED' LIMIT 2000",
+    PERFORMANCE_SCHEMA,
+)
+BACKUP_LOCKS = Statement(
+    f"{_SELECT} WHERE m.OBJECT_TYPE = 'BACKUP LOCK' AND m.LOCK_TYPE = 'SHARED'"
+    " AND m.LOCK_STATUS = 'GRANTED' LIMIT 10",
     PERFORMANCE_SCHEMA,
 )
 PLUGIN_LOCKS = Statement(  # MariaDB, where INSTALL SONAME 'metadata_lock_info' was run
@@ -29,7 +37,28 @@ PLUGIN_LOCKS = Statement(  # MariaDB, where INSTALL SONAME 'metadata_lock_info' 
     PROCESS,
 )
 _SCOPES = {"Backup lock": "BACKUP", "Table metadata lock": "TABLE"}  # the plugin's words
-_WEAK = ("SHARED_READ", "SHARED_WRITE", "SHARED_UPGRADABLE", "SHARED_HIGH_PRIO", "INTENTION_EXCLUSIVE")
+
+_READS, _WRITES, _UPGRADES = "SHARED_READ", "SHARED_WRITE", "SHARED_UPGRADABLE"
+_ONLY, _NO_WRITE, _NO_READ = "SHARED_READ_ONLY", "SHARED_NO_WRITE", "SHARED_NO_READ_WRITE"
+_FTWRL = frozenset({"FTWRL1", "FTWRL2"})
+# What keeps a request waiting, by its kind (sql/mdl.cc of MySQL 8.0 and MariaDB 10.11). EXCLUSIVE is
+# compatible with nothing. A backup's BACKUP_START keeps no statement waiting.
+_KEEPS_WAITING = {
+    "INTENTION_EXCLUSIVE": frozenset({"SHARED"}),
+    _READS: frozenset({_NO_READ}),
+    _WRITES: frozenset({_ONLY, _NO_WRITE, _NO_READ}),
+    "SHARED_WRITE_LOW_PRIO": frozenset({_ONLY, _NO_WRITE, _NO_READ}),
+    _UPGRADES: frozenset({_UPGRADES, _NO_WRITE, _NO_READ}),
+    _ONLY: frozenset({_WRITES, _NO_READ}),
+    _NO_WRITE: frozenset({_WRITES, _UPGRADES, _NO_WRITE, _NO_READ}),
+    _NO_READ: frozenset({_READS, _WRITES, _UPGRADES, _ONLY, _NO_WRITE, _NO_READ}),
+    "DML": frozenset({"FLUSH", "WAIT_FLUSH", "WAIT_DDL", "WAIT_COMMIT"}) | _FTWRL,
+    "TRANS_DML": _FTWRL,
+    "SYS_DML": frozenset({"WAIT_COMMIT"}) | _FTWRL,
+    "DDL": frozenset({"WAIT_DDL", "WAIT_COMMIT", "BLOCK_DDL"}) | _FTWRL,
+    "ALTER_COPY": frozenset({"WAIT_COMMIT"}) | _FTWRL,
+    "COMMIT": frozenset({"WAIT_COMMIT", "FTWRL2"}),
+}
 
 
 class Lock(NamedTuple):
@@ -41,18 +70,11 @@ class Lock(NamedTuple):
     granted: bool
     process: int
 
-    @property
-    def is_strong(self) -> bool:
-        """Whether it keeps an applier from writing: plain SHARED counts for the whole server only."""
-        if self.scope == "TABLE":
-            return self.kind not in {*_WEAK, "SHARED"}
-        return self.kind not in _WEAK and self.kind not in {
-            "DML",
-            "TRANS_DML",
-            "SYS_DML",
-            "ALTER_COPY",
-            "DDL",
-        }
+    def keeps_waiting(self, awaited: Lock) -> bool:
+        """Whether a lock of another connection cannot be had beside this one."""
+        same = (self.scope, self.table) == (awaited.scope, awaited.table)
+        kinds = _KEEPS_WAITING.get(awaited.kind, frozenset())
+        return same and ("EXCLUSIVE" in {self.kind, awaited.kind} or self.kind in kinds)
 
 
 def locks(asking: Asking) -> tuple[Lock, ...]:
@@ -61,6 +83,11 @@ def locks(asking: Asking) -> tuple[Lock, ...]:
     if not rows and asking.server.flavour.mariadb:
         rows = asking.rows(PLUGIN_LOCKS)
     return tuple(_lock(row) for row in rows)
+
+
+def backup_locks(asking: Asking) -> tuple[Lock, ...]:
+    """Ask who holds the backup lock of MySQL 8 and later."""
+    return () if asking.server.flavour.mariadb else tuple(_lock(row) for row in asking.rows(BACKUP_LOCKS))
 
 
 def _lock(row: Row) -> Lock:
@@ -74,16 +101,12 @@ def _lock(row: Row) -> Lock:
     )
 
 
-def holders(held: Iterable[Lock], waiting: Iterable[int]) -> tuple[Lock, ...]:
-    """Find what keeps these processes waiting: strong locks of others, on what is awaited if that is told."""
-    waiters = set(waiting)
-    locks = tuple(held)
-    awaited = {(one.scope, one.table): one for one in locks if not one.granted and one.process in waiters}
-    others = [one for one in locks if one.granted and one.process not in waiters]
-    if awaited:
-        return tuple(one for one in others if _conflicts(one, awaited.get((one.scope, one.table))))
-    return tuple(one for one in others if one.scope != "TABLE" and one.is_strong)
-
-
-def _conflicts(held: Lock, awaited: Lock | None) -> bool:
-    return awaited is not None and (held.is_strong or awaited.kind == "EXCLUSIVE")
+def holders(locks: Iterable[Lock], awaited: Iterable[Lock]) -> list[Lock]:
+    """Find the granted locks of others that keep somebody waiting for one of these."""
+    wanted = list(awaited)
+    waiting = {one.process for one in wanted}
+    return [
+        one
+        for one in locks
+        if one.granted and one.process not in waiting and any(one.keeps_waiting(other) for other in wanted)
+    ]

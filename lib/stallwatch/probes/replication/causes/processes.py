@@ -35,6 +35,8 @@ _RECEIVES = re.compile(
     r"(master|source) to send event|event to the relay log|^(Re)?[Cc]onnecting|reconnect|[Rr]equesting binlog"
     r"|Checking (master|source) version|Registering|free enough relay log space",
 )
+# SELECT GET_LOCK() and SLEEP(), whatever waits for a lock, and whoever waits for us to read.
+_WAITS = re.compile(r"User (lock|sleep)|Waiting|Writing to net|Sending to client|Reading from net")
 _SECONDS_LIMIT = 4e9  # 5.7 writes a moment that lies ahead as an unsigned number
 
 
@@ -48,6 +50,7 @@ class Process(NamedTuple):
     seconds: float
     state: str
     info: str = ""
+    database: str = ""
 
     @property
     def is_system(self) -> bool:
@@ -55,10 +58,15 @@ class Process(NamedTuple):
         return self.user == _SYSTEM
 
     @property
+    def is_client_s_statement(self) -> bool:
+        """Whether it is one; threads of the server, those that feed replicas and our own look are none."""
+        rests = self.command in {"Sleep", "Daemon", "Killed"} or self.command.startswith("Binlog Dump")
+        return not (self.is_system or rests or self.info == PROCESSES.sql)
+
+    @property
     def is_client_at_work(self) -> bool:
-        """Whether a client's statement runs; threads of the server and those that feed replicas are none."""
-        waits = self.command in {"Sleep", "Daemon"} or self.command.startswith("Binlog Dump")
-        return not self.is_system and not waits
+        """Whether it is a client's statement that does not wait."""
+        return self.is_client_s_statement and not _WAITS.match(self.state)
 
     @property
     def applies(self) -> bool:
@@ -98,6 +106,7 @@ def _process(row: Row) -> Process:
         seconds=seconds if 0 <= seconds < _SECONDS_LIMIT else 0.0,
         state=text(row, "State"),
         info=text(row, "Info"),
+        database=text(row, "db"),
     )
 
 

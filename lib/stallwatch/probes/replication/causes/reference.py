@@ -43,6 +43,12 @@ def differences(here: Signals, there: Signals) -> list[str]:
     return [_said(mine, theirs) for mine, theirs in pairs if _differ(mine, theirs)]
 
 
+def can_compare(here: Signals, there: Signals) -> bool:
+    """Whether any signal is known of both: with little privileges, or one look, there may be none."""
+    pairs = zip(_quantities(here), _quantities(there), strict=True)
+    return any(mine.value is not None and theirs.value is not None for mine, theirs in pairs)
+
+
 def _quantities(signals: Signals) -> Iterator[Quantity]:
     for names, least, name, unit in _RATES:
         yield Quantity(name, signals.rate(*names), least, unit)
@@ -50,14 +56,14 @@ def _quantities(signals: Signals) -> Iterator[Quantity]:
     yield Quantity("redo log", signals.redo.fill if signals.redo else None, 30.0, " %")
     yield Quantity("buffer pool misses", _misses(signals), 0.1, " %")
     yield Quantity("history list", signals.history, 10_000.0)
-    yield Quantity("disk busy", signals.host.load.busy if signals.host.load else None, 10.0, " %")
+    yield Quantity("disk busy", signals.host.load.busy if signals.host.load else None, 30.0, " %")
     yield Quantity("threads running", _least_running(signals), 6.0)
 
 
 def _misses(signals: Signals) -> float | None:
     """Tell how many per cent of the wanted pages were not in the buffer pool, within our looks."""
     missed, wanted = (signals.grown(f"Innodb_buffer_pool_{name}") for name in ("reads", "read_requests"))
-    return 100 * (missed or 0.0) / wanted if wanted else None
+    return min(100.0, 100 * (missed or 0.0) / wanted) if wanted else None
 
 
 def _least_running(signals: Signals) -> float | None:

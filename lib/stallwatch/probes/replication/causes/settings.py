@@ -18,11 +18,14 @@ _NAMES = (
     "innodb_log_file_size",
     "innodb_log_files_in_group",
     "innodb_redo_log_capacity",
+    "pid_file",
+    "port",
     "read_only",
     "relay_log_space_limit",
     "replica_parallel_workers",  # MySQL 8.0.26 and later
     "slave_parallel_threads",  # MariaDB
     "slave_parallel_workers",
+    "socket",
     "sync_binlog",
 )
 SETTINGS = Statement(f"SHOW GLOBAL VARIABLES WHERE Variable_name IN {_NAMES}")

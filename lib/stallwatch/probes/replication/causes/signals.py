@@ -32,8 +32,8 @@ class Host(NamedTuple):
 
     disk: str = ""  # that the data is on; "": not known
     load: DiskLoad | None = None
-    free: float | None = None  # per cent of the file system that the data is on
-    busiest: float | None = None  # per cent of a processor that the busiest applier thread takes
+    free: int | None = None  # bytes of the file system that the data is on
+    busy_threads: Mapping[int, float] = {}  # per cent of a processor that each applier takes, by its OS id
     processors: int | None = None
 
 
@@ -51,11 +51,12 @@ class Signals(NamedTuple):
     backups: tuple[Backup, ...] = ()
     host: Host = Host()
     missing: tuple[str, ...] = ()  # sentences, one for each GRANT
+    keyless: Mapping[str, bool] = {}  # whether this table has no key at all: "shop.orders"
 
     @property
     def processes(self) -> dict[int, Process]:
         """The process list as it was last seen, by id."""
-        return processes.by_id(self.looks[-1].processes) if self.looks else {}
+        return processes.by_id(next((one.processes for one in reversed(self.looks) if one.processes), ()))
 
     @property
     def transactions(self) -> tuple[Transaction, ...]:
@@ -71,13 +72,14 @@ class Signals(NamedTuple):
     @property
     def history(self) -> float | None:
         """Transactions that purge has not yet cleared away."""
-        numbers = self.counted[-1].numbers if self.counted else {}
-        return numbers.get("Innodb_history_list_length", numbers.get("trx_rseg_history_len"))
+        names = ("Innodb_history_list_length", "trx_rseg_history_len")
+        told = (one.numbers[name] for one in reversed(self.counted) for name in names if name in one.numbers)
+        return next(told, None)
 
     @property
     def buffer_pool(self) -> str:
         """What is going on with the dump of the buffer pool; "": nothing."""
-        return buffer_pool.under_way(self.counted[-1].texts) if self.counted else ""
+        return buffer_pool.under_way(next((one.texts for one in reversed(self.counted) if one.texts), {}))
 
     @property
     def redo_rate(self) -> float | None:

@@ -10,10 +10,11 @@ import re
 IDLE = re.compile(r"has read all relay log|Waiting for an event from Coordinator|Waiting for work from SQL")
 GLOBAL_LOCK = re.compile(r"Waiting for (global read|backup|commit) lock")
 METADATA_LOCK = re.compile(r"Waiting for (table|schema|stored \w+|trigger|event) metadata lock")
+FLUSH = re.compile(r"Waiting for table flush")  # a FLUSH TABLES waits for a statement, and all for that one
+OTHER_WAIT = re.compile(r"Waiting for (table level lock|semi-sync ACK|someone to free space)|disk space")
 ORDER = re.compile(r"Waiting for (dependent|preceding|prior) transaction")
 DELAY = re.compile(r"Waiting until (MASTER|SOURCE)_DELAY")
 # MariaDB tells the step of a row event, MySQL only its kind.
-ROWS = re.compile(r"_rows_log_event::|Applying batch of row changes")
 FINDS_ROW = re.compile(r"(Update|Delete)_rows_log_event::|Applying batch of row changes \((update|delete)\)")
 COORDINATES = re.compile(
     r"Waiting for (slave|replica) workers|to free pending events|[Ww]orker queue|worker thread"

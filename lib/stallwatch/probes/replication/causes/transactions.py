@@ -9,6 +9,8 @@ from stallwatch.probes.replication.privileges import PERFORMANCE_SCHEMA, PROCESS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from stallwatch.probes.replication.causes.asking import Asking
     from stallwatch.probes.replication.causes.statement import Row
 
@@ -23,7 +25,7 @@ TRANSACTIONS = Statement(
 )
 LOCK_WAITS = Statement(  # MySQL 8 and later
     "SELECT REQUESTING_ENGINE_TRANSACTION_ID AS waiting, BLOCKING_ENGINE_TRANSACTION_ID AS holding"
-    " FROM performance_schema.data_lock_waits",
+    " FROM performance_schema.data_lock_waits WHERE REQUESTING_ENGINE_TRANSACTION_ID = %s LIMIT 100",
     PERFORMANCE_SCHEMA,
 )
 LOCK_WAITS_BEFORE = Statement(  # MySQL 5.7, MariaDB
@@ -32,6 +34,7 @@ LOCK_WAITS_BEFORE = Statement(  # MySQL 5.7, MariaDB
     PROCESS,
 )
 _DATA_LOCK_WAITS = (8, 0)
+_CHAIN = 5  # who waits for whom is followed so far
 
 
 class Transaction(NamedTuple):
@@ -42,6 +45,12 @@ class Transaction(NamedTuple):
     age: float
     waiting: float | None  # for a row lock; None: does not wait
     modified: int = 0  # rows
+    rolls_back: bool = False
+
+    @property
+    def is_detached(self) -> bool:
+        """Whether no connection has it: it was prepared by XA, or is rolled back after a crash (9.7.2)."""
+        return not self.process
 
 
 class RowLock(NamedTuple):
@@ -64,12 +73,30 @@ def _transaction(row: Row) -> Transaction:
         age=max(0.0, number(row, "age")),
         waiting=max(0.0, number(row, "waiting")) if waits else None,
         modified=whole(row, "modified"),
+        rolls_back=text(row, "trx_state") == "ROLLING BACK",
     )
 
 
-def row_locks(asking: Asking) -> tuple[RowLock, ...]:
-    """Ask who waits for whom; information_schema has no such table on MySQL 8, the others no P_S one."""
-    flavour = asking.server.flavour
-    before = flavour.mariadb or flavour.version < _DATA_LOCK_WAITS
-    rows = asking.rows(LOCK_WAITS_BEFORE if before else LOCK_WAITS)
-    return tuple(RowLock(text(row, "waiting"), text(row, "holding")) for row in rows)
+def row_locks(asking: Asking, waiting: Iterable[str]) -> tuple[RowLock, ...]:
+    """Ask for whom these transactions wait, and those in turn.
+
+    MySQL 8 has 125 000 pairs of 500 that wait for one row, so each is asked for by itself. MySQL 5.7 and
+    MariaDB have such a table in information_schema only.
+    """
+    flavour, ahead = asking.server.flavour, list(waiting)
+    if not ahead:
+        return ()
+    if flavour.mariadb or flavour.version < _DATA_LOCK_WAITS:
+        return _pairs(asking.rows(LOCK_WAITS_BEFORE))
+    found: list[RowLock] = []
+    asked: set[str] = set()
+    while ahead and len(asked) < _CHAIN:
+        asked.add(one := ahead.pop(0))
+        pairs = _pairs(asking.rows(LOCK_WAITS, one))
+        found += pairs
+        ahead += [pair.holding for pair in pairs[:_CHAIN] if pair.holding not in {*asked, *ahead}]
+    return tuple(found)
+
+
+def _pairs(rows: Iterable[Row]) -> tuple[RowLock, ...]:
+    return tuple({RowLock(text(row, "waiting"), text(row, "holding")): None for row in rows})

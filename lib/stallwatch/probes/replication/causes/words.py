@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from stallwatch.probes.replication.causes import statements
 from stallwatch.units import say_duration
 
 TYPE_CHECKING = False
@@ -15,9 +14,11 @@ if TYPE_CHECKING:
 
 _REPLICA = (8, 0, 22)  # MySQL: START REPLICA is known from here on
 _MILLION = 1e6
-_TABLE = re.compile(
-    r"\b(?:update|into|from|table)\s+(?:ignore\s+|only\s+)?([`\w$]+(?:\.[`\w$]+)?)", re.IGNORECASE
-)
+_MANY_ROWS = 100_000
+
+# A transaction without a connection. A replica of MySQL 8 has those of its source, which are ended there.
+DETACHED = "a transaction that no connection has (prepared by XA)"
+END_DETACHED = "see XA RECOVER: its transaction manager is to end it, on the source if it is from there"
 
 
 def say_count(number: float) -> str:
@@ -42,24 +43,29 @@ def _program(program: Program | None) -> str:
 
 
 def doing(process: Process | None) -> str:
-    """Say what a connection does: ``idle for 3 min``, ``runs SELECT …``."""
+    """Say what a connection does: ``idle for 3 min``, ``runs UPDATE shop.orders``."""
     if not process:
         return ""
     if process.command == "Sleep":
         return f"idle for {say_duration(process.seconds)}"
-    return f"runs {shortened(process.info)}" if process.info else process.state
+    return f"runs {statements.said(process.info)}" if process.info else process.state
 
 
-def shortened(statement: str, letters: int = 60) -> str:
-    """Say the beginning of a statement."""
-    words = " ".join(statement.split())
+def shortened(text: str, letters: int) -> str:
+    """Say the beginning of a text."""
+    words = " ".join(text.split())
     return words if len(words) <= letters else f"{words[:letters].rstrip()}..."
 
 
-def table_of(statement: str) -> str:
-    """Name the first table of a statement; "": there is none."""
-    match = _TABLE.search(statement)
-    return match[1].replace("`", "") if match else ""
+def kill(case: Case, connection: int) -> str:
+    """Say KILL, and what that costs: a backup, the work of a large transaction."""
+    signals = case.signals
+    modified = sum(one.modified for one in signals.transactions if one.process == connection)
+    if any(connection in one.connections for one in signals.backups):
+        return f"KILL {connection}, which ends that backup"
+    if modified >= _MANY_ROWS:
+        return f"KILL {connection}, which has to roll {say_count(modified)} rows back first, locked as long"
+    return f"KILL {connection}" + (f", which rolls {say_count(modified)} rows back" if modified else "")
 
 
 def backup(running: Backup) -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
-from stallwatch.probes.replication.causes import appliers, settings, states, words
+from stallwatch.probes.replication.causes import appliers, settings, statements, states, words
 from stallwatch.probes.replication.causes.case import Cause
 from stallwatch.units import say_duration
 
@@ -16,14 +14,13 @@ if TYPE_CHECKING:
 _READ_PER_SECOND = 100_000
 _READ_PER_CHANGE = 1000
 _LONG = 60.0  # seconds for one transaction
+_WAIT, _SUCH = "wait for it", "such transactions on the source"
+_PARALLEL_BY_DEFAULT = (8, 0, 27)  # MySQL: commits stay in order, and not only schemas are apart
 _CORE = 90.0  # per cent of a processor
 _IDLE_DISK = 50.0  # per cent
 _RISES = 0.02  # seconds of lag per second
 _DURABLE = ("sync_binlog", "innodb_flush_log_at_trx_commit")
 _ALONE = 1.2  # appliers at work, on average
-_DEFINES = re.compile(
-    r"\s*(/\*.*?\*/\s*)*(ALTER|CREATE|DROP|OPTIMIZE|RENAME|TRUNCATE|ANALYZE)\b", re.IGNORECASE
-)
 
 
 def r9_no_usable_key(case: Case) -> Cause | None:
@@ -31,6 +28,9 @@ def r9_no_usable_key(case: Case) -> Cause | None:
 
     MariaDB 10.11.19: 2.1 to 2.9 million rows read per second, 20 000 to 40 000 for each that was changed,
     25 s for what took the source 0.07 s. MySQL 8 and later hash the rows of an event: 400 for each.
+
+    The counters are those of the whole server: a dump that scans makes them rise as much. So either InnoDB
+    tells that the table has no key, or nobody else may be at work, and it is called likely.
     """
     read = case.signals.rate("Handler_read_rnd_next")
     changed = case.signals.grown("Handler_update", "Handler_delete")
@@ -40,32 +40,57 @@ def r9_no_usable_key(case: Case) -> Cause | None:
     per_change = (case.signals.grown("Handler_read_rnd_next") or 0.0) / max(changed, 1.0)
     if not applier or per_change < _READ_PER_CHANGE:
         return None
-    table = words.table_of(applier.info) or _written(case, applier.id)
+    table = statements.changed_table(applier.info, applier.database)
+    proven, disputed = case.signals.keyless.get(table), _others_may_read(case)
+    reads = f"{words.say_count(per_change)} rows are read for each that is changed"
+    if proven:
+        reads = "each row that is changed is looked for in all of it" if disputed else reads
+        advice = f"add a primary key to {table}, in a quiet hour: that copies the table"
+        return Cause("R9", 80, f"table {table} has no usable key: {reads}", advice)
+    if disputed or proven is False:
+        return None
     named = f"table {table}" if table else "the table being changed"
-    what = f"{named} has no usable key: {words.say_count(per_change)} rows are read for each that is changed"
-    advice = (
-        f"add a primary key to {table}" if table else "find the tables without a primary key, and add one"
-    )
-    return Cause("R9", 80, what, advice)
+    advice = f"see the keys of {table}" if table else "see which tables have no primary key"
+    return Cause("R9", 64, f"{named} likely has no usable key: {reads}", advice)
 
 
-def _written(case: Case, process: int) -> str:
-    """Name the table that this applier has locked for writing, where metadata locks are told."""
-    locks = (one for one in case.signals.locks if one.process == process and one.kind == "SHARED_WRITE")
-    return next((one.table for one in locks), "")
+def _others_may_read(case: Case) -> bool:
+    """Whether a client or another channel is at work, or the applier itself waits for a row lock."""
+    busy = any(one.is_client_at_work for look in case.signals.looks for one in look.processes)
+    waits = any(one.waiting is not None for look in appliers.transactions(case) for one in look)
+    return busy or waits or bool(case.signals.backups) or not appliers.are_of_channel(case)
 
 
 def r10_one_transaction(case: Case) -> Cause | None:
-    """Blame one long transaction, or a statement like ALTER (INNODB_TRX; performance_schema of MySQL 8)."""
+    """Blame one long transaction, or a statement like ALTER (INNODB_TRX; performance_schema of MySQL 8).
+
+    One that waits for a lock or a flush is not to blame.
+    """
+    if appliers.waits(case):
+        return None
     found = [*_long_transactions(case), *_long_applying(case), *_long_definitions(case)]
     if not found:
-        return None
+        return _defines(case)
     seconds, about = max(found, key=lambda one: (one[0], one[1]))
     if seconds < max(_LONG, (case.lag.seconds or 0.0) / 2):
         return None
     what = f"one transaction has been applied for {say_duration(seconds)}"
     what += f": {about}" if about else ""
-    return Cause("R10", 78, what, "wait for it, then split such transactions on the source")
+    return Cause("R10", 78, what, _WAIT if _runs_definition(case) else f"{_WAIT}, then split {_SUCH}")
+
+
+def _defines(case: Case) -> Cause | None:
+    """Tell of an ALTER TABLE or its like where nothing says since when it runs (MySQL 5.7)."""
+    applier = appliers.lasting(case, states.DEFINITION)
+    if not applier:
+        return None
+    what = f"the applier runs {statements.said(applier.info) or applier.state}"
+    return Cause("R10", 70, what, _WAIT)
+
+
+def _runs_definition(case: Case) -> bool:
+    last = appliers.appliers(case)[-1:]
+    return any(statements.defines(one.info) for look in last for one in look)
 
 
 def _long_transactions(case: Case) -> list[tuple[float, str]]:
@@ -97,12 +122,12 @@ def _long_definitions(case: Case) -> list[tuple[float, str]]:
         return []
     looks = appliers.appliers(case)
     last = looks[-1] if looks else []
-    return [(one.seconds, _about(0, one.info)) for one in last if _DEFINES.match(one.info)]
+    return [(one.seconds, _about(0, one.info)) for one in last if statements.defines(one.info)]
 
 
 def _about(modified: int, statement: str) -> str:
     said = [f"{words.say_count(modified)} rows so far"] if modified else []
-    return ", ".join([*said, words.shortened(statement)] if statement else said)
+    return ", ".join(filter(None, [*said, statements.said(statement)]))
 
 
 def r16_single_threaded(case: Case) -> Cause | None:
@@ -111,21 +136,32 @@ def r16_single_threaded(case: Case) -> Cause | None:
     if not known or known[1] > 1 or appliers.is_idle(case):
         return None
     name, number = known
-    host = case.signals.host
-    advice = f"SET GLOBAL {name} = 4 (restart the applier for it)"
-    if host.busiest is not None and host.busiest >= _CORE:
+    host, advice = case.signals.host, _more(case, name)
+    own = [host.busy_threads[one] for one in appliers.os_threads(case) if one in host.busy_threads]
+    if own and max(own) >= _CORE:
         return Cause("R16", 55, f"one applier thread ({name} = {number}) takes a whole processor", advice)
     rises = case.trend and case.trend.slope > _RISES
-    if host.busiest is None and rises and host.load and host.load.busy < _IDLE_DISK:
+    if not own and rises and host.load and host.load.busy < _IDLE_DISK:
         what = f"one applier thread ({name} = {number}) falls behind, the disk {host.load.busy:.0f} % busy"
         return Cause("R16", 0.6 * 55, what, advice)
     return None
 
 
+def _more(case: Case, name: str) -> str:
+    """Say how to apply side by side. MariaDB refuses it while any applier runs (1198, 10.11.19)."""
+    flavour, change = case.signals.flavour, f"SET GLOBAL {name} = 4"
+    if flavour and flavour.mariadb:
+        return f"STOP ALL SLAVES; {change}; START ALL SLAVES"
+    if flavour and flavour.version < _PARALLEL_BY_DEFAULT:
+        needs = "LOGICAL_CLOCK and slave_preserve_commit_order = ON first, else commits overtake"
+        return f"with the applier stopped {change}; it needs slave_parallel_type = {needs}"
+    return f"{change}, which holds from the next start of the applier on"
+
+
 def r17_parallelism_unused(case: Case) -> Cause | None:
     """Tell that several appliers wait for one another: for the order of commits, or what depends on what."""
     known = settings.workers(case.signals.settings)
-    if not known or known[1] <= 1 or not appliers.lasting(case, states.ORDER):
+    if not known or known[1] <= 1 or not appliers.lasting(case, states.ORDER) or appliers.waits(case):
         return None
     busy = appliers.busy(case)
     if busy > _ALONE:

@@ -18,4 +18,5 @@ def r23_written_to(case: Case) -> Cause | None:
     what = f"{source.errant} transactions here are not on {source.where}"
     if not is_on(case.signals.settings.get("read_only", "ON")):
         what += ", and read_only is OFF"
-    return Cause("R23", 20, what, "find who writes here, and SET GLOBAL read_only = ON")
+    advice = "find who writes here before read_only keeps them from it, and compare the data"
+    return Cause("R23", 20, what, advice, explains=False)

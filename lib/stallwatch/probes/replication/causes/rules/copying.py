@@ -12,28 +12,31 @@ if TYPE_CHECKING:
     from stallwatch.probes.replication.causes.case import Case
 
 _BUSY = 80.0  # per cent of the time that the disk has something to do
+_SLOW_REQUEST = 0.002  # seconds: what serves many requests at once is no slower for being always busy
 _RISES = 0.02  # seconds of lag per second
+_MOST = 77.0  # less than what the applier itself shows
 
 
 def r12_backup_runs(case: Case) -> Cause | None:
     """Blame a backup that runs, unless R5 does; more so with a busy disk, or if the lag began with it."""
-    held = locked.holder(case) if locked.r5_server_locked(case) else None
-    found = [one for one in case.signals.backups if not held or held.process not in one.connections]
+    blamed = locked.held_by(case)
+    found = [one for one in case.signals.backups if not blamed.intersection(one.connections)]
     if not found:
         return None
     backup = max(found, key=lambda one: (one.certain, one.pid is not None, one.seconds or 0.0))
     host = case.signals.host
-    score = 60.0 if backup.certain else 50.0
-    what = words.backup(backup) + ("" if backup.certain else " on this host")
+    score = 60.0 if backup.certain else 30.0
+    what = words.backup(backup) + ("" if backup.certain else " on this host, of this server or another")
     if host.load:
-        score *= 1.4 if host.load.busy >= _BUSY else 1
+        score *= 1.4 if host.load.busy >= _BUSY and host.load.wait >= _SLOW_REQUEST else 1
         what += f", {host.disk} {host.load.busy:.0f} % busy"
     if _began_with(case, backup):
         score *= 1.3
         what += ", the lag began with it"
     others = len(found) - 1
     what += f" (and {others} more)" if others else ""
-    return Cause("R12", score, what, "let it end, slow it down (--throttle), or back up another replica")
+    advice = "let it end; take the next one more slowly (--throttle), or from another replica"
+    return Cause("R12", min(score, _MOST), what, advice, explains=backup.certain)
 
 
 def _began_with(case: Case, backup: Backup) -> bool:

@@ -45,9 +45,9 @@ def r8_receiver_bound(case: Case) -> Cause | None:
 
     Thin link of 60 kB/s: 33.6 of 34.8 s on MySQL 8.0.46; MariaDB 10.11.19 said 0 and lacked 745 transactions.
     """
-    evidence = _transport(case) or _not_received(case)
-    if not evidence or not case.evidence.channel.receiver.runs:
-        return None
+    evidence, receiver = _transport(case) or _not_received(case), case.evidence.channel.receiver
+    if not evidence or not receiver.runs or states.RELAY_SPACE.search(receiver.state):
+        return None  # with no room for relay logs it waits for the applier
     what = f"the receiver does not keep up, network or source ({evidence})"
     return Cause(
         "R8", 84, what, f"measure the link to {_source(case)}, and look at its disk and binlog dump thread"

@@ -2,70 +2,150 @@
 
 from __future__ import annotations
 
-from stallwatch.probes.replication.causes import appliers, locks, states, words
+from stallwatch.probes.replication.causes import appliers, locks, statements, states, words
 from stallwatch.probes.replication.causes.case import Cause
+from stallwatch.probes.replication.causes.locks import Lock
 from stallwatch.units import say_duration
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
+    from collections.abc import Sequence
+
     from stallwatch.probes.replication.causes.case import Case
-    from stallwatch.probes.replication.causes.locks import Lock
+    from stallwatch.probes.replication.causes.processes import Process
     from stallwatch.probes.replication.causes.transactions import Transaction
 
 _WORTH = 5.0  # seconds of waiting
+_PERFORMANCE_SCHEMA = (8, 0)  # MySQL: names who holds metadata and row locks, without being set up for it
+
+# What is waited for in a state that is about the whole server: MySQL and MariaDB have their own words.
+_SCOPES = {"global read": {"GLOBAL"}, "commit": {"COMMIT"}, "backup": {"BACKUP", "BACKUP LOCK"}}
 
 
 def r5_server_locked(case: Case) -> Cause | None:
     """Blame who keeps the applier waiting for a global, backup or table lock (its state says so).
 
-    metadata_locks names the holder on MySQL 8; MariaDB needs the plugin metadata_lock_info.
+    metadata_locks names the holder on MySQL 8; MariaDB needs the plugin metadata_lock_info. Nobody is
+    named by guess: KILL of the wrong connection mends nothing.
     """
-    waits = appliers.lasting(case, states.GLOBAL_LOCK) or appliers.lasting(case, states.METADATA_LOCK)
-    if not waits or waits.seconds < _WORTH:
-        return None
-    held = holder(case)
+    waits = _waits(case, states.GLOBAL_LOCK) or _waits(case, states.METADATA_LOCK)
+    if not waits:
+        return _flush_waits(case)
+    held = holders(case, waits)
     if held:
-        process = case.signals.processes.get(held.process)
-        by = words.who(process, held.process, case.signals.program(held.process))
-        what = f"the applier waits for the {_lock(held)} of connection {by}"
-        does = words.doing(process)
-        unlock = "UNLOCK INSTANCE" if held.scope == "BACKUP LOCK" else "UNLOCK TABLES"
-        advice = f"let it {unlock} or end, or KILL {held.process}"
-        return Cause("R5", 88, f"{what}, {does}" if does else what, advice)
-    what = f'the applier has been "{waits.state}" for {say_duration(waits.seconds)}'
-    return Cause("R5", 88, what, _how_to_find(case))
+        return Cause("R5", 88, *_held(case, held))
+    what = f'{appliers.subject(case)} has been "{waits.state}"{_for(case, waits)}'
+    return Cause("R5", 88, what, _how_to_find(case, waits))
 
 
-def holder(case: Case) -> Lock | None:
-    """Find the lock that keeps this case's appliers waiting; of several the one held longest."""
-    at_work = appliers.appliers(case)
-    waiting = {one.id for one in at_work[-1]} if at_work else set()
+def _waits(case: Case, state: re.Pattern[str]) -> Process | None:
+    """Find an applier that has waited for long; on MySQL its time may be that of the event."""
+    found = appliers.lasting(case, state)
+    return found if found and found.seconds >= _WORTH else None
+
+
+def _for(case: Case, process: Process) -> str:
+    """Say for how long; MySQL counts an applier's time from when the source wrote the event."""
+    flavour = case.signals.flavour
+    return f" for {say_duration(process.seconds)}" if flavour and flavour.mariadb else ""
+
+
+def holders(case: Case, waits: Process) -> list[Lock]:
+    """Find the clients' locks that keep this applier waiting, who has been there longest first."""
     processes = case.signals.processes
     clients = [
-        (processes[one.process].seconds, one)
-        for one in locks.holders(case.signals.locks, waiting)
+        one
+        for one in locks.holders(case.signals.locks, _awaited(case, waits))
         if one.process in processes and not processes[one.process].is_system
     ]
-    return max(clients, default=(0.0, None))[1]
+    first = {one.process: one for one in reversed(clients)}
+    return sorted(first.values(), key=lambda one: -processes[one.process].seconds)
 
 
-def _lock(held: Lock) -> str:
+def held_by(case: Case) -> set[int]:
+    """Tell which connections keep the applier waiting for what R5 is about."""
+    waits = _waits(case, states.GLOBAL_LOCK) or _waits(case, states.METADATA_LOCK)
+    return {one.process for one in holders(case, waits)} if waits else set()
+
+
+def _awaited(case: Case, waits: Process) -> list[Lock]:
+    """List what the applier waits for: as metadata_locks tells, else as its state and statement do."""
+    told = [one for one in case.signals.locks if not one.granted and one.process == waits.id]
+    match = states.GLOBAL_LOCK.search(waits.state)
+    scopes = _SCOPES[match[1]] if match else {"TABLE"}
+    if told:
+        return [one for one in told if one.scope in scopes]
+    defines = statements.defines(waits.info)
+    if match:
+        kinds = ["DDL", "ALTER_COPY"] if defines else ["DML", "TRANS_DML", "COMMIT"]
+        kinds.append("INTENTION_EXCLUSIVE")
+        return [Lock(scope, "", kind, granted=False, process=waits.id) for scope in scopes for kind in kinds]
+    of_table = statements.defined_table if defines else statements.changed_table
+    table = of_table(waits.info, waits.database)
+    kind = "EXCLUSIVE" if defines else "SHARED_WRITE"
+    return [Lock("TABLE", table, kind, granted=False, process=waits.id)] if table else []
+
+
+def _held(case: Case, held: Sequence[Lock]) -> tuple[str, str]:
+    """Say who holds what the applier waits for, and what to do."""
+    first, others = held[0], len(held) - 1
+    process = case.signals.processes.get(first.process)
+    by = words.who(process, first.process, case.signals.program(first.process))
+    what = f"{appliers.subject(case)} waits for the {_lock(first)[0]} of connection {by}"
+    does = words.doing(process)
+    what = f"{what}, {does}" if does else what
+    what += f", and of {others} more" if others else ""
+    _, release = _lock(first)
+    return what, f"let it {release} or end, or {words.kill(case, first.process)}"
+
+
+def _lock(held: Lock) -> tuple[str, str]:
+    """Name a lock, and what releases it."""
     if held.scope == "TABLE":
-        return f"metadata lock on {held.table}"
-    if held.scope == "BACKUP LOCK" or (held.scope == "BACKUP" and "FTWRL" not in held.kind):
-        return "backup lock"
-    return "global read lock"
+        return f"metadata lock on {held.table}", "COMMIT or UNLOCK TABLES"
+    if held.scope == "BACKUP LOCK":
+        return "backup lock", "UNLOCK INSTANCE"
+    if held.scope == "BACKUP" and "FTWRL" not in held.kind:
+        return "backup lock", "BACKUP STAGE END"
+    return "global read lock", "UNLOCK TABLES"
 
 
-def _how_to_find(case: Case) -> str:
-    sleepers = sorted(
-        (one for one in case.signals.processes.values() if one.command == "Sleep" and one.user),
-        key=lambda one: -one.seconds,
-    )
-    longest = f": the longest asleep is {words.who(sleepers[0], sleepers[0].id)}" if sleepers else ""
-    if case.signals.flavour and case.signals.flavour.mariadb:
-        return f"INSTALL SONAME 'metadata_lock_info' to see who holds it{longest}"
-    return f"see performance_schema.metadata_locks for who holds it{longest}"
+def _how_to_find(case: Case, waits: Process) -> str:
+    flavour = case.signals.flavour
+    if flavour and flavour.mariadb:
+        where = "LOCK TABLES, ALTER TABLE or a transaction that is open long"
+        if states.GLOBAL_LOCK.search(waits.state):
+            where = "FLUSH TABLES WITH READ LOCK, BACKUP STAGE or a backup"
+        plugin = "the plugin metadata_lock_info would name who holds it"
+        return f"look in SHOW FULL PROCESSLIST for {where}; {plugin}"
+    where = "see performance_schema.metadata_locks for who holds it"
+    if flavour and flavour.version < _PERFORMANCE_SCHEMA:
+        where += " (only with the instrument wait/lock/metadata/sql/mdl, which is off by default)"
+    return where
+
+
+def _flush_waits(case: Case) -> Cause | None:
+    """Tell of a FLUSH TABLES that waits for a statement: whoever opens such a table waits with it.
+
+    The statement is older than the FLUSH. To end the FLUSH does not help (MySQL 9.7.2).
+    """
+    waits = _waits(case, states.FLUSH)
+    if not waits:
+        return None
+    what = f'{appliers.subject(case)} has been "{waits.state}"{_for(case, waits)}'
+    clients = [one for one in case.signals.processes.values() if one.is_client_s_statement]
+    begun = max((one.seconds for one in clients if states.FLUSH.search(one.state)), default=None)
+    if begun is not None:
+        what += f", behind a FLUSH TABLES or its like of {say_duration(begun)} ago"
+    reading = [one for one in clients if not states.FLUSH.search(one.state)]
+    oldest = max(reading, key=lambda one: one.seconds, default=None)
+    if not oldest or oldest.seconds < (begun or _WORTH):
+        return Cause("R5", 88, what, "see in SHOW FULL PROCESSLIST which statement is older than the FLUSH")
+    who = words.who(oldest, oldest.id, case.signals.program(oldest.id))
+    since = f"{words.doing(oldest)} for {say_duration(oldest.seconds)}"
+    advice = f"the FLUSH waits for an older statement: look first at connection {who}, which {since}"
+    return Cause("R5", 88, what, advice)
 
 
 def r6_row_locked(case: Case) -> Cause | None:
@@ -81,18 +161,23 @@ def r6_row_locked(case: Case) -> Cause | None:
     holds = _blocker(case, waits)
     if holds and _applies(case, holds):
         return None  # appliers wait for one another: what the other one does is the cause
-    since = say_duration(waits.waiting or 0.0)
+    what = f"{appliers.subject(case)} has waited {say_duration(waits.waiting or 0.0)} for a row lock"
     if not holds:
-        return Cause("R6", 86, f"the applier has waited for a row lock for {since}", _who_blocks(case))
+        return Cause("R6", 86, what, _who_blocks(case))
+    return Cause("R6", 86, *_row_held(case, what, holds))
+
+
+def _row_held(case: Case, what: str, holds: Transaction) -> tuple[str, str]:
+    """Say who holds it, and what to do."""
+    if holds.is_detached:
+        return f"{what} of {words.DETACHED}, {say_duration(holds.age)} old", words.END_DETACHED
     process = case.signals.processes.get(holds.process)
     by = words.who(process, holds.process, case.signals.program(holds.process))
-    what = (
-        f"the applier has waited {since} for a row lock of connection {by}, its transaction open for"
-        f" {say_duration(holds.age)}"
-    )
-    does = words.doing(process)
-    advice = f"let it commit, or KILL {holds.process}"
-    return Cause("R6", 86, f"{what}, {does}" if does else what, advice)
+    details = filter(None, (words.doing(process), f"its transaction open for {say_duration(holds.age)}"))
+    what = f"{what} of connection {by}, {', '.join(details)}"
+    if holds.rolls_back:
+        return f"{what}, which is being rolled back", "wait for it: KILL does not help"
+    return what, f"let it commit, or {words.kill(case, holds.process)}"
 
 
 def _blocker(case: Case, waits: Transaction) -> Transaction | None:
@@ -115,6 +200,6 @@ def _applies(case: Case, transaction: Transaction) -> bool:
 
 def _who_blocks(case: Case) -> str:
     flavour = case.signals.flavour
-    if flavour and not flavour.mariadb and flavour.version >= (8, 0):
+    if flavour and not flavour.mariadb and flavour.version >= _PERFORMANCE_SCHEMA:
         return "see sys.innodb_lock_waits for who holds it"
     return "see information_schema.INNODB_LOCK_WAITS for who holds it"

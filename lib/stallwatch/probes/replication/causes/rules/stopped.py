@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from stallwatch.probes.replication.causes import words
+from stallwatch.probes.replication.causes import receiver_errors, words
 from stallwatch.probes.replication.causes.case import Cause
 from stallwatch.units import say_duration
 
@@ -13,8 +13,12 @@ if TYPE_CHECKING:
     from stallwatch.probes.replication.causes.case import Case
     from stallwatch.probes.replication.commits import Worker
 
-_BEFORE = re.compile(r"Worker \d+ failed executing transaction '[^']*' at (source|master) log [^;]*; ?")
-_AFTER = re.compile(r",? Error_code: .*", re.DOTALL)
+_BEFORE = re.compile(
+    r"Worker \d+ failed executing transaction '[^']*' at (source|master) log [^;]*; ?"
+    r"|Got fatal error \d+ from (source|master) when reading data from binary log: ?"
+)
+# The place in the logs, and the statement with its values: both are on the server to be read.
+_AFTER = re.compile(r"(,? Error_code: |[.,;]? ?(Default database: |(on )?[Qq]uery: ?')).*", re.DOTALL)
 _LETTERS = 120  # of the server's own words
 _SKIP = "compare that row on source and replica before anything is skipped"
 
@@ -22,28 +26,13 @@ _SKIP = "compare that row on source and replica before anything is skipped"
 _APPLIER = {
     1032: f"the row to change is missing here: {_SKIP}",
     1062: f"that row is here already: {_SKIP}",
-    1146: "a table is missing here: copy it from the source",
+    1146: "a table is missing here: see who dropped it, and the filters; a copy has to be as of this event",
     1205: "it gave up waiting for a row lock: find who holds it, then start the applier again",
     1213: "it gave up after deadlocks: start the applier again",
-    1594: "the relay log is damaged: let the receiver fetch it again (RESET, then START)",
-    1950: "this replica has transactions of its own: find who writes here, then rebuild it",
+    1950: "this replica has transactions of its own: find who writes here, and compare gtid_binlog_pos",
     3024: "a statement took longer than max_execution_time",
-    13121: "the relay log is damaged: let the receiver fetch it again (RESET, then START)",
 }
-# What helps when the receiver cannot connect or read.
-_RECEIVER = {
-    1045: "the source refuses user or password: set them in CHANGE REPLICATION SOURCE (CHANGE MASTER)",
-    1129: "the source blocks this host: FLUSH HOSTS there, then find out why connections broke",
-    1130: "the source does not let this host in: CREATE USER for it there",
-    1236: "the source no longer has what this replica needs: rebuild the replica",
-    1593: "source and replica do not fit: see the error, server_id and UUID must differ",
-    2003: "see that the source runs and its port is open from here",
-    2005: "its name is not known here: see DNS",
-    2013: "the link broke: see the network and the source's error log",
-    2026: "TLS failed: compare certificates and versions on both ends",
-    2061: "the account needs TLS or the source's public key: SOURCE_SSL=1 or GET_SOURCE_PUBLIC_KEY=1",
-    13114: "the source no longer has what this replica needs: rebuild the replica",
-}
+_RELAY_LOG_DAMAGED = frozenset({1594, 13121})
 
 
 def r1_applier_failed(case: Case) -> Cause | None:
@@ -55,8 +44,20 @@ def r1_applier_failed(case: Case) -> Cause | None:
     text = _in_short(worker.error if worker and worker.error else applier.error)
     number = worker.errno if worker else applier.errno
     what = f"the applier stopped with error {number}{_since(case, worker)}: {text}"
+    if number in _RELAY_LOG_DAMAGED:
+        return Cause("R1", 100, what, _fetch_again(case))
     return Cause(
         "R1", 100, what, _APPLIER.get(number, "mend what the error says, then start the applier again")
+    )
+
+
+def _fetch_again(case: Case) -> str:
+    """Say how to get a relay log again. RESET without GTIDs begins with the source's first event (9.7.2)."""
+    file, offset = case.evidence.channel.applied
+    place = f"{file}:{offset}"
+    return (
+        f"a log is damaged, here or on the source: see that {place} can be read there, then CHANGE to that"
+        " place; do not RESET without GTID auto-positioning: the place would be lost"
     )
 
 
@@ -80,16 +81,21 @@ def _in_short(text: str) -> str:
 def r2_applier_stopped(case: Case) -> Cause | None:
     """Tell that the applier was stopped without an error: by hand, or by a backup.
 
-    mariabackup --safe-slave-backup stops it for as long as it runs (10.11.19: 4.5 minutes).
+    mariabackup --safe-slave-backup stops it for as long as it runs (10.11.19: 4.5 minutes). Neither is an
+    applier started that a restart of the server or an UNTIL has left so: nobody says who it was.
     """
     applier = case.evidence.channel.applier
     if applier.runs or applier.errno:
         return None
-    running = next((one for one in case.signals.backups if one.stops_applier), None)
+    running = next((one for one in case.signals.backups if one.explains_stop(case.stopped)), None)
     if running:
         what = f"the applier was stopped, likely by the backup that runs: {words.backup(running)}"
         return Cause("R2", 95, what, "it is started again when the backup ends; see that it is")
-    return Cause("R2", 90, "the applier was stopped by hand (no error)", words.start(case, "SQL_THREAD"))
+    return Cause("R2", 90, "the applier is stopped, without an error", _started(case, "SQL_THREAD"))
+
+
+def _started(case: Case, thread: str) -> str:
+    return f"find out who stopped it and what for, then {words.start(case, thread)}"
 
 
 def r3_receiver_down(case: Case) -> Cause | None:
@@ -100,9 +106,9 @@ def r3_receiver_down(case: Case) -> Cause | None:
         return None
     if receiver.errno:
         text = _in_short(receiver.error)
-        advice = _RECEIVER.get(receiver.errno, "mend what the error says")
+        advice = receiver_errors.advice(receiver.errno, receiver.error)
         doing = "stopped with" if receiver.running == "No" else "cannot reach the source:"
         return Cause("R3", 95, f"the receiver {doing} error {receiver.errno}: {text}", advice)
     if receiver.running == "No":
-        return Cause("R3", 95, "the receiver was stopped by hand (no error)", words.start(case, "IO_THREAD"))
+        return Cause("R3", 95, "the receiver is stopped, without an error", _started(case, "IO_THREAD"))
     return Cause("R3", 95, f"the receiver tries to connect to {source}", "see that the source runs")

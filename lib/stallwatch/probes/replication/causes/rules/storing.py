@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stallwatch.probes.replication.causes import appliers, buffer_pool, innodb_status, redo, words
+from stallwatch.probes.replication.causes import buffer_pool, innodb_status, redo, words
 from stallwatch.probes.replication.causes.case import Cause
 from stallwatch.probes.replication.causes.states import RELAY_SPACE
 from stallwatch.units import say_duration, say_size
@@ -10,6 +10,7 @@ from stallwatch.units import say_duration, say_size
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from stallwatch.probes.replication.causes.case import Case
+    from stallwatch.probes.replication.causes.signals import Look
 
 _BUSY = 90.0  # per cent of the time that the disk has something to do
 _HALF_BUSY = 50.0
@@ -17,7 +18,8 @@ _MISSES = 0.01  # of the pages that are wanted
 _READS = 50  # pages per second from the disk
 _LONG_HISTORY = 1_000_000  # transactions
 _LONG_READER = 600.0  # seconds
-_FREE = 5.0  # per cent of the file system
+_FREE = 1 << 30  # bytes of the file system
+_SLOW_REQUEST = 0.005  # seconds
 _PER_CORE = 2  # statements
 
 _WAITS = ("log_on_file_space_waits",)  # MySQL 8 and later, if enabled; Innodb_log_waits is of the log buffer
@@ -49,9 +51,12 @@ def _larger(case: Case) -> str:
 
 
 def r13_disk_busy(case: Case) -> Cause | None:
-    """Blame the disk that the data is on, if it is busy without a backup (a proposal: not measured)."""
+    """Blame the disk that the data is on, if it is busy without a backup (a proposal: not measured).
+
+    One that serves many requests at once may be busy all the time with little to do: they have to wait, too.
+    """
     host = case.signals.host
-    if not host.load or host.load.busy < _BUSY:
+    if not host.load or host.load.busy < _BUSY or host.load.wait < _SLOW_REQUEST:
         return None
     what = f"disk {host.disk} is {host.load.busy:.0f} % busy, a request takes {say_duration(host.load.wait)}"
     return Cause("R13", 65, what, "see with iostat -x 1 and pidstat -d 1 who uses it")
@@ -60,7 +65,7 @@ def r13_disk_busy(case: Case) -> Cause | None:
 def r14_buffer_pool_dumped(case: Case) -> Cause | None:
     """Blame a dump or load of the buffer pool, or the variable of old Percona Servers that dumps always."""
     if name := buffer_pool.old_dump(case.signals.settings):
-        what = f"{name} is on: the LRU list is dumped again and again, and holds replication up"
+        what = f"{name} is on: the LRU list is dumped again and again, which has held replication up"
         return Cause("R14", 62, what, f"SET GLOBAL {name} = 0")
     if going_on := case.signals.buffer_pool:
         uptime = case.signals.counted[-1].numbers.get("Uptime")
@@ -87,7 +92,7 @@ def r18_buffer_pool_small(case: Case) -> Cause | None:
     missed, wanted = (
         case.signals.grown(f"Innodb_buffer_pool_{name}") or 0 for name in ("reads", "read_requests")
     )
-    misses = missed / wanted if wanted > 0 else 0.0
+    misses = min(1.0, missed / wanted) if wanted > 0 else 0.0  # what is read ahead nobody has wanted
     reads = case.signals.rate("Innodb_buffer_pool_reads") or 0
     bound = misses >= _MISSES and reads >= _READS and _reads_wait(case)
     if not waited and not bound:
@@ -107,45 +112,55 @@ def _reads_wait(case: Case) -> bool:
 
 
 def r20_history_long(case: Case) -> Cause | None:
-    """Tell that purge cannot clear away what a long reader still may see."""
+    """Tell that purge cannot clear away what the oldest transaction still may see."""
     history = case.signals.history
-    own = {one.id for look in appliers.appliers(case) for one in look}
-    readers = [one for one in case.signals.transactions if one.process not in own and one.age > _LONG_READER]
-    if history is None or history < _LONG_HISTORY or not readers:
+    processes = case.signals.processes
+    own = {one.id for one in processes.values() if one.is_system}
+    old = [one for one in case.signals.transactions if one.process not in own and one.age > _LONG_READER]
+    if history is None or history < _LONG_HISTORY or not old:
         return None
-    oldest = max(readers, key=lambda one: one.age)
-    reader = words.who(case.signals.processes.get(oldest.process), oldest.process)
-    since = say_duration(oldest.age)
-    what = (
-        f"purge is {words.say_count(history)} transactions behind: connection {reader} has read for {since}"
-    )
-    return Cause("R20", 35, what, f"end it, or KILL {oldest.process}")
+    oldest = max(old, key=lambda one: one.age)
+    what = f"purge is {words.say_count(history)} transactions behind"
+    if oldest.is_detached:
+        prepared = f"{what}; {words.DETACHED} is {say_duration(oldest.age)} old"
+        return Cause("R20", 35, prepared, words.END_DETACHED)
+    program = case.signals.program(oldest.process)
+    who = words.who(processes.get(oldest.process), oldest.process, program)
+    what += f"; the oldest transaction, of connection {who}, is {say_duration(oldest.age)} old"
+    return Cause("R20", 35, what, "see what it is for, and let it commit")
 
 
 def r21_no_relay_space(case: Case) -> Cause | None:
-    """Blame relay_log_space_limit, or the file system that is nearly full."""
+    """Tell of relay_log_space_limit, for which the receiver waits for the applier, or of a full disk."""
     limit = case.signals.settings.get("relay_log_space_limit", "0")
     free = case.signals.host.free
     if RELAY_SPACE.search(case.evidence.channel.receiver.state):
         size = say_size(float(limit)) if limit.isdecimal() else limit
         what = f"the receiver waits: relay_log_space_limit ({size}) is reached"
-        return Cause("R21", 70, what, "speed the applier up; the limit only moves the backlog to the source")
+        advice = "look why the applier is slow; the limit only keeps the backlog on the source"
+        return Cause("R21", 44, what, advice)
     if free is not None and free < _FREE:
-        what = f"only {free:.1f} % of the data's file system are free"
-        return Cause("R21", 70, what, "make room for the relay logs")
+        what = f"only {say_size(free)} are free where the data is"
+        advice = "make room; remove binary logs by PURGE BINARY LOGS only, relay logs not at all"
+        return Cause("R21", 20, what, advice, explains=False)
     return None
 
 
 def r22_other_load(case: Case) -> Cause | None:
     """Blame the rest of the load: at every look, twice as many statements run as there are processors.
 
-    Threads_running would not do: MariaDB counts idle replication threads in (10.11.19).
+    Threads_running would not do: MariaDB counts idle replication threads in (10.11.19), and all count who
+    waits for a lock, for GET_LOCK or in SLEEP.
     """
     cores = case.signals.host.processors
-    at_work = [
-        sum(one.is_client_at_work for one in look.processes) - 1 for look in case.signals.looks
-    ]  # not us
+    at_work = [_running(look) for look in case.signals.looks]
     if not cores or not at_work or min(at_work) < _PER_CORE * cores:
         return None
     what = f"{min(at_work)} statements run on {cores} processors"
     return Cause("R22", 40, what, "send reads to another replica, or find the statements that take so long")
+
+
+def _running(look: Look) -> int:
+    """Count the clients whose statements do not wait."""
+    waiting = {one.process for one in look.transactions if one.waiting is not None}
+    return sum(one.is_client_at_work and one.id not in waiting for one in look.processes)

@@ -1,0 +1,103 @@
+"""What somebody's statement does, and to which table; its values are nobody else's business."""
+
+from __future__ import annotations
+
+import re
+
+_NOISE = re.compile(  # comments and texts, also those cut off; names in backticks stay
+    r"(`[^`]*`)|/\*.*?(?:\*/|\Z)|(?:--\s|#)[^\n]*|'(?:[^'\\]|\\.?)*(?:'|\Z)|\"(?:[^\"\\]|\\.?)*(?:\"|\Z)",
+    re.DOTALL,
+)
+_PART = r"(?:`[^`]+`|[\w$]+)"
+_TABLE = rf"(?P<table>{_PART}(?:\s*\.\s*{_PART})?)"
+_HOW = r"(?:(?:LOW_PRIORITY|HIGH_PRIORITY|DELAYED|QUICK|IGNORE|ONLINE|OFFLINE)\s+)*"
+_FORMS = tuple(
+    (re.compile(rf"\s*{form}{_TABLE}", re.IGNORECASE | re.DOTALL), said)
+    for form, said in (
+        (rf"(UPDATE)\s+{_HOW}", "{} {}"),
+        (rf"(INSERT|REPLACE)\s+{_HOW}(?:INTO\s+)?", "{} INTO {}"),
+        (rf"(DELETE)\s+{_HOW}FROM\s+", "{} FROM {}"),
+        (r"(SELECT)\b.*?\bFROM\s+", "{} FROM {}"),
+        (r"(LOAD)\s+(?:DATA|XML)\b.*?\bINTO\s+TABLE\s+", "{} DATA INTO {}"),
+        (
+            (
+                r"(ALTER|CREATE|DROP|TRUNCATE|OPTIMIZE|ANALYZE|RENAME|REPAIR|CHECK)\s+(?:\w+\s+){0,3}?TABLES?\s+"
+                r"(?:IF\s+(?:NOT\s+)?EXISTS\s+)?"
+            ),
+            "{} TABLE {}",
+        ),
+        (r"(CREATE|DROP)\s+(?:\w+\s+){0,3}?INDEX\s+\S+\s+ON\s+", "{} INDEX ON {}"),
+        (r"(TRUNCATE)\s+", "{} TABLE {}"),
+    )
+)
+_VERB = re.compile(
+    r"\s*(BACKUP\s+STAGE|FLUSH\s+TABLES?|LOCK\s+TABLES?|LOCK\s+INSTANCE|SHOW\s+ENGINE|XA|UPDATE|INSERT|REPLACE"
+    r"|DELETE|SELECT|WITH|LOAD|ALTER|CREATE|DROP|TRUNCATE|OPTIMIZE|ANALYZE|RENAME|REPAIR|CHECK|COMMIT|ROLLBACK"
+    r"|CALL|DO|SET|SHOW|FLUSH|LOCK|KILL)\b",
+    re.IGNORECASE,
+)
+_DEFINES = re.compile(r"\s*(ALTER|CREATE|DROP|OPTIMIZE|RENAME|TRUNCATE|ANALYZE)\b", re.IGNORECASE)
+_CHANGES_ONE = re.compile(
+    rf"\s*(?:UPDATE\s+{_HOW}{_TABLE}(?:\s+(?:AS\s+)?(?!SET\b)\w+)?\s+SET\b"
+    rf"|DELETE\s+{_HOW}FROM\s+{_TABLE.replace('table', 'emptied')}\s*(?:\Z|;|\b(?:WHERE|ORDER|LIMIT)\b))",
+    re.IGNORECASE,
+)
+_SHOWN = 100  # letters of a statement in the process list
+_READ = 1000
+
+
+def said(statement: str) -> str:
+    """Say the verb and the first table: ``UPDATE shop.orders``; "": there is no statement."""
+    plain = _plain(statement)
+    if not plain.strip():
+        return ""
+    for form, words in _FORMS:
+        match = form.match(plain)
+        if match and not _is_cut(match, plain, statement):
+            return words.format(match[1].upper(), _name(match["table"]))
+    verb = _VERB.match(plain)
+    return " ".join(verb[1].upper().split()) if verb else "a statement"
+
+
+def changed_table(statement: str, database: str = "") -> str:
+    """Name the only table that an UPDATE or DELETE changes, with its database; "": it is not told."""
+    plain = _plain(statement)
+    match = _CHANGES_ONE.match(plain)
+    if not match or _is_cut(match, plain, statement):
+        return ""
+    return qualified(_name(match["table"] or match["emptied"]), database)
+
+
+def defined_table(statement: str, database: str = "") -> str:
+    """Name the table of an ALTER TABLE and its like, with its database; "": it is not told."""
+    plain = _plain(statement)
+    if not _DEFINES.match(plain):
+        return ""
+    matches = (form.match(plain) for form, _ in _FORMS)
+    match = next((one for one in matches if one), None)
+    return (
+        qualified(_name(match["table"]), database) if match and not _is_cut(match, plain, statement) else ""
+    )
+
+
+def defines(statement: str) -> bool:
+    """Whether it is an ALTER TABLE or its like, which commits by itself."""
+    return bool(_DEFINES.match(_plain(statement)))
+
+
+def qualified(table: str, database: str) -> str:
+    """Write the table's database before it."""
+    return f"{database}.{table}" if database and table and "." not in table else table
+
+
+def _plain(statement: str) -> str:
+    return _NOISE.sub(lambda found: found[1] or " ", statement[:_READ])
+
+
+def _is_cut(match: re.Match[str], plain: str, statement: str) -> bool:
+    """Whether the name may go on where the process list does not."""
+    return len(statement) >= _SHOWN and match.end() == len(plain)
+
+
+def _name(table: str) -> str:
+    return ".".join(part.strip().strip("`") for part in re.split(r"\.(?=(?:[^`]*`[^`]*`)*[^`]*$)", table))

@@ -1,0 +1,200 @@
+"""check_replication_lag with a heartbeat table, as pt-heartbeat writes it, on real servers."""
+
+import contextlib
+import threading
+import time
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from replication_check import Check
+from replication_pair import GRANTS
+from replication_writer import Writer
+
+TABLE = "lab.heartbeat"
+COLUMNS = (
+    "ts VARCHAR(26) NOT NULL, server_id INT UNSIGNED NOT NULL PRIMARY KEY, file VARCHAR(255), "
+    "position BIGINT UNSIGNED, relay_master_log_file VARCHAR(255), exec_master_log_pos BIGINT UNSIGNED"
+)
+INTERVAL = 1.0  # seconds between heartbeats: how old one is on a current replica
+ERROR = 1.5  # seconds
+RETIRED = 77  # server_id of a primary that is no more
+
+
+class Heartbeats:
+    """Writes the time into the source once a second, as ``hours`` ahead of UTC have it."""
+
+    def __init__(self, pair, hours=0):
+        self.source = pair.source
+        self.hours = hours
+        self.ended = threading.Event()
+        self.thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.ended.set()
+        self.thread.join()
+
+    def _run(self):
+        with self.source.session() as sql:
+            while not self.ended.is_set():
+                write(sql, self.source.number, hours=self.hours)
+                self.ended.wait(INTERVAL)
+
+
+def write(sql, server, *, ago=0.0, hours=0):
+    """Write one heartbeat in pt-heartbeat's form: the time has no zone."""
+    moment = datetime.now(UTC) + timedelta(hours=hours, seconds=-ago)
+    written = moment.replace(tzinfo=None).isoformat(timespec="microseconds")
+    row = "(ts, server_id, file, position) VALUES (%s, %s, 'binlog.000001', 4)"
+    sql(f"REPLACE INTO {TABLE} {row}", written, server)
+
+
+@pytest.fixture
+def watched(pair, tmp_path):
+    """Gives (pair, run the plugin on it): with a heartbeat table that the monitoring account may read."""
+    with pair.source.session() as sql:
+        sql(f"CREATE TABLE IF NOT EXISTS {TABLE} ({COLUMNS})")
+        sql(f"DELETE FROM {TABLE}")
+    pair.catch_up()
+    account = pair.account("beating", *GRANTS[pair.kind], "SELECT ON lab.*")
+    check = Check(tmp_path)
+    return pair, lambda *options, **more: check(
+        pair, "--heartbeat", TABLE, *options, **{"account": account} | more
+    )
+
+
+def source_of(pair):
+    """What tells the plugin how to ask the source, too."""
+    words = ["--source", f"127.0.0.1:{pair.source.port}"]
+    return words if pair.kind == "mariadb" else [*words, "--ssl-mode", "REQUIRED"]
+
+
+@contextlib.contextmanager
+def zone(pair, hours):
+    """Let the servers' own zone be so many hours ahead of UTC."""
+    servers = (pair.replica, pair.source)
+    try:
+        for one in servers:
+            one.sql(f"SET GLOBAL time_zone = '{hours:+03d}:00'")
+        yield
+    finally:
+        for one in servers:
+            one.sql("SET GLOBAL time_zone = 'SYSTEM'")
+
+
+def assert_is_true(check, pair):
+    """What the heartbeats say is true on a current replica, and on one whose applier waits for a row."""
+    time.sleep(2)
+    said = check()
+    assert said.status == 0
+    assert "(heartbeat table" in said.text
+    assert said.number("lag") < INTERVAL + ERROR
+    with pair.replica.session() as sql:
+        sql("BEGIN")
+        sql(f"SELECT * FROM {TABLE} FOR UPDATE")
+        begun = time.time()
+        time.sleep(8)
+        said = check("-w", "5")
+        truth = time.time() - begun
+    assert said.status == 1
+    assert "(heartbeat table" in said.text
+    assert truth - ERROR < said.number("lag") < truth + INTERVAL + ERROR
+
+
+def test_the_time_in_utc(watched):
+    pair, check = watched
+    with Heartbeats(pair):
+        assert_is_true(check, pair)
+
+
+@pytest.mark.parametrize("hours", [2, -5])
+def test_the_time_in_the_servers_own_zone(watched, hours):
+    pair, check = watched
+    with zone(pair, hours), Heartbeats(pair, hours):
+        assert_is_true(check, pair)
+
+
+def test_the_row_of_a_retired_primary(watched):
+    pair, check = watched
+    pair.source.sql("SELECT 1")
+    with pair.source.session() as sql:
+        write(sql, RETIRED, ago=4000)
+    pair.catch_up()
+    said = check()
+    assert f"{TABLE} has no heartbeat of server {pair.source.number}, but of {RETIRED}" in said.output
+    assert said.number("lag") < INTERVAL + ERROR  # of what else is known
+    with Heartbeats(pair):
+        time.sleep(2)
+        said = check()
+        assert said.status == 0
+        assert said.number("lag") < INTERVAL + ERROR
+        said = check("--heartbeat-server-id", str(RETIRED))
+    assert said.status == 2
+    assert 4000 <= said.number("lag") < 4100
+
+
+def test_a_table_that_keeps_every_heartbeat(watched):
+    pair, check = watched
+    with pair.source.session() as sql:
+        sql(f"ALTER TABLE {TABLE} DROP PRIMARY KEY, ADD id INT AUTO_INCREMENT PRIMARY KEY FIRST")
+        for ago in range(7200, 0, -60):
+            write(sql, pair.source.number, ago=ago)
+    try:
+        with Heartbeats(pair):
+            time.sleep(2)
+            said = check()
+        assert said.status == 0
+        assert said.number("lag") < INTERVAL + ERROR
+    finally:
+        pair.source.sql(f"DROP TABLE {TABLE}")
+
+
+@pytest.mark.parametrize("asks_source", [False, True])
+def test_a_writer_that_died(watched, asks_source):
+    """MariaDB's replica alone takes some looks: transactions go on, and the row does not change."""
+    pair, check = watched
+    options = source_of(pair) if asks_source else []
+    with Writer(pair):
+        with Heartbeats(pair):
+            time.sleep(2)
+            assert check(*options).status == 0
+        time.sleep(11)
+        end = time.monotonic() + 40
+        while "heartbeat writer stopped" not in (said := check(*options)).text:
+            assert time.monotonic() < end, said.output
+            assert pair.kind == "mariadb", said.output
+            assert not asks_source, said.output
+            time.sleep(4)
+    assert said.status == 0
+    assert said.number("lag") < INTERVAL + ERROR
+    assert "(heartbeat table" not in said.text
+
+
+def test_a_table_that_is_locked(watched):
+    """The applier waits for the same lock, so there is a lag to be told."""
+    pair, check = watched
+    with Heartbeats(pair), pair.replica.session() as sql:
+        time.sleep(2)
+        assert check().status == 0
+        sql(f"LOCK TABLES {TABLE} WRITE")
+        begun = time.time()
+        time.sleep(8)
+        asked = time.monotonic()
+        said = check("-w", "5")
+        took = time.monotonic() - asked
+        truth = time.time() - begun
+    assert took < 10 - ERROR
+    assert truth - took - ERROR < said.number("lag") < truth + INTERVAL + ERROR
+    assert TABLE in said.output
+    assert "behind" in said.text
+
+
+def test_a_table_that_may_not_be_read(watched):
+    pair, check = watched
+    with Heartbeats(pair):
+        said = check(account=pair.monitor)
+    assert "needs SELECT" in said.output or "GRANT SELECT" in said.output, said.output
+    assert said.number("lag") < INTERVAL + ERROR
