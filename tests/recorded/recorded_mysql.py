@@ -1,0 +1,128 @@
+"""MySQL and MariaDB servers as they were recorded: they answer as sources.mysql does, at their pace."""
+
+import json
+
+import pymysql
+from stallwatch.sources.mysql import Flavour, no_answer
+
+HOW = "record the servers anew: tests/recorded/replication/servers/README.md tells how"
+
+
+class NotRecordedError(Exception):
+    """The plugin asks what it did not ask when this was recorded."""
+
+
+class Clock:
+    """Time as it went by: for ``time.time``, ``time.monotonic`` and ``time.sleep``."""
+
+    def __init__(self, now):
+        self.now = now  # seconds of Unix time
+
+    def __call__(self):
+        return self.now
+
+    def sleep(self, seconds):
+        """Let so much time go by."""
+        self.now += seconds
+
+    def reach(self, moment):
+        """Let time go by until then, if it is not later already."""
+        self.now = max(self.now, moment)
+
+
+class RecordedRun:
+    """One run of the plugin: the options that it was given, and what servers answered.
+
+    What was asked that is not here is in ``surprises``: the plugin itself would make an UNKNOWN of it.
+    """
+
+    def __init__(self, recorded, statements):
+        self.options = recorded["options"]
+        self.began = recorded["began"]
+        self.clock = Clock(self.began)
+        self.surprises = []
+        self._log_ins = recorded["log_ins"]
+        self._statements = statements
+
+    def connect(self, target, *_):
+        """As ``mysql.connect``: log-ins at one server come in the order of then."""
+        return self.log_in(target.where)
+
+    def log_in(self, where):
+        """The next log-in at that server."""
+        found = next((one for one in self._log_ins if one["where"] == where), None)
+        if found is None:
+            raise self.surprise(f"no further log-in at {where} was recorded")
+        self._log_ins.remove(found)
+        return RecordedServer(self, found, self._statements)
+
+    def surprise(self, what):
+        """Note it; the exception that says so."""
+        error = NotRecordedError(f"{what}: {HOW}")
+        self.surprises.append(error)
+        return error
+
+
+class RecordedServer:
+    """One log-in. The same statement gets one answer after the other, whatever is asked in between."""
+
+    local = False  # nothing of the host that it ran on was recorded
+
+    def __init__(self, run, recorded, statements):
+        self.where = recorded["where"]
+        name, version, text = recorded["flavour"]
+        self.flavour = Flavour(name, tuple(version), text)
+        self._account = recorded["account"]
+        self._run = run
+        self._answers = {}
+        for answer in recorded["answers"]:
+            sql, columns = statements[answer["statement"]].values()
+            self._answers.setdefault(sql, []).append((columns, answer))
+        self._come(recorded)
+
+    def _come(self, answer):
+        """Let time go by until the answer is there."""
+        self._run.clock.reach(self._run.began + answer["at"])
+        self._run.clock.sleep(answer["took"])
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def close(self):
+        """As the server's."""
+
+    def again(self):
+        """As the server's."""
+        return self._run.log_in(self.where)
+
+    def rows(self, sql, *arguments, within=None):
+        """As the server's."""
+        answers = self._answers.get(statement(sql, *arguments))
+        if not answers:
+            times = "" if answers is None else "so often "
+            raise self._run.surprise(f"{self.where} was not asked {times}when it was recorded: {sql}")
+        columns, answer = answers.pop(0)
+        self._come(answer)
+        if "error" in answer:
+            raise self._error(sql, answer)
+        return [dict(zip(columns, row, strict=True)) for row in answer["rows"]]
+
+    def _error(self, sql, answer):
+        """What is made today of the error that the server gave then."""
+        user = self._account.rpartition("@")[0]
+        asked = no_answer.Asked(sql, self.where, user, self._account, answer["took"])
+        return no_answer.reason(pymysql.OperationalError(*answer["error"]), asked)
+
+
+def statement(sql, *arguments):
+    """A statement, whichever way it is broken into lines."""
+    return " ".join([*sql.split(), *map(repr, arguments)])
+
+
+def load(path):
+    """The runs of a recording."""
+    recorded = json.loads(path.read_text())
+    return [RecordedRun(run, recorded["statements"]) for run in recorded["runs"]]
