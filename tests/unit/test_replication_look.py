@@ -188,6 +188,18 @@ def test_a_server_that_stops_answering_leaves_what_is_known_already(look, replic
     assert "db2:3306 does not answer any more" in text
 
 
+def test_a_full_disk_makes_the_status_hang_and_is_told(look, replica):
+    replica.channel()
+    replica.failing = {"SHOW REPLICA STATUS": NoAnswerError("db2:3306 has not answered within 3 s")}
+    status, text = look()
+    assert status == 3
+    assert "has not answered within 3 s" in text
+    replica.processes = [{"command": "Slave_IO", "time": 9, "state": "Waiting for someone to free space"}]
+    status, text = look()
+    assert status == 2
+    assert "replication waits for disk space on db2:3306, and the replication status with it" in text
+
+
 def test_an_account_with_one_connection_costs_no_memory_and_no_verdict(look, replica):
     replica.channel(Replica_IO_Running="Connecting")
     replica.lets_in_again = False

@@ -9,7 +9,7 @@ from stallwatch.probes.replication import history, lag, status, telling, threads
 from stallwatch.probes.replication.gathering import Gathering
 from stallwatch.probes.replication.judged import Judged
 from stallwatch.reading import Fault, ProbeError, State
-from stallwatch.sources.mysql import MysqlError
+from stallwatch.sources.mysql import MysqlError, NoAnswerError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,7 +73,10 @@ class Judgement(NamedTuple):
 def judge(server: Server, asked: Asked, memory: dict[str, Any]) -> Judgement:
     """Judge every channel. Raises MysqlError where the status itself cannot be had."""
     facts = status.facts(server)
-    existing = status.channels(server)
+    try:
+        existing = status.channels(server)
+    except NoAnswerError as error:
+        return Judgement((), [_why_no_answer(server, error)])
     channels = [one for one in existing if asked.wants(one) and not threads.is_resting(one)]
     if not channels:
         return Judgement((), [_nothing_to_judge(server, asked, existing)])
@@ -102,6 +105,19 @@ def findings(server: Server, judgement: Judgement, asked: Asked) -> Iterator[Fin
     yield from judgement.asides
     if signals:
         yield from _of_server(server, signals, asked)
+
+
+def _why_no_answer(server: Server, error: NoAnswerError) -> Fault:
+    """Tell why the status hangs, if another connection sees it; else raise the error."""
+    try:
+        with server.again() as another:
+            full = status.waits_for_space(another)
+    except MysqlError:
+        full = False
+    if not full:
+        raise error
+    what = f"replication waits for disk space on {server.where}, and the replication status with it"
+    return Fault(State.CRITICAL, what, error.what, "free space where its relay logs are (relay_log, datadir)")
 
 
 def _nothing_to_judge(server: Server, asked: Asked, existing: Sequence[Channel]) -> Fault:

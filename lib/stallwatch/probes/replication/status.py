@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from stallwatch.probes.replication.channel import NOTHING_TO_APPLY, channel, finite
@@ -55,6 +56,10 @@ _REPLICATION_THREADS = """SELECT COMMAND AS command, TIME AS time, STATE AS stat
  FROM information_schema.PROCESSLIST WHERE USER = 'system user'"""
 
 
+_PATIENCE = 3.0  # seconds
+_NO_SPACE = re.compile(r"free space|disk space")  # MariaDB and MySQL 5.7; MySQL 8
+
+
 class Facts(NamedTuple):
     """What is asked of the server as a whole."""
 
@@ -73,14 +78,17 @@ class Appliers(NamedTuple):
 
 
 def channels(server: Server) -> list[Channel]:
-    """Ask for all channels; none: the server is no replica. Raises MysqlError."""
+    """Ask for all channels; none: the server is no replica. Raises MysqlError.
+
+    It waits with a receiver that waits for disk space (MariaDB 10.11.19), so only for a part of the time.
+    """
     first, *others = _statements(server.flavour)
     try:
-        rows = server.rows(first)
+        rows = server.rows(first, within=_PATIENCE)
     except UnknownStatementError:
         if not others:
             raise
-        rows = server.rows(*others)
+        rows = server.rows(*others, within=_PATIENCE)
     return [channel(row) for row in rows]
 
 
@@ -171,6 +179,12 @@ def only(server: Server, sql: str) -> Row:
     if len(rows) != 1:
         raise MysqlError(f"{server.where} gave {len(rows)} rows instead of one: asked {sql}")
     return rows[0]
+
+
+def waits_for_space(server: Server) -> bool:
+    """Look whether a receiver or applier waits until somebody frees disk space. Raises MysqlError."""
+    rows = server.rows(_REPLICATION_THREADS, within=1.0)
+    return any(_NO_SPACE.search(str(row["state"])) for row in rows)
 
 
 def _moment(value: Value) -> float | None:

@@ -1,0 +1,33 @@
+"""check_replication_lag on a replica whose relay log's disk is full: MariaDB's status hangs with the receiver."""
+
+import subprocess
+
+import pytest
+from replication_check import Check
+from replication_pair import Pair
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system with room for 4 MB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=4m,mode=777", "tmpfs", folder]
+    done = subprocess.run(mount, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"no file system can be mounted here: {done.stderr.strip()}")
+    yield folder
+    subprocess.run(["umount", "-l", folder], check=True)
+
+
+def test_a_full_disk_of_the_relay_log_is_told(small_disk, tmp_path):
+    with Pair(tmp_path / "pair", "mariadb", replica={"relay_log": small_disk / "relay"}) as pair:
+        check = Check(tmp_path)
+        assert check(pair).status == 0
+        with pair.source.session() as sql:
+            sql("CREATE TABLE lab.large (text LONGTEXT)")
+            for _ in range(6):
+                sql("INSERT INTO lab.large VALUES (REPEAT('x', 1000000))")
+        said = check.until(2, pair, seconds=60)
+        assert "replication waits for disk space on " in said.text
+        assert "free space where its relay logs are" in said.text
