@@ -80,12 +80,13 @@ def numbers(judged: Judged, label: str, *, few: bool) -> Iterator[Reading]:
     """Give the other numbers of a channel; in the perfdata if it is one of ``few``."""
     channel, found, evidence = judged.channel, judged.lag, judged.evidence
     asked = evidence.source
+    heard = found.contact_age if evidence.commits else None  # elsewhere it is known now and then
     given = (
         ("transport_lag", found.transport, "s", "from the source's commit to the relay log"),
         ("upstream_lag", found.upstream, "s", "before the direct source"),
         ("apply_lag", found.apply, "s", "from the relay log to the tables"),
         ("seconds_behind", _at_least_0(channel.seconds_behind), "s", "by the server's own Seconds_Behind"),
-        ("contact_age", found.contact_age, "s", "since the source was last heard of"),
+        ("contact_age", heard, "s", "since the source was last heard of"),
         ("slope", judged.trend.slope if judged.trend else None, "", "seconds of lag more in a second"),
         ("backlog", evidence.backlog, "", "transactions received and not applied"),
         ("missing", asked.missing if asked else None, "", "transactions of the source not applied here"),
