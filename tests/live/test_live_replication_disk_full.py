@@ -1,4 +1,4 @@
-"""check_replication_lag on a replica whose relay log's disk is full: MariaDB's status hangs with the receiver."""
+"""check_replication_lag on a replica whose relay log has no disk space: MariaDB's status hangs, too."""
 
 import subprocess
 

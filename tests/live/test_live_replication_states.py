@@ -64,7 +64,7 @@ def test_the_applier_was_stopped(pair, check):
         found = check.measured(pair, writer)
     assert found.said.status == 2
     assert (
-        f"replica of 127.0.0.1:{pair.link.port}: the applier was stopped by hand (no error); "
+        f"replica of 127.0.0.1:{pair.link.port}: the applier is stopped, without an error; "
         in found.said.text
     )
     assert start(pair, "SQL_THREAD") in found.said.text
@@ -78,7 +78,7 @@ def test_the_receiver_was_stopped(pair, check):
         time.sleep(3)
         found = check.measured(pair, writer)
     assert found.said.status == 2
-    assert "the receiver was stopped by hand (no error); " in found.said.text
+    assert "the receiver is stopped, without an error; " in found.said.text
     assert start(pair, "IO_THREAD") in found.said.text
     assert found.error < (1.5 if pair.kind == "mysql" else 3)
 
@@ -140,7 +140,9 @@ def test_one_channel_of_two_is_broken(own_pair, kind, check):
     pair.replica.stop_replication("east", "SQL_THREAD")
     said = check(pair)
     assert said.status == 2
-    assert said.text.startswith("REPLICATION_LAG CRITICAL - channel east: the applier was stopped by hand")
+    assert said.text.startswith(
+        "REPLICATION_LAG CRITICAL - channel east: the applier is stopped, without an error"
+    )
     assert said.number("lag") < 5
     assert check(pair, "--ignore-channel", "east").status == 0
     assert check(pair, "--channel", "east").status == 2
@@ -270,7 +272,9 @@ def test_thirty_channels(pair, check):
     said = check(pair)
     assert time.monotonic() - began < 8.5 + SLACK
     assert said.status == 2
-    assert re.match(r"REPLICATION_LAG CRITICAL - channel c(1[5-9]|2\d): the .* stopped by hand", said.text)
+    assert re.match(
+        r"REPLICATION_LAG CRITICAL - channel c(1[5-9]|2\d): the .* is stopped, without an error", said.text
+    )
     assert len(said.output.encode().split(b"\n")[0]) < 1024 or len(said.perfdata) >= 30
     assert "lag" in said.perfdata
     began = time.monotonic()

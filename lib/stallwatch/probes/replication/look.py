@@ -73,6 +73,8 @@ class Judgement(NamedTuple):
 def judge(server: Server, asked: Asked, memory: dict[str, Any]) -> Judgement:
     """Judge every channel. Raises MysqlError where the status itself cannot be had."""
     facts = status.facts(server)
+    if server.flavour.mariadb and status.waits_for_space(server):  # each question would hang there for good
+        return Judgement((), [_no_space(server, "it was not asked for: each question would hang with it")])
     try:
         existing = status.channels(server)
     except NoAnswerError as error:
@@ -116,8 +118,12 @@ def _why_no_answer(server: Server, error: NoAnswerError) -> Fault:
         full = False
     if not full:
         raise error
+    return _no_space(server, error.what)
+
+
+def _no_space(server: Server, why: str) -> Fault:
     what = f"replication waits for disk space on {server.where}, and the replication status with it"
-    return Fault(State.CRITICAL, what, error.what, "free space where its relay logs are (relay_log, datadir)")
+    return Fault(State.CRITICAL, what, why, "free space where its relay logs are (relay_log, datadir)")
 
 
 def _nothing_to_judge(server: Server, asked: Asked, existing: Sequence[Channel]) -> Fault:
@@ -182,8 +188,8 @@ def _explained(judged: Judged, signals: Signals, asked: Asked) -> Judged:
         return judged
     from stallwatch.probes.replication import causes
 
-    case = causes.Case(judged.evidence, judged.lag, judged.trend, signals)
     stopped = judged.standing.stopped
+    case = causes.Case(judged.evidence, judged.lag, judged.trend, signals, stopped)
     ages = [one.seconds for one in signals.backups if one.explains_stop(stopped) and one.seconds is not None]
     return judged._replace(causes=causes.explain(case), backup=max(ages, default=None))
 
@@ -207,14 +213,15 @@ def _of_server(server: Server, signals: Signals, asked: Asked) -> Iterator[Findi
 
 def _compared(reference: Opened, signals: Signals, asked: Asked) -> Finding:
     """Say what differs from a healthy replica, asked in the same way."""
-    from stallwatch.probes.replication.causes.reference import differences
+    from stallwatch.probes.replication.causes.reference import can_compare, differences
 
     try:
         with reference() as server:
             facts, channels = status.facts(server), status.channels(server)
             gathering = Gathering(server, facts, channels, history.Memory({}, facts, time.time()))
-            found = differences(signals, _signals(server, gathering.evidences(), asked))
+            theirs = _signals(server, gathering.evidences(), asked)
     except ProbeError as error:  # that is no trouble of this replica
         return Fault(State.OK, f"not compared with the reference: {error.what}")
-    differs = ", ".join(found) or "nothing differs by three times"
+    alike = "nothing differs by three times" if can_compare(signals, theirs) else "nothing could be compared"
+    differs = ", ".join(differences(signals, theirs)) or alike
     return Fault(State.OK, f"compared with {server.where}: {differs}")

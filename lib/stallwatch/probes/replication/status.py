@@ -182,7 +182,11 @@ def only(server: Server, sql: str) -> Row:
 
 
 def waits_for_space(server: Server) -> bool:
-    """Look whether a receiver or applier waits until somebody frees disk space. Raises MysqlError."""
+    """Look whether a receiver or applier waits until somebody frees disk space. Raises MysqlError.
+
+    SHOW ALL SLAVES STATUS then hangs until there is, even when its connection is gone: one a minute, and
+    max_connections is used up (10.11.19). Without PROCESS it is not seen.
+    """
     rows = server.rows(_REPLICATION_THREADS, within=1.0)
     return any(_NO_SPACE.search(str(row["state"])) for row in rows)
 

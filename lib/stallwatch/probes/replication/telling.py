@@ -152,9 +152,10 @@ def labels(all_judged: Sequence[Judged]) -> dict[str, str]:
 
 def _why(judged: Judged) -> Iterator[str]:
     if judged.causes:
-        first, *others = (one.what for one in judged.causes)
-        yield f"cause: {first}" if judged.is_worth_explaining else f"seen here: {first}"
-        yield from _also(others)
+        first, *others = judged.causes
+        explains = "cause" if first.explains else "beside it"
+        yield f"{explains if judged.is_worth_explaining else 'seen here'}: {first.what}"
+        yield from _also([one.what for one in others])
 
 
 def _also(others: Sequence[str]) -> Iterator[str]:
@@ -165,4 +166,4 @@ def _also(others: Sequence[str]) -> Iterator[str]:
 
 
 def _advice(judged: Judged) -> str:
-    return judged.causes[0].advice if judged.causes else ""
+    return next((one.advice for one in judged.causes if one.explains), "")

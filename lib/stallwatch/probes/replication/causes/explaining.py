@@ -14,7 +14,7 @@ from stallwatch.probes.replication.causes.rules import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from stallwatch.probes.replication.causes.case import Case, Cause
 
@@ -70,8 +70,11 @@ _IMPLIED = {
 def explain(case: Case) -> list[Cause]:
     """Give the causes that the rules find, strongest first, without those that a stronger one implies."""
     found = [cause for rule in RULES if (cause := rule(case))]
-    implied = {one for cause in found for one in _IMPLIED.get(cause.rule, ())}
-    return sorted((one for one in found if one.rule not in implied), key=_rank)
+    return sorted((one for one in found if not _is_implied(one, found)), key=_rank)
+
+
+def _is_implied(cause: Cause, found: Sequence[Cause]) -> bool:
+    return any(cause.rule in _IMPLIED.get(one.rule, ()) and one.score > cause.score for one in found)
 
 
 def _rank(cause: Cause) -> tuple[bool, bool, float]:

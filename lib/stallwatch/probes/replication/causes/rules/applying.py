@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _READ_PER_SECOND = 100_000
 _READ_PER_CHANGE = 1000
-_LONG = 60.0  # seconds for one transaction
+_LONG = 5.0  # seconds; of the lag it has to be half as well
 _WAIT, _SUCH = "wait for it", "such transactions on the source"
 _PARALLEL_BY_DEFAULT = (8, 0, 27)  # MySQL: commits stay in order, and not only schemas are apart
 _CORE = 90.0  # per cent of a processor

@@ -41,7 +41,7 @@ def r11_redo_full(case: Case) -> Cause | None:
     if written := case.signals.redo_rate:
         what += f", it holds {say_duration(fullest.stall / written)} of writes"
     worst = fullest.fill >= redo.FULL or bool(waits)
-    return Cause("R11", 85 if worst else 75, what, _larger(case))
+    return Cause("R11", 83 if worst else 75, what, _larger(case))
 
 
 def _larger(case: Case) -> str:
