@@ -35,7 +35,8 @@ _NO_PROCESSES = "without the process list a dead link may not show"
 class Gathering:
     """What is known about the lag of some channels. What is denied costs accuracy, not the lag.
 
-    ``asides`` tells what could not be asked. Raises MysqlError where the server does not answer any more.
+    ``asides`` tells what could not be asked, ``denied`` for want of a privilege.
+    Raises MysqlError where the server does not answer any more.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class Gathering:
         others: Sequence[Channel] = (),
     ) -> None:
         self.asides: list[Finding] = []
+        self.denied: list[Finding] = []
         self._server = server
         self._facts = facts
         self._channels = channels
@@ -84,7 +86,8 @@ class Gathering:
         except MysqlError as error:
             if isinstance(error, NoAnswerError) and not error.number:
                 raise  # nothing else can be asked any more, either
-            self.asides.append(Fault(State.OK, without, _why(error), error.advice))
+            asides = self.denied if isinstance(error, DeniedError) else self.asides
+            asides.append(Fault(State.OK, without, _why(error), error.advice))
             return otherwise
 
     def _look_at_appliers(self) -> Appliers:

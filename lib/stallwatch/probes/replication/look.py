@@ -68,6 +68,7 @@ class Judgement(NamedTuple):
 
     channels: Sequence[Judged]
     asides: Sequence[Finding] = ()
+    denied: Sequence[Finding] = ()  # which the search for causes tells, too
 
 
 def judge(server: Server, asked: Asked, memory: dict[str, Any]) -> Judgement:
@@ -93,7 +94,7 @@ def judge(server: Server, asked: Asked, memory: dict[str, Any]) -> Judgement:
     judged = [_remembered(_judged(one, remembered), remembered) for one in gathering.evidences()]
     judged.sort(key=lambda one: one.gravity, reverse=True)
     asked.so_far(_told(judged, asked))
-    return Judgement(judged, [*remembered.problems, *gathering.asides])
+    return Judgement(judged, [*remembered.problems, *gathering.asides], gathering.denied)
 
 
 def findings(server: Server, judgement: Judgement, asked: Asked) -> Iterator[Finding]:
@@ -105,6 +106,8 @@ def findings(server: Server, judgement: Judgement, asked: Asked) -> Iterator[Fin
         judged = [_explained(one, signals, asked) for one in judged]
     yield from _told(judged, asked)
     yield from judgement.asides
+    if signals is None or not signals.missing:
+        yield from judgement.denied
     if signals:
         yield from _of_server(server, signals, asked)
 

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from stallwatch.probes.replication.causes.statement import Row, Statement
+    from stallwatch.probes.replication.privileges import Privilege
     from stallwatch.sources.mysql.server import Server
 
 LONGEST = 2.0  # seconds that one signal may take
@@ -22,11 +23,17 @@ class Asking:
         self.missing: dict[str, str] = {}  # a sentence for each GRANT that is missing
         self._trace = trace
         self._useless: set[str] = set()
+        self._switched_off: set[Privilege] = set()
         self.is_connected = True
+
+    def switch_off(self, needs: Privilege) -> None:
+        """Ask nothing more that needs this: it would show nothing, and nobody misses it."""
+        self._switched_off.add(needs)
 
     def rows(self, statement: Statement, *arguments: object) -> list[Row]:
         """Ask; nothing comes back of what is denied, not there, or takes too long."""
-        if statement.sql in self._useless or not self.is_connected:
+        off = statement.needs in self._switched_off
+        if off or statement.sql in self._useless or not self.is_connected:
             return []
         try:
             return list(self.server.rows(statement.sql, *arguments, within=LONGEST))

@@ -19,6 +19,7 @@ from stallwatch.probes.replication.causes import (
 from stallwatch.probes.replication.causes.asking import Asking
 from stallwatch.probes.replication.causes.signals import Host, Look, Signals
 from stallwatch.probes.replication.causes.tables import keyless
+from stallwatch.probes.replication.privileges import PERFORMANCE_SCHEMA
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ def gather(
     """
     asking = Asking(server, trace)
     known = settings.settings(asking)
+    if known.get("performance_schema") == "OFF":  # MariaDB's default
+        asking.switch_off(PERFORMANCE_SCHEMA)
     threads = processes.threads(asking)
     place = _Place(known, threads) if server.local and _runs_here(known) else None
     applying = any(one.channel.applier.runs for one in evidences)

@@ -18,6 +18,7 @@ _NAMES = (
     "innodb_log_file_size",
     "innodb_log_files_in_group",
     "innodb_redo_log_capacity",
+    "performance_schema",
     "pid_file",
     "port",
     "read_only",

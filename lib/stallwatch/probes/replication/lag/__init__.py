@@ -48,10 +48,13 @@ class Lag(NamedTuple):
 
 
 def _never_connected(seen: View) -> Figure | None:
-    """Tell that nothing is known of a source that was never reached: MySQL 9.7.2 says 0 seconds behind."""
-    channel, commits = seen.channel, seen.evidence.commits
-    known = channel.source_id or (commits and commits.queued_at) or seen.evidence.before
-    return None if channel.receiver.runs or known else _UNKNOWN
+    """Tell that nothing is known of a source that was not reached yet, as after a change of source.
+
+    MySQL 9.7.2 says 0 seconds behind, and the times of the threads count from their own start.
+    """
+    commits = seen.evidence.commits
+    known = (commits and commits.queued_at) or seen.evidence.before or seen.works
+    return None if seen.channel.receiver.runs or known else _UNKNOWN
 
 
 _UNKNOWN = Figure(None, 0.0, None, "")

@@ -17,6 +17,8 @@ _BEFORE = re.compile(
     r"Worker \d+ failed executing transaction '[^']*' at (source|master) log [^;]*; ?"
     r"|Got fatal error \d+ from (source|master) when reading data from binary log: ?"
 )
+# Before what matters both families say where to, how often and how many times (MariaDB 10.11, MySQL 9.7).
+_PREAMBLE = re.compile(r"^[Ee]rror connecting to .*?[Mm]essage: ", re.DOTALL)
 # The place in the logs, and the statement with its values: both are on the server to be read.
 _AFTER = re.compile(r"(,? Error_code: |[.,;]? ?(Default database: |(on )?[Qq]uery: ?')).*", re.DOTALL)
 _LETTERS = 120  # of the server's own words
@@ -105,7 +107,7 @@ def r3_receiver_down(case: Case) -> Cause | None:
     if receiver.runs:
         return None
     if receiver.errno:
-        text = _in_short(receiver.error)
+        text = _in_short(_PREAMBLE.sub("", receiver.error, count=1))
         advice = receiver_errors.advice(receiver.errno, receiver.error)
         doing = "stopped with" if receiver.running == "No" else "cannot reach the source:"
         return Cause("R3", 95, f"the receiver {doing} error {receiver.errno}: {text}", advice)
