@@ -18,7 +18,7 @@ _BEFORE = re.compile(
     r"|Got fatal error \d+ from (source|master) when reading data from binary log: ?"
 )
 # Before what matters both families say where to, how often and how many times (MariaDB 10.11, MySQL 9.7).
-_PREAMBLE = re.compile(r"^[Ee]rror connecting to .*?[Mm]essage: ", re.DOTALL)
+_PREAMBLE = re.compile(r"^[Ee]rror (?:re)?connecting to .*?[Mm]essage: ", re.DOTALL)
 # The place in the logs, and the statement with its values: both are on the server to be read.
 _AFTER = re.compile(r"(,? Error_code: |[.,;]? ?(Default database: |(on )?[Qq]uery: ?')).*", re.DOTALL)
 _LETTERS = 120  # of the server's own words
