@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from stallwatch.options.port import port
 from stallwatch.units import NotUnderstoodError
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
@@ -15,13 +16,12 @@ if TYPE_CHECKING:
     from stallwatch.sources.jmx import Server, Target
 
 PASSWORD = "STALLWATCH_JMX_PASSWORD"  # noqa: S105 - the name of an environment variable
-_LARGEST_PORT = 65535
 
 
 def add(check: Check) -> None:
     """Add the options; ``connect`` uses them."""
     check.option("-H", "--hostname", metavar="HOST", help="the JVM's host (default: localhost)")
-    check.option("-P", "--port", type=_port, metavar="PORT", help="its JMX port, as 7199 for Cassandra")
+    check.option("-P", "--port", type=port, metavar="PORT", help="its JMX port, as 7199 for Cassandra")
     check.option(
         "-U", "--url", metavar="URL", help="both in one: service:jmx:rmi:///jndi/rmi://HOST:PORT/NAME"
     )
@@ -37,7 +37,7 @@ def add(check: Check) -> None:
     check.option("--insecure", action="store_true", help="take any certificate: anybody may be the server")
     about = 'host of the RMI port; "stub" for what the server says (default: that of the registry)'
     check.option("--rmi-host", metavar="HOST", help=about)
-    check.option("--rmi-port", type=_port, metavar="PORT", help="RMI port (default: what the server says)")
+    check.option("--rmi-port", type=port, metavar="PORT", help="RMI port (default: what the server says)")
     check.option("--via", choices=["rmi", "jmxquery"], default="rmi", help="speak RMI ourselves, or run Java")
     check.option("--java", default="java", metavar="COMMAND", help="Java and its options, for --via jmxquery")
     check.asks_server()
@@ -107,9 +107,3 @@ def _password(check: Check, options: Namespace) -> str | None:
     except (OSError, UnicodeError) as error:
         why = getattr(error, "strerror", None) or "is no text"
         check.parser.error(f"--password-file {options.password_file}: {why}")
-
-
-def _port(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and 0 < int(text) <= _LARGEST_PORT):
-        raise NotUnderstoodError(f'"{text}" is not a port: write a number from 1 to {_LARGEST_PORT}')
-    return int(text)

@@ -6,6 +6,7 @@ import os
 import re
 import stat
 
+from stallwatch.options.port import port
 from stallwatch.units import NotUnderstoodError
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
@@ -32,8 +33,6 @@ _KNOWN = (
     "ssl-capath", "ssl-cert", "ssl-key", "ssl-verify-server-cert",
 )  # fmt: skip
 _PLACE = r"(?:\[(?P<ipv6>[^\[\]]+)\]|(?P<host>[^\[\]:\s]+))(?::(?P<port>\d{1,5}))?"
-_PORT = 3306
-_LARGEST_PORT = 65535
 _LONGEST_LINE = 4096
 _LOCAL = (None, "", "localhost")
 _NO = ("0", "off", "false", "no", "disabled")
@@ -43,7 +42,7 @@ def add(check: Check) -> None:
     """Add the options; ``connect`` uses them."""
     about = "the server's host (default: localhost: its socket, as long as no port is given)"
     check.option("-H", "--hostname", metavar="HOST", help=about)
-    check.option("-P", "--port", type=_port, metavar="PORT", help="its TCP port (default: 3306)")
+    check.option("-P", "--port", type=port, metavar="PORT", help="its TCP port (default: 3306)")
     check.option("-S", "--socket", metavar="PATH", help="the socket of a server on this host")
     check.option("-u", "--username", metavar="USER", help="log in as this user (default: who we are here)")
     check.option("-p", "--password", help="its password, which others can then see in the process list")
@@ -167,12 +166,11 @@ def _password(options: Namespace) -> str | None:
 
 def _target(check: Check, given: Given) -> Target:
     from stallwatch.sources import mysql
+    from stallwatch.sources.mysql.target import PORT
 
     check.secret(given.get("password"))
-    host, port = given.get("host") or "localhost", _port(given.get("port") or str(_PORT))
-    return mysql.Target(
-        host, port, given.get("socket"), given.get("user"), given.get("password"), _tls(given)
-    )
+    host, at = given.get("host") or "localhost", port(given.get("port") or str(PORT))
+    return mysql.Target(host, at, given.get("socket"), given.get("user"), given.get("password"), _tls(given))
 
 
 def _tls(given: Given) -> Tls:
@@ -208,12 +206,6 @@ def _mode(text: str) -> str:
     if text.upper() not in MODES:
         raise NotUnderstoodError(f'"{text}" is no --ssl-mode: write one of {", ".join(MODES)}')
     return text.upper()
-
-
-def _port(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and 0 < int(text) <= _LARGEST_PORT):
-        raise NotUnderstoodError(f'"{text}" is not a port: write a number from 1 to {_LARGEST_PORT}')
-    return int(text)
 
 
 def _host_and_port(text: str) -> tuple[str, str | None]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 PORT = 3306
-PORTS = range(1, 65536)
 
 # As the mysql client names them; each wants all that those before it want.
 MODES = ("DISABLED", "PREFERRED", "REQUIRED", "VERIFY_CA", "VERIFY_IDENTITY")
