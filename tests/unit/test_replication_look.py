@@ -271,6 +271,14 @@ def test_labels_stay_whoever_is_worse(look, replica):
     assert "a_b_2_lag=9s" in later
 
 
+def test_only_names_that_read_the_same_are_numbered(look, replica):
+    for name in ("a b c", "a_b", "a"):
+        replica.channel(name)
+    _, text = look()
+    for label in ("a_b_c_lag=", "a_b_lag=", "a_lag="):
+        assert f" {label}" in text
+
+
 def test_the_recovery_of_a_group_that_is_over_is_no_alert(look, replica):
     replica.channel("east")
     replica.channel("group_replication_recovery", Replica_IO_Running="No", Replica_SQL_Running="No")

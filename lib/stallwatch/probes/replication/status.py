@@ -54,8 +54,6 @@ _APPLIED = """, APPLYING_TRANSACTION AS applying,
 
 _REPLICATION_THREADS = """SELECT COMMAND AS command, TIME AS time, STATE AS state
  FROM information_schema.PROCESSLIST WHERE USER = 'system user'"""
-
-
 _PATIENCE = 3.0  # seconds
 _NO_SPACE = re.compile(r"free space|disk space")  # MariaDB and MySQL 5.7; MySQL 8
 

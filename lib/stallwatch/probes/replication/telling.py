@@ -143,10 +143,12 @@ def labels(all_judged: Sequence[Judged]) -> dict[str, str]:
     Names that differ only in what a label may not have are numbered, in the order of the names.
     """
     found: dict[str, str] = {}
+    taken: list[str] = []
     for name in sorted(judged.channel.name for judged in all_judged):
-        plain_name = re.sub(r"[^A-Za-z0-9_.]", "_", name)
-        taken = sum(one.startswith(plain_name) and one != "" for one in found.values())
-        found[name] = f"{plain_name}_{taken + 1}_" if taken else f"{plain_name}_"
+        written = re.sub(r"[^A-Za-z0-9_.]", "_", name)
+        taken.append(written)
+        copy = taken.count(written)
+        found[name] = f"{written}_{copy}_" if copy > 1 else f"{written}_"
     return found | {"": ""}
 
 
