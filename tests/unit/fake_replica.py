@@ -94,7 +94,7 @@ class FakeReplica:
         return self._answer(sql)
 
     def _answer(self, sql):
-        facts = {"now": self.now, "id": 7, "net_timeout": 60, "read_only": 1}
+        facts = {"now": self.now, "id": 7, "net_timeout": 60}
         answers = {
             "AS net_timeout": [facts],
             "LIKE 'Uptime'": [{"Variable_name": "Uptime", "Value": str(self.uptime)}],

@@ -15,7 +15,7 @@ ROW = {
     "Source_Log_File": "bin.000001", "Read_Source_Log_Pos": 500, "Slave_received_heartbeats": 3,
 }  # fmt: skip
 EAST = channel(ROW)
-FACTS = Facts(now=0.0, server_id=7, uptime=1000.0, net_timeout=60.0, read_only=True)
+FACTS = Facts(now=0.0, server_id=7, uptime=1000.0, net_timeout=60.0)
 
 
 class Looks:

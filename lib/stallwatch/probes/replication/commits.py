@@ -38,8 +38,7 @@ class Commits(NamedTuple):
     queueing_commit: float | None  # of what is being received; None as well from a source older than MySQL 8
     coordinator_commit: float | None  # of what the coordinator hands out now
     workers: tuple[Worker, ...]
-    receiver_thread: int | None = None  # THREAD_ID
-    coordinator_thread: int | None = None
+    coordinator_thread: int | None = None  # THREAD_ID
     queueing: str = ""  # GTID of what is being received
 
     @property

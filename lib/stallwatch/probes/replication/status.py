@@ -24,10 +24,9 @@ _REPLICA = (8, 0, 22)  # SHOW REPLICA STATUS and its columns are known from here
 _REPLICA_NET_TIMEOUT = (8, 0, 26)
 _COMMIT_MOMENTS = (8, 0, 0)
 
-_FACTS = """SELECT UNIX_TIMESTAMP(NOW(6)) AS now, @@server_id AS id, @@global.{net_timeout} AS net_timeout,
- @@global.read_only AS read_only"""
+_FACTS = "SELECT UNIX_TIMESTAMP(NOW(6)) AS now, @@server_id AS id, @@global.{net_timeout} AS net_timeout"
 
-_RECEIVERS = """SELECT c.CHANNEL_NAME AS channel, UNIX_TIMESTAMP(NOW(6)) AS now, c.THREAD_ID AS thread,
+_RECEIVERS = """SELECT c.CHANNEL_NAME AS channel, UNIX_TIMESTAMP(NOW(6)) AS now,
  c.COUNT_RECEIVED_HEARTBEATS AS heartbeats, UNIX_TIMESTAMP(c.LAST_HEARTBEAT_TIMESTAMP) AS last_heartbeat,
  k.HEARTBEAT_INTERVAL AS heartbeat_period{moments}
  FROM performance_schema.replication_connection_status c{coordinators}
@@ -65,7 +64,6 @@ class Facts(NamedTuple):
     server_id: int
     uptime: float  # seconds
     net_timeout: float  # seconds after which a receiver gives a silent source up
-    read_only: bool
 
 
 class Appliers(NamedTuple):
@@ -108,7 +106,6 @@ def facts(server: Server) -> Facts:
         server_id=_count(row["id"]),
         uptime=finite(uptime["Value"]) or 0.0,
         net_timeout=finite(row["net_timeout"]) or 0.0,
-        read_only=str(row["read_only"]) in {"1", "ON"},
     )
 
 
@@ -141,7 +138,6 @@ def _commits(row: Row, workers: Iterable[Row]) -> Commits:
         coordinator_commit=_moment(row.get("coordinator_commit")),
         workers=tuple(_worker(one) for one in workers if one["channel"] == row["channel"]),
         queueing=str(row.get("queueing") or ""),
-        receiver_thread=_count(row["thread"]) or None,
         coordinator_thread=_count(row.get("coordinator")) or None,
     )
 
