@@ -181,7 +181,7 @@ def waits_for_space(server: Server) -> bool:
     SHOW ALL SLAVES STATUS then hangs until there is, even when its connection is gone: one a minute, and
     max_connections is used up (10.11.19). Without PROCESS it is not seen.
     """
-    rows = server.rows(_REPLICATION_THREADS, within=1.0)
+    rows = server.rows(_REPLICATION_THREADS, within=_PATIENCE)
     return any(_NO_SPACE.search(str(row["state"])) for row in rows)
 
 
