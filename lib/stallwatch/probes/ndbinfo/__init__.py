@@ -1,0 +1,4 @@
+"""What the probes of NDB Cluster share that read ndbinfo: whom it tells of, and what changed since.
+
+Facts of ndbinfo are of the 9.7.2 source and of a real cluster of that version, unless said otherwise.
+"""

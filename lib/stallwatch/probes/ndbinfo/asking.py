@@ -1,0 +1,119 @@
+"""ndbinfo, one small statement at a time: a missing row is never taken for health."""
+
+from __future__ import annotations
+
+import re
+import time
+
+from stallwatch.reading import ProbeError
+from stallwatch.sources.mysql import DeniedError, MysqlError
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from stallwatch.deadline import Deadline
+    from stallwatch.sources.mysql import Server, Value
+
+    Row = dict[str, Value]
+
+_AGAIN = 1.0  # seconds until the data nodes are asked again that have not answered
+# HA_ERR_NO_CONNECTION: a data node ended while it was asked, or none is connected. NDB's own 4009 is the
+# same: "Cluster Failure".
+_LOST = re.compile(r"\b(?:157|4009)\b")
+_GOT_ERROR = (1296, 1297)  # ER_GET_ERRMSG, ER_GET_TEMPORARY_ERRMSG: an error of NDB's own
+_DATA_NODES, _READY = "Ndb_number_of_data_nodes", "Ndb_number_of_ready_data_nodes"
+_ACCOUNT = re.compile(r"TO ('.*)$")
+
+
+class ClusterDownError(ProbeError):
+    """No data node is connected to the SQL node: nothing can be told of any."""
+
+
+class Ndbinfo:
+    """The ndbinfo of one SQL node. ``where`` names it."""
+
+    def __init__(self, server: Server, deadline: Deadline) -> None:
+        self.where = server.where
+        self.deadline = deadline
+        self._server = server
+
+    def rows(self, sql: str, *arguments: object) -> list[Row]:
+        """Give the rows of a statement, which may be none; raises a ProbeError.
+
+        A data node that ends meanwhile fails the statement once (measured: one in 300): it is asked again.
+        """
+        try:
+            return self._rows(sql, arguments)
+        except MysqlError as error:
+            if not _is_lost(error):
+                raise
+        self._must_be_up()
+        self.deadline.doing = f"waiting for the data nodes of {self.where}"
+        time.sleep(min(_AGAIN, self.deadline.left() / 4))
+        try:
+            return self._rows(sql, arguments)
+        except MysqlError as error:
+            if _is_lost(error):
+                self._must_be_up()
+            raise
+
+    def some(self, sql: str, *arguments: object) -> list[Row]:
+        """Give the rows of a statement that has some on every cluster that is up; raises why it has none."""
+        if rows := self.rows(sql, *arguments):
+            return rows
+        raise self._reason_for_nothing(sql)
+
+    def status(self) -> tuple[int, int | None]:
+        """Tell how many data nodes are configured, and how many are ready: what mysqld knows by itself.
+
+        Raises ClusterDownError if none is ready, a ProbeError if this server is no SQL node.
+        """
+        answer = self._server.rows("SHOW GLOBAL STATUS LIKE 'Ndb_number_of_%'")
+        numbers = {str(row["Variable_name"]): int(str(row["Value"])) for row in answer}
+        if not numbers.get(_DATA_NODES):
+            raise ProbeError(
+                f"{self.where} is no SQL node of an NDB Cluster: it knows of no data nodes",
+                "ask a mysqld that runs with --ndbcluster, see SHOW ENGINES",
+            )
+        ready = numbers.get(_READY)
+        if ready == 0:
+            all_of_them = numbers[_DATA_NODES]
+            raise ClusterDownError(
+                f"cluster down: none of {all_of_them} data nodes is connected to {self.where}",
+                "ndb_mgm -e show tells which run; the end of their ndb_N_out.log, why they do not",
+            )
+        return numbers[_DATA_NODES], ready
+
+    def _must_be_up(self) -> None:
+        self.status()
+
+    def _rows(self, sql: str, arguments: tuple[object, ...]) -> list[Row]:
+        try:
+            return self._server.rows(sql, *arguments)
+        except DeniedError as error:
+            if "ndbinfo" not in error.grant:
+                raise
+            account = next(iter(_ACCOUNT.findall(error.advice)), "the user")
+            raise DeniedError(
+                error.what, f"GRANT SELECT ON ndbinfo.* TO {account}", error.number, "SELECT on ndbinfo.*"
+            ) from None
+
+    def _reason_for_nothing(self, sql: str) -> ProbeError:
+        """Say why a table is empty: ndbinfo says so in a note (offline, data nodes not upgraded yet)."""
+        notes = "; ".join(_notes(self._server))
+        table = next(iter(re.findall(r"\bndbinfo\.(\w+)", sql)), "ndbinfo")
+        advice = ""
+        if "ndbinfo_offline" in notes:
+            advice = "SET GLOBAL ndbinfo_offline = 0, unless somebody upgrades it right now"
+        said = f": {notes}" if notes else ", and no data node answers it"
+        return ProbeError(f"{self.where} has no rows in ndbinfo.{table}{said}", advice)
+
+
+def _notes(server: Server) -> Iterator[str]:
+    for row in server.rows("SHOW WARNINGS"):
+        yield str(row.get("Message", ""))
+
+
+def _is_lost(error: MysqlError) -> bool:
+    return error.number in _GOT_ERROR and bool(_LOST.search(error.what))

@@ -1,0 +1,116 @@
+"""The data nodes of a cluster: who is expected, who answers."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from stallwatch.probes.ndbinfo.words import named
+from stallwatch.reading import Fault, State
+from stallwatch.sources.mysql import MissingTableError
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from stallwatch.probes.ndbinfo.asking import Ndbinfo, Row
+
+STARTED = "STARTED"
+_REMEMBERED = "data_nodes"
+
+
+class Node(NamedTuple):
+    """A data node that answers."""
+
+    id: int
+    uptime: int  # seconds
+    status: str  # STARTED, STARTING, SHUTTING_DOWN, ... (view ndbinfo.nodes)
+    start_phase: int
+    config_generation: int | None  # counts changes of the configuration; not before 7.1.10
+
+    @property
+    def is_started(self) -> bool:
+        """Whether it takes part in all that the cluster does."""
+        return self.status == STARTED
+
+
+class Cluster(NamedTuple):
+    """The data nodes of one cluster."""
+
+    where: str  # the SQL node that was asked
+    nodes: dict[int, Node]  # those that answer
+    expected: tuple[int, ...]  # those that are configured, as far as their ids are known
+    unnamed: int = 0  # more that are missing, whose ids nobody has told
+
+    @property
+    def started(self) -> tuple[int, ...]:
+        """Those that have rows in every table."""
+        return tuple(sorted(node.id for node in self.nodes.values() if node.is_started))
+
+    @property
+    def starting(self) -> tuple[int, ...]:
+        """Those that answer and do not take part yet, or not any more."""
+        return tuple(sorted(node.id for node in self.nodes.values() if not node.is_started))
+
+    @property
+    def missing(self) -> tuple[int, ...]:
+        """Those that do not answer: down, or starting and not far enough yet."""
+        return tuple(sorted(set(self.expected) - set(self.nodes)))
+
+    def asides(self) -> Iterator[Fault]:
+        """Say whom a verdict is not about: rows of a node that does not answer are simply not there."""
+        missing = len(self.missing) + self.unnamed
+        if self.unnamed:
+            total = len(self.expected) + self.unnamed
+            yield Fault(State.OK, f"{missing} of {total} data nodes do not answer: judged without them")
+        elif missing:
+            do, it = ("do not", "them") if missing > 1 else ("does not", "it")
+            yield Fault(State.OK, f"{named(self.missing)} {do} answer: judged without {it}")
+        if self.starting:
+            each = (f"node {one} is {_spoken(self.nodes[one].status)}" for one in self.starting)
+            yield Fault(State.OK, ", ".join(each))
+
+
+def look(ndbinfo: Ndbinfo, memory: dict[str, Any]) -> Cluster:
+    """Find out who is there; ``memory`` keeps the ids of data nodes for versions that do not tell them.
+
+    Raises ClusterDownError, or another ProbeError that says why nobody can be judged.
+    """
+    configured, _ = ndbinfo.status()
+    answering = [_node(row) for row in ndbinfo.some("SELECT * FROM ndbinfo.nodes")]
+    nodes = {node.id: node for node in answering}
+    known = _configured(ndbinfo) or _remembered(memory)
+    if len(known | set(nodes)) > configured:  # one was taken out of the configuration since
+        known = set(nodes)
+    expected = sorted(known | set(nodes))
+    memory[_REMEMBERED] = expected
+    return Cluster(ndbinfo.where, nodes, tuple(expected), max(0, configured - len(expected)))
+
+
+def _configured(ndbinfo: Ndbinfo) -> set[int]:
+    """Give the ids of all configured data nodes; none where that cannot be asked, before 7.5.7."""
+    try:
+        rows = ndbinfo.rows("SELECT DISTINCT node_id FROM ndbinfo.config_nodes WHERE node_type = 'NDB'")
+    except MissingTableError:
+        return set()
+    return {int(str(row["node_id"])) for row in rows}
+
+
+def _remembered(memory: dict[str, Any]) -> set[int]:
+    kept = memory.get(_REMEMBERED)
+    return {node for node in kept if isinstance(node, int)} if isinstance(kept, list) else set()
+
+
+def _node(row: Row) -> Node:
+    generation = row.get("config_generation")
+    return Node(
+        id=int(str(row["node_id"])),
+        uptime=int(str(row["uptime"])),
+        status=str(row["status"]),
+        start_phase=int(str(row["start_phase"])),
+        config_generation=None if generation is None else int(str(generation)),
+    )
+
+
+def _spoken(status: str) -> str:
+    return status.lower().replace("_", " ")

@@ -1,0 +1,22 @@
+"""What an account needs to read ndbinfo, and what is not seen without: grants.sql is made from it.
+
+Tried out on MySQL NDB Cluster 9.7.2: the views of ndbinfo run with the rights of whoever asks, so the
+tables behind them (ndb$...) have to be readable, too.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Privilege(NamedTuple):
+    """A privilege, and what it shows."""
+
+    grant: str
+    shows: str
+
+
+NDBINFO = Privilege("SELECT ON ndbinfo.*", "all that data nodes tell, without which all is unknown")
+PROCESS = Privilege("PROCESS", "how full tablespaces are (ndbinfo.files), and whose connection a lock holds")
+
+ON_SQL_NODE = (NDBINFO, PROCESS)

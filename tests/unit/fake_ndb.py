@@ -1,0 +1,144 @@
+"""An SQL node of an NDB Cluster that answers statements on ndbinfo from rows that a test sets.
+
+SQLite works the statements out: sums, groups and limits are the real ones. What is not standard SQL
+(SHOW ...) is answered here.
+"""
+
+import sqlite3
+
+from stallwatch.deadline import Deadline
+from stallwatch.sources.mysql import DeniedError, Flavour, MissingTableError, MysqlError
+
+NOW = 1_795_000_000.0
+LOST = "Got error 157 'Connection to NDB failed' from NDBINFO"
+OFFLINE = (
+    "'NDBINFO' has been started in offline mode since the 'NDBCLUSTER' engine is disabled or "
+    "@@global.ndbinfo_offline is turned on - no rows can be returned"
+)
+
+
+class FakeNdb:
+    """Server's methods, with ``tables`` of ndbinfo as lists of rows that may be changed.
+
+    A healthy cluster with the data nodes 3 and 4; a test adds the tables that its probe reads.
+    """
+
+    def __init__(self, nodes=(3, 4), where="sql1:3306"):
+        self.where = where
+        self.flavour = Flavour("MySQL", (9, 7, 2), "MySQL 9.7.2-cluster")
+        self.local = False
+        self.status = {"Ndb_number_of_data_nodes": len(nodes), "Ndb_number_of_ready_data_nodes": len(nodes)}
+        self.status |= {"Ndb_config_from_host": "mgm1", "Ndb_config_from_port": 1186}
+        self.tables = {
+            "nodes": [
+                {
+                    "node_id": node,
+                    "uptime": 5000,
+                    "status": "STARTED",
+                    "start_phase": 0,
+                    "config_generation": 1,
+                }
+                for node in nodes
+            ],
+            "config_nodes": [
+                {"reporting_node_id": one, "node_id": node, "node_type": kind, "node_hostname": "host"}
+                for one in nodes
+                for node, kind in [(1, "MGM"), *((node, "NDB") for node in nodes), (51, "API")]
+            ],
+        }
+        self.columns = {}  # table -> names, of a table without rows
+        self.now = NOW
+        self.variables = {}  # of @@name
+        self.notes = []  # what SHOW WARNINGS says
+        self.denied = set()  # tables that the account may not read
+        self.lost = 0  # how often a statement on ndbinfo fails because a data node ends meanwhile
+        self.failing = {}  # part of a statement -> the error that comes back
+        self.asked = []
+        self.deadline = Deadline(8)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def close(self):
+        """As the server's."""
+
+    def node(self, node):
+        """The row of a data node in ndbinfo.nodes, to be changed."""
+        return next(row for row in self.tables["nodes"] if row["node_id"] == node)
+
+    def end(self, node):
+        """Let a data node be down: its rows are simply missing."""
+        for table, rows in self.tables.items():
+            self.columns.setdefault(table, list(rows[0]) if rows else ["node_id"])
+            of = "reporting_node_id" if table in ("config_nodes", "processes", "certificates") else "node_id"
+            self.tables[table] = [row for row in rows if row.get(of) != node]
+        self.status["Ndb_number_of_ready_data_nodes"] -= 1
+
+    def later(self, seconds=60):
+        """Let time go by, for us and for the data nodes."""
+        self.now += seconds
+        for row in self.tables["nodes"]:
+            row["uptime"] += seconds
+
+    def restart(self, node, uptime=20):
+        """Let a data node have started anew so many seconds ago: its counters are up to the test."""
+        self.node(node)["uptime"] = uptime
+
+    def rows(self, sql, *arguments, within=None):
+        """As the server's."""
+        self.asked.append(sql)
+        for part, error in self.failing.items():
+            if part in sql:
+                raise error
+        words = sql.split()
+        if words[0] == "SHOW":
+            return self._shown(words)
+        if "@@" in sql and "FROM" not in words:
+            return [{name: self.variables[name.removeprefix("@@")] for name in words[1].split(",")}]
+        return self._selected(sql, arguments)
+
+    def _shown(self, words):
+        if words[1] == "WARNINGS":
+            return [{"Level": "Note", "Code": 1, "Message": note} for note in self.notes]
+        pattern = words[-1].strip("'").rstrip("%").replace("\\", "")
+        return [
+            {"Variable_name": name, "Value": str(value)}
+            for name, value in self.status.items()
+            if name.startswith(pattern)
+        ]
+
+    def _selected(self, sql, arguments):
+        for table in self.denied:
+            if f"ndbinfo.{table}" in sql:
+                grant = f"SELECT on ndbinfo.{table}"
+                what = f"{self.where} denied {sql} to the user mon, who needs {grant}"
+                raise DeniedError(what, f"GRANT SELECT ON ndbinfo.{table} TO 'mon'@'%'", 1142, grant)
+        if self.lost:
+            self.lost -= 1
+            raise MysqlError(f"{self.where} says: {LOST} (error 1296): asked {sql}", "", 1296)
+        with sqlite3.connect(":memory:") as database:
+            database.row_factory = sqlite3.Row
+            database.execute("ATTACH ':memory:' AS ndbinfo")
+            for table, rows in self.tables.items():
+                if rows:
+                    columns = list(rows[0])
+                    database.execute(f"CREATE TABLE ndbinfo.{table} ({', '.join(columns)})")
+                    places = ", ".join("?" * len(columns))
+                    values = [[row[column] for column in columns] for row in rows]
+                    database.executemany(f"INSERT INTO ndbinfo.{table} VALUES ({places})", values)
+                else:
+                    columns = self.columns.get(table, ["node_id"])
+                    database.execute(f"CREATE TABLE ndbinfo.{table} ({', '.join(columns)})")
+            try:
+                found = database.execute(sql.replace("%s", "?").replace("%%", "%"), arguments).fetchall()
+            except sqlite3.OperationalError as error:
+                if "no such table" not in str(error):
+                    raise
+                what = f"{self.where} says: Table {str(error).split()[-1]!r} doesn't exist: asked {sql}"
+                raise MissingTableError(what, "", 1146) from None
+            finally:
+                database.rollback()
+        return [dict(row) for row in found]

@@ -1,0 +1,242 @@
+"""Who is there in a cluster, and what its data nodes counted since the last look."""
+
+import pytest
+from fake_ndb import OFFLINE, FakeNdb
+from stallwatch.probes.ndbinfo.asking import ClusterDownError, Ndbinfo
+from stallwatch.probes.ndbinfo.cluster import look
+from stallwatch.probes.ndbinfo.intervals import Intervals, NoIntervalError
+from stallwatch.probes.ndbinfo.words import named
+from stallwatch.reading import ProbeError, State
+from stallwatch.sources.mysql import DeniedError, MissingTableError, MysqlError
+
+
+@pytest.fixture
+def ndb():
+    return FakeNdb()
+
+
+@pytest.fixture(autouse=True)
+def _no_pause(monkeypatch):
+    monkeypatch.setattr("time.sleep", lambda _: None)
+
+
+def seen(ndb, memory=None):
+    return look(Ndbinfo(ndb, ndb.deadline), {} if memory is None else memory)
+
+
+def asides(cluster):
+    found = list(cluster.asides())
+    assert all(aside.state is State.OK for aside in found)
+    return [aside.what for aside in found]
+
+
+def test_all_are_there(ndb):
+    cluster = seen(ndb)
+    assert (cluster.started, cluster.starting, cluster.missing) == ((3, 4), (), ())
+    assert cluster.nodes[3].uptime == 5000
+    assert asides(cluster) == []
+
+
+def test_a_missing_node_is_named(ndb):
+    ndb.end(4)
+    cluster = seen(ndb)
+    assert (cluster.started, cluster.missing) == ((3,), (4,))
+    assert asides(cluster) == ["node 4 does not answer: judged without it"]
+
+
+def test_many_missing_nodes_are_few_words():
+    ndb = FakeNdb(nodes=range(1, 49))
+    for node in range(2, 12):
+        ndb.end(node)
+    assert asides(seen(ndb)) == ["nodes 2, 3, 4, 5 and 6 more do not answer: judged without them"]
+
+
+def test_a_starting_node_is_no_started_one(ndb):
+    ndb.node(4).update(status="STARTING", start_phase=100)
+    cluster = seen(ndb)
+    assert (cluster.started, cluster.starting, cluster.missing) == ((3,), (4,), ())
+    assert asides(cluster) == ["node 4 is starting"]
+
+
+def test_no_data_node_connected(ndb):
+    ndb.status["Ndb_number_of_ready_data_nodes"] = 0
+    with pytest.raises(
+        ClusterDownError, match="cluster down: none of 2 data nodes is connected to sql1:3306"
+    ):
+        seen(ndb)
+
+
+@pytest.mark.parametrize("status", [{}, {"Ndb_number_of_data_nodes": 0, "Ndb_number_of_ready_data_nodes": 0}])
+def test_no_sql_node(ndb, status):
+    ndb.status = status
+    with pytest.raises(ProbeError, match="no SQL node of an NDB Cluster") as caught:
+        seen(ndb)
+    assert not isinstance(caught.value, ClusterDownError)
+
+
+def test_offline_says_why(ndb):
+    ndb.tables["nodes"], ndb.notes = [], [OFFLINE]
+    with pytest.raises(
+        ProbeError, match=r"no rows in ndbinfo\.nodes: 'NDBINFO' has been started in offline"
+    ) as caught:
+        seen(ndb)
+    assert "ndbinfo_offline = 0" in caught.value.advice
+
+
+def test_no_rows_without_a_note(ndb):
+    ndb.tables["nodes"] = []
+    with pytest.raises(ProbeError, match=r"no rows in ndbinfo\.nodes, and no data node answers it"):
+        seen(ndb)
+
+
+def test_the_grant_that_is_missing_is_all_of_ndbinfo(ndb):
+    ndb.denied = {"nodes"}
+    with pytest.raises(DeniedError) as caught:
+        seen(ndb)
+    assert caught.value.advice == "GRANT SELECT ON ndbinfo.* TO 'mon'@'%'"
+    assert caught.value.grant == "SELECT on ndbinfo.*"
+
+
+def test_no_ndbinfo_at_all(ndb):
+    del ndb.tables["nodes"]
+    with pytest.raises(MissingTableError):
+        seen(ndb)
+
+
+def test_a_node_that_ends_meanwhile_is_asked_again(ndb):
+    ndb.lost = 1
+    assert seen(ndb).started == (3, 4)
+
+
+def test_the_second_failure_is_told(ndb):
+    ndb.lost = 2
+    with pytest.raises(MysqlError, match="error 157"):
+        seen(ndb)
+
+
+def test_the_cluster_goes_down_meanwhile(ndb):
+    ndbinfo = Ndbinfo(ndb, ndb.deadline)
+    ndb.lost = 1
+    ndb.status["Ndb_number_of_ready_data_nodes"] = 0
+    with pytest.raises(ClusterDownError):
+        ndbinfo.rows("SELECT * FROM ndbinfo.nodes")
+
+
+def test_old_versions_tell_only_how_many(ndb):
+    del ndb.tables["config_nodes"]
+    ndb.end(4)
+    cluster = seen(ndb)
+    assert (cluster.expected, cluster.missing, cluster.unnamed) == ((3,), (), 1)
+    assert asides(cluster) == ["1 of 2 data nodes do not answer: judged without them"]
+
+
+def test_what_was_seen_once_is_expected(ndb):
+    del ndb.tables["config_nodes"]
+    memory = {}
+    seen(ndb, memory)
+    ndb.end(4)
+    cluster = seen(ndb, memory)
+    assert (cluster.missing, cluster.unnamed) == ((4,), 0)
+
+
+def test_a_node_that_was_taken_out_is_not_expected(ndb):
+    del ndb.tables["config_nodes"]
+    memory = {}
+    seen(ndb, memory)
+    ndb.end(4)
+    ndb.status["Ndb_number_of_data_nodes"] = 1
+    assert seen(ndb, memory).missing == ()
+
+
+@pytest.mark.parametrize("kept", [None, "x", [None, "3"], {"3": 1}])
+def test_a_damaged_memory_is_no_memory(ndb, kept):
+    del ndb.tables["config_nodes"]
+    assert seen(ndb, {"data_nodes": kept}).expected == (3, 4)
+
+
+def since(ndb, memory, node=3, **counts):
+    return Intervals(memory, seen(ndb), ndb.now).since(node, counts)
+
+
+def reason(ndb, memory, node=3, **counts):
+    with pytest.raises(NoIntervalError) as caught:
+        since(ndb, memory, node, **counts)
+    return str(caught.value)
+
+
+def test_the_first_look_has_nothing_to_compare_with(ndb):
+    assert reason(ndb, {}, reads=5) == "no earlier look to compare with"
+
+
+def test_what_was_counted_meanwhile(ndb):
+    memory = {}
+    reason(ndb, memory, reads=5)
+    ndb.later(60)
+    assert since(ndb, memory, reads=25) == (60, {"reads": 20}, False)
+    ndb.later(30)
+    assert since(ndb, memory, reads=26) == (30, {"reads": 1}, False)
+
+
+def test_a_restart_has_no_baseline(ndb):
+    memory = {}
+    reason(ndb, memory, reads=5)
+    ndb.later(60)
+    ndb.restart(3, uptime=20)
+    assert reason(ndb, memory, reads=9) == "it has started anew since the last look"
+    ndb.later(60)
+    assert since(ndb, memory, reads=10).counts == {"reads": 1}
+
+
+def test_a_restart_is_seen_although_the_node_is_up_for_longer_than_before(ndb):
+    memory = {}
+    ndb.restart(3, uptime=20)
+    reason(ndb, memory, reads=5)
+    ndb.later(600)
+    ndb.restart(3, uptime=500)
+    assert reason(ndb, memory, reads=9) == "it has started anew since the last look"
+
+
+def test_what_begins_anew_is_not_among_the_counts(ndb):
+    memory = {}
+    reason(ndb, memory, reads=5, connects=9)
+    ndb.later(60)
+    assert since(ndb, memory, reads=6, connects=1, new=7).counts == {"reads": 1}
+
+
+def test_a_second_look_at_once_is_the_same_look(ndb):
+    memory = {}
+    reason(ndb, memory, reads=5)
+    assert reason(ndb, memory, reads=6) == "the first look was less than a second ago"
+    ndb.later(60)
+    assert since(ndb, memory, reads=25).counts == {"reads": 20}
+    assert since(ndb, memory, reads=27) == (60, {"reads": 22}, True)
+    ndb.later(60)
+    assert since(ndb, memory, reads=30).counts == {"reads": 5}
+
+
+def test_a_node_that_was_away_is_compared_when_it_is_back(ndb):
+    memory = {}
+    reason(ndb, memory, 4, reads=5)
+    row = ndb.node(4)
+    ndb.end(4)
+    ndb.later(60)
+    reason(ndb, memory, 3, reads=5)
+    ndb.tables["nodes"].append(row | {"uptime": 5120})
+    ndb.now += 60
+    assert since(ndb, memory, 4, reads=8) == (120, {"reads": 3}, False)
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [None, "x", [], {"3": None}, {"3": {"uptime": "x", "at": 1, "counts": {}}},
+     {"3": {"uptime": 1, "at": 1, "counts": {"reads": "x"}}}, {"3": {"uptime": 1, "at": 1, "counts": []}}],
+)  # fmt: skip
+def test_damaged_counters_are_none(ndb, kept):
+    assert reason(ndb, {"counters": kept}, reads=5) == "no earlier look to compare with"
+
+
+def test_names_of_nodes():
+    assert named((3,)) == "node 3"
+    assert named((3, 4)) == "nodes 3 and 4"
+    assert named((1, 2, 3, 4)) == "nodes 1, 2, 3 and 4"
+    assert named(range(1, 7)) == "nodes 1, 2, 3, 4 and 2 more"
