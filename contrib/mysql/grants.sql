@@ -16,3 +16,9 @@ GRANT SELECT ON performance_schema.* TO 'mon'@'monitoring.example';
 -- where its binary log ends, if it does without GTIDs
 /*!50700 GRANT REPLICATION CLIENT ON *.* TO 'mon'@'monitoring.example' */;
 /*M! GRANT BINLOG MONITOR ON *.* TO 'mon'@'monitoring.example' */;
+
+-- On an SQL node of NDB Cluster:
+-- all that data nodes tell, without which all is unknown
+/*!50700 GRANT SELECT ON ndbinfo.* TO 'mon'@'monitoring.example' */;
+-- how full tablespaces are (ndbinfo.files), and whose connection a lock holds
+/*!50700 GRANT PROCESS ON *.* TO 'mon'@'monitoring.example' */;

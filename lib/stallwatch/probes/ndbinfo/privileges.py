@@ -6,17 +6,11 @@ tables behind them (ndb$...) have to be readable, too.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from stallwatch.sources.mysql.privilege import Privilege
 
-
-class Privilege(NamedTuple):
-    """A privilege, and what it shows."""
-
-    grant: str
-    shows: str
-
-
-NDBINFO = Privilege("SELECT ON ndbinfo.*", "all that data nodes tell, without which all is unknown")
-PROCESS = Privilege("PROCESS", "how full tablespaces are (ndbinfo.files), and whose connection a lock holds")
+NDBINFO = Privilege("SELECT ON ndbinfo.*", "", "all that data nodes tell, without which all is unknown")
+PROCESS = Privilege(
+    "PROCESS", "", "how full tablespaces are (ndbinfo.files), and whose connection a lock holds"
+)
 
 ON_SQL_NODE = (NDBINFO, PROCESS)

@@ -5,16 +5,7 @@ Tried out account by account on MySQL 5.7 to 9.7 and MariaDB 10.11.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-
-class Privilege(NamedTuple):
-    """A privilege as either family calls it, and what it shows."""
-
-    mysql: str
-    mariadb: str
-    shows: str
-
+from stallwatch.sources.mysql.privilege import Privilege
 
 # MariaDB's REPLICATION CLIENT is BINLOG MONITOR, and not enough (10.5.9 and later).
 STATUS = Privilege(

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from stallwatch.probes.replication.causes.statement import Row, Statement
-    from stallwatch.probes.replication.privileges import Privilege
+    from stallwatch.sources.mysql.privilege import Privilege
     from stallwatch.sources.mysql.server import Server
 
 LONGEST = 2.0  # seconds that one signal may take

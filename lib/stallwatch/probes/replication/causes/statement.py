@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from stallwatch.probes.replication.privileges import Privilege
+    from stallwatch.sources.mysql.privilege import Privilege
 
     Row = Mapping[str, str | int | float | None]
 
