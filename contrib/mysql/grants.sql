@@ -20,5 +20,5 @@ GRANT SELECT ON performance_schema.* TO 'mon'@'monitoring.example';
 -- On an SQL node of NDB Cluster:
 -- all that data nodes tell, without which all is unknown
 /*!50700 GRANT SELECT ON ndbinfo.* TO 'mon'@'monitoring.example' */;
--- how full tablespaces are (ndbinfo.files), and whose connection a lock holds
+-- how full tablespaces are, which connection holds a lock (both in information_schema)
 /*!50700 GRANT PROCESS ON *.* TO 'mon'@'monitoring.example' */;

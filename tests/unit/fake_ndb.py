@@ -20,6 +20,8 @@ OFFLINE = (
 class FakeNdb:
     """Server's methods, with ``tables`` of ndbinfo as lists of rows that may be changed.
 
+    A table of information_schema has it in its name; to read that takes PROCESS, if ``denied`` has it.
+
     A healthy cluster with the data nodes 3 and 4; a test adds the tables that its probe reads.
     """
 
@@ -94,6 +96,8 @@ class FakeNdb:
             if part in sql:
                 raise error
         words = sql.split()
+        if words[0] == "SET":
+            return []
         if words[0] == "SHOW":
             return self._shown(words)
         if "@@" in sql and "FROM" not in words:
@@ -112,26 +116,32 @@ class FakeNdb:
 
     def _selected(self, sql, arguments):
         for table in self.denied:
-            if f"ndbinfo.{table}" in sql:
-                grant = f"SELECT on ndbinfo.{table}"
-                what = f"{self.where} denied {sql} to the user mon, who needs {grant}"
-                raise DeniedError(what, f"GRANT SELECT ON ndbinfo.{table} TO 'mon'@'%'", 1142, grant)
+            name = table if "." in table else f"ndbinfo.{table}"
+            if name in sql:
+                what, on = ("PROCESS", "") if name == table else ("SELECT", name)
+                grant = f"{what} on {on}" if on else what
+                said = f"{self.where} denied {sql} to the user mon, who needs {grant}"
+                raise DeniedError(said, f"GRANT {what} ON {on or '*.*'} TO 'mon'@'%'", 1142, grant)
         if self.lost:
             self.lost -= 1
             raise MysqlError(f"{self.where} says: {LOST} (error 1296): asked {sql}", "", 1296)
         with sqlite3.connect(":memory:") as database:
             database.row_factory = sqlite3.Row
-            database.execute("ATTACH ':memory:' AS ndbinfo")
-            for table, rows in self.tables.items():
+            for schema in ("ndbinfo", "information_schema"):
+                database.execute(f"ATTACH ':memory:' AS {schema}")
+            for name, rows in self.tables.items():
+                table = name if "." in name else f"ndbinfo.{name}"
+                if table not in sql:
+                    continue
                 if rows:
                     columns = list(rows[0])
-                    database.execute(f"CREATE TABLE ndbinfo.{table} ({', '.join(columns)})")
+                    database.execute(f"CREATE TABLE {table} ({', '.join(columns)})")
                     places = ", ".join("?" * len(columns))
                     values = [[row[column] for column in columns] for row in rows]
-                    database.executemany(f"INSERT INTO ndbinfo.{table} VALUES ({places})", values)
+                    database.executemany(f"INSERT INTO {table} VALUES ({places})", values)
                 else:
-                    columns = self.columns.get(table, ["node_id"])
-                    database.execute(f"CREATE TABLE ndbinfo.{table} ({', '.join(columns)})")
+                    columns = self.columns.get(name, ["node_id"])
+                    database.execute(f"CREATE TABLE {table} ({', '.join(columns)})")
             try:
                 found = database.execute(sql.replace("%s", "?").replace("%%", "%"), arguments).fetchall()
             except sqlite3.OperationalError as error:

@@ -10,7 +10,7 @@ from stallwatch.sources.mysql.privilege import Privilege
 
 NDBINFO = Privilege("SELECT ON ndbinfo.*", "", "all that data nodes tell, without which all is unknown")
 PROCESS = Privilege(
-    "PROCESS", "", "how full tablespaces are (ndbinfo.files), and whose connection a lock holds"
+    "PROCESS", "", "how full tablespaces are, which connection holds a lock (both in information_schema)"
 )
 
 ON_SQL_NODE = (NDBINFO, PROCESS)

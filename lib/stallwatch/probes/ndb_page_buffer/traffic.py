@@ -1,0 +1,85 @@
+"""What the page buffer of a data node was asked for, from its counters in ndbinfo.diskpagebuffer."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from stallwatch.units import is_number
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from stallwatch.probes.ndbinfo.asking import Ndbinfo
+
+    Counts = dict[str, float]
+
+_OF_WAITS = 2  # waits for each page read, from which on most are for something else
+
+
+class Traffic(NamedTuple):
+    """Counts of one node over so many seconds; ``direct``, ``queued`` and ``waited`` are requests.
+
+    A request is direct if its page is in memory. It has waited if the page is not: because it has to be
+    read, is being written out, or is a new one. It is queued if others wait for a page that has just come
+    (9.7.2 source, pgman.cpp, get_page_no_lirs).
+    """
+
+    seconds: float
+    direct: float
+    queued: float
+    waited: float
+    pages_read: float
+    pages_written: float  # to make room, or ahead of that
+    pages_written_lcp: float  # by checkpoints
+    log_waits: float  # pages that could not be written before the undo log was
+
+    @property
+    def requests(self) -> float:
+        """Those that the hit ratio is of."""
+        return self.direct + self.waited
+
+    @property
+    def ratio(self) -> float | None:
+        """The hit ratio in per cent, by the formula of the MySQL Cluster manual; None without requests."""
+        return round(100 * self.direct / self.requests, 4) if self.requests else None
+
+    @property
+    def waits_for_checkpoints(self) -> bool:
+        """Whether it is checkpoints that write: no larger buffer spares them.
+
+        Measured on NDB 9.7.2: with 64 MB, a load of 20 MB has nothing written but by checkpoints and a hit
+        ratio of 97 %; with 4 MB it is 64 %, and two of three pages are written to make room.
+        """
+        return self.waits_for_writes and self.pages_written_lcp > self.pages_written
+
+    @property
+    def waits_for_writes(self) -> bool:
+        """Whether most waits were not for a page to be read, but for one that is new or being written.
+
+        Measured on NDB 9.7.2: reads by key, in ranges and by scans wait 1.0 to 1.2 times for each page
+        read, updates of many rows 20 times, bulk inserts 33 times and more.
+        """
+        return self.waited > _OF_WAITS * self.pages_read
+
+    def per_second(self, count: float) -> float:
+        """Give one of the counts as a rate."""
+        return count / self.seconds
+
+
+COUNTERS = Traffic._fields[1:]
+_STATEMENT = """SELECT node_id, SUM(page_requests_direct_return) AS direct,
+ SUM(page_requests_wait_queue) AS queued, SUM(page_requests_wait_io) AS waited, SUM(pages_read) AS pages_read,
+ SUM(pages_written) AS pages_written, SUM(pages_written_lcp) AS pages_written_lcp,
+ SUM(log_waits) AS log_waits FROM ndbinfo.diskpagebuffer GROUP BY node_id"""
+
+
+def counters(ndbinfo: Ndbinfo) -> dict[int, Counts]:
+    """Give the counters of all nodes that tell them all, each the sum of the node's threads.
+
+    Raises a ProbeError, which says why there are none.
+    """
+    counted = {}
+    for row in ndbinfo.some(_STATEMENT):
+        counts = {name: row[name] for name in COUNTERS}
+        if all(is_number(count) for count in counts.values()):
+            counted[int(str(row["node_id"]))] = {name: float(str(count)) for name, count in counts.items()}
+    return counted

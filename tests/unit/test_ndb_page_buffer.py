@@ -1,0 +1,771 @@
+"""What check_ndb_page_buffer says of the page buffers of a cluster, from run to run."""
+
+import json
+import runpy
+import time
+from pathlib import Path
+
+import pytest
+from fake_ndb import FakeNdb
+from stallwatch.options import mysql
+from stallwatch.sources.mysql import NoAnswerError
+
+PLUGIN = runpy.run_path(str(Path(__file__).parents[2] / "plugins" / "check_ndb_page_buffer"))
+COUNTERS = (
+    "pages_written", "pages_written_lcp", "pages_read", "log_waits", "page_requests_direct_return",
+    "page_requests_wait_queue", "page_requests_wait_io",
+)  # fmt: skip
+# How long page reads took on a data node with 4 MB of page buffer: captured from NDB 9.7.2.
+READS = {64: 33, 128: 6182, 256: 7846, 512: 536, 1024: 149, 2048: 144, 4096: 36, 8192: 5, 4294967295: 0}
+
+
+class PagesNdb(FakeNdb):
+    """A cluster whose nodes have three page buffers each: two LDM threads, one for extents."""
+
+    def __init__(self, nodes=(3, 4)):
+        super().__init__(nodes)
+        self.tables["diskpagebuffer"] = [row for node in nodes for row in fresh(node)]
+        self.tables["config_values"] = [
+            {"node_id": node, "config_param": parameter, "config_value": value}
+            for node in nodes
+            for parameter, value in ((160, "4194304"), (205, "10"))
+        ]
+        self.tables["pgman_time_track_stats"] = [
+            {"node_id": node, "block_instance": instance, "upper_bound": bound, "page_reads": count}
+            for node in nodes
+            for instance in (1, 2)
+            for bound, count in READS.items()
+        ]
+
+    def buffers(self, node):
+        return [row for row in self.tables["diskpagebuffer"] if row["node_id"] == node]
+
+    def serve(
+        self, node, direct=0, waited=0, *, read=None, written=0, lcp=0, queued=0, log_waits=0, instance=1
+    ):
+        """Let a node answer page requests; each wait is for a page read, unless that is said."""
+        row = next(row for row in self.buffers(node) if row["block_instance"] == instance)
+        row["page_requests_direct_return"] += direct
+        row["page_requests_wait_io"] += waited
+        row["page_requests_wait_queue"] += queued
+        row["pages_read"] += waited if read is None else read
+        row["pages_written"] += written
+        row["pages_written_lcp"] += lcp
+        row["log_waits"] += log_waits
+
+    def hits(self, node, percent, requests=100_000):
+        """Let a node answer so many requests with that hit ratio, over two of its threads."""
+        waited = round(requests * (100 - percent) / 100)
+        self.serve(node, requests // 2, waited // 2)
+        self.serve(node, requests - requests // 2 - waited, waited - waited // 2, instance=2)
+
+    def restart(self, node, uptime=20):
+        super().restart(node, uptime)
+        others = [row for row in self.tables["diskpagebuffer"] if row["node_id"] != node]
+        self.tables["diskpagebuffer"] = [*others, *fresh(node)]
+
+    def come_back(self, node, uptime=20):
+        """Let a node that has ended be there again, started so many seconds ago."""
+        like = self.tables["nodes"][0]
+        self.tables["nodes"].append({**like, "node_id": node, "uptime": uptime})
+        self.tables["diskpagebuffer"] += fresh(node)
+        self.status["Ndb_number_of_ready_data_nodes"] += 1
+
+
+def fresh(node):
+    return [
+        {"node_id": node, "block_instance": instance, **dict.fromkeys(COUNTERS, 0)} for instance in (1, 2, 3)
+    ]
+
+
+@pytest.fixture
+def ndb():
+    return PagesNdb()
+
+
+@pytest.fixture
+def look(ndb, tmp_path, monkeypatch):
+    """Run the plugin, a minute after the last time."""
+    return runner(ndb, tmp_path, monkeypatch)
+
+
+def runner(ndb, folder, monkeypatch, during=lambda: None):
+    """Gives a function that runs the plugin; ``during`` is what happens while it samples."""
+
+    def sleep(seconds):
+        ndb.later(round(seconds))  # data nodes tell whole ones
+        during()
+
+    monkeypatch.setattr(mysql, "connect", lambda *_: ndb)
+    monkeypatch.setattr(time, "time", lambda: ndb.now)
+    monkeypatch.setattr(time, "sleep", sleep)
+
+    def run(*arguments, after=60):
+        ndb.later(after)
+        ndb.asked.clear()
+        return PLUGIN["check"].run(PLUGIN["findings"], ["--state-dir", str(folder), *arguments])
+
+    return run
+
+
+def first_line(text):
+    return text.splitlines()[0].partition(" | ")[0]
+
+
+def perfdata(text):
+    items = text.splitlines()[0].partition(" | ")[2].split()
+    return {name: float(value.rstrip("%")) for name, _, value in (item.partition("=") for item in items)}
+
+
+def each(look, ndb, *percents, nodes=(3, 4), arguments=()):
+    """The statuses of a first look and one after each of these hit ratios of all nodes."""
+    statuses = [look(*arguments)[0]]
+    for percent in percents:
+        for node in nodes:
+            ndb.hits(node, percent)
+        statuses.append(look(*arguments)[0])
+    return statuses
+
+
+def test_the_first_look_is_ok_and_says_so(look, ndb):
+    ndb.hits(3, 90)
+    status, text = look()
+    assert status == 0
+    assert first_line(text) == (
+        "NDB_PAGE_BUFFER OK - first look at nodes 3 and 4: their hit ratio is told from the next run on, "
+        "or by --sample"
+    )
+    assert perfdata(text) == {"cumulative_hit_ratio": 90, "node3_cumulative_hit_ratio": 90, "data_nodes": 2}
+
+
+def test_a_healthy_cluster_is_ok_and_costs_few_statements(look, ndb):
+    look()
+    ndb.hits(3, 99.9)
+    ndb.hits(4, 99.8)
+    status, text = look()
+    assert status == 0
+    assert (
+        first_line(text) == "NDB_PAGE_BUFFER OK - hit ratio of node 4 is 99.80 % over 1 min, the lowest of 2"
+    )
+    assert len(ndb.asked) == 4
+
+
+@pytest.mark.parametrize(
+    ("percent", "statuses"),
+    [(93.36, [0, 1, 1, 2, 2]), (99.20, [0, 1, 1, 1, 1]), (99.53, [0, 0, 0, 0, 0])],
+)
+def test_the_ratios_of_the_example_are_critical_once_confirmed_a_warning_and_ok(look, ndb, percent, statuses):
+    assert each(look, ndb, *[percent] * 4) == statuses
+
+
+def test_a_warning_tells_evidence_and_advice(look, ndb):
+    look()
+    ndb.hits(3, 93.36)
+    ndb.hits(4, 99.9)
+    status, text = look()
+    assert status == 1
+    assert first_line(text) == (
+        "NDB_PAGE_BUFFER WARNING - hit ratio of node 3 is 93.36 % over 1 min (1 of 3 intervals): "
+        "111 of 1667 requests/s waited for the disk, 111 pages/s read, "
+        "half of its page reads so far took up to 256 us: "
+        "enlarge DiskPageBufferMemory, now 4 MiB (rolling restart)"
+    )
+
+
+def test_a_confirmed_one_tells_for_how_long(look, ndb):
+    each(look, ndb, 80, 80, 80)
+    for node in (3, 4):
+        ndb.hits(node, 80)
+    status, text = look()
+    assert status == 2
+    assert "hit ratio of node 3 is 80.00 % over 1 min (4 intervals in a row): " in first_line(text)
+    assert "low on node 4, too" in first_line(text)
+
+
+def test_one_good_interval_breaks_the_run(look, ndb):
+    assert each(look, ndb, 80, 80, 96, 80, 80, 80) == [0, 1, 1, 1, 1, 1, 2]
+
+
+def test_a_run_belongs_to_one_node(look, ndb):
+    look()
+    for low, other in ((3, 4), (4, 3)) * 3:
+        ndb.hits(low, 80)
+        ndb.hits(other, 99.9)
+        assert look()[0] == 1
+
+
+def test_the_one_that_is_sure_is_told_before_one_that_is_lower(look, ndb):
+    each(look, ndb, 80, 80, nodes=(3,))
+    ndb.hits(3, 90)
+    ndb.hits(4, 50)
+    status, text = look()
+    assert status == 2
+    assert "hit ratio of node 3 is 90.00 %" in first_line(text)
+    assert "low on node 4, too" in first_line(text)
+    numbers = perfdata(text)
+    assert (numbers["hit_ratio"], numbers["node3_hit_ratio"], numbers["node4_hit_ratio"]) == (50, 90, 50)
+
+
+def test_the_number_of_intervals_can_be_set(look, ndb):
+    assert each(look, ndb, 80, arguments=["--confirm", "1"]) == [0, 2]
+
+
+def test_a_single_interval_is_not_counted(look, ndb):
+    each(look, ndb, nodes=(3,), arguments=["--confirm", "1"])
+    ndb.hits(3, 80)
+    assert "hit ratio of node 3 is 80.00 % over 1 min: " in first_line(look("--confirm", "1")[1])
+
+
+def test_thresholds_can_be_set_and_a_bare_number_is_refused(look, ndb):
+    assert each(look, ndb, 80, 80, 80, arguments=["-w", "70:", "-c", "60:"]) == [0, 0, 0, 0]
+    assert each(look, ndb, 80, 80, arguments=["-w", "~:", "-c", "90:", "--confirm", "2"]) == [0, 1, 2]
+    status, text = look("-w", "99.5")
+    assert status == 3
+    assert 'lower is worse here: write "99.5:"' in text
+
+
+# a second look in the same second
+
+
+def test_a_second_look_at_once_tells_the_same_and_counts_nothing(look, ndb):
+    each(look, ndb, 80, 80)
+    for _ in range(3):
+        status, text = look(after=0)
+        assert status == 1
+        assert "80.00 % over 1 min (2 of 3 intervals)" in first_line(text)
+    ndb.hits(3, 80)
+    assert look()[0] == 2
+
+
+def test_a_second_look_right_after_the_first_one_has_nothing_to_tell(look, ndb):
+    look()
+    ndb.hits(3, 50)
+    status, text = look(after=0)
+    assert status == 0
+    assert "nodes 3 and 4: the first look was less than a second ago" in text
+
+
+# too little to judge
+
+
+def test_too_few_requests_are_ok_and_say_so(look, ndb):
+    look()
+    ndb.hits(3, 50, requests=999)
+    ndb.hits(4, 50, requests=10)
+    status, text = look()
+    assert status == 0
+    assert first_line(text) == (
+        "NDB_PAGE_BUFFER OK - too few requests to judge nodes 3 and 4: at most 999 in 1 min, 1000 are needed"
+    )
+    assert "hit_ratio" not in perfdata(text)
+    assert perfdata(text)["requests_per_s"] == pytest.approx(16.8)
+
+
+def test_the_least_number_of_requests_can_be_set(look, ndb):
+    look("--min-requests", "10")
+    ndb.hits(3, 50, requests=10)
+    assert look("--min-requests", "10")[0] == 1
+
+
+def test_no_requests_at_all_are_ok_and_say_so(look):
+    look()
+    status, text = look()
+    assert status == 0
+    assert first_line(text) == "NDB_PAGE_BUFFER OK - no page requests on nodes 3 and 4 in 1 min"
+
+
+def test_one_idle_node_does_not_hide_the_other(look, ndb):
+    look()
+    ndb.hits(3, 99)
+    status, text = look()
+    assert status == 1
+    assert "hit ratio of node 3 is 99.00 % over 1 min: " in first_line(text)
+    assert "\n[OK] no page requests on node 4 in 1 min" in text
+
+
+def test_an_interval_that_tells_nothing_neither_continues_a_run_nor_breaks_it(look, ndb):
+    each(look, ndb, 80, 80)
+    assert look()[0] == 0
+    assert look()[0] == 0
+    ndb.hits(3, 80)
+    assert look()[0] == 2
+
+
+def test_many_intervals_that_tell_nothing_end_a_run(look, ndb):
+    """A scan of last night is no part of tonight's."""
+    each(look, ndb, 80, 80)
+    assert [look()[0] for _ in range(3)] == [0, 0, 0]
+    ndb.hits(3, 80)
+    status, text = look()
+    assert status == 1
+    assert "(1 of 3 intervals)" in text
+
+
+# what excuses a low ratio
+
+
+def test_a_cold_buffer_is_a_warning_at_most_and_says_so(look, ndb):
+    ndb.node(3)["uptime"] = 600
+    look()
+    for _ in range(5):
+        ndb.hits(3, 60)
+        status, text = look()
+        assert status == 1
+    assert (
+        "hit ratio of node 3 is 60.00 % over 1 min, its buffer is cold, 16 min after its start: "
+        in first_line(text)
+    )
+    assert "if it stays low 30 min after the start, enlarge DiskPageBufferMemory, now 4 MiB" in first_line(
+        text
+    )
+
+
+def test_intervals_of_a_cold_buffer_confirm_nothing(look, ndb):
+    ndb.node(3)["uptime"] = 1500
+    look()
+    statuses = []
+    for _ in range(7):
+        ndb.hits(3, 60)
+        statuses.append(look()[0])
+    assert ndb.node(3)["uptime"] == 1980
+    assert statuses == [1, 1, 1, 1, 1, 2, 2]  # it is cold at the first three
+
+
+def test_how_long_a_buffer_is_cold_can_be_set(look, ndb):
+    ndb.node(3)["uptime"] = 30
+    assert each(look, ndb, 60, nodes=(3,), arguments=["--cold", "2m", "--confirm", "1"]) == [0, 2]
+
+
+def test_a_cold_buffer_that_is_fine_is_ok(look, ndb):
+    ndb.node(3)["uptime"] = 600
+    assert each(look, ndb, 99.9) == [0, 0]
+
+
+BULK_INSERT = {"read": 339, "written": 1579, "lcp": 710, "queued": 121, "log_waits": 475}
+
+
+def test_waits_that_far_exceed_page_reads_are_a_warning_at_most_with_other_advice(look, ndb):
+    """The numbers of a bulk insert, measured on NDB 9.7.2 with 4 MB of page buffer."""
+    look()
+    for _ in range(5):
+        ndb.serve(3, 30654, 11031, **BULK_INSERT)
+        status, text = look()
+        assert status == 1
+    assert first_line(text) == (
+        "NDB_PAGE_BUFFER WARNING - hit ratio of node 3 is 73.54 % over 1 min: 184 of 695 requests/s waited, "
+        "but only 5.7 pages/s read, 38 written (12 by checkpoints), 7.9/s waited for the undo log: "
+        "writes hold them up, as of bulk inserts: see how busy the disk of the tablespaces is "
+        "(iostat -kx 1) before you enlarge DiskPageBufferMemory, now 4 MiB"
+    )
+
+
+def test_waits_for_checkpoints_are_no_reason_for_a_larger_buffer(look, ndb):
+    """The numbers of a bulk insert, measured on NDB 9.7.2 with 64 MB of page buffer."""
+    look()
+    ndb.serve(3, 20008, 649, read=1, lcp=592, log_waits=16)
+    status, text = look()
+    assert status == 1
+    assert first_line(text) == (
+        "NDB_PAGE_BUFFER WARNING - hit ratio of node 3 is 96.86 % over 1 min: 11 of 344 requests/s waited, "
+        "but only 0.017 pages/s read, 9.9 written (9.9 by checkpoints), 0.27/s waited for the undo log: "
+        "checkpoints hold them up: see how busy the disk of the tablespaces is (iostat -kx 1); "
+        "a larger DiskPageBufferMemory does not help"
+    )
+
+
+def test_waits_for_writes_confirm_nothing(look, ndb):
+    each(look, ndb, 80, 80)
+    ndb.serve(3, 30654, 11031, **BULK_INSERT)
+    assert look()[0] == 1
+    ndb.hits(3, 80)
+    status, text = look()
+    assert status == 2
+    assert "(3 intervals in a row)" in text
+
+
+def test_some_waits_for_writes_excuse_nothing(look, ndb):
+    """Node 3 after reads with 4 MB of page buffer: 14969 of 17702 waits were for a page read."""
+    look("--confirm", "1")
+    ndb.serve(3, 23417, 16003, read=14969, written=546, lcp=157, log_waits=365)
+    ndb.serve(3, 18820, 1699, read=0, written=565, lcp=131, queued=51, log_waits=437, instance=2)
+    ndb.serve(3, 0, 1, read=1, lcp=5, instance=3)
+    status, text = look("--confirm", "1")
+    assert status == 2
+    assert perfdata(text)["node3_hit_ratio"] == 70.4655
+    assert "enlarge DiskPageBufferMemory, now 4 MiB (rolling restart)" in first_line(text)
+
+
+# restarts and missing nodes
+
+
+def test_a_restarted_node_has_no_baseline_and_the_other_is_judged(look, ndb):
+    each(look, ndb, 80, 80)
+    ndb.restart(3)
+    ndb.serve(3, 10, 10)
+    ndb.hits(4, 99.9)
+    status, text = look(after=10)
+    assert status == 0
+    assert "hit ratio of node 4 is 99.90 %" in first_line(text)
+    assert (
+        "\n[OK] node 3: it has started anew since the last look: its hit ratio is told from the next run on"
+        in text
+    )
+    assert "-" not in text.splitlines()[0].partition(" | ")[2]
+    ndb.hits(3, 80)
+    status, text = look()
+    assert status == 1
+    assert "its buffer is cold, 1 min 30 s after its start" in first_line(text)
+
+
+def test_a_counter_that_goes_down_is_no_negative_number(look, ndb):
+    each(look, ndb, 99.9)
+    for row in ndb.buffers(3):
+        row["pages_read"] = 0
+    ndb.hits(4, 99.9)
+    status, text = look()
+    assert status == 0
+    assert "node 3: its counters have begun anew since the last look" in text
+    assert "=-" not in text
+    ndb.hits(3, 99.7)
+    assert "hit ratio of node 3 is 99.70 %" in first_line(look()[1])
+
+
+def test_a_missing_node_is_named_and_the_rest_is_judged(look, ndb):
+    each(look, ndb, 99.9)
+    ndb.end(4)
+    ndb.hits(3, 99)
+    status, text = look()
+    assert status == 1
+    assert "hit ratio of node 3 is 99.00 % over 1 min" in first_line(text)
+    assert "\n[OK] node 4 does not answer: judged without it" in text
+    assert "node4" not in text.splitlines()[0]
+
+
+def test_a_starting_node_is_named(look, ndb):
+    each(look, ndb, 99.9)
+    ndb.node(4).update(status="STARTING", start_phase=100)
+    ndb.hits(3, 99.9)
+    status, text = look()
+    assert status == 0
+    assert "\n[OK] node 4 is starting" in text
+
+
+def test_no_started_node_is_unknown(look, ndb):
+    for node in (3, 4):
+        ndb.node(node).update(status="STARTING", start_phase=5)
+    status, text = look()
+    assert status == 3
+    assert first_line(text) == "NDB_PAGE_BUFFER UNKNOWN - node 3 is starting, node 4 is starting"
+
+
+def test_a_node_without_a_row_is_unknown_not_health(look, ndb):
+    each(look, ndb, 99.9)
+    ndb.tables["diskpagebuffer"] = [*ndb.buffers(3)]
+    ndb.hits(3, 99.9)
+    status, text = look()
+    assert status == 3
+    assert "node 4 answers, but has no counters in ndbinfo.diskpagebuffer" in first_line(text)
+    assert perfdata(text)["hit_ratio"] == 99.9
+
+
+def test_counters_without_a_value_are_unknown(look, ndb):
+    for row in ndb.buffers(4):
+        row["pages_read"] = None
+    status, text = look()
+    assert status == 3
+    assert "node 4 answers, but has no counters in ndbinfo.diskpagebuffer" in first_line(text)
+
+
+def test_a_cluster_that_is_down_is_unknown(look, ndb):
+    ndb.end(3)
+    ndb.end(4)
+    status, text = look()
+    assert status == 3
+    assert "cluster down: none of 2 data nodes is connected" in first_line(text)
+
+
+def test_the_story_of_the_example(look, ndb):
+    """Its hit ratios, told as if each had been reached since the one before."""
+    look()
+    for node, percent in ((3, 93.3577), (4, 93.6565)):
+        ndb.hits(node, percent, 1_000_000)
+    status, text = look(after=340)
+    assert status == 1
+    assert "hit ratio of node 3 is 93.36 % over 340 s (1 of 3 intervals)" in first_line(text).replace(
+        "5 min 40 s", "340 s"
+    )
+    ndb.end(3)
+    ndb.hits(4, 91.2639, 1_000_000)
+    status, text = look(after=355)
+    assert status == 1
+    assert "hit ratio of node 4 is 91.26 %" in first_line(text)
+    assert "(2 of 3 intervals)" in first_line(text)
+    assert "node 3 does not answer: judged without it" in text
+    ndb.come_back(3, uptime=100)
+    ndb.restart(4, uptime=10)
+    status, text = look(after=20)
+    assert status == 0
+    assert "nodes 3 and 4: it has started anew since the last look" in text
+    for percents in ((98.2487, 98.6386), (99.2035, 99.5251)):
+        for node, percent in zip((3, 4), percents, strict=True):
+            ndb.hits(node, percent, 1_000_000)
+        status, text = look(after=500)
+        assert status == 1
+        assert f"hit ratio of node 3 is {percents[0]:.2f} % over 8 min 20 s, its buffer is cold" in text
+        assert perfdata(text)["node4_hit_ratio"] == percents[1]
+
+
+def test_a_real_rolling_restart(look, ndb):
+    """Random reads while DiskPageBufferMemory grew from 4 to 64 MB: NDB 9.7.2, counters of both nodes.
+
+    Pages read were not recorded: each wait is taken for one.
+    """
+    recording = Path(__file__).parents[1] / "recorded" / "ndb_page_buffer" / "rolling_restart.txt"
+    nodes, last, told = {row["node_id"]: dict(row) for row in ndb.tables["nodes"]}, {}, []
+    for at, counted in recorded(recording.read_text()):
+        after = at - told[-1][0] if told else 0
+        for node, row in nodes.items():
+            row["uptime"] += after
+            if node in counted and counted[node] < last.get(node, ()):
+                row["uptime"] = 5
+        last |= counted
+        show(ndb, [nodes[node] for node in counted], counted, after)
+        status, text = look(after=after)
+        assert "=-" not in text
+        told.append((at, status, text))
+    statuses = [status for _, status, _ in told]
+    assert statuses[:12] == [0, 3, 1, 1, 2, 2, 3, 0, 0, 0, 0, 0]
+    assert set(statuses[12:]) == {0, 3}
+    beginnings = [first_line(text).partition(": ")[0] for _, _, text in told]
+    assert beginnings[2:12] == [
+        "NDB_PAGE_BUFFER WARNING - hit ratio of node 4 is 20.42 % over 16 s (1 of 3 intervals)",
+        "NDB_PAGE_BUFFER WARNING - hit ratio of node 4 is 19.71 % over 6 s (2 of 3 intervals)",
+        "NDB_PAGE_BUFFER CRITICAL - hit ratio of node 4 is 19.33 % over 6 s (3 intervals in a row)",
+        "NDB_PAGE_BUFFER CRITICAL - hit ratio of node 4 is 19.80 % over 6 s (4 intervals in a row)",
+        "NDB_PAGE_BUFFER UNKNOWN - cluster down",  # a look that ndbinfo did not answer
+        "NDB_PAGE_BUFFER OK - hit ratio of node 3 is 99.60 % over 18 s",
+        "NDB_PAGE_BUFFER OK - hit ratio of node 3 is 100.00 % over 7 s",
+        "NDB_PAGE_BUFFER OK - hit ratio of node 3 is 100.00 % over 7 s",
+        "NDB_PAGE_BUFFER OK - hit ratio of node 3 is 100.00 % over 6 s",
+        "NDB_PAGE_BUFFER OK - no page requests on nodes 3 and 4 in 6 s",
+    ]
+    assert "node 3 does not answer: judged without it" in told[4][2]
+    assert "node 3: it has started anew since the last look" in told[5][2]
+    # Its requests are more than before it restarted, its waits are not.
+    assert "node 4: it has started anew since the last look" in told[10][2]
+
+
+def show(ndb, nodes, counted, after):
+    """Show these nodes, with these counters, after so many seconds."""
+    ndb.tables["nodes"] = [{**row, "uptime": row["uptime"] - after} for row in nodes]
+    ndb.tables["diskpagebuffer"] = [row for node in counted for row in fresh(node)]
+    ndb.status["Ndb_number_of_ready_data_nodes"] = len(nodes)
+    for node, (waited, queued, direct) in counted.items():
+        ndb.serve(node, direct, waited, queued=queued)
+
+
+def recorded(text):
+    """The time in seconds of each look, with the waits, queued and direct requests by node."""
+    looks = []
+    for line in text.splitlines():
+        words = line.split()
+        if len(words) == 1:
+            hours, minutes, seconds = map(int, words[0].split(":"))
+            looks.append((hours * 3600 + minutes * 60 + seconds, {}))
+        else:
+            looks[-1][1][int(words[0])] = (int(words[6]), int(words[4]), int(words[2]))
+    return looks
+
+
+# a sample
+
+
+@pytest.fixture
+def sample(ndb, tmp_path, monkeypatch):
+    """Run the plugin with a sample, during which node 3 answers its requests with that hit ratio."""
+
+    def run(percent, *arguments, seconds=5):
+        look = runner(ndb, tmp_path, monkeypatch, during=lambda: ndb.hits(3, percent))
+        return look("--sample", str(seconds), *arguments)
+
+    return run
+
+
+def test_a_sample_is_a_warning_at_most_and_remembers_nothing(sample, tmp_path):
+    for _ in range(5):
+        status, text = sample(80)
+        assert status == 1
+        assert "hit ratio of node 3 is 80.00 % over 5 s (one sample): 4000 of 20000 requests/s" in text
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_sample_is_critical_for_whoever_wants_it(sample):
+    status, text = sample(80, "--confirm", "1")
+    assert status == 2
+    assert "hit ratio of node 3 is 80.00 % over 5 s: " in first_line(text)
+
+
+def test_a_sample_of_a_healthy_cluster_is_ok(sample):
+    status, text = sample(99.9)
+    assert status == 0
+    assert first_line(text) == "NDB_PAGE_BUFFER OK - hit ratio of node 3 is 99.90 % over 5 s"
+    assert "\n[OK] no page requests on node 4 in 5 s" in text
+
+
+@pytest.mark.parametrize(("seconds", "timeout"), [(0, 8), (0.5, 8), (7, 8), (60, 61)])
+def test_a_sample_has_to_fit_into_the_timeout(sample, ndb, seconds, timeout):
+    status, text = sample(99, "-t", str(timeout), seconds=seconds)
+    assert status == 3
+    assert "--sample takes 1 s at least, and 2 s less than --timeout" in text
+    assert ndb.asked == []
+
+
+# what is remembered, and what cannot be
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"counters": 5, "low": 5, "data_nodes": 5},
+        {"counters": {"3": [], "4": {"uptime": "x", "at": 0, "counts": {}}}, "low": {"3": 7, "4": ["x", 0]}},
+        {"counters": {"3": {"uptime": 5100, "at": 1, "counts": {"direct": None}}}, "low": {"4": [9, -1]}},
+    ],
+)
+def test_a_damaged_memory_is_a_first_look(look, ndb, tmp_path, damage):
+    look()
+    (file,) = tmp_path.glob("*.json")
+    kept = json.loads(file.read_text())
+    (key,) = [name for name, value in kept.items() if isinstance(value, dict) and "counters" in value]
+    kept[key] = damage
+    file.write_text(json.dumps(kept))
+    for node in (3, 4):
+        ndb.hits(node, 80)
+    status, text = look()
+    assert status == 0
+    assert "nodes 3 and 4: no earlier look to compare with" in first_line(text)
+    for node in (3, 4):
+        ndb.hits(node, 80)
+    status, text = look()
+    assert status == 1
+    assert "(1 of 3 intervals)" in text
+
+
+def test_other_thresholds_begin_a_run_of_their_own(look, ndb):
+    each(look, ndb, 80, 80)
+    assert each(look, ndb, 80, 80, arguments=["-c", "96:"]) == [0, 1, 1]
+
+
+# what else is told
+
+
+def test_all_numbers_are_told_on_demand(look, ndb):
+    look()
+    ndb.hits(3, 99.9)
+    ndb.serve(3, queued=600, log_waits=1200, written=60, lcp=30)
+    ndb.end(4)
+    status, text = look("-v")
+    assert status == 0
+    lines = text.splitlines()
+    names, *rows = [line.split() for line in lines[lines.index(next(x for x in lines if "uptime" in x)) :]]
+    assert rows == [
+        ["node", "3", "99.9", "1665", "10", "1.7", "1.7", "1", "0.5", "20", "99.9", "5120", "4194304"]
+    ]
+    assert names == [
+        "node", "hit_ratio", "direct_per_s", "queued_per_s", "waited_per_s", "pages_read_per_s",
+        "pages_written_per_s", "pages_written_lcp_per_s", "log_waits_per_s", "cumulative_hit_ratio", "uptime",
+        "DiskPageBufferMemory",
+    ]  # fmt: skip
+    assert "[OK] 1666.7 page requests/s" in lines
+    assert "[OK] hit ratio of node 3 is 99.90 % since its start" in lines
+
+
+def test_the_perfdata_of_a_small_cluster(look, ndb):
+    look()
+    ndb.hits(3, 99)
+    ndb.hits(4, 98)
+    ndb.serve(4, log_waits=120)
+    numbers = perfdata(look()[1])
+    assert numbers == {
+        "hit_ratio": 98, "node3_hit_ratio": 99, "node4_hit_ratio": 98, "requests_per_s": 3333.3,
+        "pages_read_per_s": 50, "log_waits_per_s": 2, "cumulative_hit_ratio": 98,
+        "node3_cumulative_hit_ratio": 99, "node4_cumulative_hit_ratio": 98, "data_nodes": 2,
+    }  # fmt: skip
+
+
+def test_the_cumulative_ratio_is_not_judged(look, ndb):
+    ndb.hits(3, 50, requests=1_000_000)
+    look()
+    ndb.hits(3, 99.9)
+    status, text = look()
+    assert status == 0
+    assert perfdata(text)["cumulative_hit_ratio"] == 54.5364
+
+
+def test_a_program_is_told_the_same(look, ndb):
+    look()
+    ndb.hits(3, 80)
+    status, text = look("--output", "json")
+    told = json.loads(text)
+    assert status == 1
+    assert told["findings"][0]["value"] == 80
+    assert told["findings"][0]["advice"] == "enlarge DiskPageBufferMemory, now 4 MiB (rolling restart)"
+    (table,) = [finding["table"] for finding in told["findings"] if "table" in finding]
+    assert [row["node"] for row in table] == ["node 3", "node 4"]
+
+
+@pytest.mark.parametrize("tables", [("config_values", "pgman_time_track_stats"), ()])
+def test_what_a_version_or_an_account_lacks_is_left_out(look, ndb, tables):
+    look()
+    for table in tables:
+        del ndb.tables[table]
+    if not tables:
+        ndb.denied = {"config_values", "pgman_time_track_stats"}
+    ndb.hits(3, 80)
+    status, text = look()
+    assert status == 1
+    assert first_line(text).endswith(
+        "67 pages/s read: enlarge DiskPageBufferMemory (rolling restart)".replace("67", "333")
+    )
+
+
+def test_evidence_that_is_not_answered_costs_no_verdict(look, ndb):
+    each(look, ndb, 80, 80)
+    ndb.failing["config_values"] = NoAnswerError("sql1:3306 has not answered within 3 s")
+    ndb.hits(3, 80)
+    status, text = look()
+    assert status == 2
+    assert "hit ratio of node 3 is 80.00 % over 1 min (3 intervals in a row)" in first_line(text)
+
+
+def test_a_node_that_ends_meanwhile_is_asked_for_again(look, ndb):
+    each(look, ndb, 99.9)
+    ndb.lost = 1
+    assert look()[0] == 0
+
+
+def test_a_missing_grant_is_named(look, ndb):
+    ndb.denied = {"diskpagebuffer"}
+    status, text = look()
+    assert status == 3
+    assert "GRANT SELECT ON ndbinfo.* TO 'mon'@'%'" in first_line(text)
+
+
+def test_many_nodes_stay_a_short_line(tmp_path, monkeypatch):
+    nodes = range(1, 49)
+    ndb = PagesNdb(nodes)
+    look = runner(ndb, tmp_path, monkeypatch)
+    look()
+    for node in nodes:
+        ndb.hits(node, 90 - node / 10)
+    status, text = look("-v")
+    line = text.splitlines()[0]
+    assert status == 1
+    assert len(line.encode()) < 700
+    assert "hit ratio of node 48 is 85.20 %" in line
+    assert "low on nodes 47, 46, 45, 44 and 43 more, too" in line
+    assert len(ndb.asked) == 6
+    for node in nodes[10:]:
+        ndb.end(node)
+    line = look()[1].splitlines()[0]
+    assert "no page requests on nodes 1, 2, 3, 4 and 6 more" in line
+    assert "node1_" not in line
