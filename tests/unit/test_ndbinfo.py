@@ -240,3 +240,10 @@ def test_names_of_nodes():
     assert named((3, 4)) == "nodes 3 and 4"
     assert named((1, 2, 3, 4)) == "nodes 1, 2, 3 and 4"
     assert named(range(1, 7)) == "nodes 1, 2, 3, 4 and 2 more"
+
+
+@pytest.mark.parametrize("uptime", [None, "soon", float("nan")])
+def test_what_is_no_number_is_said(ndb, uptime):
+    ndb.node(4)["uptime"] = uptime
+    with pytest.raises(ProbeError, match="ndbinfo tells no number as uptime, but"):
+        seen(ndb)

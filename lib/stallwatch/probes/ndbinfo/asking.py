@@ -48,14 +48,14 @@ class Ndbinfo:
         except MysqlError as error:
             if not _is_lost(error):
                 raise
-        self._must_be_up()
+        self.configured()  # which is an answer of its own if none is left
         self.deadline.doing = f"waiting for the data nodes of {self.where}"
         time.sleep(min(_AGAIN, self.deadline.left() / 4))
         try:
             return self._rows(sql, arguments)
         except MysqlError as error:
             if _is_lost(error):
-                self._must_be_up()
+                self.configured()
             raise
 
     def some(self, sql: str, *arguments: object) -> list[Row]:
@@ -64,29 +64,25 @@ class Ndbinfo:
             return rows
         raise self._reason_for_nothing(sql)
 
-    def status(self) -> tuple[int, int | None]:
-        """Tell how many data nodes are configured, and how many are ready: what mysqld knows by itself.
+    def configured(self) -> int:
+        """Count the configured data nodes, as mysqld knows by itself, whatever they answer.
 
-        Raises ClusterDownError if none is ready, a ProbeError if this server is no SQL node.
+        Raises ClusterDownError if none of them is ready, a ProbeError if this server is no SQL node.
         """
         answer = self._server.rows("SHOW GLOBAL STATUS LIKE 'Ndb_number_of_%'")
-        numbers = {str(row["Variable_name"]): int(str(row["Value"])) for row in answer}
-        if not numbers.get(_DATA_NODES):
+        numbers = {str(row.get("Variable_name")): str(row.get("Value")) for row in answer}
+        count = numbers.get(_DATA_NODES, "")
+        if not count.isdecimal() or int(count) == 0:
             raise ProbeError(
                 f"{self.where} is no SQL node of an NDB Cluster: it knows of no data nodes",
                 "ask a mysqld that runs with --ndbcluster, see SHOW ENGINES",
             )
-        ready = numbers.get(_READY)
-        if ready == 0:
-            all_of_them = numbers[_DATA_NODES]
+        if numbers.get(_READY) == "0":
             raise ClusterDownError(
-                f"cluster down: none of {all_of_them} data nodes is connected to {self.where}",
+                f"cluster down: none of {count} data nodes is connected to {self.where}",
                 "ndb_mgm -e show tells which run; the end of their ndb_N_out.log, why they do not",
             )
-        return numbers[_DATA_NODES], ready
-
-    def _must_be_up(self) -> None:
-        self.status()
+        return int(count)
 
     def _rows(self, sql: str, arguments: tuple[object, ...]) -> list[Row]:
         try:

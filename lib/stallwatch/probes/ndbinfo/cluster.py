@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from stallwatch.probes.ndbinfo.numbers import whole
 from stallwatch.probes.ndbinfo.words import named
 from stallwatch.reading import Fault, State
 from stallwatch.sources.mysql import MissingTableError
@@ -76,7 +77,7 @@ def look(ndbinfo: Ndbinfo, memory: dict[str, Any]) -> Cluster:
 
     Raises ClusterDownError, or another ProbeError that says why nobody can be judged.
     """
-    configured, _ = ndbinfo.status()
+    configured = ndbinfo.configured()
     answering = [_node(row) for row in ndbinfo.some("SELECT * FROM ndbinfo.nodes")]
     nodes = {node.id: node for node in answering}
     known = _configured(ndbinfo) or _remembered(memory)
@@ -93,7 +94,7 @@ def _configured(ndbinfo: Ndbinfo) -> set[int]:
         rows = ndbinfo.rows("SELECT DISTINCT node_id FROM ndbinfo.config_nodes WHERE node_type = 'NDB'")
     except MissingTableError:
         return set()
-    return {int(str(row["node_id"])) for row in rows}
+    return {whole(row, "node_id") for row in rows}
 
 
 def _remembered(memory: dict[str, Any]) -> set[int]:
@@ -102,13 +103,12 @@ def _remembered(memory: dict[str, Any]) -> set[int]:
 
 
 def _node(row: Row) -> Node:
-    generation = row.get("config_generation")
     return Node(
-        id=int(str(row["node_id"])),
-        uptime=int(str(row["uptime"])),
-        status=str(row["status"]),
-        start_phase=int(str(row["start_phase"])),
-        config_generation=None if generation is None else int(str(generation)),
+        id=whole(row, "node_id"),
+        uptime=whole(row, "uptime"),
+        status=str(row.get("status")),
+        start_phase=whole(row, "start_phase"),
+        config_generation=whole(row, "config_generation") if "config_generation" in row else None,
     )
 
 
