@@ -116,14 +116,23 @@ class Redo:
 
     def findings(self) -> Iterator[Finding]:
         """Judge full buffers, lag and problems of the redo log."""
+        yield from self.problems()
+        yield from self.readings()
+
+    @property
+    def blames_disk(self) -> bool | None:
+        """Whether the disk is too slow, or (False) the buffer too small; None: nothing is told of either."""
+        seconds = [episode[1] for episode in (*self._episodes, *self._unfinished())]
+        if not seconds and not self._lags:
+            return None
+        return bool(self._lags) or median(seconds) >= _SLOW_DISK
+
+    def readings(self) -> tuple[Reading, Reading]:
+        """Judge full buffers, then lag."""
         episodes = [*self._episodes, *self._unfinished()]
-        seconds = [episode[1] for episode in episodes]
         lag = max(self._lags, key=lambda one: one[2], default=None)
-        slow_disk = bool(lag) or (bool(seconds) and median(seconds) >= _SLOW_DISK)
-        why, advice = _DISK if slow_disk else _BUFFER
-        yield from self._judge_problems()
-        yield self._judge_full(episodes, seconds, why, advice)
-        yield self._judge_lag(lag, why, advice)
+        why, advice = _DISK if self.blames_disk else _BUFFER
+        return self._judge_full(episodes, why, advice), self._judge_lag(lag, why, advice)
 
     def _end(self, part: str, when: float) -> None:
         if started := self._full.pop(part, None):
@@ -139,9 +148,10 @@ class Redo:
         else:
             self._problems.pop(problem, None)
 
-    def _judge_full(self, episodes: list[list[Any]], seconds: list[float], why: str, advice: str) -> Reading:
+    def _judge_full(self, episodes: list[list[Any]], why: str, advice: str) -> Reading:
         if not episodes:
             return Reading("redo_full", 0, "s", "no redo buffer full")
+        seconds = [episode[1] for episode in episodes]
         when, _, clock = min(episodes, key=lambda episode: episode[0] - episode[1])
         since = self._present.at(clock, when, "since")
         often = f"{len(episodes)} times" if len(episodes) > 1 else "once"
@@ -159,7 +169,8 @@ class Redo:
         what = f"{self._node.prefix}redo log part {part} lags {seconds} s behind{at}"
         return Reading("redo_lag", seconds, "s", what, why, advice)
 
-    def _judge_problems(self) -> Iterator[Fault]:
+    def problems(self) -> Iterator[Fault]:
+        """Tell what was said to have started and not to be cleared."""
         for problem, (when, clock) in self._problems.items():
             part, _, kind = problem.partition(" ")
             error, advice = _PROBLEMS.get(kind, ("writes fail", "look at the disk of the redo log"))

@@ -46,13 +46,13 @@ class Story:
         self.node = Node(path, part("node"))
         self.shutdown = Shutdown(self.node, present, part("shutdown"))
         self._incidents = Incidents(self.node, present, part("incidents"))
-        self._redo = Redo(self.node, present, part("redo"))
+        self.redo = Redo(self.node, present, part("redo"))
         self.watchdog = Watchdog(self.node, present, part("watchdog"))
         self._oversleeps = Oversleeps(self.node, present, part("oversleeps"))
         self._contention = Contention(self.node, present, part("contention"))
         self.backups = Backups(present, part("backups"))
         self._topics = (
-            self.shutdown, self._incidents, self._redo, self.watchdog, self._oversleeps, self._contention,
+            self.shutdown, self._incidents, self.redo, self.watchdog, self._oversleeps, self._contention,
         )  # fmt: skip
 
     @property
@@ -91,7 +91,7 @@ class Story:
     def findings(self, settings: Settings) -> Iterator[Finding]:
         """Give all that still counts; without the shutdowns, of which other logs may tell, too."""
         yield from self._incidents.findings()
-        yield from self._redo.findings()
+        yield from self.redo.findings()
         yield from self.watchdog.findings(
             settings.watchdog_interval or self.node.watchdog_interval or DEFAULT_INTERVAL
         )

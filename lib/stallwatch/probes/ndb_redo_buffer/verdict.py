@@ -1,0 +1,138 @@
+"""Which is it, a small buffer or a slow disk? The evidence in the order of its weight; nothing is guessed."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from stallwatch.units import say_duration, say_size
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from stallwatch.probes.ndb_redo_buffer.device import Busy
+    from stallwatch.probes.ndb_redo_buffer.log import Heard
+    from stallwatch.probes.ndb_redo_buffer.processor import Busiest
+    from stallwatch.probes.ndb_redo_buffer.writing import Lag, Writing
+
+DISK = "the disk cannot keep up"
+BURSTS = "short bursts"
+PROCESSOR = "the processor cannot keep up"
+UNDECIDED = "a small buffer or a slow disk"
+
+# A disk that is not busy proves nothing: one that a quota holds back, as in a cloud, was seen at 0 to 16 %
+# while redo lagged (measured on 9.7.2).
+_BUSY = 90.0  # per cent of the time
+_LAGS = 1 / 30  # of the time: 10 s in 5 min
+
+_ADVICE = {
+    DISK: "a larger RedoBuffer will not help: spread over more data nodes, faster disks, "
+    "redo and LCP on different devices",
+    BURSTS: "increase RedoBuffer (rolling restart)",
+    PROCESSOR: "more threads (AutomaticThreadConfig, NumCPUs or ThreadConfig; rolling restart), "
+    "or more data nodes",
+}
+
+
+class Evidence(NamedTuple):
+    """What is known of one data node whose redo buffers fill."""
+
+    node: int
+    stays_full: bool = False  # a buffer, in all samples
+    heard: Heard | None = None  # from its log
+    meanwhile: Lag | None = None  # while the samples were taken
+    lately: Lag | None = None  # since the last run
+    busy: Busy | None = None  # its disk
+    writing: Writing | None = None
+    busiest: Busiest | None = None  # thread
+
+
+class Verdict(NamedTuple):
+    """Which it is, why we think so, and what to do."""
+
+    answer: str  # one of DISK, BURSTS, PROCESSOR, UNDECIDED
+    proof: str
+    advice: str
+
+    @property
+    def why(self) -> str:
+        """The answer with its proof."""
+        return f"{self.answer}: {self.proof}"
+
+
+def judge(evidence: Evidence) -> Verdict:
+    """Say which it is."""
+    for answer, proves in _RULES:
+        if proof := proves(evidence):
+            return Verdict(answer, proof + _beside(answer, evidence.busiest), _ADVICE[answer])
+    proof = f"nothing that was looked at tells{_beside(UNDECIDED, evidence.busiest)}"
+    return Verdict(UNDECIDED, proof, _look_there(evidence))
+
+
+def _log_tells_of_disk(evidence: Evidence) -> str:
+    return f"its log says: {evidence.heard.said}" if evidence.heard and evidence.heard.blames_disk else ""
+
+
+def _lags_now(evidence: Evidence) -> str:
+    grows = evidence.meanwhile and evidence.meanwhile.seconds > 0
+    return "redo writes lag (slowdowns_due_to_io_lag grows)" if grows else ""
+
+
+def _log_tells_of_bursts(evidence: Evidence) -> str:
+    """Believe the log, in which a disk that lagged would show; not of a buffer that is full right now."""
+    told = evidence.heard and evidence.heard.blames_disk is False and not evidence.stays_full
+    return f"its log says: {evidence.heard.said}" if told and evidence.heard else ""
+
+
+def _lagged_lately(evidence: Evidence) -> str:
+    lately = evidence.lately
+    if not lately or lately.seconds < max(1, _LAGS * lately.of):
+        return ""
+    return f"redo writes lagged for {say_duration(round(lately.seconds))} of {say_duration(lately.of)}"
+
+
+def _disk_is_busy(evidence: Evidence) -> str:
+    busy = evidence.busy
+    return f"{busy.disk} is {busy.load.busy:.1f} % busy" if busy and busy.load.busy >= _BUSY else ""
+
+
+def _thread_is_saturated(evidence: Evidence) -> str:
+    busiest = evidence.busiest
+    return f"{busiest}" if evidence.stays_full and busiest and busiest.is_saturated else ""
+
+
+def _rate_is_flat(evidence: Evidence) -> str:
+    """Tell of a buffer that stays full while it is emptied at one rate: as fast as that goes."""
+    writing = evidence.writing
+    if not evidence.stays_full or not writing or not writing.is_flat:
+        return ""
+    return f"redo is written at {say_size(writing.lately)}/s, and was so for a minute"
+
+
+def _drains(evidence: Evidence) -> str:
+    """Tell of a buffer that was seen to be emptied, of a node whose redo writes are known not to lag."""
+    meanwhile, lately = evidence.meanwhile, evidence.lately
+    if evidence.stays_full or not meanwhile or not lately or meanwhile.seconds or lately.seconds:
+        return ""
+    return f"it empties between the samples, no redo write lagged for {say_duration(lately.of)}"
+
+
+_RULES = (
+    (DISK, _log_tells_of_disk),
+    (DISK, _lags_now),
+    (BURSTS, _log_tells_of_bursts),
+    (DISK, _lagged_lately),
+    (DISK, _disk_is_busy),
+    (PROCESSOR, _thread_is_saturated),
+    (DISK, _rate_is_flat),
+    (BURSTS, _drains),
+)
+
+
+def _beside(answer: str, busiest: Busiest | None) -> str:
+    if busiest is None or answer == PROCESSOR:
+        return ""
+    return f", {'maybe the processor, too' if busiest.is_saturated else 'not the processor'}: {busiest}"
+
+
+def _look_there(evidence: Evidence) -> str:
+    how = "" if evidence.heard else ", or give its log with --log"
+    return f"run iostat -kx 1 on the host of node {evidence.node} while it lasts{how}"
