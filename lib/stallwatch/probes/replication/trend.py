@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import combinations, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 
+from stallwatch.slope import theil_sen
 from stallwatch.units import say_duration
 
 TYPE_CHECKING = False
@@ -132,10 +133,7 @@ def _side(earlier: Sample, later: Sample, slope: float) -> int:
 
 
 def _slope(samples: Sequence[Sample]) -> float:
-    """Give the median of the slopes between any two samples (Sen 1968)."""
-    slopes = sorted((two.lag - one.lag) / (two.at - one.at) for one, two in combinations(samples, 2))
-    middle = len(slopes) // 2
-    return slopes[middle] if len(slopes) % 2 else (slopes[middle - 1] + slopes[middle]) / 2
+    return theil_sen([(sample.at, sample.lag) for sample in samples])
 
 
 def _fits(sample: Sample, last: Sample, slope: float) -> bool:
