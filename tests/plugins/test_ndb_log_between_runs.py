@@ -3,6 +3,8 @@
 
 import reWhat a run knows of the runs before it: what is held, for how long, and what clears it."""
 
+import re
+
 from ndb_log_service import DAY, HOUR, MINUTE
 
 QUIET = "NDB_LOG OK - 1 new line of ndb_4_out.log, no thread stuck"
