@@ -294,7 +294,7 @@ def test_rows_without_numbers_are_no_rows(look, ndb):
         row["total"] = 0
     status, text = look()
     assert status == 3
-    assert "node 3 answers, but has no row in ndbinfo.memoryusage" in text
+    assert "nodes 3 and 4 answer, but have no row in ndbinfo.memoryusage" in text
 
 
 def test_a_cluster_that_is_down_is_unknown(look, ndb):

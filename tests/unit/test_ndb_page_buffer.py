@@ -464,7 +464,7 @@ def test_a_node_without_a_row_is_unknown_not_health(look, ndb):
     ndb.hits(3, 99.9)
     status, text = look()
     assert status == 3
-    assert "node 4 answers, but has no counters in ndbinfo.diskpagebuffer" in first_line(text)
+    assert "node 4 answers, but has no row in ndbinfo.diskpagebuffer" in first_line(text)
     assert perfdata(text)["hit_ratio"] == 99.9
 
 
@@ -473,7 +473,7 @@ def test_counters_without_a_value_are_unknown(look, ndb):
         row["pages_read"] = None
     status, text = look()
     assert status == 3
-    assert "node 4 answers, but has no counters in ndbinfo.diskpagebuffer" in first_line(text)
+    assert "node 4 answers, but has no row in ndbinfo.diskpagebuffer" in first_line(text)
 
 
 def test_a_cluster_that_is_down_is_unknown(look, ndb):

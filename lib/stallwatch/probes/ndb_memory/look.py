@@ -10,7 +10,6 @@ from stallwatch.probes.ndb_memory.growth import History
 from stallwatch.probes.ndb_memory.subjects import DATA_MEMORY, OF_NODES, TABLESPACE, UNDO_SPACE
 from stallwatch.probes.ndb_memory.telling import Filling
 from stallwatch.probes.ndbinfo import cluster as data_nodes
-from stallwatch.reading import ProbeError
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
@@ -34,9 +33,7 @@ class Asked(NamedTuple):
 
 def findings(ndbinfo: Ndbinfo, asked: Asked, memory: dict[str, Any]) -> Iterator[Finding]:
     """Judge how full everything is, and where that is going; raises a ProbeError."""
-    cluster = data_nodes.look(ndbinfo, memory)
-    if not cluster.started:
-        raise ProbeError("; ".join(aside.what for aside in cluster.asides()))
+    cluster = data_nodes.look_at_started(ndbinfo, memory)
     found = uses.look(ndbinfo, cluster)
     fillings = _fillings(found, cluster, History(memory, time.time()))
     yield from telling.readings(fillings, asked.is_problem)

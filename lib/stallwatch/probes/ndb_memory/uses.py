@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from stallwatch.reading import ProbeError
+from stallwatch.probes.ndbinfo.numbers import whole
 from stallwatch.sources.mysql import DeniedError
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from stallwatch.probes.ndbinfo.asking import Ndbinfo, Row
     from stallwatch.probes.ndbinfo.cluster import Cluster
+    from stallwatch.reading import ProbeError
 
 DATA, INDEX, MESSAGES = "data memory", "index memory", "long message buffer"  # memory_type in small letters
 # information_schema.files is what the view ndbinfo.files (8.0.29) reads, too, is there in all versions, and
@@ -55,8 +56,8 @@ def look(ndbinfo: Ndbinfo, cluster: Cluster) -> Uses:
     memory = _memory(ndbinfo, cluster)
     undo = _undo_space(ndbinfo, cluster)
     uses = Uses(memory, undo, {}, {}, None, (
-        *_silent(cluster, memory.get(DATA, {}), "memoryusage"),
-        *(_silent(cluster, undo, "logspaces (DD-UNDO)") if undo else ()),
+        *cluster.without_row(memory.get(DATA, {}), "memoryusage"),
+        *(cluster.without_row(undo, "logspaces (DD-UNDO)") if undo else ()),
     ))  # fmt: skip
     if not undo:  # each tablespace has a log file group
         return uses
@@ -103,7 +104,7 @@ def _undo_space(ndbinfo: Ndbinfo, cluster: Cluster) -> dict[int, Use]:
 
 def _note(found: dict[int, Use], row: Row, total: object, cluster: Cluster) -> None:
     """Keep what a started data node says, if it makes sense: one that starts is still being filled."""
-    node, used = int(str(row["node_id"])), row["used"]
+    node, used = whole(row, "node_id"), row["used"]
     if node not in cluster.started or not isinstance(used, int | float):
         return
     if isinstance(total, int | float) and total > 0:
@@ -118,8 +119,3 @@ def _tablespace(name: str, used: float, total: float) -> Use:
     """
     can_be_had = max(1.0, (96 * total - 1) // 100)
     return Use(name, min(used, can_be_had), can_be_had)
-
-
-def _silent(cluster: Cluster, heard: dict[int, Use], table: str) -> Sequence[ProbeError]:
-    silent = [node for node in cluster.started if node not in heard]
-    return [ProbeError(f"node {node} answers, but has no row in ndbinfo.{table}") for node in silent]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import NamedTuple
 
+from stallwatch.probes.ndbinfo.numbers import number, whole
 from stallwatch.sources.mysql import MysqlError
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
@@ -34,7 +35,7 @@ def gather(ndbinfo: Ndbinfo, node: int | None) -> Evidence:
     sizes: dict[int, int] = {}
     with suppress(MysqlError, ValueError):  # the table is of 7.5.0 and later
         rows = ndbinfo.rows(_SIZES, _PARAMETER)
-        sizes = {int(str(row["node_id"])): int(str(row["config_value"])) for row in rows}
+        sizes = {whole(row, "node_id"): int(str(row["config_value"])) for row in rows}
     return Evidence(sizes, None if node is None else _read_time(ndbinfo, node))
 
 
@@ -42,7 +43,7 @@ def _read_time(ndbinfo: Ndbinfo, node: int) -> float | None:
     """Give the median of the node's histogram, as the upper bound of its class; from 8.0.19 on."""
     with suppress(MysqlError, ValueError):
         rows = ndbinfo.rows(_READS, node)
-        reads = sorted((int(str(row["upper_bound"])), float(str(row["page_reads"]))) for row in rows)
+        reads = sorted((whole(row, "upper_bound"), number(row, "page_reads")) for row in rows)
         half = sum(count for _, count in reads) / 2
         for upper_bound, count in reads:  # in us
             half -= count

@@ -11,8 +11,6 @@ from stallwatch.probes.ndb_page_buffer.runs import Runs
 from stallwatch.probes.ndb_page_buffer.traffic import COUNTERS, Traffic, counters
 from stallwatch.probes.ndbinfo import cluster as data_nodes
 from stallwatch.probes.ndbinfo.intervals import Intervals, NoIntervalError
-from stallwatch.probes.ndbinfo.words import named
-from stallwatch.reading import ProbeError
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
@@ -65,9 +63,7 @@ def findings(ndbinfo: Ndbinfo, asked: Asked, memory: dict[str, Any]) -> Iterator
 
 def _look(ndbinfo: Ndbinfo, asked: Asked, memory: dict[str, Any]) -> _Found:
     is_first = not memory
-    cluster = data_nodes.look(ndbinfo, memory)
-    if not cluster.started:
-        raise ProbeError("; ".join(aside.what for aside in cluster.asides()))
+    cluster = data_nodes.look_at_started(ndbinfo, memory)
     counted = counters(ndbinfo)
     intervals, runs = Intervals(memory, cluster, time.time()), Runs(memory, asked.limits.confirm)
     found = _Found(cluster, is_first, {}, {}, [], {})
@@ -116,6 +112,4 @@ def _told(found: _Found, asked: Asked, more: Evidence) -> Iterator[Finding]:
     yield from telling.since_start(found.totals, nodes)
     yield telling.all_of_them(found.totals, found.intervals, more)
     yield from found.cluster.asides()
-    if untold := [node for node in found.cluster.started if node not in found.totals]:
-        verb = "answer, but have" if len(untold) > 1 else "answers, but has"
-        yield ProbeError(f"{named(untold)} {verb} no counters in ndbinfo.diskpagebuffer")
+    yield from found.cluster.without_row(found.totals, "diskpagebuffer")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from stallwatch.probes.ndbinfo.numbers import whole
 from stallwatch.units import is_number
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
@@ -81,5 +82,5 @@ def counters(ndbinfo: Ndbinfo) -> dict[int, Counts]:
     for row in ndbinfo.some(_STATEMENT):
         counts = {name: row[name] for name in COUNTERS}
         if all(is_number(count) for count in counts.values()):
-            counted[int(str(row["node_id"]))] = {name: float(str(count)) for name, count in counts.items()}
+            counted[whole(row, "node_id")] = {name: float(str(count)) for name, count in counts.items()}
     return counted

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from stallwatch.probes.ndbinfo.numbers import whole
 from stallwatch.sources.mysql import MissingTableError
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
@@ -42,12 +43,12 @@ def busiest(ndbinfo: Ndbinfo, nodes: Iterable[int]) -> dict[int, Busiest]:
     """Tell the busiest thread of each of these nodes; {}: this version does not know (before 7.5.2)."""
     try:
         rows = ndbinfo.rows(_BUSIEST.format(", ".join(map(str, nodes))))
-        found = {int(str(row["node_id"])): divmod(int(str(row["busiest"])), _NUMBERS) for row in rows}
+        found = {whole(row, "node_id"): divmod(whole(row, "busiest"), _NUMBERS) for row in rows}
         numbers = [node * _NUMBERS + thread for node, (_, thread) in found.items()]
         rows = ndbinfo.rows(_NAMES.format(", ".join(map(str, numbers)))) if numbers else []
     except MissingTableError:
         return {}
-    names = {int(str(row["node_id"])): str(row["thread_name"]) for row in rows}
+    names = {whole(row, "node_id"): str(row["thread_name"]) for row in rows}
     return {
         node: Busiest(names.get(node, f"number {thread}"), min(100.0, works))
         for node, (works, thread) in found.items()

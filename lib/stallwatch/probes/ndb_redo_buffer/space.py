@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from stallwatch.probes.ndb_redo_buffer.use import RESERVED
-from stallwatch.reading import ProbeError
+from stallwatch.probes.ndbinfo.numbers import number, whole
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
     from stallwatch.probes.ndbinfo.asking import Ndbinfo, Row
     from stallwatch.probes.ndbinfo.cluster import Cluster
+    from stallwatch.reading import ProbeError
 
 _ASKED = """SELECT node_id, log_type, COUNT(*) AS parts, MAX(log_id) AS last_id,
  MAX(total) AS total, MAX(100.0 * used / total) AS fullest
@@ -35,15 +36,20 @@ def look(ndbinfo: Ndbinfo, cluster: Cluster) -> Logs:
     """Ask for the fullest of each data node; raises a ProbeError."""
     buffers, spaces = (ndbinfo.some(_ASKED.format(table)) for table in ("logbuffers", "logspaces"))
     redo = _of(buffers, REDO)
+    redo_space = _used(spaces, REDO)
+    redo_buffer = {whole(row, "node_id"): _of_usable(row) for row in redo}
     return Logs(
         nodes=len(cluster.expected) + cluster.unnamed,
-        redo_parts=sum(int(str(row["parts"])) for row in redo),
-        numbered_by_id=any(int(str(row["last_id"])) for row in redo),
-        redo_buffer={int(str(row["node_id"])): _of_usable(row) for row in redo},
-        redo_space=_used(spaces, REDO),
+        redo_parts=sum(whole(row, "parts") for row in redo),
+        numbered_by_id=any(whole(row, "last_id") for row in redo),
+        redo_buffer=redo_buffer,
+        redo_space=redo_space,
         undo_space=_used(spaces, UNDO),
         undo_buffer=_used(buffers, UNDO),
-        missing=(*_silent(cluster, redo, "logbuffers"), *_silent(cluster, _of(spaces, REDO), "logspaces")),
+        missing=(
+            *cluster.without_row(redo_buffer, "logbuffers"),
+            *cluster.without_row(redo_space, "logspaces"),
+        ),
     )
 
 
@@ -52,15 +58,9 @@ def _of(rows: list[Row], log_type: str) -> list[Row]:
 
 
 def _used(rows: list[Row], log_type: str) -> dict[int, float]:
-    return {int(str(row["node_id"])): float(str(row["fullest"])) for row in _of(rows, log_type)}
+    return {whole(row, "node_id"): number(row, "fullest") for row in _of(rows, log_type)}
 
 
 def _of_usable(row: Row) -> float:
-    total = int(str(row["total"]))  # of each: RedoBuffer is the same for all parts of a node
-    return float(str(row["fullest"])) * total / max(1, total - RESERVED)
-
-
-def _silent(cluster: Cluster, rows: list[Row], table: str) -> list[ProbeError]:
-    heard = {int(str(row["node_id"])) for row in rows}
-    silent = [node for node in cluster.started if node not in heard]
-    return [ProbeError(f"node {node} answers, but has no row in ndbinfo.{table}") for node in silent]
+    total = whole(row, "total")  # of each: RedoBuffer is the same for all parts of a node
+    return number(row, "fullest") * total / max(1, total - RESERVED)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from typing import NamedTuple
 
+from stallwatch.probes.ndbinfo.numbers import whole
+
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -119,6 +121,6 @@ def watch(ndbinfo: Ndbinfo, wanted: int, every: float, wait: Callable[[float, fl
 
 def _numbers(row: Row) -> tuple[Part, int, int]:
     node, log_id, log_part, total, used = (
-        int(str(row[name])) for name in ("node_id", "log_id", "log_part", "total", "used")
+        whole(row, name) for name in ("node_id", "log_id", "log_part", "total", "used")
     )
     return Part(node, log_id, log_part), total, used

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from stallwatch.probes.ndbinfo.intervals import Intervals, NoIntervalError
+from stallwatch.probes.ndbinfo.numbers import number, whole
 from stallwatch.sources.mysql import MissingTableError
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
@@ -50,7 +51,7 @@ def look(ndbinfo: Ndbinfo) -> dict[int, Writing]:
     except MissingTableError:
         return {}
     return {
-        int(str(row["node_id"])): Writing(*(float(str(row[name])) for name in ("lagged", "lately", "since")))
+        whole(row, "node_id"): Writing(*(number(row, name) for name in ("lagged", "lately", "since")))
         for row in rows
     }
 

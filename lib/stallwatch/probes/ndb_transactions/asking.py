@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from stallwatch.probes.ndbinfo.numbers import number, whole
 from stallwatch.sources.mysql import MissingTableError
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
@@ -135,8 +136,8 @@ def _locks(
     seconds = max(1, min(_LONGEST, int(ndbinfo.deadline.left() / 2)))
     sql = _LOCKS.format(within=1000 * seconds, which=which, most=most)
     for row in ndbinfo.rows(sql, *values):
-        key = tuple(int(str(row[name])) for name in _ROW.split(", "))
-        yield key, float(str(row["duration_millis"])) / 1000, int(str(row["transid"]))
+        key = tuple(whole(row, name) for name in _ROW.split(", "))
+        yield key, number(row, "duration_millis") / 1000, whole(row, "transid")
 
 
 def table_names(ndbinfo: Ndbinfo, ids: Iterable[int]) -> dict[int, str]:
@@ -151,15 +152,15 @@ def table_names(ndbinfo: Ndbinfo, ids: Iterable[int]) -> dict[int, str]:
         rows = ndbinfo.rows(sql, *wanted)
     except MissingTableError:  # before 7.5
         return {}
-    return {int(str(row["id"])): str(row["fq_name"]).replace("/def/", ".") for row in rows}
+    return {whole(row, "id"): str(row["fq_name"]).replace("/def/", ".") for row in rows}
 
 
 def _transaction(row: Row) -> Transaction:
     return Transaction(
-        id=int(str(row["transid"])),
+        id=whole(row, "transid"),
         state=str(row["state"] or ""),
-        operations=int(str(row["count_operations"])),
-        outstanding=int(str(row["outstanding_operations"])),
-        inactive=float(str(row["inactive_seconds"])),
-        client=int(str(row["client_node_id"])),
+        operations=whole(row, "count_operations"),
+        outstanding=whole(row, "outstanding_operations"),
+        inactive=number(row, "inactive_seconds"),
+        client=whole(row, "client_node_id"),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from stallwatch.probes.ndbinfo.numbers import whole
 from stallwatch.sources.mysql import DeniedError, MissingTableError
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
@@ -79,7 +80,7 @@ def _processes(ndbinfo: Ndbinfo, nodes: set[int]) -> dict[int, tuple[str, str]]:
     except MissingTableError:
         return {}
     return {
-        int(str(row["node_id"])): (str(row["process_name"] or ""), _address(str(row["uri"] or "")))
+        whole(row, "node_id"): (str(row["process_name"] or ""), _address(str(row["uri"] or "")))
         for row in rows
     }
 
@@ -92,4 +93,4 @@ def _address(uri: str) -> str:
 def _connections(ndbinfo: Ndbinfo, beginnings: set[int]) -> dict[int, int]:
     places = ", ".join(["%s"] * len(beginnings))
     rows = ndbinfo.rows(_CONNECTIONS.format(places=places), *sorted(beginnings))
-    return {int(str(row["ndb_transid"])) >> 32: int(str(row["mysql_connection_id"])) for row in rows}
+    return {whole(row, "ndb_transid") >> 32: whole(row, "mysql_connection_id") for row in rows}

@@ -8,7 +8,7 @@ from stallwatch.probes.ndb_transactions import asking, telling
 from stallwatch.probes.ndb_transactions.clients import Clients
 from stallwatch.probes.ndb_transactions.telling import Locks
 from stallwatch.probes.ndbinfo import cluster as data_nodes
-from stallwatch.reading import ProbeError, Reading
+from stallwatch.reading import Reading
 from stallwatch.sources.mysql import NoAnswerError
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
@@ -34,9 +34,7 @@ class Asked(NamedTuple):
 
 def findings(ndbinfo: Ndbinfo, asked: Asked, memory: dict[str, Any]) -> Iterator[Finding]:
     """Judge what is open and who waits; raises a ProbeError."""
-    cluster = data_nodes.look(ndbinfo, memory)
-    if not cluster.started:
-        raise ProbeError("; ".join(aside.what for aside in cluster.asides()))
+    cluster = data_nodes.look_at_started(ndbinfo, memory)
     totals = asking.totals(ndbinfo)
     locks = _locks(ndbinfo, totals)
     idle: Sequence[Transaction] = ()

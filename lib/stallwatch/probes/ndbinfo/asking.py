@@ -72,10 +72,15 @@ class Ndbinfo:
         answer = self._server.rows("SHOW GLOBAL STATUS LIKE 'Ndb_number_of_%'")
         numbers = {str(row.get("Variable_name")): str(row.get("Value")) for row in answer}
         count = numbers.get(_DATA_NODES, "")
-        if not count.isdecimal() or int(count) == 0:
+        if not count.isdecimal():
             raise ProbeError(
                 f"{self.where} is no SQL node of an NDB Cluster: it knows of no data nodes",
                 "ask a mysqld that runs with --ndbcluster, see SHOW ENGINES",
+            )
+        if int(count) == 0:  # it does not know yet: 9.7.2, whether a management server answers it or not
+            raise ClusterDownError(
+                f"cluster down: {self.where} has reached no data node since it was started",
+                "ndb_mgm -e show tells which run; SHOW VARIABLES LIKE 'ndb_connectstring', whom it looks for",
             )
         if numbers.get(_READY) == "0":
             raise ClusterDownError(

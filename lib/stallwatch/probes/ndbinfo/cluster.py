@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 from stallwatch.probes.ndbinfo.numbers import whole
 from stallwatch.probes.ndbinfo.words import named
-from stallwatch.reading import Fault, State
+from stallwatch.reading import Fault, ProbeError, State
 from stallwatch.sources.mysql import MissingTableError
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator
     from typing import Any
 
     from stallwatch.probes.ndbinfo.asking import Ndbinfo, Row
@@ -58,6 +58,13 @@ class Cluster(NamedTuple):
         """Those that do not answer: down, or starting and not far enough yet."""
         return tuple(sorted(set(self.expected) - set(self.nodes)))
 
+    def without_row(self, told: Container[int], table: str) -> Iterator[ProbeError]:
+        """Say so of started nodes that a table does not tell of: that is no sign of health."""
+        silent = [node for node in self.started if node not in told]
+        if silent:
+            do, have = ("answer", "have") if len(silent) > 1 else ("answers", "has")
+            yield ProbeError(f"{named(silent)} {do}, but {have} no row in ndbinfo.{table}")
+
     def asides(self) -> Iterator[Fault]:
         """Say whom a verdict is not about: rows of a node that does not answer are simply not there."""
         missing = len(self.missing) + self.unnamed
@@ -70,6 +77,14 @@ class Cluster(NamedTuple):
         if self.starting:
             each = (f"node {one} is {_spoken(self.nodes[one].status)}" for one in self.starting)
             yield Fault(State.OK, ", ".join(each))
+
+
+def look_at_started(ndbinfo: Ndbinfo, memory: dict[str, Any]) -> Cluster:
+    """Do as ``look``, for what started nodes tell alone; raises a ProbeError, too, if there is none."""
+    cluster = look(ndbinfo, memory)
+    if not cluster.started:
+        raise ProbeError("; ".join(aside.what for aside in cluster.asides()))
+    return cluster
 
 
 def look(ndbinfo: Ndbinfo, memory: dict[str, Any]) -> Cluster:

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 def number(row: Row, column: str) -> float:
     """Give a number; raises a ProbeError where there is none, as from a server that is damaged or no NDB."""
     value = row.get(column)
-    if not isinstance(value, str) and is_number(value):
-        return value or 0
+    if isinstance(value, int | float) and is_number(value):
+        return value
     raise ProbeError(
         f"ndbinfo tells no number as {column}, but {value!r}: {row}", "is that server's ndbinfo intact?"
     )
