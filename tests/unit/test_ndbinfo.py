@@ -66,9 +66,28 @@ def test_no_data_node_connected(ndb):
         seen(ndb)
 
 
-@pytest.mark.parametrize("status", [{}, {"Ndb_number_of_data_nodes": 0, "Ndb_number_of_ready_data_nodes": 0}])
-def test_no_sql_node(ndb, status):
-    ndb.status = status
+def test_an_sql_node_that_has_not_reached_its_cluster_yet(ndb):
+    ndb.status = {"Ndb_number_of_data_nodes": 0, "Ndb_number_of_ready_data_nodes": 0}
+    with pytest.raises(ClusterDownError, match="sql1:3306 has reached no data node since it was started"):
+        seen(ndb)
+
+
+def test_an_sql_node_that_loses_its_cluster_for_a_moment(ndb, monkeypatch):
+    ndb.status["Ndb_number_of_ready_data_nodes"] = 0
+    monkeypatch.setattr("time.sleep", lambda _: ndb.status.update(Ndb_number_of_ready_data_nodes=2))
+    assert seen(ndb).started == (3, 4)
+
+
+def test_ndbinfo_is_off(ndb):
+    unknown = "sql1:3306 says: Unknown storage engine 'ndbinfo' (error 1286): asked SELECT"
+    ndb.failing["ndbinfo.nodes"] = MysqlError(unknown, "", 1286)
+    with pytest.raises(ProbeError, match="Unknown storage engine") as caught:
+        seen(ndb)
+    assert caught.value.advice == "start that mysqld with --ndbinfo=ON"
+
+
+def test_no_sql_node(ndb):
+    ndb.status = {}
     with pytest.raises(ProbeError, match="no SQL node of an NDB Cluster") as caught:
         seen(ndb)
     assert not isinstance(caught.value, ClusterDownError)
