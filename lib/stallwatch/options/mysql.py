@@ -110,7 +110,7 @@ def other(check: Check, options: Namespace, place: str | None, group: str | None
 def _elsewhere(options: Namespace, place: str | None, group: str | None) -> Given:
     own = _filed(options, (group,)) if group else {}
     if place is not None:
-        own["host"], port = _host_and_port(place)
+        own["host"], port = host_and_port(place)
         own |= {"port": port} if port else {}
     if not (own.get("host") or own.get("socket")):
         raise NotUnderstoodError(f"the group [{group}] names neither a host nor a socket")
@@ -208,7 +208,8 @@ def _mode(text: str) -> str:
     return text.upper()
 
 
-def _host_and_port(text: str) -> tuple[str, str | None]:
+def host_and_port(text: str) -> tuple[str, str | None]:
+    """Read HOST[:PORT], for an option; an IPv6 address with a port stands in brackets."""
     found = re.fullmatch(_PLACE, text)
     if found:
         return found["ipv6"] or found["host"], found["port"]

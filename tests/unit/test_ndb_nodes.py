@@ -1,0 +1,885 @@
+"""What check_ndb_nodes says of a cluster, from run to run."""
+
+import runpy
+import time
+from pathlib import Path
+
+import pytest
+from ndb_nodes import NodesNdb
+from stallwatch.options import mysql
+from stallwatch.sources import ndb_mgm
+from stallwatch.sources.mysql import MysqlError, UnreachableError
+
+PLUGIN = runpy.run_path(str(Path(__file__).parents[2] / "plugins" / "check_ndb_nodes"))
+DAY = 86400.0
+PLACED = ("config_values", "config_nodes", "membership", "processes", "cpustat_20sec", "threads")
+
+
+@pytest.fixture
+def ndb():
+    return NodesNdb()
+
+
+@pytest.fixture
+def look_at(tmp_path, monkeypatch):
+    """Gives, for a cluster, how to run the plugin at it, a minute after the last time."""
+    monkeypatch.setattr(time, "sleep", lambda _: None)
+
+    def look_at(ndb):
+        monkeypatch.setattr(mysql, "connect", lambda *_: ndb)
+        monkeypatch.setattr(ndb_mgm, "data_nodes", ndb.data_nodes)
+        monkeypatch.setattr(time, "time", lambda: ndb.now)
+
+        def look(*arguments, after=60):
+            ndb.later(after)
+            ndb.asked.clear()
+            return PLUGIN["check"].run(
+                PLUGIN["findings"], ["-H", "sql1", "--state-dir", str(tmp_path), *arguments]
+            )
+
+        return look
+
+    return look_at
+
+
+@pytest.fixture
+def look(ndb, look_at):
+    return look_at(ndb)
+
+
+def first_line(text):
+    return text.splitlines()[0].partition(" | ")[0]
+
+
+def perfdata(text):
+    items = (item.partition("=") for item in text.splitlines()[0].partition(" | ")[2].split())
+    return {label: value for label, _, value in items}
+
+
+# all is well
+
+
+def test_a_healthy_cluster_is_ok(look, ndb):
+    look()
+    status, text = look()
+    assert status == 0
+    assert first_line(text) == (
+        "NDB_NODES OK - 2 of 2 data nodes are up in 1 node group, the youngest since 1 h 25 min"
+    )
+    assert text.count("\n") == 0
+    assert perfdata(text) == {
+        "nodes_started": "2", "nodes_missing": "0;;0", "nodes_starting": "0;0",
+        "groups_without_redundancy": "0", "groups_lost": "0", "uptime": "5120s",
+        "thread_use": "1%;85;95", "overloads": "0;0;10", "reconnects": "0;0", "major_faults": "0;100",
+    }  # fmt: skip
+
+
+def test_one_small_statement_a_table_and_the_management_server_is_left_alone(look, ndb):
+    look()
+    tables = [part for sql in ndb.asked for part in sql.split() if part.startswith("ndbinfo.")]
+    assert sorted(tables) == [
+        "ndbinfo.config_nodes", "ndbinfo.cpustat_20sec", "ndbinfo.membership", "ndbinfo.ndb$certificates",
+        "ndbinfo.nodes", "ndbinfo.threads", "ndbinfo.threadstat", "ndbinfo.transporters",
+    ]  # fmt: skip
+    assert ndb.asked_at == []
+
+
+def test_all_is_side_by_side_with_v(look):
+    _, text = look("-v")
+    rows = [line.split() for line in text.splitlines()[-3:]]
+    assert rows[0][:4] == ["node", "group", "state", "phase"]
+    assert rows[1] == ["3", "0", "up", "-", "1", "h", "24", "min", "1", "9.7.2", "main", "0", "1"]
+
+
+# nodes that are missing
+
+
+def test_a_missing_node_is_critical(look, ndb):
+    look()
+    ndb.end(4)
+    status, text = look()
+    assert status == 2
+    assert first_line(text) == (
+        "NDB_NODES CRITICAL - node 4 is missing: node group 0 has only node 3 left: the management server "
+        "mgm1:1186 says that node 4 is not connected: the end of ndb_4_out.log says what ended it; then "
+        "start it: ndbmtd --ndb-nodeid=4"
+    )
+    assert "nodes_started=1 nodes_missing=1;;0 nodes_starting=0;0 groups_without_redundancy=1" in text
+
+
+def test_so_it_is_at_the_first_look(look, ndb):
+    ndb.end(4)
+    status, text = look()
+    assert status == 2
+    assert "node 4 is missing: node group 0 has only node 3 left" in first_line(text)
+
+
+def test_a_management_server_that_is_not_there_costs_an_aside_only(look, ndb):
+    look()
+    ndb.end(4)
+    ndb.seen = None
+    status, text = look()
+    assert status == 2
+    assert "node 4 is missing: node group 0 has only node 3 left: the end of" in first_line(text)
+    assert "\n[OK] the management server mgm1:1186 cannot be asked: Connection refused" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "told", "place"),
+    [
+        ((), "mgm1", ("mgm1", 1186)),
+        ((), "127.0.0.1", ("sql1", 1186)),
+        ((), "localhost", ("sql1", 1186)),
+        (("--management", "mgm2"), "mgm1", ("mgm2", 1186)),
+        (("--management", "mgm2:11860"), "mgm1", ("mgm2", 11860)),
+        (("--management", "[fe80::1]:11860"), "mgm1", ("fe80::1", 11860)),
+    ],
+)
+def test_the_management_server_is_where_somebody_says(look, ndb, options, told, place):
+    ndb.status["Ndb_config_from_host"] = told
+    ndb.end(4)
+    look(*options)
+    assert ndb.asked_at == [place]
+
+
+def test_of_a_local_sql_node_it_is_on_this_host(look, ndb, tmp_path):
+    ndb.status["Ndb_config_from_host"] = "127.0.0.1"
+    ndb.end(4)
+    PLUGIN["check"].run(PLUGIN["findings"], ["-S", "/run/mysqld/mysqld.sock", "--state-dir", str(tmp_path)])
+    assert ndb.asked_at == [("127.0.0.1", 1186)]
+
+
+@pytest.mark.parametrize("port", ["0", "", "70000", "-1", "x", "9" * 5000])
+def test_a_port_that_is_none_is_the_usual_one(look, ndb, port):
+    ndb.status["Ndb_config_from_port"] = port
+    ndb.end(4)
+    look()
+    assert ndb.asked_at == [("mgm1", 1186)]
+
+
+def test_a_node_that_runs_but_does_not_answer_is_a_matter_of_the_network(look, ndb):
+    look()
+    ndb.end(4)
+    ndb.seen[4] = ndb.seen[3]
+    status, text = look()
+    assert status == 2
+    assert "says that node 4 is started: look at the network between sql1:3306 and the host of node 4" in text
+
+
+def test_a_node_that_was_shut_down_in_order_is_told_so(look, ndb):
+    look()
+    ndb.node(4)["status"] = "STOPPING_1"
+    status, text = look()
+    assert status == 1
+    assert "node 4 is being shut down in order: node group 0 has only node 3 left" in first_line(text)
+    ndb.end(4)
+    for _ in range(2):
+        status, text = look()
+        assert status == 2
+        assert "node 4 is missing (shut down in order): node group 0 has only node 3 left" in first_line(text)
+        assert "unless somebody is at it, start it: ndbmtd --ndb-nodeid=4" in first_line(text)
+
+
+def test_missing_nodes_can_be_allowed(look, ndb):
+    ndb.end(4)
+    assert look("-c", "1")[0] == 0
+
+
+def test_a_node_that_waits_for_an_order(look, ndb):
+    ndb.end(4)
+    ndb.starts(4, status="NOT_STARTED", doing=(4, "Allocated node id"))
+    assert look()[0] == 1
+    status, text = look(after=400)
+    assert status == 2
+    assert 'it waits for the order to start: ndb_mgm -e "4 start"' in first_line(text)
+
+
+def test_no_data_node_is_critical(look, ndb):
+    look()
+    for node in (3, 4):
+        ndb.end(node)
+    status, text = look("--unreachable", "warning")
+    assert status == 2
+    assert first_line(text) == (
+        "NDB_NODES CRITICAL - cluster down: none of 2 data nodes is connected to sql1:3306: the management "
+        "server mgm1:1186 says that nodes 3 and 4 are not connected: ndb_mgm -e show tells which run; the "
+        "end of their ndb_N_out.log, why they do not"
+    )
+    assert perfdata(text) == {"nodes_started": "0"}
+
+
+def test_an_sql_node_that_never_reached_its_cluster(look, ndb):
+    ndb.status = dict.fromkeys(ndb.status, 0) | {"Ndb_config_from_host": ""}
+    status, text = look()
+    assert status == 2
+    assert "cluster down: sql1:3306 has reached no data node since it was started" in first_line(text)
+    assert "sql1:3306 does not tell its management server: give it with --management" in text
+    _, text = look("--management", "mgm2")
+    assert "the management server mgm2:1186 says that nodes 3 and 4 are started" in first_line(text)
+
+
+def test_a_cluster_that_starts_is_to_be_waited_for(look, ndb):
+    for node in (3, 4):
+        ndb.end(node)
+        ndb.starts(node)
+    status, text = look()
+    assert status == 2
+    assert "says that nodes 3 and 4 are starting (phase 4): wait; ndb_N_out.log" in first_line(text)
+
+
+def test_an_sql_node_that_lost_a_cluster_that_runs(look, ndb):
+    seen = dict(ndb.seen)
+    for node in (3, 4):
+        ndb.end(node)
+    ndb.seen = seen
+    status, text = look()
+    assert status == 2
+    assert "says that nodes 3 and 4 are started: look at the network between sql1:3306 and" in first_line(
+        text
+    )
+
+
+# nodes that start
+
+
+def test_a_node_that_starts_is_a_warning_with_its_phase(look, ndb):
+    look()
+    ndb.end(4)
+    ndb.starts(4)
+    status, text = look()
+    assert status == 1
+    assert first_line(text) == (
+        'NDB_NODES WARNING - node 4 is starting (start phase 4 is done, "Wait LCP to ensure durability"): '
+        "node group 0 has only node 3 left: wait; ndb_4_out.log on its host tells how far it is"
+    )
+    _, text = look(after=300)
+    assert 'durability", for 5 min): node group 0' in first_line(text)
+
+
+def test_ndbinfo_tells_the_phase_first_hand(look, ndb):
+    ndb.node(4).update(status="STARTING", start_phase=100)
+    status, text = look()
+    assert status == 1
+    assert "node 4 is starting (start phase 100 is done): node group 0 has only node 3 left" in first_line(
+        text
+    )
+    assert "uptime=5060s" in text
+
+
+def test_a_restart_is_seen_without_the_management_server(look, ndb):
+    ndb.end(4)
+    ndb.starts(4)
+    ndb.seen = None
+    status, text = look()
+    assert status == 1
+    assert 'node 4 is starting ("Wait LCP to ensure durability")' in first_line(text)
+
+
+@pytest.mark.parametrize("reachable", [True, False])
+def test_a_restart_that_died_where_nobody_sees_it_is_no_restart_for_ever(look, ndb, reachable):
+    ndb.end(4)
+    ndb.starts(4, status="NO_CONTACT", doing=(4, "Allocated node id"))
+    if not reachable:
+        ndb.seen = None
+    assert [look()[0] for _ in range(7)] == [1, 1, 1, 1, 1, 2, 2]
+
+
+@pytest.mark.parametrize("code", [0, 1, 2, 3, 19])
+def test_a_failure_that_is_dealt_with_is_no_restart(look, ndb, code):
+    ndb.end(4)
+    ndb.starts(4, status="NO_CONTACT", doing=(code, "Node failure handling complete"))
+    assert look()[0] == 2
+
+
+def test_single_user_mode_is_a_warning(look, ndb):
+    for node in (3, 4):
+        ndb.node(node)["status"] = "SINGLEUSER"
+    status, text = look()
+    assert status == 1
+    assert "the cluster is in single user mode" in first_line(text)
+    assert "nodes_started=2 nodes_missing=0" in text
+
+
+# node groups
+
+
+def test_groups_are_remembered(look_at):
+    ndb = NodesNdb((3, 4, 5, 6))
+    look = look_at(ndb)
+    assert "4 of 4 data nodes are up in 2 node groups" in look()[1]
+    ndb.end(4)
+    ndb.end(5)
+    status, text = look()
+    assert status == 2
+    assert "nodes 4 and 5 are missing: node groups 0 and 1 have only one member each left" in first_line(text)
+    assert "groups_without_redundancy=2 groups_lost=0" in text
+
+
+def test_a_group_without_a_member_is_told_first(look_at):
+    ndb = NodesNdb((3, 4, 5, 6))
+    look = look_at(ndb)
+    look()
+    ndb.end(5)
+    ndb.end(6)
+    ndb.starts(6)
+    status, text = look()
+    assert status == 2
+    assert (
+        "node group 1 has no member left: nodes 5 and 6 are not up, and so a part of all data"
+        in first_line(text)
+    )
+    assert "groups_without_redundancy=0 groups_lost=1" in text
+
+
+def test_a_group_that_starts_as_a_whole_is_critical(look_at):
+    ndb = NodesNdb((3, 4, 5, 6))
+    look = look_at(ndb)
+    look()
+    for node in (5, 6):
+        ndb.node(node)["status"] = "STARTING"
+    assert look()[0] == 2
+
+
+def test_where_no_look_has_seen_it_up_the_group_is_the_one_that_has_room(look_at):
+    ndb = NodesNdb((3, 4, 5, 6))
+    ndb.end(6)
+    _, text = look_at(ndb)()
+    assert "node 6 is missing: node group 1 has only node 5 left" in first_line(text)
+
+
+def test_a_group_is_never_guessed(look_at):
+    ndb = NodesNdb((3, 4, 5, 6))
+    ndb.end(3)
+    ndb.end(6)
+    status, text = look_at(ndb)()
+    assert status == 2
+    assert (
+        "nodes 3 and 6 are missing: the node group of nodes 3 and 6 is not known, as no look has seen it up"
+    ) in first_line(text)
+    assert "groups_without_redundancy=2 groups_lost=0" in text
+
+
+def test_a_third_member_leaves_redundancy(look_at):
+    ndb = NodesNdb((3, 4, 5))
+    for row in ndb.tables["membership"]:
+        row["group_id"] = 0
+    look = look_at(ndb)
+    look()
+    ndb.end(5)
+    status, text = look()
+    assert status == 2
+    assert "node 5 is missing: node group 0 has lost a member" in first_line(text)
+    assert "groups_without_redundancy=0" in text
+
+
+def test_with_one_replica_there_is_no_redundancy_to_lose(look_at):
+    ndb = NodesNdb((3, 4))
+    for row in ndb.tables["membership"]:
+        row["group_id"] = row["node_id"] - 3
+    status, text = look_at(ndb)()
+    assert status == 0
+    assert "2 of 2 data nodes are up in 2 node groups" in first_line(text)
+    assert "groups_without_redundancy=0" in text
+
+
+@pytest.mark.parametrize("group", [65535, 65536, 4294967040])
+def test_a_node_without_a_group_is_in_none(look_at, group):
+    ndb = NodesNdb((3, 4, 5))
+    ndb.tables["membership"][-1]["group_id"] = group
+    look = look_at(ndb)
+    status, text = look()
+    assert status == 0
+    assert "3 of 3 data nodes are up in 1 node group" in first_line(text)
+    ndb.end(5)
+    assert "node 5 is missing: the management server" in look()[1]
+
+
+def test_a_node_that_was_taken_out_of_the_configuration_is_not_missed(look_at):
+    ndb = NodesNdb((3, 4, 5, 6))
+    look = look_at(ndb)
+    look()
+    for node in (5, 6):
+        ndb.end(node)
+    ndb.tables["config_nodes"] = [row for row in ndb.tables["config_nodes"] if row["node_id"] not in (5, 6)]
+    ndb.status["Ndb_number_of_data_nodes"] = 2
+    status, text = look()
+    assert status == 0
+    assert "2 of 2 data nodes are up in 1 node group" in first_line(text)
+
+
+# restarts
+
+
+def test_a_restart_is_a_warning_for_a_while(look, ndb):
+    look()
+    ndb.restart(4)
+    status, text = look()
+    assert status == 1
+    assert first_line(text) == (
+        "NDB_NODES WARNING - node 4 has started 1 min 20 s ago: unless somebody did that, see the end of "
+        "ndb_4_error.log for what had ended it"
+    )
+    assert look(after=500)[0] == 1
+    assert look()[0] == 0
+
+
+def test_how_long_can_be_set(look, ndb):
+    look()
+    ndb.restart(4)
+    assert look("--restarted", "1m")[0] == 0
+    assert look("--restarted", "3m")[0] == 1
+
+
+def test_a_restart_that_brought_a_new_configuration_is_an_aside(look, ndb):
+    look()
+    for node in (3, 4):
+        ndb.restart(node)
+        ndb.node(node)["config_generation"] = 2
+    for _ in range(2):
+        status, text = look()
+        assert status == 0
+        assert "\n[OK] nodes 3 and 4 have restarted with a new configuration" in text
+        assert "uptime=" in text
+    ndb.restart(4)
+    assert look()[0] == 1
+
+
+def test_a_node_that_does_not_stay_up_is_told_as_such(look, ndb):
+    look()
+    for _ in range(3):
+        look(after=300)
+        ndb.restart(4)
+        status, text = look()
+    assert status == 1
+    assert (
+        "node 4 has restarted 3 times within 1 h, the last time 1 min 20 s ago: it does not stay up" in text
+    )
+    assert "more problem" not in text
+    status, text = look(after=900)
+    assert status == 1
+    assert look(after=3600)[0] == 0
+
+
+def test_nodes_that_have_started_together_are_one_sentence(look, ndb):
+    ndb.restart(3, 10)
+    ndb.restart(4, 30)
+    _, text = look()
+    assert "node 3 has started 1 min 10 s ago, and so has node 4: unless" in first_line(text)
+
+
+# configuration
+
+
+def test_generations_that_differ_are_a_warning_when_it_lasts(look, ndb):
+    ndb.node(3)["config_generation"] = 2
+    assert look()[0] == 0
+    assert look(after=1700)[0] == 0
+    status, text = look(after=200)
+    assert status == 1
+    assert first_line(text) == (
+        "NDB_NODES WARNING - the generations of the configuration differ: 1 on node 4 and 2 on node 3: a "
+        "rolling restart is not finished: restart node 4, one at a time"
+    )
+    ndb.node(4)["config_generation"] = 2
+    assert look()[0] == 0
+    ndb.node(4)["config_generation"] = 3
+    assert look()[0] == 0
+
+
+# arbitrator
+
+
+def test_an_arbitrator_that_is_lost_is_critical_when_it_lasts(look, ndb):
+    ndb.arbitration(3, arbitrator=0, arb_state="ARBIT_FIND", arb_connected="No")
+    ndb.arbitration(4, arbitrator=0, arb_state="ARBIT_NULL", arb_connected="No")
+    status, text = look()
+    assert status == 1
+    assert first_line(text) == (
+        "NDB_NODES WARNING - the data nodes have no arbitrator: if one of the two data nodes fails now, the "
+        "other one stops as well: start the management server, or give an SQL node ArbitrationRank=2"
+    )
+    assert look(after=300)[0] == 1
+    assert look(after=60)[0] == 2
+    ndb.arbitration(arbitrator=1, arb_state="ARBIT_RUN", arb_connected="Yes")
+    assert look()[0] == 0
+    ndb.arbitration(arbitrator=0)
+    assert look()[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ({"arbitrator": 51}, "the data nodes do not agree on an arbitrator: node 1 and node 51"),
+        ({"arbitrator": 0}, "node 4 has no arbitrator"),
+        ({"arb_connected": "No"}, "node 4 has lost the arbitrator, node 1"),
+        ({"arb_ticket": "beef"}, "the data nodes do not agree on the ticket of the arbitrator, node 1"),
+        ({"arb_state": "ARBIT_CRASH"}, "the arbitrator, node 1, does not run: ARBIT_CRASH on node 4"),
+    ],
+)
+def test_all_have_to_agree(look, ndb, columns, words):
+    ndb.arbitration(4, **columns)
+    status, text = look()
+    assert status == 1
+    assert words in first_line(text)
+
+
+@pytest.mark.parametrize("state", ["ARBIT_INIT", "ARBIT_PREP1", "ARBIT_PREP2", "ARBIT_START"])
+def test_one_that_is_being_found_is_no_trouble(look, ndb, state):
+    ndb.arbitration(3, arb_state=state)
+    assert look()[0] == 0
+
+
+def test_with_one_data_node_up_there_is_nothing_to_decide(look, ndb):
+    ndb.end(4)
+    ndb.arbitration(arbitrator=0)
+    assert "arbitrator" not in look()[1]
+
+
+def test_where_there_is_to_be_none_that_is_an_aside(look, ndb):
+    ndb.arbitration(arbitrator=0, arb_state="ARBIT_NULL", arb_connected="No")
+    for row in ndb.tables["config_values"]:
+        if row["config_param"] == 142:
+            row["config_value"] = "0"
+    status, text = look()
+    assert status == 0
+    assert "\n[OK] the data nodes have no arbitrator (Arbitration=Disabled)" in text
+
+
+def test_more_nodes_have_more_to_lose(look_at):
+    ndb = NodesNdb((3, 4, 5, 6))
+    ndb.arbitration(arbitrator=0)
+    assert "if the data nodes lose sight of each other, all of them may stop" in look_at(ndb)()[1]
+
+
+# transporters
+
+
+def test_overloads_are_critical_the_second_time(look, ndb):
+    look()
+    ndb.link(3, 4, overload_count=30)
+    status, text = look()
+    assert status == 1
+    assert (
+        "links of node 3 to other data nodes were overloaded 30 times within 1 min: of all since they are "
+        "connected, 30 to node 4 (10.0.0.4): look at the processor and the network"
+    ) in first_line(text)
+    ndb.link(3, 4, overload_count=30)
+    status, text = look()
+    assert status == 2
+    assert "overloads=30;0;10" in text
+    assert look()[0] == 0
+    ndb.link(3, 4, overload_count=1)
+    assert look()[0] == 1
+
+
+def test_links_to_clients_are_their_own_matter(look, ndb):
+    look()
+    ndb.link(3, 51, overload_count=30, connect_count=9)
+    assert look()[0] == 0
+
+
+def test_links_that_break_are_a_warning(look, ndb):
+    look()
+    ndb.link(3, 4, connect_count=2)
+    ndb.link(4, 3, connect_count=2)
+    status, text = look()
+    assert status == 1
+    assert (
+        "links between data nodes were connected anew 4 times within 1 min, most of them those of node 3, "
+        "although no node has restarted: look at the network between the data nodes"
+    ) in first_line(text)
+
+
+def test_a_node_that_ends_breaks_its_links_which_is_no_trouble_of_theirs(look, ndb):
+    look()
+    kept = {table: [dict(row) for row in rows] for table, rows in ndb.tables.items()}
+    ndb.end(4)
+    look()
+    ndb.tables = kept
+    ndb.status["Ndb_number_of_ready_data_nodes"] = 2
+    ndb.node(3)["uptime"] += 60
+    ndb.restart(4)
+    ndb.link(3, 4, connect_count=1)
+    for _ in range(3):
+        _, text = look("--restarted", "0")
+        assert "anew" not in text
+    assert look()[0] == 1  # the restart itself
+
+
+def test_counters_that_begin_anew_are_never_negative(look, ndb):
+    ndb.link(3, 4, overload_count=50)
+    look()
+    ndb.link(3, 4, overload_count=-50)
+    status, text = look()
+    assert status == 0
+    assert "=-" not in text
+
+
+# threads
+
+
+def test_a_thread_without_time_left_is_critical(look, ndb):
+    ndb.works(4, 2, 97)
+    status, text = look()
+    assert status == 2
+    assert first_line(text) == (
+        "NDB_NODES CRITICAL - ldm thread 2 of node 4 worked 97 % of the last 6 min 40 s: more ldm threads "
+        "(AutomaticThreadConfig, NumCPUs or ThreadConfig; rolling restart), more data nodes, or "
+        "fewer requests"
+    )
+    assert "thread_use=97%;85;95" in text
+    ndb.works(4, 2, 90)
+    assert look()[0] == 1
+
+
+def test_a_short_time_of_it_is_a_warning_at_most(look, ndb):
+    ndb.works(4, 2, 100, samples=3)
+    assert look()[0] == 1
+
+
+def test_a_thread_that_gets_no_processor(look, ndb):
+    ndb.works(3, 0, 96, processor=40)
+    status, text = look()
+    assert status == 2
+    assert (
+        "main thread 0 of node 3 worked 96 % of the last 6 min 40 s, but had a processor for 40 % only"
+        in text
+    )
+    assert "see what else its host computes" in text
+
+
+def test_send_threads_help_out_only(look, ndb):
+    ndb.works(3, 5, 99)
+    assert look()[0] == 0
+
+
+def test_a_node_that_swaps_is_a_warning(look, ndb):
+    look()
+    for row in ndb.tables["threadstat"]:
+        row["os_ru_majflt"] += 50 if row["node_id"] == 4 else 1
+    status, text = look()
+    assert status == 1
+    assert "node 4 had 300 major page faults per minute: its host swaps" in first_line(text)
+
+
+# certificates
+
+
+@pytest.mark.parametrize(
+    ("days", "state", "words"),
+    [
+        (400, 0, "expires in 400 d"),
+        (29, 1, "expires in 29 d"),
+        (6, 2, "expires in 6 d"),
+        (-2, 2, "has expired 2 d ago"),
+    ],
+)
+def test_certificates_expire(look, ndb, days, state, words):
+    ndb.tables["ndb$certificates"] = [
+        {"node_id": node, "name": "NDB Data Node Cert", "serial": "1", "expires": ndb.now + 60 + due * DAY}
+        for node, due in ((3, 500), (4, days))
+    ]
+    status, text = look("-v")
+    assert status == state
+    assert f"the TLS certificate of node 4 (NDB Data Node Cert) {words}" in text
+
+
+def test_certificates_that_expire_together_are_one_sentence(look, ndb):
+    ndb.tables["ndb$certificates"] = [
+        {"node_id": node, "name": "NDB Data Node Cert", "serial": "1", "expires": ndb.now + 5 * DAY + node}
+        for node in (3, 4)
+    ]
+    _, text = look()
+    assert (
+        "of nodes 3 and 4 (NDB Data Node Cert) expires in 5 d: nobody can set up a link in TLS"
+        in first_line(text)
+    )
+
+
+def test_a_bare_limit_of_certificates_is_refused(look):
+    status, text = look("--certificate-warning", "30d")
+    assert status == 3
+    assert 'write "30d:"' in text
+
+
+# what cannot be asked
+
+
+def test_a_node_that_answers_has_rows_everywhere(look, ndb):
+    for table in ("membership", "threadstat", "transporters"):
+        ndb.tables[table] = [row for row in ndb.tables[table] if row["node_id"] != 4]
+    status, text = look()
+    assert status == 3
+    for table in ("membership", "threadstat", "transporters"):
+        assert f"node 4 answers, but has no row in ndbinfo.{table}" in text
+
+
+def test_a_table_of_samples_that_is_empty_is_unknown(look, ndb):
+    ndb.columns["cpustat_20sec"] = list(ndb.tables["cpustat_20sec"][0])
+    ndb.tables["cpustat_20sec"] = []
+    status, text = look()
+    assert status == 3
+    assert "no data node has a row in ndbinfo.cpustat_20sec of sql1:3306" in text
+
+
+def test_a_table_that_cannot_be_read_is_unknown_and_costs_no_memory(look, ndb):
+    ndb.failing = {"cpustat_20sec": MysqlError("sql1:3306 says: Incompatible table definitions", "", 1296)}
+    ndb.arbitration(arbitrator=0)
+    assert look("--arbitrator-grace", "30")[0] == 1
+    status, text = look("--arbitrator-grace", "30")
+    assert status == 2
+    assert "[UNKNOWN] sql1:3306 says: Incompatible table definitions" in text
+    ndb.arbitration(arbitrator=1)
+    assert look()[0] == 3
+
+
+def test_an_old_version_is_judged_by_what_it_has(look, ndb):
+    ndb.drop(*PLACED, "ndb$certificates", "threadstat", "restart_info")
+    for row in ndb.tables["nodes"]:
+        del row["config_generation"]
+    status, text = look()
+    assert status == 0
+    assert text.count("\n") == 0
+    assert "2 of 2 data nodes are up, the youngest since" in first_line(text)
+    _, text = look("-v")
+    assert (
+        "[OK] not looked at, as this version does not have it: "
+        "ndbinfo.membership, cpustat_20sec, threadstat, certificates"
+    ) in text
+    ndb.end(4)
+    status, text = look()
+    assert status == 2
+    assert "node 4 is missing" in first_line(text)
+
+
+def test_an_old_version_has_names_from_the_management_server(look, ndb):
+    ndb.drop(*PLACED)
+    ndb.end(4)
+    _, text = look()
+    assert "node 4 is missing" in first_line(text)
+
+
+def test_without_any_names_missing_nodes_are_counted(look, ndb):
+    ndb.drop(*PLACED)
+    ndb.end(4)
+    ndb.seen = None
+    status, text = look()
+    assert status == 2
+    assert "1 of 2 data nodes is missing" in first_line(text)
+    assert "nodes_started=1 nodes_missing=1;;0" in text
+
+
+def test_memory_that_is_damaged_does_no_harm(look, ndb, tmp_path):
+    look()
+    path = next(tmp_path.glob("ndb_nodes-*.json"))
+    import json
+
+    content = json.loads(path.read_text())
+    names = list(content["values"])
+    assert {"data_nodes", "since", "node_groups", "stopping", "restarts", "counters"} <= set(names)
+    for nonsense in (
+        None,
+        7,
+        "x",
+        [],
+        {},
+        [None],
+        {"3": None, "4": {"uptime": "x"}},
+        {"x": "y"},
+        {"3": 10**400},
+    ):
+        content["values"] = dict.fromkeys(names, nonsense)
+        path.write_text(json.dumps(content))
+        status, text = look()
+        assert status == 0, text
+
+
+def test_a_clock_that_is_set_back_does_no_harm(look, ndb):
+    ndb.arbitration(arbitrator=0)
+    look()
+    ndb.now -= 5000
+    status, text = look()
+    assert status == 1
+    assert "restarted" not in text
+
+
+def test_without_state_nothing_lasts(look, ndb):
+    ndb.arbitration(arbitrator=0)
+    assert [look("--no-state", after=400)[0] for _ in range(3)] == [1, 1, 1]
+
+
+@pytest.mark.parametrize(("option", "state"), [("unknown", 3), ("critical", 2)])
+def test_an_sql_node_that_does_not_answer_is_what_the_user_says(look, monkeypatch, option, state):
+    def refused(*_):
+        raise UnreachableError("sql1:3306 refused the connection")
+
+    monkeypatch.setattr(mysql, "connect", refused)
+    status, text = look("--unreachable", option)
+    assert status == state
+    assert "sql1:3306 refused the connection" in text
+
+
+def test_offline_is_unknown(look, ndb):
+    ndb.tables["nodes"].clear()
+    ndb.columns["nodes"] = ["node_id"]
+    ndb.notes = ["'NDBINFO' has been started in offline mode: @@global.ndbinfo_offline is turned on"]
+    assert look()[0] == 3
+
+
+def test_a_grant_that_is_missing_is_unknown(look, ndb):
+    ndb.denied = {"nodes"}
+    status, text = look()
+    assert status == 3
+    assert "GRANT SELECT ON ndbinfo.* TO 'mon'@'%'" in text
+
+
+# 48 data nodes
+
+
+@pytest.fixture
+def many(look_at):
+    ndb = NodesNdb(tuple(range(1, 49)))
+    return ndb, look_at(ndb)
+
+
+def test_the_line_stays_short(many):
+    ndb, look = many
+    look()
+    for node in range(1, 49, 2):
+        ndb.end(node)
+    for node in range(1, 12, 2):
+        ndb.starts(node)
+    status, text = look()
+    assert status == 2
+    assert len(text.splitlines()[0].encode()) < 1023
+    assert "nodes 13, 15, 17, 19 and 14 more are missing: node groups 6, 7, 8, 9 and 14 more" in first_line(
+        text
+    )
+    assert "node 1 is starting" in text
+    assert "groups_without_redundancy=24 groups_lost=0" in text
+    for node in range(2, 49, 2):
+        if node != 48:
+            ndb.end(node)
+    status, text = look()
+    assert status == 2
+    assert len(text.splitlines()[0].encode()) < 1023
+    assert (
+        "node groups 0, 1, 2, 3 and 19 more have no member left: nodes 1, 2, 3, 4 and 42 more"
+        in first_line(text)
+    )
+
+
+def test_few_rows_are_read(many, monkeypatch):
+    ndb, look = many
+    rows = []
+    real = ndb.rows
+
+    def counted(*arguments, **settings):
+        found = real(*arguments, **settings)
+        rows.append(len(found))
+        return found
+
+    monkeypatch.setattr(ndb, "rows", counted)
+    assert look()[0] == 0
+    assert max(rows) == 48
+    assert sum(rows) < 48 * 5 + 20
