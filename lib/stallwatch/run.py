@@ -42,6 +42,15 @@ class Run:
             if getattr(self._options, action.dest) is action.default:
                 self.thresholds[name][level] = Range(text, self._check.units[name])
 
+    def doubtful(self, name: str) -> None:
+        """Judge ``doubtful_NAME`` by the limits of ``name``, as a WARNING at most: the next look may be good.
+
+        Whatever alerts on ``name`` alerts, unless neither of its ranges is within the other.
+        """
+        warning, critical = (self.thresholds[name][level] for level in ("warning", "critical"))
+        narrower = critical and (warning is None or critical.is_within(warning))
+        self.thresholds[f"doubtful_{name}"] = {"warning": critical if narrower else warning, "critical": None}
+
     def is_problem(self, finding: Finding) -> bool:
         """Whether a finding is known to be wrong: a fault, or a reading that a threshold alerts on."""
         from stallwatch.reading import Fault, Reading, State

@@ -75,6 +75,12 @@ class Range:
             return self.start if self.end == math.inf and self.start != -math.inf else None
         return self.end if self.start == 0 and self.end != math.inf else None
 
+    def is_within(self, other: Range) -> bool:
+        """Whether ``other`` allows all that this one does."""
+        if self.inside or other.inside:
+            return self == other
+        return other.start <= self.start and self.end <= other.end
+
     def __str__(self) -> str:
         """Write it in base units, so that ``Range(str(r), unit) == r``."""
         start = "~:" if self.start == -math.inf else f"{_exact(self.start)}:"
@@ -130,6 +136,13 @@ def _at_least_zero(text: str, unit: str) -> float:
 def number(text: str) -> float:
     """Read a plain number, for an option."""
     return _quantity(text, "")
+
+
+def count(text: str) -> int:
+    """Read a whole number from 1 on, for an option."""
+    if not re.fullmatch("0*[1-9][0-9]{0,8}", text):
+        raise NotUnderstoodError(f'"{text}" is not a whole number from 1 to 999999999')
+    return int(text)
 
 
 def size(text: str) -> int:

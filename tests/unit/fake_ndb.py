@@ -50,6 +50,7 @@ class FakeNdb:
         }
         self.columns = {}  # table -> names, of a table without rows
         self.now = NOW
+        self.takes = 0.0  # seconds that each statement on ndbinfo takes
         self.variables = {}  # of @@name
         self.notes = []  # what SHOW WARNINGS says
         self.denied = set()  # tables that the account may not read
@@ -85,6 +86,13 @@ class FakeNdb:
         for row in self.tables["nodes"]:
             row["uptime"] += seconds
 
+    def keep_time(self, monkeypatch, seconds=8):
+        """Let time go by for everybody as it does here, and begin a run that may take so many seconds."""
+        for name in ("time", "monotonic"):
+            monkeypatch.setattr(f"time.{name}", lambda: self.now)
+        monkeypatch.setattr("time.sleep", self.later)
+        self.deadline = Deadline(seconds)
+
     def restart(self, node, uptime=20):
         """Let a data node have started anew so many seconds ago: its counters are up to the test."""
         self.node(node)["uptime"] = uptime
@@ -102,6 +110,8 @@ class FakeNdb:
             return self._shown(words)
         if "@@" in sql and "FROM" not in words:
             return [{name: self.variables[name.removeprefix("@@")] for name in words[1].split(",")}]
+        if self.takes:
+            self.later(self.takes)
         return self._selected(sql, arguments)
 
     def _shown(self, words):
@@ -121,7 +131,9 @@ class FakeNdb:
                 what, on = ("PROCESS", "") if name == table else ("SELECT", name)
                 grant = f"{what} on {on}" if on else what
                 said = f"{self.where} denied {sql} to the user mon, who needs {grant}"
-                raise DeniedError(said, f"GRANT {what} ON {on or '*.*'} TO 'mon'@'%'", 1142, grant)
+                account = "'mon'@'%'"
+                advice = f"GRANT {what} ON {on or '*.*'} TO {account}"
+                raise DeniedError(said, advice, 1142, grant, account)
         if self.lost:
             self.lost -= 1
             raise MysqlError(f"{self.where} says: {LOST} (error 1296): asked {sql}", "", 1296)

@@ -78,6 +78,24 @@ def test_a_run_may_set_a_default_that_it_only_knows_then(check):
     assert check.run(findings, ["-c", "300"]) == (0, "DEMO OK - lag 2 s | lag=2s;60;300")
 
 
+@pytest.mark.parametrize(
+    ("limits", "status"),
+    [
+        ([], 1),
+        (["-w", "~:"], 1),
+        (["-w", "600", "-c", "300"], 1),
+        (["-w", "~:", "-c", "~:"], 0),
+        (["-c", "~:"], 1),
+    ],
+)
+def test_what_is_doubtful_is_a_warning_at_most(check, limits, status):
+    def findings(_options, run):
+        run.doubtful("lag")
+        yield Reading("doubtful_lag", 400, "s", "lag 400 s")
+
+    assert check.run(findings, limits)[0] == status
+
+
 def test_v_tells_what_is_ok_and_vvv_what_was_asked(check):
     def findings(_options, run):
         run.trace("SELECT 1:\n3 ms")

@@ -314,7 +314,7 @@ def test_nobody_started_is_unknown(look, ndb):
         ndb.node(node)["status"] = "STARTING"
     status, text = look()
     assert status == 3
-    assert "node 3 is starting, node 4 is starting" in first_line(text)
+    assert "nodes 3 and 4 are starting" in first_line(text)
 
 
 # where it goes

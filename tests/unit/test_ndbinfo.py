@@ -32,7 +32,7 @@ def asides(cluster):
 
 def test_all_are_there(ndb):
     cluster = seen(ndb)
-    assert (cluster.started, cluster.starting, cluster.missing) == ((3, 4), (), ())
+    assert (cluster.started, cluster.not_started, cluster.missing) == ((3, 4), (), ())
     assert cluster.nodes[3].uptime == 5000
     assert asides(cluster) == []
 
@@ -54,7 +54,7 @@ def test_many_missing_nodes_are_few_words():
 def test_a_starting_node_is_no_started_one(ndb):
     ndb.node(4).update(status="STARTING", start_phase=100)
     cluster = seen(ndb)
-    assert (cluster.started, cluster.starting, cluster.missing) == ((3,), (4,), ())
+    assert (cluster.started, cluster.not_started, cluster.missing) == ((3,), (4,), ())
     assert asides(cluster) == ["node 4 is starting"]
 
 
@@ -139,6 +139,22 @@ def test_the_cluster_goes_down_meanwhile(ndb):
     ndb.status["Ndb_number_of_ready_data_nodes"] = 0
     with pytest.raises(ClusterDownError):
         ndbinfo.rows("SELECT * FROM ndbinfo.nodes")
+
+
+def test_nodes_added_online_are_expected_before_mysqld_counts_them():
+    ndb = FakeNdb(nodes=(3, 4, 5, 6))
+    ndb.end(4)
+    ndb.status |= {"Ndb_number_of_data_nodes": 2, "Ndb_number_of_ready_data_nodes": 2}
+    cluster = seen(ndb)
+    assert (cluster.missing, cluster.configured) == ((4,), 4)
+
+
+def test_many_starting_nodes_are_few_words():
+    ndb = FakeNdb(nodes=range(1, 49))
+    for node in range(2, 12):
+        ndb.node(node)["status"] = "STARTING"
+    ndb.node(12)["status"] = "STOPPING_1"
+    assert asides(seen(ndb)) == ["nodes 2, 3, 4, 5 and 6 more are starting", "node 12 is stopping 1"]
 
 
 def test_old_versions_tell_only_how_many(ndb):
@@ -229,8 +245,37 @@ def test_a_second_look_at_once_is_the_same_look(ndb):
     ndb.later(60)
     assert since(ndb, memory, reads=25).counts == {"reads": 20}
     assert since(ndb, memory, reads=27) == (60, {"reads": 22}, True)
+    ndb.later(14)
+    assert since(ndb, memory, reads=28) == (74, {"reads": 23}, True)
+    ndb.later(1)
+    assert since(ndb, memory, reads=30) == (15, {"reads": 5}, False)
+
+
+def test_a_second_look_soon_after_the_first_has_that_to_compare_with(ndb):
+    memory = {}
+    reason(ndb, memory, reads=5)
+    ndb.later(3)
+    assert since(ndb, memory, reads=6) == (3, {"reads": 1}, True)
+    ndb.later(12)
+    assert since(ndb, memory, reads=9) == (15, {"reads": 4}, False)
+
+
+def test_what_nodes_counted_that_are_no_more_is_forgotten(ndb):
+    memory = {}
+    reason(ndb, memory, reads=5)
+    memory["counters"]["99"] = memory["counters"]["3"]
     ndb.later(60)
-    assert since(ndb, memory, reads=30).counts == {"reads": 5}
+    since(ndb, memory, reads=6)
+    assert list(memory["counters"]) == ["3"]
+
+
+def test_a_restart_is_seen_although_little_time_has_passed(ndb):
+    memory = {}
+    ndb.restart(3, uptime=2)
+    reason(ndb, memory, reads=5)
+    ndb.later(60)
+    ndb.restart(3, uptime=50)
+    assert reason(ndb, memory, reads=9) == "it has started anew since the last look"
 
 
 def test_a_node_that_was_away_is_compared_when_it_is_back(ndb):

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from stallwatch.units import (
     NotUnderstoodError,
     Range,
+    count,
     duration,
     is_number,
     number,
@@ -217,3 +218,24 @@ def test_a_duration_is_said_in_at_most_two_units(seconds, said):
 )
 def test_a_size_is_said_in_binary_units(octets, said):
     assert say_size(octets) == said
+
+
+@pytest.mark.parametrize(("text", "number"), [("1", 1), ("007", 7), ("999999999", 999999999)])
+def test_a_count_is_a_whole_number(text, number):
+    assert count(text) == number
+
+
+@pytest.mark.parametrize("text", ["", "0", "-1", "1.5", "1e3", "1234567890", "\u0661", " 1", "x"])
+def test_what_is_no_count_is_refused(text):
+    with pytest.raises(NotUnderstoodError, match="is not a whole number from 1 to"):
+        count(text)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "within"),
+    [("10", "20", True), ("20", "10", False), ("10", "10", True), ("10:", "5:", True), ("5:", "10:", False),
+     ("~:10", "10", False), ("10", "~:10", True), ("@10:20", "@10:20", True), ("@10:20", "5", False),
+     ("5", "@10:20", False)],
+)  # fmt: skip
+def test_a_range_may_be_within_another(one, other, within):
+    assert Range(one).is_within(Range(other)) is within

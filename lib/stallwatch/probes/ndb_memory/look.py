@@ -40,7 +40,7 @@ def findings(ndbinfo: Ndbinfo, asked: Asked, memory: dict[str, Any]) -> Iterator
     yield from telling.breaches(fillings, asked.is_problem, asked.horizon)
     for filling in fillings:
         if filling.subject is DATA_MEMORY:
-            yield from telling.of_each(filling, len(cluster.expected) + cluster.unnamed)
+            yield from telling.of_each(filling, cluster.configured)
     yield from cluster.asides()
     yield from telling.not_seen(found)
     yield from found.missing

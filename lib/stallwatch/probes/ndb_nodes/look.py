@@ -93,7 +93,7 @@ class _Look:
 
     def findings(self) -> Iterator[Finding]:
         """Put all subjects together."""
-        incomplete = bool(self._cluster.missing or self._cluster.starting or self._cluster.unnamed)
+        incomplete = bool(self._cluster.missing or self._cluster.not_started or self._cluster.unnamed)
         management = management_server.NOT_ASKED
         if incomplete:
             management = management_server.ask(self._ndbinfo, self._asked.management, self._asked.sql_host)
@@ -131,7 +131,7 @@ class _Look:
 
     def _presence(self, management: Management, members: Sequence[Row]) -> Presence:
         cluster, memory = self._cluster, self._memory
-        under_way = restarts_under_way(self._ndbinfo) if cluster.missing or cluster.starting else {}
+        under_way = restarts_under_way(self._ndbinfo) if cluster.missing or cluster.not_started else {}
         stand = standings(cluster, management, under_way, self._since)
         placed = groups(self._ndbinfo, cluster, members, stand, memory)
         kept = memory.get(_STOPPING)
@@ -191,6 +191,6 @@ class _Look:
 
 def _named_by(management: Management, cluster: Cluster) -> Cluster:
     """Take the ids of missing nodes from the management server, where ndbinfo does not tell them."""
-    if not cluster.unnamed or len(management.nodes) != len(cluster.expected) + cluster.unnamed:
+    if not cluster.unnamed or len(management.nodes) != cluster.configured:
         return cluster
     return cluster._replace(expected=tuple(sorted(management.nodes)), unnamed=0)

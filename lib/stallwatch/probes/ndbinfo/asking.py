@@ -22,11 +22,10 @@ if TYPE_CHECKING:
 _AGAIN = 2.0
 # HA_ERR_NO_CONNECTION: a data node ended while it was asked, or none is connected. NDB's own 4009 is the
 # same: "Cluster Failure".
-_LOST = re.compile(r"\b(?:157|4009)\b")
+_LOST = re.compile(r"\b(?:157|4009) '")
 _GOT_ERROR = (1296, 1297)  # ER_GET_ERRMSG, ER_GET_TEMPORARY_ERRMSG: an error of NDB's own
 _NO_ENGINE = 1286  # ER_UNKNOWN_STORAGE_ENGINE
 _DATA_NODES, _READY = "Ndb_number_of_data_nodes", "Ndb_number_of_ready_data_nodes"
-_ACCOUNT = re.compile(r"TO ('.*)$")
 
 
 class ClusterDownError(ProbeError):
@@ -109,9 +108,9 @@ class Ndbinfo:
         except DeniedError as error:
             if "ndbinfo" not in error.grant:
                 raise
-            account = next(iter(_ACCOUNT.findall(error.advice)), "the user")
+            advice = f"GRANT SELECT ON ndbinfo.* TO {error.account}"
             raise DeniedError(
-                error.what, f"GRANT SELECT ON ndbinfo.* TO {account}", error.number, "SELECT on ndbinfo.*"
+                error.what, advice, error.number, "SELECT on ndbinfo.*", error.account
             ) from None
         except MysqlError as error:
             if error.number != _NO_ENGINE:

@@ -44,12 +44,17 @@ class Cluster(NamedTuple):
     unnamed: int = 0  # more that are missing, whose ids nobody has told
 
     @property
+    def configured(self) -> int:
+        """How many there are to be."""
+        return len(self.expected) + self.unnamed
+
+    @property
     def started(self) -> tuple[int, ...]:
         """Those that have rows in every table."""
         return tuple(sorted(node.id for node in self.nodes.values() if node.is_started))
 
     @property
-    def starting(self) -> tuple[int, ...]:
+    def not_started(self) -> tuple[int, ...]:
         """Those that answer and do not take part yet, or not any more."""
         return tuple(sorted(node.id for node in self.nodes.values() if not node.is_started))
 
@@ -69,14 +74,15 @@ class Cluster(NamedTuple):
         """Say whom a verdict is not about: rows of a node that does not answer are simply not there."""
         missing = len(self.missing) + self.unnamed
         if self.unnamed:
-            total = len(self.expected) + self.unnamed
-            yield Fault(State.OK, f"{missing} of {total} data nodes do not answer: judged without them")
+            yield Fault(
+                State.OK, f"{missing} of {self.configured} data nodes do not answer: judged without them"
+            )
         elif missing:
             do, it = ("do not", "them") if missing > 1 else ("does not", "it")
             yield Fault(State.OK, f"{named(self.missing)} {do} answer: judged without {it}")
-        if self.starting:
-            each = (f"node {one} is {_spoken(self.nodes[one].status)}" for one in self.starting)
-            yield Fault(State.OK, ", ".join(each))
+        for status in dict.fromkeys(self.nodes[node].status for node in self.not_started):
+            nodes = [node for node in self.not_started if self.nodes[node].status == status]
+            yield Fault(State.OK, f"{named(nodes)} {'are' if len(nodes) > 1 else 'is'} {_spoken(status)}")
 
 
 def look_at_started(ndbinfo: Ndbinfo, memory: dict[str, Any]) -> Cluster:
@@ -95,9 +101,11 @@ def look(ndbinfo: Ndbinfo, memory: dict[str, Any]) -> Cluster:
     configured = ndbinfo.configured()
     answering = [_node(row) for row in ndbinfo.some("SELECT * FROM ndbinfo.nodes")]
     nodes = {node.id: node for node in answering}
-    known = _configured(ndbinfo) or _remembered(memory)
-    if len(known | set(nodes)) > configured:  # one was taken out of the configuration since
-        known = set(nodes)
+    known = _configured(ndbinfo)
+    if not known:
+        known = _remembered(memory) | set(nodes)
+        if len(known) > configured:  # one was taken out of the configuration since
+            known = set(nodes)
     expected = sorted(known | set(nodes))
     memory[_REMEMBERED] = expected
     return Cluster(ndbinfo.where, nodes, tuple(expected), max(0, configured - len(expected)))

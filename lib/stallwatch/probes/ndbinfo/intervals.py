@@ -1,6 +1,11 @@
 """What data nodes counted since the last look: their counters begin at 0 whenever they start.
 
-Time is told by each node's own uptime, which no change of a clock can disturb; it is in whole seconds.
+Time is told by each node's own uptime, in whole seconds; our clock only tells that a node has been started
+anew and is up for longer than it was at the last look. If it is set forward, all nodes seem to have been.
+
+A run that comes less than LEAST seconds after another is the same look again, as a retry or one by hand: it
+is told what was counted since the look before that one, and is not remembered. So it neither raises an alert
+nor hides one.
 """
 
 from __future__ import annotations
@@ -14,10 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from stallwatch.probes.ndbinfo.cluster import Cluster, Node
+    from stallwatch.probes.ndbinfo.cluster import Cluster
 
     Counts = Mapping[str, float]
 
+LEAST = 15.0  # seconds between two looks that count
 _KEPT = "counters"
 _SLACK = 5.0  # seconds by which our clock and a node's may differ in what has passed
 
@@ -27,7 +33,7 @@ class Interval(NamedTuple):
 
     seconds: float
     counts: dict[str, float]  # by name; what began anew meanwhile is not among them
-    again: bool = False  # a look in the same second as the last one: it tells what that told
+    again: bool = False  # soon after another look: what it tells does not count as one more
 
 
 class NoIntervalError(Exception):
@@ -48,39 +54,47 @@ class Intervals:
         self._before: dict[str, Any] = kept if isinstance(kept, dict) else {}
         self._nodes = cluster.nodes
         self._now = now
-        self._after: dict[str, Any] = dict(self._before)
+        self._after: dict[str, Any] = {
+            node: self._before[node] for node in map(str, cluster.expected) if node in self._before
+        }
         memory[_KEPT] = self._after
 
     def since(self, node: int, counts: Counts) -> Interval:
         """Tell what a node counted since the last look, and remember ``counts``; or raise NoIntervalError."""
-        about, kept = self._nodes[node], self._before.get(str(node))
-        last = _look(kept)
-        now = _Look(about.uptime, self._now, dict(counts))
-        if last is None or kept is None:
+        last, before = (_look(kept) for kept in self._kept(node))
+        now = _Look(self._nodes[node].uptime, self._now, dict(counts))
+        if last is None:
             self._remember(node, now)
             raise NoIntervalError("no earlier look to compare with")
-        if self._has_restarted(about, last):
+        if _has_restarted(now, last):
             self._remember(node, now)
             raise NoIntervalError("it has started anew since the last look")
-        if again := about.uptime - last.uptime < 1:
-            last = _look(kept.get("before"))
-            if last is None:
-                raise NoIntervalError("the first look was less than a second ago")
-        else:
+        again = now.uptime - last.uptime < LEAST
+        if not again:
             self._remember(node, now, last)
+        elif before:
+            last = before
+        elif now.uptime == last.uptime:
+            raise NoIntervalError("the first look was less than a second ago")
         changes = {
             name: number - last.counts[name]
             for name, number in counts.items()
             if number >= last.counts.get(name, number + 1)
         }
-        return Interval(about.uptime - last.uptime, changes, again)
+        return Interval(now.uptime - last.uptime, changes, again)
 
-    def _has_restarted(self, node: Node, last: _Look) -> bool:
-        passed = self._now - last.at
-        return node.uptime < last.uptime or node.uptime < passed - _SLACK
+    def _kept(self, node: int) -> tuple[Any, Any]:
+        """Give what was kept of the last look, and of the one before."""
+        kept = self._before.get(str(node))
+        return kept, kept.get("before") if isinstance(kept, dict) else None
 
     def _remember(self, node: int, look: _Look, before: _Look | None = None) -> None:
         self._after[str(node)] = {**look._asdict(), **({"before": before._asdict()} if before else {})}
+
+
+def _has_restarted(now: _Look, last: _Look) -> bool:
+    passed = now.at - last.at
+    return now.uptime < last.uptime or now.uptime < last.uptime + passed - _SLACK
 
 
 def _look(kept: Any) -> _Look | None:

@@ -22,11 +22,18 @@ class NoAnswerError(MysqlError):
 
 
 class DeniedError(MysqlError):
-    """The user may not; ``grant`` is what is missing, such as ``PROCESS`` or ``SELECT on sys.metrics``."""
+    """The user may not.
 
-    def __init__(self, what: str, advice: str = "", number: int = 0, grant: str = "") -> None:
+    ``grant`` is what is missing, such as ``PROCESS`` or ``SELECT on sys.metrics``, ``account`` who may not:
+    ``'mon'@'%'``.
+    """
+
+    def __init__(
+        self, what: str, advice: str = "", number: int = 0, grant: str = "", account: str = ""
+    ) -> None:
         super().__init__(what, advice, number)
         self.grant = grant
+        self.account = account
 
 
 class UnknownStatementError(MysqlError):

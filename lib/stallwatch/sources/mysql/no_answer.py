@@ -89,12 +89,13 @@ def _refused(asked: Asked, number: int, said: str) -> MysqlError:
 def _denied(asked: Asked, number: int, said: str) -> DeniedError:
     grant = missing_grant(number, said, asked.sql)
     user, _, host = asked.account.rpartition("@")
+    account = f"'{user}'@'{host}'"
     if not grant:
         return DeniedError(f"{asked.where} says: {said}: asked {asked.shortly}", "", number)
     privilege, _, on = grant.partition(" on ")
     return DeniedError(
         f"{asked.where} denied {asked.shortly} to the user {asked.user}, who needs {grant}",
-        f"GRANT {privilege} ON {on or '*.*'} TO '{user}'@'{host}'", number, grant,
+        f"GRANT {privilege} ON {on or '*.*'} TO {account}", number, grant, account,
     )  # fmt: skip
 
 
