@@ -5,31 +5,78 @@ import os
 
 import loopback
 import pytest
+import slow_disk
 import software
 import thread_control
 from cassandra import Cassandra
 from jvm import VARIANTS, Jvm
-from ndb_cluster import DATA_NODES, NdbCluster
+from ndb_cluster import NdbCluster
 from replication_pair import Pair
+
+
+@contextlib.contextmanager
+def obtainable():
+    """Skip what needs software that is not here, in CI too: it cannot be installed."""
+    try:
+        yield
+    except software.Missing as missing:
+        pytest.skip(str(missing))
 
 
 @pytest.fixture(scope="session")
 def ndb_processes(tmp_path_factory):
-    """A cluster for the whole run."""
-    try:
+    """A cluster for the whole run, in whose logs no SQL node appears."""
+    with obtainable():
         cluster = NdbCluster(tmp_path_factory.mktemp("ndb"))
-    except software.Missing as missing:
-        pytest.skip(str(missing))
     with cluster:
         yield cluster
 
 
 @pytest.fixture
 def ndb_cluster(ndb_processes):
-    """The cluster, with both data nodes started."""
-    for node in DATA_NODES:
-        ndb_processes.wait_for(node)
+    """That cluster, with both data nodes started."""
+    ndb_processes.heal()
     return ndb_processes
+
+
+@pytest.fixture(scope="session")
+def running_ndb(tmp_path_factory):
+    """A cluster with an SQL node for the whole run."""
+    with obtainable():
+        cluster = NdbCluster(
+            tmp_path_factory.mktemp("ndb"),
+            sql=True,
+            TransactionDeadlockDetectionTimeout=10000,  # by default nobody waits longer than 1.2 s for a lock
+        )
+    with cluster:
+        yield cluster
+
+
+@pytest.fixture
+def ndb(running_ndb):
+    """The cluster with an SQL node; a test may change anything that heal() brings back."""
+    running_ndb.heal()
+    return running_ndb
+
+
+@pytest.fixture
+def own_ndb(tmp_path):
+    """Gives a cluster with an SQL node for one test, with settings of its own."""
+    with contextlib.ExitStack() as each:
+
+        def cluster(**settings):
+            with obtainable():
+                cluster = NdbCluster(tmp_path / "ndb", sql=True, **settings)
+            return each.enter_context(cluster)
+
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def throttle(tmp_path_factory):
+    """Needed by tests that slow down the disk."""
+    if reason := slow_disk.unavailable(tmp_path_factory.getbasetemp()):
+        pytest.skip(reason)
 
 
 @pytest.fixture(scope="session")

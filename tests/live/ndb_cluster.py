@@ -1,24 +1,35 @@
-"""A real MySQL NDB Cluster for the tests: one management node, two data nodes, room for two SQL nodes.
+"""A real MySQL NDB Cluster for the tests: one management node, two data nodes, and an SQL node if wanted.
 
-    with NdbCluster(folder) as cluster:
+    with NdbCluster(folder, sql=True) as cluster:
         cluster.freeze(4, "ldm", seconds=3)
         print(cluster.out_log(4))
+        for node in cluster.changing(DiskPageBufferMemory="64M"):
+            print(node, "is down, ndbinfo shows", cluster.sql_node.data_nodes())
 
 Everything listens on loopback, lives in one folder, and ends with the process that started it.
+
+By hand: .venv/bin/python tests/live/ndb_cluster.py [--folder DIR] [--set DataMemory=200M ...]
+runs until it is interrupted, and prints ports and the rest as a line of JSON.
 """
 
+import argparse
 import contextlib
+import json
 import os
 import re
+import signal
 import subprocess
+import tempfile
 import time
 from typing import NamedTuple
 
 import ndb_software
 import thread_control
 from loopback import free_port
-from ndb_configuration import DATA_NODES, MANAGEMENT, SETTINGS, configuration
+from ndb_configuration import DATA_NODES, MANAGEMENT, SETTINGS, SQL_NODES, configuration
 from server_process import ServerProcess
+from slow_disk import slow_disk
+from sql_node import MONITOR, SqlNode
 
 BOOT = 120  # seconds; it takes 10 on an idle machine
 
@@ -34,12 +45,14 @@ class Thread(NamedTuple):
 class NdbCluster:
     """A cluster in a folder. Settings of the data nodes may be added or changed."""
 
-    def __init__(self, folder, **settings):
+    def __init__(self, folder, *, sql=False, **settings):
         self.folder = os.path.abspath(folder)
         self.home = ndb_software.home()
-        self.settings = SETTINGS | settings
+        self.first = SETTINGS | settings
+        self.settings = dict(self.first)
         self.servers = {}
         self.port = free_port()
+        self.sql_node = self._sql_node() if sql else None
 
     def __enter__(self):
         self.start()
@@ -60,6 +73,9 @@ class NdbCluster:
                 self.start_node(node, "--initial")
             for node in DATA_NODES:
                 self.wait_for(node)
+            if self.sql_node:
+                self.sql_node.start()
+                self.sql_node.wait_for(DATA_NODES)
         except BaseException:
             self.stop()
             raise
@@ -69,9 +85,11 @@ class NdbCluster:
         with contextlib.ExitStack() as each:
             while self.servers:
                 each.callback(self.servers.popitem()[1].stop)
+            if self.sql_node:
+                each.callback(self.sql_node.stop)
 
     def start_management(self, *options):
-        """Start the management node, and wait until it answers."""
+        """Start the management node, and wait until it answers and has found the data nodes that run."""
         with open(self.path("config.ini"), "w") as file:
             file.write(configuration(self.folder, self.port, self.settings))
         folder = self.path(MANAGEMENT)
@@ -81,17 +99,23 @@ class NdbCluster:
         )  # fmt: skip
         self._launch(MANAGEMENT, "ndb_mgmd", *command)
         self._wait(MANAGEMENT, lambda: self.status(DATA_NODES[0]), 30)
+        for node in filter(self.runs, DATA_NODES):
+            self._wait(node, lambda node=node: self.status(node) != "not connected", 30)
 
     def start_node(self, node, *options):
         """Start a data node: an angel, which starts the node proper. Does not wait for it."""
-        if node in self.servers:
-            self.servers.pop(node).stop()
         self._launch(
             node, "ndbmtd", f"--ndb-nodeid={node}", f"--ndb-connectstring={self.connectstring}", "--nodaemon",
             *options,
         )  # fmt: skip
 
+    def _sql_node(self):
+        number = SQL_NODES[0]
+        return SqlNode(self.path(number), number, self.connectstring, self.path("tls"))
+
     def _launch(self, node, program, *options):
+        if node in self.servers:  # it has ended, or is to
+            self.servers.pop(node).stop()
         command = [*self.start_of(program), *options]
         self.servers[node] = ServerProcess(command, self.out_log(node), cwd=self.folder)
 
@@ -151,6 +175,10 @@ class NdbCluster:
                     raise TimeoutError(f"node {node} is not ready:\n" + "".join(log.readlines()[-20:]))
             time.sleep(0.3)
 
+    def runs(self, node):
+        """Whether the management node's or the data node's process does."""
+        return node in self.servers and bool(self.servers[node].family)
+
     def angel(self, node):
         """The process that watches over the data node, a psutil.Process."""
         return self.servers[node].family[0]
@@ -188,6 +216,11 @@ class NdbCluster:
         """Stop all of the node. Beyond 20 s the other node declares it dead, and it ends when it wakes up."""
         thread_control.stop_process(self.child(node).pid, seconds)
 
+    def slow_disk(self, rate):
+        """A context in which the data nodes write so many octets per second at most. May raise Missing."""
+        processes = [process for node in DATA_NODES for process in self.servers[node].family]
+        return slow_disk(processes, self.folder, rate)
+
     def kill_child(self, node):
         """Kill the data node proper, as the kernel does when memory runs out: the angel starts it again."""
         self.child(node).kill()
@@ -199,11 +232,112 @@ class NdbCluster:
         return answer
 
     def shut_down(self, node):
-        """Order the node to stop: it ends, and so does its angel."""
+        """Order the node to stop: it ends, and so does its angel. start_again() brings it back."""
         answer = self.mgm(f"{node} stop")
         self.servers[node].wait(60)
         return answer
 
+    def kill(self, node):
+        """Kill a node for good, its angel first. start_again() brings it back, or start_management()."""
+        self.servers.pop(node).stop()
+
     def kill_management(self):
         """Kill the management node, the arbitrator; start_management() brings it back."""
-        self.servers.pop(MANAGEMENT).stop()
+        self.kill(MANAGEMENT)
+
+    def start_again(self, *nodes):
+        """Start data nodes with the data they had, and wait until the SQL node shows all of them."""
+        for node in nodes:
+            self.start_node(node)
+        for node in nodes:
+            self.wait_for(node)
+        if self.sql_node:
+            self.sql_node.wait_for(DATA_NODES)
+
+    def shut_down_all(self):
+        """Order the data nodes and the management node to stop; the SQL node stays. start_all_again()."""
+        answer = self.mgm("shutdown")
+        for server in self.servers.values():
+            server.wait(60)
+        return answer
+
+    def start_all_again(self):
+        """Start the management node and the data nodes, with the data they had."""
+        self.start_management()
+        self.start_again(*DATA_NODES)
+
+    def changing(self, **settings):
+        """Change settings by a rolling restart: gives each data node while it is down, then starts it.
+
+        for node in cluster.changing(RedoBuffer="8M"):
+            look()
+        """
+        self.settings |= settings
+        self.kill_management()  # in order it takes 12 s
+        self.start_management("--reload")
+        for node in DATA_NODES:
+            self.shut_down(node)
+            yield node
+            self.start_again(node)
+
+    def change(self, **settings):
+        """Change settings by a rolling restart."""
+        for _ in self.changing(**settings):
+            pass
+
+    def heal(self):
+        """Undo all trouble that tests make, and wait until all nodes are started and the SQL node says so."""
+        if not self.runs(MANAGEMENT):
+            self.start_management()
+        for node in DATA_NODES:
+            if not self.runs(node):
+                self.start_node(node)
+        for node in DATA_NODES:
+            self.wait_for(node)
+        if self.sql_node:
+            self.sql_node.heal()
+            self.sql_node.wait_for(DATA_NODES)
+        if self.settings != self.first:
+            self.settings = dict(self.first)
+            self.change()
+
+
+def about(cluster):
+    """What one must know to ask the cluster."""
+    sql = cluster.sql_node
+    return {
+        "folder": cluster.folder,
+        "management": {"port": cluster.port, "cluster_log": cluster.cluster_log},
+        "data_nodes": {
+            node: {"log": cluster.out_log(node), "data": cluster.path(node), "pid": cluster.child(node).pid}
+            for node in DATA_NODES
+        },
+        "sql_node": {
+            "socket": sql.socket,
+            "port": sql.port,
+            "host": sql.host,
+            "pid": sql.pid,
+            "log": sql.log,
+        },
+        "root": {"user": "root", "password": ""},
+        "account": sql.account(*MONITOR)._asdict(),
+    }
+
+
+def main():
+    """Run one in the foreground."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--folder", help="where it lives; without it, a folder that goes with it")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="of the data nodes")
+    options = parser.parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with contextlib.suppress(KeyboardInterrupt), contextlib.ExitStack() as each:
+        folder = options.folder or each.enter_context(tempfile.TemporaryDirectory(prefix="ndb-"))
+        settings = dict(one.split("=", 1) for one in options.set)
+        cluster = each.enter_context(NdbCluster(folder, sql=True, **settings))
+        print(json.dumps(about(cluster)), flush=True)  # noqa: T201
+        signal.pause()
+
+
+if __name__ == "__main__":
+    main()

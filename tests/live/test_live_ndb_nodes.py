@@ -1,0 +1,151 @@
+"""check_ndb_nodes on a real cluster whose nodes are stopped, killed, and start again."""
+
+import json
+import time
+
+import plugin_command
+import pytest
+from plugin_command import Said
+from sql_node import MONITOR
+from stallwatch.sources import ndb_mgm
+
+OK, WARNING, CRITICAL, UNKNOWN = range(4)
+SLACK = 5  # seconds for a busy machine to start a program and to end it
+
+
+@pytest.fixture
+def check(ndb, tmp_path):
+    """Run the plugin with an account that may do nothing but read ndbinfo."""
+    account = ndb.sql_node.account(*MONITOR)
+
+    def run(*options, timeout=8):
+        words = ("-S", ndb.sql_node.socket, "-u", account.user, "--state-dir", tmp_path / "state")
+        password = {"STALLWATCH_MYSQL_PASSWORD": account.password}
+        begun = time.monotonic()
+        done = plugin_command.run(
+            tmp_path, "check_ndb_nodes", *words, "-t", f"{timeout}s", *options, variables=password
+        )
+        assert time.monotonic() - begun < timeout + SLACK
+        said = Said.of(done)
+        assert "=-" not in said.output  # no counter of a restarted node gives a negative number
+        assert "internal error" not in said.output
+        return said
+
+    run("--restarted", "1s")  # who is where is remembered
+    return run
+
+
+def until(check, words, *options, seconds=90):
+    """Run it again and again until it says these words; all that it said, each sentence once."""
+    end, told = time.monotonic() + seconds, [check(*options)]
+    while words not in told[-1].output:
+        assert time.monotonic() < end, told[-1].output
+        told.append(check(*options))
+    return told
+
+
+def test_all_is_well(ndb, check):
+    said = until(check, " worked ", "--restarted", "1s", "-v")[-1]  # known 20 s after its start
+    assert said.status == OK, said.output
+    assert said.text.startswith(
+        "NDB_NODES OK - 2 of 2 data nodes are up in 1 node group, the youngest since "
+    )
+    for label in (
+        "nodes_missing",
+        "nodes_starting",
+        "groups_lost",
+        "overloads",
+        "reconnects",
+        "major_faults",
+    ):
+        assert said.number(label) == 0
+    assert said.number("thread_use") < 85
+    assert [line.split()[:3] for line in said.more[-2:]] == [["3", "0", "up"], ["4", "0", "up"]]
+    assert "9.7.2" in said.more[-1]
+    said = check("--restarted", "1s", "--output", "json")
+    assert json.loads(said.output)["state"] == "OK"
+
+
+def test_what_the_management_server_says_is_understood(ndb):
+    assert ndb_mgm.data_nodes("127.0.0.1", ndb.port, 10.0) == {3: ("STARTED", 0), 4: ("STARTED", 0)}
+
+
+def test_a_node_that_is_shut_down_in_order(ndb, check):
+    ndb.shut_down(4)
+    said = check("--restarted", "1s")
+    assert said.status == CRITICAL
+    assert "node 4 is missing" in said.text
+    assert "node group 0 has only node 3 left" in said.text
+    assert f"the management server 127.0.0.1:{ndb.port} says that node 4 is not connected" in said.text
+    assert said.number("groups_without_redundancy") == 1
+    ndb.start_again(4)
+    said = check()
+    assert said.status == WARNING
+    assert "node 4 has started " in said.text
+
+
+def test_a_node_that_its_angel_starts_again(ndb, check):
+    ndb.kill_child(4)
+    told = until(check, "2 of 2 data nodes are up", "--restarted", "1s", "-v")
+    starting = [said for said in told if said.number("nodes_starting") == 1]
+    assert any("node 4 is starting (start phase " in said.text for said in starting)
+    assert {said.status for said in starting} == {WARNING}
+    assert {said.status for said in told if said.number("nodes_missing")} <= {CRITICAL}
+    assert check("--restarted", "10m").status == WARNING
+
+
+def test_a_node_that_is_killed_for_good(ndb, check):
+    ndb.kill(4)
+    said = until(check, "node 4 is missing")[-1]
+    assert said.status == CRITICAL
+    assert "the end of ndb_4_out.log says what ended it; then start it: ndbmtd --ndb-nodeid=4" in said.text
+    nobody = check("--management", "127.0.0.1:1")
+    assert nobody.status == CRITICAL
+    assert "the management server 127.0.0.1:1 cannot be asked: Connection refused" in nobody.output
+
+
+def test_no_arbitrator_and_what_that_means(ndb, check):
+    options = ("--restarted", "1s", "--arbitrator-grace", "1s")
+    ndb.kill_management()
+    said = until(check, "no arbitrator", *options, seconds=30)[-1]
+    assert said.status == WARNING
+    assert "the data nodes have no arbitrator: if one of the two data nodes fails now, the other" in said.text
+    time.sleep(2)
+    assert check(*options).status == CRITICAL
+    ndb.kill_child(4)
+    said = until(check, "cluster down", *options)[-1]  # as was said
+    assert said.status == CRITICAL
+    assert f"the management server 127.0.0.1:{ndb.port} cannot be asked: Connection refused" in said.output
+
+
+def test_the_whole_cluster_is_stopped(ndb, check):
+    ndb.shut_down_all()
+    said = until(check, "cluster down")[-1]
+    assert said.status == CRITICAL
+    assert "none of 2 data nodes is connected" in said.text
+    assert said.perfdata == {"nodes_started": "0"}
+    assert check("--unreachable", "warning").status == CRITICAL
+    ndb.start_all_again()
+    assert until(check, "2 of 2 data nodes are up", "--restarted", "1s", "-v")[-1].status == OK
+
+
+def test_an_sql_node_that_is_frozen(ndb, check):
+    ndb.sql_node.suspend()
+    try:
+        said = check(timeout=3)
+    finally:
+        ndb.sql_node.resume()
+    assert said.status == UNKNOWN, said.output
+
+
+def test_an_sql_node_that_is_started_while_the_cluster_is_down(ndb, check):
+    ndb.kill(3)
+    ndb.kill(4)
+    ndb.sql_node.stop()
+    ndb.sql_node.start()
+    said = check("--management", f"127.0.0.1:{ndb.port}")
+    assert said.status == CRITICAL
+    assert "has reached no data node since it was started" in said.text
+    assert (
+        f"the management server 127.0.0.1:{ndb.port} says that nodes 3 and 4 are not connected" in said.text
+    )

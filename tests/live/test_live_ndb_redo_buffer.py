@@ -1,0 +1,108 @@
+"""check_ndb_redo_buffer beside a real cluster that writes more than its redo buffers hold, or its disk."""
+
+import os
+import time
+
+import ndb_load
+import plugin_command
+import pytest
+from ndb_configuration import DATA_NODES
+from plugin_command import Said
+from sql_node import MONITOR
+
+RATE = 2 << 20  # octets per second of a slow disk
+DISK = "the disk cannot keep up: "
+LARGER_WILL_NOT_HELP = "a larger RedoBuffer will not help: spread over more data nodes, faster disks"
+
+
+@pytest.fixture
+def check(ndb, tmp_path):
+    """Run the plugin as the documented account."""
+    account = ndb.sql_node.account(*MONITOR)
+
+    def run(*options):
+        words = (
+            "-S",
+            ndb.sql_node.socket,
+            "-u",
+            account.user,
+            "--state-dir",
+            tmp_path / "state",
+            "-t",
+            "20s",
+        )
+        password = {"STALLWATCH_MYSQL_PASSWORD": account.password}
+        command = ("check_ndb_redo_buffer", *words, *options)
+        return Said.of(plugin_command.run(tmp_path, *command, variables=password))
+
+    return run
+
+
+@pytest.fixture
+def logs(ndb, tmp_path):
+    """The options that name the data nodes' logs, of which only what is new from now on is there."""
+    paths = [tmp_path / f"ndb_{node}_out.log" for node in DATA_NODES]
+    begun = {node: os.path.getsize(ndb.out_log(node)) for node in DATA_NODES}
+
+    def logs():
+        for node, path in zip(DATA_NODES, paths, strict=True):
+            with open(ndb.out_log(node), "rb") as log:
+                log.seek(begun[node])
+                path.write_bytes(log.read())
+        return [word for path in paths for word in ("--log", path)]
+
+    return logs
+
+
+def until(check, wanted, *options, seconds=30):
+    """Run it until it says so."""
+    end = time.monotonic() + seconds
+    while not wanted(said := check(*options)):
+        assert time.monotonic() < end, said.output
+    return said
+
+
+def test_an_idle_cluster_is_ok_with_nothing_but_select_on_ndbinfo(check):
+    said = until(check, lambda said: said.number("redo_buffer_peak") < 30)  # what others wrote is gone
+    assert said.status == 0, said.output
+    assert "% full (5 samples in " in said.text
+    assert {"node3_redo_buffer", "node4_redo_buffer", "redo_space"} <= set(said.perfdata)
+
+
+def test_a_slow_disk_is_told_while_the_load_runs(check, ndb, throttle):
+    ndb_load.blob_table(ndb.sql_node)
+    with ndb_load.blob_writes(ndb.sql_node), ndb.slow_disk(RATE):
+        time.sleep(3)
+        said = until(check, lambda said: said.status == 2)
+        detailed = check("-v", "--data-dir", ndb.path(3))
+    assert f": {DISK}redo writes lag" in said.text
+    assert ", not the processor: its busiest thread, " in said.text
+    assert LARGER_WILL_NOT_HELP in said.text
+    assert said.number("redo_buffer") > 85
+    assert any(line.startswith("node_id") for line in detailed.more)
+    said = until(check, lambda said: said.number("redo_buffer") < 60)
+    assert said.status < 2, said.output
+
+
+def test_a_slow_disk_is_told_by_the_nodes_logs(check, ndb, logs, throttle):
+    ndb_load.blob_table(ndb.sql_node)
+    with ndb_load.blob_writes(ndb.sql_node), ndb.slow_disk(RATE):
+        time.sleep(8)
+        said = check("--output", "human", *logs())
+    assert f"{DISK}its log says: redo log part " in said.output
+    assert LARGER_WILL_NOT_HELP in said.output
+
+
+def test_a_small_buffer_is_told_by_the_nodes_logs(check, ndb, logs):
+    """On a disk that keeps up: a sample seldom hits an episode of some milliseconds."""
+    ndb_load.blob_table(ndb.sql_node)
+    with ndb_load.blob_writes(ndb.sql_node, writers=2, rows=200):
+        time.sleep(5)
+    options = logs()
+    if any(": Lag - " in path.read_text() for path in options[1::2]):
+        pytest.skip("the disk of this machine did not keep up: a data node's log tells of lag")
+    said = check(*options)
+    assert said.status == 1, said.output
+    assert "redo buffer full " in said.text
+    assert said.text.partition(" (+")[0].endswith("short bursts: increase RedoBuffer (rolling restart)")
+    assert said.number("redo_full") < 0.2
