@@ -51,13 +51,17 @@ class Run:
         narrower = critical and (warning is None or critical.is_within(warning))
         self.thresholds[f"doubtful_{name}"] = {"warning": critical if narrower else warning, "critical": None}
 
+    def alerts(self, name: str, value: float | None) -> bool:
+        """Whether a threshold of a quantity alerts on a value; on None, which is not known, none does."""
+        limits = self.thresholds.get(name, {}).values()
+        return value is not None and any(limit.alerts(value) for limit in limits if limit)
+
     def is_problem(self, finding: Finding) -> bool:
         """Whether a finding is known to be wrong: a fault, or a reading that a threshold alerts on."""
         from stallwatch.reading import Fault, Reading, State
 
         if isinstance(finding, Reading):
-            limits = self.thresholds.get(finding.name, {}).values()
-            return finding.value is not None and any(limit.alerts(finding.value) for limit in limits if limit)
+            return self.alerts(finding.name, finding.value)
         return isinstance(finding, Fault) and finding.state is not State.OK
 
     def so_far(self, findings: Iterable[Finding]) -> None:
