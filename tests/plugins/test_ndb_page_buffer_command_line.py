@@ -26,11 +26,12 @@ def run_it(tmp_path):
     [
         (["-w", "99.5"], 'lower is worse here: write "99.5:"'),
         (["-c", "95%"], 'lower is worse here: write "95%:"'),
-        (["--confirm", "0"], '"0" is not a whole number above 0'),
-        (["--min-requests", "-1"], '"-1" is not a whole number above 0'),
+        (["--confirm", "0"], '"0" is not a whole number from 1 to 999999999'),
+        (["--min-requests", "-1"], '"-1" is not a whole number from 1 to 999999999'),
         (["--cold", "long"], '"long" is not a time'),
         (["--sample", "0"], "--sample takes 1 s at least"),
         (["--sample", "7s"], "2 s less than --timeout"),
+        (["--no-state"], "--no-state leaves no last run to compare with: add --sample 5s"),
     ],
 )
 def test_bad_usage_is_a_sentence_and_unknown(run_it, arguments, sentence):

@@ -98,6 +98,7 @@ def runner(ndb, folder, monkeypatch, during=lambda: None):
 
     monkeypatch.setattr(mysql, "connect", lambda *_: ndb)
     monkeypatch.setattr(time, "time", lambda: ndb.now)
+    monkeypatch.setattr(time, "monotonic", lambda: ndb.now)
     monkeypatch.setattr(time, "sleep", sleep)
 
     def run(*arguments, after=60):
@@ -245,6 +246,27 @@ def test_a_second_look_right_after_the_first_one_has_nothing_to_tell(look, ndb):
     assert "nodes 3 and 4: the first look was less than a second ago" in text
 
 
+def test_runs_in_quick_succession_confirm_nothing(look, ndb):
+    """A scan of 6 s pages nobody, however often it is looked at."""
+    look()
+    told = []
+    for _ in range(5):
+        ndb.hits(3, 80)
+        told.append(look(after=2))
+    assert [status for status, _ in told] == [1] * 5
+    assert "hit ratio of node 3 is 80.00 % over 10 s (too soon again to count): " in told[-1][1]
+
+
+def test_runs_in_quick_succession_neither_hide_an_alert_nor_lengthen_it(look, ndb):
+    each(look, ndb, 80, 80, 80)
+    ndb.hits(3, 99.9, requests=10)
+    status, text = look(after=10)
+    assert status == 2
+    assert "over 1 min 10 s (3 intervals in a row)" in first_line(text)
+    ndb.hits(3, 80)
+    assert "(4 intervals in a row)" in first_line(look()[1])
+
+
 # too little to judge
 
 
@@ -283,22 +305,15 @@ def test_one_idle_node_does_not_hide_the_other(look, ndb):
     assert "\n[OK] no page requests on node 4 in 1 min" in text
 
 
-def test_an_interval_that_tells_nothing_neither_continues_a_run_nor_breaks_it(look, ndb):
-    each(look, ndb, 80, 80)
-    assert look()[0] == 0
-    assert look()[0] == 0
-    ndb.hits(3, 80)
-    assert look()[0] == 2
-
-
-def test_many_intervals_that_tell_nothing_end_a_run(look, ndb):
-    """A scan of last night is no part of tonight's."""
-    each(look, ndb, 80, 80)
-    assert [look()[0] for _ in range(3)] == [0, 0, 0]
-    ndb.hits(3, 80)
-    status, text = look()
-    assert status == 1
-    assert "(1 of 3 intervals)" in text
+def test_an_interval_of_too_few_requests_breaks_a_run(look, ndb):
+    """A job each quarter of an hour pages nobody: nobody waits for the disk in between."""
+    statuses = []
+    look()
+    for interval in range(9):
+        ndb.hits(3, 80, requests=100 if interval % 3 else 100_000)
+        statuses.append(look()[0])
+    assert statuses == [1, 0, 0] * 3
+    assert each(look, ndb, 80, 80, 80) == [0, 1, 1, 2]
 
 
 # what excuses a low ratio
@@ -395,6 +410,69 @@ def test_some_waits_for_writes_excuse_nothing(look, ndb):
     assert "enlarge DiskPageBufferMemory, now 4 MiB (rolling restart)" in first_line(text)
 
 
+@pytest.mark.parametrize(("read", "status"), [(5000, 2), (4999, 1)])
+def test_twice_as_many_waits_as_page_reads_are_the_limit(look, ndb, read, status):
+    look("--confirm", "1")
+    ndb.serve(3, 10_000, 10_000, read=read, written=1)
+    assert look("--confirm", "1")[0] == status
+
+
+def test_waits_for_pages_that_are_neither_read_nor_written_are_called_what_they_are(look, ndb):
+    look("--confirm", "1")
+    ndb.serve(3, 90_000, 10_000, read=100)
+    status, text = look("--confirm", "1")
+    assert status == 1
+    assert first_line(text) == (
+        "NDB_PAGE_BUFFER WARNING - hit ratio of node 3 is 90.00 % over 1 min: 167 of 1667 requests/s waited, "
+        "but only 1.7 pages/s read, none written: new pages hold them up, as of bulk inserts: see how busy "
+        "the disk of the tablespaces is (iostat -kx 1) before you enlarge DiskPageBufferMemory, now 4 MiB"
+    )
+
+
+def test_nodes_that_are_low_for_another_reason_are_told_with_advice_of_their_own(look, ndb):
+    look("--confirm", "1")
+    ndb.hits(3, 80)
+    ndb.serve(4, 20008, 2649, read=1, lcp=592)
+    status, text = look("--confirm", "1")
+    assert status == 2
+    first, second, *_ = text.splitlines()
+    assert "hit ratio of node 3 is 80.00 %" in first
+    assert "enlarge DiskPageBufferMemory, now 4 MiB (rolling restart) (+1 more problem)" in first
+    assert "low on" not in first
+    assert second.startswith("[WARNING] hit ratio of node 4 is 88.31 % over 1 min: ")
+    assert second.endswith("a larger DiskPageBufferMemory does not help")
+    assert perfdata(text)["hit_ratio"] == 80
+    assert "hit_ratio_2" not in perfdata(text)
+
+
+def test_the_time_of_page_reads_is_that_of_the_node_that_waits_for_them(look, ndb):
+    look()
+    ndb.hits(3, 80)
+    ndb.serve(4, 20008, 9649, read=1, lcp=592)
+    first, second, *_ = look()[1].splitlines()
+    assert "hit ratio of node 4 is 67.46 %" in first
+    assert "hit ratio of node 3 is 80.00 %" in second
+    assert "half of its page reads so far took up to 256 us" in second
+
+
+def test_a_cold_buffer_and_one_that_is_not_are_told_apart(look, ndb):
+    ndb.node(4)["uptime"] = 600
+    look()
+    for node in (3, 4):
+        ndb.hits(node, 80)
+    first, second, *_ = look()[1].splitlines()
+    assert "hit ratio of node 3 is 80.00 % over 1 min (1 of 3 intervals): " in first
+    assert "if it stays low" not in first
+    assert "hit ratio of node 4 is 80.00 % over 1 min, its buffer is cold, 12 min after its start" in second
+
+
+def test_waits_for_the_undo_log_alone_are_for_writes(look, ndb):
+    look()
+    ndb.serve(3, 90_000, 10_000, read=100, log_waits=600)
+    text = look()[1]
+    assert "none written, 10/s waited for the undo log: writes hold them up" in first_line(text)
+
+
 # restarts and missing nodes
 
 
@@ -403,7 +481,7 @@ def test_a_restarted_node_has_no_baseline_and_the_other_is_judged(look, ndb):
     ndb.restart(3)
     ndb.serve(3, 10, 10)
     ndb.hits(4, 99.9)
-    status, text = look(after=10)
+    status, text = look(after=20)
     assert status == 0
     assert "hit ratio of node 4 is 99.90 %" in first_line(text)
     assert (
@@ -414,7 +492,7 @@ def test_a_restarted_node_has_no_baseline_and_the_other_is_judged(look, ndb):
     ndb.hits(3, 80)
     status, text = look()
     assert status == 1
-    assert "its buffer is cold, 1 min 30 s after its start" in first_line(text)
+    assert "its buffer is cold, 1 min 40 s after its start" in first_line(text)
 
 
 def test_a_counter_that_goes_down_is_no_negative_number(look, ndb):
@@ -424,7 +502,7 @@ def test_a_counter_that_goes_down_is_no_negative_number(look, ndb):
     ndb.hits(4, 99.9)
     status, text = look()
     assert status == 0
-    assert "node 3: its counters have begun anew since the last look" in text
+    assert "node 3: counters have begun anew: " in text
     assert "=-" not in text
     ndb.hits(3, 99.7)
     assert "hit ratio of node 3 is 99.70 %" in first_line(look()[1])
@@ -455,7 +533,7 @@ def test_no_started_node_is_unknown(look, ndb):
         ndb.node(node).update(status="STARTING", start_phase=5)
     status, text = look()
     assert status == 3
-    assert first_line(text) == "NDB_PAGE_BUFFER UNKNOWN - node 3 is starting, node 4 is starting"
+    assert first_line(text) == "NDB_PAGE_BUFFER UNKNOWN - nodes 3 and 4 are starting"
 
 
 def test_a_node_without_a_row_is_unknown_not_health(look, ndb):
@@ -474,6 +552,73 @@ def test_counters_without_a_value_are_unknown(look, ndb):
     status, text = look()
     assert status == 3
     assert "node 4 answers, but has no row in ndbinfo.diskpagebuffer" in first_line(text)
+
+
+def test_a_thread_whose_row_is_missing_for_once_makes_no_interval(look, ndb):
+    """While a data node is killed, rows of others may be missing without an error."""
+    ndb.serve(3, 100, 100_000)
+    each(look, ndb, 99.9)
+    whole = ndb.tables["diskpagebuffer"]
+    ndb.tables["diskpagebuffer"] = [row for row in whole if row is not ndb.buffers(3)[0]]
+    ndb.hits(4, 99.9)
+    assert not_comparable(look())
+    ndb.tables["diskpagebuffer"] = whole
+    for node in (3, 4):
+        ndb.hits(node, 99.9)
+    assert not_comparable(look())
+    for node in (3, 4):
+        ndb.hits(node, 99.9)
+    status, text = look()
+    assert status == 0
+    assert perfdata(text)["node3_hit_ratio"] == 99.9
+
+
+def not_comparable(said):
+    status, text = said
+    assert status == 0
+    assert "node3_hit_ratio" not in perfdata(text)
+    return "[OK] node 3: not as many threads tell of their page buffer as before: " in text
+
+
+def test_such_an_interval_breaks_no_run(look, ndb):
+    each(look, ndb, 80, 80)
+    missing = ndb.tables["diskpagebuffer"].pop(0)
+    look()
+    ndb.tables["diskpagebuffer"].append(missing)
+    look()
+    ndb.hits(3, 80)
+    assert look()[0] == 2
+
+
+def test_a_number_that_one_thread_does_not_tell_is_unknown(look, ndb):
+    each(look, ndb, 99.9)
+    ndb.buffers(3)[0]["pages_read"] = None
+    status, text = look()
+    assert status == 3
+    assert "node 3 answers, but has no row in ndbinfo.diskpagebuffer" in text
+
+
+def test_a_node_that_was_away_for_a_look_and_has_not_restarted_keeps_its_run(look, ndb):
+    each(look, ndb, 80, 80)
+    tables = {name: [*rows] for name, rows in ndb.tables.items()}
+    ndb.end(3)
+    assert look()[0] == 0
+    back = {name: [*rows] for name, rows in tables.items()}
+    ndb.tables.update(back)
+    ndb.node(3)["uptime"] = ndb.node(4)["uptime"]
+    ndb.status["Ndb_number_of_ready_data_nodes"] += 1
+    ndb.hits(3, 80)
+    status, text = look()
+    assert status == 2
+    assert "over 2 min (3 intervals in a row)" in first_line(text)
+
+
+def test_a_node_that_has_restarted_begins_a_run_anew(look, ndb):
+    each(look, ndb, 80, 80, arguments=["--cold", "0"])
+    ndb.restart(3)
+    look("--cold", "0")
+    ndb.hits(3, 80)
+    assert "(1 of 3 intervals)" in first_line(look("--cold", "0")[1])
 
 
 def test_a_cluster_that_is_down_is_unknown(look, ndb):
@@ -505,7 +650,7 @@ def test_the_story_of_the_example(look, ndb):
     ndb.restart(4, uptime=10)
     status, text = look(after=20)
     assert status == 0
-    assert "nodes 3 and 4: it has started anew since the last look" in text
+    assert "nodes 3 and 4: they have started anew since the last look" in text
     for percents in ((98.2487, 98.6386), (99.2035, 99.5251)):
         for node, percent in zip((3, 4), percents, strict=True):
             ndb.hits(node, percent, 1_000_000)
@@ -518,7 +663,7 @@ def test_the_story_of_the_example(look, ndb):
 def test_a_real_rolling_restart(look, ndb):
     """Random reads while DiskPageBufferMemory grew from 4 to 64 MB: NDB 9.7.2, counters of both nodes.
 
-    Pages read were not recorded: each wait is taken for one.
+    Pages read were not recorded: each wait is taken for one. The looks were a third as far apart.
     """
     recording = Path(__file__).parents[1] / "recorded" / "ndb_page_buffer" / "rolling_restart.txt"
     nodes, last, told = {row["node_id"]: dict(row) for row in ndb.tables["nodes"]}, {}, []
@@ -538,16 +683,16 @@ def test_a_real_rolling_restart(look, ndb):
     assert set(statuses[12:]) == {0, 3}
     beginnings = [first_line(text).partition(": ")[0] for _, _, text in told]
     assert beginnings[2:12] == [
-        "NDB_PAGE_BUFFER WARNING - hit ratio of node 4 is 20.42 % over 16 s (1 of 3 intervals)",
-        "NDB_PAGE_BUFFER WARNING - hit ratio of node 4 is 19.71 % over 6 s (2 of 3 intervals)",
-        "NDB_PAGE_BUFFER CRITICAL - hit ratio of node 4 is 19.33 % over 6 s (3 intervals in a row)",
-        "NDB_PAGE_BUFFER CRITICAL - hit ratio of node 4 is 19.80 % over 6 s (4 intervals in a row)",
+        "NDB_PAGE_BUFFER WARNING - hit ratio of node 4 is 20.42 % over 48 s (1 of 3 intervals)",
+        "NDB_PAGE_BUFFER WARNING - hit ratio of node 4 is 19.71 % over 18 s (2 of 3 intervals)",
+        "NDB_PAGE_BUFFER CRITICAL - hit ratio of node 4 is 19.33 % over 18 s (3 intervals in a row)",
+        "NDB_PAGE_BUFFER CRITICAL - hit ratio of node 4 is 19.80 % over 18 s (4 intervals in a row)",
         "NDB_PAGE_BUFFER UNKNOWN - cluster down",  # a look that ndbinfo did not answer
-        "NDB_PAGE_BUFFER OK - hit ratio of node 3 is 99.60 % over 18 s",
-        "NDB_PAGE_BUFFER OK - hit ratio of node 3 is 100.00 % over 7 s",
-        "NDB_PAGE_BUFFER OK - hit ratio of node 3 is 100.00 % over 7 s",
-        "NDB_PAGE_BUFFER OK - hit ratio of node 3 is 100.00 % over 6 s",
-        "NDB_PAGE_BUFFER OK - no page requests on nodes 3 and 4 in 6 s",
+        "NDB_PAGE_BUFFER OK - hit ratio of node 3 is 99.60 % over 54 s",
+        "NDB_PAGE_BUFFER OK - hit ratio of node 3 is 100.00 % over 21 s",
+        "NDB_PAGE_BUFFER OK - hit ratio of node 3 is 100.00 % over 21 s",
+        "NDB_PAGE_BUFFER OK - hit ratio of node 3 is 100.00 % over 18 s",
+        "NDB_PAGE_BUFFER OK - no page requests on nodes 3 and 4 in 18 s",
     ]
     assert "node 3 does not answer: judged without it" in told[4][2]
     assert "node 3: it has started anew since the last look" in told[5][2]
@@ -571,7 +716,7 @@ def recorded(text):
         words = line.split()
         if len(words) == 1:
             hours, minutes, seconds = map(int, words[0].split(":"))
-            looks.append((hours * 3600 + minutes * 60 + seconds, {}))
+            looks.append((3 * (hours * 3600 + minutes * 60 + seconds), {}))
         else:
             looks[-1][1][int(words[0])] = (int(words[6]), int(words[4]), int(words[2]))
     return looks
@@ -620,6 +765,79 @@ def test_a_sample_has_to_fit_into_the_timeout(sample, ndb, seconds, timeout):
     assert ndb.asked == []
 
 
+def test_a_restart_during_a_sample_is_said(ndb, tmp_path, monkeypatch):
+    look = runner(ndb, tmp_path, monkeypatch, during=lambda: ndb.restart(3, uptime=2))
+    status, text = look("--sample", "5s")
+    assert status == 0
+    assert "\n[OK] node 3: not up for the whole sample\n" in f"{text}\n"
+    assert "next run" not in text
+    assert "last look" not in text
+
+
+def test_a_node_that_ends_during_a_sample_is_missing(ndb, tmp_path, monkeypatch):
+    look = runner(ndb, tmp_path, monkeypatch, during=lambda: ndb.end(3))
+    status, text = look("--sample", "5s")
+    assert status == 0
+    assert "[OK] node 3 does not answer: judged without it" in text
+
+
+def test_a_node_that_is_not_in_both_looks_of_a_sample_is_not_compared(ndb, tmp_path, monkeypatch):
+    rows = ndb.tables["diskpagebuffer"]
+    ndb.tables["diskpagebuffer"] = ndb.buffers(4)
+
+    def come():
+        ndb.tables["diskpagebuffer"] = rows
+
+    status, text = runner(ndb, tmp_path, monkeypatch, during=come)("--sample", "5s")
+    assert status == 0
+    assert "\n[OK] node 3: not up for the whole sample" in text
+
+
+def test_a_counter_that_goes_down_during_a_sample_is_no_negative_number(ndb, tmp_path, monkeypatch):
+    def begin_anew():
+        for row in ndb.buffers(3):
+            row["pages_read"] = 0
+
+    ndb.hits(3, 80)
+    status, text = runner(ndb, tmp_path, monkeypatch, during=begin_anew)("--sample", "5s")
+    assert status == 0
+    assert "\n[OK] node 3: counters have begun anew" in text
+
+
+def test_a_sample_is_as_long_as_it_was(sample, ndb):
+    """Many nodes take their time to answer, which belongs to the interval."""
+    ndb.takes = 0.5
+    status, text = sample(80, seconds=2)
+    assert status == 1
+    assert "hit ratio of node 3 is 80.00 % over 3 s (one sample): 6667 of 33333 requests/s" in first_line(
+        text
+    )
+    assert perfdata(text)["requests_per_s"] == pytest.approx(33333.3)
+
+
+def test_a_sample_of_48_nodes_ends_in_time(tmp_path, monkeypatch):
+    """Each statement takes 20 ms for each data node: measured on NDB 9.7.2."""
+    ndb = PagesNdb(range(1, 49))
+    ndb.takes = 48 * 0.02
+    look, begun = runner(ndb, tmp_path, monkeypatch, during=lambda: ndb.hits(3, 80)), ndb.now
+    status, text = look("--sample", "5s", after=0)
+    assert status == 1
+    assert ndb.now - begun < 7.5
+    assert len([sql for sql in ndb.asked if "ndbinfo." in sql]) <= 7
+    assert "hit ratio of node 3 is 80.00 % over 3.9 s (one sample): " in first_line(text)
+    assert text.count("no time is left to ask for it") == 1
+
+
+def test_a_cluster_too_slow_for_a_sample_is_unknown_and_says_so(sample, ndb):
+    ndb.takes = 1.3
+    status, text = sample(80, seconds=2)
+    assert status == 3
+    assert first_line(text) == (
+        "NDB_PAGE_BUFFER UNKNOWN - no time is left for a sample: the first of its two looks took 3.9 s: "
+        "give it a longer --timeout"
+    )
+
+
 # what is remembered, and what cannot be
 
 
@@ -628,7 +846,10 @@ def test_a_sample_has_to_fit_into_the_timeout(sample, ndb, seconds, timeout):
     [
         {"counters": 5, "low": 5, "data_nodes": 5},
         {"counters": {"3": [], "4": {"uptime": "x", "at": 0, "counts": {}}}, "low": {"3": 7, "4": ["x", 0]}},
-        {"counters": {"3": {"uptime": 5100, "at": 1, "counts": {"direct": None}}}, "low": {"4": [9, -1]}},
+        {
+            "counters": {"3": {"uptime": 5100, "at": 1, "counts": {"direct": None}}},
+            "low": {"4": -1, "3": True},
+        },
     ],
 )
 def test_a_damaged_memory_is_a_first_look(look, ndb, tmp_path, damage):
@@ -650,12 +871,62 @@ def test_a_damaged_memory_is_a_first_look(look, ndb, tmp_path, damage):
     assert "(1 of 3 intervals)" in text
 
 
+@pytest.mark.parametrize("run", [-5, True, "x", [2, 0], 2.0, None])
+def test_a_damaged_run_is_none(look, ndb, tmp_path, run):
+    look()
+    (file,) = tmp_path.glob("*.json")
+    kept = json.loads(file.read_text())
+    kept["values"]["low"] = {"3": run}
+    file.write_text(json.dumps(kept))
+    ndb.hits(3, 80)
+    assert "(1 of 3 intervals)" in first_line(look()[1])
+
+
 def test_other_thresholds_begin_a_run_of_their_own(look, ndb):
     each(look, ndb, 80, 80)
     assert each(look, ndb, 80, 80, arguments=["-c", "96:"]) == [0, 1, 1]
 
 
+def test_without_state_there_is_nothing_but_a_sample(look, sample, ndb):
+    status, text = look("--no-state")
+    assert status == 3
+    assert "--no-state leaves no last run to compare with: add --sample 5s" in first_line(text)
+    assert ndb.asked == []
+    assert sample(99.9, "--no-state")[0] == 0
+
+
 # what else is told
+
+
+@pytest.mark.parametrize(
+    ("percent", "said"),
+    [(99.4961, "99.496 %"), (99.4999, "99.4999 %"), (94.996, "94.996 %"), (94.99, "94.99 %")],
+)
+def test_a_ratio_is_never_said_to_be_on_the_other_side_of_its_threshold(look, ndb, percent, said):
+    look()
+    ndb.hits(3, percent, 1_000_000)
+    status, text = look()
+    assert status == 1
+    assert f"hit ratio of node 3 is {said} over 1 min" in first_line(text)
+
+
+def test_large_numbers_are_written_out(look, ndb):
+    look("--min-requests", "700000000")
+    ndb.hits(3, 99.9, 600_000_000)
+    _, text = look("--min-requests", "700000000", "-v")
+    assert "node 3: 600000000 in 1 min, 700000000 are needed" in text.replace(
+        "nodes 3 and 4: at most", "node 3:"
+    )
+    assert "\n[OK] 10000000 page requests/s" in text
+
+
+def test_a_ratio_that_is_not_confirmed_has_a_name_of_its_own(look, ndb):
+    each(look, ndb, 80)
+    names = []
+    for _ in range(2):
+        ndb.hits(3, 80)
+        names.append(json.loads(look("--output", "json")[1])["findings"][0]["name"])
+    assert names == ["doubtful_hit_ratio", "hit_ratio"]
 
 
 def test_all_numbers_are_told_on_demand(look, ndb):
@@ -727,6 +998,29 @@ def test_what_a_version_or_an_account_lacks_is_left_out(look, ndb, tables):
         "67 pages/s read: enlarge DiskPageBufferMemory (rolling restart)".replace("67", "333")
     )
 
+    assert "\n[OK] not known how large page buffers are: " in text
+    assert "\n[OK] not known how long page reads take: " in text
+
+
+def test_what_is_known_is_told_if_the_run_ends_while_evidence_is_asked_for(look, ndb, monkeypatch):
+    runs, known = [], []
+    answer, findings = ndb.rows, PLUGIN["findings"]
+
+    def rows(sql, *arguments):
+        if "config_values" in sql:
+            known.extend(runs[-1]._so_far)
+        return answer(sql, *arguments)
+
+    def watched(options, run):
+        runs.append(run)
+        return findings(options, run)
+
+    monkeypatch.setattr(ndb, "rows", rows)
+    monkeypatch.setitem(PLUGIN, "findings", watched)
+    each(look, ndb, 80, nodes=(3,))
+    assert known[0].what == "hit ratio of node 3 is 80.00 % over 1 min (1 of 3 intervals)"
+    assert known[0].advice == "enlarge DiskPageBufferMemory (rolling restart)"
+
 
 def test_evidence_that_is_not_answered_costs_no_verdict(look, ndb):
     each(look, ndb, 80, 80)
@@ -735,6 +1029,31 @@ def test_evidence_that_is_not_answered_costs_no_verdict(look, ndb):
     status, text = look()
     assert status == 2
     assert "hit ratio of node 3 is 80.00 % over 1 min (3 intervals in a row)" in first_line(text)
+    assert text.count("not known how ") == 1  # it is not waited for a second time
+
+
+def test_evidence_that_is_nonsense_costs_no_verdict(look, ndb):
+    look()
+    for row in ndb.tables["config_values"]:
+        row["config_value"] = "4M"
+    for row in ndb.tables["pgman_time_track_stats"]:
+        row["upper_bound"] = None
+    ndb.hits(3, 80)
+    status, text = look()
+    assert status == 1
+    assert first_line(text).endswith("333 pages/s read: enlarge DiskPageBufferMemory (rolling restart)")
+    assert text.count("not known how ") == 2
+
+
+def test_page_reads_that_took_longer_than_all_bounds(look, ndb):
+    look()
+    for row in ndb.tables["pgman_time_track_stats"]:
+        row["page_reads"] = 5 if row["upper_bound"] == 4294967295 else 0
+    ndb.tables["pgman_time_track_stats"] += [
+        {"node_id": 3, "block_instance": 1, "upper_bound": 2097152, "page_reads": 0}
+    ]
+    ndb.hits(3, 80)
+    assert "half of its page reads so far took more than 2.1 s: " in first_line(look()[1])
 
 
 def test_a_node_that_ends_meanwhile_is_asked_for_again(look, ndb):

@@ -4,30 +4,27 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from stallwatch.reading import State
+from stallwatch.probes.ndb_page_buffer.traffic import READS
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from stallwatch.probes.ndb_page_buffer.traffic import Traffic
     from stallwatch.units import Range
 
+HIT_RATIO = "hit_ratio"
+DOUBTFUL = "doubtful_hit_ratio"  # a WARNING at most: critical if it lasts, and if the buffer is to blame
 
-class Limits(NamedTuple):
+
+class Rules(NamedTuple):
     """How nodes are judged."""
 
-    warning: Range | None  # of the hit ratio
-    critical: Range | None
-    confirm: int = 3  # intervals in a row that make it critical
-    min_requests: float = 1000  # in an interval that is judged
-    cold: float = 1800.0  # seconds since a node's start in which its buffer fills
-
-    def suspects(self, ratio: float) -> bool:
-        """Whether this ratio is critical if it lasts."""
-        return bool(self.critical and self.critical.alerts(ratio))
-
-    def warns(self, ratio: float) -> bool:
-        """Whether this ratio is worth a warning."""
-        return self.suspects(ratio) or bool(self.warning and self.warning.alerts(ratio))
+    alerts: Callable[[str, float], bool]  # whether a threshold of that name alerts on that hit ratio
+    critical: Range | None  # of the hit ratio, once it is confirmed
+    confirm: int  # intervals in a row that do
+    min_requests: int  # in an interval that is judged
+    cold: float  # seconds since a node's start in which its buffer fills
 
 
 class Judged(NamedTuple):
@@ -37,47 +34,45 @@ class Judged(NamedTuple):
     traffic: Traffic
     ratio: float  # per cent
     uptime: float  # seconds
-    limits: Limits
+    rules: Rules
     run: int = 0
 
     @property
     def is_cold(self) -> bool:
         """Whether its buffer fills yet, after its start."""
-        return self.uptime < self.limits.cold
+        return self.uptime < self.rules.cold
 
     @property
     def is_excused(self) -> bool:
         """Whether a low ratio says nothing on the size of the buffer."""
-        return self.is_cold or self.traffic.waits_for_writes
+        return self.is_cold or self.traffic.waits_for != READS
 
     @property
     def is_suspect(self) -> bool:
         """Whether it would be critical if it were sure."""
-        return self.limits.suspects(self.ratio)
-
-    @property
-    def is_low(self) -> bool:
-        """Whether it is worth a warning at least."""
-        return self.limits.warns(self.ratio)
-
-    @property
-    def counts(self) -> bool | None:
-        """Whether this interval continues a run of low ones (True), breaks it, or tells nothing (None)."""
-        return None if self.is_suspect and self.is_excused else self.is_suspect
+        return bool(self.rules.critical and self.rules.critical.alerts(self.ratio))
 
     @property
     def is_sure(self) -> bool:
         """Whether nothing speaks against a critical state."""
-        return not self.is_excused and self.run >= self.limits.confirm
+        return not self.is_excused and self.run >= self.rules.confirm
 
     @property
-    def state(self) -> State:
-        """What it comes to: never critical before it is sure."""
-        if self.is_suspect and self.is_sure:
-            return State.CRITICAL
-        return State.WARNING if self.is_low else State.OK
+    def is_critical(self) -> bool:
+        """Whether it is."""
+        return self.is_suspect and self.is_sure
+
+    @property
+    def name(self) -> str:
+        """The quantity whose thresholds judge it."""
+        return DOUBTFUL if self.is_suspect and not self.is_sure else HIT_RATIO
+
+    @property
+    def is_low(self) -> bool:
+        """Whether it is worth a warning at least."""
+        return self.rules.alerts(self.name, self.ratio)
 
 
 def worst_first(judged: list[Judged]) -> list[Judged]:
-    """Put those in the worst state first, then those with the lowest ratio."""
-    return sorted(judged, key=lambda one: (-one.state.gravity, one.ratio, one.node))
+    """Put those that are critical first, then those with the lowest ratio."""
+    return sorted(judged, key=lambda one: (not one.is_critical, one.ratio, one.node))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from typing import NamedTuple
 
-from stallwatch.probes.ndb_page_buffer import evidence, telling
-from stallwatch.probes.ndb_page_buffer.judging import Judged, Limits, worst_first
+from stallwatch.probes.ndb_page_buffer import evidence, sample, telling
+from stallwatch.probes.ndb_page_buffer.judging import Judged, worst_first
 from stallwatch.probes.ndb_page_buffer.runs import Runs
-from stallwatch.probes.ndb_page_buffer.traffic import COUNTERS, Traffic, counters
+from stallwatch.probes.ndb_page_buffer.traffic import COUNTERS, INSTANCES, READS, Traffic, counters
 from stallwatch.probes.ndbinfo import cluster as data_nodes
 from stallwatch.probes.ndbinfo.intervals import Intervals, NoIntervalError
 
@@ -18,26 +18,27 @@ if TYPE_CHECKING:
     from typing import Any
 
     from stallwatch.probes.ndb_page_buffer.evidence import Evidence
+    from stallwatch.probes.ndb_page_buffer.judging import Rules
     from stallwatch.probes.ndb_page_buffer.traffic import Counts
     from stallwatch.probes.ndbinfo.asking import Ndbinfo
     from stallwatch.probes.ndbinfo.cluster import Cluster
+    from stallwatch.probes.ndbinfo.intervals import Interval
     from stallwatch.reading import Finding
 
 
 class Asked(NamedTuple):
     """What the user asked for."""
 
-    limits: Limits
+    rules: Rules
     so_far: Callable[[Iterable[Finding]], None]  # is told what is known already
     sample: float | None = None  # seconds between two looks of one run
     everything: bool = False  # tell also what is asked only where something is wrong
 
 
 class _Found(NamedTuple):
-    """What one look found of the started nodes; by node, as far as it is known."""
+    """What was found of the started nodes; by node, as far as it is known."""
 
     cluster: Cluster
-    is_first: bool
     totals: dict[int, Traffic]  # since their start
     intervals: dict[int, Traffic]
     judged: list[Judged]  # worst first
@@ -52,64 +53,91 @@ class _Found(NamedTuple):
 
 def findings(ndbinfo: Ndbinfo, asked: Asked, memory: dict[str, Any]) -> Iterator[Finding]:
     """Judge the traffic since the last look that ``memory`` knows of, or that of a sample."""
-    found = _look(ndbinfo, asked, memory)
-    if asked.sample:
-        ndbinfo.deadline.doing = "waiting for the end of the sample"
-        time.sleep(asked.sample)
-        found = _look(ndbinfo, asked, memory)
-    asked.so_far(list(_told(found, asked, evidence.NONE)))
-    yield from _told(found, asked, _evidence(ndbinfo, asked, found))
-
-
-def _look(ndbinfo: Ndbinfo, asked: Asked, memory: dict[str, Any]) -> _Found:
     is_first = not memory
-    cluster = data_nodes.look_at_started(ndbinfo, memory)
-    counted = counters(ndbinfo)
-    intervals, runs = Intervals(memory, cluster, time.time()), Runs(memory, asked.limits.confirm)
-    found = _Found(cluster, is_first, {}, {}, [], {})
+    if asked.sample:
+        cluster, _, counted, _ = taken = sample.take(ndbinfo, asked.sample)
+        since = taken.since
+    else:
+        cluster, counted = data_nodes.look_at_started(ndbinfo, memory), counters(ndbinfo)
+        since = Intervals(memory, cluster, time.time()).since
+    found = _found(cluster, counted, since, Runs(memory, cluster.expected), asked.rules)
+    asked.so_far(list(_told(found, asked, evidence.NONE, is_first=is_first)))
+    yield from _told(found, asked, _evidence(ndbinfo, asked, found), is_first=is_first)
+
+
+def _found(
+    cluster: Cluster,
+    counted: dict[int, Counts],
+    since: Callable[[int, Counts], Interval],
+    runs: Runs,
+    rules: Rules,
+) -> _Found:
+    """Compare all started nodes with the look before, and judge those that had enough to do."""
+    found = _Found(cluster, {}, {}, [], {})
     for node in cluster.started:
-        if counts := counted.get(node):
-            found.totals[node] = Traffic(cluster.nodes[node].uptime, **counts)
-            _compare(found, node, counts, intervals, runs, asked)
+        if node not in counted:
+            continue
+        found.totals[node] = _traffic(cluster.nodes[node].uptime, counted[node])
+        try:
+            interval = since(node, counted[node])
+        except NoIntervalError as error:
+            runs.end(node)
+            found.reasons.setdefault(str(error), []).append(node)
+            continue
+        if why := _not_comparable(interval):
+            found.reasons.setdefault(why, []).append(node)
+        else:
+            _judge(found, node, interval, runs, rules)
     return found._replace(judged=worst_first(found.judged))
 
 
-def _compare(
-    found: _Found, node: int, counts: Counts, intervals: Intervals, runs: Runs, asked: Asked
-) -> None:
-    """Find what a node did since the last look, and judge it if that was enough."""
-    try:
-        interval = intervals.since(node, counts)
-        if len(interval.counts) < len(COUNTERS):
-            raise NoIntervalError("its counters have begun anew since the last look")  # noqa: TRY301
-    except NoIntervalError as error:
-        found.reasons.setdefault(str(error), []).append(node)
+def _judge(found: _Found, node: int, interval: Interval, runs: Runs, rules: Rules) -> None:
+    """Judge a node by an interval; one of too few requests breaks a run: nobody waits for the disk."""
+    found.intervals[node] = traffic = _traffic(interval.seconds, interval.counts)
+    if traffic.ratio is None or traffic.requests < rules.min_requests:
+        runs.end(node)
         return
-    # What was asked for is more exact than an uptime in whole seconds.
-    traffic = Traffic(asked.sample or interval.seconds, **interval.counts)
-    found.intervals[node] = traffic
-    if traffic.ratio is None or traffic.requests < asked.limits.min_requests:
-        runs.with_interval(node, low=None, again=interval.again)
-        return
-    judged = Judged(node, traffic, traffic.ratio, found.cluster.nodes[node].uptime, asked.limits)
-    found.judged.append(
-        judged._replace(run=runs.with_interval(node, low=judged.counts, again=interval.again))
-    )
+    judged = Judged(node, traffic, traffic.ratio, found.cluster.nodes[node].uptime, rules)
+    if not interval.again:
+        _count(judged, runs)
+    found.judged.append(judged._replace(run=runs.of(node)))
+
+
+def _count(judged: Judged, runs: Runs) -> None:
+    """Continue the run of a node, or break it; a low ratio that is excused does neither."""
+    if not judged.is_suspect:
+        runs.end(judged.node)
+    elif not judged.is_excused:
+        runs.add(judged.node)
+
+
+def _traffic(seconds: float, counts: Counts) -> Traffic:
+    return Traffic(seconds, **{name: counts[name] for name in COUNTERS})
+
+
+def _not_comparable(interval: Interval) -> str:
+    """Say why an interval tells nothing: rows may be missing without an error while a data node ends."""
+    if interval.counts.get(INSTANCES) != 0:
+        return "not as many threads tell of their page buffer as before"
+    return "" if len(interval.counts) > len(COUNTERS) else "counters have begun anew"
 
 
 def _evidence(ndbinfo: Ndbinfo, asked: Asked, found: _Found) -> Evidence:
-    worst = next((one.node for one in found.judged if one.is_low), None)
-    return evidence.gather(ndbinfo, worst) if worst is not None or asked.everything else evidence.NONE
+    low = [one for one in found.judged if one.is_low]
+    if not low and not asked.everything:
+        return evidence.NONE
+    return evidence.gather(ndbinfo, next((one.node for one in low if one.traffic.waits_for == READS), None))
 
 
-def _told(found: _Found, asked: Asked, more: Evidence) -> Iterator[Finding]:
-    nodes = len(found.cluster.expected) + found.cluster.unnamed
-    yield from telling.ratios(found.judged, more, sampled=bool(asked.sample))
-    yield from telling.quiet(found.idle, asked.limits)
-    yield from telling.unknown_yet(found.reasons, is_first=found.is_first)
+def _told(found: _Found, asked: Asked, more: Evidence, *, is_first: bool) -> Iterator[Finding]:
+    sampled, nodes = bool(asked.sample), found.cluster.configured
+    yield from telling.ratios(found.judged, more, sampled=sampled)
+    yield from telling.quiet(found.idle, asked.rules.min_requests)
+    yield from telling.unknown_yet(found.reasons, is_first=is_first, sampled=sampled)
     yield from telling.of_each(found.judged, nodes)
     yield from telling.rates([*found.intervals.values()])
     yield from telling.since_start(found.totals, nodes)
     yield telling.all_of_them(found.totals, found.intervals, more)
     yield from found.cluster.asides()
+    yield from more.missing
     yield from found.cluster.without_row(found.totals, "diskpagebuffer")

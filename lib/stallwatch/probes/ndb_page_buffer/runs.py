@@ -4,45 +4,34 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
 _KEPT = "low"
 
 
 class Runs:
-    """The runs of low intervals of all nodes; ``memory`` keeps them, except of nodes that are not told of.
+    """The runs of low intervals of these nodes, which ``memory`` keeps, also while a node is away."""
 
-    An interval that tells nothing (too few requests, a cold buffer) neither continues a run nor breaks it;
-    as many of them in a row as it takes to be ``confirmed`` do: a scan of last night is no part of today's.
-    """
-
-    def __init__(self, memory: dict[str, Any], confirmed: int) -> None:
+    def __init__(self, memory: dict[str, Any], nodes: Iterable[int]) -> None:
         kept = memory.get(_KEPT)
-        self._before = kept if isinstance(kept, dict) else {}
-        self._confirmed = confirmed
-        self._after: dict[str, Any] = {}
-        memory[_KEPT] = self._after
+        before = kept if isinstance(kept, dict) else {}
+        self._runs = {node: run for node in map(str, nodes) if (run := _run(before.get(node)))}
+        memory[_KEPT] = self._runs
 
-    def with_interval(self, node: int, *, low: bool | None, again: bool) -> int:
-        """Tell how many low intervals in a row there are with this one; ``low`` is None if it tells nothing.
+    def of(self, node: int) -> int:
+        """Tell how many low intervals in a row there have been."""
+        return self._runs.get(str(node), 0)
 
-        One that is told ``again`` has been counted already.
-        """
-        run, silent = _run(self._before.get(str(node)))
-        if again:
-            pass
-        elif low is None:
-            silent += 1
-            run = run if silent < self._confirmed else 0
-        else:
-            run, silent = (run + 1 if low else 0), 0
-        if run:
-            self._after[str(node)] = [run, silent]
-        return run
+    def add(self, node: int) -> None:
+        """Count one more."""
+        self._runs[str(node)] = self.of(node) + 1
+
+    def end(self, node: int) -> None:
+        """Begin at 0 again."""
+        self._runs.pop(str(node), None)
 
 
-def _run(kept: Any) -> tuple[int, int]:
-    match kept:
-        case [int() as run, int() as silent] if run > 0 and silent >= 0:
-            return run, silent
-    return 0, 0
+def _run(kept: Any) -> int:
+    """Read what was kept; 0 if it is none of ours."""
+    return kept if type(kept) is int and kept > 0 else 0

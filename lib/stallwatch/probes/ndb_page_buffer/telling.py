@@ -2,48 +2,57 @@
 
 from __future__ import annotations
 
-from stallwatch.probes.ndb_page_buffer.traffic import COUNTERS
+from stallwatch.probes.ndb_page_buffer.judging import HIT_RATIO
+from stallwatch.probes.ndb_page_buffer.traffic import CHECKPOINTS, COUNTERS, READS
 from stallwatch.probes.ndbinfo.words import LABELLED, named
 from stallwatch.reading import Fault, Reading, State
 from stallwatch.table import Table
-from stallwatch.units import say_duration, say_size
+from stallwatch.units import plain, say_duration, say_size
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from stallwatch.probes.ndb_page_buffer.evidence import Evidence
-    from stallwatch.probes.ndb_page_buffer.judging import Judged, Limits
+    from stallwatch.probes.ndb_page_buffer.judging import Judged
     from stallwatch.probes.ndb_page_buffer.traffic import Traffic
     from stallwatch.table import Cell
 
-HIT_RATIO = "hit_ratio"
-UNSURE = "unsure_hit_ratio"  # critical if it lasts, and if it is the size of the buffer: a WARNING until then
 _RATES = tuple(f"{name}_per_s" for name in COUNTERS)
 _COLUMNS = ("node", "hit_ratio", *_RATES, "cumulative_hit_ratio", "uptime", "DiskPageBufferMemory")
 
 
 def ratios(judged: Sequence[Judged], evidence: Evidence, *, sampled: bool) -> Iterator[Reading]:
-    """Tell the hit ratios, worst first: the first node's in words, few nodes' each with perfdata."""
+    """Tell the hit ratios, worst first: in words that of one node for each cause of low ones."""
     if not judged:
         return
-    worst, lowest = judged[0], min(judged, key=lambda one: one.ratio)
-    low = [one.node for one in judged[1:] if one.is_low]
-    what = f"{_ratio(worst)} over {say_duration(worst.traffic.seconds)}{_remark(worst, sampled=sampled)}"
-    if len(judged) > 1 and not worst.is_low:
-        what += f", the lowest of {len(judged)}"
-    why = _why(worst, evidence) + (f", low on {named(low)}, too" if low else "")
-    label = HIT_RATIO if worst is lowest else ""
-    yield Reading(_name(worst), worst.ratio, "%", what, why, _advice(worst, evidence), label)
-    if worst is not lowest:
-        yield Reading(_name(lowest), lowest.ratio, "%", _ratio(lowest), label=HIT_RATIO, in_table=True)
+    lowest = min(judged, key=lambda one: one.ratio)
+    groups = _by_cause([one for one in judged if one.is_low] or [judged[0]])
+    for worst, *others in groups:
+        what = f"{_ratio(worst)} over {say_duration(worst.traffic.seconds)}{_remark(worst, sampled=sampled)}"
+        if len(judged) > 1 and not worst.is_low:
+            what += f", the lowest of {len(judged)}"
+        why = _why(worst, evidence)
+        if others:
+            why += f", low on {named([one.node for one in others])}, too"
+        label = HIT_RATIO if worst is lowest else ""
+        yield Reading(worst.name, worst.ratio, "%", what, why, _advice(worst, evidence), label)
+    if all(worst is not lowest for worst, *_ in groups):
+        yield Reading(lowest.name, lowest.ratio, "%", _ratio(lowest), label=HIT_RATIO, in_table=True)
+
+
+def _by_cause(low: Sequence[Judged]) -> list[list[Judged]]:
+    groups: dict[tuple[str, bool], list[Judged]] = {}
+    for one in low:
+        groups.setdefault((one.traffic.waits_for, one.is_cold), []).append(one)
+    return [*groups.values()]
 
 
 def of_each(judged: Sequence[Judged], nodes: int) -> Iterator[Reading]:
     """Give the hit ratio of each node for the perfdata, if the cluster has so few nodes."""
     for one in sorted(judged) if nodes <= LABELLED else ():
         label = f"node{one.node}_{HIT_RATIO}"
-        yield Reading(_name(one), one.ratio, "%", _ratio(one), label=label, in_table=True)
+        yield Reading(one.name, one.ratio, "%", _ratio(one), label=label, in_table=True)
 
 
 def since_start(totals: Mapping[int, Traffic], nodes: int) -> Iterator[Reading]:
@@ -68,10 +77,10 @@ def rates(traffics: Sequence[Traffic]) -> Iterator[Reading]:
     ):
         each = zip(traffics, counts, strict=True)
         total = round(sum(one.per_second(count) for one, count in each), 1)
-        yield Reading(name, total, what=f"{total:g} {what}")
+        yield Reading(name, total, what=f"{plain(total)} {what}")
 
 
-def quiet(idle: Mapping[int, Traffic], limits: Limits) -> Iterator[Fault]:
+def quiet(idle: Mapping[int, Traffic], min_requests: int) -> Iterator[Fault]:
     """Name the nodes that are not judged because they had next to nothing to do."""
     if not idle:
         return
@@ -79,19 +88,24 @@ def quiet(idle: Mapping[int, Traffic], limits: Limits) -> Iterator[Fault]:
     nodes, span = named(list(idle)), say_duration(busiest.seconds)
     if busiest.requests:
         most = f"at most {busiest.requests:.0f}" if len(idle) > 1 else f"{busiest.requests:.0f}"
-        least = f"{limits.min_requests:g} are needed"
+        least = f"{min_requests} are needed"
         yield Fault(State.OK, f"too few requests to judge {nodes}: {most} in {span}, {least}")
     else:
         yield Fault(State.OK, f"no page requests on {nodes} in {span}")
 
 
-def unknown_yet(reasons: Mapping[str, list[int]], *, is_first: bool) -> Iterator[Fault]:
+def unknown_yet(reasons: Mapping[str, list[int]], *, is_first: bool, sampled: bool) -> Iterator[Fault]:
     """Name the nodes that there is nothing to compare with of, by the reason for that."""
     for why, nodes in reasons.items():
-        its = "their" if len(nodes) > 1 else "its"
-        later = f"{its} hit ratio is told from the next run on"
-        first = f"first look at {named(nodes)}: {later}, or by --sample"
-        yield Fault(State.OK, first if is_first else f"{named(nodes)}: {why}: {later}")
+        many = len(nodes) > 1
+        later = f"{'their' if many else 'its'} hit ratio is told from the next run on"
+        if sampled:
+            what = f"{named(nodes)}: {why}"
+        elif is_first:
+            what = f"first look at {named(nodes)}: {later}, or by --sample"
+        else:
+            what = f"{named(nodes)}: {why.replace('it has', 'they have') if many else why}: {later}"
+        yield Fault(State.OK, what)
 
 
 def all_of_them(
@@ -115,12 +129,18 @@ def _rates(interval: Traffic | None) -> tuple[float | None, ...]:
     return tuple(round(interval.per_second(getattr(interval, name)), 1) for name in COUNTERS)
 
 
-def _name(one: Judged) -> str:
-    return HIT_RATIO if one.is_sure or not one.is_suspect else UNSURE
-
-
 def _ratio(one: Judged) -> str:
-    return f"hit ratio of node {one.node} is {one.ratio:.2f} %"
+    return f"hit ratio of node {one.node} is {_percent(one)} %"
+
+
+def _percent(one: Judged) -> str:
+    """Say the ratio with two decimals, or with as many as put it on its side of a threshold."""
+    for decimals in (2, 3):
+        said = f"{one.ratio:.{decimals}f}"
+        rounded = one._replace(ratio=float(said))
+        if (rounded.is_low, rounded.is_suspect) == (one.is_low, one.is_suspect):
+            return said
+    return plain(one.ratio)
 
 
 def _remark(one: Judged, *, sampled: bool) -> str:
@@ -129,26 +149,28 @@ def _remark(one: Judged, *, sampled: bool) -> str:
         return ""
     if one.is_cold:
         return f", its buffer is cold, {say_duration(one.uptime)} after its start"
-    if not one.is_suspect or one.traffic.waits_for_writes:
+    if not one.is_suspect or one.is_excused:
         return ""
     if one.is_sure:
         return f" ({one.run} intervals in a row)" if one.run > 1 else ""
-    return " (one sample)" if sampled else f" ({one.run} of {one.limits.confirm} intervals)"
+    if sampled:
+        return " (one sample)"
+    return f" ({one.run} of {one.rules.confirm} intervals)" if one.run else " (too soon again to count)"
 
 
 def _why(one: Judged, evidence: Evidence) -> str:
     of = one.traffic
     counts = (of.waited, of.requests, of.pages_read)
     waits, requests, reads = (_rate(of.per_second(count)) for count in counts)
-    if of.waits_for_writes:
+    if of.waits_for == READS:
+        why = f"{waits} of {requests} requests/s waited for the disk, {reads} pages/s read"
+        if one.node in evidence.read_times:
+            why += f", half of its page reads so far took {evidence.read_times[one.node]}"
+    else:
         written = _rate(of.per_second(of.pages_written + of.pages_written_lcp))
         lcp = _rate(of.per_second(of.pages_written_lcp))
         why = f"{waits} of {requests} requests/s waited, but only {reads} pages/s read"
-        why += f", {written} written ({lcp} by checkpoints)"
-    else:
-        why = f"{waits} of {requests} requests/s waited for the disk, {reads} pages/s read"
-        if evidence.read_time is not None:
-            why += f", half of its page reads so far took up to {say_duration(evidence.read_time)}"
+        why += f", {written} written ({lcp} by checkpoints)" if written != "0" else ", none written"
     if of.log_waits:
         why += f", {_rate(of.per_second(of.log_waits))}/s waited for the undo log"
     return why
@@ -158,12 +180,13 @@ def _advice(one: Judged, evidence: Evidence) -> str:
     size = evidence.sizes.get(one.node)
     buffer = "DiskPageBufferMemory" + ("" if size is None else f", now {say_size(size)}")
     disk = "see how busy the disk of the tablespaces is (iostat -kx 1)"
-    if one.traffic.waits_for_checkpoints:
+    waits_for = one.traffic.waits_for
+    if waits_for == READS:
+        later = f"if it stays low {say_duration(one.rules.cold)} after the start, " if one.is_cold else ""
+        return f"{later}enlarge {buffer} (rolling restart)"
+    if waits_for == CHECKPOINTS:
         return f"checkpoints hold them up: {disk}; a larger DiskPageBufferMemory does not help"
-    if one.traffic.waits_for_writes:
-        return f"writes hold them up, as of bulk inserts: {disk} before you enlarge {buffer}"
-    later = f"if it stays low {say_duration(one.limits.cold)} after the start, " if one.is_cold else ""
-    return f"{later}enlarge {buffer} (rolling restart)"
+    return f"{waits_for} hold them up, as of bulk inserts: {disk} before you enlarge {buffer}"
 
 
 def _rate(number: float) -> str:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from stallwatch.probes.ndbinfo.numbers import whole
-from stallwatch.units import is_number
+from stallwatch.probes.ndbinfo.numbers import number, whole
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
@@ -13,6 +12,8 @@ if TYPE_CHECKING:
 
     Counts = dict[str, float]
 
+# What most of the waits of a node are for.
+READS, WRITES, CHECKPOINTS, NEW_PAGES = "reads", "writes", "checkpoints", "new pages"
 _OF_WAITS = 2  # waits for each page read, from which on most are for something else
 
 
@@ -44,22 +45,20 @@ class Traffic(NamedTuple):
         return round(100 * self.direct / self.requests, 4) if self.requests else None
 
     @property
-    def waits_for_checkpoints(self) -> bool:
-        """Whether it is checkpoints that write: no larger buffer spares them.
-
-        Measured on NDB 9.7.2: with 64 MB, a load of 20 MB has nothing written but by checkpoints and a hit
-        ratio of 97 %; with 4 MB it is 64 %, and two of three pages are written to make room.
-        """
-        return self.waits_for_writes and self.pages_written_lcp > self.pages_written
-
-    @property
-    def waits_for_writes(self) -> bool:
-        """Whether most waits were not for a page to be read, but for one that is new or being written.
+    def waits_for(self) -> str:
+        """Tell what most of the waits are for: only READS speak for a larger buffer.
 
         Measured on NDB 9.7.2: reads by key, in ranges and by scans wait 1.0 to 1.2 times for each page
-        read, updates of many rows 20 times, bulk inserts 33 times and more.
+        read, updates of many rows 20 times, bulk inserts 33 times and more. If it is checkpoints that
+        write, no larger buffer spares them: with 64 MB, a load of 20 MB has nothing written but by
+        checkpoints and a hit ratio of 97 %; with 4 MB it is 64 %, and two of three pages are written to
+        make room.
         """
-        return self.waited > _OF_WAITS * self.pages_read
+        if self.waited <= _OF_WAITS * self.pages_read:
+            return READS
+        if self.pages_written_lcp > self.pages_written:
+            return CHECKPOINTS
+        return WRITES if self.pages_written or self.log_waits else NEW_PAGES
 
     def per_second(self, count: float) -> float:
         """Give one of the counts as a rate."""
@@ -67,20 +66,22 @@ class Traffic(NamedTuple):
 
 
 COUNTERS = Traffic._fields[1:]
-_STATEMENT = """SELECT node_id, SUM(page_requests_direct_return) AS direct,
+INSTANCES = "instances"  # rows of a node, one for each of its threads that has a page buffer
+# Not of nodes that lack one of the numbers somewhere: SUM would pass over it in silence.
+_STATEMENT = """SELECT node_id, COUNT(*) AS instances, SUM(page_requests_direct_return) AS direct,
  SUM(page_requests_wait_queue) AS queued, SUM(page_requests_wait_io) AS waited, SUM(pages_read) AS pages_read,
  SUM(pages_written) AS pages_written, SUM(pages_written_lcp) AS pages_written_lcp,
- SUM(log_waits) AS log_waits FROM ndbinfo.diskpagebuffer GROUP BY node_id"""
+ SUM(log_waits) AS log_waits FROM ndbinfo.diskpagebuffer GROUP BY node_id
+ HAVING COUNT(*) = COUNT(page_requests_direct_return + page_requests_wait_queue + page_requests_wait_io
+ + pages_read + pages_written + pages_written_lcp + log_waits)"""
 
 
 def counters(ndbinfo: Ndbinfo) -> dict[int, Counts]:
-    """Give the counters of all nodes that tell them all, each the sum of the node's threads.
+    """Give the counters of all nodes, each the sum of so many INSTANCES of the node.
 
     Raises a ProbeError, which says why there are none.
     """
-    counted = {}
-    for row in ndbinfo.some(_STATEMENT):
-        counts = {name: row[name] for name in COUNTERS}
-        if all(is_number(count) for count in counts.values()):
-            counted[whole(row, "node_id")] = {name: float(str(count)) for name, count in counts.items()}
-    return counted
+    return {
+        whole(row, "node_id"): {name: float(number(row, name)) for name in (*COUNTERS, INSTANCES)}
+        for row in ndbinfo.some(_STATEMENT)
+    }
