@@ -87,6 +87,12 @@ class FakeRedo(FakeNdb):
     def slept(self, seconds):
         """What else happens meanwhile is up to a test."""
 
+    def lag(self, node, seconds=1):
+        """Let the redo writes of all threads of a data node lag for so long."""
+        for row in self.tables["disk_write_speed_aggregate"]:
+            if row["node_id"] == node:
+                row["slowdowns_due_to_io_lag"] += seconds
+
     def change(self, table, node, **values):
         """Change all rows of a data node."""
         for row in self.tables[table]:

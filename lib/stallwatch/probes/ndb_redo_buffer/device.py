@@ -67,3 +67,14 @@ def _device(directory: str) -> Device:
     if before is None:
         raise LookupError(f"the kernel does not count what {disk} does")
     return Device(disk, tuple(nodes), before)
+
+
+def busiest(devices: Iterable[Device]) -> dict[int, Busy]:
+    """Tell, by data node, the busiest of its disks since: it may have several (FileSystemPathDD)."""
+    found: dict[int, Busy] = {}
+    for device in devices:
+        busy = device.busy()
+        for node in device.nodes if busy else ():
+            if busy and (node not in found or busy.load.busy > found[node].load.busy):
+                found[node] = busy
+    return found

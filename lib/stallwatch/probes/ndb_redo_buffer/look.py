@@ -5,138 +5,183 @@ from __future__ import annotations
 import time
 from typing import NamedTuple
 
-from stallwatch.probes.ndb_redo_buffer import processor, space, telling, use, verdict, writing
-from stallwatch.probes.ndbinfo import cluster
-from stallwatch.probes.ndbinfo.intervals import Intervals
-from stallwatch.probes.ndbinfo.words import FEW
-from stallwatch.reading import Fault, State
+from stallwatch.probes.ndb_redo_buffer import judging, processor, space, telling, use, writing
+from stallwatch.probes.ndb_redo_buffer.evidence import Search
+from stallwatch.probes.ndbinfo.cluster import look_at_started
+from stallwatch.probes.ndbinfo.lasting import lasting
+from stallwatch.probes.ndbinfo.words import FEW, LABELLED
+from stallwatch.reading import Fault, ProbeError, Reading, State
+from stallwatch.sources.mysql import MissingTableError
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
-    from stallwatch.deadline import Deadline
     from stallwatch.probes.ndb_log import Told
-    from stallwatch.probes.ndb_redo_buffer.device import Device
-    from stallwatch.probes.ndb_redo_buffer.log import Heard
     from stallwatch.probes.ndbinfo.asking import Ndbinfo
     from stallwatch.reading import Finding
-    from stallwatch.units import Range
 
-    Limits = dict[str, Range | None]  # "warning" and "critical"
-
-_KEPT = 0.3  # seconds, for what is asked after the samples
-_NOT_SEEN = "full for milliseconds between the samples: only the node's own log tells of that (--log)"
-_NOT_MEASURED = "without ndbinfo.disk_write_speed_aggregate, a slow disk shows only with --log or --data-dir"
+_NOT_SEEN = (
+    "not seen is a redo buffer that was full for milliseconds between the samples: only the node's own log "
+    "tells of that (--log)"
+)
 
 
 class Asked(NamedTuple):
-    """What the user asked for, and how to go about it."""
+    """What the user asked for."""
 
-    deadline: Deadline
+    is_problem: Callable[[Finding], bool]  # by the user's limits
     so_far: Callable[[Iterable[Finding]], None]  # is told what is known already
-    thresholds: dict[str, Limits]
     samples: int
     every: float  # seconds
     directories: Sequence[str] = ()  # of data nodes on this host
-    read_logs: Callable[[dict[str, Any]], Told] | None = None  # is given what it kept in the last run
+    read_logs: Callable[[dict[str, Any]], Told] | None = None  # is given what is kept between runs
     everything: bool = False  # say also what cannot be seen
-
-    def alerts(self, name: str, value: float | None) -> bool:
-        """Whether a quantity is worth an alert."""
-        limits = self.thresholds.get(name, {}).values()
-        return value is not None and any(limit.alerts(value) for limit in limits if limit)
-
-    def wait(self, seconds: float, kept: float) -> bool:
-        """Wait so long, or tell that less than ``kept`` seconds would be left."""
-        if self.deadline.left() < seconds + max(kept, _KEPT):
-            return False
-        self.deadline.doing = "looking several times at the redo buffers"
-        time.sleep(seconds)
-        return True
-
-
-class _Known(NamedTuple):
-    """What is known before anybody is suspected."""
-
-    samples: use.Samples
-    logs: space.Logs
-    before: dict[int, writing.Writing]
-    lately: dict[int, writing.Lag]
-    devices: Sequence[Device]
 
 
 def findings(ndbinfo: Ndbinfo, asked: Asked, memory: dict[str, Any]) -> Iterator[Finding]:
-    """Judge redo buffers, redo log and undo log. Raises ClusterDownError or another ProbeError."""
-    nodes = cluster.look(ndbinfo, memory)
-    logs = space.look(ndbinfo, nodes)
-    before = writing.look(ndbinfo)
-    lately = writing.since_last_look(Intervals(memory, nodes, time.time()), before)
-    devices, problems = _devices(asked)
-    samples = use.watch(ndbinfo, asked.samples, asked.every, asked.wait)
-    known = _Known(samples, logs, before, lately, devices)
-    asked.so_far(telling.all_of(samples, logs, {}, asked.alerts))
-    heard, from_logs = _heard(asked, memory)
-    verdicts = _verdicts(ndbinfo, asked, known, heard)
-    yield from telling.all_of(samples, logs, verdicts, asked.alerts)
-    yield from telling.heard(list(heard.values()), verdicts)
-    yield from logs.missing
-    yield from (*problems, *from_logs, *nodes.asides())
-    if not before and (verdicts or asked.everything):
-        yield Fault(State.OK, _NOT_MEASURED)
-    if asked.everything and not asked.read_logs:
-        yield Fault(State.OK, f"not seen is a redo buffer that was {_NOT_SEEN}")
+    """Judge redo buffers, redo log and undo log.
+
+    Raises ClusterDownError, or another ProbeError, if none of them could be looked at.
+    """
+    look = _Look(ndbinfo, asked, memory)
+    look.take()
+    yield from look.findings()
 
 
-def _devices(asked: Asked) -> tuple[Sequence[Device], Sequence[Finding]]:
-    if not asked.directories:
-        return (), ()
-    from stallwatch.probes.ndb_redo_buffer import device
+class _Look:
+    """What one run has found so far.
 
-    return device.look(asked.directories)
+    The samples come first, which the check is about; then what else can be too full; then what only tells
+    why. What fails, or would take longer than there is time, takes nothing from the rest.
+    """
 
+    def __init__(self, ndbinfo: Ndbinfo, asked: Asked, memory: dict[str, Any]) -> None:
+        self._ndbinfo, self._asked, self._memory = ndbinfo, asked, memory
+        self._look_at_nodes()
+        self._samples: use.Samples | None = None
+        self._judged = judging.NOTHING
+        self._spaces = self._buffers = space.NOTHING
+        self._lasting: set[int] = set()
+        self._search = Search(ndbinfo, self._cluster, memory)
+        self._left_out: list[str] = []
+        self._unproven: list[Fault] = []  # evidence that is missing
+        self._problems: list[Finding] = [*self._search.begin_with_disks(asked.directories)]
 
-def _heard(asked: Asked, memory: dict[str, Any]) -> tuple[dict[int, Heard], Sequence[Finding]]:
-    if asked.read_logs is None:
-        return {}, ()
-    from stallwatch.probes.ndb_redo_buffer import log
+    def take(self) -> None:
+        """Do all steps, each of which is told before the next one, which may never end."""
+        search, a_statement = self._search, self._a_statement
+        failure = self._step("how full the redo buffers are", self._sample)
+        self._step("how full the redo log is", self._look_at_spaces, a_statement())
+        self._step("whether other buffers fill", self._look_at_buffers, a_statement())
+        if failure and not self._spaces.redo and not self._buffers.redo:
+            raise failure
+        if self._silent():  # they may have ended since
+            self._step("which nodes answer", self._look_at_nodes, a_statement())
+        self._evidence("whether redo writes lagged", search.measure_lag, a_statement())
+        self._step("what the logs say", self._read_logs)
+        if suspects := self._suspects():
+            search.end_with_disks()
+            two = processor.TABLES * a_statement()
+            self._evidence("how busy threads are", lambda: search.measure_threads(suspects), two)
+            takes = writing.SHOWS + a_statement()
+            self._evidence("whether redo writes lag now", search.measure_lag_now, takes)
 
-    logs = log.hear(asked.read_logs(memory))
-    return logs.heard, logs.findings
+    def _a_statement(self) -> float:
+        """Seconds that a statement on ndbinfo may take: the more, the more data nodes there are."""
+        return self._samples.slowest if self._samples else 0.0
 
+    def _step(self, about: str, step: Callable[[], None], takes: float = 0.0) -> ProbeError | None:
+        """Do one step, if there is time for it; gives why it failed, which is a finding."""
+        failure = self._try(about, step, takes)
+        if failure:
+            self._problems.append(failure)
+        self._asked.so_far(self.findings())
+        return failure
 
-def _verdicts(
-    ndbinfo: Ndbinfo, asked: Asked, known: _Known, heard: dict[int, Heard]
-) -> dict[int, verdict.Verdict]:
-    """Look for the cause, of a few nodes: those with the fullest buffers, then those whose logs complain."""
-    peaks = (one.part.node for one in known.samples.uses if asked.alerts("redo_buffer_peak", one.largest))
-    complaints = (one.node for one in heard.values() if one.blames_disk is not None)
-    suspects = list(dict.fromkeys((*peaks, *complaints)))[:FEW]
-    if not suspects:
-        return {}
-    after = writing.look(ndbinfo)
-    busiest = processor.busiest(ndbinfo, suspects)
-    busy = {node: one.busy() for one in known.devices for node in one.nodes}
-    return {
-        node: verdict.judge(
-            verdict.Evidence(
-                node,
-                stays_full=any(asked.alerts("redo_buffer", one.smallest) for one in known.samples.of(node)),
-                heard=heard.get(node),
-                meanwhile=_meanwhile(known, after, node),
-                lately=known.lately.get(node),
-                busy=busy.get(node),
-                writing=after.get(node),
-                busiest=busiest.get(node),
-            )
-        )
-        for node in suspects
-    }
+    def _evidence(self, about: str, step: Callable[[], None], takes: float) -> None:
+        """Do one step, if there is time for it; if it fails, evidence is missing, nothing more."""
+        failure = self._try(about, step, takes)
+        if isinstance(failure, MissingTableError):
+            self._unproven.append(Fault(State.OK, f"this version does not tell {about}"))
+        elif failure:
+            self._unproven.append(Fault(State.OK, f"not known is {about}: {failure.what}"))
+        self._asked.so_far(self.findings())
 
-
-def _meanwhile(known: _Known, after: dict[int, writing.Writing], node: int) -> writing.Lag | None:
-    if node not in known.before or node not in after:
+    def _try(self, about: str, step: Callable[[], None], takes: float) -> ProbeError | None:
+        if self._ndbinfo.deadline.left() < takes:
+            self._left_out.append(about)
+            return None
+        try:
+            step()
+        except ProbeError as error:
+            return error
         return None
-    grown = after[node].lagged - known.before[node].lagged
-    return writing.Lag(grown, known.samples.seconds) if grown >= 0 else None
+
+    def _look_at_nodes(self) -> None:
+        self._cluster = look_at_started(self._ndbinfo, self._memory)
+
+    def _sample(self) -> None:
+        for samples in use.watch(self._ndbinfo, self._cluster, self._asked.samples, self._asked.every):
+            self._samples, self._judged = samples, judging.judge(samples, self._asked.is_problem)
+            self._asked.so_far(self.findings())
+
+    def _look_at_spaces(self) -> None:
+        """Ask how full the redo log is, and whose is too full for the second run in a row.
+
+        It rises until a checkpoint is complete and falls then, within minutes: what is 98 % now may be 1 % in
+        a minute, which nobody need be woken for. If it does get full, writes fail at once (410), so a second
+        run is enough: checkpoints do not keep up then. The samples of one run are too close together to tell.
+        With --no-state no run is the second one: it is a WARNING at most.
+        """
+        self._spaces = space.look(self._ndbinfo, self._cluster, space.SPACES)
+        used = self._spaces.redo
+        full = {node for node in used if self._asked.is_problem(Reading("redo_space", used[node]))}
+        self._lasting = lasting(self._memory, "redo_space", full, time.time())
+
+    def _look_at_buffers(self) -> None:
+        self._buffers = space.look(self._ndbinfo, self._cluster, space.BUFFERS)
+
+    def _silent(self) -> list[ProbeError]:
+        """Say so of started nodes of which a table has no row."""
+        looked_at = ((self._spaces, space.SPACES), (self._buffers, space.BUFFERS))
+        return [
+            problem
+            for filled, table in looked_at
+            if filled is not space.NOTHING
+            for problem in self._cluster.without_row(filled.here, table)
+        ]
+
+    def _read_logs(self) -> None:
+        if self._asked.read_logs:
+            self._problems += self._search.hear(self._asked.read_logs(self._memory))
+
+    def _suspects(self) -> list[int]:
+        """Choose nodes of which to look for the cause: the worst ones, then those whose logs complain."""
+        full = (one.part.node for one in self._judged.worst())
+        complaints = (one.node for one in self._search.heard if one.node and one.blames_disk is not None)
+        return list(dict.fromkeys((*full, *complaints)))[:FEW]
+
+    def findings(self) -> Iterator[Finding]:
+        """Say all of it."""
+        asked = self._asked
+        verdicts = self._search.verdicts(self._judged, self._suspects())
+        if self._samples:
+            told = telling.Buffers(self._samples, self._judged, verdicts, self._buffers, asked.is_problem)
+            yield from told.findings(by_node=self._cluster.configured <= LABELLED)
+        yield from telling.spaces(self._spaces, self._buffers, self._lasting, asked.is_problem)
+        yield from telling.heard(self._search.heard, verdicts)
+        yield from (*self._silent(), *self._spaces.problems, *self._buffers.problems, *self._problems)
+        yield from self._cluster.asides()
+        yield from self._asides(is_searched=bool(verdicts) or asked.everything)
+
+    def _asides(self, *, is_searched: bool) -> Iterator[Fault]:
+        if self._samples and self._samples.failed:
+            yield Fault(State.OK, f"a further sample failed: {self._samples.failed.what}")
+        if self._left_out:
+            yield Fault(State.OK, f"not looked at, as time was short: {'; '.join(self._left_out)}")
+        if is_searched:
+            yield from self._unproven
+        if self._asked.everything and not self._asked.read_logs:
+            yield Fault(State.OK, _NOT_SEEN)

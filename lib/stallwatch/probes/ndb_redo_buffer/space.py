@@ -6,61 +6,61 @@ from typing import NamedTuple
 
 from stallwatch.probes.ndb_redo_buffer.use import RESERVED
 from stallwatch.probes.ndbinfo.numbers import number, whole
+from stallwatch.reading import ProbeError
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from stallwatch.probes.ndbinfo.asking import Ndbinfo, Row
     from stallwatch.probes.ndbinfo.cluster import Cluster
-    from stallwatch.reading import ProbeError
 
-_ASKED = """SELECT node_id, log_type, COUNT(*) AS parts, MAX(log_id) AS last_id,
- MAX(total) AS total, MAX(100.0 * used / total) AS fullest
- FROM ndbinfo.{} WHERE total > 0 GROUP BY node_id, log_type"""
-REDO, UNDO = "REDO", "DD-UNDO"  # log_type
+BUFFERS, SPACES = "logbuffers", "logspaces"  # the tables
+_REDO, _UNDO = "REDO", "DD-UNDO"  # log_type
+_ASKED = """SELECT node_id, log_type, COUNT(*) AS parts, COUNT(used) AS told, MAX(log_id) AS last_id,
+ MAX(100.0 * used / (total - {reserved})) AS fullest FROM ndbinfo.{table}
+ WHERE total > {reserved} AND node_id IN ({nodes}) GROUP BY node_id, log_type"""
+_OF_REDO_BUFFERS = f"CASE log_type WHEN 'REDO' THEN {RESERVED} ELSE 0 END"
 
 
-class Logs(NamedTuple):
+class Filled(NamedTuple):
     """How full the fullest one of each data node is, in per cent, by node; {}: there is none of its kind."""
 
-    nodes: int  # that are expected, whether they answer or not
-    redo_parts: int  # in all
-    numbered_by_id: bool  # log_id of ndbinfo.logbuffers is the redo log part, not log_part
-    redo_buffer: dict[int, float]  # of what operations may use, before the samples
-    redo_space: dict[int, float]
-    undo_space: dict[int, float]
-    undo_buffer: dict[int, float]
-    missing: tuple[ProbeError, ...]  # nodes that are started and say nothing
+    redo: dict[int, float]  # buffers: of what operations may use
+    undo: dict[int, float]  # of disk tables
+    redo_parts: int = 0  # in all
+    numbered_by_id: bool = False  # log_id is the redo log part, not log_part
+    here: frozenset[int] = frozenset()  # nodes that have a row of the redo log, with numbers or without
+    problems: tuple[ProbeError, ...] = ()  # rows without
 
 
-def look(ndbinfo: Ndbinfo, cluster: Cluster) -> Logs:
-    """Ask for the fullest of each data node; raises a ProbeError."""
-    buffers, spaces = (ndbinfo.some(_ASKED.format(table)) for table in ("logbuffers", "logspaces"))
-    redo = _of(buffers, REDO)
-    redo_space = _used(spaces, REDO)
-    redo_buffer = {whole(row, "node_id"): _of_usable(row) for row in redo}
-    return Logs(
-        nodes=len(cluster.expected) + cluster.unnamed,
+NOTHING = Filled({}, {})
+
+
+def look(ndbinfo: Ndbinfo, cluster: Cluster, table: str) -> Filled:
+    """Ask one table for the fullest of each data node that is started; raises a ProbeError."""
+    nodes = ", ".join(map(str, cluster.started))
+    reserved = _OF_REDO_BUFFERS if table == BUFFERS else "0"
+    rows = ndbinfo.some(_ASKED.format(reserved=reserved, table=table, nodes=nodes))
+    redo = [row for row in rows if row["log_type"] == _REDO]
+    return Filled(
+        redo=_fullest(redo),
+        undo=_fullest([row for row in rows if row["log_type"] == _UNDO]),
         redo_parts=sum(whole(row, "parts") for row in redo),
         numbered_by_id=any(whole(row, "last_id") for row in redo),
-        redo_buffer=redo_buffer,
-        redo_space=redo_space,
-        undo_space=_used(spaces, UNDO),
-        undo_buffer=_used(buffers, UNDO),
-        missing=(
-            *cluster.without_row(redo_buffer, "logbuffers"),
-            *cluster.without_row(redo_space, "logspaces"),
-        ),
+        here=frozenset(whole(row, "node_id") for row in redo),
+        problems=tuple(_untold(rows, table)),
     )
 
 
-def _of(rows: list[Row], log_type: str) -> list[Row]:
-    return [row for row in rows if row["log_type"] == log_type]
+def _fullest(rows: list[Row]) -> dict[int, float]:
+    told = (row for row in rows if row["fullest"] is not None)
+    return {whole(row, "node_id"): round(number(row, "fullest"), 2) for row in told}
 
 
-def _used(rows: list[Row], log_type: str) -> dict[int, float]:
-    return {whole(row, "node_id"): number(row, "fullest") for row in _of(rows, log_type)}
-
-
-def _of_usable(row: Row) -> float:
-    total = whole(row, "total")  # of each: RedoBuffer is the same for all parts of a node
-    return number(row, "fullest") * total / max(1, total - RESERVED)
+def _untold(rows: list[Row], table: str) -> Iterator[ProbeError]:
+    for row in rows:
+        parts, told = whole(row, "parts"), whole(row, "told")
+        if told < parts:
+            what = f"{parts - told} of {parts} rows ({row['log_type']}) of node {row['node_id']}"
+            yield ProbeError(f"{what} in ndbinfo.{table} have no number: judged without them")

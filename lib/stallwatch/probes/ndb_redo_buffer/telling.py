@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+from stallwatch.probes.ndb_redo_buffer.judging import CERTAIN, DOUBTFUL
 from stallwatch.probes.ndb_redo_buffer.use import WATCHED
-from stallwatch.probes.ndbinfo.words import LABELLED
 from stallwatch.reading import Reading
 from stallwatch.table import Table
 from stallwatch.units import say_duration
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Container, Iterable, Iterator, Sequence
 
+    from stallwatch.probes.ndb_redo_buffer.judging import IsProblem, Judged
     from stallwatch.probes.ndb_redo_buffer.log import Heard
-    from stallwatch.probes.ndb_redo_buffer.space import Logs
+    from stallwatch.probes.ndb_redo_buffer.space import Filled
     from stallwatch.probes.ndb_redo_buffer.use import Samples, Use
     from stallwatch.probes.ndb_redo_buffer.verdict import Verdict
     from stallwatch.reading import Finding
 
-    Alerts = Callable[[str, float | None], bool]
     Verdicts = dict[int, Verdict]  # by node
 
 _IN_TABLE = 40  # the fullest buffers
@@ -43,16 +45,90 @@ _SPACES = {
 }
 
 
-def all_of(samples: Samples, logs: Logs, verdicts: Verdicts, alerts: Alerts) -> Iterator[Finding]:
-    """Say how full all is, the redo buffers first."""
-    yield from _buffers(samples, logs, verdicts, alerts)
-    for name, used in (
-        ("redo_space", logs.redo_space),
-        ("undo_space", logs.undo_space),
-        ("undo_buffer", logs.undo_buffer),
-    ):
+class Buffers(NamedTuple):
+    """What is said of the redo buffers of one run."""
+
+    samples: Samples
+    judged: Judged
+    verdicts: Verdicts
+    filled: Filled  # of all buffers, where not all are watched
+    is_problem: IsProblem
+
+    def findings(self, *, by_node: bool) -> Iterator[Finding]:
+        """Say how full the fullest one stayed, then what else is too full; with the numbers of each node."""
+        fullest, peak = self.samples.fullest, self.samples.peak
+        table = _table(self.samples.uses)
+        if fullest is None:
+            what = "redo buffers: none was seen in all samples, data nodes came and went meanwhile"
+            yield Reading(CERTAIN, None, "%", what, table=table)
+        else:
+            yield self._stayed(fullest)._replace(label=CERTAIN, table=table)
+        yield self._peaked(peak)._replace(label="redo_buffer_peak", in_table=True)
+        yield from self._not_said_yet()
+        if by_node:
+            yield from self._by_node()
+
+    def _not_said_yet(self) -> Iterator[Reading]:
+        """Say what is too full besides the fullest: the first peak, and each other cause."""
+        fullest = self.samples.fullest
+        said = set()
+        for use in self.judged.worst():
+            verdict = self.verdicts.get(use.part.node)
+            news = verdict is not None and verdict.answer not in said
+            said.add(verdict.answer if verdict else None)
+            if use in self.judged.peaks and (news or use is self.judged.peaks[0]):
+                yield self._peaked(use)
+            elif use in self.judged.steady and use is not fullest and (news or use is self.judged.steady[0]):
+                yield self._stayed(use)
+
+    def _by_node(self) -> Iterator[Reading]:
+        fullest = {use.part.node: use for use in reversed(self.samples.uses) if use.smallest is not None}
+        for node, use in sorted(fullest.items()):
+            yield self._stayed(use)._replace(label=f"node{node}_redo_buffer", in_table=True)
+
+    def _stayed(self, use: Use) -> Reading:
+        return self._said(use, self.judged.name, use.smallest, self.judged.steady)
+
+    def _peaked(self, use: Use) -> Reading:
+        return self._said(use, DOUBTFUL, use.largest, self.judged.peaks)
+
+    def _said(self, use: Use, name: str, value: float | None, alike: Sequence[Use]) -> Reading:
+        """Say it of one buffer; of the first of those that are too full, how many are ``alike``."""
+        part = use.part.log_id if self._numbered_by_id else use.part.log_part
+        where = f"redo buffer of node {use.part.node} log part {part}"
+        others = self._others(alike) if use in alike[:1] else ""
+        what = f"{where} {_between(use)} full ({_when(self.samples)}){others}"
+        verdict = self.verdicts.get(use.part.node)
+        if verdict is None or not self.is_problem(Reading(name, value)):
+            return Reading(name, value, "%", what, label="")
+        why = f"{verdict.why}; {_CLIENTS}" if use.largest >= _FULL else verdict.why
+        return Reading(name, value, "%", what, why, verdict.advice, label="")
+
+    def _others(self, alike: Sequence[Use]) -> str:
+        """Count the others; where not all are watched, the nodes are counted."""
+        if len(alike) <= 1:
+            return ""
+        nodes = {use.part.node for use in alike}
+        unseen = len(alike) >= WATCHED and len(self.samples.uses) != self.filled.redo_parts
+        if unseen:
+            nodes |= {n for n, used in self.filled.redo.items() if self.is_problem(Reading(DOUBTFUL, used))}
+        said = f", and {'at least ' * unseen}{len(alike) - 1} more"
+        return f"{said} of {len(nodes)} nodes" if len(nodes) > 1 else said
+
+    @property
+    def _numbered_by_id(self) -> bool:
+        return self.filled.numbered_by_id or any(use.part.log_id for use in self.samples.uses)
+
+
+def spaces(
+    logs: Filled, buffers: Filled, lasting: Container[int], is_problem: IsProblem
+) -> Iterator[Reading]:
+    """Say how full redo log, undo log and undo buffers are; ``lasting`` had so full a redo log before."""
+    if logs.redo:
+        yield from _redo_space(logs.redo, lasting, is_problem)
+    for name, used in (("undo_space", logs.undo), ("undo_buffer", buffers.undo)):
         if used:
-            yield _space(name, used, alerts)
+            yield _space(name, used, is_problem)
 
 
 def heard(all_heard: Sequence[Heard], verdicts: Verdicts) -> Iterator[Finding]:
@@ -65,7 +141,7 @@ def heard(all_heard: Sequence[Heard], verdicts: Verdicts) -> Iterator[Finding]:
         yield from one.problems
     for readings in ([one.full for one in all_heard], [one.lag for one in all_heard]):
         explained = (
-            _explained(reading, verdicts.get(one.node))
+            _explained(reading, verdicts.get(one.node or 0))
             for reading, one in zip(readings, all_heard, strict=True)
         )
         yield from worst_first(explained)
@@ -73,74 +149,30 @@ def heard(all_heard: Sequence[Heard], verdicts: Verdicts) -> Iterator[Finding]:
 
 def _explained(reading: Reading, verdict: Verdict | None) -> Reading:
     """Answer with all that is known, not with what the log alone says."""
-    return reading._replace(why=verdict.answer, advice=verdict.advice) if verdict else reading
+    if not verdict or not reading.value:
+        return reading
+    return reading._replace(why=verdict.answer, advice=verdict.advice)
 
 
-def _buffers(samples: Samples, logs: Logs, verdicts: Verdicts, alerts: Alerts) -> Iterator[Finding]:
-    """Say how full the fullest buffer stayed, then what is left to say: its peak, and each node by itself."""
-    name = "redo_buffer" if samples.taken > 1 else "doubtful_redo_buffer"  # one sample may be a peak
-    fullest, peak = samples.fullest, samples.peak
-    table = _table(samples.uses)
-    if fullest is None:
-        what = "redo buffers: none was seen in all samples, data nodes came and went meanwhile"
-        yield Reading("redo_buffer", None, "%", what, table=table)
-    else:
-        others = _others([use for use in samples.uses if alerts(name, use.smallest)], logs, alerts)
-        yield _buffer(name, fullest, fullest.smallest, samples, logs, verdicts, others)._replace(table=table)
-    others = _others([use for use in samples.uses if alerts("redo_buffer_peak", use.largest)], logs, alerts)
-    yield _buffer("redo_buffer_peak", peak, peak.largest, samples, logs, verdicts, others)._replace(
-        label="redo_buffer_peak", in_table=True
-    )
-    yield from _by_node(name, samples, logs, verdicts, alerts)
+def _redo_space(used: dict[int, float], lasting: Container[int], is_problem: IsProblem) -> Iterator[Reading]:
+    """Say how full the fullest is; and of those that are so for longer, which weighs more, the fullest."""
+    said = _space("redo_space", used, is_problem)
+    certain = {node: share for node, share in used.items() if node in lasting}
+    if not is_problem(said) or max(certain.values(), default=None) == said.value:
+        yield said
+        return
+    yield said._replace(name="doubtful_redo_space", what=f"{said.what} (seen in one run so far)")
+    if certain:
+        yield _space("redo_space", certain, is_problem)._replace(label="")
 
 
-def _by_node(
-    name: str, samples: Samples, logs: Logs, verdicts: Verdicts, alerts: Alerts
-) -> Iterator[Finding]:
-    """Give each node its numbers; one that is full for another reason than the fullest is told, too."""
-    fullest = {use.part.node: use for use in reversed(samples.uses) if use.smallest is not None}
-    first = samples.fullest
-    said = verdicts.get(first.part.node) if first else None
-    labelled = logs.nodes <= LABELLED
-    for node, use in sorted(fullest.items()):
-        verdict = verdicts.get(node)
-        another = verdict is not None and (said is None or verdict.answer != said.answer)
-        told = another and alerts(name, use.smallest)
-        if labelled or told:
-            reading = _buffer(name, use, use.smallest, samples, logs, verdicts)
-            label = f"node{node}_redo_buffer" if labelled else ""
-            yield reading._replace(label=label, in_table=not told)
-
-
-def _buffer(
-    name: str,
-    use: Use,
-    value: float | None,
-    samples: Samples,
-    logs: Logs,
-    verdicts: Verdicts,
-    others: str = "",
-) -> Reading:
-    verdict = verdicts.get(use.part.node)
-    part = use.part.log_id if logs.numbered_by_id else use.part.log_part
-    where = f"redo buffer of node {use.part.node} log part {part}"
-    what = f"{where} {_between(use)} full ({_when(samples)}){others}"
-    why = "; ".join(filter(None, (verdict and verdict.why, _CLIENTS * (use.largest >= _FULL))))
-    advice = verdict.advice if verdict else ""
-    rounded = None if value is None else round(value, 2)
-    return Reading(name, rounded, "%", what, why, advice, label="redo_buffer")
-
-
-def _others(full: Sequence[Use], logs: Logs, alerts: Alerts) -> str:
-    """Count the buffers that are full besides the first; where not all are watched, the nodes are counted."""
-    if len(full) <= 1:
-        return ""
-    nodes = {use.part.node for use in full}
-    unseen = WATCHED <= len(full) < logs.redo_parts
-    if unseen:
-        nodes |= {node for node, used in logs.redo_buffer.items() if alerts("redo_buffer_peak", used)}
-    said = f", and {'at least ' * unseen}{len(full) - 1} more"
-    return f"{said} of {len(nodes)} nodes" if len(nodes) > 1 else said
+def _space(name: str, used: dict[int, float], is_problem: IsProblem) -> Reading:
+    what, why, advice = _SPACES[name]
+    node = max(used, key=lambda one: used[one])
+    more = sum(is_problem(Reading(name, share)) for share in used.values()) - 1
+    others = f", and of {more} more node{'s' if more > 1 else ''}" if more > 0 else ""
+    said = f"{what} of node {node} {_say(used[node])} % full{others}"
+    return Reading(name, used[node], "%", said, why, advice, label=name)
 
 
 def _between(use: Use) -> str:
@@ -153,33 +185,16 @@ def _between(use: Use) -> str:
 
 def _when(samples: Samples) -> str:
     if samples.taken < samples.wanted:
-        return f"{samples.taken} of {samples.wanted} samples, time was short"
+        why = "the next one failed" if samples.failed else "time was short"
+        return f"{samples.taken} of {samples.wanted} samples, {why}"
     return f"{samples.taken} samples in {say_duration(round(samples.seconds, 1))}"
-
-
-def _space(name: str, used: dict[int, float], alerts: Alerts) -> Reading:
-    what, why, advice = _SPACES[name]
-    node = max(used, key=lambda one: used[one])
-    more = sum(alerts(name, share) for share in used.values()) - 1
-    others = f" and {more} more" * (more > 0)
-    said = f"{what} of node {node}{others} {_say(used[node])} % full"
-    return Reading(name, round(used[node], 2), "%", said, why, advice)
 
 
 def _table(uses: Iterable[Use]) -> Table:
     """Show the fullest, by node and log part, as ndbinfo.logbuffers does."""
-    shown = sorted(list(uses)[:_IN_TABLE])
-    rows = (
-        (
-            *use.part,
-            use.total,
-            None if use.smallest is None else round(use.smallest, 1),
-            round(use.largest, 1),
-        )
-        for use in shown
-    )
+    rows = ((*use.part, use.total, use.smallest, use.largest) for use in sorted(list(uses)[:_IN_TABLE]))
     return Table(("node_id", "log_id", "log_part", "total", "smallest", "largest"), tuple(rows))
 
 
 def _say(percent: float) -> str:
-    return f"{round(percent, 1):g}"
+    return f"{round(percent, 1):.10g}"

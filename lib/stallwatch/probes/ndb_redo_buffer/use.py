@@ -6,22 +6,28 @@ import time
 from typing import NamedTuple
 
 from stallwatch.probes.ndbinfo.numbers import whole
+from stallwatch.probes.ndbinfo.words import LABELLED
+from stallwatch.reading import ProbeError
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable, Iterator
 
     from stallwatch.probes.ndbinfo.asking import Ndbinfo, Row
+    from stallwatch.probes.ndbinfo.cluster import Cluster
 
 # A log part takes no operation while less than 10 pages of 32 KiB are free (9.7.2 source, DblqhMain.cpp,
 # ZMIN_LOG_PAGES_OPERATION). Measured: RedoBuffer=1M is full at 68.8 % of its size; the node itself, for
 # checkpoints, has been seen to go a page beyond.
 RESERVED = 10 * 32768
 WATCHED = 64  # buffers: the fullest of the first sample; the others were emptier than all of these
+_MOST_PARTS = 32  # log parts of a data node (9.7.2 source, ConfigInfo.cpp, NoOfFragmentLogParts)
 _OTHERS = 16  # more of each later sample: one of them may have a peak
-_AFTERWARDS = 5  # statements that are asked after the samples, each within the time of the slowest one
+_TO_BE_SURE = 2  # samples: of one alone nobody knows whether it is a peak
+_AFTERWARDS = 3  # statements that are asked after the samples, each within the time of the slowest one
 _BUFFER = "node_id * 1000000 + log_id * 1000 + log_part"  # one number for each, in any dialect of SQL
-_FULLEST = f"""SELECT node_id, log_id, log_part, total, used FROM ndbinfo.logbuffers WHERE log_type = 'REDO'
+_FULLEST = f"""SELECT node_id, log_id, log_part, total, used FROM ndbinfo.logbuffers
+ WHERE log_type = 'REDO' AND total > {RESERVED} AND used IS NOT NULL AND node_id IN ({{}})
  ORDER BY {{}} 1.0 * used / (total - {RESERVED}) DESC, {_BUFFER} LIMIT {{}}"""  # noqa: S608 - our own numbers
 
 
@@ -48,12 +54,14 @@ class Use(NamedTuple):
 
 
 class Samples(NamedTuple):
-    """What all samples showed: the fullest buffers first."""
+    """What all samples so far showed: the fullest buffers first."""
 
     uses: tuple[Use, ...]
     taken: int
     wanted: int
     seconds: float  # from the first to the last
+    slowest: float  # seconds that one took
+    failed: ProbeError | None = None  # why there is no further one, if not for want of time
 
     @property
     def fullest(self) -> Use | None:
@@ -65,58 +73,78 @@ class Samples(NamedTuple):
         """The buffer with the largest of all samples."""
         return max(self.uses, key=lambda use: use.largest)
 
-    def of(self, node: int) -> tuple[Use, ...]:
-        """Give those of one data node."""
-        return tuple(use for use in self.uses if use.part.node == node)
-
 
 class _Watch:
     """The samples of one run as they come."""
 
-    def __init__(self) -> None:
+    def __init__(self, ndbinfo: Ndbinfo, cluster: Cluster) -> None:
+        self._ndbinfo = ndbinfo
+        self._nodes = ", ".join(map(str, cluster.started))
+        # Nodes that have perfdata of their own have it in every run: then all buffers are watched.
+        self._limit = LABELLED * _MOST_PARTS if cluster.configured <= LABELLED else WATCHED
         self._seen: dict[Part, list[float]] = {}
         self._total: dict[Part, int] = {}
         self._watched: list[int] = []
         self.taken = 0
+        self.slowest = 0.0
 
-    def sample(self, ndbinfo: Ndbinfo) -> None:
+    def sample(self) -> None:
         """Ask for the fullest buffers, later for the same ones and whatever else is full by then."""
-        first, limit = "", WATCHED
+        first, limit = "", self._limit
         if self._watched:
             keys = ", ".join(map(str, self._watched))
-            first, limit = f"CASE WHEN {_BUFFER} IN ({keys}) THEN 0 ELSE 1 END,", WATCHED + _OTHERS
-        rows = ndbinfo.some(_FULLEST.format(first, limit))
+            first, limit = f"CASE WHEN {_BUFFER} IN ({keys}) THEN 0 ELSE 1 END,", self._limit + _OTHERS
+        begun = time.monotonic()
+        rows = self._ndbinfo.some(_FULLEST.format(self._nodes, first, limit))
+        self.slowest = max(self.slowest, time.monotonic() - begun)
         for part, total, used in map(_numbers, rows):
             self._total[part] = total
-            self._seen.setdefault(part, []).append(100 * used / max(1, total - RESERVED))
-        if len(self._seen) == WATCHED:  # there may be more
+            share = min(100.0, 100 * used / (total - RESERVED))
+            self._seen.setdefault(part, []).append(round(share, 2))
+        if len(self._seen) == self._limit:  # there may be more
             self._watched = [part.key for part in self._seen]
         self.taken += 1
 
     def uses(self) -> Iterable[Use]:
         """Sum up."""
         for part, seen in self._seen.items():
-            whole = len(seen) == self.taken
-            yield Use(part, self._total[part], max(seen), min(seen) if whole else None)
+            smallest = min(seen) if len(seen) == self.taken else None
+            yield Use(part, self._total[part], max(seen), smallest)
+
+    def has_time(self, seconds: float) -> bool:
+        """Whether one more sample, so many seconds from now, leaves time for what is asked afterwards."""
+        afterwards = _AFTERWARDS if self.taken >= _TO_BE_SURE else 0
+        return self._ndbinfo.deadline.left() >= seconds + (1 + afterwards) * self.slowest
 
 
-def watch(ndbinfo: Ndbinfo, wanted: int, every: float, wait: Callable[[float, float], bool]) -> Samples:
-    """Take samples, ``every`` so many seconds.
+def watch(ndbinfo: Ndbinfo, cluster: Cluster, wanted: int, every: float) -> Iterator[Samples]:
+    """Take samples of the started nodes, ``every`` so many seconds; give what they show after each one.
 
-    ``wait(seconds, kept)`` waits, or tells that less than ``kept`` seconds would be left then.
+    A sample that fails ends them; raises a ProbeError if it is the first one.
     """
-    watched = _Watch()
-    begun = last = time.monotonic()
-    slowest = 0.0
+    watched = _Watch(ndbinfo, cluster)
+    begun = time.monotonic()
     while watched.taken < wanted:
-        due = max(0.0, begun + watched.taken * every - time.monotonic())
-        if watched.taken and not wait(due, _AFTERWARDS * slowest):
-            break
-        last = time.monotonic()
-        watched.sample(ndbinfo)
-        slowest = max(slowest, time.monotonic() - last)
-    uses = sorted(watched.uses(), key=lambda use: (use.smallest or 0, use.largest), reverse=True)
-    return Samples(tuple(uses), watched.taken, wanted, last - begun)
+        if watched.taken:
+            wait = max(0.0, begun + watched.taken * every - time.monotonic())
+            if not watched.has_time(wait):
+                return
+            ndbinfo.deadline.doing = "looking several times at the redo buffers"
+            time.sleep(wait)
+        at = time.monotonic()
+        failed = None
+        try:
+            watched.sample()
+        except ProbeError as error:
+            if not watched.taken:
+                raise
+            failed = error
+        else:
+            seconds = at - begun
+        uses = sorted(watched.uses(), key=lambda use: (use.smallest or 0, use.largest), reverse=True)
+        yield Samples(tuple(uses), watched.taken, wanted, seconds, watched.slowest, failed)
+        if failed:
+            return
 
 
 def _numbers(row: Row) -> tuple[Part, int, int]:

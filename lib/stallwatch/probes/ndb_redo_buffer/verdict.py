@@ -8,9 +8,11 @@ from stallwatch.units import say_duration, say_size
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from stallwatch.probes.ndb_redo_buffer.device import Busy
     from stallwatch.probes.ndb_redo_buffer.log import Heard
-    from stallwatch.probes.ndb_redo_buffer.processor import Busiest
+    from stallwatch.probes.ndb_redo_buffer.processor import Thread
     from stallwatch.probes.ndb_redo_buffer.writing import Lag, Writing
 
 DISK = "the disk cannot keep up"
@@ -22,6 +24,7 @@ UNDECIDED = "a small buffer or a slow disk"
 # while redo lagged (measured on 9.7.2).
 _BUSY = 90.0  # per cent of the time
 _LAGS = 1 / 30  # of the time: 10 s in 5 min
+_A_WHILE = 60.0  # seconds: what has not happened for less than that proves nothing
 
 _ADVICE = {
     DISK: "a larger RedoBuffer will not help: spread over more data nodes, faster disks, "
@@ -36,13 +39,13 @@ class Evidence(NamedTuple):
     """What is known of one data node whose redo buffers fill."""
 
     node: int
-    stays_full: bool = False  # a buffer, in all samples
+    stays_full: bool | None = False  # a buffer, in all samples; None: there was one sample only
     heard: Heard | None = None  # from its log
-    meanwhile: Lag | None = None  # while the samples were taken
+    right_now: Lag | None = None  # after the samples
     lately: Lag | None = None  # since the last run
     busy: Busy | None = None  # its disk
     writing: Writing | None = None
-    busiest: Busiest | None = None  # thread
+    threads: Sequence[Thread] = ()  # the busiest of each kind, the busiest first
 
 
 class Verdict(NamedTuple):
@@ -62,8 +65,8 @@ def judge(evidence: Evidence) -> Verdict:
     """Say which it is."""
     for answer, proves in _RULES:
         if proof := proves(evidence):
-            return Verdict(answer, proof + _beside(answer, evidence.busiest), _ADVICE[answer])
-    proof = f"nothing that was looked at tells{_beside(UNDECIDED, evidence.busiest)}"
+            return Verdict(answer, proof + _beside(answer, evidence.threads), _ADVICE[answer])
+    proof = f"nothing that was looked at tells{_beside(UNDECIDED, evidence.threads)}"
     return Verdict(UNDECIDED, proof, _look_there(evidence))
 
 
@@ -72,7 +75,7 @@ def _log_tells_of_disk(evidence: Evidence) -> str:
 
 
 def _lags_now(evidence: Evidence) -> str:
-    grows = evidence.meanwhile and evidence.meanwhile.seconds > 0
+    grows = evidence.right_now and evidence.right_now.seconds
     return "redo writes lag (slowdowns_due_to_io_lag grows)" if grows else ""
 
 
@@ -95,8 +98,11 @@ def _disk_is_busy(evidence: Evidence) -> str:
 
 
 def _thread_is_saturated(evidence: Evidence) -> str:
-    busiest = evidence.busiest
-    return f"{busiest}" if evidence.stays_full and busiest and busiest.is_saturated else ""
+    """Tell of a thread that has to empty the buffer and has no time for it; others need not."""
+    writer = next((one for one in evidence.threads if one.writes_redo), None)
+    if not evidence.stays_full or not writer or not writer.is_saturated:
+        return ""
+    return f"its {writer.name} thread works {writer.works:.0f} % of the time"
 
 
 def _rate_is_flat(evidence: Evidence) -> str:
@@ -109,8 +115,8 @@ def _rate_is_flat(evidence: Evidence) -> str:
 
 def _drains(evidence: Evidence) -> str:
     """Tell of a buffer that was seen to be emptied, of a node whose redo writes are known not to lag."""
-    meanwhile, lately = evidence.meanwhile, evidence.lately
-    if evidence.stays_full or not meanwhile or not lately or meanwhile.seconds or lately.seconds:
+    lately = evidence.lately
+    if evidence.stays_full is not False or not lately or lately.of < _A_WHILE or lately.seconds:
         return ""
     return f"it empties between the samples, no redo write lagged for {say_duration(lately.of)}"
 
@@ -127,10 +133,12 @@ _RULES = (
 )
 
 
-def _beside(answer: str, busiest: Busiest | None) -> str:
-    if busiest is None or answer == PROCESSOR:
+def _beside(answer: str, threads: Sequence[Thread]) -> str:
+    if not threads or answer == PROCESSOR:
         return ""
-    return f", {'maybe the processor, too' if busiest.is_saturated else 'not the processor'}: {busiest}"
+    busiest = threads[0]
+    maybe = "maybe the processor, too" if busiest.is_saturated else "not the processor"
+    return f", {maybe}: its busiest thread, {busiest.name}, works {busiest.works:.0f} % of the time"
 
 
 def _look_there(evidence: Evidence) -> str:

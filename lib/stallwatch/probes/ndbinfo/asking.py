@@ -10,7 +10,7 @@ from stallwatch.sources.mysql import DeniedError, MysqlError
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from stallwatch.deadline import Deadline
     from stallwatch.sources.mysql import Server, Value
@@ -29,7 +29,14 @@ _DATA_NODES, _READY = "Ndb_number_of_data_nodes", "Ndb_number_of_ready_data_node
 
 
 class ClusterDownError(ProbeError):
-    """No data node is connected to the SQL node: nothing can be told of any."""
+    """No data node is connected to the SQL node: nothing can be told of any.
+
+    ``configured`` is how many there are to be; 0: the SQL node does not know.
+    """
+
+    def __init__(self, what: str, advice: str = "", configured: int = 0) -> None:
+        super().__init__(what, advice)
+        self.configured = configured
 
 
 class Ndbinfo:
@@ -65,6 +72,18 @@ class Ndbinfo:
             return rows
         raise self._reason_for_nothing(sql)
 
+    def rows_in(self, sql: str, values: Collection[object]) -> list[Row]:
+        """Give the rows of a statement with ``IN (%s)``, for any number of values; raises a ProbeError."""
+        if not values:
+            return []
+        places = ", ".join(["%s"] * len(values))
+        return self.rows(sql.replace("IN (%s)", f"IN ({places})"), *values)
+
+    def believe_nothing(self, sql: str) -> None:
+        """Raise why the last statement gave nothing of a table, unless that may well be empty."""
+        if any(_notes(self._server)):
+            raise self._reason_for_nothing(sql)
+
     def configured(self) -> int:
         """Count the configured data nodes, as mysqld knows by itself, whatever they answer.
 
@@ -99,6 +118,7 @@ class Ndbinfo:
             raise ClusterDownError(
                 f"cluster down: none of {count} data nodes is connected to {self.where}",
                 "ndb_mgm -e show tells which run; the end of their ndb_N_out.log, why they do not",
+                int(count),
             )
         return int(count)
 

@@ -103,7 +103,7 @@ def look(ndbinfo: Ndbinfo, memory: dict[str, Any]) -> Cluster:
     nodes = {node.id: node for node in answering}
     known = _configured(ndbinfo)
     if not known:
-        known = _remembered(memory) | set(nodes)
+        known = remembered(memory) | set(nodes)
         if len(known) > configured:  # one was taken out of the configuration since
             known = set(nodes)
     expected = sorted(known | set(nodes))
@@ -120,7 +120,8 @@ def _configured(ndbinfo: Ndbinfo) -> set[int]:
     return {whole(row, "node_id") for row in rows}
 
 
-def _remembered(memory: dict[str, Any]) -> set[int]:
+def remembered(memory: dict[str, Any]) -> set[int]:
+    """Give the ids of the data nodes that were expected at the last look."""
     kept = memory.get(_REMEMBERED)
     return {node for node in kept if isinstance(node, int)} if isinstance(kept, list) else set()
 

@@ -66,7 +66,7 @@ class Intervals:
         if last is None:
             self._remember(node, now)
             raise NoIntervalError("no earlier look to compare with")
-        if _has_restarted(now, last):
+        if has_restarted(now.uptime, last.uptime, now.at - last.at):
             self._remember(node, now)
             raise NoIntervalError("it has started anew since the last look")
         again = now.uptime - last.uptime < LEAST
@@ -92,9 +92,9 @@ class Intervals:
         self._after[str(node)] = {**look._asdict(), **({"before": before._asdict()} if before else {})}
 
 
-def _has_restarted(now: _Look, last: _Look) -> bool:
-    passed = now.at - last.at
-    return now.uptime < last.uptime or now.uptime < last.uptime + passed - _SLACK
+def has_restarted(uptime: float, last: float, passed: float) -> bool:
+    """Whether a node has: it is up for less than it was at the last look and what has passed since."""
+    return uptime < last or uptime < last + passed - _SLACK
 
 
 def _look(kept: Any) -> _Look | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Sequence, Sized
 
 FEW = 4  # names in a sentence
 LABELLED = 4  # nodes that have perfdata of their own: the line is to stay within 1023 bytes
@@ -13,6 +13,16 @@ LABELLED = 4  # nodes that have perfdata of their own: the line is to stay withi
 def named(nodes: Sequence[int]) -> str:
     """Name data nodes in a sentence: ``node 3``, ``nodes 3 and 4``, ``nodes 3, 4, 5, 6 and 2 more``."""
     return f"node{'s' if len(nodes) > 1 else ''} {listed([str(node) for node in nodes])}"
+
+
+def are(several: Sized) -> str:
+    """Give the verb for these: ``is`` or ``are``."""
+    return "are" if len(several) > 1 else "is"
+
+
+def have(several: Sized) -> str:
+    """Give the verb for these: ``has`` or ``have``."""
+    return "have" if len(several) > 1 else "has"
 
 
 def listed(names: Sequence[str], few: int = FEW) -> str:

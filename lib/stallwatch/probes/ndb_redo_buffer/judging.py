@@ -1,0 +1,58 @@
+"""Which redo buffers are too full, and how bad that is.
+
+Only what stays full is CRITICAL: a buffer that is above the limits of `redo_buffer` in all samples of a run.
+One that is above them in some has a peak, and of a single sample nobody knows which it is: both are judged as
+`doubtful_redo_buffer`, which is a WARNING at most.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from stallwatch.reading import Reading
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from stallwatch.probes.ndb_redo_buffer.use import Samples, Use
+    from stallwatch.reading import Finding
+
+    IsProblem = Callable[[Finding], bool]
+
+CERTAIN, DOUBTFUL = "redo_buffer", "doubtful_redo_buffer"
+
+
+class Judged(NamedTuple):
+    """The redo buffers of one run that are too full, the fullest first."""
+
+    name: str  # of the quantity that a buffer's smallest sample is
+    steady: tuple[Use, ...]  # in all samples
+    peaks: tuple[Use, ...]  # in some, of nodes that have no steady one
+
+    def worst(self) -> list[Use]:
+        """Give the worst buffer of each data node that has one, worst first."""
+        found: dict[int, Use] = {}
+        for use in (*self.steady, *self.peaks):
+            found.setdefault(use.part.node, use)
+        return list(found.values())
+
+    def stays_full(self, node: int) -> bool | None:
+        """Whether a buffer of this node does; None: there is only one sample."""
+        return None if self.name == DOUBTFUL else any(use.part.node == node for use in self.steady)
+
+
+NOTHING = Judged(DOUBTFUL, (), ())
+
+
+def judge(samples: Samples, is_problem: IsProblem) -> Judged:
+    """Find the buffers that are too full."""
+    name = CERTAIN if samples.taken > 1 else DOUBTFUL
+    steady = [use for use in samples.uses if is_problem(Reading(name, use.smallest))]
+    nodes = {use.part.node for use in steady}
+    peaks = [
+        use
+        for use in sorted(samples.uses, key=lambda use: -use.largest)
+        if use.part.node not in nodes and is_problem(Reading(DOUBTFUL, use.largest))
+    ]
+    return Judged(name, tuple(steady), tuple(peaks))
