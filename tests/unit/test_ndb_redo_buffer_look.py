@@ -275,8 +275,17 @@ def test_a_cluster_log_tells_nothing_of_redo_buffers(look, tmp_path, ndb):
     shutil.copy(RECORDED / "ndb_log" / "R3_redo_throttled_abort.ndb_1_cluster.log", path)
     status, text = look("--log", path)
     assert status == 3
-    assert "is a management node's: only a data node's log tells of full redo buffers" in text
+    assert "is a management node's, which tells nothing of full redo buffers" in text
     assert "name the data nodes' ndb_N_out.log" in text
+
+
+def test_a_management_nodes_log_is_passed_over_beside_those_of_data_nodes(look, tmp_path, log, ndb):
+    path = tmp_path / "ndb_1_cluster.log"
+    shutil.copy(RECORDED / "ndb_log" / "R3_redo_throttled_abort.ndb_1_cluster.log", path)
+    _, alone = look("--log", log("R1_redo_small_buffer"))
+    _, both = look("--log", log("R1_redo_small_buffer"), "--log", path)
+    assert first_line(both) == first_line(alone)
+    assert "management" not in both
 
 
 def test_nodes_with_different_causes_are_both_told(look, ndb, log):

@@ -47,14 +47,15 @@ def hear(told: Told) -> tuple[list[Heard], list[Finding]]:
     for story in told.stories:
         node = story.node.id
         if story.node.is_cluster_log:
-            what = f"{story.path} is a management node's: only a data node's log tells of full redo buffers"
-            findings.append(ProbeError(what, "name the data nodes' ndb_N_out.log with --log"))
-            continue
+            continue  # a management node's, which ndb_*_out.log fits, too
         if node is None:
             what = f"{story.path} does not say of which data node it is: it is no evidence for any"
             findings.append(Fault(State.OK, f"{what}, unless it is called ndb_N_out.log"))
         one = _heard(story)
         heard[node] = heard[node].and_more(one) if node in heard else one
+    if told.stories and not heard:
+        what = f"{told.stories[0].path} is a management node's, which tells nothing of full redo buffers"
+        findings.append(ProbeError(what, "name the data nodes' ndb_N_out.log with --log"))
     return list(heard.values()), findings
 
 
