@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from stallwatch.slope import theil_sen
+from stallwatch.probes.slope import theil_sen
 from stallwatch.units import is_number
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
@@ -16,13 +16,16 @@ if TYPE_CHECKING:
 
     Sample = tuple[float, float]  # seconds since the epoch, used
 
+FEWEST = 5  # samples of a trend, the present one among them
 _KEPT = "samples"
-_EVERY = 290.0  # seconds between samples that are kept: 5 minutes, less what engines are early
-_MOST = 12  # samples of each that are kept: an hour, and 14 kB for 48 data nodes
-_OLDEST = 86400.0  # seconds
-_FEWEST = 5  # samples of a trend, the present one among them
+_MOST = 12  # samples of each that are kept: 14 kB for 48 data nodes
+_APART = 300.0  # seconds between samples that are kept, or more:
+_BASE = 0.5  # of the horizon, that they are to span: what a batch adds in an hour does not go on for a day
+_EARLY = 10.0  # seconds by which a run may come early
+_OLDEST = 7 * 86400.0  # seconds, or the horizon
 _LAST = 3  # samples that tell whether it still grows
 _CLEAR = 0.01  # of the whole, by which it has to have grown
+_LARGEST = 1e18  # bytes: more is none of ours
 
 
 class Growth(NamedTuple):
@@ -36,39 +39,45 @@ class Growth(NamedTuple):
 
 
 class History:
-    """What was used at earlier looks; ``now`` is seconds since the epoch.
+    """What was used at earlier looks; ``now`` is seconds since the epoch, ``horizon`` seconds to look ahead.
 
     What ``memory`` has that makes no sense is forgotten.
     """
 
-    def __init__(self, memory: dict[str, Any], now: float) -> None:
+    def __init__(self, memory: dict[str, Any], now: float, horizon: float = 0.0) -> None:
         kept = memory.get(_KEPT)
-        self._now = now
+        self._now = int(now)
+        self.apart = max(_APART, _BASE * horizon / _MOST)  # seconds between samples
+        self.shortest = _MOST  # samples, of what has fewest
+        oldest = now - max(_OLDEST, horizon)
         self._kept = {
             name: samples
             for name, listed in (kept if isinstance(kept, dict) else {}).items()
-            if (samples := [one for one in _samples(listed) if now - _OLDEST < one[0] < now])
+            if (samples := [one for one in _samples(listed) if oldest < one[0] < self._now])
         }
         memory[_KEPT] = self._kept
 
-    def growth(self, name: str, use: Use, since: float = _OLDEST) -> Growth | None:
+    def growth(self, name: str, use: Use, since: float | None = None) -> Growth | None:
         """Tell how it grows, and keep this look; None: that is not clear, or it does not.
 
-        ``since``: seconds for which it has been the same thing. A data node that has started anew has its
-        memory filled and packed anew.
+        ``since``: seconds for which it has been the same thing, if not for ever. A data node that has started
+        anew has its memory filled and packed anew.
         """
-        kept = [one for one in self._kept.get(name, []) if self._now - one[0] < since]
-        present = (round(self._now), round(use.used))
-        points = [one for one in kept if one[0] < present[0]] + [present]
-        if not kept or present[0] - kept[-1][0] >= _EVERY:
-            kept = points[-_MOST:]
+        kept = self._kept.get(name, [])
+        if since is not None:
+            kept = [one for one in kept if self._now - one[0] < since]
+        present = (self._now, round(use.used))
+        points = [one for one in kept if self._now - one[0] >= self.apart / 2] + [present]
+        if not kept or self._now - kept[-1][0] >= self.apart - _EARLY:
+            kept = [*kept, present][-_MOST:]
         self._kept[name] = kept
+        self.shortest = min(self.shortest, len(points))
         return _growth(points, use.total)
 
 
 def _growth(points: Sequence[Sample], total: float) -> Growth | None:
     """Give the pace if it is more than noise, and goes on: what a load has filled is no trend any more."""
-    if len(points) < _FEWEST:
+    if len(points) < FEWEST:
         return None
     pace, span = theil_sen(points), points[-1][0] - points[0][0]
     if pace * span < _CLEAR * total or theil_sen(points[-_LAST:]) < pace / 2:
@@ -82,4 +91,5 @@ def _samples(listed: object) -> list[Sample]:
         samples = sorted(dict(listed).items())  # type: ignore[call-overload]
     except (TypeError, ValueError):
         return []
-    return samples if all(is_number(number) for sample in samples for number in sample) else []
+    of_ours = all(is_number(number) and 0 <= number <= _LARGEST for sample in samples for number in sample)
+    return samples if of_ours else []

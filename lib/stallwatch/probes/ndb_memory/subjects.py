@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from stallwatch.probes.ndb_memory.uses import DATA, INDEX, MESSAGES
-
 
 class Subject(NamedTuple):
     """Something that fills up, on data nodes or in tablespaces."""
 
     name: str  # of the quantity
     said: str
-    end: float  # per cent at which it is full
-    full: str  # what happens there
+    full: str  # what happens when it is full; {}: where that is
     advice: str
-    grows: bool = True  # else it goes up and down, and its trend tells nothing
+    end: float = 100.0  # per cent at which it is full, unless the cluster says otherwise
+    heals: bool = False  # it goes up and down by itself: its trend tells nothing, nor does one look
+    memory_type: str = ""  # in ndbinfo.memoryusage; "": it is not there
 
 
 # Measured on NDB 9.7.2, with the default MinFreePct = 5: inserts begin to fail at 94.9 %, as soon as a
@@ -23,39 +22,39 @@ class Subject(NamedTuple):
 # their pages back at once. A cluster log of the same version tells of 80, 90, 99 and 100 % alone.
 DATA_MEMORY = Subject(
     "data_memory",
-    DATA,
-    95.0,
-    "inserts fail at 95 % (1114 The table is full, NDB error 827)",
+    "data memory",
+    "inserts fail at {} (1114 The table is full, NDB error 827)",
     "delete rows, drop tables, enlarge DataMemory (rolling restart), or add data nodes",
+    end=95.0,
+    memory_type="Data memory",
 )
 INDEX_MEMORY = Subject(  # until 7.5; then a part of DataMemory (MySQL Cluster manual)
     "index_memory",
-    INDEX,
-    100.0,
+    "index memory",
     "inserts fail when it is full (NDB error 625)",
     "enlarge IndexMemory (rolling restart), or delete rows",
+    memory_type="Index memory",
 )
 LONG_MESSAGE_BUFFER = Subject(  # exit code 2351 of the data nodes
     "long_message_buffer",
-    MESSAGES,
-    100.0,
+    "long message buffer",
     "a data node that runs out of it ends (error 2351)",
     "enlarge LongMessageBuffer (rolling restart), or make batches and transactions smaller",
-    grows=False,
+    heals=True,
+    memory_type="Long message buffer",
 )
-UNDO_SPACE = Subject(
+UNDO_SPACE = Subject(  # a checkpoint frees it; check_ndb_redo_buffer says the same of it
     "undo_space",
-    "undo log",
-    100.0,
-    "writes to disk tables fail when it is full (NDB error 1501); a checkpoint frees it",
-    "ALTER LOGFILE GROUP ... ADD UNDOFILE, and see whether the disk slows checkpoints down (iostat -kx 1)",
-    grows=False,
+    "undo log of disk tables",
+    "when it is full, writes to them fail with error 1501",
+    "checkpoints do not keep up: ALTER LOGFILE GROUP ... ADD UNDOFILE; faster disk",
+    heals=True,
 )
 TABLESPACE = Subject(
     "tablespace",
     "tablespace",
-    100.0,
     "a disk table that needs one more fails (1114 The table is full, NDB error 1601): not for want of memory",
     "ALTER TABLESPACE ... ADD DATAFILE, delete rows or drop tables",
 )
 OF_NODES = (DATA_MEMORY, INDEX_MEMORY, LONG_MESSAGE_BUFFER)
+HEALING = tuple(one.name for one in (LONG_MESSAGE_BUFFER, UNDO_SPACE))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import NamedTuple
 
-from stallwatch.slope import theil_sen
+from stallwatch.probes.slope import theil_sen
 from stallwatch.units import say_duration
 
 TYPE_CHECKING = False
