@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from stallwatch.bare import bare
 from stallwatch.line import LINE, clean, shorten
 from stallwatch.reading import Fault, ProbeError, Reading, State
+from stallwatch.run import DOUBTFUL
 from stallwatch.units import UNITS, is_number, plain
 
 with bare("nagiosplugin"):  # its own beginning costs more than all other imports together
@@ -76,18 +77,19 @@ def _judged(finding: Finding, thresholds: dict[str, Limits], say: Callable[[str]
     if isinstance(finding, Fault):
         return Verdict(finding.state, say(finding.what), say(finding.why), say(finding.advice))
     reading = _only_numbers(finding)
-    limits = thresholds.get(reading.name, {})
+    name = reading.name.removeprefix(DOUBTFUL)  # for a graph, or a program, it is the same quantity
+    shown = thresholds.get(name, {})
     return Verdict(
-        state=_state(reading.value, limits),
+        state=_state(reading.value, thresholds.get(reading.name, {})),
         what=say(reading.what) or say(_in_numbers(reading)),
         why=say(reading.why),
         advice=say(reading.advice),
-        name=say(reading.name),
+        name=say(name),
         value=reading.value,
         unit=reading.unit if reading.unit in UNITS else "",
-        label=_label(reading.name if reading.label is None else reading.label, reading.label),
-        warning=limits.get("warning"),
-        critical=limits.get("critical"),
+        label=_label(name if reading.label is None else reading.label, reading.label),
+        warning=shown.get("warning"),
+        critical=shown.get("critical"),
         table=reading.table.said(say) if reading.table else None,
         in_table=reading.in_table,
     )

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from stallwatch.check import Check
     from stallwatch.reading import Finding, ProbeError
 
+DOUBTFUL = "doubtful_"  # before the name of a quantity that is not sure
+
 
 class Run:
     """What one run knows: its deadline, its thresholds, and what is to be told besides the findings."""
@@ -49,7 +51,10 @@ class Run:
         """
         warning, critical = (self.thresholds[name][level] for level in ("warning", "critical"))
         narrower = critical and (warning is None or critical.is_within(warning))
-        self.thresholds[f"doubtful_{name}"] = {"warning": critical if narrower else warning, "critical": None}
+        self.thresholds[f"{DOUBTFUL}{name}"] = {
+            "warning": critical if narrower else warning,
+            "critical": None,
+        }
 
     def alerts(self, name: str, value: float | None) -> bool:
         """Whether a threshold of a quantity alerts on a value; on None, which is not known, none does."""

@@ -96,6 +96,14 @@ def test_what_is_doubtful_is_a_warning_at_most(check, limits, status):
     assert check.run(findings, limits)[0] == status
 
 
+def test_what_is_doubtful_is_the_same_quantity_in_the_perfdata(check):
+    def findings(_options, run):
+        run.doubtful("lag")
+        yield Reading("doubtful_lag", 400, "s", "lag 400 s")
+
+    assert check.run(findings, []) == (1, "DEMO WARNING - lag 400 s | lag=400s;60;300")
+
+
 def test_v_tells_what_is_ok_and_vvv_what_was_asked(check):
     def findings(_options, run):
         run.trace("SELECT 1:\n3 ms")

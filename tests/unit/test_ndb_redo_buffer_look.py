@@ -97,7 +97,7 @@ def test_an_idle_cluster_is_ok(look, ndb):
     assert status == 0
     assert text == (
         "NDB_REDO_BUFFER OK - redo buffer of node 3 log part 0 9 % full (5 samples in 1.6 s) | "
-        "redo_buffer=9.09%;60;85 redo_buffer_peak=9.09%;60 node3_redo_buffer=9.09%;60;85 "
+        "redo_buffer=9.09%;60;85 redo_buffer_peak=9.09%;60;85 node3_redo_buffer=9.09%;60;85 "
         "node4_redo_buffer=9.09%;60;85 redo_space=0.78%;70;85"
     ).replace("9.09%", look.perfdata["redo_buffer"].partition(";")[0])
     assert len(ndb.asked) == 11  # three on the data nodes, three on what else fills, five samples
@@ -180,7 +180,7 @@ def test_undo_log_and_undo_buffer_have_their_own_advice(look, ndb):
     ndb.tables["logbuffers"].append(undo | {"total": 1000, "used": 900})
     status, text = look()
     assert status == 1
-    assert "undo log of disk tables of node 4 80 % full: when it is full, writes to them fail with" in text
+    assert "undo log of disk tables of node 4 80 % full (seen in one run so far): when it is full, writes" in text
     assert "ALTER LOGFILE GROUP ... ADD UNDOFILE" in text
     assert "[WARNING] undo buffer of disk tables of node 4 90 % full" in text
     assert look.perfdata["undo_space"] == "80%;70;85"
@@ -195,7 +195,7 @@ def test_a_peak_alone_is_a_warning(look, ndb):
     assert "WARNING - redo buffer of node 4 log part 1 9 to 100 % full (5 samples" in first_line(text)
     assert "run iostat -kx 1 on the host of node 4" in first_line(text)
     assert number(look.perfdata["redo_buffer"]) < 10
-    assert look.perfdata["redo_buffer_peak"] == "100%;60"
+    assert look.perfdata["redo_buffer_peak"] == "100%;60;85"
 
 
 def test_peaks_of_buffers_in_turn_are_not_one_that_stays_full(look, ndb):
@@ -363,7 +363,7 @@ def test_one_sample_is_a_warning_at_most_and_proves_no_staying(look, ndb):
     assert status == 1
     assert "nothing that was looked at tells" in first_line(text)
     assert "100 % full (1 of 5 samples, time was short)" in first_line(text)
-    assert look.perfdata["redo_buffer"] == "100%;60"
+    assert look.perfdata["redo_buffer"] == "100%;60;85"
 
 
 @pytest.mark.parametrize("samples", ["1", "0", "-3", "x", "101", "2.5", "9" * 50])

@@ -63,7 +63,7 @@ class _Look:
         self._samples: use.Samples | None = None
         self._judged = judging.NOTHING
         self._spaces = self._buffers = space.NOTHING
-        self._lasting: set[int] = set()
+        self._lasting: dict[str, set[int]] = {}
         self._search = Search(ndbinfo, self._cluster, memory)
         self._left_out: list[str] = []
         self._unproven: list[Fault] = []  # evidence that is missing
@@ -128,17 +128,17 @@ class _Look:
             self._asked.so_far(self.findings())
 
     def _look_at_spaces(self) -> None:
-        """Ask how full the redo log is, and whose is too full for the second run in a row.
+        """Ask how full redo log and undo log are, and whose are too full for the second run in a row.
 
-        It rises until a checkpoint is complete and falls then, within minutes: what is 98 % now may be 1 % in
-        a minute, which nobody need be woken for. If it does get full, writes fail at once (410), so a second
-        run is enough: checkpoints do not keep up then. The samples of one run are too close together to tell.
-        With --no-state no run is the second one: it is a WARNING at most.
+        They rise until a checkpoint is complete and fall then, within minutes: what is 98 % now may be 1 % in
+        a minute, which nobody need be woken for. If one does get full, writes fail at once (410, 1501), so a
+        second run is enough: checkpoints do not keep up then. The samples of one run are too close together
+        to tell. With --no-state no run is the second one: it is a WARNING at most.
         """
         self._spaces = space.look(self._ndbinfo, self._cluster, space.SPACES)
-        used = self._spaces.redo
-        full = {node for node in used if self._asked.is_problem(Reading("redo_space", used[node]))}
-        self._lasting = lasting(self._memory, "redo_space", full, time.time())
+        for name, used in (("redo_space", self._spaces.redo), ("undo_space", self._spaces.undo)):
+            full = {node for node in used if self._asked.is_problem(Reading(name, used[node]))}
+            self._lasting[name] = lasting(self._memory, name, full, time.time())
 
     def _look_at_buffers(self) -> None:
         self._buffers = space.look(self._ndbinfo, self._cluster, space.BUFFERS)

@@ -12,7 +12,7 @@ from stallwatch.units import say_duration
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Sequence
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     from stallwatch.probes.ndb_redo_buffer.judging import IsProblem, Judged
     from stallwatch.probes.ndb_redo_buffer.log import Heard
@@ -121,14 +121,14 @@ class Buffers(NamedTuple):
 
 
 def spaces(
-    logs: Filled, buffers: Filled, lasting: Container[int], is_problem: IsProblem
+    logs: Filled, buffers: Filled, lasting: Mapping[str, Container[int]], is_problem: IsProblem
 ) -> Iterator[Reading]:
-    """Say how full redo log, undo log and undo buffers are; ``lasting`` had so full a redo log before."""
-    if logs.redo:
-        yield from _redo_space(logs.redo, lasting, is_problem)
-    for name, used in (("undo_space", logs.undo), ("undo_buffer", buffers.undo)):
+    """Say how full redo log, undo log and undo buffers are; ``lasting`` had so full a log before, by name."""
+    for name, used in (("redo_space", logs.redo), ("undo_space", logs.undo)):
         if used:
-            yield _space(name, used, is_problem)
+            yield from _log_space(name, used, lasting.get(name, ()), is_problem)
+    if buffers.undo:
+        yield _space("undo_buffer", buffers.undo, is_problem)
 
 
 def heard(all_heard: Sequence[Heard], verdicts: Verdicts) -> Iterator[Finding]:
@@ -154,16 +154,18 @@ def _explained(reading: Reading, verdict: Verdict | None) -> Reading:
     return reading._replace(why=verdict.answer, advice=verdict.advice)
 
 
-def _redo_space(used: dict[int, float], lasting: Container[int], is_problem: IsProblem) -> Iterator[Reading]:
+def _log_space(
+    name: str, used: dict[int, float], lasting: Container[int], is_problem: IsProblem
+) -> Iterator[Reading]:
     """Say how full the fullest is; and of those that are so for longer, which weighs more, the fullest."""
-    said = _space("redo_space", used, is_problem)
+    said = _space(name, used, is_problem)
     certain = {node: share for node, share in used.items() if node in lasting}
     if not is_problem(said) or max(certain.values(), default=None) == said.value:
         yield said
         return
-    yield said._replace(name="doubtful_redo_space", what=f"{said.what} (seen in one run so far)")
+    yield said._replace(name=f"doubtful_{name}", what=f"{said.what} (seen in one run so far)")
     if certain:
-        yield _space("redo_space", certain, is_problem)._replace(label="")
+        yield _space(name, certain, is_problem)._replace(label="")
 
 
 def _space(name: str, used: dict[int, float], is_problem: IsProblem) -> Reading:
