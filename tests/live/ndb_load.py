@@ -9,6 +9,7 @@ import contextlib
 import itertools
 import random
 import threading
+import time
 
 import pymysql
 
@@ -158,38 +159,146 @@ def memory_used(sql):
     return float(max(row["share"] for row in rows))
 
 
-# transactions that are in the way
+# transactions that are in the way, all in lab.seats
 
 
 @contextlib.contextmanager
-def open_transaction(node):
-    """A transaction has changed a row of lab.seats and idles meanwhile. Gives its connection's number."""
+def open_transaction(node, *statements):
+    """A transaction has changed row 1, or done these statements, and idles meanwhile.
+
+    Gives its connection's number.
+    """
     with node.session() as sql:
-        _schema(sql)
-        sql("CREATE TABLE IF NOT EXISTS lab.seats (id INT PRIMARY KEY, taken INT) ENGINE NDB")
-        sql("REPLACE INTO lab.seats VALUES (1, 0)")
+        _seats(sql)
         sql("BEGIN")
-        sql("UPDATE lab.seats SET taken = 1 WHERE id = 1")
-        (row,) = sql("SELECT CONNECTION_ID() AS number")
+        for statement in statements or (_SET,):
+            sql(statement)
         try:
-            yield row["number"]
+            yield _number(sql)
         finally:
             sql("ROLLBACK")
 
 
-@contextlib.contextmanager
-def lock_wait(node):
-    """Meanwhile a transaction holds a row that another one waits for. Gives the holder's connection number.
+def lock_wait(node, *wanted):
+    """A transaction has changed row 1 for which another one waits, to do these statements.
 
-    The other one fails after TransactionDeadlockDetectionTimeout, and waits anew.
+    Gives the numbers of their connections, the waiter's as a list that has its present one last: it fails
+    after TransactionDeadlockDetectionTimeout, and waits anew.
     """
+    return _wait(node, (_SET,), wanted or (_take(1),))
 
-    def wait(sql, _):
-        sql("UPDATE lab.seats SET taken = taken + 1 WHERE id = 1")
 
-    with (
-        contextlib.ExitStack() as waiter,
-        open_transaction(node) as holder,
-    ):  # the lock goes before the waiter
-        waiter.enter_context(statements(node, 1, wait))
-        yield holder
+def scan_wait(node):
+    """The same, but that the other one wants all rows."""
+    return lock_wait(node, "UPDATE lab.seats SET taken = taken + 1")
+
+
+def upgrade_wait(node):
+    """Two share the lock of row 1, of whom one waits to have it alone."""
+    return _wait(node, (_SHARE,), (_SHARE, _take(1)))
+
+
+@contextlib.contextmanager
+def chained_waits(node):
+    """A transaction has changed row 2, for which a second waits, who has changed row 1, which a third wants.
+
+    Gives the numbers of their connections, the third's as a list. The second one fails after
+    TransactionDeadlockDetectionTimeout, and that is the end.
+    """
+    with _transactions(node, _take(1)) as last, node.session() as sql:
+        middle = _number(sql)
+        sql("BEGIN")
+        sql(_take(1))
+        with contextlib.ExitStack() as waiter, open_transaction(node, _take(2)) as head:
+            waiter.enter_context(_once(sql, _take(2)))
+            yield head, middle, last
+
+
+@contextlib.contextmanager
+def _once(sql, statement):
+    """Meanwhile a session does a statement, which may fail."""
+
+    def work():
+        with contextlib.suppress(pymysql.Error):
+            sql(statement)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
+
+
+@contextlib.contextmanager
+def several_operations_wait(node, seconds=6):
+    """A transaction has read row 1 to change it, which it did so many seconds later, and is waited for."""
+    slowly = ("SELECT * FROM lab.seats WHERE id = 1 FOR UPDATE", f"DO SLEEP({seconds})", _take(1), _take(1))
+    with _wait(node, slowly, (_take(1),)) as found:
+        yield found
+
+
+@contextlib.contextmanager
+def working_transaction(node):
+    """A transaction has changed row 1, and its connection works at a statement that needs no data node.
+
+    Gives its connection's number.
+    """
+    with node.session() as other, node.session() as sql:
+        _seats(sql)
+        working = _number(sql)
+        sql("BEGIN")
+        sql(_SET)
+        with _once(sql, "DO SLEEP(600)"):
+            while not other("SELECT * FROM information_schema.processlist WHERE info = 'DO SLEEP(600)'"):
+                time.sleep(0.05)
+            try:
+                yield working
+            finally:
+                other(f"KILL QUERY {working}")
+
+
+_SET = "UPDATE lab.seats SET taken = 1 WHERE id = 1"  # without reading it, one operation
+_SHARE = "SELECT * FROM lab.seats WHERE id = 1 LOCK IN SHARE MODE"
+
+
+def _take(row):
+    return f"UPDATE lab.seats SET taken = taken + 1 WHERE id = {row}"
+
+
+def _number(sql):
+    (row,) = sql("SELECT CONNECTION_ID() AS number")
+    return row["number"]
+
+
+def _seats(sql):
+    _schema(sql)
+    sql("CREATE TABLE IF NOT EXISTS lab.seats (id INT PRIMARY KEY, taken INT) ENGINE NDB")
+    if not sql("SELECT * FROM lab.seats"):  # which waits for nobody
+        sql("INSERT INTO lab.seats VALUES (1, 0), (2, 0)")
+
+
+@contextlib.contextmanager
+def _wait(node, held, wanted):
+    with contextlib.ExitStack() as waiter, open_transaction(node, *held) as holder:
+        yield holder, waiter.enter_context(_transactions(node, *wanted))  # the lock goes before the waiter
+
+
+@contextlib.contextmanager
+def _transactions(node, *wanted):
+    """Meanwhile a session does these statements in one transaction, again and again; give its numbers."""
+    numbers = []
+    with node.session() as sql:
+        _seats(sql)
+
+    def work(sql, _):
+        numbers.append(_number(sql))
+        sql("BEGIN")
+        for statement in wanted:
+            sql(statement)
+        sql("ROLLBACK")
+
+    with statements(node, 1, work):
+        while not numbers:
+            time.sleep(0.01)
+        yield numbers

@@ -1,5 +1,6 @@
 """check_ndb_transactions on a real cluster: a transaction left open, and others that want its row."""
 
+import re
 import time
 
 import ndb_load
@@ -45,47 +46,117 @@ def test_a_transaction_left_open_warns(ndb, check):
     node = ndb.sql_node
     with ndb_load.open_transaction(node) as holder:
         assert check(node).status == 0
-        said = until(check, 1, node, "-w", "2s", account=PROCESS)
+        said = until(check, 1, node, "-w", "4s", account=PROCESS)
         assert f"a transaction of connection {holder} of SQL node 51 (" in said.text
-        assert "has been open without activity for " in said.text
+        assert "has asked nothing of the data nodes for " in said.text
+        assert "idle for " in said.text
         assert f"KILL {holder} on SQL node 51 ends it" in said.text
         said = check(node, "-w", "2s")
         assert said.status == 1
         assert "a transaction of SQL node 51 (" in said.text
+        assert "KILL" not in said.text
         assert said.output.count("GRANT PROCESS ON *.* TO 'mon'@'") == 1
     assert until(check, 0, node, "-w", "2s").number("transactions") == 0
 
 
-def test_who_holds_a_row_and_who_wants_it_is_said(ndb, check):
-    """With TransactionDeadlockDetectionTimeout = 10 s somebody waits for 5 s and more."""
+def test_a_transaction_whose_statement_runs_is_not_to_be_killed(ndb, check):
+    """Its connection works at what no data node is asked for."""
     node = ndb.sql_node
-    with ndb_load.lock_wait(node) as holder:
-        said = until(check, 1, node, "--lock-held-warning", "~:", account=PROCESS)
-        assert said.number("lock_wait") > 5
+    with ndb_load.working_transaction(node) as working:
+        said = until(check, 1, node, "-w", "4s", account=PROCESS)
+        assert f"a transaction of connection {working} of SQL node 51 (" in said.text
+        assert re.search(r"at work for \S+ s \(Query\)", said.text)
+        assert f"SHOW PROCESSLIST on SQL node 51 tells what connection {working} does" in said.text
+        assert "KILL" not in said.output
+
+
+def killed(said):
+    """Whom to KILL, by what is said."""
+    numbers = {int(number) for number in re.findall(r"KILL (\d+)", said.output)}
+    assert len(numbers) == 1, said.output
+    return numbers.pop()
+
+
+def locked(check, node):
+    """What is said as soon as a row has been locked and its holder idle for long enough."""
+    end = time.monotonic() + 60
+    while "KILL" not in (said := until(check, 1, node, account=PROCESS)).text:
+        assert time.monotonic() < end, said.output
+    return said
+
+
+def test_who_holds_a_row_and_who_wants_it_is_said(ndb, check):
+    node = ndb.sql_node
+    with ndb_load.lock_wait(node) as (holder, waiters):
+        said = locked(check, node)
+        assert said.number("lock_wait") > 3
         assert "a row of lab.seats has been locked for " in said.text
         assert f" by connection {holder} of SQL node 51 (" in said.text
-        assert "a transaction waits for it" in said.text
-        assert "such as that of connection " in said.text
+        assert f"and connection {waiters[-1]} of SQL node 51 (" in said.text
+        assert killed(said) == holder
         said = until(check, 1, node)
         assert " by SQL node 51 (" in said.text
+        assert "KILL" not in said.text
         assert said.output.count("GRANT PROCESS ON *.* TO 'mon'@'") == 1
+
+
+def test_a_scan_that_waits_is_not_taken_for_an_idle_client(ndb, check):
+    """No operation is outstanding while it waits."""
+    node = ndb.sql_node
+    with ndb_load.scan_wait(node) as (holder, waiters):
+        said = locked(check, node)
+        assert said.number("lock_wait") > 3
+        assert said.number("transactions") == 2
+        assert f"and connection {waiters[-1]} of SQL node 51 (" in said.text
+        assert killed(said) == holder
+
+
+@pytest.mark.parametrize("_", range(3))
+def test_of_two_who_share_a_lock_the_other_one_is_in_the_way(ndb, check, _):
+    """Whichever has got it first."""
+    node = ndb.sql_node
+    with ndb_load.upgrade_wait(node) as (holder, _):
+        assert killed(locked(check, node)) == holder
+
+
+def test_the_head_of_a_chain_is_found(ndb, check):
+    """Within the 10 s after which the second one gives up."""
+    node = ndb.sql_node
+    with ndb_load.chained_waits(node) as (head, middle, last):
+        time.sleep(4)
+        said = check(node, "--lock-held-warning", "2s", account=PROCESS)
+        assert said.status == 1
+        assert f" by connection {middle} of SQL node 51 (" in said.text
+        assert f", which waits for connection {head} of SQL node 51 (" in said.text
+        assert f"and connection {last[-1]} of SQL node 51 (" in said.text
+        assert killed(said) == head
+
+
+def test_a_row_is_held_since_the_first_operation_on_it(ndb, check):
+    """A transaction has a lock for each of its operations on the row."""
+    node = ndb.sql_node
+    with ndb_load.several_operations_wait(node) as (holder, _):
+        said = until(check, 1, node, account=PROCESS)
+        assert said.number("lock_held") > 6
+        assert f" by connection {holder} of SQL node 51 (" in said.text
+        assert killed(locked(check, node)) == holder
 
 
 def test_what_ends_it_does(ndb, check):
     node = ndb.sql_node
-    killed = pytest.raises(pymysql.OperationalError, match=r"gone away|Lost connection|killed")
-    with killed, ndb_load.open_transaction(node) as holder:
-        said = until(check, 1, node, "-w", "1s", account=PROCESS)
+    lost = pytest.raises(pymysql.OperationalError, match=r"gone away|Lost connection|killed")
+    with lost, ndb_load.open_transaction(node) as holder:
+        said = until(check, 1, node, "-w", "4s", account=PROCESS)
         assert f"KILL {holder} " in said.text
         node.sql(f"KILL {holder}")
-        assert until(check, 0, node, "-w", "1s").number("transactions") == 0
+        assert until(check, 0, node, "-w", "4s").number("transactions") == 0
 
 
 def test_with_the_usual_timeout_a_row_that_is_wanted_warns(own_ndb, check):
     """Nobody waits for 5 s where each wait ends after 1.2 s; but whoever holds the row is found."""
     node = own_ndb().sql_node
-    with ndb_load.lock_wait(node) as holder:
-        said = until(check, 1, node, account=PROCESS)
+    with ndb_load.lock_wait(node) as (holder, _):
+        said = locked(check, node)
         assert said.number("lock_held") > 5
         assert said.number("lock_wait") < 5
-        assert f"by connection {holder} of SQL node 51 (" in said.text
+        assert killed(said) == holder

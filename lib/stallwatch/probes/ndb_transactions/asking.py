@@ -1,4 +1,4 @@
-"""The statements: on the tables that are cheap to read, and on that of locks if there is something to find.
+"""The statements that are judged: what is open, and if anything is under way, who waits for whose lock.
 
 With 20,000 rows locked (NDB 9.7.2, two data nodes, two processors) cluster_transactions takes 40 ms, as it
 does without; cluster_locks and cluster_operations have 40,000 rows then and take 0.5 to 1.5 s, whatever is
@@ -12,41 +12,49 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from stallwatch.probes.ndbinfo.numbers import number, whole
-from stallwatch.sources.mysql import MissingTableError
+from stallwatch.reading import ProbeError
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import TypeVar
 
     from stallwatch.probes.ndbinfo.asking import Ndbinfo, Row
 
+    Made = TypeVar("Made")
+
 MOST_OPERATIONS = 50_000  # in transactions whose locks are read
-MOST = 10  # transactions or rows that are told apart
-_MOST_WAITS = 100  # that are read
+MOST = 10  # transactions that are told apart
+MOST_LOCKS = 1000  # that are read of those that are waited for, and of those that are held
+MOST_ROWS = 100  # whose holders are asked for
 _LONGEST = 3  # seconds that reading the locks may take
-# 0x8000: blocks of clients begin there (RefConvert.hpp); below are the data nodes' own, whose transactions
-# last for milliseconds.
-_CLIENTS = "client_block_ref >= 32768"
-_ONE = "transid, state, count_operations, outstanding_operations, inactive_seconds, client_node_id"
+# While a transaction scans it has one row more for each scan, without operations; what a scan waits for is
+# no outstanding operation (9.7.2). 0x8000: blocks of clients begin there (RefConvert.hpp); below are the data
+# nodes' own, whose transactions last for milliseconds.
+_EACH = """
+    SELECT transid, SUM(count_operations) AS operations, MIN(inactive_seconds) AS inactive,
+        MAX(client_node_id) AS client, MAX(client_block_ref) AS block,
+        MAX(CASE WHEN outstanding_operations > 0 OR state = 'Scanning' THEN 1 ELSE 0 END) AS active
+    FROM ndbinfo.cluster_transactions WHERE {which} GROUP BY transid
+"""
+_FIRST_CLIENT = 0x8000
+_CLIENTS = f"client_block_ref >= {_FIRST_CLIENT}"
 _TOTALS = f"""
-    SELECT COUNT(*) AS transactions, SUM(count_operations) AS operations, MAX(count_operations) AS largest,
-        SUM(CASE WHEN outstanding_operations > 0 THEN 1 ELSE 0 END) AS busy,
-        MAX(CASE WHEN outstanding_operations = 0 THEN inactive_seconds END) AS inactive,
-        MAX(CASE WHEN outstanding_operations > 0 THEN inactive_seconds END) AS waiting
-    FROM ndbinfo.cluster_transactions WHERE {_CLIENTS}
+    SELECT COUNT(*) AS transactions, COALESCE(SUM(operations), 0) AS operations,
+        COALESCE(MAX(operations), 0) AS largest, COALESCE(SUM(active), 0) AS active,
+        COALESCE(MAX(CASE WHEN active = 0 THEN inactive END), 0) AS inactive
+    FROM ({_EACH.format(which=_CLIENTS)}) AS each_of_them
 """  # noqa: S608
-_INACTIVE = f"""
-    SELECT {_ONE} FROM ndbinfo.cluster_transactions WHERE {_CLIENTS} AND outstanding_operations = 0
-    ORDER BY inactive_seconds DESC, count_operations DESC LIMIT {MOST}
-"""  # noqa: S608
-# A row that is locked has its holders (H) on each replica, those that wait (W) on the primary one alone.
-# Grouping 40,000 rows takes mysqld as long again as reading them, and more; a limit ends the reading.
-_ROW = "node_id, tableid, fragmentid, rowid"
+_OPEN = f"{_EACH.format(which=_CLIENTS)} ORDER BY active, inactive DESC, operations DESC LIMIT {MOST}"
+# A row that is locked has its holders (H) on each replica, those that wait (W) on the primary one alone; a
+# transaction has a lock of its own for each of its operations on the row.
+_KEY = ("node_id", "tableid", "fragmentid", "rowid")
 _LOCKS = f"""
-    SELECT /*+ MAX_EXECUTION_TIME({{within}}) */ {_ROW}, transid, duration_millis FROM ndbinfo.cluster_locks
-    WHERE {{which}} LIMIT {{most}}
+    SELECT /*+ MAX_EXECUTION_TIME({{within}}) */ {", ".join(_KEY)}, transid, MAX(duration_millis) AS millis
+    FROM ndbinfo.cluster_locks WHERE {{which}} GROUP BY {", ".join(_KEY)}, transid
+    ORDER BY millis DESC LIMIT {MOST_LOCKS}
 """  # noqa: S608
-_THIS_ROW = "(node_id = %s AND tableid = %s AND fragmentid = %s AND rowid = %s)"
+_THIS_ROW = f"({' AND '.join(f'{column} = %s' for column in _KEY)})"
 
 
 class Totals(NamedTuple):
@@ -55,112 +63,91 @@ class Totals(NamedTuple):
     transactions: int
     operations: int  # in all of them
     largest: int  # operations of the one that has most
-    busy: int  # transactions that wait for a data node, maybe for a lock
-    inactive: int  # seconds that a transaction has waited for its client, at most
-    waiting: int  # seconds that a transaction has waited for a data node, at most
+    active: int  # transactions that wait for data nodes, maybe for a lock
+    inactive: int  # seconds that one of the others has asked nothing of them, at most
 
 
 class Transaction(NamedTuple):
     """An open transaction."""
 
     id: int
-    state: str
     operations: int
-    outstanding: int  # operations that have no answer yet
-    inactive: float  # seconds
+    inactive: float  # seconds since it asked for anything
     client: int  # node id
+    is_own: bool  # of a data node: an index is built, a table is copied, ...
+    is_active: bool  # it waits for data nodes
 
 
 class Lock(NamedTuple):
-    """A row that is locked, and wanted by somebody else."""
+    """What a transaction holds or waits for; a row is node, table, fragment and number."""
 
-    table: int  # id
-    waiters: int
-    waited: float  # seconds, the longest of them
-    waiter: int  # id of the transaction that has waited longest
-    held: float | None = None  # seconds; None: it has just been let go
-    holder: int | None = None  # id of a transaction
+    row: tuple[int, ...]
+    transaction: int
+    seconds: float  # the longest of its operations
 
 
 def totals(ndbinfo: Ndbinfo) -> Totals:
     """Count what is open; raises a ProbeError."""
     (row,) = ndbinfo.rows(_TOTALS)
-    return Totals(*(int(float(str(row[name] or 0))) for name in Totals._fields))
+    found = Totals(*(whole(row, name) for name in Totals._fields))
+    if not found.transactions:
+        ndbinfo.believe_nothing(_TOTALS)
+    return found
 
 
-def inactive(ndbinfo: Ndbinfo) -> list[Transaction]:
-    """Give the transactions whose clients have done nothing for longest; raises a ProbeError."""
-    return [_transaction(row) for row in ndbinfo.rows(_INACTIVE)]
+def longest(ndbinfo: Ndbinfo, unclear: list[ProbeError]) -> list[Transaction]:
+    """Give MOST open transactions: those that have asked nothing for longest, then those that are active."""
+    return list(_clear(ndbinfo.rows(_OPEN), _transaction, unclear))
 
 
-def transactions(ndbinfo: Ndbinfo, ids: Iterable[int]) -> list[Transaction]:
+def transactions(ndbinfo: Ndbinfo, ids: Iterable[int], unclear: list[ProbeError]) -> list[Transaction]:
     """Give those of these transactions that are still open; raises a ProbeError."""
-    wanted = sorted(ids)
-    if not wanted:
-        return []
-    places = ", ".join(["%s"] * len(wanted))
-    sql = f"SELECT {_ONE} FROM ndbinfo.cluster_transactions WHERE transid IN ({places})"  # noqa: S608
-    return [_transaction(row) for row in ndbinfo.rows(sql, *wanted)]
+    rows = ndbinfo.rows_in(_EACH.format(which="transid IN (%s)"), sorted(ids))
+    return list(_clear(rows, _transaction, unclear))
 
 
-def locks(ndbinfo: Ndbinfo) -> list[Lock]:
-    """Give some rows that somebody waits for, those that have been locked for longest first.
-
-    Raises a ProbeError, a NoAnswerError if it takes too long.
-    """
+def waits(ndbinfo: Ndbinfo, unclear: list[ProbeError]) -> list[Lock]:
+    """Give MOST_LOCKS locks that are waited for, longest first; raises a ProbeError."""
     ndbinfo.rows("SET ndbinfo_max_rows = 256")  # at a time, not 10: 40,000 take half as long
-    waits: dict[tuple[int, ...], list[tuple[float, int]]] = {}
-    for row, seconds, transaction in _locks(ndbinfo, _MOST_WAITS, "state = 'W'"):
-        waits.setdefault(row, []).append((seconds, transaction))
-    longest = sorted(waits, key=lambda row: max(waits[row]), reverse=True)[:MOST]
-    held = dict.fromkeys(longest, (None, None)) | _holders(ndbinfo, longest)
-    found = [Lock(row[1], len(waits[row]), *max(waits[row]), *held[row]) for row in longest]
-    return sorted(found, key=lambda lock: lock.held or 0, reverse=True)
+    return _locks(ndbinfo, unclear, "state = 'W'")
 
 
-def _holders(
-    ndbinfo: Ndbinfo, rows: list[tuple[int, ...]]
-) -> dict[tuple[int, ...], tuple[float | None, int | None]]:
-    """Tell for how long each of these rows has been locked, and by whom, of several by one of them."""
-    if not rows:
-        return {}
-    which = f"state = 'H' AND ({' OR '.join([_THIS_ROW] * len(rows))})"
-    values = [number for row in rows for number in row]
-    return {row: (held, by) for row, held, by in _locks(ndbinfo, len(rows), which, *values)}
+def holds(ndbinfo: Ndbinfo, rows: Sequence[tuple[int, ...]], unclear: list[ProbeError]) -> list[Lock]:
+    """Give MOST_LOCKS locks that are held on these rows, longest first; raises a ProbeError."""
+    # mysqld looks these up in a sorted list: without, 60 rows among 40,000 take 0.4 s instead of 0.25.
+    numbers = sorted({row[-1] for row in rows})
+    places = ", ".join(["%s"] * len(numbers))
+    these = " OR ".join([_THIS_ROW] * len(rows))
+    parts = (part for row in rows for part in row)
+    return _locks(ndbinfo, unclear, f"state = 'H' AND rowid IN ({places}) AND ({these})", *numbers, *parts)
 
 
-def _locks(
-    ndbinfo: Ndbinfo, most: int, which: str, *values: int
-) -> Iterator[tuple[tuple[int, ...], float, int]]:
-    """Give row, seconds and transaction of locks."""
+def _locks(ndbinfo: Ndbinfo, unclear: list[ProbeError], which: str, *values: int) -> list[Lock]:
     seconds = max(1, min(_LONGEST, int(ndbinfo.deadline.left() / 2)))
-    sql = _LOCKS.format(within=1000 * seconds, which=which, most=most)
-    for row in ndbinfo.rows(sql, *values):
-        key = tuple(whole(row, name) for name in _ROW.split(", "))
-        yield key, number(row, "duration_millis") / 1000, whole(row, "transid")
+    rows = ndbinfo.rows(_LOCKS.format(within=1000 * seconds, which=which), *values)
+    return list(_clear(rows, _lock, unclear))
 
 
-def table_names(ndbinfo: Ndbinfo, ids: Iterable[int]) -> dict[int, str]:
-    """Give the names of tables, as far as they are known: ``shop.seats``."""
-    wanted = sorted(set(ids))
-    if not wanted:
-        return {}
-    places = ", ".join(["%s"] * len(wanted))
-    # Types 1 to 3: tables, and unique hash indexes, which are tables of their own.
-    sql = f"SELECT id, fq_name FROM ndbinfo.dict_obj_info WHERE type IN (1, 2, 3) AND id IN ({places})"  # noqa: S608
-    try:
-        rows = ndbinfo.rows(sql, *wanted)
-    except MissingTableError:  # before 7.5
-        return {}
-    return {whole(row, "id"): str(row["fq_name"]).replace("/def/", ".") for row in rows}
+def _clear(rows: Iterable[Row], make: Callable[[Row], Made], unclear: list[ProbeError]) -> Iterator[Made]:
+    """Make something of each row; what lacks a number is left out, and said."""
+    for row in rows:
+        try:
+            yield make(row)
+        except ProbeError as error:
+            unclear.append(error)
 
 
 def _transaction(row: Row) -> Transaction:
     return Transaction(
         id=whole(row, "transid"),
-        state=str(row["state"] or ""),
-        operations=whole(row, "count_operations"),
-        outstanding=whole(row, "outstanding_operations"),
-        inactive=number(row, "inactive_seconds"),
-        client=whole(row, "client_node_id"),
+        operations=whole(row, "operations"),
+        inactive=number(row, "inactive"),
+        client=whole(row, "client"),
+        is_own=whole(row, "block") < _FIRST_CLIENT,
+        is_active=bool(whole(row, "active")),
     )
+
+
+def _lock(row: Row) -> Lock:
+    key = tuple(whole(row, column) for column in _KEY)
+    return Lock(key, whole(row, "transid"), number(row, "millis") / 1000)
