@@ -16,6 +16,7 @@ class NodesNdb(FakeNdb):
         super().__init__(nodes, **settings)
         self.nodes = nodes
         self.seen = {node: NodeStatus("STARTED", 0) for node in nodes}  # by the management server
+        self.ended = {}  # node -> its rows, by table
         self.asked_at = []  # host and port of it
         tables = {
             "membership": [
@@ -86,8 +87,26 @@ class NodesNdb(FakeNdb):
 
     def end(self, node):
         """As FakeNdb; the management server notices it."""
+        before = {table: list(rows) for table, rows in self.tables.items()}
         super().end(node)
+        self.ended[node] = {
+            table: [row for row in rows if row not in self.tables[table]] for table, rows in before.items()
+        }
         self.seen[node] = NodeStatus("NO_CONTACT", 0)
+
+    def back(self, node, uptime=20):
+        """Let a node that has ended be up again."""
+        for table, rows in self.ended.pop(node).items():
+            self.tables[table] += rows
+        self.restart(node, uptime)
+        self.status["Ndb_number_of_ready_data_nodes"] += 1
+        self.seen[node] = NodeStatus("STARTED", 0)
+        self.tables["restart_info"] = []
+
+    def answers(self, node, status, phase=0):
+        """Let a node say that of itself, and the management server see what it sees then."""
+        self.node(node).update(status=status, start_phase=phase)
+        self.seen[node] = NodeStatus("SHUTTING_DOWN" if status.startswith("STOPPING") else status, phase)
 
     def starts(self, node, phase=4, doing=None, status="STARTING"):
         """Let a node that has ended be on its way up."""

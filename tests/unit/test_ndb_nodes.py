@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 from ndb_nodes import NodesNdb
 from stallwatch.options import mysql
+from stallwatch.reading import ProbeError
 from stallwatch.sources import ndb_mgm
-from stallwatch.sources.mysql import MysqlError, UnreachableError
+from stallwatch.sources.mysql import MysqlError, NoAnswerError, UnreachableError
+from stallwatch.sources.ndb_mgm import NodeStatus
 
 PLUGIN = runpy.run_path(str(Path(__file__).parents[2] / "plugins" / "check_ndb_nodes"))
 DAY = 86400.0
@@ -64,13 +66,14 @@ def test_a_healthy_cluster_is_ok(look, ndb):
     status, text = look()
     assert status == 0
     assert first_line(text) == (
-        "NDB_NODES OK - 2 of 2 data nodes are up in 1 node group, the youngest since 1 h 25 min"
+        "NDB_NODES OK - 2 of 2 data nodes are up in 1 node group, the youngest for 1 h 25 min"
     )
     assert text.count("\n") == 0
     assert perfdata(text) == {
         "nodes_started": "2", "nodes_missing": "0;;0", "nodes_starting": "0;0",
         "groups_without_redundancy": "0", "groups_lost": "0", "uptime": "5120s",
-        "thread_use": "1%;85;95", "overloads": "0;0;10", "reconnects": "0;0", "major_faults": "0;100",
+        "generations": "0s;1800", "thread_use": "1%;85;95",
+        "overloads": "0;0;10", "reconnects": "0;0", "major_faults": "0;100",
     }  # fmt: skip
 
 
@@ -88,7 +91,7 @@ def test_all_is_side_by_side_with_v(look):
     _, text = look("-v")
     rows = [line.split() for line in text.splitlines()[-3:]]
     assert rows[0][:4] == ["node", "group", "state", "phase"]
-    assert rows[1] == ["3", "0", "up", "-", "1", "h", "24", "min", "1", "9.7.2", "main", "0", "1"]
+    assert rows[1] == ["3", "0", "up", "-", "1", "h", "24", "min", "1", "9.7.2", "1"]
 
 
 # nodes that are missing
@@ -130,6 +133,7 @@ def test_a_management_server_that_is_not_there_costs_an_aside_only(look, ndb):
         ((), "mgm1", ("mgm1", 1186)),
         ((), "127.0.0.1", ("sql1", 1186)),
         ((), "localhost", ("sql1", 1186)),
+        ((), "::ffff:127.0.0.1", ("sql1", 1186)),
         (("--management", "mgm2"), "mgm1", ("mgm2", 1186)),
         (("--management", "mgm2:11860"), "mgm1", ("mgm2", 11860)),
         (("--management", "[fe80::1]:11860"), "mgm1", ("fe80::1", 11860)),
@@ -202,10 +206,13 @@ def test_no_data_node_is_critical(look, ndb):
     assert status == 2
     assert first_line(text) == (
         "NDB_NODES CRITICAL - cluster down: none of 2 data nodes is connected to sql1:3306: the management "
-        "server mgm1:1186 says that nodes 3 and 4 are not connected: ndb_mgm -e show tells which run; the "
-        "end of their ndb_N_out.log, why they do not"
+        "server mgm1:1186 says that nodes 3 and 4 are not connected: the end of ndb_N_out.log says what "
+        "ended them; then start them: ndbmtd --ndb-nodeid=N"
     )
-    assert perfdata(text) == {"nodes_started": "0"}
+    assert perfdata(text) == {
+        "nodes_started": "0", "nodes_missing": "2;;0", "nodes_starting": "0;0",
+        "groups_without_redundancy": "0", "groups_lost": "1",
+    }  # fmt: skip
 
 
 def test_an_sql_node_that_never_reached_its_cluster(look, ndb):
@@ -250,10 +257,10 @@ def test_a_node_that_starts_is_a_warning_with_its_phase(look, ndb):
     assert status == 1
     assert first_line(text) == (
         'NDB_NODES WARNING - node 4 is starting (start phase 4 is done, "Wait LCP to ensure durability"): '
-        "node group 0 has only node 3 left: wait; ndb_4_out.log on its host tells how far it is"
+        "node group 0 has only node 3 left: wait; ndb_4_out.log on its host tells how far"
     )
     _, text = look(after=300)
-    assert 'durability", for 5 min): node group 0' in first_line(text)
+    assert 'durability", not up for 5 min): node group 0' in first_line(text)
 
 
 def test_ndbinfo_tells_the_phase_first_hand(look, ndb):
@@ -300,6 +307,128 @@ def test_single_user_mode_is_a_warning(look, ndb):
     assert "nodes_started=2 nodes_missing=0" in text
 
 
+@pytest.mark.parametrize("status", ["STARTING", "SHUTTING_DOWN"])
+def test_what_takes_too_long_is_no_start_and_no_stop(look, ndb, status):
+    look()
+    ndb.end(4)
+    ndb.seen[4] = NodeStatus(status, 4)
+    assert look()[0] == 1
+    assert look(after=7100)[0] == 1
+    said, text = look(after=200)
+    assert said == 2
+    word = {"STARTING": "starting", "SHUTTING_DOWN": "stopping"}[status]
+    assert f"node 4 is missing ({word} for 2 h 2 min): node group 0 has only node 3 left" in first_line(text)
+    assert "nodes_missing=1;;0 nodes_starting=0;0" in text
+    assert look("--starting-grace", "3h")[0] == 1
+    ndb.back(4)
+    look()
+    ndb.end(4)
+    ndb.starts(4)
+    assert look()[0] == 1
+
+
+def test_a_node_that_answers_and_never_gets_up_is_missing_in_the_end(look, ndb):
+    ndb.answers(4, "STARTING", 100)
+    assert look("--starting-grace", "10m")[0] == 1
+    assert look("--starting-grace", "10m", after=650)[0] == 2
+
+
+def test_what_the_cluster_says_of_a_restart_has_an_end_too(look, ndb):
+    look()
+    ndb.end(4)
+    ndb.starts(4, doing=(10, "Copy metadata"))
+    ndb.seen = None
+    assert [look(after=3500)[0] for _ in range(4)] == [1, 1, 1, 2]
+
+
+def test_a_node_that_never_gets_beyond_its_start_does_not_start_anew_each_time(look, ndb):
+    look()
+    ndb.end(4)
+    states = []
+    for turn in range(12):
+        ndb.starts(4, **({"status": "NO_CONTACT", "doing": (4, "Allocated node id")} if turn % 3 else {}))
+        states.append(look()[0])
+    assert states == [1, 1, 1, 1, 1, 2, 1, 2, 2, 1, 2, 2]
+
+
+@pytest.mark.parametrize("status", ["NO_CONTACT", "NOT_STARTED", "UNKNOWN", "RESTARTING"])
+def test_without_state_what_is_undecided_is_missing(look, ndb, status):
+    ndb.end(4)
+    ndb.starts(4, status=status, doing=(4 if status == "NO_CONTACT" else 19, "whatever"))
+    assert look()[0] == 1
+    assert look("--no-state")[0] == 2
+
+
+@pytest.mark.parametrize("step", [-3600, 3600])
+def test_a_clock_that_is_set_does_not_make_a_dead_node_recover(look, ndb, step):
+    look()
+    ndb.end(4)
+    ndb.starts(4, status="NO_CONTACT", doing=(4, "Allocated node id"))
+    states = [look()[0] for _ in range(3)]
+    ndb.now += step
+    assert states + [look()[0] for _ in range(5)] == [1, 1, 1, 1, 1, 2, 2, 2]
+
+
+def test_several_nodes_need_several_things(look_at):
+    ndb = NodesNdb((3, 4, 5, 6, 7, 8))
+    look = look_at(ndb)
+    look()
+    ndb.answers(8, "STOPPING_1")
+    look()
+    for node in (4, 6, 8):
+        ndb.end(node)
+    ndb.starts(4, status="NOT_STARTED", doing=(4, "Allocated node id"))
+    look()
+    _, text = look(after=400)
+    assert "nodes 4, 6 and 8 are missing (node 8 shut down in order): node groups" in first_line(text)
+    assert (
+        'node 4: it waits for the order to start: ndb_mgm -e "4 start"; node 6: the end of ndb_6_out.log '
+        "says what ended it; then start it: ndbmtd --ndb-nodeid=6; node 8: unless somebody is at it, start it"
+    ) in first_line(text)
+
+
+def test_a_node_that_may_wait_for_an_order_is_told_so_at_once(look, ndb):
+    ndb.end(4)
+    ndb.starts(4, status="NOT_STARTED")
+    assert 'wait; if it was started with --nostart: ndb_mgm -e "4 start"' in first_line(look()[1])
+
+
+def test_in_single_user_mode_a_node_runs(look, ndb):
+    look()
+    ndb.end(4)
+    ndb.seen[4] = NodeStatus("SINGLE USER MODE", 0)
+    assert "look at the network between sql1:3306 and the host of node 4" in first_line(look()[1])
+
+
+# a management server that cannot be believed
+
+
+def test_that_of_another_cluster_is_not_believed(look, ndb):
+    look()
+    ndb.end(4)
+    ndb.seen = {node: NodeStatus("STARTED", 0) for node in range(1, 9)} | {4: NodeStatus("STARTING", 2)}
+    status, text = look()
+    assert status == 2
+    assert "node 4 is missing: node group 0 has only node 3 left: the end of" in first_line(text)
+    assert "[OK] the management server mgm1:1186 is not believed: it has 8 data nodes, nodes 1, 2" in text
+
+
+def test_one_that_has_lost_the_data_nodes_is_not_believed(look, ndb):
+    look()
+    ndb.end(4)
+    ndb.seen = {3: NodeStatus("NO_CONTACT", 0), 4: NodeStatus("STARTING", 0)}
+    status, text = look()
+    assert status == 2
+    assert "not believed: it has no contact to node 3, which answers sql1:3306" in text
+
+
+def test_it_gives_names_only_if_it_knows_those_that_answer(look, ndb):
+    ndb.drop(*PLACED)
+    ndb.end(4)
+    ndb.seen = {1: NodeStatus("STARTED", 0), 2: NodeStatus("STARTED", 0)}
+    assert "1 of 2 data nodes is missing" in first_line(look()[1])
+
+
 # node groups
 
 
@@ -336,8 +465,68 @@ def test_a_group_that_starts_as_a_whole_is_critical(look_at):
     look = look_at(ndb)
     look()
     for node in (5, 6):
-        ndb.node(node)["status"] = "STARTING"
-    assert look()[0] == 2
+        ndb.answers(node, "STARTING", 4)
+    status, text = look()
+    assert status == 2
+    assert "node group 1 has no member left" in first_line(text)
+    assert "are starting (phase 4): wait; ndb_N_out.log on their hosts" in first_line(text)
+    assert "ndbmtd" not in text
+
+
+def test_a_group_that_only_the_sql_node_has_lost_is_not_to_be_started(look_at):
+    ndb = NodesNdb((3, 4, 5, 6))
+    look = look_at(ndb)
+    look()
+    for node in (5, 6):
+        ndb.end(node)
+        ndb.seen[node] = NodeStatus("STARTED", 0)
+    status, text = look()
+    assert status == 2
+    assert "sql1:3306 has no contact to any member of node group 1: nodes 5 and 6: the man" in first_line(
+        text
+    )
+    assert "look at the network between sql1:3306 and the hosts of nodes 5 and 6" in first_line(text)
+    assert "ndbmtd" not in text
+    assert "not there" not in text
+
+
+def test_a_node_that_starts_does_not_know_its_group_yet(look, ndb):
+    look()
+    ndb.answers(4, "STARTING")
+    ndb.tables["membership"][1]["group_id"] = 4294967040
+    assert "node group 0 has only node 3 left" in look()[1]
+    ndb.end(4)
+    assert "node group 0 has only node 3 left" in look()[1]
+
+
+def test_with_one_replica_a_node_is_a_group(look, ndb):
+    for row in ndb.tables["config_values"]:
+        if row["config_param"] == 101:
+            row["config_value"] = "1"
+    ndb.end(4)
+    status, text = look()
+    assert status == 2
+    assert "node group of node 4 has no member left: node 4 is not up" in first_line(text)
+    assert "groups_lost=1" in text
+
+
+def test_of_four_replicas_two_are_gone(look_at):
+    ndb = NodesNdb((3, 4, 5, 6))
+    for row in ndb.tables["membership"]:
+        row["group_id"] = 0
+    look = look_at(ndb)
+    look()
+    for node in (3, 4):
+        ndb.end(node)
+    assert "node group 0 has lost 2 members" in first_line(look()[1])
+
+
+def test_nodes_that_were_never_started_have_not_ended(look_at):
+    ndb = NodesNdb((3, 4, 5, 6))
+    for node in (5, 6):
+        ndb.end(node)
+    _, text = look_at(ndb)()
+    assert "no look has seen them up: the end of ndb_N_out.log, if there is one" in first_line(text)
 
 
 def test_where_no_look_has_seen_it_up_the_group_is_the_one_that_has_room(look_at):
@@ -354,7 +543,7 @@ def test_a_group_is_never_guessed(look_at):
     status, text = look_at(ndb)()
     assert status == 2
     assert (
-        "nodes 3 and 6 are missing: the node group of nodes 3 and 6 is not known, as no look has seen it up"
+        "nodes 3 and 6 are missing: the node group of nodes 3 and 6 is not known: the management"
     ) in first_line(text)
     assert "groups_without_redundancy=2 groups_lost=0" in text
 
@@ -430,18 +619,54 @@ def test_how_long_can_be_set(look, ndb):
     assert look("--restarted", "3m")[0] == 1
 
 
-def test_a_restart_that_brought_a_new_configuration_is_an_aside(look, ndb):
+def test_a_rolling_restart_that_was_seen_is_an_aside(look, ndb):
     look()
+    ndb.answers(4, "STOPPING_1")
+    look()
+    ndb.answers(4, "STARTED")
     for node in (3, 4):
         ndb.restart(node)
         ndb.node(node)["config_generation"] = 2
     for _ in range(2):
         status, text = look()
-        assert status == 0
-        assert "\n[OK] nodes 3 and 4 have restarted with a new configuration" in text
+        assert status == 1  # node 3, of which nobody has seen it
+        assert "node 3 has started" in first_line(text)
+        assert "\n[OK] node 4 has restarted in order, with a new configuration" in text
         assert "uptime=" in text
     ndb.restart(4)
-    assert look()[0] == 1
+    assert "node 4 has started 1 min 20 s ago, and so has node 3" in look()[1]
+
+
+def test_a_crash_is_none_although_a_new_configuration_waits_for_it(look, ndb):
+    look()
+    ndb.restart(4)
+    ndb.node(4)["config_generation"] = 2
+    status, text = look()
+    assert status == 1
+    assert "node 4 has started 1 min 20 s ago: unless somebody did that" in first_line(text)
+
+
+def test_a_crash_loop_is_one_although_looks_have_seen_it_missing(look, ndb):
+    look()
+    for _ in range(3):
+        ndb.end(4)
+        assert look()[0] == 2
+        ndb.back(4)
+        status, text = look(after=300)
+    assert status == 1
+    assert "node 4 has restarted 3 times within 1 h, the last time 5 min 20 s ago" in first_line(text)
+
+
+def test_a_restart_right_after_a_look_is_seen_an_hour_later(look, ndb):
+    ndb.restart(4, 1000)
+    for _ in range(3):
+        look()
+        ndb.restart(4, 0)
+        ndb.later(-3)
+        ndb.node(3)["uptime"] += 3
+        ndb.restart(4, 0)
+        _, text = look(after=1150)
+    assert "node 4 has restarted 3 times within 1 h" in first_line(text)
 
 
 def test_a_node_that_does_not_stay_up_is_told_as_such(look, ndb):
@@ -478,7 +703,7 @@ def test_generations_that_differ_are_a_warning_when_it_lasts(look, ndb):
     assert status == 1
     assert first_line(text) == (
         "NDB_NODES WARNING - the generations of the configuration differ: 1 on node 4 and 2 on node 3: a "
-        "rolling restart is not finished: restart node 4, one at a time"
+        "rolling restart is not finished: restart node 4"
     )
     ndb.node(4)["config_generation"] = 2
     assert look()[0] == 0
@@ -496,7 +721,8 @@ def test_an_arbitrator_that_is_lost_is_critical_when_it_lasts(look, ndb):
     assert status == 1
     assert first_line(text) == (
         "NDB_NODES WARNING - the data nodes have no arbitrator: if one of the two data nodes fails now, the "
-        "other one stops as well: start the management server, or give an SQL node ArbitrationRank=2"
+        "other one stops as well: see whether the management server runs, or give an SQL node "
+        "ArbitrationRank=2"
     )
     assert look(after=300)[0] == 1
     assert look(after=60)[0] == 2
@@ -535,14 +761,17 @@ def test_with_one_data_node_up_there_is_nothing_to_decide(look, ndb):
     assert "arbitrator" not in look()[1]
 
 
-def test_where_there_is_to_be_none_that_is_an_aside(look, ndb):
+@pytest.mark.parametrize(
+    ("method", "words"), [("0", "Arbitration=Disabled"), ("2", "Arbitration=WaitExternal")]
+)
+def test_where_there_is_to_be_none_that_is_an_aside(look, ndb, method, words):
     ndb.arbitration(arbitrator=0, arb_state="ARBIT_NULL", arb_connected="No")
     for row in ndb.tables["config_values"]:
         if row["config_param"] == 142:
-            row["config_value"] = "0"
+            row["config_value"] = method
     status, text = look()
     assert status == 0
-    assert "\n[OK] the data nodes have no arbitrator (Arbitration=Disabled)" in text
+    assert f"\n[OK] the data nodes have no arbitrator ({words}" in text
 
 
 def test_more_nodes_have_more_to_lose(look_at):
@@ -557,11 +786,12 @@ def test_more_nodes_have_more_to_lose(look_at):
 def test_overloads_are_critical_the_second_time(look, ndb):
     look()
     ndb.link(3, 4, overload_count=30)
-    status, text = look()
+    status, text = look(after=120)
     assert status == 1
+    assert "overloads=15;0" in text
     assert (
-        "links of node 3 to other data nodes were overloaded 30 times within 1 min: of all since they are "
-        "connected, 30 to node 4 (10.0.0.4): look at the processor and the network"
+        "links of node 3 to data nodes were overloaded 30 times within 2 min: look at the processor and the "
+        "network of nodes that are slow to receive"
     ) in first_line(text)
     ndb.link(3, 4, overload_count=30)
     status, text = look()
@@ -570,6 +800,52 @@ def test_overloads_are_critical_the_second_time(look, ndb):
     assert look()[0] == 0
     ndb.link(3, 4, overload_count=1)
     assert look()[0] == 1
+
+
+@pytest.mark.parametrize("after", [0, 5, 7])
+def test_a_look_soon_after_another_confirms_nothing(look, ndb, after):
+    look()
+    ndb.link(3, 4, overload_count=30)
+    assert look()[0] == 1
+    assert look(after=after)[0] == 1
+    assert look(after=after)[0] == 1
+    ndb.link(3, 4, overload_count=30)
+    assert look()[0] == 2
+
+
+def test_of_a_link_that_was_connected_anew_nobody_knows_what_it_has_counted(look, ndb):
+    ndb.link(3, 4, overload_count=1000)
+    ndb.link(4, 3, overload_count=1000)
+    look()
+    ndb.link(3, 4, overload_count=-900, connect_count=1)
+    ndb.link(4, 3, overload_count=-900, connect_count=1)
+    status, text = look()
+    assert status == 1
+    assert "connected anew" in first_line(text)
+    assert "overloads=" not in text
+
+
+def test_what_is_not_measured_is_no_zero(look, ndb):
+    look()
+    ndb.denied = {"transporters"}
+    status, text = look()
+    assert status == 3
+    assert {"overloads", "reconnects"}.isdisjoint(perfdata(text))
+
+
+def test_a_first_look_says_what_it_cannot_tell(look, ndb):
+    said = "overloads, reconnects and page faults of nodes 3 and 4 can be told from the next run on: "
+    assert said + "no earlier look" in look()[1]
+    assert said + "the first look was a moment ago" in look(after=5)[1]
+    assert said not in look()[1]
+
+
+def test_a_few_page_faults_in_a_moment_are_no_rate(look, ndb):
+    look()
+    ndb.tables["threadstat"][0]["os_ru_majflt"] += 9
+    status, text = look(after=5)
+    assert status == 0
+    assert "major_faults" not in text
 
 
 def test_links_to_clients_are_their_own_matter(look, ndb):
@@ -602,7 +878,7 @@ def test_a_node_that_ends_breaks_its_links_which_is_no_trouble_of_theirs(look, n
     ndb.link(3, 4, connect_count=1)
     for _ in range(3):
         _, text = look("--restarted", "0")
-        assert "anew" not in text
+        assert "connected anew" not in text
     assert look()[0] == 1  # the restart itself
 
 
@@ -705,6 +981,126 @@ def test_a_bare_limit_of_certificates_is_refused(look):
 # what cannot be asked
 
 
+@pytest.mark.parametrize(
+    "table", ["restart_info", "membership", "transporters", "threadstat", "cpustat_20sec"]
+)
+@pytest.mark.parametrize("error", [MysqlError, NoAnswerError, UnreachableError, ProbeError])
+def test_a_missing_node_is_told_whatever_else_fails(look, ndb, table, error):
+    look()
+    ndb.end(4)
+    ndb.failing = {f"ndbinfo.{table}": error("sql1:3306 says something odd")}
+    status, text = look("--unreachable", "unknown")
+    assert status == 2
+    assert "node 4 is missing: node group 0 has only node 3 left" in first_line(text)
+    assert "] sql1:3306 says something odd" in text
+    left_out = "not looked at, after that" in text
+    assert left_out == (error in (NoAnswerError, UnreachableError))
+
+
+def test_null_costs_its_subject_only(look, ndb):
+    ndb.arbitration(4, arbitrator=None)
+    ndb.works(4, 2, 99)
+    status, text = look("--unreachable", "critical")
+    assert status == 2
+    assert "ldm thread 2 of node 4 worked 99 %" in first_line(text)
+    assert "[UNKNOWN] ndbinfo tells no number as arbitrator" in text
+    ndb.end(4)
+    ndb.tables["restart_info"] = [
+        {"node_id": 4, "node_restart_status": None, "node_restart_status_int": None}
+    ]
+    assert "node 4 is missing" in first_line(look()[1])
+
+
+@pytest.mark.parametrize("verbose", [(), ("-v",)])
+def test_where_everything_is_slow_the_missing_node_is_told_and_remembered(
+    look, ndb, monkeypatch, tmp_path, verbose
+):
+    def silent(*_):
+        ndb.later(1.5)
+        raise ProbeError("the management server mgm1:1186 has not answered within 1.5 s")
+
+    ndb.keep_time(monkeypatch)
+    ndb.end(4)
+    ndb.takes = 1.0
+    monkeypatch.setattr(ndb_mgm, "data_nodes", silent)
+    begun = ndb.now
+    status, text = look(*verbose)
+    assert ndb.now - begun < 60 + 8
+    assert status == 2
+    assert "node 4 is missing: node group 0 has only node 3 left" in first_line(text)
+    assert "[OK] not looked at, as no time is left (--timeout): ndbinfo.transporters, threadstat" in text
+    assert list(tmp_path.glob("*.json"))
+
+
+def test_what_was_left_out_is_the_first_at_the_next_look(look, ndb, monkeypatch):
+    ndb.keep_time(monkeypatch)
+    look()
+    ndb.takes = 1.4
+    said = [look()[1] for _ in range(2)]
+    assert "ndbinfo.cpustat_20sec, certificates" in said[0]
+    assert "thread_use" not in perfdata(said[0])
+    assert "thread_use" in perfdata(said[1])
+
+
+def test_a_run_that_is_cut_short_has_a_verdict(look, ndb, monkeypatch):
+    look()
+    ndb.end(4)
+    told = []
+    monkeypatch.setattr("stallwatch.run.Run.so_far", lambda _, findings: told.append(list(findings)))
+    look()
+    (findings,) = told
+    assert any(
+        "node 4 is missing: node group 0 has only node 3 left" in getattr(one, "what", "") for one in findings
+    )
+
+
+def test_what_lasts_is_critical_although_every_run_is_cut_short(look, ndb):
+    ndb.arbitration(arbitrator=0)
+    ndb.failing = {"transporters": NoAnswerError("sql1:3306 has not answered within 1 s")}
+    assert [look(after=100)[0] for _ in range(5)] == [1, 1, 1, 1, 2]
+
+
+def test_one_hiccup_does_not_reset_a_clock(look, ndb):
+    ndb.arbitration(arbitrator=0)
+    look()
+    assert look(after=400)[0] == 2
+    ndb.failing = {"membership": MysqlError("sql1:3306 says something odd")}
+    assert look()[0] == 3
+    ndb.failing = {}
+    assert look()[0] == 2
+    ndb.status["Ndb_number_of_ready_data_nodes"] = 0
+    assert look()[0] == 2
+    ndb.status["Ndb_number_of_ready_data_nodes"] = 2
+    status, text = look()
+    assert status == 2
+    assert "no arbitrator" in first_line(text)
+
+
+def test_a_cluster_that_goes_down_meanwhile_is_told_once(look, ndb, monkeypatch):
+    look()
+    real = ndb.rows
+
+    def rows(sql, *arguments):
+        if "cpustat" in sql:
+            ndb.lost = 9
+            ndb.status["Ndb_number_of_ready_data_nodes"] = 0
+        return real(sql, *arguments)
+
+    monkeypatch.setattr(ndb, "rows", rows)
+    status, text = look()
+    assert status == 2
+    assert first_line(text).startswith("NDB_NODES CRITICAL - cluster down: none of 2 data nodes")
+    assert "nodes_started_2" not in text
+
+
+def test_a_version_whose_links_count_nothing(look, ndb):
+    ndb.failing = {"overload_count": MysqlError("sql1:3306 says: Unknown column (error 1054)", "", 1054)}
+    look()
+    status, text = look("-v")
+    assert status == 0
+    assert "not looked at, as this version does not have it: ndbinfo.transporters" in text
+
+
 def test_a_node_that_answers_has_rows_everywhere(look, ndb):
     for table in ("membership", "threadstat", "transporters"):
         ndb.tables[table] = [row for row in ndb.tables[table] if row["node_id"] != 4]
@@ -719,7 +1115,18 @@ def test_a_table_of_samples_that_is_empty_is_unknown(look, ndb):
     ndb.tables["cpustat_20sec"] = []
     status, text = look()
     assert status == 3
-    assert "no data node has a row in ndbinfo.cpustat_20sec of sql1:3306" in text
+    assert "nodes 3 and 4 answer, but have no row in ndbinfo.cpustat_20sec" in text
+
+
+def test_a_node_without_samples_is_not_taken_for_one_that_rests(look, ndb):
+    ndb.tables["cpustat_20sec"] = [row for row in ndb.tables["cpustat_20sec"] if row["node_id"] != 4]
+    status, text = look()
+    assert status == 3
+    assert "node 4 answers, but has no row in ndbinfo.cpustat_20sec" in first_line(text)
+    ndb.restart(4, 0)
+    ndb.later(-30)
+    ndb.restart(4, 10)
+    assert "cpustat" not in look(after=25)[1]
 
 
 def test_a_table_that_cannot_be_read_is_unknown_and_costs_no_memory(look, ndb):
@@ -737,14 +1144,15 @@ def test_an_old_version_is_judged_by_what_it_has(look, ndb):
     ndb.drop(*PLACED, "ndb$certificates", "threadstat", "restart_info")
     for row in ndb.tables["nodes"]:
         del row["config_generation"]
+    look()
     status, text = look()
     assert status == 0
     assert text.count("\n") == 0
-    assert "2 of 2 data nodes are up, the youngest since" in first_line(text)
+    assert "2 of 2 data nodes are up, the youngest for" in first_line(text)
     _, text = look("-v")
     assert (
         "[OK] not looked at, as this version does not have it: "
-        "ndbinfo.membership, cpustat_20sec, threadstat, certificates"
+        "ndbinfo.membership, threadstat, cpustat_20sec, certificates"
     ) in text
     ndb.end(4)
     status, text = look()
@@ -776,7 +1184,15 @@ def test_memory_that_is_damaged_does_no_harm(look, ndb, tmp_path):
 
     content = json.loads(path.read_text())
     names = list(content["values"])
-    assert {"data_nodes", "since", "node_groups", "stopping", "restarts", "counters"} <= set(names)
+    assert {
+        "data_nodes",
+        "clocks",
+        "node_groups",
+        "stopping",
+        "restarts",
+        "transporters",
+        "threadstat",
+    } <= set(names)
     for nonsense in (
         None,
         7,
@@ -787,6 +1203,9 @@ def test_memory_that_is_damaged_does_no_harm(look, ndb, tmp_path):
         {"3": None, "4": {"uptime": "x"}},
         {"x": "y"},
         {"3": 10**400},
+        [[1]],
+        {"\u00b2": 1, "9" * 5000: 1, "4": -1, "5": True},
+        {"time": "x", "at": None, "uptimes": [], "begun": {"3": "x"}},
     ):
         content["values"] = dict.fromkeys(names, nonsense)
         path.write_text(json.dumps(content))
@@ -801,6 +1220,12 @@ def test_a_clock_that_is_set_back_does_no_harm(look, ndb):
     status, text = look()
     assert status == 1
     assert "restarted" not in text
+
+
+def test_a_restart_that_nobody_has_contact_to_any_more_has_ended(look, ndb):
+    ndb.end(4)
+    ndb.starts(4, status="NO_CONTACT", doing=(10, "Copy metadata"))
+    assert look()[0] == 2
 
 
 def test_without_state_nothing_lasts(look, ndb):
@@ -882,4 +1307,4 @@ def test_few_rows_are_read(many, monkeypatch):
     monkeypatch.setattr(ndb, "rows", counted)
     assert look()[0] == 0
     assert max(rows) == 48
-    assert sum(rows) < 48 * 5 + 20
+    assert sum(rows) < 48 * 6 + 20

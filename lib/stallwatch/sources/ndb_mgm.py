@@ -40,12 +40,17 @@ class NodeStatus(NamedTuple):
     phase: int  # the start phase that it has completed last, 100 at the end; while it stops, how far that is
 
 
+def place(host: str, port: int) -> str:
+    """Write ``host:port``; an IPv6 address in brackets."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
 def data_nodes(host: str, port: int = PORT, patience: float = PATIENCE) -> dict[int, NodeStatus]:
     """Ask for the status of all configured data nodes, by id; wait at most ``patience`` seconds.
 
     Raises a ProbeError if that cannot be had: nobody is there, or it takes too long, or answers nonsense.
     """
-    where = f"the management server {f'[{host}]' if ':' in host else host}:{port}"
+    where = f"the management server {place(host, port)}"
     advice = "give its address with --management"
     try:
         answer = _within(patience, lambda left: _asked(host, port, left))

@@ -3,47 +3,57 @@
 from __future__ import annotations
 
 from stallwatch.probes.ndbinfo.numbers import whole
-from stallwatch.probes.ndbinfo.words import listed, named
+from stallwatch.probes.ndbinfo.parameters import ARBITRATION, configured
+from stallwatch.probes.ndbinfo.words import have, listed, named
 from stallwatch.reading import Fault, State
-from stallwatch.sources.mysql import MysqlError
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
-    from stallwatch.probes.ndb_nodes.since import Since
+    from stallwatch.probes.ndb_nodes.clocks import Clocks
     from stallwatch.probes.ndbinfo.asking import Ndbinfo, Row
-    from stallwatch.reading import Finding
 
-# Arbitration in ndbinfo.config_params: CFG_DB_ARBIT_METHOD of mgmapi_config_parameters.h; 1 is Default.
-_METHOD = "SELECT config_value FROM ndbinfo.config_values WHERE config_param = 142"
-_WHY_NONE = {
+_NAME = "arbitrator"
+_WHY_NONE = {  # by Arbitration; 1 is Default
     "0": "Arbitration=Disabled",
     "2": "Arbitration=WaitExternal: another cluster manager decides",
 }
 # After a node's failure a new arbitrator is found within a second (9.7.2); until then it is one of these.
 _ON_THE_WAY = ("ARBIT_INIT", "ARBIT_PREP1", "ARBIT_PREP2", "ARBIT_START")
+_ADVICE = "see whether the management server runs, or give an SQL node ArbitrationRank=2"
 
 
 def look(
-    ndbinfo: Ndbinfo, membership: Sequence[Row], up: Sequence[int], since: Since, grace: float
-) -> Iterator[Finding]:
-    """Tell what is wrong with it: a WARNING, CRITICAL when it lasts longer than ``grace`` seconds.
+    membership: Sequence[Row],
+    up: Collection[int],
+    clocks: Clocks,
+    grace: float,
+    why_none: Callable[[], str | None],
+) -> Iterator[Fault]:
+    """Tell what is wrong with it: a WARNING, CRITICAL after ``grace`` seconds; raises a ProbeError.
 
-    With one data node up there is nothing to decide.
+    ``why_none`` is asked for in trouble only. With one data node up there is nothing to decide.
     """
     rows = [row for row in membership if whole(row, "node_id") in up]
-    if len(rows) < 2 or not (trouble := _trouble(rows)):  # noqa: PLR2004
+    if len(rows) < 2:  # noqa: PLR2004
         return
-    if why := _why_none(ndbinfo):
+    trouble = _trouble(rows)
+    if not trouble:
+        clocks.over(_NAME)
+        return
+    lasting = clocks.seconds(_NAME)
+    if why := why_none():
         yield Fault(State.OK, f"the data nodes have no arbitrator ({why})")
         return
-    lasting = since.seconds("arbitrator")
     state = State.CRITICAL if lasting > grace else State.WARNING
     yield Fault(state, trouble, _consequence(len(up)), _ADVICE)
 
 
-_ADVICE = "start the management server, or give an SQL node ArbitrationRank=2"
+def on_purpose(ndbinfo: Ndbinfo) -> str:
+    """Say why there is none on purpose; empty: there should be one."""
+    methods = configured(ndbinfo, ARBITRATION).values()
+    return next((_WHY_NONE[method] for method in methods if method in _WHY_NONE), "")
 
 
 def _trouble(rows: Sequence[Row]) -> str:
@@ -51,12 +61,12 @@ def _trouble(rows: Sequence[Row]) -> str:
     arbitrators = sorted({whole(row, "arbitrator") for row in rows})
     if 0 in arbitrators:
         without = [row for row in rows if not whole(row, "arbitrator")]
-        return f"{'the data nodes' if len(arbitrators) == 1 else _of(without)} {_have(without)} no arbitrator"
+        return f"{'the data nodes' if len(arbitrators) == 1 else _of(without)} {have(without)} no arbitrator"
     if len(arbitrators) > 1:
         each = [f"node {one}" for one in arbitrators]
         return f"the data nodes do not agree on an arbitrator: {listed(each)}"
     if lost := [row for row in rows if row["arb_connected"] != "Yes"]:
-        return f"{_of(lost)} {_have(lost)} lost the arbitrator, node {arbitrators[0]}"
+        return f"{_of(lost)} {have(lost)} lost the arbitrator, node {arbitrators[0]}"
     if len({row["arb_ticket"] for row in rows}) > 1:
         return f"the data nodes do not agree on the ticket of the arbitrator, node {arbitrators[0]}"
     if odd := [row for row in rows if row["arb_state"] not in ("ARBIT_RUN", *_ON_THE_WAY)]:
@@ -70,18 +80,5 @@ def _consequence(up: int) -> str:
     return "if the data nodes lose sight of each other, all of them may stop"
 
 
-def _why_none(ndbinfo: Ndbinfo) -> str:
-    """Say why there is none on purpose; empty: there should be one."""
-    try:
-        rows = ndbinfo.rows(_METHOD)
-    except MysqlError:  # not before 7.5
-        return ""
-    return next((_WHY_NONE[method] for row in rows if (method := str(row["config_value"])) in _WHY_NONE), "")
-
-
 def _of(rows: Sequence[Row]) -> str:
     return named([whole(row, "node_id") for row in rows])
-
-
-def _have(rows: Sequence[Row]) -> str:
-    return "have" if len(rows) > 1 else "has"

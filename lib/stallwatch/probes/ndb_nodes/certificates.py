@@ -29,6 +29,7 @@ def look(ndbinfo: Ndbinfo, now: float) -> Iterator[Reading]:
     end = f"expires in {say_duration(left)}" if left > 0 else f"has expired {say_duration(-left)} ago"
     yield Reading(
         "certificate", left, "s", f"the TLS certificate of {named(nodes)} ({rows[0]['name']}) {end}",
-        "nobody can set up a link in TLS with it then",
-        f"sign a new one with ndb_sign_keys, then restart {named(nodes)}, one at a time",
+        f"nobody can set up a link in TLS with it {'then' if left > 0 else 'any more'}",
+        f"sign a new one with ndb_sign_keys, then restart {named(nodes)}"
+        f"{', one at a time' if len(nodes) > 1 else ''}",
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""One look at all data nodes of a cluster."""
+"""One look at all data nodes of a cluster: who is there first, then one subject after the other."""
 
 from __future__ import annotations
 
@@ -9,188 +9,233 @@ from stallwatch.probes.ndb_nodes import (
     arbitrator,
     certificates,
     configuration,
+    counting,
+    groups,
+    management,
     overview,
-    presence,
     restarts,
+    telling,
     threads,
     transporters,
 )
-from stallwatch.probes.ndb_nodes import management as management_server
-from stallwatch.probes.ndb_nodes.groups import groups
-from stallwatch.probes.ndb_nodes.presence import Presence
-from stallwatch.probes.ndb_nodes.since import Since
-from stallwatch.probes.ndb_nodes.standing import Kind, restarts_under_way, standings
+from stallwatch.probes.ndb_nodes.clocks import Clocks
+from stallwatch.probes.ndb_nodes.management import NOT_ASKED
+from stallwatch.probes.ndb_nodes.presence import put_together, seen_stopping
+from stallwatch.probes.ndb_nodes.status import Judge, restarts_under_way
+from stallwatch.probes.ndb_nodes.subjects import Subjects
 from stallwatch.probes.ndbinfo import cluster as data_nodes
 from stallwatch.probes.ndbinfo.asking import ClusterDownError
-from stallwatch.probes.ndbinfo.intervals import Intervals, NoIntervalError
+from stallwatch.probes.ndbinfo.cluster import Cluster
 from stallwatch.probes.ndbinfo.numbers import whole
-from stallwatch.reading import Fault, ProbeError, Reading, State
-from stallwatch.sources.mysql import MissingTableError, NoAnswerError, UnreachableError
+from stallwatch.probes.ndbinfo.parameters import NO_OF_REPLICAS, configured
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
-    from stallwatch.probes.ndb_nodes.counting import Limits
     from stallwatch.probes.ndb_nodes.management import Management, Place
-    from stallwatch.probes.ndb_nodes.threads import Thread
+    from stallwatch.probes.ndb_nodes.presence import Presence
     from stallwatch.probes.ndbinfo.asking import Ndbinfo, Row
-    from stallwatch.probes.ndbinfo.cluster import Cluster
-    from stallwatch.probes.ndbinfo.intervals import Interval
     from stallwatch.reading import Finding
+    from stallwatch.units import Range
 
-_STOPPING, _COMPLETE = "stopping", "complete"
-_FEW, _ALL = 8, 100_000  # threads
+_LEFT_OUT = "left_out"
 
 
 class Asked(NamedTuple):
     """What the user asked for."""
 
-    overloads: Limits  # per minute
+    alerts: Callable[[str, float | None], bool]  # whether a threshold of that name alerts on that value
+    so_far: Callable[[Iterable[Finding]], None]  # is told what is known already
+    overloads: Range | None  # per minute; critical once it is confirmed
     management: Place | None = None  # None: the one that the SQL node has asked
-    sql_host: str = "127.0.0.1"
+    sql_host: str | None = None  # where the SQL node runs; None: here
     restarted: float = 600.0  # seconds in which a restart is told
+    starting_grace: float = 7200.0  # seconds
     arbitrator_grace: float = 300.0  # seconds
+    remembers: bool = True  # whether ``memory`` is there at the next run
     everything: bool = False
 
 
 def findings(ndbinfo: Ndbinfo, asked: Asked, memory: dict[str, Any]) -> Iterator[Finding]:
     """Judge the data nodes. Raises a ProbeError where nothing is known of them."""
-    since = Since(memory, time.time())
+    begun = time.monotonic()
     try:
         cluster = data_nodes.look(ndbinfo, memory)
-        yield from _Look(ndbinfo, asked, memory, since, cluster).findings()
     except ClusterDownError as error:
-        yield from _down(ndbinfo, asked, error)
+        yield from _down(ndbinfo, asked, memory, error)
+        return
+    subjects = Subjects(ndbinfo.deadline, (time.monotonic() - begun) / 2)  # it was two statements
+    uptimes = {node.id: node.uptime for node in cluster.nodes.values()}
+    now = time.time()  # it was when they told their uptime, whatever the rest takes
+    look = _Look(ndbinfo, asked, memory, subjects, Clocks(memory, now, uptimes))
+    told = False
+    try:
+        for finding in look.findings(cluster):
+            told = True
+            yield finding
+    except ClusterDownError as error:
+        yield from _down(ndbinfo, asked, memory, error, told=told)
 
 
-def _down(ndbinfo: Ndbinfo, asked: Asked, error: ClusterDownError) -> Iterator[Finding]:
-    """Tell of a cluster of which no data node is connected: what the management server sees says why."""
-    management = management_server.ask(ndbinfo, asked.management, asked.sql_host)
-    seen = {node.status for node in management.nodes.values()}
-    advice = error.advice
-    if "STARTED" in seen:
-        advice = f"look at the network between {ndbinfo.where} and the hosts of the data nodes"
-    elif "STARTING" in seen:
-        advice = "wait; ndb_N_out.log of each tells how far it is"
-    yield Fault(State.CRITICAL, error.what, management.says(), advice)
-    yield Reading("nodes_started", 0, "", "no data node is up")
-    if management.aside:
-        yield management.aside
+def _down(
+    ndbinfo: Ndbinfo, asked: Asked, memory: dict[str, Any], error: ClusterDownError, *, told: bool = False
+) -> Iterator[Finding]:
+    """Tell of a cluster of which no data node is connected: what the management server sees says why.
+
+    Numbers are not ``told`` again, if that has happened while it was looked at.
+    """
+    known = data_nodes.remembered(memory)
+    cluster = Cluster(ndbinfo.where, {}, tuple(sorted(known)), max(0, error.configured - len(known)))
+    seen = management.ask(ndbinfo, asked.management, asked.sql_host, cluster)
+    clocks = Clocks(memory, time.time(), {})
+    judge = Judge(seen, {}, clocks, asked.starting_grace, asked.remembers)
+    if seen.nodes:
+        cluster = cluster._replace(expected=tuple(sorted(seen.nodes)), unnamed=0)
+    presence = put_together(cluster, judge, memory, {})
+    yield from telling.cluster_down(presence, error)
+    if not told:
+        yield from telling.counts_of_none(presence)
 
 
 class _Look:
-    """What one look knows."""
+    """The subjects of one look."""
 
     def __init__(
-        self, ndbinfo: Ndbinfo, asked: Asked, memory: dict[str, Any], since: Since, cluster: Cluster
+        self, ndbinfo: Ndbinfo, asked: Asked, memory: dict[str, Any], subjects: Subjects, clocks: Clocks
     ) -> None:
-        self._ndbinfo, self._asked, self._memory, self._since = ndbinfo, asked, memory, since
-        self._cluster = cluster
-        self._lacking: list[str] = []  # tables that this version has not
-        self._failures: list[ProbeError] = []  # with one table
+        self._ndbinfo, self._asked, self._memory, self._clocks = ndbinfo, asked, memory, clocks
+        self._subjects = subjects
+        self._busiest: dict[int, threads.Busiest] = {}
+        self._counted: dict[str, counting.Counted] = {}
 
-    def findings(self) -> Iterator[Finding]:
-        """Put all subjects together."""
-        incomplete = bool(self._cluster.missing or self._cluster.not_started or self._cluster.unnamed)
-        management = management_server.NOT_ASKED
-        if incomplete:
-            management = management_server.ask(self._ndbinfo, self._asked.management, self._asked.sql_host)
-            self._cluster = _named_by(management, self._cluster)
-        members = self._have(lambda: self._ndbinfo.rows("SELECT * FROM ndbinfo.membership"), "membership")
-        there = self._presence(management, members or [])
-        up = there.those(Kind.UP)
-        table = busiest = None
-        if self._asked.everything:
-            busiest = self._busiest(_ALL)
-            table = overview.table(there, overview.versions(self._ndbinfo), busiest or [])
-        yield from presence.findings(there, self._since, table)
-        if management.aside:
-            yield management.aside
-        yield from restarts.look(self._cluster, up, self._asked.restarted, self._memory, time.time())
-        yield from configuration.look(self._cluster, self._since)
-        if members is not None:
-            yield from self._cluster.without_row({whole(row, "node_id") for row in members}, "membership")
-            yield from arbitrator.look(self._ndbinfo, members, up, self._since, self._asked.arbitrator_grace)
-        busiest = busiest or self._busiest(_FEW)
-        if busiest is not None:
-            yield from threads.use(self._cluster, busiest)
-        yield from self._counted(there)
-        yield from (
-            self._have(lambda: list(certificates.look(self._ndbinfo, time.time())), "certificates") or []
+    def findings(self, cluster: Cluster) -> Iterator[Finding]:
+        """Tell who is there, then of all subjects, the most important first."""
+        stopped = seen_stopping(self._memory)
+        at_first = put_together(cluster, self._judge(NOT_ASKED), dict(self._memory), {})
+        self._asked.so_far(list(telling.findings(at_first)))
+        presence, membership = self._presence(cluster)
+        yield from telling.findings(presence)
+        yield from restarts.look(presence, self._asked.restarted, stopped, self._memory, self._clocks.time)
+        yield from configuration.look(presence.cluster, self._clocks)
+        yield from self._arbitrator(presence, membership)
+        for subject in self._in_order():
+            yield from subject(presence)
+        if self._asked.remembers:
+            yield from counting.no_baseline(self._counted)
+        yield from self._subjects.told(everything=self._asked.everything)
+        self._memory[_LEFT_OUT] = self._subjects.left_out
+
+    def _in_order(self) -> list[Callable[[Presence], Iterator[Finding]]]:
+        """Give what else there is, the most important first, and before them what was left out last."""
+        each = {
+            "transporters": self._links,
+            "threadstat": self._faults,
+            "cpustat_20sec": self._threads,
+            "certificates": self._certificates,
+            "processes": self._table,
+        }
+        late = self._memory.get(_LEFT_OUT)
+        first = [name for name in each if isinstance(late, list) and name in late and name != "processes"]
+        return [each[name] for name in dict.fromkeys([*first, *each])]
+
+    def _presence(self, cluster: Cluster) -> tuple[Presence, list[Row] | None]:
+        """Ask all that there is to know of those that are not up, and who is in which node group."""
+        ndbinfo, have, seen, under_way = self._ndbinfo, self._subjects.have, NOT_ASKED, None
+        if cluster.missing or cluster.not_started or cluster.unnamed:
+            seen = management.ask(ndbinfo, self._asked.management, self._asked.sql_host, cluster)
+            cluster = _named_by(seen, cluster)
+            under_way = have("restart_info", lambda: restarts_under_way(ndbinfo), evidence=True)
+        membership = have("membership", lambda: ndbinfo.rows("SELECT * FROM ndbinfo.membership"))
+        groups_told = have("membership", lambda: groups.told(membership or []), asks=False) or {}
+        judge = self._judge(seen, under_way or {})
+        return put_together(cluster, judge, self._memory, groups_told, self._replicas), membership
+
+    def _judge(self, seen: Management, under_way: dict[int, Any] | None = None) -> Judge:
+        asked = self._asked
+        return Judge(seen, under_way or {}, self._clocks, asked.starting_grace, asked.remembers)
+
+    def _replicas(self) -> int:
+        found = self._subjects.have(
+            "config_values", lambda: configured(self._ndbinfo, NO_OF_REPLICAS), evidence=True
         )
-        yield from self._failures
-        if self._lacking and self._asked.everything:
-            names = ", ".join(dict.fromkeys(self._lacking))
-            yield Fault(State.OK, f"not looked at, as this version does not have it: ndbinfo.{names}")
+        return max((int(value) for value in (found or {}).values() if value.isdecimal()), default=0)
 
-    def _busiest(self, most: int) -> list[Thread] | None:
-        found: list[Thread] | None = self._have(lambda: threads.busiest(self._ndbinfo, most), "cpustat_20sec")
-        return found
+    def _arbitrator(self, presence: Presence, membership: list[Row] | None) -> Iterator[Finding]:
+        if membership is None:
+            return
+        have, ndbinfo = self._subjects.have, self._ndbinfo
+        grace = self._asked.arbitrator_grace
 
-    def _presence(self, management: Management, members: Sequence[Row]) -> Presence:
-        cluster, memory = self._cluster, self._memory
-        under_way = restarts_under_way(self._ndbinfo) if cluster.missing or cluster.not_started else {}
-        stand = standings(cluster, management, under_way, self._since)
-        placed = groups(self._ndbinfo, cluster, members, stand, memory)
-        kept = memory.get(_STOPPING)
-        stopping = {node for node, standing in stand.items() if standing.kind is Kind.STOPPING}
-        still = {node for node, standing in stand.items() if standing.kind is Kind.MISSING}
-        stopped = (still & set(kept) if isinstance(kept, list) else set()) | stopping
-        memory[_STOPPING] = sorted(stopped)
-        return Presence(cluster, stand, placed, management, frozenset(stopped))
+        def why_none() -> str | None:
+            return have("config_values", lambda: arbitrator.on_purpose(ndbinfo), evidence=True)
 
-    def _counted(self, there: Presence) -> Iterator[Finding]:
-        """Tell of all that is counted, as it was since the last look."""
-        counts: dict[int, dict[str, float]] = {node: {} for node in self._cluster.nodes}
-        expected = self._cluster.expected
-        for table, ask in (
-            ("transporters", lambda: transporters.counts(self._ndbinfo, expected)),
-            ("threadstat", lambda: threads.counts(self._ndbinfo)),
-        ):
-            if table == "transporters" and len(expected) < 2:  # noqa: PLR2004 - no links
-                continue
-            counted = self._have(ask, table)
-            if counted is None:
-                continue
-            yield from self._cluster.without_row(counted, table)
-            for node, numbers in counted.items():
-                counts.setdefault(node, {}).update(numbers)
-        intervals = self._intervals(counts)
-        limits = self._asked.overloads
-        yield from transporters.overloads(self._ndbinfo, expected, intervals, limits, self._since)
-        complete = len(there.those(Kind.UP)) == there.total
-        if complete and self._memory.get(_COMPLETE) and len(intervals) == there.total:  # none has restarted
-            yield from transporters.reconnects(intervals)
-        self._memory[_COMPLETE] = complete
-        yield from threads.major_faults(intervals)
+        def judged() -> list[Finding]:
+            answering = {whole(row, "node_id") for row in membership}
+            found = arbitrator.look(membership, presence.up, self._clocks, grace, why_none)
+            return [*presence.cluster.without_row(answering, "membership"), *found]
 
-    def _intervals(self, counts: dict[int, dict[str, float]]) -> dict[int, Interval]:
-        intervals = Intervals(self._memory, self._cluster, time.time())
-        found = {}
-        for node in self._cluster.started:
-            try:
-                found[node] = intervals.since(node, counts[node])
-            except NoIntervalError:
-                continue
-        return found
+        yield from have("membership", judged, asks=False) or ()
 
-    def _have(self, ask: Callable[[], Any], table: str) -> Any:
-        """Give what is asked; None if it cannot be had, which is told at the end."""
-        try:
-            return ask()
-        except MissingTableError:
-            self._lacking.append(table)
-        except (UnreachableError, NoAnswerError, ClusterDownError):
-            raise
-        except ProbeError as error:
-            self._failures.append(error)
-        return None
+    def _links(self, presence: Presence) -> Iterator[Finding]:
+        """Tell of the links between data nodes, which one alone does not have."""
+        nodes, memory = presence.cluster.expected, self._memory
+        if len(nodes) < 2:  # noqa: PLR2004
+            return
+        counts = self._subjects.have("transporters", lambda: transporters.counts(self._ndbinfo, nodes))
+        if counts is None:
+            return
+        yield from presence.cluster.without_row(counts, "transporters")
+        counted = counting.since_last_look("transporters", counts, presence.cluster, memory, self._clocks.now)
+        yield from transporters.overloads(counted.intervals, self._asked.overloads, memory)
+        if len(counted.intervals) == presence.total:  # none has restarted
+            yield from transporters.reconnects(counted.intervals)
+        self._counted["overloads"] = self._counted["reconnects"] = counted
+
+    def _faults(self, presence: Presence) -> Iterator[Finding]:
+        counts = self._subjects.have("threadstat", lambda: threads.faults(self._ndbinfo))
+        if counts is None:
+            return
+        yield from presence.cluster.without_row(counts, "threadstat")
+        counted = counting.since_last_look(
+            "threadstat", counts, presence.cluster, self._memory, self._clocks.now
+        )
+        yield from threads.major_faults(counted.intervals)
+        self._counted["page faults"] = counted
+
+    def _threads(self, presence: Presence) -> Iterator[Finding]:
+        found = self._subjects.have("cpustat_20sec", lambda: threads.busiest(self._ndbinfo))
+        if found is None:
+            return
+        self._busiest = found
+        yield from threads.without_samples(presence.cluster, found)
+        if not found:
+            return
+        worst, *_ = found.values()
+        thread = None
+        if self._asked.alerts(worst.name, worst.used):
+            thread = self._subjects.have(
+                "cpustat_20sec", lambda: threads.which(self._ndbinfo, worst.node), evidence=True
+            )
+        yield threads.use(worst, thread)
+
+    def _certificates(self, _: Presence) -> Iterator[Finding]:
+        now = self._clocks.now
+        yield from (
+            self._subjects.have("certificates", lambda: list(certificates.look(self._ndbinfo, now))) or ()
+        )
+
+    def _table(self, presence: Presence) -> Iterator[Finding]:
+        if self._asked.everything:
+            versions = self._subjects.have(
+                "processes", lambda: overview.versions(self._ndbinfo), evidence=True
+            )
+            yield overview.reading(presence, versions or {}, self._busiest)
 
 
-def _named_by(management: Management, cluster: Cluster) -> Cluster:
+def _named_by(seen: Management, cluster: Cluster) -> Cluster:
     """Take the ids of missing nodes from the management server, where ndbinfo does not tell them."""
-    if not cluster.unnamed or len(management.nodes) != cluster.configured:
+    if not cluster.unnamed or not seen.nodes:
         return cluster
-    return cluster._replace(expected=tuple(sorted(management.nodes)), unnamed=0)
+    return cluster._replace(expected=tuple(sorted(seen.nodes)), unnamed=0)

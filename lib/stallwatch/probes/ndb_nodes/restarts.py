@@ -4,88 +4,103 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from stallwatch.probes.ndbinfo.words import named
+from stallwatch.probes.ndbinfo.intervals import has_restarted
+from stallwatch.probes.ndbinfo.words import have, named
 from stallwatch.reading import Fault, Reading, State
 from stallwatch.units import is_number, say_duration
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator
     from typing import Any
 
-    from stallwatch.probes.ndbinfo.cluster import Cluster, Node
+    from stallwatch.probes.ndb_nodes.presence import Presence
+    from stallwatch.probes.ndbinfo.cluster import Node
     from stallwatch.reading import Finding
 
 _KEPT = "restarts"
 _WINDOW, _OFTEN = 3600.0, 3  # so many restarts within so many seconds are no accident
-_SLACK = 5.0  # seconds by which our clock and a node's may differ in what has passed
 
 
 class Start(NamedTuple):
-    """The last start of a node, and those before it that were seen."""
+    """The last start of a node, and those before it that were seen; times are those of ``Clocks.time``."""
 
-    uptime: float  # seconds, at the last look
-    at: float  # the last look, in seconds since the epoch
+    uptime: float  # seconds, when it was seen last
+    at: float  # when that was
     generation: int | None  # of its configuration
-    restarts: tuple[float, ...] = ()  # when, in seconds since the epoch, within the last hour
-    with_new_configuration: bool = False  # the last of them
+    restarts: tuple[float, ...] = ()  # when, within the last hour
+    is_change: bool = False  # the last of them: shut down in order, and back with a new configuration
 
 
 def look(
-    cluster: Cluster, up: Sequence[int], young: float, memory: dict[str, Any], now: float
+    presence: Presence, young: float, stopped: Collection[int], memory: dict[str, Any], now: float
 ) -> Iterator[Finding]:
-    """Tell of nodes ``up`` that have restarted within ``young`` seconds, and of any that does so repeatedly.
+    """Tell of nodes that have restarted within ``young`` seconds, and of any that does so repeatedly.
 
-    A restart that brought a new configuration was wanted: it is an aside.
+    ``stopped`` are those that were seen to be shut down in order before this look. One of them that has a
+    new configuration now is part of a rolling restart: an aside. What was seen of a node is kept while it is
+    away.
     """
     kept = memory.get(_KEPT)
     before = kept if isinstance(kept, dict) else {}
     starts = {
-        node.id: _start(node, _read(before.get(str(node.id))), now)
-        for node in sorted(cluster.nodes.values(), key=lambda node: node.uptime)
+        node: start
+        for node in presence.cluster.expected
+        if (start := _read(before.get(str(node)))) is not None
     }
+    for node in presence.cluster.nodes.values():
+        starts[node.id] = _start(node, starts.get(node.id), now, shut_down=node.id in stopped)
     memory[_KEPT] = {str(node): start._asdict() for node, start in starts.items()}
-    often = [node for node, start in starts.items() if len(start.restarts) >= _OFTEN]
-    last = {node: start for node, start in starts.items() if node in up}  # the youngest first
-    fresh = [node for node, start in last.items() if start.uptime < young and node not in often]
-    wanted = [node for node in fresh if starts[node].with_new_configuration]
-    for node in often:
-        times = f"{len(starts[node].restarts)} times within {say_duration(_WINDOW)}"
-        uptime = say_duration(starts[node].uptime)
-        yield Fault(
-            State.WARNING,
-            f"node {node} has restarted {times}, the last time {uptime} ago",
-            advice=f"it does not stay up: the end of its ndb_{node}_error.log says why",
-        )
-    if wanted:
-        has = "have" if len(wanted) > 1 else "has"
-        yield Fault(State.OK, f"{named(wanted)} {has} restarted with a new configuration")
-    yield from _youngest(last, [node for node in fresh if node not in wanted])
+    up = sorted((node for node in presence.up), key=lambda node: starts[node].uptime)
+    often = [node for node in up if len(starts[node].restarts) >= _OFTEN]
+    fresh = [node for node in up if starts[node].uptime < young and node not in often]
+    changed = [node for node in fresh if starts[node].is_change]
+    if often:
+        yield _unstable(often, starts)
+    if changed:
+        what = f"{named(changed)} {have(changed)} restarted in order, with a new configuration"
+        yield Fault(State.OK, what)
+    if unexplained := [node for node in fresh if node not in changed]:
+        yield _restarted(unexplained, starts)
+    if up:
+        uptime = starts[up[0]].uptime
+        what = f"the youngest, node {up[0]}, is up for {say_duration(uptime)}"
+        yield Reading("uptime", uptime, "s", what)
 
 
-def _youngest(starts: dict[int, Start], unexplained: list[int]) -> Iterator[Reading]:
-    if unexplained:
-        first, *others = unexplained
-        yield Reading(
-            "uptime", starts[first].uptime, "s",
-            f"node {first} has started {say_duration(starts[first].uptime)} ago"
-            + (f", and so {'have' if len(others) > 1 else 'has'} {named(others)}" if others else ""),
-            advice=f"unless somebody did that, see the end of ndb_{first}_error.log for what had ended it",
-        )  # fmt: skip
-    elif starts:
-        node, start = next(iter(starts.items()))
-        what = f"the youngest, node {node}, is up since {say_duration(start.uptime)}"
-        yield Reading("explained_uptime", start.uptime, "s", what, label="uptime")
+def _unstable(often: list[int], starts: dict[int, Start]) -> Fault:
+    first, *others = often
+    times = f"{len(starts[first].restarts)} times within {say_duration(_WINDOW)}"
+    uptime = say_duration(starts[first].uptime)
+    also = f", and so {have(others)} {named(others)}, or nearly" if others else ""
+    return Fault(
+        State.WARNING,
+        f"node {first} has restarted {times}, the last time {uptime} ago{also}",
+        advice=f"it does not stay up: the end of its ndb_{first}_error.log says why",
+    )
 
 
-def _start(node: Node, last: Start | None, now: float) -> Start:
+def _restarted(fresh: list[int], starts: dict[int, Start]) -> Fault:
+    first, *others = fresh
+    also = f", and so {have(others)} {named(others)}" if others else ""
+    return Fault(
+        State.WARNING,
+        f"node {first} has started {say_duration(starts[first].uptime)} ago{also}",
+        advice=f"unless somebody did that, see the end of ndb_{first}_error.log for what had ended it",
+    )
+
+
+def _start(node: Node, last: Start | None, now: float, *, shut_down: bool) -> Start:
+    """Continue what is known of a node that answers."""
     if last is None:
         return Start(node.uptime, now, node.config_generation)
     restarts = tuple(when for when in last.restarts if now - when < _WINDOW)
-    if node.uptime < last.uptime or node.uptime < now - last.at - _SLACK:
-        newer = (node.config_generation or 0) > (last.generation or 0)
-        return Start(node.uptime, now, node.config_generation, (*restarts, now - node.uptime), newer)
-    return Start(node.uptime, now, node.config_generation, restarts, last.with_new_configuration)
+    if not has_restarted(node.uptime, last.uptime, now - last.at):
+        return Start(node.uptime, now, node.config_generation, restarts, last.is_change)
+    newer = (node.config_generation or 0) > (last.generation or 0)
+    return Start(
+        node.uptime, now, node.config_generation, (*restarts, now - node.uptime), newer and shut_down
+    )
 
 
 def _read(kept: Any) -> Start | None:
@@ -96,7 +111,7 @@ def _read(kept: Any) -> Start | None:
             "at": at,
             "generation": int() | None as generation,
             "restarts": list(restarts),
-            "with_new_configuration": bool(wanted),
+            "is_change": bool(is_change),
         } if all(map(is_number, (uptime, at, *restarts))):
-            return Start(uptime, at, generation, tuple(restarts), wanted)
+            return Start(uptime, at, generation, tuple(restarts), is_change)
     return None

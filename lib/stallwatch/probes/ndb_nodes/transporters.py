@@ -6,65 +6,69 @@ or DISCONNECTED: no trouble.
 
 from __future__ import annotations
 
-from stallwatch.probes.ndb_nodes.counting import confirmed, rates
+from stallwatch.probes.ndb_nodes.counting import rates
 from stallwatch.probes.ndbinfo.numbers import number, whole
-from stallwatch.probes.ndbinfo.words import listed
 from stallwatch.reading import Reading
 from stallwatch.units import say_duration
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
 
-    from stallwatch.probes.ndb_nodes.counting import Limits
-    from stallwatch.probes.ndb_nodes.since import Since
     from stallwatch.probes.ndbinfo.asking import Ndbinfo, Row
     from stallwatch.probes.ndbinfo.intervals import Interval
+    from stallwatch.units import Range
 
-OVERLOADS, CONNECTS = "overloads", "connects"
+OVERLOADS, _CONNECTS, _LINKS = "overloads", "connects", "links"
 
-_COUNTS = """SELECT node_id, SUM(overload_count) AS overloads, SUM(connect_count) AS connects
+_COUNTS = """SELECT node_id, COUNT(*) AS links, SUM(connect_count) AS connects,
+ SUM(overload_count) AS overloads
  FROM ndbinfo.transporters WHERE remote_node_id IN ({nodes}) GROUP BY node_id"""
-_WORST = """SELECT remote_node_id, overload_count, remote_address FROM ndbinfo.transporters
- WHERE node_id = %s AND overload_count > 0 AND remote_node_id IN ({nodes})
- ORDER BY overload_count DESC LIMIT 3"""
-_ADVICE = (
-    "look at the processor and the network of the node that is slow to receive; "
-    "if they are idle, increase SendBufferMemory, and OverloadLimit with it (rolling restart)"
-)
+_IN_A_ROW = "overloads_in_a_row"
+_CONFIRMED = 2  # intervals in a row: the next one may be good
 
 
 def counts(ndbinfo: Ndbinfo, nodes: Sequence[int]) -> dict[int, dict[str, float]]:
     """Ask what each node has counted on its links to the other data nodes."""
-    return {whole(row, "node_id"): _counts(row) for row in ndbinfo.rows(_among(_COUNTS, nodes))}
+    rows = ndbinfo.rows(_COUNTS.format(nodes=", ".join(map(str, nodes))))
+    return {whole(row, "node_id"): _counts(row) for row in rows}
 
 
 def overloads(
-    ndbinfo: Ndbinfo,
-    nodes: Sequence[int],
-    intervals: Mapping[int, Interval],
-    limits: Limits,
-    since: Since,
+    intervals: Mapping[int, Interval], critical: Range | None, memory: dict[str, Any]
 ) -> Iterator[Reading]:
-    """Tell how often send buffers were found full beyond OverloadLimit, per minute."""
-    for worst in rates(intervals, OVERLOADS)[:1]:
+    """Tell how often send buffers were found full beyond OverloadLimit, per minute; not of links that broke.
+
+    It is ``critical`` from the second interval in a row on, which ``memory`` counts.
+    """
+    steady = {node: interval for node, interval in intervals.items() if _is_steady(interval)}
+    for worst in rates(steady, OVERLOADS)[:1]:
         what = "no link between data nodes was overloaded"
-        why = ""
         if worst.times:
-            what = (
-                f"links of node {worst.node} to other data nodes were overloaded {_times(int(worst.times))}"
-            )
-            rows = ndbinfo.rows(_among(_WORST, nodes), worst.node)
-            why = f"of all since they are connected, {listed([_told(row) for row in rows])}" if rows else ""
+            what = f"links of node {worst.node} to data nodes were overloaded {_times(int(worst.times))}"
+        suspect = bool(critical and critical.alerts(worst.per_minute))
+        in_a_row = _in_a_row(memory, suspect=suspect, again=worst.again)
+        sure = not suspect or in_a_row >= _CONFIRMED
         yield Reading(
-            confirmed(OVERLOADS, worst.per_minute, limits, since), worst.per_minute, "",
-            f"{what} within {say_duration(worst.seconds)}", why, _ADVICE, label=OVERLOADS,
+            OVERLOADS if sure else f"doubtful_{OVERLOADS}", worst.per_minute, "",
+            f"{what} within {say_duration(worst.seconds)}",
+            advice=(
+                "look at the processor and the network of nodes that are slow to receive (overload_count in "
+                "ndbinfo.transporters tells which); if they are idle, increase SendBufferMemory, and "
+                "OverloadLimit with it (rolling restart)"
+            ),
+            label=OVERLOADS,
         )  # fmt: skip
 
 
 def reconnects(intervals: Mapping[int, Interval]) -> Iterator[Reading]:
     """Tell how often links were connected anew. Only where no node has ended: that breaks its links, too."""
-    changed = {node: interval.counts.get(CONNECTS, 0.0) for node, interval in intervals.items()}
+    changed = {
+        node: interval.counts[_CONNECTS]
+        for node, interval in intervals.items()
+        if _CONNECTS in interval.counts
+    }
     if not changed:
         return
     of_all, worst = sum(changed.values()), max(changed, key=lambda node: changed[node])
@@ -79,16 +83,23 @@ def reconnects(intervals: Mapping[int, Interval]) -> Iterator[Reading]:
     yield Reading("reconnects", of_all, "", what, advice=advice)
 
 
-def _among(sql: str, nodes: Sequence[int]) -> str:
-    return sql.format(nodes=", ".join(map(str, nodes)))
+def _is_steady(interval: Interval) -> bool:
+    """Whether all links of a node have gone on counting: the others hide what these have counted."""
+    return interval.counts.get(_CONNECTS) == 0 and interval.counts.get(_LINKS) == 0
+
+
+def _in_a_row(memory: dict[str, Any], *, suspect: bool, again: bool) -> int:
+    """Count intervals in a row that would be critical; one that is judged again is counted already."""
+    kept = memory.get(_IN_A_ROW)
+    count = kept if type(kept) is int and kept > 0 else 0
+    if not again:
+        count = count + 1 if suspect else 0
+    memory[_IN_A_ROW] = count
+    return count
 
 
 def _counts(row: Row) -> dict[str, float]:
-    return {OVERLOADS: number(row, "overloads"), CONNECTS: number(row, "connects")}
-
-
-def _told(row: Row) -> str:
-    return f"{row['overload_count']} to node {row['remote_node_id']} ({row['remote_address']})"
+    return {name: number(row, name) for name in (OVERLOADS, _CONNECTS, _LINKS)}
 
 
 def _times(count: int) -> str:
