@@ -104,8 +104,8 @@ def test_a_missing_node_is_critical(look, ndb):
     assert status == 2
     assert first_line(text) == (
         "NDB_NODES CRITICAL - node 4 is missing: node group 0 has only node 3 left: the management server "
-        "mgm1:1186 says that node 4 is not connected: the end of ndb_4_out.log says what ended it; then "
-        "start it: ndbmtd --ndb-nodeid=4"
+        "mgm1:1186 says that node 4 is not connected: is its process there? If not, the end of ndb_4_out.log "
+        "says what ended it; then start it: ndbmtd --ndb-nodeid=4"
     )
     assert "nodes_started=1 nodes_missing=1;;0 nodes_starting=0;0 groups_without_redundancy=1" in text
 
@@ -123,7 +123,10 @@ def test_a_management_server_that_is_not_there_costs_an_aside_only(look, ndb):
     ndb.seen = None
     status, text = look()
     assert status == 2
-    assert "node 4 is missing: node group 0 has only node 3 left: the end of" in first_line(text)
+    assert (
+        "node 4 is missing: node group 0 has only node 3 left: is its process there? If not, the end of"
+        in first_line(text)
+    )
     assert "\n[OK] the management server mgm1:1186 cannot be asked: Connection refused" in text
 
 
@@ -206,8 +209,8 @@ def test_no_data_node_is_critical(look, ndb):
     assert status == 2
     assert first_line(text) == (
         "NDB_NODES CRITICAL - cluster down: none of 2 data nodes is connected to sql1:3306: the management "
-        "server mgm1:1186 says that nodes 3 and 4 are not connected: the end of ndb_N_out.log says what "
-        "ended them; then start them: ndbmtd --ndb-nodeid=N"
+        "server mgm1:1186 says that nodes 3 and 4 are not connected: are their processes there? If not, the "
+        "end of ndb_N_out.log says what ended them; then start them: ndbmtd --ndb-nodeid=N"
     )
     assert perfdata(text) == {
         "nodes_started": "0", "nodes_missing": "2;;0", "nodes_starting": "0;0",
@@ -382,8 +385,9 @@ def test_several_nodes_need_several_things(look_at):
     _, text = look(after=400)
     assert "nodes 4, 6 and 8 are missing (node 8 shut down in order): node groups" in first_line(text)
     assert (
-        'node 4: it waits for the order to start: ndb_mgm -e "4 start"; node 6: the end of ndb_6_out.log '
-        "says what ended it; then start it: ndbmtd --ndb-nodeid=6; node 8: unless somebody is at it, start it"
+        'node 4: it waits for the order to start: ndb_mgm -e "4 start"; node 6: is its process there? If not, '
+        "the end of ndb_6_out.log says what ended it; then start it: ndbmtd --ndb-nodeid=6; node 8: unless "
+        "somebody is at it, start it"
     ) in first_line(text)
 
 
@@ -409,7 +413,10 @@ def test_that_of_another_cluster_is_not_believed(look, ndb):
     ndb.seen = {node: NodeStatus("STARTED", 0) for node in range(1, 9)} | {4: NodeStatus("STARTING", 2)}
     status, text = look()
     assert status == 2
-    assert "node 4 is missing: node group 0 has only node 3 left: the end of" in first_line(text)
+    assert (
+        "node 4 is missing: node group 0 has only node 3 left: is its process there? If not, the end of"
+        in first_line(text)
+    )
     assert "[OK] the management server mgm1:1186 is not believed: it has 8 data nodes, nodes 1, 2" in text
 
 
@@ -599,14 +606,22 @@ def test_a_node_that_was_taken_out_of_the_configuration_is_not_missed(look_at):
 # restarts
 
 
+def test_a_missing_node_is_named_although_the_user_bears_with_one(look, ndb):
+    look()
+    ndb.end(4)
+    status, text = look("-c", "1")
+    assert status == 0
+    assert "[OK] node 4 is missing: node group 0 has only node 3 left" in text
+
+
 def test_a_restart_is_a_warning_for_a_while(look, ndb):
     look()
     ndb.restart(4)
     status, text = look()
     assert status == 1
     assert first_line(text) == (
-        "NDB_NODES WARNING - node 4 has started 1 min 20 s ago: unless somebody did that, see the end of "
-        "ndb_4_error.log for what had ended it"
+        "NDB_NODES WARNING - node 4 has started 1 min 20 s ago: unless somebody did that, see in "
+        "ndb_4_out.log what had ended it"
     )
     assert look(after=500)[0] == 1
     assert look()[0] == 0
@@ -631,7 +646,7 @@ def test_a_rolling_restart_that_was_seen_is_an_aside(look, ndb):
         status, text = look()
         assert status == 1  # node 3, of which nobody has seen it
         assert "node 3 has started" in first_line(text)
-        assert "\n[OK] node 4 has restarted in order, with a new configuration" in text
+        assert "\n[OK] node 4 has been restarted in order" in text
         assert "uptime=" in text
     ndb.restart(4)
     assert "node 4 has started 1 min 20 s ago, and so has node 3" in look()[1]

@@ -77,7 +77,8 @@ def _never_seen(_: Presence, nodes: Sequence[int]) -> str:
 
 
 def _has_ended(_: Presence, nodes: Sequence[int]) -> str:
-    return f"the end of {_log(nodes)} says what ended {_it(nodes)}; then {_start(nodes)}"
+    ask = "are their processes there?" if len(nodes) > 1 else "is its process there?"
+    return f"{ask} If not, the end of {_log(nodes)} says what ended {_it(nodes)}; then {_start(nodes)}"
 
 
 def _log(nodes: Sequence[int]) -> str:

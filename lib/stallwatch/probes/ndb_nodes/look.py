@@ -114,14 +114,16 @@ class _Look:
         """Tell who is there, then of all subjects, the most important first."""
         stopped = seen_stopping(self._memory)
         at_first = put_together(cluster, self._judge(NOT_ASKED), dict(self._memory), {})
-        self._asked.so_far(list(telling.findings(at_first)))
+        self._asked.so_far(list(telling.findings(at_first, self._asked.alerts)))
         presence, membership = self._presence(cluster)
-        yield from telling.findings(presence)
-        yield from restarts.look(presence, self._asked.restarted, stopped, self._memory, self._clocks.time)
+        yield from telling.findings(presence, self._asked.alerts)
+        clock = self._clocks.time
+        restarted = list(restarts.look(presence, self._asked.restarted, stopped, self._memory, clock))
         yield from configuration.look(presence.cluster, self._clocks)
         yield from self._arbitrator(presence, membership)
         for subject in self._in_order():
             yield from subject(presence)
+        yield from restarted  # of what is a problem as well, the one that may heal itself comes last
         if self._asked.remembers:
             yield from counting.no_baseline(self._counted)
         yield from self._subjects.told(everything=self._asked.everything)

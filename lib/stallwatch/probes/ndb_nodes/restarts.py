@@ -27,9 +27,8 @@ class Start(NamedTuple):
 
     uptime: float  # seconds, when it was seen last
     at: float  # when that was
-    generation: int | None  # of its configuration
     restarts: tuple[float, ...] = ()  # when, within the last hour
-    is_change: bool = False  # the last of them: shut down in order, and back with a new configuration
+    in_order: bool = False  # whether it was seen to be shut down in order before the last of them
 
 
 def look(
@@ -37,9 +36,8 @@ def look(
 ) -> Iterator[Finding]:
     """Tell of nodes that have restarted within ``young`` seconds, and of any that does so repeatedly.
 
-    ``stopped`` are those that were seen to be shut down in order before this look. One of them that has a
-    new configuration now is part of a rolling restart: an aside. What was seen of a node is kept while it is
-    away.
+    ``stopped`` are those that were seen to be shut down in order before this look: that they are back is an
+    aside. What was seen of a node is kept while it is away.
     """
     kept = memory.get(_KEPT)
     before = kept if isinstance(kept, dict) else {}
@@ -54,13 +52,12 @@ def look(
     up = sorted((node for node in presence.up), key=lambda node: starts[node].uptime)
     often = [node for node in up if len(starts[node].restarts) >= _OFTEN]
     fresh = [node for node in up if starts[node].uptime < young and node not in often]
-    changed = [node for node in fresh if starts[node].is_change]
+    in_order = [node for node in fresh if starts[node].in_order]
     if often:
         yield _unstable(often, starts)
-    if changed:
-        what = f"{named(changed)} {have(changed)} restarted in order, with a new configuration"
-        yield Fault(State.OK, what)
-    if unexplained := [node for node in fresh if node not in changed]:
+    if in_order:
+        yield Fault(State.OK, f"{named(in_order)} {have(in_order)} been restarted in order")
+    if unexplained := [node for node in fresh if node not in in_order]:
         yield _restarted(unexplained, starts)
     if up:
         uptime = starts[up[0]].uptime
@@ -76,7 +73,7 @@ def _unstable(often: list[int], starts: dict[int, Start]) -> Fault:
     return Fault(
         State.WARNING,
         f"node {first} has restarted {times}, the last time {uptime} ago{also}",
-        advice=f"it does not stay up: the end of its ndb_{first}_error.log says why",
+        advice=f"it does not stay up: ndb_{first}_out.log on its host says why",
     )
 
 
@@ -86,21 +83,18 @@ def _restarted(fresh: list[int], starts: dict[int, Start]) -> Fault:
     return Fault(
         State.WARNING,
         f"node {first} has started {say_duration(starts[first].uptime)} ago{also}",
-        advice=f"unless somebody did that, see the end of ndb_{first}_error.log for what had ended it",
+        advice=f"unless somebody did that, see in ndb_{first}_out.log what had ended it",
     )
 
 
 def _start(node: Node, last: Start | None, now: float, *, shut_down: bool) -> Start:
     """Continue what is known of a node that answers."""
     if last is None:
-        return Start(node.uptime, now, node.config_generation)
+        return Start(node.uptime, now)
     restarts = tuple(when for when in last.restarts if now - when < _WINDOW)
     if not has_restarted(node.uptime, last.uptime, now - last.at):
-        return Start(node.uptime, now, node.config_generation, restarts, last.is_change)
-    newer = (node.config_generation or 0) > (last.generation or 0)
-    return Start(
-        node.uptime, now, node.config_generation, (*restarts, now - node.uptime), newer and shut_down
-    )
+        return Start(node.uptime, now, restarts, last.in_order)
+    return Start(node.uptime, now, (*restarts, now - node.uptime), shut_down)
 
 
 def _read(kept: Any) -> Start | None:
@@ -109,9 +103,8 @@ def _read(kept: Any) -> Start | None:
         case {
             "uptime": uptime,
             "at": at,
-            "generation": int() | None as generation,
             "restarts": list(restarts),
-            "is_change": bool(is_change),
+            "in_order": bool(in_order),
         } if all(map(is_number, (uptime, at, *restarts))):
-            return Start(uptime, at, generation, tuple(restarts), is_change)
+            return Start(uptime, at, tuple(restarts), in_order)
     return None

@@ -10,7 +10,7 @@ from stallwatch.units import say_duration
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from stallwatch.probes.ndb_nodes.groups import Group
     from stallwatch.probes.ndb_nodes.presence import Presence
@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 _A_WHILE = 60.0  # seconds from which on it is told how long something lasts
 
 
-def findings(presence: Presence) -> Iterator[Finding]:
-    """Tell it; the summary first."""
+def findings(presence: Presence, alerts: Callable[[str, float | None], bool]) -> Iterator[Finding]:
+    """Tell it; the summary first. Nodes that are missing are named although no threshold ``alerts`` on it."""
     yield Reading("nodes_started", len(presence.up), "", _summary(presence))
     yield from _lost_groups(presence)
-    yield _missing(presence)
+    yield (missing := _missing(presence))
+    if missing.value and not alerts(missing.name, missing.value):
+        yield Fault(State.OK, missing.what)
     yield _starting(presence)
     if stopping := presence.those(Status.STOPPING):
         what = f"{named(stopping)} {are(stopping)} being shut down in order{_meaning(presence, stopping)}"
