@@ -51,6 +51,7 @@ bench: $(VENV)/ready
 	$(VENV)/bin/python tests/bench/ndb_log.py
 	$(VENV)/bin/python tests/bench/jmx.py
 	$(VENV)/bin/python tests/bench/replication.py
+	$(VENV)/bin/python tests/bench/ndb.py
 
 # A private virtual environment and a link to each plugin. Byte-compiled, because the user nagios may not write
 # there; without pip and setuptools, whose .pth file would cost every check. DESTDIR must not be seen in it.

@@ -3,6 +3,7 @@
 A process begins with the peak memory of the one that starts it. So commands are started by a small one.
 """
 
+import statistics
 import subprocess
 import sys
 from typing import NamedTuple
@@ -48,3 +49,14 @@ class Starter:
         print(repr([output, given, *map(str, command)]), file=self.process.stdin, flush=True)
         status, *numbers = self.process.stdout.readline().split()
         return Cost(int(status), *map(float, numbers))
+
+
+def cost_line(name, costs, first):
+    """A line: medians, and how many times as much as the first."""
+    _, *medians = map(statistics.median, zip(*costs, strict=True))
+    line = "  {:33} {:6.3f} s processor {:6.3f} s {:6.1f} MiB".format(name, *medians)
+    if costs is not first:
+        pairs = list(zip(first, costs, strict=True))
+        times = [statistics.median(b[kind] / a[kind] for a, b in pairs) for kind in (1, 2, 3)]
+        line += "   {:4.2f} {:4.2f} {:4.2f} times as much".format(*times)
+    return line + "".join({f"   exit status {one.status}" for one in costs if one.status})

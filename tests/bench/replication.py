@@ -8,16 +8,14 @@ import compileall
 import contextlib
 import os
 import re
-import shutil
-import statistics
-import subprocess
 import sys
 import tempfile
 import textwrap
 import time
 from pathlib import Path
 
-from measured import Starter
+from measured import Starter, cost_line
+from peers import peers
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "live"))
@@ -40,36 +38,6 @@ PEERS = {  # what is in use, and Debian's packages of it
 WARNING, CRITICAL = 60, 600  # as ours are by default
 NAMES = {"mariadb": "MariaDB", "mysql": "MySQL"}
 STATES = ("OK", "WARNING", "CRITICAL", "UNKNOWN")
-
-
-def found(name, *packages):
-    """The path of a peer; raises Missing."""
-    if not shutil.which("dpkg"):
-        raise software.Missing(f"{name} is measured as Debian has it")
-    if subprocess.run(["dpkg", "--status", *packages], capture_output=True, check=False).returncode:
-        software.run(name, software.INSTALL, *packages)
-    return software.program(name, packages[0])
-
-
-def peers():
-    """Those that can be had, by name: their paths."""
-    os.environ["PATH"] += ":/usr/lib/nagios/plugins"
-    paths = {}
-    for name, packages in PEERS.items():
-        try:
-            paths[name] = found(name, *packages)
-        except software.Missing as missing:
-            print(f"left out: {missing}")
-    packages = sorted({package for name in paths for package in PEERS[name]})
-    if packages:
-        shown = subprocess.run(
-            ["dpkg-query", "-W", "-f", "${Package} ${Version}, ", *packages],
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        print(f"beside {shown.rstrip(', ')}")
-    return paths
 
 
 class Bench:
@@ -114,7 +82,7 @@ class Bench:
         print(f"\n{self.version}, healthy, medians of {ROUNDS}")
         first, *_ = costs.values()
         for name, each in costs.items():
-            print(_cost(name, each, first))
+            print(cost_line(name, each, first))
 
     def ask(self, situation, server=None):
         """Note what each says now."""
@@ -167,21 +135,10 @@ class Bench:
                 print(textwrap.fill(line, 150, initial_indent="    ", subsequent_indent=" " * (width + 16)))
 
 
-def _cost(name, costs, first):
-    """A line: medians, and how many times as much as the first."""
-    _, *medians = map(statistics.median, zip(*costs, strict=True))
-    line = "  {:33} {:6.3f} s processor {:6.3f} s {:6.1f} MiB".format(name, *medians)
-    if costs is not first:
-        pairs = list(zip(first, costs, strict=True))
-        times = [statistics.median(b[kind] / a[kind] for a, b in pairs) for kind in (1, 2, 3)]
-        line += "   {:4.2f} {:4.2f} {:4.2f} times as much".format(*times)
-    return line + "".join({f"   exit status {one.status}" for one in costs if one.status})
-
-
 def main():
     """Print all tables."""
     compileall.compile_dir(ROOT / "lib", quiet=1)  # as it is installed
-    paths = peers()
+    paths = peers(PEERS)
     for kind in KINDS:
         with contextlib.ExitStack() as running:
             folder = running.enter_context(tempfile.TemporaryDirectory(prefix="bench-"))

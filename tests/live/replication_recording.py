@@ -5,29 +5,18 @@
 
 import argparse
 import concurrent.futures
-import json
 import os
 import re
-import runpy
 import subprocess
 import sys
 import tempfile
-import time
-from pathlib import Path
-from unittest import mock
 
+from mysql_recording import RECORDED, Recording
 from replication_pair import KINDS, Pair
 from replication_stories import ONLY_MARIADB, STORIES, without_gtid
 from stallwatch.sources import mysql
-from stallwatch.sources.mysql.server import Server
 
-ROOT = Path(__file__).parents[2]
-sys.path.append(str(ROOT / "tests" / "recorded"))
-
-from recorded_mysql import statement  # noqa: E402 - it is there
-
-SERVERS = ROOT / "tests" / "recorded" / "replication" / "servers"
-PLUGIN = runpy.run_path(str(ROOT / "plugins" / "check_replication_lag"))
+SERVERS = RECORDED / "replication" / "servers"
 AT_ONCE = 3  # pairs
 HOST, PORT = "127.0.0.1", 3306
 READ_OF_STATUS = r"^(?:Log sequence number|Last checkpoint at) .*$"
@@ -69,117 +58,32 @@ class Names:
         return "db2" if value == os.uname().nodename else value
 
 
-class Recording:
+class ReplicationRecording(Recording):
     """Runs the plugin on the servers of a pair, and notes what they answer."""
 
     def __init__(self, pair, folder):
+        super().__init__(folder)
         self.pair = pair
-        self.folder = folder
         self.names = None
-        self.began = 0.0
-        self.statements = {}  # (text, columns) -> number
-        self.runs = []
 
     def __call__(self, *options, of="db2", account=None):
         """One run more."""
         account = account or self.pair.monitor
-        options = ["-H", of, "-u", account.user, *options]
         self.names = Names(self.pair)
-        self.runs.append({"options": options, "began": time.time(), "log_ins": []})
-        self.began = time.monotonic()
-        environment = {"STALLWATCH_MYSQL_PASSWORD": account.password, "HOME": self.folder}
-        with mock.patch.object(mysql, "connect", self.connect), mock.patch.dict(os.environ, environment):
-            status, text = PLUGIN["check"].run(PLUGIN["findings"], [*options, "--state-dir", self.folder])
-        print(f"{text}\nexit status {status}\n", flush=True)  # noqa: T201
-        if "internal error" in text:
-            raise RuntimeError("that is worth no recording")
+        self.run("check_replication_lag", ["-H", of, "-u", account.user, *options], account.password)
 
-    def connect(self, target, deadline, trace):
-        """As ``mysql.connect``, of a server by its name here."""
+    def real(self, target):
+        """A server by its name here."""
         socket = self.names.servers[target.host].socket
-        real = mysql.Target(socket=socket, user=target.user, password=target.password)
-        return self.log_in(target.where, lambda: Server(real, deadline, trace))
+        return mysql.Target(socket=socket, user=target.user, password=target.password)
 
-    def log_in(self, where, new):
-        """Log in by ``new``, and note it."""
-        begun = time.monotonic()
-        server = new()
-        log_in = {"where": where, "flavour": server.flavour, "account": server._account, **self.spent(begun)}
-        log_in["answers"] = []
-        self.runs[-1]["log_ins"].append(log_in)
-        return RecordingServer(self, server, log_in)
+    def row(self, row):
+        """What is to be kept of a row."""
+        return self.names.row(row)
 
-    def spent(self, begun):
-        """When something began and how long it took, as it is recorded."""
-        return {"at": round(begun - self.began, 6), "took": round(time.monotonic() - begun, 6)}
-
-    def number(self, sql, columns=()):
-        """The number of a statement whose answer has these columns."""
-        return self.statements.setdefault((sql, tuple(columns)), len(self.statements))
-
-    def text(self):
-        """The recording as JSON, a line for each answer."""
-        statements = [{"sql": sql, "columns": columns} for sql, columns in self.statements]
-        runs = [_nested(run, "log_ins", map(_log_in, run["log_ins"])) for run in self.runs]
-        of_statements = ",\n".join(map(json.dumps, statements))
-        of_runs = ",\n".join(runs)
-        return f'{{\n"statements": [\n{of_statements}\n],\n"runs": [\n{of_runs}\n]\n}}\n'
-
-
-def _log_in(log_in):
-    answers = (json.dumps(answer, separators=(",", ":")) for answer in log_in["answers"])
-    return _nested(log_in, "answers", answers)
-
-
-def _nested(of, name, parts):
-    """An object as JSON, with a line for each of what it has under that name."""
-    others = json.dumps({other: value for other, value in of.items() if other != name})
-    lines = ",\n".join(parts)
-    return f'{others[:-1]}, "{name}": [\n{lines}\n]}}'
-
-
-class RecordingServer:
-    """A server as it is, whose answers are noted."""
-
-    local = False  # this host is not recorded
-
-    def __init__(self, recording, server, log_in):
-        self._recording = recording
-        self._server = server
-        self._log_in = log_in
-        self.where = log_in["where"]
-        self.flavour = server.flavour
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self._server.close()
-
-    def close(self):
-        """As the server's."""
-        self._server.close()
-
-    def again(self):
-        """As the server's."""
-        return self._recording.log_in(self.where, self._server.again)
-
-    def rows(self, sql, *arguments, within=None):
-        """As the server's."""
-        recording, begun, asked = self._recording, time.monotonic(), statement(sql, *arguments)
-        try:
-            rows = self._server.rows(sql, *arguments, within=within)
-        except mysql.MysqlError as error:
-            number, said = error.__context__.args  # what the server itself said
-            self._note(recording.number(asked), begun, error=[number, recording.names.value(said)])
-            raise
-        noted = list(map(recording.names.row, rows))
-        number = recording.number(asked, *noted[:1])
-        self._note(number, begun, rows=[list(row.values()) for row in noted])
-        return rows
-
-    def _note(self, number, begun, **answer):
-        self._log_in["answers"].append({"statement": number, **self._recording.spent(begun), **answer})
+    def value(self, value):
+        """What is to be kept of a value."""
+        return self.names.value(value)
 
 
 def record(kind, story, folder):
@@ -187,7 +91,7 @@ def record(kind, story, folder):
     state = os.path.join(folder, "state")
     os.mkdir(state, 0o700)
     with Pair(os.path.join(folder, "pair"), kind, gtid=story is not without_gtid) as pair:
-        recording = Recording(pair, state)
+        recording = ReplicationRecording(pair, state)
         story(pair, recording)
         name, version, _ = recording.runs[0]["log_ins"][0]["flavour"]
     file = f"{name.lower()}-{version[0]}.{version[1]}-{story.__name__.replace('_', '-')}.json"

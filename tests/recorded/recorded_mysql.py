@@ -1,11 +1,16 @@
-"""MySQL and MariaDB servers as they were recorded: they answer as sources.mysql does, at their pace."""
+"""MySQL and MariaDB servers as they were recorded: they answer as sources.mysql does, at their pace.
+
+So does the management server of an NDB Cluster.
+"""
 
 import json
 
 import pymysql
+from stallwatch.reading import ProbeError
 from stallwatch.sources.mysql import Flavour, no_answer
+from stallwatch.sources.ndb_mgm import NodeStatus
 
-HOW = "record the servers anew: tests/recorded/replication/servers/README.md tells how"
+HOW = "record the servers anew: README.md beside the recording tells how"
 
 
 class NotRecordedError(Exception):
@@ -37,12 +42,29 @@ class RecordedRun:
     """
 
     def __init__(self, recorded, statements):
+        self.plugin = recorded["plugin"]
         self.options = recorded["options"]
         self.began = recorded["began"]
         self.clock = Clock(self.began)
         self.surprises = []
         self._log_ins = recorded["log_ins"]
+        self._management = recorded.get("management", [])
         self._statements = statements
+
+    def data_nodes(self, *_):
+        """As ``ndb_mgm.data_nodes``: what the management server of an NDB Cluster answered."""
+        if not self._management:
+            raise self.surprise("the management server was not asked so often when it was recorded")
+        answer = self._management.pop(0)
+        self.come(answer)
+        if "error" in answer:
+            raise ProbeError(*answer["error"])
+        return {int(node): NodeStatus(*status) for node, status in answer["nodes"].items()}
+
+    def come(self, answer):
+        """Let time go by until the answer is there."""
+        self.clock.reach(self.began + answer["at"])
+        self.clock.sleep(answer["took"])
 
     def connect(self, target, *_):
         """As ``mysql.connect``: log-ins at one server come in the order of then."""
@@ -78,12 +100,7 @@ class RecordedServer:
         for answer in recorded["answers"]:
             sql, columns = statements[answer["statement"]].values()
             self._answers.setdefault(sql, []).append((columns, answer))
-        self._come(recorded)
-
-    def _come(self, answer):
-        """Let time go by until the answer is there."""
-        self._run.clock.reach(self._run.began + answer["at"])
-        self._run.clock.sleep(answer["took"])
+        run.come(recorded)
 
     def __enter__(self):
         return self
@@ -105,7 +122,7 @@ class RecordedServer:
             times = "" if answers is None else "so often "
             raise self._run.surprise(f"{self.where} was not asked {times}when it was recorded: {sql}")
         columns, answer = answers.pop(0)
-        self._come(answer)
+        self._run.come(answer)
         if "error" in answer:
             raise self._error(sql, answer)
         return [dict(zip(columns, row, strict=True)) for row in answer["rows"]]

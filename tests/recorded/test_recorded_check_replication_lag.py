@@ -4,50 +4,20 @@
 """
 
 import os
-import runpy
-import time
 from pathlib import Path
 
+import mysql_replay
 import pytest
 import recorded_mysql
-from stallwatch.sources import mysql
 
 SERVERS = Path(__file__).parent / "replication" / "servers"
-PLUGIN = runpy.run_path(str(Path(__file__).parents[2] / "plugins" / "check_replication_lag"))
 NAMES = sorted(path.stem for path in SERVERS.glob("*.json"))
 
 
-@pytest.fixture
-def said(monkeypatch, tmp_path):
-    """The plugin's whole output about a recording, of each run that is in it, and the exit status."""
-
-    monkeypatch.setenv("HOME", str(tmp_path))  # whoever runs this may have a ~/.my.cnf
-
-    def run(one):
-        monkeypatch.setattr(mysql, "connect", one.connect)
-        for name, stand_in in (("time", one.clock), ("monotonic", one.clock), ("sleep", one.clock.sleep)):
-            monkeypatch.setattr(time, name, stand_in)
-        options = [*one.options, "--state-dir", str(tmp_path)]
-        status, text = PLUGIN["check"].run(PLUGIN["findings"], options)
-        for surprise in one.surprises:
-            raise surprise
-        assert "internal error" not in text
-        return f"{text}\nexit status {status}\n"
-
-    def said(name):
-        runs = recorded_mysql.load(SERVERS / f"{name}.json")
-        texts = [run(one) for one in runs]
-        for number, (one, before) in enumerate(zip(runs[1:], runs, strict=False), start=1):
-            texts[number] = f"\n{one.began - before.began:.0f} s later\n{texts[number]}"
-        return "".join(texts)
-
-    return said
-
-
 @pytest.mark.parametrize("name", NAMES)
-def test_a_recorded_replica_is_told_as_expected(name, said):
+def test_a_recorded_replica_is_told_as_expected(name, monkeypatch, tmp_path):
     expected = SERVERS / "expected" / f"{name}.txt"
-    text = said(name)
+    text = mysql_replay.said(SERVERS / f"{name}.json", tmp_path, monkeypatch)
     if "STALLWATCH_RECORD" in os.environ:
         expected.write_text(text)
     assert text == expected.read_text()

@@ -385,9 +385,9 @@ def test_several_nodes_need_several_things(look_at):
     _, text = look(after=400)
     assert "nodes 4, 6 and 8 are missing (node 8 shut down in order): node groups" in first_line(text)
     assert (
-        'node 4: it waits for the order to start: ndb_mgm -e "4 start"; node 6: is its process there? If not, '
-        "the end of ndb_6_out.log says what ended it; then start it: ndbmtd --ndb-nodeid=6; node 8: unless "
-        "somebody is at it, start it"
+        'node 4: it waits for the order to start: ndb_mgm -e "4 start"; node 6: is its process there? If '
+        "not, the end of ndb_6_out.log says what ended it; then start it: ndbmtd --ndb-nodeid=6; node 8: "
+        "unless somebody is at it, start it"
     ) in first_line(text)
 
 

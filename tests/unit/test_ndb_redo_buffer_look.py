@@ -180,7 +180,10 @@ def test_undo_log_and_undo_buffer_have_their_own_advice(look, ndb):
     ndb.tables["logbuffers"].append(undo | {"total": 1000, "used": 900})
     status, text = look()
     assert status == 1
-    assert "undo log of disk tables of node 4 80 % full (seen in one run so far): when it is full, writes" in text
+    assert (
+        "undo log of disk tables of node 4 80 % full (seen in one run so far): when it is full, writes"
+        in text
+    )
     assert "ALTER LOGFILE GROUP ... ADD UNDOFILE" in text
     assert "[WARNING] undo buffer of disk tables of node 4 90 % full" in text
     assert look.perfdata["undo_space"] == "80%;70;85"
