@@ -298,7 +298,7 @@ def test_nodes_with_different_causes_are_both_told(look, ndb, log):
     status, text = look()
     assert status == 2
     assert (
-        "node 3 log part 0 100 % full (5 samples in 1.6 s), and 7 more of 2 nodes: the processor"
+        "node 3 log part 0 100 % full (5 samples in 1.6 s), and 7 more on 2 nodes: the processor"
         in first_line(text)
     )
     assert "[CRITICAL] redo buffer of node 4 log part 0 90 % full (5 samples in 1.6 s): the disk" in text
@@ -508,7 +508,7 @@ def test_a_large_cluster_costs_few_rows_and_a_short_line(look, crowd, monkeypatc
     status, text = look()
     assert status == 2
     assert (
-        "redo buffer of node 1 log part 0 100 % full (5 samples in 1.6 s), and at least 63 more of 48 nodes"
+        "redo buffer of node 1 log part 0 100 % full (5 samples in 1.6 s), and at least 63 more on 48 nodes"
         in text
     )
     assert len(text.splitlines()[0]) < 1023
@@ -946,7 +946,7 @@ def test_the_fullest_nodes_are_searched_before_those_whose_logs_complain(look, n
 def test_the_largest_peak_is_told_first(look, ndb):
     ndb.show(QUIET, [*buffers(3, used=70), *buffers(4, used=100)], QUIET)
     text = first_line(look()[1])
-    assert "redo buffer of node 4 log part 0 9 to 100 % full (5 samples in 1.6 s), and 7 more of 2" in text
+    assert "redo buffer of node 4 log part 0 9 to 100 % full (5 samples in 1.6 s), and 7 more on 2" in text
 
 
 @pytest.mark.parametrize("slow_first", [True, False])

@@ -113,7 +113,7 @@ class Buffers(NamedTuple):
         if unseen:
             nodes |= {n for n, used in self.filled.redo.items() if self.is_problem(Reading(DOUBTFUL, used))}
         said = f", and {'at least ' * unseen}{len(alike) - 1} more"
-        return f"{said} of {len(nodes)} nodes" if len(nodes) > 1 else said
+        return f"{said} on {len(nodes)} nodes" if len(nodes) > 1 else said
 
     @property
     def _numbered_by_id(self) -> bool:
