@@ -1,11 +1,28 @@
-"""Run check_ndb_log as an engine runs it."""
+"""Run plugins as an engine runs them, check_ndb_log unless another one is named."""
 
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from ndb_log_service import NOBODY, PLUGIN, Log, Said
+
+PLUGINS = Path(__file__).parents[2] / "plugins"
+
+
+@pytest.fixture
+def call(tmp_path):
+    """Call a plugin by its name: gives its exit status and output, which is all that it says."""
+
+    def call(name, *arguments):
+        env = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "STATE_DIRECTORY": str(tmp_path / "state")}
+        command = [sys.executable, str(PLUGINS / name), *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=env, timeout=30)
+        assert done.stderr == ""
+        return done.returncode, done.stdout
+
+    return call
 
 
 @pytest.fixture

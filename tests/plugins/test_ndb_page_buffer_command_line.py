@@ -1,24 +1,13 @@
 """How check_ndb_page_buffer is called: options that are understood, and those that are not."""
 
-import subprocess
-import sys
-from pathlib import Path
+import functools
 
 import pytest
 
-PLUGIN = Path(__file__).parents[2] / "plugins" / "check_ndb_page_buffer"
-
 
 @pytest.fixture
-def run_it(tmp_path):
-    def run(*arguments):
-        env = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "STATE_DIRECTORY": str(tmp_path / "state")}
-        command = [sys.executable, str(PLUGIN), *map(str, arguments)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=env, timeout=30)
-        assert done.stderr == ""
-        return done.returncode, done.stdout
-
-    return run
+def run_it(call):
+    return functools.partial(call, "check_ndb_page_buffer")
 
 
 @pytest.mark.parametrize(

@@ -1,25 +1,14 @@
 """How check_replication_lag is called: options that are understood, and those that are not."""
 
+import functools
 import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
-PLUGIN = Path(__file__).parents[2] / "plugins" / "check_replication_lag"
-
 
 @pytest.fixture
-def check(tmp_path):
-    def run(*arguments):
-        env = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "STATE_DIRECTORY": str(tmp_path / "state")}
-        command = [sys.executable, str(PLUGIN), *map(str, arguments)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=env, timeout=30)
-        assert done.stderr == ""
-        return done.returncode, done.stdout
-
-    return run
+def check(call):
+    return functools.partial(call, "check_replication_lag")
 
 
 @pytest.mark.parametrize(
