@@ -295,8 +295,7 @@ class NdbCluster:
         for node in DATA_NODES:
             self.wait_for(node)
         if self.sql_node:
-            self.sql_node.heal()
-            self.sql_node.wait_for(DATA_NODES)
+            self.sql_node.heal(DATA_NODES)
         if self.settings != self.first:
             self.settings = dict(self.first)
             self.change()

@@ -48,8 +48,14 @@ class SqlNode(Mysql):
             return bool(self.sql("SELECT COUNT(*) FROM mysql.ndb_apply_status", seconds=10))
         return False
 
-    def heal(self):
-        """See that it runs, shows the data nodes, and has no sessions."""
+    def heal(self, nodes):
+        """See that it runs, shows these data nodes, and has no sessions."""
         self.revive()
         self.sql("SET GLOBAL ndbinfo_offline = OFF")
         self.disconnect_others()
+        try:
+            self.wait_for(nodes, 30)
+        except TimeoutError:  # started without a cluster, 9.7.2 once was silent on ndbinfo when it had one
+            self.stop()
+            self.start()
+            self.wait_for(nodes)
