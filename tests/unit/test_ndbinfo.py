@@ -7,7 +7,7 @@ from stallwatch.probes.ndbinfo.cluster import look
 from stallwatch.probes.ndbinfo.intervals import Intervals, NoIntervalError
 from stallwatch.probes.ndbinfo.words import named
 from stallwatch.reading import ProbeError, State
-from stallwatch.sources.mysql import DeniedError, MissingTableError, MysqlError
+from stallwatch.sources.mysql import DeniedError, MissingTableError, MysqlError, NoAnswerError
 
 
 @pytest.fixture
@@ -76,6 +76,14 @@ def test_an_sql_node_that_loses_its_cluster_for_a_moment(ndb, monkeypatch):
     ndb.status["Ndb_number_of_ready_data_nodes"] = 0
     monkeypatch.setattr("time.sleep", lambda _: ndb.status.update(Ndb_number_of_ready_data_nodes=2))
     assert seen(ndb).started == (3, 4)
+
+
+def test_ndbinfo_is_silent(ndb):
+    silent = "sql1:3306 has not answered within 7 s: asked SELECT * FROM ndbinfo.nodes"
+    ndb.failing["ndbinfo.nodes"] = NoAnswerError(silent)
+    with pytest.raises(NoAnswerError, match="has not answered within 7 s") as caught:
+        seen(ndb)
+    assert caught.value.advice.startswith("is a data node frozen")
 
 
 def test_ndbinfo_is_off(ndb):

@@ -6,7 +6,7 @@ import re
 import time
 
 from stallwatch.reading import ProbeError
-from stallwatch.sources.mysql import DeniedError, MysqlError
+from stallwatch.sources.mysql import DeniedError, MysqlError, NoAnswerError
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
@@ -24,6 +24,9 @@ _AGAIN = 2.0
 # same: "Cluster Failure".
 _LOST = re.compile(r"\b(?:157|4009) '")
 _GOT_ERROR = (1296, 1297)  # ER_GET_ERRMSG, ER_GET_TEMPORARY_ERRMSG: an error of NDB's own
+# A frozen data node keeps ndbinfo silent for 5 s. An SQL node that was started without a cluster was once
+# silent for good when it had one (9.7.2).
+_SILENT = 'is a data node frozen (ndb_mgm -e "all status")? If none is, start that SQL node anew'
 _NO_ENGINE = 1286  # ER_UNKNOWN_STORAGE_ENGINE
 _DATA_NODES, _READY = "Ndb_number_of_data_nodes", "Ndb_number_of_ready_data_nodes"
 
@@ -132,6 +135,10 @@ class Ndbinfo:
             raise DeniedError(
                 error.what, advice, error.number, "SELECT on ndbinfo.*", error.account
             ) from None
+        except NoAnswerError as error:
+            if "ndbinfo." in sql:
+                error.advice = error.advice or _SILENT
+            raise
         except MysqlError as error:
             if error.number != _NO_ENGINE:
                 raise
