@@ -51,11 +51,12 @@ class SqlNode(Mysql):
     def heal(self, nodes):
         """See that it runs, shows these data nodes, and has no sessions."""
         self.revive()
-        self.sql("SET GLOBAL ndbinfo_offline = OFF")
-        self.disconnect_others()
         try:
+            self.sql("SET GLOBAL ndbinfo_offline = OFF")
+            self.disconnect_others()
             self.wait_for(nodes, 30)
-        except TimeoutError:  # started without a cluster, 9.7.2 once was silent on ndbinfo when it had one
+        except (TimeoutError, pymysql.Error):
+            # Started without a cluster, 9.7.2 once was silent on ndbinfo when it had one.
             self.stop()
             self.start()
             self.wait_for(nodes)
