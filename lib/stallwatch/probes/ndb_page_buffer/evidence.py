@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from stallwatch.probes.ndbinfo.numbers import number, whole
+from stallwatch.probes.ndbinfo.parameters import DISK_PAGE_BUFFER_MEMORY, configured
 from stallwatch.reading import Fault, ProbeError, State
 from stallwatch.sources.mysql import NoAnswerError
 from stallwatch.units import say_duration
@@ -13,10 +14,6 @@ TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
     from stallwatch.probes.ndbinfo.asking import Ndbinfo
 
-# DiskPageBufferMemory in ndbinfo.config_params: CFG_DB_DISK_PAGE_BUFFER_MEMORY of mgmapi_config_parameters.h.
-# Not DISK_PAGE_BUFFER of ndbinfo.resources, which holds more: 14 MiB where 4 MiB are configured (9.7.2).
-_PARAMETER = 160
-_SIZES = "SELECT node_id, config_value FROM ndbinfo.config_values WHERE config_param = %s"
 _READS = """SELECT upper_bound, SUM(page_reads) AS page_reads FROM ndbinfo.pgman_time_track_stats
  WHERE node_id = %s GROUP BY upper_bound"""
 _NO_BOUND = 0xFFFFFFFF  # of the last class of the histogram
@@ -50,9 +47,12 @@ def gather(ndbinfo: Ndbinfo, node: int | None) -> Evidence:
 
 
 def _sizes(ndbinfo: Ndbinfo, _: int | None, found: Evidence) -> None:
-    """Ask for all of them: the table is of 7.5.0 and later."""
-    for row in ndbinfo.rows(_SIZES, _PARAMETER):
-        found.sizes[whole(row, "node_id")] = int(str(row["config_value"]))
+    """Ask for all of them.
+
+    Not DISK_PAGE_BUFFER of ndbinfo.resources, which holds more: 14 MiB where 4 MiB are configured (9.7.2).
+    """
+    for node, size in configured(ndbinfo, DISK_PAGE_BUFFER_MEMORY).items():
+        found.sizes[node] = int(size)
 
 
 def _read_times(ndbinfo: Ndbinfo, node: int | None, found: Evidence) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from stallwatch.probes.ndbinfo.privileges import not_seen
 from stallwatch.reading import Fault, ProbeError, State
 from stallwatch.sources.mysql import DeniedError, MissingTableError
 
@@ -36,7 +37,7 @@ class Evidence:
         except MissingTableError:
             pass
         except DeniedError as error:
-            self._miss("denied", f"{what} is not seen: {error.advice or f'it takes {error.grant}'}")
+            self._miss("denied", not_seen(what, error))
         except ProbeError as error:
             self._miss("failed", f"{what} is not seen: {error.what}")
         return []

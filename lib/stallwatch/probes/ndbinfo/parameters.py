@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.ndbinfo.asking import Ndbinfo
 
 # Numbers of parameters in ndbinfo.config_params: CFG_DB_... of mgmapi_config_parameters.h.
-NO_OF_REPLICAS, ARBITRATION = 101, 142
+NO_OF_REPLICAS, ARBITRATION, DISK_PAGE_BUFFER_MEMORY = 101, 142, 160
 _VALUES = "SELECT node_id, config_value FROM ndbinfo.config_values WHERE config_param = %s"
 
 
