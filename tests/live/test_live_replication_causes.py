@@ -12,8 +12,9 @@ import pymysql
 import pytest
 from replication_pair import GRANTS
 from stallwatch.deadline import Deadline
+from stallwatch.probes.innodb import status as innodb_status
 from stallwatch.probes.replication import causes, lag, status
-from stallwatch.probes.replication.causes import innodb_status, reference
+from stallwatch.probes.replication.causes import reference
 from stallwatch.probes.replication.causes.rules import applying
 from stallwatch.probes.replication.evidence import Evidence
 from stallwatch.sources import mysql
@@ -580,9 +581,8 @@ def test_ages_are_right_in_any_time_zone(own_pair, kind, monkeypatch):
 
 def test_the_status_of_innodb_is_timed(pair, mon):
     with connected(pair.replica, mon) as server:
-        signals = gathered(pair, mon)
         with server.again() as another:
-            (reading,) = innodb_status.look(another, signals, 5)
+            reading = innodb_status.look(another, 5).reading
     assert reading.name == "innodb_status"
     assert 0 <= reading.value < 5
 
@@ -606,7 +606,7 @@ def test_a_frozen_server_is_not_asked_for_the_status_of_innodb(pair, mon):
     target = mysql.Target(socket=pair.replica.socket, user=mon.user, password=mon.password)
     with mysql.connect(target, Deadline(30), heard.append) as server:
         pair.replica.suspend()
-        assert list(innodb_status.look(server, causes.Signals(), 20)) == []
+        assert innodb_status.look(server, 20) == innodb_status.Answer()
         pair.replica.resume()
     assert not [one for one in heard if "SHOW ENGINE" in one]
 

@@ -5,10 +5,10 @@ import os
 import re
 
 from replication_evidence import channel, evidence
+from stallwatch.probes.mysql.processes import Process
 from stallwatch.probes.replication.causes import Case, Signals
 from stallwatch.probes.replication.causes.counters import Counters
 from stallwatch.probes.replication.causes.locks import Lock
-from stallwatch.probes.replication.causes.processes import Process
 from stallwatch.probes.replication.causes.signals import Look
 from stallwatch.probes.replication.causes.transactions import Transaction
 from stallwatch.probes.replication.channel import Thread

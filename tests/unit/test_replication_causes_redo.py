@@ -4,7 +4,8 @@ import re
 
 import pytest
 from replication_signals import VERSIONS, RecordedServer, counted, lines, recorded
-from stallwatch.probes.replication.causes import findings, gather, innodb_status, redo
+from stallwatch.probes.innodb import redo, status
+from stallwatch.probes.replication.causes import findings, gather
 from stallwatch.probes.replication.causes.signals import Signals
 
 MIB = 2**20
@@ -108,14 +109,14 @@ def test_without_process_5_7_does_not_tell():
 def test_the_text_of_the_status_tells_it_too(version, age):
     text = "\n".join(lines(f"{version}_innodb_status.txt"))
     settings = recorded(f"{version}_global_variables.txt")
-    assert innodb_status.redo_in(text, settings).age == age
+    assert status.redo_in(text, settings).age == age
 
 
 def test_log_capacity_used_is_not_read():
     """8.0.30 and later print it, and it is the configured capacity, not how full that is."""
     text = "\n".join(lines("my97_innodb_status.txt"))
     assert re.search(r"Log capacity used\s+\d+", text)
-    found = innodb_status.redo_in(text, recorded("my57_global_variables.txt"))
+    found = status.redo_in(text, recorded("my57_global_variables.txt"))
     assert found.age < 100_000
 
 

@@ -18,9 +18,9 @@ from replication_signals import (
     seconds_of,
     transaction,
 )
+from stallwatch.probes.mysql.processes import Program, Thread
 from stallwatch.probes.replication.causes import Signals, explain, reference
 from stallwatch.probes.replication.causes.backups import Backup
-from stallwatch.probes.replication.causes.processes import Program, Thread
 from stallwatch.probes.replication.causes.rules import (
     applying,
     asides,

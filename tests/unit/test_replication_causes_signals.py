@@ -18,26 +18,23 @@ from replication_signals import (
     process,
     receiver,
 )
+from stallwatch.probes.innodb import dump, redo, status
+from stallwatch.probes.mysql import asking, processes
+from stallwatch.probes.mysql.asking import Asking
+from stallwatch.probes.mysql.privileges import PROCESS
+from stallwatch.probes.mysql.processes import Process, Program
+from stallwatch.probes.mysql.statement import Statement
 from stallwatch.probes.replication.causes import (
-    asking,
     backups,
-    buffer_pool,
     counters,
     gather,
     gathering,
-    innodb_status,
     locks,
-    processes,
     settings,
     transactions,
 )
-from stallwatch.probes.replication.causes.asking import Asking
 from stallwatch.probes.replication.causes.backups import Tools
-from stallwatch.probes.replication.causes.processes import Process, Program
-from stallwatch.probes.replication.causes.signals import Signals
-from stallwatch.probes.replication.causes.statement import Statement
 from stallwatch.probes.replication.causes.tables import keyless
-from stallwatch.probes.replication.privileges import PROCESS
 from stallwatch.sources.host import Running
 from stallwatch.sources.mysql import DeniedError, MissingTableError, NoAnswerError, UnreachableError
 
@@ -352,7 +349,7 @@ def buffer_pool_texts():
 
 @pytest.mark.parametrize("texts", buffer_pool_texts())
 def test_a_buffer_pool_that_has_been_dumped_is_at_rest(texts):
-    assert buffer_pool.under_way(texts) == ""
+    assert dump.under_way(texts) == ""
 
 
 @pytest.mark.parametrize(
@@ -371,14 +368,14 @@ def test_a_buffer_pool_that_has_been_dumped_is_at_rest(texts):
     ],
 )
 def test_a_buffer_pool_that_is_being_dumped_or_loaded(name, text, expected):
-    assert buffer_pool.under_way({f"Innodb_buffer_pool_{name}_status": text}) == expected
+    assert dump.under_way({f"Innodb_buffer_pool_{name}_status": text}) == expected
 
 
 def test_the_dumps_of_old_percona_servers():
-    assert buffer_pool.old_dump({"innodb_auto_lru_dump": "1"}) == "innodb_auto_lru_dump"
-    assert buffer_pool.old_dump({"innodb_buffer_pool_restore_at_startup": "300"})
-    assert buffer_pool.old_dump({"innodb_buffer_pool_restore_at_startup": "0"}) == ""
-    assert buffer_pool.old_dump({}) == ""
+    assert dump.old_dump({"innodb_auto_lru_dump": "1"}) == "innodb_auto_lru_dump"
+    assert dump.old_dump({"innodb_buffer_pool_restore_at_startup": "300"})
+    assert dump.old_dump({"innodb_buffer_pool_restore_at_startup": "0"}) == ""
+    assert dump.old_dump({}) == ""
 
 
 # backups
@@ -504,18 +501,18 @@ def test_one_backup_is_found_once():
 
 def test_an_earlier_status_of_ours_that_hangs_is_the_finding():
     server = Slow(rows=[listed(75)])
-    (reading,) = innodb_status.look(server, Signals(), 5)
+    reading = status.look(server, 5).reading
     assert (reading.name, reading.value, reading.why) == ("innodb_status", 75.0, "connection 90")
     assert server.asked == []
 
 
 def listed(seconds):
-    return {"Id": 90, "User": "mon", "Command": "Query", "Time": seconds, "Info": innodb_status.STATUS.sql}
+    return {"Id": 90, "User": "mon", "Command": "Query", "Time": seconds, "Info": status.STATUS.sql}
 
 
 def test_another_check_that_asks_at_this_moment_is_no_finding():
     server = Slow(rows=[listed(0)])
-    assert list(innodb_status.look(server, Signals(), 5)) == []
+    assert status.look(server, 5) == status.Answer()
     assert server.asked == []
 
 
@@ -544,26 +541,26 @@ def test_what_was_seen_before_innodb_hung_is_not_lost():
     signals = gathered(Stuck("my97"), pause=slept.append)
     assert len(signals.looks) == 1
     assert slept == []
-    assert innodb_status.hanging(signals).seconds == 130
-    (reading,) = innodb_status.look(Stuck("my97"), signals, 5)
+    assert status.hanging(signals.processes.values()).seconds == 130
+    reading = status.look(Stuck("my97"), 5).reading
     assert reading.value == 130
 
 
 def test_without_an_answer_to_the_process_list_it_is_not_asked():
     server = Server(error=NoAnswerError("no answer"))
-    assert list(innodb_status.look(server, Signals(), 5)) == []
+    assert status.look(server, 5) == status.Answer()
     assert server.asked == [processes.PROCESSES.sql]
 
 
 def test_running_out_of_time_is_the_finding():
-    (reading,) = innodb_status.look(Slow(), Signals(), 5)
+    reading = status.look(Slow(), 5).reading
     assert reading.what.startswith("SHOW ENGINE INNODB STATUS takes longer than")
     assert reading.value >= 0
 
 
 def test_with_too_little_time_it_is_not_asked():
     server = Slow()
-    assert list(innodb_status.look(server, Signals(), 1.0)) == []
+    assert status.look(server, 1.0) == status.Answer()
     assert server.asked == []
 
 
@@ -574,6 +571,7 @@ def test_the_text_of_5_7_tells_how_full_the_redo_log_is():
                 return []
             return [{"Type": "InnoDB", "Name": "", "Status": "\n".join(lines("my57_innodb_status.txt"))}]
 
-    known = Signals(settings={"innodb_log_file_size": "16777216", "innodb_log_files_in_group": "2"})
-    names = [reading.name for reading in innodb_status.look(Told(), known, 5)]
-    assert names == ["innodb_status", "redo_log"]
+    known = {"innodb_log_file_size": "16777216", "innodb_log_files_in_group": "2"}
+    answer = status.look(Told(), 5)
+    assert answer.reading.name == "innodb_status"
+    assert redo.redo_log(status.redo_in(answer.text, known)).name == "redo_log"

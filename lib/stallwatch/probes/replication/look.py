@@ -199,8 +199,8 @@ def _explained(judged: Judged, signals: Signals, asked: Asked) -> Judged:
 
 def _of_server(server: Server, signals: Signals, asked: Asked) -> Iterator[Finding]:
     """Give what was seen of the server as a whole; last of all what may take long."""
+    from stallwatch.probes.innodb import redo, status
     from stallwatch.probes.replication.causes import findings as of_signals
-    from stallwatch.probes.replication.causes import innodb_status
 
     yield from of_signals(signals)
     if signals.missing:
@@ -209,9 +209,14 @@ def _of_server(server: Server, signals: Signals, asked: Asked) -> Iterator[Findi
         yield _compared(asked.reference, signals, asked)
     try:
         with server.again() as another:
-            yield from innodb_status.look(another, signals, asked.deadline.left())
+            answer = status.look(another, asked.deadline.left())
     except MysqlError as error:  # an account may have one connection only
         yield Fault(State.OK, f"SHOW ENGINE INNODB STATUS was not asked: {error.what}")
+        return
+    if answer.reading:
+        yield answer.reading
+    if not signals.redo and (told := status.redo_in(answer.text, signals.settings)):
+        yield redo.redo_log(told)  # MySQL 5.7 to 8.0.29
 
 
 def _compared(reference: Opened, signals: Signals, asked: Asked) -> Finding:

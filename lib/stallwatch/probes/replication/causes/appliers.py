@@ -8,8 +8,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
 
+    from stallwatch.probes.mysql.processes import Process
     from stallwatch.probes.replication.causes.case import Case
-    from stallwatch.probes.replication.causes.processes import Process
     from stallwatch.probes.replication.causes.transactions import Transaction
 
 

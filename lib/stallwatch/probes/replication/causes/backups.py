@@ -14,8 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from stallwatch.probes.mysql.processes import Process, Program
     from stallwatch.probes.replication.causes.locks import Lock
-    from stallwatch.probes.replication.causes.processes import Process, Program
     from stallwatch.sources.host import Running
 
 COPIES = frozenset({"mariabackup", "mariadb-backup", "xtrabackup", "innobackupex", "mysqlbackup"})

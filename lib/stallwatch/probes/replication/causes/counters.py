@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from stallwatch.probes.replication.causes.statement import Statement, text
-from stallwatch.probes.replication.privileges import PROCESS
+from stallwatch.probes.mysql import status
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from stallwatch.probes.replication.causes.asking import Asking
-    from stallwatch.probes.replication.causes.statement import Row
+    from stallwatch.probes.mysql.asking import Asking
 
 _STATUS = (
     "Uptime",
@@ -43,12 +41,6 @@ _METRICS = (
     "log_lsn_checkpoint_age",
 )
 
-STATUS = Statement(f"SHOW GLOBAL STATUS WHERE Variable_name IN {_STATUS}")
-METRICS = Statement(
-    f"SELECT * FROM information_schema.INNODB_METRICS WHERE NAME IN {_METRICS}",  # noqa: S608 - our own names
-    PROCESS,
-)
-
 
 class Counters(NamedTuple):
     """What the server told at one moment: numbers and texts by their names, metrics only if enabled."""
@@ -60,26 +52,8 @@ class Counters(NamedTuple):
 
 def counters(asking: Asking, at: float) -> Counters:
     """Ask for status variables, and for InnoDB's metrics where PROCESS lets us."""
-    values = {text(row, "Variable_name"): text(row, "Value") for row in asking.rows(STATUS)}
-    for row in asking.rows(METRICS):
-        if _enabled(row):
-            values[text(row, "NAME")] = text(row, "COUNT")
-    return Counters(at, _numbers(values), {name: value for name, value in values.items() if value})
-
-
-def _enabled(row: Row) -> bool:
-    """Whether a metric counts: MySQL has STATUS, MariaDB from 10.5 on ENABLED. A disabled one is 0."""
-    return text(row, "STATUS") == "enabled" or text(row, "ENABLED") == "1"
-
-
-def _numbers(values: Mapping[str, str]) -> dict[str, float]:
-    numbers = {}
-    for name, value in values.items():
-        try:
-            numbers[name] = float(value)
-        except ValueError:
-            continue
-    return numbers
+    values = status.global_status(asking, _STATUS) | status.metrics(asking, _METRICS)
+    return Counters(at, status.numbers(values), {name: value for name, value in values.items() if value})
 
 
 def grown(samples: Sequence[Counters], *names: str) -> float | None:

@@ -6,27 +6,27 @@ import os
 import time
 from typing import NamedTuple
 
+from stallwatch.probes.mysql import processes
+from stallwatch.probes.mysql.asking import Asking
+from stallwatch.probes.mysql.privileges import PERFORMANCE_SCHEMA
 from stallwatch.probes.replication.causes import (
     backups,
     counters,
     locks,
-    processes,
     settings,
     statements,
     states,
     transactions,
 )
-from stallwatch.probes.replication.causes.asking import Asking
 from stallwatch.probes.replication.causes.signals import Host, Look, Signals
 from stallwatch.probes.replication.causes.tables import keyless
-from stallwatch.probes.replication.privileges import PERFORMANCE_SCHEMA
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from stallwatch.probes.mysql.processes import Process, Thread
     from stallwatch.probes.replication.causes.counters import Counters
-    from stallwatch.probes.replication.causes.processes import Process, Thread
     from stallwatch.probes.replication.evidence import Evidence
     from stallwatch.sources.host import DiskUse
     from stallwatch.sources.mysql.server import Server

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from stallwatch.probes.replication.causes.statement import Statement, text, whole
-from stallwatch.probes.replication.privileges import PERFORMANCE_SCHEMA, PROCESS
+from stallwatch.probes.mysql.privileges import PERFORMANCE_SCHEMA, PROCESS
+from stallwatch.probes.mysql.statement import Statement, text, whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from stallwatch.probes.replication.causes.asking import Asking
-    from stallwatch.probes.replication.causes.statement import Row
+    from stallwatch.probes.mysql.asking import Asking
+    from stallwatch.probes.mysql.statement import Row
 
 _SELECT = (
     "SELECT m.OBJECT_TYPE AS type, m.OBJECT_SCHEMA AS base, m.OBJECT_NAME AS name, m.LOCK_TYPE AS lock_type,"

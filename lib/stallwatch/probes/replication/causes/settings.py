@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from stallwatch.probes.replication.causes.statement import Statement, text
+from stallwatch.probes.mysql.status import variables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from stallwatch.probes.replication.causes.asking import Asking
+    from stallwatch.probes.mysql.asking import Asking
 
 _NAMES = (
     "datadir",
@@ -29,7 +29,6 @@ _NAMES = (
     "socket",
     "sync_binlog",
 )
-SETTINGS = Statement(f"SHOW GLOBAL VARIABLES WHERE Variable_name IN {_NAMES}")
 
 # In this order: MariaDB has the third one, too, and it means nothing there.
 _WORKERS = ("replica_parallel_workers", "slave_parallel_threads", "slave_parallel_workers")
@@ -37,7 +36,7 @@ _WORKERS = ("replica_parallel_workers", "slave_parallel_threads", "slave_paralle
 
 def settings(asking: Asking) -> dict[str, str]:
     """Ask for the variables that this version has."""
-    return {text(row, "Variable_name"): text(row, "Value") for row in asking.rows(SETTINGS)}
+    return variables(asking, _NAMES)
 
 
 def workers(known: Mapping[str, str]) -> tuple[str, int] | None:
@@ -46,8 +45,3 @@ def workers(known: Mapping[str, str]) -> tuple[str, int] | None:
         if known.get(name, "").isdecimal():
             return name, int(known[name])
     return None
-
-
-def is_on(value: str) -> bool:
-    """Whether a variable is on."""
-    return value.upper() not in {"", "0", "OFF"}

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from stallwatch.probes.replication.causes import buffer_pool, counters, processes, redo
+from stallwatch.probes.innodb import dump, redo
+from stallwatch.probes.mysql import processes
+from stallwatch.probes.replication.causes import counters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from stallwatch.probes.innodb.redo import Redo
+    from stallwatch.probes.mysql.processes import Process, Program, Thread
     from stallwatch.probes.replication.causes.backups import Backup
     from stallwatch.probes.replication.causes.counters import Counters
     from stallwatch.probes.replication.causes.locks import Lock
-    from stallwatch.probes.replication.causes.processes import Process, Program, Thread
-    from stallwatch.probes.replication.causes.redo import Redo
     from stallwatch.probes.replication.causes.transactions import RowLock, Transaction
     from stallwatch.sources.host import DiskLoad
     from stallwatch.sources.mysql import Flavour
@@ -79,7 +81,7 @@ class Signals(NamedTuple):
     @property
     def buffer_pool(self) -> str:
         """What is going on with the dump of the buffer pool; "": nothing."""
-        return buffer_pool.under_way(next((one.texts for one in reversed(self.counted) if one.texts), {}))
+        return dump.under_way(next((one.texts for one in reversed(self.counted) if one.texts), {}))
 
     @property
     def redo_rate(self) -> float | None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from stallwatch.probes.replication.causes.statement import Statement, text
-from stallwatch.probes.replication.privileges import PROCESS
+from stallwatch.probes.mysql.privileges import PROCESS
+from stallwatch.probes.mysql.statement import Statement, text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from stallwatch.probes.replication.causes.asking import Asking
+    from stallwatch.probes.mysql.asking import Asking
 
 _INDEXES = (
     "SELECT i.NAME AS name FROM information_schema.{tables} t JOIN information_schema.{indexes} i"

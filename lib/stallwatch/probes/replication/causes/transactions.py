@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from stallwatch.probes.replication.causes.statement import Statement, number, text, whole
-from stallwatch.probes.replication.privileges import PERFORMANCE_SCHEMA, PROCESS
+from stallwatch.probes.mysql.privileges import PERFORMANCE_SCHEMA, PROCESS
+from stallwatch.probes.mysql.statement import Statement, number, text, whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from stallwatch.probes.replication.causes.asking import Asking
-    from stallwatch.probes.replication.causes.statement import Row
+    from stallwatch.probes.mysql.asking import Asking
+    from stallwatch.probes.mysql.statement import Row
 
 # InnoDB tells moments in the time zone of its host, whatever that of the session is.
 TRANSACTIONS = Statement(

@@ -7,9 +7,9 @@ from stallwatch.units import say_duration
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from stallwatch.probes.mysql.processes import Process, Program
     from stallwatch.probes.replication.causes.backups import Backup
     from stallwatch.probes.replication.causes.case import Case
-    from stallwatch.probes.replication.causes.processes import Process, Program
     from stallwatch.sources.mysql import Flavour
 
 _REPLICA = (8, 0, 22)  # MySQL: START REPLICA is known from here on

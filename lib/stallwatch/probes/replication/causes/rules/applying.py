@@ -8,8 +8,8 @@ from stallwatch.units import say_duration
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from stallwatch.probes.mysql.processes import Process
     from stallwatch.probes.replication.causes.case import Case
-    from stallwatch.probes.replication.causes.processes import Process
 
 _READ_PER_SECOND = 100_000
 _READ_PER_CHANGE = 1000

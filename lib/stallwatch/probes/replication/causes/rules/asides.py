@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from stallwatch.probes.mysql.status import is_on
 from stallwatch.probes.replication.causes.case import Cause
-from stallwatch.probes.replication.causes.settings import is_on
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Sequence
 
+    from stallwatch.probes.mysql.processes import Process
     from stallwatch.probes.replication.causes.case import Case
-    from stallwatch.probes.replication.causes.processes import Process
     from stallwatch.probes.replication.causes.transactions import Transaction
 
 _WORTH = 5.0  # seconds of waiting

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from stallwatch.probes.replication.causes import buffer_pool, innodb_status, redo, words
+from stallwatch.probes.innodb import dump, redo, status
+from stallwatch.probes.replication.causes import words
 from stallwatch.probes.replication.causes.case import Cause
 from stallwatch.probes.replication.causes.states import RELAY_SPACE
 from stallwatch.units import say_duration, say_size
@@ -64,7 +65,7 @@ def r13_disk_busy(case: Case) -> Cause | None:
 
 def r14_buffer_pool_dumped(case: Case) -> Cause | None:
     """Blame a dump or load of the buffer pool, or the variable of old Percona Servers that dumps always."""
-    if name := buffer_pool.old_dump(case.signals.settings):
+    if name := dump.old_dump(case.signals.settings):
         what = f"{name} is on: the LRU list is dumped again and again, which has held replication up"
         return Cause("R14", 62, what, f"SET GLOBAL {name} = 0")
     if going_on := case.signals.buffer_pool:
@@ -79,11 +80,11 @@ def r14_buffer_pool_dumped(case: Case) -> Cause | None:
 
 def r15_innodb_status_hangs(case: Case) -> Cause | None:
     """Tell that SHOW ENGINE INNODB STATUS hangs, as it did for 2 to 3 minutes in "Mystery Solved"."""
-    hanging = innodb_status.hanging(case.signals)
+    hanging = status.hanging(case.signals.processes.values())
     if not hanging:
         return None
     what = f"SHOW ENGINE INNODB STATUS of connection {hanging.id} hangs for {say_duration(hanging.seconds)}"
-    return Cause("R15", 72, what, innodb_status.ADVICE)
+    return Cause("R15", 72, what, status.ADVICE)
 
 
 def r18_buffer_pool_small(case: Case) -> Cause | None:

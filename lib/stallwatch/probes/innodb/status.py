@@ -8,25 +8,23 @@ from __future__ import annotations
 
 import re
 import time
+from typing import NamedTuple
 
-from stallwatch.probes.replication.causes.asking import Asking
-from stallwatch.probes.replication.causes.processes import processes
-from stallwatch.probes.replication.causes.readings import redo_log
-from stallwatch.probes.replication.causes.redo import before_8_0_30
-from stallwatch.probes.replication.causes.statement import Statement, text
-from stallwatch.probes.replication.privileges import PROCESS
+from stallwatch.probes.innodb.redo import before_8_0_30
+from stallwatch.probes.mysql.asking import Asking
+from stallwatch.probes.mysql.privileges import PROCESS
+from stallwatch.probes.mysql.processes import processes
+from stallwatch.probes.mysql.statement import Statement, text
 from stallwatch.reading import Reading
 from stallwatch.sources.mysql import MysqlError, NoAnswerError
 from stallwatch.units import say_duration
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
-    from stallwatch.probes.replication.causes.processes import Process
-    from stallwatch.probes.replication.causes.redo import Redo
-    from stallwatch.probes.replication.causes.signals import Signals
-    from stallwatch.reading import Finding
+    from stallwatch.probes.innodb.redo import Redo
+    from stallwatch.probes.mysql.processes import Process
     from stallwatch.sources.mysql.server import Server
 
 STATUS = Statement("/* stallwatch */ SHOW ENGINE INNODB STATUS", PROCESS)
@@ -40,45 +38,50 @@ _LSN = re.compile(
 )
 
 
-def hanging(signals: Signals) -> Process | None:
+def hanging(listed: Iterable[Process]) -> Process | None:
     """Find one, ours or not, that takes far too long."""
-    found = (one for one in signals.processes.values() if _SHOWS.match(one.info) and one.seconds >= _HANGS)
+    found = (one for one in listed if _SHOWS.match(one.info) and one.seconds >= _HANGS)
     return max(found, key=lambda one: one.seconds, default=None)
 
 
-def look(server: Server, signals: Signals, budget: float) -> Iterator[Finding]:
+class Answer(NamedTuple):
+    """How long it took, as far as that is known, and what it says."""
+
+    reading: Reading | None = None
+    text: str = ""
+
+
+def look(server: Server, budget: float) -> Answer:
     """Ask for it on this connection, which may be lost by that; it may take ``budget`` seconds.
 
     While an earlier one of ours still hangs it is not asked again: that is the finding. So is running out
-    of time. The process list is asked once more for it, as the looks may have been lost in a stuck InnoDB.
-    On MySQL 5.7 to 8.0.29 its text tells how full the redo log is.
+    of time. The process list is asked for that first.
     """
-    if budget < _LEAST:
-        return
     asking = Asking(server, lambda _: None)
-    earlier = _ours(processes(asking))
-    if not asking.is_connected:
-        return
-    if earlier:
-        if earlier.seconds < _LEAST:
-            return  # another check of ours asks at this moment
-        hangs = f"an earlier SHOW ENGINE INNODB STATUS of ours hangs for {say_duration(earlier.seconds)}"
-        yield _reading(earlier.seconds, hangs, f"connection {earlier.id}")
-        return
+    earlier = _ours(processes(asking)) if budget >= _LEAST else None
+    if budget < _LEAST or not asking.is_connected:
+        return Answer()
+    if not earlier:
+        return _asked(server, budget)
+    if earlier.seconds < _LEAST:
+        return Answer()  # another check of ours asks at this moment
+    hangs = f"an earlier SHOW ENGINE INNODB STATUS of ours hangs for {say_duration(earlier.seconds)}"
+    return Answer(_reading(earlier.seconds, hangs, f"connection {earlier.id}"))
+
+
+def _asked(server: Server, budget: float) -> Answer:
     begun = time.monotonic()
     try:
         rows = server.rows(STATUS.sql, within=budget)
     except NoAnswerError:
         seconds = time.monotonic() - begun
-        yield _reading(seconds, f"SHOW ENGINE INNODB STATUS takes longer than {say_duration(seconds)}")
-        return
+        longer = f"SHOW ENGINE INNODB STATUS takes longer than {say_duration(seconds)}"
+        return Answer(_reading(seconds, longer))
     except MysqlError:  # denied: PROCESS is missing for other signals, too, and noted there
-        return
+        return Answer()
     seconds = time.monotonic() - begun
-    yield _reading(seconds, f"SHOW ENGINE INNODB STATUS takes {say_duration(seconds)}")
-    for row in rows if not signals.redo else ():
-        if redo := redo_in(text(row, "Status"), signals.settings):
-            yield redo_log(redo)
+    reading = _reading(seconds, f"SHOW ENGINE INNODB STATUS takes {say_duration(seconds)}")
+    return Answer(reading, "".join(text(row, "Status") for row in rows))
 
 
 def _ours(listed: Iterable[Process]) -> Process | None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from stallwatch.probes.replication.causes.statement import Statement, number, text, whole
-from stallwatch.probes.replication.privileges import PERFORMANCE_SCHEMA, PROCESS
+from stallwatch.probes.mysql.privileges import PERFORMANCE_SCHEMA, PROCESS
+from stallwatch.probes.mysql.statement import Statement, number, text, whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from stallwatch.probes.replication.causes.asking import Asking
-    from stallwatch.probes.replication.causes.statement import Row
+    from stallwatch.probes.mysql.asking import Asking
+    from stallwatch.probes.mysql.statement import Row
 
 # Without FULL: the first 100 characters of a statement tell enough, and no megabytes come.
 PROCESSES = Statement("SHOW PROCESSLIST", PROCESS)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from stallwatch.probes.replication.causes.settings import is_on
+from stallwatch.probes.mysql.status import is_on
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from stallwatch.reading import Reading
+from stallwatch.units import say_size
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -79,3 +82,11 @@ def _number(settings: Mapping[str, str], name: str) -> float:
 def fullest(samples: Iterable[Redo]) -> Redo | None:
     """Give the fullest of several samples."""
     return max(samples, key=lambda one: one.fill, default=None)
+
+
+def redo_log(redo: Redo) -> Reading:
+    """Give the redo log as a reading, in per cent of the point at which writers stall."""
+    what = f"the redo log is {redo.fill:.0f} % full, as far as writers may fill it"
+    why = f"{say_size(redo.age)} of {say_size(redo.stall)} are not yet checkpointed"
+    advice = "enlarge it (innodb_redo_log_capacity, innodb_log_file_size), or write less at once"
+    return Reading("redo_log", round(redo.fill, 1), "%", what, why, advice)

@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from stallwatch.probes.replication.causes.statement import Row, Statement
+    from stallwatch.probes.mysql.statement import Row, Statement
     from stallwatch.sources.mysql.privilege import Privilege
     from stallwatch.sources.mysql.server import Server
 

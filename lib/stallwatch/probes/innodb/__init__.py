@@ -1,0 +1,1 @@
+"""What InnoDB tells of itself: its redo log, the dump of its buffer pool, its status."""

@@ -1,0 +1,1 @@
+"""What every probe of a MySQL server asks it: status variables, settings, InnoDB's metrics, processes."""
