@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from stallwatch.probes.ndbinfo.intervals import LEAST, Intervals, NoIntervalError
+from stallwatch.probes.looks import LEAST, NoIntervalError
+from stallwatch.probes.ndbinfo.intervals import Intervals
 from stallwatch.probes.ndbinfo.words import listed, named
 from stallwatch.reading import Fault, State
 
@@ -13,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
+    from stallwatch.probes.looks import Interval
     from stallwatch.probes.ndbinfo.cluster import Cluster
-    from stallwatch.probes.ndbinfo.intervals import Interval
 
 
 class Counted(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from stallwatch.probes.ndbinfo.intervals import has_restarted
+from stallwatch.probes.looks import has_restarted
 from stallwatch.probes.ndbinfo.words import have, named
 from stallwatch.reading import Fault, Reading, State
 from stallwatch.units import is_number, say_duration

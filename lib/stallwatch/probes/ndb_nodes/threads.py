@@ -13,9 +13,9 @@ TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from stallwatch.probes.looks import Interval
     from stallwatch.probes.ndbinfo.asking import Ndbinfo
     from stallwatch.probes.ndbinfo.cluster import Cluster
-    from stallwatch.probes.ndbinfo.intervals import Interval
     from stallwatch.reading import ProbeError
 
 MAJOR_FAULTS = "major_faults"

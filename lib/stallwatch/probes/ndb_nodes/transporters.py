@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
+    from stallwatch.probes.looks import Interval
     from stallwatch.probes.ndbinfo.asking import Ndbinfo, Row
-    from stallwatch.probes.ndbinfo.intervals import Interval
     from stallwatch.units import Range
 
 OVERLOADS, _CONNECTS, _LINKS = "overloads", "connects", "links"

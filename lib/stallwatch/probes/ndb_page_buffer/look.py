@@ -5,24 +5,25 @@ from __future__ import annotations
 import time
 from typing import NamedTuple
 
+from stallwatch.probes.looks import NoIntervalError
 from stallwatch.probes.ndb_page_buffer import evidence, sample, telling
 from stallwatch.probes.ndb_page_buffer.judging import Judged, worst_first
 from stallwatch.probes.ndb_page_buffer.runs import Runs
 from stallwatch.probes.ndb_page_buffer.traffic import COUNTERS, INSTANCES, READS, Traffic, counters
 from stallwatch.probes.ndbinfo import cluster as data_nodes
-from stallwatch.probes.ndbinfo.intervals import Intervals, NoIntervalError
+from stallwatch.probes.ndbinfo.intervals import Intervals
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any
 
+    from stallwatch.probes.looks import Interval
     from stallwatch.probes.ndb_page_buffer.evidence import Evidence
     from stallwatch.probes.ndb_page_buffer.judging import Rules
     from stallwatch.probes.ndb_page_buffer.traffic import Counts
     from stallwatch.probes.ndbinfo.asking import Ndbinfo
     from stallwatch.probes.ndbinfo.cluster import Cluster
-    from stallwatch.probes.ndbinfo.intervals import Interval
     from stallwatch.reading import Finding
 
 
@@ -111,7 +112,7 @@ def _count(judged: Judged, runs: Runs) -> None:
         runs.add(judged.node)
 
 
-def _traffic(seconds: float, counts: Counts) -> Traffic:
+def _traffic(seconds: float, counts: Mapping[str, float]) -> Traffic:
     return Traffic(seconds, **{name: counts[name] for name in COUNTERS})
 
 

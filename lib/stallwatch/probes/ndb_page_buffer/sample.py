@@ -5,21 +5,17 @@ from __future__ import annotations
 import time
 from typing import NamedTuple
 
+from stallwatch.probes.looks import Interval, NoIntervalError, pause
 from stallwatch.probes.ndb_page_buffer.traffic import counters
 from stallwatch.probes.ndbinfo import cluster as data_nodes
-from stallwatch.probes.ndbinfo.intervals import Interval, NoIntervalError
 from stallwatch.probes.ndbinfo.numbers import whole
-from stallwatch.reading import ProbeError
-from stallwatch.units import say_duration
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
-    from stallwatch.deadline import Deadline
     from stallwatch.probes.ndb_page_buffer.traffic import Counts
     from stallwatch.probes.ndbinfo.asking import Ndbinfo
     from stallwatch.probes.ndbinfo.cluster import Cluster
 
-SHORTEST = 1.0  # seconds: data nodes tell their uptime in whole ones
 _UPTIMES = "SELECT node_id, uptime FROM ndbinfo.nodes"
 
 
@@ -45,20 +41,8 @@ def take(ndbinfo: Ndbinfo, seconds: float) -> Sample:
     start = time.monotonic()
     cluster, begun = data_nodes.look_at_started(ndbinfo, {}), counters(ndbinfo)
     at = time.monotonic()
-    _wait(seconds, at - start, ndbinfo.deadline)
+    pause(seconds, at - start, ndbinfo.deadline)
     uptimes = {whole(row, "node_id"): whole(row, "uptime") for row in ndbinfo.some(_UPTIMES)}
     nodes = {one: node._replace(uptime=uptimes[one]) for one, node in cluster.nodes.items() if one in uptimes}
     ended = counters(ndbinfo)
     return Sample(cluster._replace(nodes=nodes), begun, ended, time.monotonic() - at)
-
-
-def _wait(seconds: float, took: float, deadline: Deadline) -> None:
-    """Wait no longer than leaves time for a second look that takes as long as the first one took."""
-    pause = min(seconds, deadline.left() - took)
-    if pause < SHORTEST:
-        raise ProbeError(
-            f"no time is left for a sample: the first of its two looks took {say_duration(took)}",
-            "give it a longer --timeout",
-        )
-    deadline.doing = "waiting for the end of the sample"
-    time.sleep(pause)

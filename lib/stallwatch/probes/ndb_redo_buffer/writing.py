@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from stallwatch.probes.ndbinfo.intervals import Intervals, NoIntervalError
+from stallwatch.probes.looks import NoIntervalError
 from stallwatch.probes.ndbinfo.numbers import number, whole
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
     from stallwatch.probes.ndbinfo.asking import Ndbinfo, Row
     from stallwatch.probes.ndbinfo.cluster import Cluster
+    from stallwatch.probes.ndbinfo.intervals import Intervals
 
 SHOWS = 1.5  # seconds in which a lag shows: it is counted in whole ones
 _FLAT = 0.25  # by so much the last 10 seconds may differ from the last minute

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stallwatch.probes.ndbinfo.intervals import LEAST
+from stallwatch.probes.looks import LEAST
 from stallwatch.units import is_number
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms

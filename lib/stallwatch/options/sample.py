@@ -1,0 +1,44 @@
+"""The option of a check of what is counted between two looks: since the last run, or within this one."""
+
+from __future__ import annotations
+
+from stallwatch.probes.looks import SHORTEST
+from stallwatch.units import duration
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from contextlib import AbstractContextManager
+    from typing import Any
+
+    from stallwatch.check import Check
+    from stallwatch.run import Run
+
+FOR_ANSWERS = 2.0  # seconds of the timeout that a sample leaves, at least
+
+ABOUT = "measure twice in this run, so far apart, and remember nothing (default: measure since the last run)"
+
+
+def add(check: Check, about: str = ABOUT) -> None:
+    """Add the option to a check that keeps state: seconds, or None for since the last run."""
+    check.option("--sample", type=duration, metavar="TIME", help=about)
+
+
+def refuse_what_cannot_be(check: Check, options: Namespace) -> None:
+    """End the run as bad usage if there is nothing to compare with, or no time for a sample."""
+    if options.sample is None:
+        if options.no_state:
+            check.parser.error("--no-state leaves no last run to compare with: add --sample 5s")
+    elif not SHORTEST <= options.sample <= options.timeout - FOR_ANSWERS:
+        check.parser.error(
+            f"--sample takes {SHORTEST:g} s at least, and {FOR_ANSWERS:g} s less than --timeout"
+        )
+
+
+def memory(options: Namespace, run: Run, **target: object) -> AbstractContextManager[dict[str, Any]]:
+    """Give what ``run.memory`` does; a run that takes a sample remembers nothing."""
+    if options.sample is None:
+        return run.memory(**target)
+    from contextlib import nullcontext
+
+    return nullcontext({})

@@ -1,0 +1,141 @@
+"""Two looks at what something counts, and what it has counted between them.
+
+Something is a server, a process, a host: its counters begin at 0 whenever it is started anew, and it tells
+for how long it has been up. Our clock only tells that it was started anew and is up for longer than it was
+at the last look; if it is set forward, everything seems to have been.
+
+A run that comes less than LEAST seconds after another is the same look again, as a retry or one by hand: it
+is told what was counted since the look before that one, and is not remembered. So it neither raises an alert
+nor hides one.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import NamedTuple
+
+from stallwatch.reading import ProbeError
+from stallwatch.units import is_number, say_duration
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from stallwatch.deadline import Deadline
+
+LEAST = 15.0  # seconds between two looks that count
+SHORTEST = 1.0  # seconds between two looks of one run: servers tell their uptime in whole ones
+FIRST = "no earlier look to compare with"
+_SLACK = 5.0  # seconds by which our clock and another may differ in what has passed
+_WHOLE = 2.0  # seconds by which they differ as long as none was set: an uptime may be in whole seconds
+
+
+class Look(NamedTuple):
+    """What something had counted at one moment."""
+
+    uptime: float  # seconds that it has been up
+    at: float  # seconds since the epoch, by our clock
+    counts: Mapping[str, float]
+
+
+class Interval(NamedTuple):
+    """What something counted between two looks, and over how long."""
+
+    seconds: float
+    counts: Mapping[str, float]  # by name; what began anew meanwhile is not among them
+    again: bool = False  # soon after another look: what it tells does not count as one more
+
+    def rate(self, name: str) -> float | None:
+        """Tell how much that is per second; None: it was not there, or began anew."""
+        counted = self.counts.get(name)
+        return None if counted is None else counted / self.seconds
+
+
+class NoIntervalError(Exception):
+    """There is nothing to compare with; the message says why, for a person."""
+
+
+def since_last_look(memory: dict[str, Any], now: Look) -> Interval:
+    """Tell what was counted since the last look in ``memory``, and remember this one.
+
+    ``memory`` is a dictionary of its own, for nothing else. Raises NoIntervalError.
+    """
+    last, before = _look(memory), _look(memory.get("before"))
+    if last is None or _restarted(now, last):
+        _remember(memory, now)
+        raise NoIntervalError("it has started anew since the last look" if last else FIRST)
+    again = now.uptime - last.uptime < LEAST
+    if not again:
+        _remember(memory, now, last)
+    elif before:
+        last = before
+    elif now.uptime - last.uptime < 1:
+        raise NoIntervalError("the first look was less than a second ago")
+    return between(last, now)._replace(again=again)
+
+
+def between(first: Look, second: Look) -> Interval:
+    """Tell what was counted between these two; raises NoIntervalError if it was started anew meanwhile."""
+    if _restarted(second, first):
+        raise NoIntervalError("it has started anew since the last look")
+    up, passed = second.uptime - first.uptime, second.at - first.at
+    seconds = passed if abs(passed - up) < _WHOLE else up
+    if seconds <= 0:
+        raise NoIntervalError("no time has passed since the last look")
+    counts = {
+        name: number - first.counts[name]
+        for name, number in second.counts.items()
+        if number >= first.counts.get(name, number + 1)
+    }
+    return Interval(seconds, counts)
+
+
+def sample(take: Callable[[], Look], seconds: float, deadline: Deadline) -> Interval:
+    """Look twice, so far apart, or less if the deadline is near; raises ProbeError, NoIntervalError."""
+    begun = time.monotonic()
+    first = take()
+    pause(seconds, time.monotonic() - begun, deadline)
+    return between(first, take())
+
+
+def pause(seconds: float, took: float, deadline: Deadline) -> None:
+    """Wait no longer than leaves time for a second look that takes as long as the first one took."""
+    possible = min(seconds, deadline.left() - took)
+    if possible < SHORTEST:
+        raise ProbeError(
+            f"no time is left for a sample: the first of its two looks took {say_duration(took)}",
+            "give it a longer --timeout",
+        )
+    deadline.doing = "waiting for the end of the sample"
+    time.sleep(possible)
+    deadline.doing = ""
+
+
+def has_restarted(uptime: float, last: float, passed: float) -> bool:
+    """Whether it has: it is up for less than it was at the last look and what has passed since."""
+    return uptime < last or uptime < last + passed - _SLACK
+
+
+def _restarted(now: Look, last: Look) -> bool:
+    return has_restarted(now.uptime, last.uptime, now.at - last.at)
+
+
+def _remember(memory: dict[str, Any], look: Look, before: Look | None = None) -> None:
+    memory.clear()
+    memory.update(_kept(look))
+    if before:
+        memory["before"] = _kept(before)
+
+
+def _kept(look: Look) -> dict[str, Any]:
+    return {**look._asdict(), "counts": dict(look.counts)}
+
+
+def _look(kept: Any) -> Look | None:
+    """Read what was kept; None if it is none of ours."""
+    match kept:
+        case {"uptime": int() | float() as uptime, "at": int() | float() as at, "counts": dict(counts)}:
+            if all(map(is_number, (uptime, at, *counts.values()))):
+                return Look(uptime, at, counts)
+    return None
