@@ -11,7 +11,7 @@ import thread_control
 from cassandra import Cassandra
 from jvm import VARIANTS, Jvm
 from ndb_cluster import NdbCluster
-from replication_pair import Pair
+from replication_pair import KINDS, Pair
 
 
 @contextlib.contextmanager
@@ -136,21 +136,22 @@ def cassandra(tmp_path_factory):
         yield started
 
 
+@contextlib.contextmanager
+def started(kind, make, *arguments, **settings):
+    """A context with what make(...) gives, of "mariadb" or "mysql"."""
+    with contextlib.ExitStack() as servers:
+        try:
+            with installable() if kind == "mariadb" else contextlib.nullcontext():
+                started = servers.enter_context(make(*arguments, **settings))
+        except software.Missing as missing:  # MySQL cannot be installed
+            pytest.skip(str(missing))
+        yield started
+
+
 @pytest.fixture(scope="session")
 def new_pair():
     """Gives a context with a pair of database servers; what is said of Pair holds."""
-
-    @contextlib.contextmanager
-    def new_pair(folder, kind, **settings):
-        with contextlib.ExitStack() as servers:
-            try:
-                with installable() if kind == "mariadb" else contextlib.nullcontext():
-                    pair = servers.enter_context(Pair(folder, kind, **settings))
-            except software.Missing as missing:  # MySQL cannot be installed
-                pytest.skip(str(missing))
-            yield pair
-
-    return new_pair
+    return lambda folder, kind, **settings: started(kind, Pair, folder, kind, **settings)
 
 
 @pytest.fixture(scope="session")
@@ -180,3 +181,38 @@ def pair(request, running_pair):
     pair = running_pair(request.param)
     yield pair
     pair.heal()
+
+
+@pytest.fixture(scope="session")
+def new_server():
+    """Gives a context with one database server, "mariadb" or "mysql"; what is said of SqlServer holds."""
+    return lambda folder, kind, **settings: started(kind, KINDS[kind], folder, **settings)
+
+
+@pytest.fixture
+def own_server(tmp_path, new_server):
+    """Gives a server of that kind for one test, with settings of its own."""
+    with contextlib.ExitStack() as each:
+        yield lambda kind, **settings: each.enter_context(new_server(tmp_path / kind, kind, **settings))
+
+
+@pytest.fixture(scope="session")
+def running_server(tmp_path_factory, new_server):
+    """Gives the server of that kind, one for the whole run."""
+    running = {}
+    with contextlib.ExitStack() as each:
+
+        def server(kind):
+            if kind not in running:
+                running[kind] = each.enter_context(new_server(tmp_path_factory.mktemp(kind), kind))
+            return running[kind]
+
+        yield server
+
+
+@pytest.fixture(params=("mariadb", "mysql"))
+def server(request, running_server):
+    """A server of either kind; a test drops what it makes and sets back what it sets."""
+    server = running_server(request.param)
+    server.revive()
+    return server
