@@ -52,6 +52,7 @@ bench: $(VENV)/ready
 	$(VENV)/bin/python tests/bench/jmx.py
 	$(VENV)/bin/python tests/bench/replication.py
 	$(VENV)/bin/python tests/bench/ndb.py
+	$(VENV)/bin/python tests/bench/mysql.py
 
 # A private virtual environment and a link to each plugin. Byte-compiled, because the user nagios may not write
 # there; without pip and setuptools, whose .pth file would cost every check. DESTDIR must not be seen in it.
@@ -71,7 +72,7 @@ install:
 	$(PYTHON) -c "import os; os.path.isdir('$(FINAL)') and os.rename('$(FINAL)', '$(FINAL).old'); os.rename('$(STAGED)', '$(FINAL)')"
 	rm -rf $(FINAL).old
 	install -d $(DESTDIR)$(PLUGINDIR)
-	for plugin in $(PLUGINS); do ln -sf $(HOME_OF_IT)/bin/$$plugin $(DESTDIR)$(PLUGINDIR)/$$plugin; done
+	@for plugin in $(PLUGINS); do contrib/link-plugin $(HOME_OF_IT)/bin/$$plugin $(DESTDIR)$(PLUGINDIR); done
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then contrib/state-directory nagios; fi
 
 clean:

@@ -34,6 +34,29 @@ def test_each_plugin_is_linked_into_the_plugin_folder(installed):
     assert links == {name: f"{installed}/lib/stallwatch/bin/{name}" for name in plugins}
 
 
+def test_a_plugin_of_another_package_is_left_alone(tmp_path):
+    plugins = tmp_path / "plugins"
+    plugins.mkdir()
+    (plugins / "check_host").symlink_to("check_icmp")  # as in monitoring-plugins-basic, broken or not
+    (plugins / "check_mysql_query").write_text("somebody's")
+    (plugins / "check_ndb_log").symlink_to("/opt/older/lib/stallwatch/bin/check_ndb_log")
+    plugin = "/usr/local/lib/stallwatch/bin/check_{}"
+    said = [link_plugin(plugin.format(name), plugins) for name in ("host", "mysql_query", "ndb_log", "jmx")]
+    left = "{0}/check_{1} is not ours and was left alone: call " + plugin.format("{1}") + "\n"
+    assert said == [left.format(plugins, "host"), left.format(plugins, "mysql_query"), "", ""]
+    assert os.readlink(plugins / "check_host") == "check_icmp"
+    assert (plugins / "check_mysql_query").read_text() == "somebody's"
+    for ours in ("ndb_log", "jmx"):
+        assert os.readlink(plugins / f"check_{ours}") == plugin.format(ours)
+
+
+def link_plugin(*arguments):
+    done = subprocess.run(
+        [ROOT / "contrib" / "link-plugin", *arguments], capture_output=True, text=True, check=True
+    )
+    return done.stderr
+
+
 def test_another_user_runs_it_and_writes_nothing_there(installed, tmp_path):
     log = installed / "ndb_4_out.log"
     log.write_bytes(LOG.read_bytes())
