@@ -1,9 +1,11 @@
 """Signals of a replica on which all is well, to be changed where a test needs it so; and recorded ones."""
 
 import ast
-import os
 import re
 
+import captured_mysql
+from captured_mysql import lines
+from captured_mysql import pairs as recorded
 from replication_evidence import channel, evidence
 from stallwatch.probes.mysql.processes import Process
 from stallwatch.probes.replication.causes import Case, Signals
@@ -13,15 +15,11 @@ from stallwatch.probes.replication.causes.signals import Look
 from stallwatch.probes.replication.causes.transactions import Transaction
 from stallwatch.probes.replication.channel import Thread
 from stallwatch.probes.replication.lag import Lag
-from stallwatch.sources.mysql import DeniedError, Flavour, MissingTableError
+from stallwatch.sources.mysql import DeniedError, MissingTableError
 
-RECORDED = os.path.join(os.path.dirname(__file__), "..", "recorded", "replication")
-VERSIONS = ("my57", "my80", "my97", "ma1011")
-MYSQL = Flavour("MySQL", (9, 7, 4), "MySQL 9.7.4")
-MYSQL_5_7 = Flavour("MySQL", (5, 7, 42), "MySQL 5.7.42")
-MARIADB = Flavour("MariaDB", (10, 11, 19), "MariaDB 10.11.19")
-MYSQL_8_0 = Flavour("MySQL", (8, 0, 46), "MySQL 8.0.46")
-FLAVOURS = {"my57": MYSQL_5_7, "my80": MYSQL_8_0, "my97": MYSQL, "ma1011": MARIADB}
+FLAVOURS = dict(captured_mysql.VERSIONS.values())
+VERSIONS = tuple(FLAVOURS)
+MYSQL_5_7, MYSQL_8_0, MYSQL, MARIADB = FLAVOURS.values()
 APPLIER, RECEIVER = 12, 11  # in the process list
 APPLIES = "Applying batch of row changes (update)"
 
@@ -78,17 +76,6 @@ def case(of=None, lag=None, trend=None, known=None, **signals):
         trend,
         healthy._replace(**signals),
     )
-
-
-def lines(name):
-    """The lines of a recording."""
-    with open(os.path.join(RECORDED, name), encoding="utf-8") as file:
-        return file.read().splitlines()
-
-
-def recorded(name):
-    """The variables of a recording that has a name and a value in each line."""
-    return dict(line.split("\t", 1) if "\t" in line else (line, "") for line in lines(name))
 
 
 def metrics(version):
