@@ -177,13 +177,16 @@ def plain(value: float) -> str:
     return "0" if text == "-0" else text
 
 
+_SHORT = ((1e-6, "us", 2, 100), (1e-6, "us", 0, 1000), (1e-3, "ms", 1, 1000), (1, "s", 1, 60))
+
+
 def say_duration(seconds: float) -> str:
     """Say a time as a person would: ``30.66 us``, ``2.9 s``, ``3 min 5 s``, ``5 d 3 h``."""
     if not math.isfinite(seconds):
         return f"{seconds} s"
     if seconds < 0:
         return "-" + say_duration(-seconds)
-    for length, word, decimals, many in ((1e-6, "us", 2, 1000), (1e-3, "ms", 1, 1000), (1, "s", 1, 60)):
+    for length, word, decimals, many in _SHORT:
         shown = round(seconds / length, decimals)
         if 0 < shown < many:
             return f"{shown:g} {word}"
@@ -206,3 +209,17 @@ def say_size(octets: float) -> str:
     while words and abs(octets) >= 1023.95 and math.isfinite(octets):  # noqa: PLR2004
         octets, word = octets / 1024, words.pop()
     return f"{round(octets, 1):.10g} {word}"
+
+
+def say_count(number: float) -> str:
+    """Say a count in two or three digits: ``2.2 million``, ``33 000``, ``940``."""
+    if number >= 1e6:  # noqa: PLR2004
+        return f"{number / 1e6:.3g} million"
+    digits = max(0, len(str(int(number))) - 2)
+    return f"{round(number, -digits):,.0f}".replace(",", " ")
+
+
+def say_rate(per_second: float) -> str:
+    """Say how much that is per second: ``2.2 million/s``, ``940/s``, ``0.05/s``."""
+    few = per_second < 100  # noqa: PLR2004
+    return (plain(float(f"{per_second:.2g}")) if few else say_count(per_second)) + "/s"

@@ -58,7 +58,7 @@ def commands(pair, paths, backup):
     return {
         **{name: ours(name, *login, *words) for name, words in MYSQL.items()},
         "check_mysqld_process": ours("check_mysqld_process", "--pid-file", server.path("pid")),
-        "check_mysql_backup": ours("check_mysql_backup", backup),
+        "check_mysql_backup": ours("check_mysql_backup", "-d", backup),
         "check_host": ours("check_host"),
         **{name: [path, *theirs[name]] for name, path in paths.items()},
     }

@@ -35,8 +35,8 @@ from stallwatch.probes.replication.causes import (
 )
 from stallwatch.probes.replication.causes.backups import Tools
 from stallwatch.probes.replication.causes.tables import keyless
-from stallwatch.sources.host import Running
 from stallwatch.sources.mysql import DeniedError, MissingTableError, NoAnswerError, UnreachableError
+from stallwatch.sources.processes import Running
 
 ALWAYS = evidence()
 STOPPED = evidence(channel(applier=channel().applier._replace(running="No")))

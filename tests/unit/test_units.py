@@ -13,7 +13,9 @@ from stallwatch.units import (
     number,
     percent,
     plain,
+    say_count,
     say_duration,
+    say_rate,
     say_size,
     size,
 )
@@ -185,6 +187,8 @@ def test_what_is_no_finite_number_is_not_written(value):
         (0, "0 s"),
         (1e-12, "0 s"),
         (3.066e-5, "30.66 us"),
+        (2.7192e-4, "272 us"),
+        (0.9996e-3, "1 ms"),
         (0.04, "40 ms"),
         (0.9996, "999.6 ms"),
         (0.99996, "1 s"),
@@ -239,3 +243,21 @@ def test_what_is_no_count_is_refused(text):
 )  # fmt: skip
 def test_a_range_may_be_within_another(one, other, within):
     assert Range(one).is_within(Range(other)) is within
+
+
+@pytest.mark.parametrize(
+    ("number", "counted", "per_second"),
+    [
+        (0.0, "0", "0/s"),
+        (0.0512, "0", "0.051/s"),
+        (3.0, "3", "3/s"),
+        (12.34, "12", "12/s"),
+        (99.9, "100", "100/s"),
+        (941.0, "940", "940/s"),
+        (33_333.0, "33 000", "33 000/s"),
+        (2_200_000.0, "2.2 million", "2.2 million/s"),
+        (150e6, "150 million", "150 million/s"),
+    ],
+)
+def test_counts_and_rates_in_words(number, counted, per_second):
+    assert (say_count(number), say_rate(number)) == (counted, per_second)

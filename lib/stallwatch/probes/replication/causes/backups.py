@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from stallwatch.probes.mysql.processes import Process, Program
     from stallwatch.probes.replication.causes.locks import Lock
-    from stallwatch.sources.host import Running
+    from stallwatch.sources.processes import Running
 
 COPIES = frozenset({"mariabackup", "mariadb-backup", "xtrabackup", "innobackupex", "mysqlbackup"})
 DUMPS = frozenset({"mysqldump", "mariadb-dump", "mydumper", "mysqlpump", "mysqlpdump"})

@@ -111,10 +111,10 @@ def _look(asking: Asking, pause: Callable[[float], bool], steps: int) -> tuple[l
 
 def _runs_here(known: Mapping[str, str]) -> bool:
     """Whether the server is not in a container that only shares a socket or port with our host."""
-    from stallwatch.sources import host
+    from stallwatch.sources.processes import is_process
 
     pid_file = os.path.join(known.get("datadir", ""), known.get("pid_file", ""))
-    return bool(known.get("datadir")) and host.is_process(pid_file, _SERVERS) is not False
+    return bool(known.get("datadir")) and is_process(pid_file, _SERVERS) is not False
 
 
 class _Use(NamedTuple):
@@ -128,24 +128,29 @@ class _Place:
 
     def __init__(self, known: Mapping[str, str], threads: Sequence[Thread]) -> None:
         from stallwatch.sources import host
+        from stallwatch.sources.processes import program_of
 
         self._host = host
         self._known = known
         self._directory = known.get("datadir", "")
         self._disk = host.disk_of(self._directory) if self._directory else None
-        self._threads = [one.os_id for one in threads if one.os_id and host.program_of(one.os_id) in _SERVERS]
+        self._threads = [one.os_id for one in threads if one.os_id and program_of(one.os_id) in _SERVERS]
         self._before = self._use()
 
     def _use(self) -> _Use:
-        used = {one: self._host.thread_seconds(one) for one in self._threads}
+        from stallwatch.sources.processes import thread_seconds
+
+        used = {one: thread_seconds(one) for one in self._threads}
         disk = self._host.disk_use(self._disk) if self._disk else None
         return _Use(time.monotonic(), disk, {one: spent for one, spent in used.items() if spent is not None})
 
     def tools(self) -> backups.Tools:
         """List the processes of backup tools."""
-        running = self._host.processes(backups.TOOLS | _SERVERS)
-        servers = [one for one in running if one.name in _SERVERS]
-        tools = tuple(one for one in running if one.name in backups.TOOLS)
+        from stallwatch.sources.processes import running
+
+        found = running(backups.TOOLS | _SERVERS)
+        servers = [one for one in found if one.name in _SERVERS]
+        tools = tuple(one for one in found if one.name in backups.TOOLS)
         told = (self._known.get(name, "") for name in ("datadir", "socket", "port"))
         return backups.Tools(tools, for_us=len(servers) == 1, place=backups.Place(*told))
 

@@ -1,22 +1,14 @@
-"""A healthy replica beside this one: the signals that differ most.
-
-The method of "Optimizing your MySQL Tuning Methodology": the same numbers from a stressed server and from
-one that is well, and what stands out between them.
-"""
+"""A healthy replica beside this one: the signals that differ most."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from stallwatch.probes.replication.causes import words
+from stallwatch.probes.mysql.differing import Quantity, differ, said
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from stallwatch.probes.replication.causes.signals import Signals
-
-_DIFFERS = 3  # times as much, or as little
 
 # What grows by how many counters, from how much per second on it matters, and what it is counted in.
 _RATES = (
@@ -28,19 +20,10 @@ _RATES = (
 )
 
 
-class Quantity(NamedTuple):
-    """A number of both replicas; below ``least`` it is too little to matter."""
-
-    name: str
-    value: float | None
-    least: float
-    unit: str = ""
-
-
 def differences(here: Signals, there: Signals) -> list[str]:
     """Say which signals are at least three times as high, or as low, as those of the reference."""
     pairs = zip(_quantities(here), _quantities(there), strict=True)
-    return [_said(mine, theirs) for mine, theirs in pairs if _differ(mine, theirs)]
+    return [said(mine, theirs) for mine, theirs in pairs if differ(mine, theirs)]
 
 
 def can_compare(here: Signals, there: Signals) -> bool:
@@ -71,19 +54,3 @@ def _least_running(signals: Signals) -> float | None:
         (one.numbers["Threads_running"] for one in signals.counted if "Threads_running" in one.numbers),
         default=None,
     )
-
-
-def _differ(mine: Quantity, theirs: Quantity) -> bool:
-    if mine.value is None or theirs.value is None:
-        return False
-    smaller, larger = sorted((mine.value, theirs.value))
-    return larger >= mine.least and larger >= _DIFFERS * smaller
-
-
-def _said(mine: Quantity, theirs: Quantity) -> str:
-    ours, its = (f"{_number(one.value or 0.0)}{one.unit}" for one in (mine, theirs))
-    return f"{mine.name} {ours} instead of {its}"
-
-
-def _number(value: float) -> str:
-    return words.say_count(value) if value >= 100 else f"{value:.2g}"  # noqa: PLR2004

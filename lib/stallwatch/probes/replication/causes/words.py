@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stallwatch.probes.replication.causes import statements
-from stallwatch.units import say_duration
+from stallwatch.units import say_count, say_duration
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,20 +13,11 @@ if TYPE_CHECKING:
     from stallwatch.sources.mysql import Flavour
 
 _REPLICA = (8, 0, 22)  # MySQL: START REPLICA is known from here on
-_MILLION = 1e6
 _MANY_ROWS = 100_000
 
 # A transaction without a connection. A replica of MySQL 8 has those of its source, which are ended there.
 DETACHED = "a transaction that no connection has (prepared by XA)"
 END_DETACHED = "see XA RECOVER: its transaction manager is to end it, on the source if it is from there"
-
-
-def say_count(number: float) -> str:
-    """Say a count in two or three digits: ``2.2 million``, ``33 000``, ``940``."""
-    if number >= _MILLION:
-        return f"{number / _MILLION:.3g} million"
-    digits = max(0, len(str(int(number))) - 2)
-    return f"{round(number, -digits):,.0f}".replace(",", " ")
 
 
 def who(process: Process | None, connection: int, program: Program | None = None) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from stallwatch.probes.replication.causes import appliers, settings, statements, states, words
+from stallwatch.probes.replication.causes import appliers, settings, statements, states
 from stallwatch.probes.replication.causes.case import Cause
-from stallwatch.units import say_duration
+from stallwatch.units import say_count, say_duration
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def r9_no_usable_key(case: Case) -> Cause | None:
         return None
     table = statements.changed_table(applier.info, applier.database)
     proven, disputed = case.signals.keyless.get(table), _others_may_read(case)
-    reads = f"{words.say_count(per_change)} rows are read for each that is changed"
+    reads = f"{say_count(per_change)} rows are read for each that is changed"
     if proven:
         reads = "each row that is changed is looked for in all of it" if disputed else reads
         advice = f"add a primary key to {table}, in a quiet hour: that copies the table"
@@ -126,7 +126,7 @@ def _long_definitions(case: Case) -> list[tuple[float, str]]:
 
 
 def _about(modified: int, statement: str) -> str:
-    said = [f"{words.say_count(modified)} rows so far"] if modified else []
+    said = [f"{say_count(modified)} rows so far"] if modified else []
     return ", ".join(filter(None, [*said, statements.said(statement)]))
 
 

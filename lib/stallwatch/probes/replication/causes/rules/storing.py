@@ -6,7 +6,7 @@ from stallwatch.probes.innodb import dump, redo, status
 from stallwatch.probes.replication.causes import words
 from stallwatch.probes.replication.causes.case import Cause
 from stallwatch.probes.replication.causes.states import RELAY_SPACE
-from stallwatch.units import say_duration, say_size
+from stallwatch.units import say_count, say_duration, say_size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def r18_buffer_pool_small(case: Case) -> Cause | None:
     bound = misses >= _MISSES and reads >= _READS and _reads_wait(case)
     if not waited and not bound:
         return None
-    what = f"{100 * misses:.1f} % of the pages come from the disk ({words.say_count(reads)} per second)"
+    what = f"{100 * misses:.1f} % of the pages come from the disk ({say_count(reads)} per second)"
     if waited:
         what += f", {waited:.0f} waits for a free page"
     return Cause("R18", 45, what, "try a larger innodb_buffer_pool_size in small steps, and measure")
@@ -121,7 +121,7 @@ def r20_history_long(case: Case) -> Cause | None:
     if history is None or history < _LONG_HISTORY or not old:
         return None
     oldest = max(old, key=lambda one: one.age)
-    what = f"purge is {words.say_count(history)} transactions behind"
+    what = f"purge is {say_count(history)} transactions behind"
     if oldest.is_detached:
         prepared = f"{what}; {words.DETACHED} is {say_duration(oldest.age)} old"
         return Cause("R20", 35, prepared, words.END_DETACHED)
