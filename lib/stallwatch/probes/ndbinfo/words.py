@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
+from stallwatch.words import FEW, are, have, listed
+
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Sequence, Sized
+    from collections.abc import Sequence
 
-FEW = 4  # names in a sentence
+__all__ = ["FEW", "LABELLED", "are", "have", "listed", "named"]
+
 LABELLED = 4  # nodes that have perfdata of their own: the line is to stay within 1023 bytes
 
 
 def named(nodes: Sequence[int]) -> str:
     """Name data nodes in a sentence: ``node 3``, ``nodes 3 and 4``, ``nodes 3, 4, 5, 6 and 2 more``."""
     return f"node{'s' if len(nodes) > 1 else ''} {listed([str(node) for node in nodes])}"
-
-
-def are(several: Sized) -> str:
-    """Give the verb for these: ``is`` or ``are``."""
-    return "are" if len(several) > 1 else "is"
-
-
-def have(several: Sized) -> str:
-    """Give the verb for these: ``has`` or ``have``."""
-    return "have" if len(several) > 1 else "has"
-
-
-def listed(names: Sequence[str], few: int = FEW) -> str:
-    """Name some things and count the rest."""
-    if len(names) > few:
-        return f"{', '.join(names[:few])} and {len(names) - few} more"
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last

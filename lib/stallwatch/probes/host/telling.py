@@ -1,0 +1,271 @@
+"""The words and the numbers for what a host does."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from stallwatch.reading import Fault, Reading, State
+from stallwatch.sources import blocks
+from stallwatch.table import Table
+from stallwatch.units import say_duration, say_size
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from stallwatch.probes.host.counters import Memory
+    from stallwatch.probes.host.disks import DiskLoad
+    from stallwatch.probes.host.plateau import Plateau
+    from stallwatch.probes.host.use import Trouble, Use
+
+LABELLED, CHOSEN = 2, 4  # disks that have perfdata of their own: the line is to stay within 1023 bytes
+_WORKING = 10.0  # per cent: a processor that waits less than this for disks waits for nothing worth telling
+
+
+class Found(NamedTuple):
+    """What was found; None: it is not known (yet)."""
+
+    seconds: float | None = None  # of the interval
+    processors: int = 0
+    load: tuple[float, float, float] | None = None
+    use: Use | None = None
+    disks: Sequence[DiskLoad] = ()  # the busiest first
+    slowest: DiskLoad | None = None
+    memory: Memory | None = None
+    swapping: tuple[float, float] | None = None
+    network: Sequence[Trouble] = ()
+    places: Mapping[str, str] = {}  # directories that disks were chosen for
+
+
+def readings(found: Found) -> list[Reading]:
+    """Give all quantities that are known, in the order in which they are told."""
+    return [
+        *_processors(found),
+        *_load(found),
+        *_busiest_disk(found),
+        *_memory(found),
+        *_swapping(found),
+        *_network(found),
+        *_each_disk(found),
+    ]
+
+
+def summed_up(found: Found) -> str:
+    """Say it all in a sentence, for when all is well."""
+    parts = []
+    if found.use:
+        parts.append(f"processors {_percent(found.use.busy)} busy{_shares(found.use)}")
+    if found.load and found.processors:
+        parts.append(f"load {_short(found.load[1] / found.processors)} per processor")
+    if found.disks:
+        parts.append(_disk_shortly(found, found.disks[0]))
+    if found.memory:
+        parts.append(f"{_percent(_available(found.memory))} of memory available")
+    if found.swapping:
+        parts.append(_swapping_shortly(*found.swapping))
+    return ", ".join(parts) + (f", over {say_duration(found.seconds)}" if found.seconds else "")
+
+
+def limits(plateaus: Sequence[Plateau], found: Found) -> Iterator[Fault]:
+    """Warn of disks at their limit; no more than that, because a backup at night does it, too."""
+    for one in plateaus:
+        first, last = one.spells[0], one.spells[-1]
+        what = (
+            f"disk {_named(one.disk, found)} is at its limit: for {say_duration(one.seconds)} it did no more "
+            f"than {last.requests:.0f} requests/s, {say_size(last.octets)}/s, while their wait rose from "
+            f"{say_duration(first.wait)} to {say_duration(last.wait)}"
+        )
+        why = f"{_percent(last.busy)} busy"
+        if found.use and found.use.iowait >= _WORKING:
+            why += f", and processors wait for it {_percent(found.use.iowait)} of their time"
+        advice = "who reads or writes so much (iotop, pidstat -d)? Spread it over more disks, or faster ones"
+        yield Fault(State.WARNING, what, why, advice)
+
+
+def table(found: Found) -> Table:
+    """Give the figures of iostat of all disks."""
+    columns = (
+        "disk", "busy", "await_ms", "queue", "r_per_s", "w_per_s", "rkB_per_s", "wkB_per_s", "merged_per_s",
+        "kB_each",
+    )  # fmt: skip
+    rows = (
+        (
+            _named(disk.name, found),
+            _rounded(disk.busy), _rounded(disk.wait, 1000), _rounded(disk.queue),
+            _rounded(disk.reads), _rounded(disk.writes),
+            _rounded(disk.read, 1 / 1024), _rounded(disk.written, 1 / 1024),
+            _rounded(disk.merged), _rounded(disk.size, 1 / 1024),
+        )
+        for disk in found.disks
+    )  # fmt: skip
+    return Table(columns, tuple(rows))
+
+
+def _processors(found: Found) -> Iterator[Reading]:
+    use = found.use
+    if use is None:
+        return
+    what = f"processors {_percent(use.busy)} busy{_over(found)}{_shares(use)}"
+    load = ""
+    if found.load and found.processors:
+        load = f"load {_short(found.load[1] / found.processors)} per processor"
+    advice = "who takes them: top; of mysqld: check_mysqld_process"
+    yield Reading("cpu", _rounded(use.busy), "%", what, load, advice)
+    yield Reading("user", _rounded(use.user), "%", in_table=True)
+    yield Reading("system", _rounded(use.system), "%", in_table=True)
+    what = f"processors wait for disks {_percent(use.iowait)} of their time{_over(found)}"
+    why = _disk_shortly(found, found.disks[0]) if found.disks else ""
+    yield Reading("iowait", _rounded(use.iowait), "%", what, why, "who reads or writes: iotop, pidstat -d")
+    what = (
+        f"the hypervisor keeps {_percent(use.steal)} of the processors' time for others (steal){_over(found)}"
+    )
+    why = "the host has more guests than it can serve, or this guest has used up what it may"
+    yield Reading("steal", _rounded(use.steal), "%", what, why, "ask whoever runs the hypervisor, or move")
+    what = f"the busiest processor {_percent(use.busiest)} busy"
+    yield Reading("busiest_processor", _rounded(use.busiest), "%", what)
+
+
+def _load(found: Found) -> Iterator[Reading]:
+    """Give the load over 5 minutes, which a short burst does not raise."""
+    if not (found.load and found.processors):
+        return
+    value = found.load[1] / found.processors
+    what = f"load {found.load[1]:g} over 5 min, {_short(value)} per processor ({found.processors})"
+    why = "so many tasks run, want to run, or wait for a disk or a file server"
+    if found.use:
+        why = f"{why}; processors {_percent(found.use.busy)} busy{_shares(found.use)}"
+    yield Reading("load", round(value, 3), "", what, why, "ps -eo stat,pid,comm | grep '^[RD]' names them")
+
+
+def _busiest_disk(found: Found) -> Iterator[Reading]:
+    timed = [disk for disk in found.disks if disk.busy is not None]
+    if timed:
+        disk = timed[0]
+        advice = "who reads or writes so much: iotop, pidstat -d"
+        what, of_table = _disk(found, disk), table(found)
+        yield Reading("disk_busy", _rounded(disk.busy), "%", what, advice=advice, table=of_table)
+        yield Reading("disk_queue", _rounded(disk.queue), "", in_table=True)
+    if slow := found.slowest:
+        what = (
+            f"requests of disk {_named(slow.name, found)} take {say_duration(slow.wait or 0.0)}{_over(found)}"
+        )
+        why = f"{_percent(slow.busy or 0.0)} busy, {_short(slow.queue or 0.0)} in its queue"
+        advice = "is it slow, or is too much asked of it? iostat -x 1"
+        yield Reading("disk_await", _exact(slow.wait), "s", what, why, advice)
+
+
+def _memory(found: Found) -> Iterator[Reading]:
+    if memory := found.memory:
+        value = _available(memory)
+        sizes = f"{say_size(memory.available)} of {say_size(memory.total)}"
+        what = f"{_percent(value)} of memory available ({sizes})"
+        why = "what is needed beyond that is swapped, or the kernel kills who has most"
+        advice = "who has it: ps -eo rss,pid,comm --sort=-rss; make buffers smaller"
+        yield Reading("memory_available", _rounded(value), "%", what, why, advice)
+
+
+def _swapping(found: Found) -> Iterator[Reading]:
+    if found.swapping is None:
+        return
+    read, written = found.swapping
+    what = f"{say_size(read)}/s read from swap{_over(found)}"
+    why = "tasks wait for memory of theirs that was given away"
+    if found.memory:
+        why += f"; {_percent(_available(found.memory))} of memory available"
+    advice = "make buffers smaller, or look who has grown: ps -eo rss,pid,comm --sort=-rss"
+    yield Reading("swap_in", round(read), "B", what, why, advice)
+    yield Reading("swap_out", round(written), "B", f"{say_size(written)}/s written to swap{_over(found)}")
+
+
+def _network(found: Found) -> Iterator[Reading]:
+    """Give the worst interface of each kind."""
+    if not found.network:
+        return
+    one = max(found.network, key=lambda trouble: trouble.errors)
+    what = (
+        f"{one.interface}: {_short(one.errors)} packets/s with errors" if one.errors else "no network errors"
+    )
+    advice = f"cable, port or duplex? ip -s -s link show {one.interface}, ethtool -S {one.interface}"
+    yield Reading("network_errors", round(one.errors, 3), "", what + _over(found), advice=advice)
+    one = max(found.network, key=lambda trouble: trouble.drops)
+    what = f"{one.interface}: {_short(one.drops)} packets/s dropped" if one.drops else "no packets dropped"
+    why = "buffers were full, or nobody here knows their protocol"
+    advice = f"ethtool -S {one.interface} tells which"
+    yield Reading("network_drops", round(one.drops, 3), "", what + _over(found), why, advice)
+
+
+def _each_disk(found: Found) -> Iterator[Reading]:
+    if len(found.disks) > (CHOSEN if found.places else LABELLED):
+        return
+    for disk in sorted(found.disks, key=lambda one: one.name):
+        what, name = _disk(found, disk), disk.name
+        if disk.busy is not None:
+            yield Reading("disk_busy", _rounded(disk.busy), "%", what, label=f"{name}_busy", in_table=True)
+        if disk.wait is not None:
+            yield Reading("disk_await", _exact(disk.wait), "s", what, label=f"{name}_await", in_table=True)
+        if disk.queue is not None:
+            yield Reading("disk_queue", _rounded(disk.queue), "", label=f"{name}_queue", in_table=True)
+        yield Reading("reads", _rounded(disk.reads), "", label=f"{name}_reads", in_table=True)
+        yield Reading("writes", _rounded(disk.writes), "", label=f"{name}_writes", in_table=True)
+        yield Reading("read", round(disk.read), "B", label=f"{name}_read", in_table=True)
+        yield Reading("written", round(disk.written), "B", label=f"{name}_written", in_table=True)
+
+
+def _disk(found: Found, disk: DiskLoad) -> str:
+    return (
+        f"disk {_named(disk.name, found)} {_percent(disk.busy or 0.0)} busy{_over(found)}: "
+        f"{disk.reads:.0f} reads/s, {disk.writes:.0f} writes/s, {say_size(disk.read + disk.written)}/s, "
+        f"{_short(disk.queue or 0.0)} in its queue, each for {say_duration(disk.wait or 0.0)}"
+    )
+
+
+def _disk_shortly(found: Found, disk: DiskLoad) -> str:
+    busy = "" if disk.busy is None else f" {_percent(disk.busy)} busy"
+    wait = f", await {say_duration(disk.wait)}" if disk.wait else ""
+    more = f" of {len(found.disks)}" if len(found.disks) > 1 else ""
+    return f"disk {_named(disk.name, found)}{more}{busy} ({disk.requests:.0f} requests/s{wait})"
+
+
+def _named(disk: str, found: Found) -> str:
+    """Name a disk, and what an administrator knows it by."""
+    more = [blocks.name_of(disk), found.places.get(disk)]
+    known = ", ".join(name for name in more if name)
+    return f"{disk} ({known})" if known else disk
+
+
+def _shares(use: Use) -> str:
+    return (
+        f" (user {_short(use.user)}, system {_short(use.system)}, iowait {_short(use.iowait)}, "
+        f"steal {_short(use.steal)} %, the busiest one {_short(use.busiest)} %)"
+    )
+
+
+def _swapping_shortly(read: float, written: float) -> str:
+    if not read and not written:
+        return "no swapping"
+    return f"{say_size(read)}/s swapped in, {say_size(written)}/s out"
+
+
+def _available(memory: Memory) -> float:
+    return 100 * memory.available / memory.total
+
+
+def _over(found: Found) -> str:
+    return f" over {say_duration(round(found.seconds, 1))}" if found.seconds else ""
+
+
+def _percent(value: float) -> str:
+    return f"{round(value, 1):g} %"
+
+
+def _short(value: float) -> str:
+    """Write two digits, or all before the point."""
+    return f"{value:.0f}" if value >= 10 else f"{value:.2g}"  # noqa: PLR2004
+
+
+def _exact(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds, 6)
+
+
+def _rounded(value: float | None, factor: float = 1.0) -> float | None:
+    return None if value is None else round(value * factor, 2)
