@@ -10,19 +10,20 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def lasting(memory: dict[str, Any], name: str, nodes: set[int], now: float) -> set[int]:
-    """Tell which of ``nodes`` were named at the last look, too; ``memory`` keeps them as ``name``.
+def lasting(memory: dict[str, Any], name: str, numbers: set[int], now: float) -> set[int]:
+    """Tell which of ``numbers``, of data nodes for one, were named at the last look, too.
 
-    A look that comes less than LEAST seconds after another is the same look again, as for counters.
+    ``memory`` keeps them as ``name``, ``now`` is seconds since the epoch. A look that comes less than LEAST
+    seconds after another is the same look again, as for counters.
     """
     kept = memory.get(name)
     last = kept if isinstance(kept, dict) and is_number(kept.get("at")) else {}
     if last and now - LEAST < last["at"] <= now:
-        return nodes & _nodes(last.get("before"))
-    before = _nodes(last.get("nodes"))
-    memory[name] = {"at": now, "nodes": sorted(nodes), "before": sorted(before)}
-    return nodes & before
+        return numbers & _numbers(last.get("before"))
+    before = _numbers(last.get("numbers"))
+    memory[name] = {"at": now, "numbers": sorted(numbers), "before": sorted(before)}
+    return numbers & before
 
 
-def _nodes(kept: Any) -> set[int]:
-    return {node for node in kept if isinstance(node, int)} if isinstance(kept, list) else set()
+def _numbers(kept: Any) -> set[int]:
+    return {number for number in kept if isinstance(number, int)} if isinstance(kept, list) else set()

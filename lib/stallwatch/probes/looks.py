@@ -70,7 +70,7 @@ def since_last_look(memory: dict[str, Any], now: Look) -> Interval:
         _remember(memory, now, last)
     elif before:
         last = before
-    elif now.uptime - last.uptime < 1:
+    elif _seconds(last, now) < SHORTEST:
         raise NoIntervalError("the first look was less than a second ago")
     return between(last, now)._replace(again=again)
 
@@ -79,8 +79,7 @@ def between(first: Look, second: Look) -> Interval:
     """Tell what was counted between these two; raises NoIntervalError if it was started anew meanwhile."""
     if _restarted(second, first):
         raise NoIntervalError("it has started anew since the last look")
-    up, passed = second.uptime - first.uptime, second.at - first.at
-    seconds = passed if abs(passed - up) < _WHOLE else up
+    seconds = _seconds(first, second)
     if seconds <= 0:
         raise NoIntervalError("no time has passed since the last look")
     counts = {
@@ -89,6 +88,12 @@ def between(first: Look, second: Look) -> Interval:
         if number >= first.counts.get(name, number + 1)
     }
     return Interval(seconds, counts)
+
+
+def _seconds(first: Look, second: Look) -> float:
+    """Tell how much time has passed, by our clock unless it was set: an uptime moves by whole seconds."""
+    up, passed = second.uptime - first.uptime, second.at - first.at
+    return passed if abs(passed - up) < _WHOLE else up
 
 
 def sample(take: Callable[[], Look], seconds: float, deadline: Deadline) -> Interval:

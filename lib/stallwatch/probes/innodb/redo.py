@@ -19,6 +19,7 @@ NEARLY_FULL, FULL = 90.0, 98.0  # per cent of the stall point
 _PAGE = 16384
 _OF_THREADS = 10 * 4 * _PAGE  # kept free for what threads write before they look again
 _FILE_HEADER = 2048
+_ASYNC = 7 / 8  # of what InnoDB means to use at most, in all versions (log_max_modified_age_async)
 
 
 class Redo(NamedTuple):
@@ -26,11 +27,17 @@ class Redo(NamedTuple):
 
     age: float  # written since the last checkpoint
     stall: float  # the age at which writers have to wait for a checkpoint
+    async_point: float  # the age from which on pages are written for the log's sake, as fast as possible
 
     @property
     def fill(self) -> float:
         """Per cent of the way to the stall point."""
         return 100 * self.age / self.stall
+
+    @property
+    def is_flushed_for(self) -> bool:
+        """Whether it is full enough for aggressive flushing."""
+        return self.age >= self.async_point
 
 
 def redo(numbers: Mapping[str, float], settings: Mapping[str, str]) -> Redo | None:
@@ -40,26 +47,29 @@ def redo(numbers: Mapping[str, float], settings: Mapping[str, str]) -> Redo | No
     """
     if "Innodb_redo_log_current_lsn" in numbers:
         age = numbers["Innodb_redo_log_current_lsn"] - numbers.get("Innodb_redo_log_checkpoint_lsn", 0)
-        return _redo(age, _stall_since_8_0_30(numbers.get("Innodb_redo_log_capacity_resized", 0)))
+        return _since_8_0_30(age, numbers.get("Innodb_redo_log_capacity_resized", 0))
     if "Innodb_checkpoint_max_age" in numbers:  # MariaDB from 10.5 on, Percona Server 5.7
-        return _redo(numbers.get("Innodb_checkpoint_age", 0), numbers["Innodb_checkpoint_max_age"])
+        stall = numbers["Innodb_checkpoint_max_age"]
+        return _redo(numbers.get("Innodb_checkpoint_age", 0), stall, _ASYNC * stall)
     if "log_lsn_checkpoint_age" in numbers:
         return before_8_0_30(numbers["log_lsn_checkpoint_age"], settings)
     return None
 
 
-def _redo(age: float, stall: float) -> Redo | None:
-    return Redo(age, stall) if stall > 0 else None
+def _redo(age: float, stall: float, async_point: float) -> Redo | None:
+    return Redo(age, stall, async_point) if stall > 0 else None
 
 
-def _stall_since_8_0_30(capacity: float) -> float:
+def _since_8_0_30(age: float, capacity: float) -> Redo | None:
     """Reckon when MySQL 8.0.30 and later let writers wait, from innodb_redo_log_capacity.
 
     Measured on 9.7.2 with 8 MiB to 1 GiB (log_free_space + log_lsn_checkpoint_age - log_concurrency_margin):
-    right to 0.1 per cent. It is 82 % of 32 MiB, where writers were seen to wait, and 84 % of much.
+    right to 0.1 per cent. It is 82 % of 32 MiB, where writers were seen to wait, and 84 % of much; the
+    async point (log_max_modified_age_async) is 77 % of 32 MiB.
     """
     soft = 0.95 * 29.9 / 32 * capacity - 185_300
-    return 0.95 * soft - _OF_THREADS - 4096
+    stall = 0.95 * soft - _OF_THREADS - 4096
+    return _redo(age, stall, min(stall, _ASYNC * soft))  # of 8 MiB, writers wait before the async point
 
 
 def before_8_0_30(age: float, settings: Mapping[str, str]) -> Redo | None:
@@ -69,7 +79,8 @@ def before_8_0_30(age: float, settings: Mapping[str, str]) -> Redo | None:
     """
     files = _number(settings, "innodb_log_files_in_group") or 1
     usable = 0.9 * files * (_number(settings, "innodb_log_file_size") - _FILE_HEADER)
-    return _redo(age, 0.9 * (usable - _OF_THREADS - 8 * _PAGE) * 15 / 16)
+    limit = 0.9 * (usable - _OF_THREADS - 8 * _PAGE)
+    return _redo(age, limit * 15 / 16, limit * _ASYNC)
 
 
 def _number(settings: Mapping[str, str], name: str) -> float:

@@ -16,7 +16,7 @@ from stallwatch.probes.mysql.privileges import PROCESS
 from stallwatch.probes.mysql.processes import processes
 from stallwatch.probes.mysql.statement import Statement, text
 from stallwatch.reading import Reading
-from stallwatch.sources.mysql import MysqlError, NoAnswerError
+from stallwatch.sources.mysql import DeniedError, MysqlError, NoAnswerError
 from stallwatch.units import say_duration
 
 TYPE_CHECKING = False
@@ -49,6 +49,7 @@ class Answer(NamedTuple):
 
     reading: Reading | None = None
     text: str = ""
+    denied: bool = False  # it needs PROCESS
 
 
 def look(server: Server, budget: float) -> Answer:
@@ -77,7 +78,9 @@ def _asked(server: Server, budget: float) -> Answer:
         seconds = time.monotonic() - begun
         longer = f"SHOW ENGINE INNODB STATUS takes longer than {say_duration(seconds)}"
         return Answer(_reading(seconds, longer))
-    except MysqlError:  # denied: PROCESS is missing for other signals, too, and noted there
+    except DeniedError:
+        return Answer(denied=True)
+    except MysqlError:
         return Answer()
     seconds = time.monotonic() - begun
     reading = _reading(seconds, f"SHOW ENGINE INNODB STATUS takes {say_duration(seconds)}")

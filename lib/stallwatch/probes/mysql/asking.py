@@ -24,7 +24,12 @@ class Asking:
         self._trace = trace
         self._useless: set[str] = set()
         self._switched_off: set[Privilege] = set()
-        self.is_connected = True
+        self.lost: MysqlError | None = None  # what ended the connection
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether anything more can be asked."""
+        return self.lost is None
 
     def switch_off(self, needs: Privilege) -> None:
         """Ask nothing more that needs this: it would show nothing, and nobody misses it."""
@@ -43,7 +48,7 @@ class Asking:
             self.missing.setdefault(grant, f"{shows} (needs {grant})")
             self._useless.add(statement.sql)
         except (NoAnswerError, UnreachableError) as error:
-            self.is_connected = False  # this connection still waits for the answer
+            self.lost = error  # this connection still waits for the answer
             self.missing.setdefault("", f"the search for causes was cut short: {error.what}")
         except MysqlError as error:
             self._trace(f"left out: {error.what}")

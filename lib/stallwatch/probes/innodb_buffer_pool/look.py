@@ -1,0 +1,76 @@
+"""One look at the buffer pool: what it counted since the last one, what it is now, whether InnoDB hangs."""
+
+from __future__ import annotations
+
+import time
+from typing import NamedTuple
+
+from stallwatch.probes import looks
+from stallwatch.probes.innodb import status
+from stallwatch.probes.innodb_buffer_pool import pool
+from stallwatch.probes.innodb_buffer_pool.telling import MISS_RATIO, Found, findings
+from stallwatch.probes.lasting import lasting
+from stallwatch.probes.mysql.asking import Asking
+from stallwatch.reading import Fault, State
+from stallwatch.sources.mysql import MysqlError
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from stallwatch.deadline import Deadline
+    from stallwatch.probes.innodb_buffer_pool.pool import Pool
+    from stallwatch.reading import Finding
+    from stallwatch.sources.mysql.server import Server
+
+__all__ = ["Asked", "findings", "innodb_status", "look"]
+
+COLD = 1800.0  # seconds after its start in which a pool still fills
+
+
+class Asked(NamedTuple):
+    """What the user asked for."""
+
+    deadline: Deadline
+    trace: Callable[[str], None]
+    alerts: Callable[[str, float | None], bool]  # whether a threshold of a quantity alerts on a value
+    min_requests: int  # for pages, in an interval that is judged
+    sample: float | None = None  # seconds between two looks of one run
+
+
+def look(server: Server, asked: Asked, memory: dict[str, Any]) -> Found:
+    """Look at the pool, and compare with the last look; raises a ProbeError."""
+    asking = Asking(server, asked.trace)
+    seen: list[Pool] = []
+
+    def take() -> looks.Look:
+        seen.append(pool.look(asking))
+        return seen[-1].look
+
+    interval, why = None, ""
+    try:
+        if asked.sample:
+            interval = looks.sample(take, asked.sample, asked.deadline)
+        else:
+            interval = looks.since_last_look(memory.setdefault("look", {}), take())
+    except looks.NoIntervalError as error:
+        why = str(error)
+    found = Found(seen[-1], interval, why, asked.min_requests)
+    misses = asked.alerts(MISS_RATIO, found.miss_ratio)
+    lasts = bool(lasting(memory, "misses", {0} if misses else set(), time.time()))
+    return found._replace(is_doubtful=misses and (not lasts or seen[-1].look.uptime < COLD))
+
+
+def innodb_status(server: Server, deadline: Deadline) -> Iterator[Finding]:
+    """Tell how long SHOW ENGINE INNODB STATUS takes: last of all, and on a connection of its own."""
+    try:
+        with server.again() as another:
+            answer = status.look(another, deadline.left())
+    except MysqlError as error:  # an account may have one connection only
+        yield Fault(State.OK, f"SHOW ENGINE INNODB STATUS was not asked: {error.what}")
+        return
+    if answer.reading:
+        yield answer.reading
+    elif answer.denied:
+        yield Fault(State.OK, "how long SHOW ENGINE INNODB STATUS takes is not known: it needs PROCESS")

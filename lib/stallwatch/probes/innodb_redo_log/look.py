@@ -1,0 +1,65 @@
+"""One look at the redo log: where it was in several samples, and what was written since the last look."""
+
+from __future__ import annotations
+
+import time
+from contextlib import closing
+from typing import NamedTuple
+
+from stallwatch.probes import looks
+from stallwatch.probes.innodb.redo import fullest
+from stallwatch.probes.innodb_redo_log import telling
+from stallwatch.probes.innodb_redo_log.samples import Samples
+from stallwatch.probes.innodb_redo_log.telling import STANDS, Found
+from stallwatch.probes.lasting import lasting
+from stallwatch.reading import ProbeError
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from stallwatch.deadline import Deadline
+    from stallwatch.reading import Finding
+    from stallwatch.sources.mysql.server import Server
+
+
+class Asked(NamedTuple):
+    """What the user asked for."""
+
+    deadline: Deadline
+    trace: Callable[[str], None]
+    alerts: Callable[[str, float | None], bool]  # whether a threshold of a quantity alerts on a value
+    sample: float | None = None  # seconds between two looks of one run
+
+
+def findings(server: Server, asked: Asked, memory: dict[str, Any]) -> Iterator[Finding]:
+    """Judge the redo log; raises a ProbeError."""
+    with closing(Samples(server, asked.deadline, asked.trace)) as samples:
+        interval, why = _interval(samples, asked, memory)
+    peak = fullest(samples.redos)
+    if peak is None:
+        yield _not_told(server, samples)
+        return
+    standing = sum(one.fill >= STANDS for one in samples.redos)
+    lasts = bool(lasting(memory, "standing", {0} if standing else set(), time.time()))
+    found = Found(peak, len(samples.redos), standing, lasts, interval, samples)
+    yield from telling.findings(found, asked.alerts)
+    yield from telling.asides(found, why)
+
+
+def _interval(samples: Samples, asked: Asked, memory: dict[str, Any]) -> tuple[looks.Interval | None, str]:
+    """Tell what was counted, or why that is not known."""
+    try:
+        if asked.sample:
+            return looks.sample(samples.take, asked.sample, asked.deadline), ""
+        return looks.since_last_look(memory.setdefault("look", {}), samples.take()), ""
+    except looks.NoIntervalError as error:
+        return None, str(error)
+
+
+def _not_told(server: Server, samples: Samples) -> ProbeError:
+    what = f"{server.where} ({server.flavour.text}) does not tell how full its redo log is"
+    if samples.lacks_process:
+        return ProbeError(f"{what}: this version tells it to accounts with PROCESS only", "GRANT PROCESS")
+    return ProbeError(what, "see whether SHOW ENGINE INNODB STATUS has a section LOG there")
