@@ -56,6 +56,7 @@ class FakeNdb:
         self.denied = set()  # tables that the account may not read
         self.lost = 0  # how often a statement on ndbinfo fails because a data node ends meanwhile
         self.failing = {}  # part of a statement -> the error that comes back
+        self.ending = {}  # part of a statement -> who ends then, see ends_before
         self.asked = []
         self.deadline = Deadline(8)
 
@@ -79,6 +80,13 @@ class FakeNdb:
             of = "reporting_node_id" if table in ("config_nodes", "processes", "certificates") else "node_id"
             self.tables[table] = [row for row in rows if row.get(of) != node]
         self.status["Ndb_number_of_ready_data_nodes"] -= 1
+
+    def ends_before(self, part, node, silent=()):
+        """Let a data node be down from the first statement with this in it on.
+
+        That one has no rows of ``silent`` others, either: so it is for a moment while a node is killed.
+        """
+        self.ending[part] = (node, silent)
 
     def later(self, seconds=60):
         """Let time go by, for us and for the data nodes."""
@@ -112,7 +120,16 @@ class FakeNdb:
             return [{name: self.variables[name.removeprefix("@@")] for name in words[1].split(",")}]
         if self.takes:
             self.later(self.takes)
-        return self._selected(sql, arguments)
+        silent = self._end_meanwhile(sql)
+        return [row for row in self._selected(sql, arguments) if row.get("node_id") not in silent]
+
+    def _end_meanwhile(self, sql):
+        """Who has no rows this once."""
+        for part in [part for part in self.ending if part in sql]:
+            node, silent = self.ending.pop(part)
+            self.end(node)
+            return silent
+        return ()
 
     def _shown(self, words):
         if words[1] == "WARNINGS":

@@ -305,6 +305,52 @@ def test_a_started_node_without_rows_is_unknown(look, ndb, table):
     assert f"node 4 answers, but has no row in ndbinfo.{table}" in first_line(text)
 
 
+@pytest.mark.parametrize("silent", [(), (3,)])
+@pytest.mark.parametrize("table", ["memoryusage", "logspaces"])
+def test_a_node_that_ends_meanwhile_is_judged_without(look, ndb, table, silent):
+    disk_data(ndb)
+    ndb.tables["information_schema.files"] = [data_file("ts_1", 12, 16)]
+    fill(ndb, 85)
+    ndb.ends_before(table, 4, silent)
+    status, text = look()
+    assert status == 1
+    assert "data memory of node 3 is 85 % full" in first_line(text)
+    assert "[OK] node 4 does not answer: judged without it" in text
+    assert perfdata(text)["undo_space"] == "0%;70;85"
+
+
+def test_what_is_full_for_one_look_is_not_full_for_two_because_a_node_ends_meanwhile(look, ndb):
+    disk_data(ndb)
+    fill(ndb, 85, kind="Long message buffer")
+    ndb.ends_before("logspaces", 4)
+    assert look()[0] == 1
+    assert look()[0] == 2
+
+
+@pytest.mark.parametrize("answers", [True, False])
+def test_whether_a_node_has_ended_cannot_be_asked(look, ndb, monkeypatch, answers):
+    fill(ndb, 85)
+    ndb.tables["memoryusage"] = [row for row in ndb.tables["memoryusage"] if row["node_id"] == 3]
+    real = ndb.rows
+
+    def rows(sql, *arguments):
+        if "memoryusage" in sql:
+            ndb.failing = {"ndbinfo.nodes": MysqlError("sql1:3306 says: no (error 1)", "", 1)}
+            ndb.status["Ndb_number_of_ready_data_nodes"] = 2 * answers
+            ndb.lost = 0 if answers else 9
+        return real(sql, *arguments)
+
+    monkeypatch.setattr(ndb, "rows", rows)
+    status, text = look()
+    if answers:
+        assert status == 1
+        assert "data memory of node 3 is 85 % full" in first_line(text)
+        assert "[UNKNOWN] node 4 answers, but has no row in ndbinfo.memoryusage" in text
+        assert "[UNKNOWN] sql1:3306 says: no (error 1)" in text
+    else:
+        assert (status, "cluster down" in first_line(text)) == (3, True)
+
+
 def test_a_cluster_that_is_down_is_unknown(look, ndb):
     ndb.status["Ndb_number_of_ready_data_nodes"] = 0
     status, text = look()

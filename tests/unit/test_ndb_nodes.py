@@ -1063,7 +1063,7 @@ def test_a_run_that_is_cut_short_has_a_verdict(look, ndb, monkeypatch):
     told = []
     monkeypatch.setattr("stallwatch.run.Run.so_far", lambda _, findings: told.append(list(findings)))
     look()
-    (findings,) = told
+    findings, *_ = told
     assert any(
         "node 4 is missing: node group 0 has only node 3 left" in getattr(one, "what", "") for one in findings
     )
@@ -1123,6 +1123,51 @@ def test_a_node_that_answers_has_rows_everywhere(look, ndb):
     assert status == 3
     for table in ("membership", "threadstat", "transporters"):
         assert f"node 4 answers, but has no row in ndbinfo.{table}" in text
+
+
+@pytest.mark.parametrize("silent", [(), (3,)])
+@pytest.mark.parametrize("table", ["membership", "transporters", "threadstat", "cpustat_20sec"])
+def test_a_node_that_ends_meanwhile_is_missing(look, ndb, table, silent):
+    """It is looked anew then: the rows of others are there again, and no number is told twice."""
+    look()
+    ndb.ends_before(table, 4, silent)
+    status, text = look()
+    assert status == 2
+    assert first_line(text).startswith("NDB_NODES CRITICAL - node 4 is missing: node group 0 has only node 3")
+    assert "has no row" not in text
+    assert text.splitlines()[0].count(" nodes_started=") == 1
+    assert perfdata(text)["nodes_missing"] == "1;;0"
+
+
+def test_two_nodes_that_end_one_after_the_other_are_told(look_at):
+    ndb = NodesNdb((3, 4, 5, 6))
+    look = look_at(ndb)
+    look()
+    ndb.ends_before("transporters", 4)
+    ndb.ends_before("threadstat", 6)
+    status, text = look()
+    assert status == 2
+    assert "node 4 is missing" in first_line(text)
+    assert "[UNKNOWN] node 6 has ended while sql1:3306 was asked, and one more just before: run the" in text
+    assert "nodes 4 and 6 are missing" in first_line(look()[1])
+
+
+def test_whether_a_node_has_ended_cannot_be_asked(look, ndb, monkeypatch):
+    look()
+    ndb.tables["threadstat"] = [row for row in ndb.tables["threadstat"] if row["node_id"] != 4]
+    real = ndb.rows
+
+    def rows(sql, *arguments):
+        if "threadstat" in sql:
+            ndb.failing = {"ndbinfo.nodes": NoAnswerError("sql1:3306 has not answered within 7 s")}
+        return real(sql, *arguments)
+
+    monkeypatch.setattr(ndb, "rows", rows)
+    status, text = look()
+    assert status == 3
+    assert "node 4 answers, but has no row in ndbinfo.threadstat" in first_line(text)
+    assert "[UNKNOWN] sql1:3306 has not answered within 7 s" in text
+    assert perfdata(text)["nodes_started"] == "2"
 
 
 def test_a_table_of_samples_that_is_empty_is_unknown(look, ndb):

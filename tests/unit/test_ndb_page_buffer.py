@@ -546,6 +546,26 @@ def test_a_node_without_a_row_is_unknown_not_health(look, ndb):
     assert perfdata(text)["hit_ratio"] == 99.9
 
 
+@pytest.mark.parametrize("silent", [(), (3,)])
+def test_a_node_that_ends_meanwhile_is_judged_without(look, ndb, silent):
+    each(look, ndb, 99.9)
+    for node in (3, 4):
+        ndb.hits(node, 99.9)
+    ndb.ends_before("diskpagebuffer", 4, silent)
+    status, text = look()
+    assert status == 0
+    assert "\n[OK] node 4 does not answer: judged without it" in text
+    assert perfdata(text)["node3_hit_ratio"] == 99.9
+
+
+def test_a_node_that_ends_after_a_sample_is_judged_without(look, ndb):
+    ndb.serve(3, 100_000)
+    ndb.ends_before("GROUP BY", 4)
+    status, text = look("--sample", "2s", "--no-state", "-t", "20s")
+    assert status == 0
+    assert "\n[OK] node 4 does not answer: judged without it" in text
+
+
 def test_counters_without_a_value_are_unknown(look, ndb):
     for row in ndb.buffers(4):
         row["pages_read"] = None

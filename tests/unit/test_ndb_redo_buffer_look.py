@@ -321,6 +321,17 @@ def test_a_started_node_without_rows_is_unknown(look, ndb):
     assert "node 4 answers, but has no row in ndbinfo.logbuffers" in text
 
 
+@pytest.mark.parametrize("silent", [(), (3,)])
+@pytest.mark.parametrize("part", ["FROM ndbinfo.logspaces", "1.0 * used", "COUNT(used) AS told"])
+def test_a_node_that_ends_meanwhile_is_judged_without(look, ndb, part, silent):
+    ndb.ends_before(part, 4, silent)
+    status, text = look()
+    assert status == 0
+    assert "node 4 does not answer: judged without it" in text
+    assert "has no row" not in text
+    assert {"redo_space", "node3_redo_buffer"} <= look.perfdata.keys()
+
+
 def test_a_node_that_ends_between_the_samples_is_not_said_to_stay_full(look, ndb):
     ndb.show([*buffers(3, used=9), *buffers(4, used=100)], buffers(3, used=9))
     status, text = look()

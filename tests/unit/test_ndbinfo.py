@@ -2,9 +2,10 @@
 
 import pytest
 from fake_ndb import OFFLINE, FakeNdb
+from stallwatch.probes.looks import NoIntervalError
 from stallwatch.probes.ndbinfo.asking import ClusterDownError, Ndbinfo
 from stallwatch.probes.ndbinfo.cluster import look
-from stallwatch.probes.ndbinfo.intervals import Intervals, NoIntervalError
+from stallwatch.probes.ndbinfo.intervals import Intervals
 from stallwatch.probes.ndbinfo.words import named
 from stallwatch.reading import ProbeError, State
 from stallwatch.sources.mysql import DeniedError, MissingTableError, MysqlError, NoAnswerError

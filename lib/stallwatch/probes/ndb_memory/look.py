@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from typing import NamedTuple
 
+from stallwatch.probes.lasting import lasting
 from stallwatch.probes.ndb_memory import telling, uses
 from stallwatch.probes.ndb_memory.growth import FEWEST, History
 from stallwatch.probes.ndb_memory.subjects import DATA_MEMORY, TABLESPACE, UNDO_SPACE
 from stallwatch.probes.ndb_memory.telling import Filling
 from stallwatch.probes.ndbinfo import cluster as data_nodes
-from stallwatch.probes.ndbinfo.lasting import lasting
+from stallwatch.probes.ndbinfo import ended
 from stallwatch.probes.ndbinfo.privileges import not_seen
 from stallwatch.reading import Fault, ProbeError, State
 from stallwatch.sources.mysql import DeniedError
@@ -41,6 +42,10 @@ class Asked(NamedTuple):
 
 def findings(ndbinfo: Ndbinfo, asked: Asked, memory: dict[str, Any]) -> Iterator[Finding]:
     """Judge how full everything is, and where that is going; raises a ProbeError."""
+    yield from ended.settled(lambda: list(_findings(ndbinfo, asked, memory)))
+
+
+def _findings(ndbinfo: Ndbinfo, asked: Asked, memory: dict[str, Any]) -> Iterator[Finding]:
     cluster = data_nodes.look_at_started(ndbinfo, memory)
     look = _Look(cluster, asked, memory)
     for subject, found in uses.memory(ndbinfo, cluster).items():

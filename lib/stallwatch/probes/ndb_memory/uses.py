@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from stallwatch.probes.ndb_memory.subjects import DATA_MEMORY, OF_NODES
+from stallwatch.probes.ndbinfo import ended
 from stallwatch.probes.ndbinfo.numbers import number, whole
 from stallwatch.probes.ndbinfo.parameters import configured
 from stallwatch.probes.ndbinfo.words import named
@@ -66,7 +67,7 @@ def memory(ndbinfo: Ndbinfo, cluster: Cluster) -> dict[Subject, Found]:
         by_type.setdefault(memory_type, []).append({"total": row.get("max"), **row})
     return {
         subject: _of_nodes(
-            by_type.get(subject.memory_type, []), cluster, f"memoryusage ({subject.memory_type})"
+            ndbinfo, cluster, by_type.get(subject.memory_type, []), f"memoryusage ({subject.memory_type})"
         )
         for subject in OF_NODES
         if subject is DATA_MEMORY or subject.memory_type in by_type
@@ -76,7 +77,7 @@ def memory(ndbinfo: Ndbinfo, cluster: Cluster) -> dict[Subject, Found]:
 def undo_space(ndbinfo: Ndbinfo, cluster: Cluster) -> Found:
     """Ask for the undo log, which is there if disk data is; raises a ProbeError."""
     rows = [row for row in ndbinfo.some(_LOGS) if row["log_type"] == "DD-UNDO"]
-    return _of_nodes(rows, cluster, "logspaces (DD-UNDO)") if rows else Found()
+    return _of_nodes(ndbinfo, cluster, rows, "logspaces (DD-UNDO)") if rows else Found()
 
 
 def tablespaces(ndbinfo: Ndbinfo) -> Found:
@@ -106,7 +107,7 @@ def _percent(use: Use) -> float:
     return use.percent
 
 
-def _of_nodes(rows: Sequence[Row], cluster: Cluster, table: str) -> Found:
+def _of_nodes(ndbinfo: Ndbinfo, cluster: Cluster, rows: Sequence[Row], table: str) -> Found:
     """Take what started data nodes say, each for itself: one that starts is still being filled."""
     started = set(cluster.started)
     uses: dict[int, Use] = {}
@@ -120,7 +121,7 @@ def _of_nodes(rows: Sequence[Row], cluster: Cluster, table: str) -> Found:
         else:
             if use.total > 0:  # else there is none of it
                 uses[node] = use
-    problems = [*cluster.without_row({*uses, *untold}, table)]
+    problems = ended.without_row(ndbinfo, cluster, {*uses, *untold}, table)
     if untold:
         do = "have" if len(untold) > 1 else "has"
         problems.append(ProbeError(f"{named(sorted(untold))} {do} no numbers in ndbinfo.{table}"))

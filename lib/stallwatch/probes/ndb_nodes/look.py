@@ -24,6 +24,7 @@ from stallwatch.probes.ndb_nodes.presence import put_together, seen_stopping
 from stallwatch.probes.ndb_nodes.status import Judge, restarts_under_way
 from stallwatch.probes.ndb_nodes.subjects import Subjects
 from stallwatch.probes.ndbinfo import cluster as data_nodes
+from stallwatch.probes.ndbinfo import ended
 from stallwatch.probes.ndbinfo.asking import ClusterDownError
 from stallwatch.probes.ndbinfo.cluster import Cluster
 from stallwatch.probes.ndbinfo.numbers import whole
@@ -31,13 +32,13 @@ from stallwatch.probes.ndbinfo.parameters import NO_OF_REPLICAS, configured
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Container, Iterable, Iterator
     from typing import Any
 
     from stallwatch.probes.ndb_nodes.management import Management, Place
     from stallwatch.probes.ndb_nodes.presence import Presence
     from stallwatch.probes.ndbinfo.asking import Ndbinfo, Row
-    from stallwatch.reading import Finding
+    from stallwatch.reading import Finding, ProbeError
     from stallwatch.units import Range
 
 _LEFT_OUT = "left_out"
@@ -60,32 +61,29 @@ class Asked(NamedTuple):
 
 def findings(ndbinfo: Ndbinfo, asked: Asked, memory: dict[str, Any]) -> Iterator[Finding]:
     """Judge the data nodes. Raises a ProbeError where nothing is known of them."""
-    begun = time.monotonic()
+    yield from ended.settled(lambda: _findings(ndbinfo, asked, memory))
+
+
+def _findings(ndbinfo: Ndbinfo, asked: Asked, memory: dict[str, Any]) -> list[Finding]:
     try:
-        cluster = data_nodes.look(ndbinfo, memory)
+        return _look(ndbinfo, asked, memory)
     except ClusterDownError as error:
-        yield from _down(ndbinfo, asked, memory, error)
-        return
+        return [*_down(ndbinfo, asked, memory, error)]
+
+
+def _look(ndbinfo: Ndbinfo, asked: Asked, memory: dict[str, Any]) -> list[Finding]:
+    begun = time.monotonic()
+    cluster = data_nodes.look(ndbinfo, memory)
     subjects = Subjects(ndbinfo.deadline, (time.monotonic() - begun) / 2)  # it was two statements
     uptimes = {node.id: node.uptime for node in cluster.nodes.values()}
     now = time.time()  # it was when they told their uptime, whatever the rest takes
-    look = _Look(ndbinfo, asked, memory, subjects, Clocks(memory, now, uptimes))
-    told = False
-    try:
-        for finding in look.findings(cluster):
-            told = True
-            yield finding
-    except ClusterDownError as error:
-        yield from _down(ndbinfo, asked, memory, error, told=told)
+    return _Look(ndbinfo, asked, memory, subjects, Clocks(memory, now, uptimes)).findings(cluster)
 
 
 def _down(
-    ndbinfo: Ndbinfo, asked: Asked, memory: dict[str, Any], error: ClusterDownError, *, told: bool = False
+    ndbinfo: Ndbinfo, asked: Asked, memory: dict[str, Any], error: ClusterDownError
 ) -> Iterator[Finding]:
-    """Tell of a cluster of which no data node is connected: what the management server sees says why.
-
-    Numbers are not ``told`` again, if that has happened while it was looked at.
-    """
+    """Tell of a cluster of which no data node is connected: what the management server sees says why."""
     known = data_nodes.remembered(memory)
     cluster = Cluster(ndbinfo.where, {}, tuple(sorted(known)), max(0, error.configured - len(known)))
     seen = management.ask(ndbinfo, asked.management, asked.sql_host, cluster)
@@ -95,8 +93,7 @@ def _down(
         cluster = cluster._replace(expected=tuple(sorted(seen.nodes)), unnamed=0)
     presence = put_together(cluster, judge, memory, {})
     yield from telling.cluster_down(presence, error)
-    if not told:
-        yield from telling.counts_of_none(presence)
+    yield from telling.counts_of_none(presence)
 
 
 class _Look:
@@ -110,23 +107,30 @@ class _Look:
         self._busiest: dict[int, threads.Busiest] = {}
         self._counted: dict[str, counting.Counted] = {}
 
-    def findings(self, cluster: Cluster) -> Iterator[Finding]:
+    def findings(self, cluster: Cluster) -> list[Finding]:
         """Tell who is there, then of all subjects, the most important first."""
+        found: list[Finding] = []
+        for findings in self._one_by_one(cluster):
+            found = [*found, *findings]
+            self._asked.so_far(found)
+        return found
+
+    def _one_by_one(self, cluster: Cluster) -> Iterator[Iterable[Finding]]:
         stopped = seen_stopping(self._memory)
         at_first = put_together(cluster, self._judge(NOT_ASKED), dict(self._memory), {})
         self._asked.so_far(list(telling.findings(at_first, self._asked.alerts)))
         presence, membership = self._presence(cluster)
-        yield from telling.findings(presence, self._asked.alerts)
+        yield telling.findings(presence, self._asked.alerts)
         clock = self._clocks.time
         restarted = list(restarts.look(presence, self._asked.restarted, stopped, self._memory, clock))
-        yield from configuration.look(presence.cluster, self._clocks)
-        yield from self._arbitrator(presence, membership)
+        yield configuration.look(presence.cluster, self._clocks)
+        yield self._arbitrator(presence, membership)
         for subject in self._in_order():
-            yield from subject(presence)
-        yield from restarted  # of what is a problem as well, the one that may heal itself comes last
+            yield subject(presence)
+        yield restarted  # of what is a problem as well, the one that may heal itself comes last
         if self._asked.remembers:
-            yield from counting.no_baseline(self._counted)
-        yield from self._subjects.told(everything=self._asked.everything)
+            yield counting.no_baseline(self._counted)
+        yield self._subjects.told(everything=self._asked.everything)
         self._memory[_LEFT_OUT] = self._subjects.left_out
 
     def _in_order(self) -> list[Callable[[Presence], Iterator[Finding]]]:
@@ -176,7 +180,7 @@ class _Look:
         def judged() -> list[Finding]:
             answering = {whole(row, "node_id") for row in membership}
             found = arbitrator.look(membership, presence.up, self._clocks, grace, why_none)
-            return [*presence.cluster.without_row(answering, "membership"), *found]
+            return [*self._without_row(presence.cluster, answering, "membership"), *found]
 
         yield from have("membership", judged, asks=False) or ()
 
@@ -188,7 +192,7 @@ class _Look:
         counts = self._subjects.have("transporters", lambda: transporters.counts(self._ndbinfo, nodes))
         if counts is None:
             return
-        yield from presence.cluster.without_row(counts, "transporters")
+        yield from self._without_row(presence.cluster, counts, "transporters")
         counted = counting.since_last_look("transporters", counts, presence.cluster, memory, self._clocks.now)
         yield from transporters.overloads(counted.intervals, self._asked.overloads, memory)
         if len(counted.intervals) == presence.total:  # none has restarted
@@ -199,7 +203,7 @@ class _Look:
         counts = self._subjects.have("threadstat", lambda: threads.faults(self._ndbinfo))
         if counts is None:
             return
-        yield from presence.cluster.without_row(counts, "threadstat")
+        yield from self._without_row(presence.cluster, counts, "threadstat")
         counted = counting.since_last_look(
             "threadstat", counts, presence.cluster, self._memory, self._clocks.now
         )
@@ -211,7 +215,8 @@ class _Look:
         if found is None:
             return
         self._busiest = found
-        yield from threads.without_samples(presence.cluster, found)
+        told = threads.too_young(presence.cluster) | set(found)
+        yield from self._without_row(presence.cluster, told, "cpustat_20sec")
         if not found:
             return
         worst, *_ = found.values()
@@ -221,6 +226,13 @@ class _Look:
                 "cpustat_20sec", lambda: threads.which(self._ndbinfo, worst.node), evidence=True
             )
         yield threads.use(worst, thread)
+
+    def _without_row(self, cluster: Cluster, told: Container[int], table: str) -> list[ProbeError]:
+        """Say so of started nodes that a table does not tell of; raises NodeEndedError if one has ended."""
+        problems = [*cluster.without_row(told, table)]
+        if problems:
+            self._subjects.have("nodes", lambda: ended.rule_out_end(self._ndbinfo, cluster))
+        return problems
 
     def _certificates(self, _: Presence) -> Iterator[Finding]:
         now = self._clocks.now

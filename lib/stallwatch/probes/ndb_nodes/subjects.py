@@ -41,8 +41,8 @@ class Subjects:
     ) -> Found | None:
         """Give what is asked; None if it cannot be had, which is UNKNOWN, of mere evidence an aside.
 
-        What ``asks`` the server no more, but understands what it said, takes no time. Raises
-        ClusterDownError alone.
+        What ``asks`` the server no more, but understands what it said, takes no time. Of all ProbeErrors
+        it raises ClusterDownError alone.
         """
         if asks and (self._is_closed or self._deadline.left() <= self._slowest):
             self.left_out.append(subject)

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from stallwatch.probes.looks import Interval
     from stallwatch.probes.ndbinfo.asking import Ndbinfo
     from stallwatch.probes.ndbinfo.cluster import Cluster
-    from stallwatch.reading import ProbeError
 
 MAJOR_FAULTS = "major_faults"
 USE, DOUBTFUL = "thread_use", "doubtful_thread_use"
@@ -116,10 +115,9 @@ def use(worst: Busiest, thread: Thread | None) -> Reading:
     return Reading(worst.name, round(worst.used, 2), "%", what, advice=advice, label=USE)
 
 
-def without_samples(cluster: Cluster, found: Mapping[int, Busiest]) -> Iterator[ProbeError]:
-    """Say so of nodes that have no samples although they are up for long enough."""
-    young = {node.id for node in cluster.nodes.values() if node.uptime <= 2 * _FIRST}
-    return cluster.without_row(young | set(found), "cpustat_20sec")
+def too_young(cluster: Cluster) -> set[int]:
+    """Tell which nodes may have no samples yet."""
+    return {node.id for node in cluster.nodes.values() if node.uptime <= 2 * _FIRST}
 
 
 def major_faults(intervals: Mapping[int, Interval]) -> Iterator[Reading]:

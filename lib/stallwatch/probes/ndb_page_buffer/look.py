@@ -11,6 +11,7 @@ from stallwatch.probes.ndb_page_buffer.judging import Judged, worst_first
 from stallwatch.probes.ndb_page_buffer.runs import Runs
 from stallwatch.probes.ndb_page_buffer.traffic import COUNTERS, INSTANCES, READS, Traffic, counters
 from stallwatch.probes.ndbinfo import cluster as data_nodes
+from stallwatch.probes.ndbinfo import ended
 from stallwatch.probes.ndbinfo.intervals import Intervals
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.ndb_page_buffer.traffic import Counts
     from stallwatch.probes.ndbinfo.asking import Ndbinfo
     from stallwatch.probes.ndbinfo.cluster import Cluster
-    from stallwatch.reading import Finding
+    from stallwatch.reading import Finding, ProbeError
 
 
 class Asked(NamedTuple):
@@ -44,6 +45,7 @@ class _Found(NamedTuple):
     intervals: dict[int, Traffic]
     judged: list[Judged]  # worst first
     reasons: dict[str, list[int]]  # why nodes have no interval
+    problems: list[ProbeError]
 
     @property
     def idle(self) -> dict[int, Traffic]:
@@ -54,6 +56,10 @@ class _Found(NamedTuple):
 
 def findings(ndbinfo: Ndbinfo, asked: Asked, memory: dict[str, Any]) -> Iterator[Finding]:
     """Judge the traffic since the last look that ``memory`` knows of, or that of a sample."""
+    yield from ended.settled(lambda: list(_findings(ndbinfo, asked, memory)))
+
+
+def _findings(ndbinfo: Ndbinfo, asked: Asked, memory: dict[str, Any]) -> Iterator[Finding]:
     is_first = not memory
     if asked.sample:
         cluster, _, counted, _ = taken = sample.take(ndbinfo, asked.sample)
@@ -61,7 +67,9 @@ def findings(ndbinfo: Ndbinfo, asked: Asked, memory: dict[str, Any]) -> Iterator
     else:
         cluster, counted = data_nodes.look_at_started(ndbinfo, memory), counters(ndbinfo)
         since = Intervals(memory, cluster, time.time()).since
+    problems = ended.without_row(ndbinfo, cluster, counted, "diskpagebuffer")
     found = _found(cluster, counted, since, Runs(memory, cluster.expected), asked.rules)
+    found.problems.extend(problems)
     asked.so_far(list(_told(found, asked, evidence.NONE, is_first=is_first)))
     yield from _told(found, asked, _evidence(ndbinfo, asked, found), is_first=is_first)
 
@@ -74,7 +82,7 @@ def _found(
     rules: Rules,
 ) -> _Found:
     """Compare all started nodes with the look before, and judge those that had enough to do."""
-    found = _Found(cluster, {}, {}, [], {})
+    found = _Found(cluster, {}, {}, [], {}, [])
     for node in cluster.started:
         if node not in counted:
             continue
@@ -141,4 +149,4 @@ def _told(found: _Found, asked: Asked, more: Evidence, *, is_first: bool) -> Ite
     yield telling.all_of_them(found.totals, found.intervals, more)
     yield from found.cluster.asides()
     yield from more.missing
-    yield from found.cluster.without_row(found.totals, "diskpagebuffer")
+    yield from found.problems

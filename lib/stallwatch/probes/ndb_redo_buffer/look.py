@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from typing import NamedTuple
 
+from stallwatch.probes.lasting import lasting
 from stallwatch.probes.ndb_redo_buffer import judging, processor, space, telling, use, writing
 from stallwatch.probes.ndb_redo_buffer.evidence import Search
 from stallwatch.probes.ndbinfo.cluster import look_at_started
-from stallwatch.probes.ndbinfo.lasting import lasting
 from stallwatch.probes.ndbinfo.words import FEW, LABELLED
 from stallwatch.reading import Fault, ProbeError, Reading, State
 from stallwatch.sources.mysql import MissingTableError
@@ -77,8 +77,8 @@ class _Look:
         self._step("whether other buffers fill", self._look_at_buffers, a_statement())
         if failure and not self._spaces.redo and not self._buffers.redo:
             raise failure
-        if self._silent():  # they may have ended since
-            self._step("which nodes answer", self._look_at_nodes, a_statement())
+        if self._silent():  # one may have ended since
+            self._look_again(a_statement())
         self._evidence("whether redo writes lagged", search.measure_lag, a_statement())
         self._step("what the logs say", self._read_logs)
         if suspects := self._suspects():
@@ -142,6 +142,14 @@ class _Look:
 
     def _look_at_buffers(self) -> None:
         self._buffers = space.look(self._ndbinfo, self._cluster, space.BUFFERS)
+
+    def _look_again(self, a_statement: float) -> None:
+        """Find out who answers now. While a node is killed, rows of others may be missing, too (9.7.2)."""
+        before = self._cluster.started
+        self._step("which nodes answer", self._look_at_nodes, a_statement)
+        if self._silent() and self._cluster.started != before:
+            self._step("how full the redo log is", self._look_at_spaces, a_statement)
+            self._step("whether other buffers fill", self._look_at_buffers, a_statement)
 
     def _silent(self) -> list[ProbeError]:
         """Say so of started nodes of which a table has no row."""

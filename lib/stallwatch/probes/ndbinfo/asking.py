@@ -10,7 +10,7 @@ from stallwatch.sources.mysql import DeniedError, MysqlError, NoAnswerError
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection
 
     from stallwatch.deadline import Deadline
     from stallwatch.sources.mysql import Server, Value
@@ -60,6 +60,9 @@ class Ndbinfo:
         except MysqlError as error:
             if not _is_lost(error):
                 raise
+        return self._rows_again(sql, arguments)
+
+    def _rows_again(self, sql: str, arguments: tuple[object, ...]) -> list[Row]:
         self.configured()  # which is an answer of its own if none is left
         self._pause()
         try:
@@ -70,10 +73,16 @@ class Ndbinfo:
             raise
 
     def some(self, sql: str, *arguments: object) -> list[Row]:
-        """Give the rows of a statement that has some on every cluster that is up; raises why it has none."""
+        """Give the rows of a statement that has some on every cluster that is up; raises why it has none.
+
+        It is asked again if nothing says why: a data node that ends may take the rows of others with it.
+        """
         if rows := self.rows(sql, *arguments):
             return rows
-        raise self._reason_for_nothing(sql)
+        self.believe_nothing(sql)
+        if rows := self._rows_again(sql, arguments):
+            return rows
+        raise self._reason_for_nothing(sql, self._notes())
 
     def rows_in(self, sql: str, values: Collection[object]) -> list[Row]:
         """Give the rows of a statement with ``IN (%s)``, for any number of values; raises a ProbeError."""
@@ -84,8 +93,8 @@ class Ndbinfo:
 
     def believe_nothing(self, sql: str) -> None:
         """Raise why the last statement gave nothing of a table, unless that may well be empty."""
-        if any(_notes(self._server)):
-            raise self._reason_for_nothing(sql)
+        if notes := self._notes():
+            raise self._reason_for_nothing(sql, notes)
 
     def configured(self) -> int:
         """Count the configured data nodes, as mysqld knows by itself, whatever they answer.
@@ -144,20 +153,18 @@ class Ndbinfo:
                 raise
             raise ProbeError(error.what, "start that mysqld with --ndbinfo=ON") from None
 
-    def _reason_for_nothing(self, sql: str) -> ProbeError:
+    def _notes(self) -> str:
+        """Give what the server has noted of the last statement."""
+        return "; ".join(str(row.get("Message", "")) for row in self._server.rows("SHOW WARNINGS"))
+
+    def _reason_for_nothing(self, sql: str, notes: str) -> ProbeError:
         """Say why a table is empty: ndbinfo says so in a note (offline, data nodes not upgraded yet)."""
-        notes = "; ".join(_notes(self._server))
         table = next(iter(re.findall(r"\bndbinfo\.(\w+)", sql)), "ndbinfo")
         advice = ""
         if "ndbinfo_offline" in notes:
             advice = "SET GLOBAL ndbinfo_offline = 0, unless somebody upgrades it right now"
         said = f": {notes}" if notes else ", and no data node answers it"
         return ProbeError(f"{self.where} has no rows in ndbinfo.{table}{said}", advice)
-
-
-def _notes(server: Server) -> Iterator[str]:
-    for row in server.rows("SHOW WARNINGS"):
-        yield str(row.get("Message", ""))
 
 
 def _is_lost(error: MysqlError) -> bool:

@@ -99,8 +99,7 @@ def look(ndbinfo: Ndbinfo, memory: dict[str, Any]) -> Cluster:
     Raises ClusterDownError, or another ProbeError that says why nobody can be judged.
     """
     configured = ndbinfo.configured()
-    answering = [_node(row) for row in ndbinfo.some("SELECT * FROM ndbinfo.nodes")]
-    nodes = {node.id: node for node in answering}
+    nodes = {node.id: node for node in answering(ndbinfo)}
     known = _configured(ndbinfo)
     if not known:
         known = remembered(memory) | set(nodes)
@@ -109,6 +108,11 @@ def look(ndbinfo: Ndbinfo, memory: dict[str, Any]) -> Cluster:
     expected = sorted(known | set(nodes))
     memory[_REMEMBERED] = expected
     return Cluster(ndbinfo.where, nodes, tuple(expected), max(0, configured - len(expected)))
+
+
+def answering(ndbinfo: Ndbinfo) -> list[Node]:
+    """Ask which data nodes answer; raises a ProbeError, if none does, too."""
+    return [_node(row) for row in ndbinfo.some("SELECT * FROM ndbinfo.nodes")]
 
 
 def _configured(ndbinfo: Ndbinfo) -> set[int]:
