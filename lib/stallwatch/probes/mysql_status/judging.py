@@ -1,0 +1,143 @@
+"""The numbers that are judged: by the user's ranges, or by those of the sets."""
+
+from __future__ import annotations
+
+from stallwatch.probes.mysql_status.asked import limits
+from stallwatch.probes.mysql_status.kinds import COUNTER, UNKNOWN
+from stallwatch.probes.mysql_status.measured import say_number
+from stallwatch.probes.mysql_status.sets import SETS
+from stallwatch.reading import Fault, ProbeError, Reading, State
+from stallwatch.run import DOUBTFUL
+from stallwatch.units import Range, say_duration
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from stallwatch.probes.mysql_status.asked import Asked
+    from stallwatch.probes.mysql_status.lasting import Lasting
+    from stallwatch.probes.mysql_status.limit import Facts, Limit
+    from stallwatch.probes.mysql_status.wanted import Wanted
+    from stallwatch.reading import Finding
+
+
+class Judging:
+    """What is known of one server, and what it is judged by."""
+
+    def __init__(self, facts: Facts, asked: Asked) -> None:
+        self._measured = facts.measured
+        self._asked = asked
+        self._names = {name.lower(): name for name in self._measured.told.texts}
+        known = {name: list(one.limits(facts)) for name, one in SETS.items()}
+        self._limits = {limit.name: limit for each in known.values() for limit in each}
+        self._in_force = [limit for name in asked.judged_sets for limit in known[name]]
+
+    def by_user(self) -> Iterator[Finding]:
+        """Judge what the user gave ranges for."""
+        for ranges in limits(self._asked.ranges).values():
+            wanted = next(iter(ranges.values()))
+            by_level = {level: one.limit for level, one in ranges.items()}
+            try:
+                yield from self._ratio(wanted, by_level) if wanted.per else self._variable(wanted, by_level)
+            except ProbeError as error:
+                yield error
+
+    def by_sets(self, lasting: Lasting) -> Iterator[Reading]:
+        """Judge what the sets know limits of and the user gave no ranges for; what is new, as doubtful."""
+        own = {self._names.get(quantity[:-1]) for quantity in limits(self._asked.ranges)}
+        found = {one.name: one for one in self._in_force if one.name not in own and self._is_known(one.name)}
+        beyond = [one.name for one in found.values() if self._is_beyond(one)]
+        if self._measured.interval and not self._measured.interval.again:
+            lasting.count(beyond)
+        for one in found.values():
+            yield self._by_set(one, lasting.of(one.name) if one.name in beyond else 0)
+
+    def _is_known(self, name: str) -> bool:
+        return self._measured.value(name) is not None
+
+    def _is_beyond(self, limit: Limit) -> bool:
+        value = self._measured.value(limit.name)
+        return bool(limit.critical) and value is not None and Range(limit.critical).alerts(value)
+
+    def _by_set(self, limit: Limit, run: int) -> Reading:
+        name, thresholds = limit.name, self._asked.run.thresholds
+        ranges = {"warning": limit.warning, "critical": limit.critical}
+        thresholds[name] = {level: Range(text) for level, text in ranges.items() if text}
+        reading = self._reading(name)
+        reading = reading._replace(in_table=not reading.value)  # a line for each 0 would hide the others
+        if not limit.critical or run >= self._asked.confirm:
+            return reading
+        thresholds[name] = {"warning": None, "critical": None, **thresholds[name]}
+        self._asked.run.doubtful(name)
+        of = "one sample" if self._asked.sample else f"{run} of {self._asked.confirm} intervals"
+        return reading._replace(name=f"{DOUBTFUL}{name}", what=f"{reading.what}" + f" ({of})" * bool(run))
+
+    def _variable(self, wanted: Wanted, ranges: Mapping[str, Range]) -> Iterator[Finding]:
+        name = self._name(wanted.name)
+        if self._measured.kind(name) == COUNTER and not self._is_known(name):
+            return  # the first look; why is told once for all
+        self._asked.run.thresholds[name] = dict(ranges)
+        yield self._reading(name)
+
+    def _reading(self, name: str) -> Reading:
+        measured, limit = self._measured, self._limits.get(name)
+        value, unit = measured.value(name), measured.unit(name)
+        if limit:
+            return Reading(name, value, unit, limit.what, limit.why, limit.advice)
+        return Reading(name, value, unit, f"{name} is {measured.say(name)}")
+
+    def _ratio(self, wanted: Wanted, ranges: Mapping[str, Range]) -> Iterator[Finding]:
+        """Judge a ratio: of what two counters have grown by, or of two numbers as they are.
+
+        Where nothing was counted there is no ratio. Where only the lower one was not, it is taken for 1: rows
+        read in scans, and not one by key, are no less worth an alert.
+        """
+        names = [self._name(one) for one in (wanted.name, wanted.per)]
+        kinds = {self._measured.kind(one) for one in names}
+        if len(kinds) > 1:
+            told = " and ".join(f"{one} is a {self._measured.kind(one)}" for one in names)
+            raise ProbeError(f"{wanted.name}/{wanted.per} is no ratio: {told}")
+        numbers = [
+            self._measured.grown(one) if COUNTER in kinds else self._measured.now(one) for one in names
+        ]
+        above, below = numbers
+        if above is None or below is None:
+            return
+        title, spoken = "/".join(names), f"{say_number(above)} to {say_number(below)}"
+        if above == below == 0:
+            yield Fault(State.OK, f"{title}: both are 0{self._over(kinds)}, so there is no ratio")
+            return
+        ratio = float(f"{above / (below or 1):.6g}")
+        self._asked.run.thresholds[title] = dict(ranges)
+        what = f"{title} is {say_number(ratio)}{self._over(kinds)}"
+        limit = self._limits.get(names[0])
+        why, advice = (f"{spoken}; {limit.why}", limit.advice) if limit else (spoken, "")
+        yield Reading(title, ratio, "", what, why, advice, "_per_".join(names))
+
+    def _over(self, kinds: Iterable[str]) -> str:
+        interval = self._measured.interval
+        return f" over {say_duration(interval.seconds)}" if interval and COUNTER in kinds else ""
+
+    def _name(self, wanted: str) -> str:
+        """Give the server's spelling of a number that can be judged; raises ProbeError."""
+        told = self._measured.told
+        name = self._names.get(wanted.lower())
+        whose = f"{told.where} ({told.flavour.text})"
+        if name is None:
+            raise ProbeError(f"{whose} has no status variable {wanted}", _alike(wanted, self._names))
+        if self._measured.now(name) is None:
+            raise ProbeError(f'{name} of {whose} is "{told.texts[name]}", which is no number')
+        if self._measured.kind(name) == UNKNOWN:
+            raise ProbeError(
+                f"{name} of {whose} is not judged: it is not known whether it counts up, so that a rate is to"
+                " be made of it, or goes up and down",
+                f"say so: --counter {name}, or --gauge {name}",
+            )
+        return name
+
+
+def _alike(wanted: str, names: Mapping[str, str]) -> str:
+    from difflib import get_close_matches
+
+    alike = [names[one] for one in get_close_matches(wanted.lower(), names)]
+    return f"it has {', '.join(alike)}" if alike else "SHOW GLOBAL STATUS lists what it has"

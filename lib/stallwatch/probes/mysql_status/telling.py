@@ -1,0 +1,73 @@
+"""The words and the numbers for what was measured."""
+
+from __future__ import annotations
+
+from stallwatch.probes.mysql_status.kinds import COUNTER
+from stallwatch.reading import Fault, Reading, State
+from stallwatch.run import DOUBTFUL
+from stallwatch.table import Table
+from stallwatch.units import plain, say_duration, say_rate
+from stallwatch.words import listed
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from stallwatch.probes.mysql_status.measured import Measured
+    from stallwatch.reading import Finding
+    from stallwatch.table import Cell
+
+_NAMED = 6
+
+
+def summary(measured: Measured) -> Iterator[Fault]:
+    """Say in one line what the server is doing."""
+    clients, running = (measured.now(name) or 0 for name in ("Threads_connected", "Threads_running"))
+    queries = measured.rate("Queries")
+    what = f"{_many(clients, 'client')} connected, {_many(running, 'thread')} at work"
+    if queries is not None and measured.interval:
+        asked = say_rate(queries).replace("/s", " queries/s")
+        what = f"{asked} over {say_duration(measured.interval.seconds)}, {what}"
+    yield Fault(State.OK, what)
+
+
+def _many(number: float, things: str) -> str:
+    return f"{plain(number)} {things}{'s' * (number != 1)}"
+
+
+def numbers(measured: Measured, chosen: Sequence[str], judged: Sequence[Finding]) -> Iterator[Reading]:
+    """Give the numbers that nobody judges, for the perfdata."""
+    told = _names(judged)
+    for name in chosen:
+        value = measured.value(name)
+        if name not in told and value is not None:
+            yield Reading(name, value, measured.unit(name), in_table=True)
+
+
+def not_known(measured: Measured, *, sampled: bool) -> Iterator[Fault]:
+    """Say why there are no rates, or not all of them."""
+    if not measured.interval:
+        later = "" if sampled else ": rates are told from the next run on, or by --sample 5s"
+        yield Fault(State.OK, f"{measured.told.where}: {measured.why_not}{later}")
+    elif measured.fallen:
+        names = listed(measured.fallen, _NAMED)
+        yield Fault(State.OK, f"begun anew, as by FLUSH STATUS, so no rates this time: {names}")
+
+
+def table(measured: Measured, chosen: Sequence[str], judged: Sequence[Finding]) -> Reading:
+    """Give all that is told as a table, what is 0 last."""
+    known = [name for name in _names(judged) if measured.now(name) is not None]
+    names = sorted(dict.fromkeys([*known, *chosen]), key=lambda name: not measured.value(name))
+    rows = tuple(_row(measured, name) for name in names)
+    what = f"{len(rows)} numbers of {len(measured.told.look.counts)} that {measured.told.where} has"
+    columns = ("name", "kind", "value", "per_second")
+    return Reading("numbers", len(rows), "", what, label="", table=Table(columns, rows))
+
+
+def _row(measured: Measured, name: str) -> tuple[Cell, ...]:
+    kind = measured.kind(name)
+    return name, kind, measured.now(name), measured.value(name) if kind == COUNTER else None
+
+
+def _names(findings: Sequence[Finding]) -> list[str]:
+    return [one.name.removeprefix(DOUBTFUL) for one in findings if isinstance(one, Reading)]

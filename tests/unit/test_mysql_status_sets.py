@@ -1,0 +1,241 @@
+"""What stands at its limit: the cases of the articles, on all captured versions."""
+
+import pytest
+from captured_mysql import VERSIONS, CapturedMysql
+from mysql_status import Watch
+
+MINUTE = 60
+
+
+@pytest.fixture(params=VERSIONS)
+def server(request):
+    return CapturedMysql(request.param)
+
+
+@pytest.fixture
+def mysql():
+    return CapturedMysql("MySQL 9.7")
+
+
+def test_a_healthy_server_is_ok_whatever_its_version(server):
+    said = Watch(server).after(MINUTE, Queries=60_000, Handler_read_rnd_next=100_000)
+    assert said.status == 0
+    assert said.summary == (
+        f"1 000 queries/s over 1 min, 1 client connected, {server.status['Threads_running']} threads at work"
+    ).replace("1 threads", "1 thread")
+
+
+def test_a_hundred_million_rows_read_in_scans_a_second_are_critical_once_they_last(server):
+    watch = Watch(server, sets=["handlers"])
+    watch.run()
+    states = []
+    for _ in range(4):
+        server.later(
+            MINUTE, Handler_read_rnd_next=150_000_000 * MINUTE, Handler_read_key=600, Select_scan=1200
+        )
+        said = watch.run()
+        states.append(said.status)
+    assert states == [1, 1, 2, 2]
+    assert said.summary.startswith(
+        "150 million/s rows read in scans (Handler_read_rnd_next): 15 million for each "
+    )
+    assert "row that is found by key, Select_scan 20/s" in said.summary
+    assert "queries lack an index" in said.summary
+    found = said.of("Handler_read_rnd_next")
+    assert (found["warning"], found["critical"]) == ("10000000", "100000000")
+    assert ("log_slow_filter" in said.summary) == server.flavour.mariadb
+
+
+def test_what_does_not_last_is_a_warning_and_is_counted_anew(mysql):
+    watch = Watch(mysql, sets=["handlers"])
+    watch.run()
+    states = []
+    for scanned in (2e8, 2e8, 1e6, 2e8, 2e8, 2e8):
+        mysql.later(MINUTE, Handler_read_rnd_next=int(scanned) * MINUTE)
+        states.append(watch.run().status)
+    assert states == [1, 1, 0, 1, 1, 2]
+
+
+def test_a_retry_does_not_count_as_one_more_interval(mysql):
+    watch = Watch(mysql, sets=["handlers"])
+    watch.run()
+    for _ in range(5):
+        mysql.later(
+            MINUTE if watch.memory.get("lasting") is None else 1, Handler_read_rnd_next=200_000_000 * MINUTE
+        )
+        said = watch.run()
+        assert said.status == 1
+    assert "(1 of 3 intervals)" in said.summary
+
+
+def test_ten_million_a_second_are_a_warning_for_ever(mysql):
+    watch = Watch(mysql, sets=["handlers"])
+    watch.run()
+    for _ in range(5):
+        mysql.later(MINUTE, Handler_read_rnd_next=20_000_000 * MINUTE)
+        assert watch.run().status == 1
+
+
+def test_confirm_1_is_critical_at_once(mysql):
+    said = Watch(mysql, sets=["handlers"], confirm=1).after(
+        MINUTE, Handler_read_rnd_next=200_000_000 * MINUTE
+    )
+    assert said.status == 2
+
+
+def test_tables_opened_again_and_again_with_a_full_cache(server):
+    server.variables["table_open_cache"] = "400"
+    server.status["Open_tables"] = "398"
+    said = Watch(server, sets=["tables"]).after(
+        MINUTE, Opened_tables=57 * MINUTE, Table_open_cache_overflows=3300
+    )
+    assert said.status == 1
+    assert said.summary == (
+        "57/s tables opened anew (Opened_tables): Open_tables 398 of table_open_cache 400, "
+        "Table_open_cache_overflows 55/s: raise table_open_cache, say to 800, and see whether queries are "
+        "answered sooner"
+    )
+
+
+def test_a_cache_of_which_one_instance_is_full_is_full(server):
+    server.variables["table_open_cache"] = "4000"
+    server.status["Open_tables"] = "300"
+    said = Watch(server, sets=["tables"]).after(MINUTE, Opened_tables=600, Table_open_cache_overflows=600)
+    assert said.status == 1
+
+
+def test_tables_opened_with_room_in_the_cache_are_no_limit(server):
+    server.variables |= {"table_open_cache": "4000", "table_definition_cache": "4000"}
+    server.status |= {"Open_tables": "300", "Open_table_definitions": "300"}
+    said = Watch(server, sets=["tables"]).after(MINUTE, Opened_tables=6000, Opened_table_definitions=6000)
+    assert said.status == 0
+
+
+def test_connections_without_reuse(server):
+    """The application of the article, with its read buffer of 5 MiB."""
+    server.status["Threads_connected"] = "13"
+    server.variables["read_buffer_size"] = str(5 * 1024 * 1024)
+    counted = {"Connections": 80 * MINUTE, "Questions": 320 * MINUTE}
+    said = Watch(server, sets=["connections"]).after(MINUTE, **counted)
+    assert said.status == 1
+    assert said.summary == (
+        "80/s new connections (Connections): each lasts 150 ms and asks 4 statements: clients do not use "
+        "them again: let them keep connections, or put a pool before the server; read_buffer_size 5 MiB is "
+        "mapped and zeroed for them: try 128 KiB"
+    )
+
+
+def test_connections_that_come_and_stay_are_used_again(server):
+    server.variables["max_connections"] = "5000"
+    server.status["Threads_connected"] = "2000"
+    assert Watch(server, sets=["connections"]).after(MINUTE, Connections=80 * MINUTE).status == 0
+
+
+def test_a_small_read_buffer_is_not_to_blame(server):
+    server.variables["read_buffer_size"] = "131072"
+    said = Watch(server, sets=["connections"]).after(MINUTE, Connections=80 * MINUTE)
+    assert "read_buffer_size" not in said.summary
+
+
+def test_connections_near_their_limit(server):
+    server.variables["max_connections"] = "151"
+    server.status["Threads_connected"] = "140"
+    said = Watch(server, sets=["connections"]).run()
+    assert said.status == 1
+    assert "140 clients are connected (Threads_connected): max_connections is 151" in said.summary
+
+
+def test_clients_that_are_turned_away_page_once_it_lasts(server):
+    watch = Watch(server)
+    watch.run()
+    states = []
+    for _ in range(3):
+        server.later(MINUTE, Connection_errors_max_connections=120)
+        said = watch.run()
+        states.append(said.status)
+    assert states == [1, 1, 2]
+    assert said.summary.startswith("2/s clients are turned away (Connection_errors_max_connections)")
+
+
+def test_threads_that_are_made_for_each_connection(server):
+    server.variables["thread_cache_size"] = "8"
+    counted = {"Threads_created": 1800, "Connections": 2000}
+    server.status["Threads_connected"] = "2000"
+    server.variables["max_connections"] = "5000"
+    said = Watch(server, sets=["threads"]).after(MINUTE, **counted)
+    assert said.status == 1
+    assert said.summary.startswith(
+        "30/s threads are made (Threads_created): for 90 % of the new connections: thread_cache_size is 8"
+    )
+    server.variables["thread_handling"] = "pool-of-threads"  # it makes and ends them as it likes
+    assert Watch(server, sets=["threads"]).after(MINUTE, **counted).status == 0
+
+
+def test_more_threads_at_work_than_processors(server, monkeypatch):
+    server.status["Threads_running"] = "40"
+    assert Watch(server, sets=["threads"]).run().status == 0  # how many processors it has is not known
+    server.local = True
+    monkeypatch.setattr("stallwatch.sources.host.processors", lambda: 8)
+    said = Watch(server, sets=["threads"]).run()
+    assert said.status == 1
+    assert said.summary.startswith("40 threads are at work (Threads_running): for 8 processors")
+    server.status["Threads_running"] = "8"
+    monkeypatch.setattr("stallwatch.sources.host.processors", lambda: 2)
+    assert Watch(server, sets=["threads"]).run().status == 0
+
+
+@pytest.mark.parametrize(
+    ("one", "counted", "sentence"),
+    [
+        ("innodb", {"Innodb_buffer_pool_wait_free": 600}, "10/s waits for a free page"),
+        ("innodb", {"Innodb_log_waits": 600}, "10/s waits for the log buffer (Innodb_log_waits)"),
+        (
+            "temporary",
+            {"Created_tmp_disk_tables": 1200, "Created_tmp_tables": 2400},
+            "20/s temporary tables on disk (Created_tmp_disk_tables): 50 % of all temporary tables",
+        ),
+        (
+            "replication",
+            {"Binlog_cache_disk_use": 1200, "Binlog_cache_use": 2400},
+            "20/s transactions go through a file to the binary log (Binlog_cache_disk_use): 50 % of all",
+        ),
+    ],
+)  # fmt: skip
+def test_other_limits_are_warnings(server, one, counted, sentence):
+    watch = Watch(server, sets=[one])
+    watch.run()
+    for _ in range(4):
+        server.later(MINUTE, **counted)
+        said = watch.run()
+        assert said.status == 1
+    assert sentence in said.summary
+
+
+@pytest.mark.parametrize(
+    ("one", "counted"),
+    [
+        ("temporary", {"Created_tmp_disk_tables": 120, "Created_tmp_tables": 120}),  # as our own, but more
+        ("temporary", {"Created_tmp_disk_tables": 1200, "Created_tmp_tables": 24_000}),
+        ("replication", {"Binlog_cache_disk_use": 1200, "Binlog_cache_use": 240_000}),
+        ("innodb", {"Innodb_buffer_pool_reads": 600_000, "Innodb_buffer_pool_read_requests": 700_000}),
+    ],
+)
+def test_what_is_no_limit(server, one, counted):
+    assert Watch(server, sets=[one]).after(MINUTE, **counted).status == 0
+
+
+def test_semi_synchronous_replication_that_nobody_acknowledges():
+    server = CapturedMysql("MariaDB 10.11")
+    said = Watch(server).after(MINUTE, Rpl_semi_sync_master_no_tx=6)
+    assert said.status == 1
+    assert "semi-synchronous replication has become asynchronous" in said.summary
+
+
+def test_only_the_named_sets_are_judged(mysql):
+    said = Watch(mysql, sets=["handlers"]).after(MINUTE, Innodb_log_waits=6000)
+    assert said.status == 0
+
+
+def test_named_numbers_without_a_set_are_judged_by_the_user_alone(mysql):
+    said = Watch(mysql, all=True).after(MINUTE, Innodb_log_waits=6000)
+    assert said.status == 0
