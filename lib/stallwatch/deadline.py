@@ -34,6 +34,7 @@ class Deadline:
         self.doing = ""
         self.children: list[Popen[Any]] = []
         self.farewells: list[Callable[[], None]] = []
+        self.extended: Callable[[], None] = lambda: None  # whoever ends the run is told here
         self._end = time.monotonic() + seconds
 
     def left(self) -> float:
@@ -43,7 +44,17 @@ class Deadline:
         too late can then be told in the words of whoever waited for it.
         """
         kept_back = min(0.5, self.seconds / 10)
-        return max(0.0, self._end - kept_back - time.monotonic())
+        return max(0.0, self.until_end() - kept_back)
+
+    def until_end(self) -> float:
+        """Seconds until the run is ended, whatever it does then; negative if it is overdue."""
+        return self._end - time.monotonic()
+
+    def extend(self, seconds: float) -> None:
+        """Allow so many seconds more, for something that was asked for and takes its time."""
+        self.seconds += seconds
+        self._end += seconds
+        self.extended()
 
 
 class Exit:
@@ -58,8 +69,7 @@ class Exit:
     def __init__(self, line: Callable[[str], str]) -> None:
         if sys.stdout is None:
             os._exit(UNKNOWN)  # descriptor 1 was closed: the next file to be opened would get the report
-        at_terminal = os.isatty(2) and not os.isatty(1)
-        self._terminal = fcntl(2, F_DUPFD_CLOEXEC, 3) if at_terminal else None
+        self._terminal = fcntl(2, F_DUPFD_CLOEXEC, 3) if os.isatty(2) else None
         self._shown = ""
         self._output = fcntl(1, F_DUPFD_CLOEXEC, 3)  # not 2, which may be closed, too, and be silenced
         silence(1)
@@ -86,12 +96,17 @@ class Exit:
             self._leave(lambda: report(f"no verdict within {say_duration(deadline.seconds)}{doing}"))
 
         def watch() -> None:
-            time.sleep(deadline.seconds + 0.1)
+            while (left := deadline.until_end() + 0.1) > 0:
+                time.sleep(left)
             if not self._at_leisure:
                 overdue()
 
+        def wind() -> None:
+            signal.setitimer(signal.ITIMER_REAL, max(0.001, deadline.until_end()))
+
         signal.signal(signal.SIGALRM, overdue)
-        signal.setitimer(signal.ITIMER_REAL, deadline.seconds)
+        deadline.extended = wind
+        wind()
         start_new_thread(watch, ())
 
     def leave(self, code: int, text: str) -> NoReturn:
@@ -119,6 +134,9 @@ class Exit:
         """Write a part of a long answer; the deadline is kept no more: a reader who pages takes time."""
         self._at_leisure = True
         signal.setitimer(signal.ITIMER_REAL, 0)
+        if os.isatty(self._output):  # the answer itself shows how far it has come
+            self.progress("")
+            self._terminal = None
         self.write(text)
 
     def write(self, text: str) -> None:
@@ -128,7 +146,7 @@ class Exit:
             octets = octets[os.write(self._output, octets) :]
 
     def progress(self, text: str) -> None:
-        """Show it in place of what was shown before, to a person whose output goes elsewhere."""
+        """Show it in place of what was shown before, to a person at a terminal; "" takes it away."""
         if self._terminal is None or text == self._shown:
             return
         self._shown = text

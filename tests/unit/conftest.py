@@ -1,5 +1,6 @@
 import subprocess
 import sys
+import time
 
 import pytest
 from stallwatch.check import Check
@@ -43,3 +44,13 @@ def plugin(tmp_path):
 
     run.write = write
     return run
+
+
+@pytest.fixture
+def utc(monkeypatch):
+    """Live in UTC."""
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()

@@ -476,13 +476,49 @@ def test_progress_is_shown_at_a_terminal_that_the_answer_does_not_go_to(plugin):
     os.close(ours)
 
 
-def test_a_long_answer_to_a_terminal_shows_no_progress(plugin):
+def test_a_long_answer_to_a_terminal_takes_the_progress_away_before_it(plugin):
     ours, theirs = os.openpty()
     run = plugin(LISTING, stdout=theirs, stderr=theirs)
     os.close(theirs)
     assert run.returncode == 0
-    assert os.read(ours, 1000) == b"one\r\ntwo\r\n"
+    assert os.read(ours, 1000) == b"\rhalf of it\x1b[K\r\x1b[Kone\r\ntwo\r\n"
     os.close(ours)
+
+
+def test_progress_is_taken_away_before_the_verdict_on_the_same_terminal(plugin):
+    body = """
+def findings(options, run):
+    run.progress("half of it")
+    yield Fault(State.OK, "fine")
+"""
+    ours, theirs = os.openpty()
+    assert plugin(body, stdout=theirs, stderr=theirs).returncode == 0
+    os.close(theirs)
+    assert os.read(ours, 1000) == b"\rhalf of it\x1b[K\r\x1b[KDEMO OK - fine\r\n"
+    os.close(ours)
+
+
+def test_a_run_may_take_longer_once_it_has_asked_for_more_time(plugin):
+    body = """
+def findings(options, run):
+    run.deadline.extend(60)
+    assert run.deadline.left() > 55
+    time.sleep(1.5)
+    yield Fault(State.OK, "fine")
+"""
+    run = plugin(body, "-t", "1s")
+    assert (run.returncode, run.stdout) == (0, b"DEMO OK - fine\n")
+
+
+def test_a_run_that_has_asked_for_more_time_ends_when_that_has_passed(plugin):
+    body = """
+def findings(options, run):
+    run.deadline.extend(0.5)
+    run.deadline.doing = "reading"
+    time.sleep(30)
+"""
+    run = plugin(body, "-t", "500ms")
+    assert (run.returncode, run.stdout) == (3, b"DEMO UNKNOWN - no verdict within 1 s: reading\n")
 
 
 def test_an_answer_that_nobody_reads_on_ends_quietly(plugin):

@@ -1,0 +1,151 @@
+"""Which backups there are at a place, the newest first.
+
+A place is a backup, or the directory of several:
+
+- A file is one.
+- A directory with the signs of a whole backup (mydumper's metadata, a copied data directory) is one.
+- Files and directories with a date in their names are one each: /backup/2026-11-20, shop-20261120.sql.gz.
+  Of files that differ in more than the date, one for each database say, those within a day of the newest
+  are one.
+- Each directory in it with the signs of a whole backup is one, as /backup/full-1.
+- Else all dumps in it and below are one: a file for each table, a directory for each database.
+
+A date in the name outranks the time of the file, which a copy may have changed.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from stallwatch.probes.mysql_backup import moments, mydumper, mysqldump, physical, sealed
+from stallwatch.reading import ProbeError
+from stallwatch.sources.backups import files as backup_files
+from stallwatch.sources.backups.files import Tree
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from stallwatch.probes.mysql_backup.backup import Backup
+    from stallwatch.sources.backups.contents import Children
+    from stallwatch.sources.backups.files import File
+
+DAY = 86400.0
+_NOT_THEIRS = ("lost+found", ".")  # how names of directories begin that backups are not in
+
+
+class Candidate(NamedTuple):
+    """What may be a backup: a directory, or some files."""
+
+    name: str  # "" is the place itself
+    moment: float  # by its name or its time, for the order only
+    path: str = ""  # of a directory
+    files: Sequence[File] = ()
+    logs: Sequence[File] = ()  # beside it, and called like it
+
+
+class Reader(NamedTuple):
+    """How backups are looked at; programs that decompress are among ``children`` as long as they run."""
+
+    children: Children
+
+    def look(self, candidate: Candidate) -> Backup | None:
+        """Look at one; None: it is no backup, or was removed meanwhile. Raises ProbeError."""
+        try:
+            return self._look(candidate)
+        except ProbeError:
+            if candidate.name and candidate.path and not os.path.lexists(candidate.path):
+                return None
+            raise
+
+    def _look(self, candidate: Candidate) -> Backup | None:
+        if candidate.files:
+            return self._of_files(candidate.name, candidate.files)
+        folder = backup_files.look_into(candidate.path)
+        if mydumper.is_one(folder):
+            return mydumper.look(candidate.name, backup_files.tree(candidate.path, folder))
+        if physical.is_one(folder):
+            own = [file for file in folder.files if physical.LOG.search(file.name)]
+            tree = backup_files.tree(candidate.path, folder)
+            return physical.look(candidate.name, tree, [*own, *candidate.logs])
+        tree = backup_files.tree(candidate.path, folder)
+        backups = [file for file in tree.files if _is_backup(file)]
+        if not backups:
+            if tree.closed:
+                raise tree.closed[0]
+            return None
+        return self._of_files(candidate.name, backups, tree)
+
+    def _of_files(self, name: str, files: Sequence[File], tree: Tree | None = None) -> Backup:
+        if any(mysqldump.DUMP.search(file.name) for file in files):
+            tree = Tree([*files], tree.broken, tree.closed) if tree else Tree([*files], [], [])
+            return mysqldump.look(name, tree, self.children)
+        return sealed.look(name, files)
+
+
+def candidates(path: str) -> list[Candidate]:
+    """List what may be a backup at a place, the newest first; raises ProbeError."""
+    if file := backup_files.one_file(path):
+        return [Candidate("", file.written, files=[file])]
+    folder = backup_files.look_into(path)
+    itself = Candidate("", 0.0, path)
+    if mydumper.is_one(folder) or physical.is_one(folder):
+        return [itself._replace(logs=_logs_beside(path))]
+    backups = [file for file in folder.files if _is_backup(file)]
+    folders = [name for name in folder.folders if not name.startswith(_NOT_THEIRS)]
+    logs = [file for file in folder.files if physical.LOG.search(file.name)]
+    dated = [*_dated_files(backups), *_dated_folders(path, folders, logs)]
+    found = dated or [*_whole_folders(path, folders, logs)] or [itself]
+    return sorted(found, key=lambda one: one.moment, reverse=True)
+
+
+def _is_backup(file: File) -> bool:
+    return bool(mysqldump.DUMP.search(file.name) or sealed.ARCHIVE.search(file.name))
+
+
+def _dated_files(files: Iterable[File]) -> Iterator[Candidate]:
+    """Put together the newest file of each series, and so on with those before."""
+    series: dict[str, list[tuple[float, File]]] = {}
+    for file in files:
+        if (moment := moments.in_name(file.name)) is not None:
+            series.setdefault(moments.IN_NAME.sub("", file.name), []).append((moment, file))
+    left = [sorted(one, key=lambda each: each[0]) for one in series.values()]
+    while left := [one for one in left if one]:
+        newest = max(one[-1][0] for one in left)
+        members = [one.pop()[1] for one in left if newest - one[-1][0] < DAY]
+        name = members[0].name if len(members) == 1 else f"{members[0].name} and {len(members) - 1} more"
+        yield Candidate(name, newest, files=members)
+
+
+def _dated_folders(path: str, names: Iterable[str], logs: Sequence[File]) -> Iterator[Candidate]:
+    for name in names:
+        if (moment := moments.in_name(name)) is not None:
+            yield Candidate(name, moment, f"{path}/{name}", logs=_called(name, logs))
+
+
+def _whole_folders(path: str, names: Iterable[str], logs: Sequence[File]) -> Iterator[Candidate]:
+    for name in names:
+        try:
+            folder = backup_files.look_into(f"{path}/{name}")
+        except ProbeError:
+            continue  # told as closed, if there is nothing else
+        if mydumper.is_one(folder) or physical.is_one(folder):
+            moment = max(file.written for file in folder.files)
+            yield Candidate(name, moment, f"{path}/{name}", logs=_called(name, logs))
+
+
+def _called(name: str, logs: Iterable[File]) -> list[File]:
+    return [log for log in logs if log.name.rpartition(".")[0] == name]
+
+
+def _logs_beside(path: str) -> list[File]:
+    found = []
+    for ending in (".log", ".err", ".out"):
+        try:
+            file = backup_files.one_file(path.rstrip("/") + ending)
+        except ProbeError:
+            continue
+        if file:
+            found.append(file)
+    return found

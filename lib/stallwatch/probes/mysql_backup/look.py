@@ -1,0 +1,116 @@
+"""One look at the backups at a place, and at the server that they are to bring back."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import NamedTuple
+
+from stallwatch.probes.mysql_backup import choosing, comparing, telling
+from stallwatch.probes.mysql_backup.sizes import size_before
+from stallwatch.reading import Fault, State
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Any
+
+    from stallwatch.deadline import Deadline
+    from stallwatch.probes.mysql_backup.backup import Backup
+    from stallwatch.probes.mysql_backup.comparing import Source
+    from stallwatch.probes.mysql_backup.verifying import Verified
+    from stallwatch.reading import Finding
+
+QUIET = 600.0  # seconds without a write, after which nobody is at work on a dump that does not say so itself
+NONE, SAMPLE, FULL = "none", "sample", "full"
+
+
+class Asked(NamedTuple):
+    """What the user asked for."""
+
+    path: str
+    deadline: Deadline
+    progress: Callable[[str], None]
+    so_far: Callable[[Iterable[Finding]], None]  # is told what is known already
+    source: Source | None = None  # the server that was backed up
+    grace: float = 7200.0  # seconds without a write, for which an unfinished backup may yet be at work
+    binlog: bool = True  # whether its place in a binary log matters
+    verify: str = NONE
+    verify_timeout: float = 600.0  # seconds, besides the deadline
+
+
+class Choice(NamedTuple):
+    """The newest backup, and the one to be judged: the newest that is finished, or may be."""
+
+    newest: Backup | None
+    judged: Backup | None
+
+
+def findings(asked: Asked, memory: dict[str, Any]) -> Iterator[Finding]:
+    """Judge the newest backup that is finished, and say of a newer one why it is not; raises ProbeError."""
+    now = time.time()
+    asked.deadline.doing = f"reading {asked.path}"
+    reader = choosing.Reader(asked.deadline.children)
+    newest, judged = _choice(reader, asked.path, now)
+    if newest is None:
+        yield Fault(State.CRITICAL, f"no backup in {asked.path}", "", "is that where they are made?")
+        return
+    about_newest = [] if newest is judged else [_of_newest(newest, judged, now, asked.grace)]
+    if judged is None:
+        yield from about_newest
+        return
+    head = partial(telling.age, now=now, newest=newest is judged, place=asked.path)
+    asked.so_far([head(judged, known=[telling.size(judged)]), *about_newest])
+    seen = asked.source.look(judged) if asked.source else None
+    compare = partial(comparing.compared, seen=seen, binlog=asked.binlog, doubtful=_may_run(judged, now))
+    so_far = compare(judged)
+    asked.so_far([head(judged, known=so_far.known), *about_newest, *so_far.findings])
+    verified, judged = _verified(asked, judged, memory)
+    compared = compare(judged)
+    yield head(judged, known=[*compared.known, *telling.how_verified(judged, verified)])
+    yield from about_newest
+    yield from compared.findings
+    yield from telling.damage(judged, verified)
+    yield telling.bytes_of(judged)
+    if not _may_run(judged, now) and (before := size_before(memory, judged)):
+        yield telling.size_change(judged, before)
+    yield from telling.asides(judged, verify=asked.verify != NONE)
+    yield from judged.problems
+
+
+def _choice(reader: choosing.Reader, path: str, now: float) -> Choice:
+    newest = perhaps = None
+    for candidate in choosing.candidates(path):
+        backup = reader.look(candidate)
+        if backup is None:
+            continue
+        newest = newest or backup
+        if backup.finished or (backup.finished is None and not _may_run(backup, now)):
+            return Choice(newest, backup)
+        if backup.finished is None:
+            perhaps = perhaps or backup
+    return Choice(newest, perhaps)
+
+
+def _may_run(backup: Backup, now: float) -> bool:
+    """Whether somebody may be at work on a dump that does not say whether it is finished."""
+    return backup.finished is None and now - backup.written < QUIET
+
+
+def _of_newest(newest: Backup, judged: Backup | None, now: float, grace: float) -> Finding:
+    if newest.finished is False and now - newest.written >= grace:
+        return telling.unfinished(newest, now)
+    return telling.running(newest, now, alone=judged is None)
+
+
+def _verified(asked: Asked, backup: Backup, memory: dict[str, Any]) -> tuple[Verified | None, Backup]:
+    """Read the files as far as is wanted; give the backup with what that tells of its tables."""
+    if asked.verify == NONE or not backup.can_be_verified:
+        return None, backup
+    from stallwatch.probes.mysql_backup.verifying import Kept, verify
+
+    if asked.verify == FULL:
+        asked.deadline.extend(asked.verify_timeout)
+    kept = Kept(memory)
+    found = verify(backup, kept, asked.deadline, asked.progress, sample=asked.verify == SAMPLE)
+    return found, backup.with_tables(kept.tables(backup.files))

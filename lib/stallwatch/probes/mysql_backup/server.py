@@ -1,0 +1,92 @@
+"""What the server has that a backup is of: base tables and binary logs."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from stallwatch.probes.mysql.statement import Statement, number, text, whole
+from stallwatch.probes.mysql_backup.backup import Table
+from stallwatch.probes.mysql_backup.privileges import BINARY_LOG, SHOWING_ALL, TABLES
+from stallwatch.reading import ProbeError
+from stallwatch.sources.mysql import DeniedError, MysqlError
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from stallwatch.sources.mysql.server import Server
+
+# Not those of the server itself, which is set up anew in other ways; MariaDB calls a table with system
+# versioning by a type of its own.
+BASE_TABLES = Statement(
+    "SELECT TABLE_SCHEMA AS `schema`, TABLE_NAME AS name, ENGINE AS engine FROM information_schema.TABLES"
+    " WHERE TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED') AND TABLE_SCHEMA NOT IN"
+    " ('mysql', 'sys', 'information_schema', 'performance_schema', 'ndbinfo')",
+    TABLES,
+)
+# Asked only of tables that are missing: MariaDB has to open a table for it.
+MADE = Statement(
+    "SELECT TABLE_NAME AS name, UNIX_TIMESTAMP(CREATE_TIME) AS made FROM information_schema.TABLES"
+    " WHERE TABLE_SCHEMA = %s",
+    TABLES,
+)
+LOGS = Statement("SHOW BINARY LOGS", BINARY_LOG)
+GRANTS = Statement("SHOW GRANTS")
+
+_NO_BINARY_LOG = 1381  # ER_NO_BINARY_LOGGING
+_ON_ALL = re.compile(r"GRANT (.+) ON \*\.\* TO ", re.IGNORECASE)
+_ROLE = re.compile(r"GRANT [`'][^ ]+ TO ", re.IGNORECASE)
+_LEFTOVER = "#"  # how the names of temporary tables begin that a crash has left
+
+
+class Has(NamedTuple):
+    """What a server has."""
+
+    where: str
+    tables: Sequence[Table]
+    sees_all: bool  # whether there may be tables that this account does not see
+    logs: Mapping[str, int] | None  # bytes of each binary log; None: it has none, or that is not known
+    no_logs: ProbeError | None = None  # why that is not known
+
+
+def look(server: Server) -> Has:
+    """Ask for it all; raises a MysqlError."""
+    tables = [
+        Table(text(row, "schema"), text(row, "name"), text(row, "engine"))
+        for row in server.rows(BASE_TABLES.sql)
+        if not text(row, "name").startswith(_LEFTOVER)
+    ]
+    sees_all = _sees_all(server)
+    try:
+        logs = {text(row, "Log_name"): whole(row, "File_size") for row in server.rows(LOGS.sql)}
+    except MysqlError as error:
+        no_logs: ProbeError | None = None if error.number == _NO_BINARY_LOG else error
+        if isinstance(error, DeniedError):  # it names a stronger privilege first
+            grant = BINARY_LOG.mariadb if server.flavour.mariadb else BINARY_LOG.mysql
+            account = error.account or "this account"
+            advice = f"GRANT {grant} ON *.* TO {account}"
+            no_logs = ProbeError(f"{server.where} does not show its binary logs to {account}", advice)
+        return Has(server.where, tables, sees_all, None, no_logs)
+    return Has(server.where, tables, sees_all, logs)
+
+
+def made(server: Server, tables: Iterable[Table]) -> dict[Table, float]:
+    """Tell when these tables were made, in seconds since the epoch, as far as the server knows."""
+    wanted = {(table.schema, table.name): table for table in tables}
+    found = {}
+    for schema in sorted({schema for schema, _ in wanted}):
+        for row in server.rows(MADE.sql, schema):
+            table = wanted.get((schema, text(row, "name")))
+            if table and row.get("made") is not None:
+                found[table] = number(row, "made")
+    return found
+
+
+def _sees_all(server: Server) -> bool:
+    """Whether the account has a privilege that shows all tables; a role is given the benefit of the doubt."""
+    grants = [str(value) for row in server.rows(GRANTS.sql) for value in row.values()]
+    privileges = {
+        one.strip().upper() for grant in grants if (on := _ON_ALL.match(grant)) for one in on[1].split(",")
+    }
+    return bool(privileges & SHOWING_ALL) or any(_ROLE.match(grant) for grant in grants)

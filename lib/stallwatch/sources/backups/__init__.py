@@ -1,0 +1,1 @@
+"""The files of backups: which there are, what is in them, whether that is whole."""

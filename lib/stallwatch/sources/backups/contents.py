@@ -1,0 +1,165 @@
+"""What is in the files of a dump: plain, gzipped or compressed by zstd; and whether it is whole."""
+
+from __future__ import annotations
+
+import os
+
+from stallwatch.sources.backups.files import opened, unreadable
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+    from subprocess import Popen
+    from typing import Any
+
+    from stallwatch.sources.backups.files import File
+
+    Children = list[Popen[Any]]
+    Moved = Callable[[int], None]
+
+BLOCK = 1 << 20  # bytes that are read, and at most decompressed, at once
+GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+# What begins a file that only its owner, or another program, can look into.
+SEALED = {
+    b"XBSTCK01": "an xbstream archive",
+    b"XBCRYP": "encrypted (xbcrypt)",
+    b"Salted__": "encrypted (openssl enc)",
+    b"age-encryption.org": "encrypted (age)",
+    b"-----BEGIN PGP": "encrypted (PGP)",
+    b"BZh": "compressed by bzip2",
+    b"\xfd7zXZ": "compressed by xz",
+    b"\x04\x22\x4d\x18": "compressed by lz4",
+}
+_TOO_EARLY = "the compressed data end too early"
+
+
+class DamagedError(Exception):
+    """The file is not whole; the message says why."""
+
+
+class SealedError(Exception):
+    """Nothing can be said of what is in the file; the message says why."""
+
+
+def packing(path: str) -> str:
+    """Tell how a file is packed by its first bytes: "", "gzip" or "zstd".
+
+    Raises SealedError if we cannot look into it, ProbeError if it cannot be read.
+    """
+    try:
+        descriptor = opened(path)
+        try:
+            first = os.pread(descriptor, 32, 0)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise unreadable(path, error) from error
+    return _packing(first)
+
+
+def _packing(first: bytes) -> str:
+    for sign, what in SEALED.items():
+        if first.startswith(sign):
+            raise SealedError(what)
+    return "gzip" if first.startswith(GZIP) else "zstd" if first.startswith(ZSTD) else ""
+
+
+def beginning(file: File, children: Children, size: int = 1 << 16) -> bytes:
+    """Give up to so many bytes of a file's text; raises DamagedError, SealedError or ProbeError."""
+    pieces = text(file.path, children, size)
+    try:
+        return next(pieces, b"")
+    finally:
+        pieces.close()
+
+
+def text(
+    path: str, children: Children, block: int = BLOCK, moved: Moved = lambda _: None
+) -> Generator[bytes, None, None]:
+    """Give the text of a file in pieces of at most ``block`` bytes; its end is reached only if it is whole.
+
+    ``moved`` is told how many bytes of the file were read since it was told last. A program that decompresses
+    is among ``children`` as long as it runs. Raises DamagedError, SealedError or ProbeError.
+    """
+    try:
+        descriptor = opened(path)
+    except OSError as error:
+        raise unreadable(path, error) from error
+    try:
+        kind = _packing(os.pread(descriptor, 32, 0))
+        if kind == "gzip":
+            yield from _gunzipped(descriptor, block, moved)
+        elif kind == "zstd":
+            yield from _by_zstd(descriptor, children, block, moved)
+        else:
+            yield from _read(descriptor, block, moved)
+    except OSError as error:
+        raise DamagedError(f"it cannot be read: {error.strerror}") from error
+    finally:
+        os.close(descriptor)
+
+
+def _read(descriptor: int, size: int, moved: Moved) -> Generator[bytes, None, None]:
+    """Read it all, and do not let it push out of the page cache what the server needs there."""
+    position = 0
+    while block := os.read(descriptor, size):
+        moved(len(block))
+        yield block
+        os.posix_fadvise(descriptor, position, len(block), os.POSIX_FADV_DONTNEED)
+        position += len(block)
+
+
+def _gunzipped(descriptor: int, size: int, moved: Moved) -> Generator[bytes, None, None]:
+    import zlib
+
+    gzip = zlib.MAX_WBITS | 16
+    inflater = zlib.decompressobj(gzip)
+    for block in _read(descriptor, size // 4, moved):
+        raw = block
+        while raw:
+            if inflater.eof:
+                if not (raw := raw.lstrip(b"\0")):  # tapes and some copiers pad with zeros
+                    break
+                inflater = zlib.decompressobj(gzip)  # several gzip streams in a row are one text
+            try:
+                piece = inflater.decompress(raw, size)
+            except zlib.error as error:
+                raise DamagedError(f"gzip: {str(error).rpartition(': ')[2]}") from error
+            raw = inflater.unused_data if inflater.eof else inflater.unconsumed_tail
+            if piece:
+                yield piece
+    if not inflater.eof:
+        raise DamagedError(_TOO_EARLY)
+
+
+def _by_zstd(descriptor: int, children: Children, size: int, moved: Moved) -> Generator[bytes, None, None]:
+    import shutil
+    import subprocess
+
+    program = shutil.which("zstd")
+    if program is None:
+        raise SealedError("compressed by zstd, and there is no program zstd here")
+    pipe = subprocess.PIPE
+    process = subprocess.Popen([program, "-dcq"], stdin=descriptor, stdout=pipe, stderr=pipe)  # noqa: S603
+    children.append(process)
+    position = 0
+    try:
+        while piece := process.stdout.read(size):  # type: ignore[union-attr]
+            begun, position = position, os.lseek(descriptor, 0, os.SEEK_CUR)  # theirs is ours
+            moved(position - begun)
+            yield piece
+        said = process.stderr.read().decode(errors="replace")  # type: ignore[union-attr]
+        if process.wait():
+            raise DamagedError(_why(said))
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()  # type: ignore[union-attr]
+        process.stderr.close()  # type: ignore[union-attr]
+        children.remove(process)
+
+
+def _why(said: str) -> str:
+    if "premature" in said.lower() or "unexpected end" in said.lower():
+        return _TOO_EARLY
+    return f"zstd: {said.strip().rpartition(': ')[2].strip() or 'it is damaged'}"

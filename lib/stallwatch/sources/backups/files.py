@@ -1,0 +1,178 @@
+"""Which files a backup has: one look at each directory, one at each file."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import stat
+from typing import NamedTuple
+
+from stallwatch.reading import ProbeError
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+DEEPEST = 4  # directories below each other: /backup/2026-11-20/shop/orders.sql.gz has two
+EDGE = 4096  # bytes at the beginning and at the end of a file
+
+
+class File(NamedTuple):
+    """A regular file; ``name`` is its path below the directory of the backup."""
+
+    path: str
+    name: str
+    size: int  # bytes
+    written: float  # seconds since the epoch
+    key: str  # changes when the file does: inode, size and time
+
+
+class Folder(NamedTuple):
+    """What is in a directory."""
+
+    files: list[File]
+    folders: list[str]  # their names; symbolic links to directories are none
+    broken: list[str]  # names that lead nowhere: symbolic links to files that are gone
+
+
+class Tree(NamedTuple):
+    """What is in a directory and those below it."""
+
+    files: list[File]
+    broken: list[str]  # names that lead nowhere
+    closed: list[ProbeError]  # directories below it that are not for us to read
+
+
+def look_into(path: str, below: str = "") -> Folder:
+    """List a directory, whose files are called ``below`` and their names; raises ProbeError.
+
+    A file that vanishes meanwhile was never there.
+    """
+    files, folders, broken = [], [], []
+    try:
+        with os.scandir(path) as entries:
+            for entry in entries:
+                name = below + entry.name
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.name)
+                    continue
+                try:
+                    status = entry.stat()
+                except OSError:
+                    if entry.is_symlink():
+                        broken.append(name)
+                    continue
+                if stat.S_ISREG(status.st_mode):
+                    files.append(_file(entry.path, name, status))
+    except OSError as error:
+        raise unreadable(path, error) from error
+    return Folder(files, sorted(folders), broken)
+
+
+def tree(path: str, folder: Folder) -> Tree:
+    """List all below a directory that was looked into; what we may not enter there is ``closed``."""
+    files, broken = [*folder.files], [*folder.broken]
+    closed: list[ProbeError] = []
+    inner = [(f"{path}/{name}", f"{name}/", 1) for name in folder.folders]
+    while inner:
+        place, below, depth = inner.pop()
+        try:
+            one = look_into(place, below)
+        except ProbeError as error:
+            closed.append(error)
+            continue
+        files += one.files
+        broken += one.broken
+        if depth < DEEPEST:
+            inner += [(f"{place}/{name}", f"{below}{name}/", depth + 1) for name in one.folders]
+    return Tree(files, broken, closed)
+
+
+def one_file(path: str) -> File | None:
+    """Look at one file; None: it is a directory. Raises ProbeError."""
+    try:
+        status = os.stat(path)
+    except OSError as error:
+        raise unreadable(path, error) from error
+    if stat.S_ISDIR(status.st_mode):
+        return None
+    if not stat.S_ISREG(status.st_mode):
+        raise ProbeError(f"{path} is neither a directory nor a file", "name the directory of the backups")
+    return _file(path, os.path.basename(path), status)
+
+
+def _file(path: str, name: str, status: os.stat_result) -> File:
+    key = f"{status.st_ino:x}.{status.st_size:x}.{status.st_mtime_ns:x}"
+    return File(path, name, status.st_size, status.st_mtime, key)
+
+
+def text(path: str, most: int = 64 << 20) -> str:
+    """Read a small file of text, at most so many bytes; raises ProbeError."""
+    return b"".join(_blocks(path, most)).decode(errors="replace")
+
+
+def _blocks(path: str, most: int) -> Iterator[bytes]:
+    try:
+        descriptor = opened(path)
+        try:
+            while most > 0 and (block := os.read(descriptor, min(most, 1 << 20))):
+                most -= len(block)
+                yield block
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def end(file: File, size: int = EDGE) -> bytes:
+    """Read the last bytes of a file as they are; raises ProbeError."""
+    try:
+        descriptor = opened(file.path)
+        try:
+            return os.pread(descriptor, size, max(0, file.size - size))
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise unreadable(file.path, error) from error
+
+
+def opened(path: str) -> int:
+    """Open a file for reading without waiting for a writer, should it have become a FIFO; raises OSError."""
+    return os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+
+
+def unreadable(path: str, error: OSError) -> ProbeError:
+    """Say to an operator why something cannot be read, and what to do."""
+    if isinstance(error, FileNotFoundError):
+        if os.path.islink(path):
+            return ProbeError(f"{path} is a symbolic link to {os.readlink(path)}, which does not exist")
+        return ProbeError(f"{path} does not exist", "check the path; is its file system mounted?")
+    if isinstance(error, PermissionError):
+        return _denied(path)
+    return ProbeError(f"{path} cannot be read: {error.strerror}")
+
+
+def _denied(path: str) -> ProbeError:
+    user = _user()
+    for outer in _outwards(os.path.dirname(os.path.abspath(path))):
+        if not os.access(outer, os.X_OK, effective_ids=True):
+            return ProbeError(
+                f"user {user} may not enter {outer}", f"let {user} in: setfacl -m u:{user}:x {outer}"
+            )
+    if os.path.isdir(path):  # mydumper and mariadb-backup make theirs for nobody else: mode 0700
+        way = f"setfacl -R -m u:{user}:rX {path}, or let the backup's script do so for the next one"
+        return ProbeError(f"user {user} may not read the directory {path}", f"let {user} read it: {way}")
+    return ProbeError(f"user {user} may not read {path}", f"let {user} read it: setfacl -m u:{user}:r {path}")
+
+
+def _outwards(folder: str) -> list[str]:
+    """List a directory and all around it, the outermost first."""
+    outer = os.path.dirname(folder)
+    return [*(_outwards(outer) if outer != folder else []), folder]
+
+
+def _user() -> str:
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return str(os.geteuid())

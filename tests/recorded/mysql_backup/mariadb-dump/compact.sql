@@ -1,0 +1,94 @@
+/*M!999999\- enable the sandbox mode */ 
+
+CREATE DATABASE /*!32312 IF NOT EXISTS*/ `shop` /*!40100 DEFAULT CHARACTER SET latin1 COLLATE latin1_swedish_ci */;
+
+USE `shop`;
+/*!40101 SET @saved_cs_client     = @@character_set_client */;
+/*!40101 SET character_set_client = utf8mb4 */;
+CREATE TABLE `customer` (
+  `id` int(11) NOT NULL,
+  `name` varchar(80) DEFAULT NULL,
+  PRIMARY KEY (`id`)
+) ENGINE=InnoDB DEFAULT CHARSET=latin1 COLLATE=latin1_swedish_ci;
+/*!40101 SET character_set_client = @saved_cs_client */;
+INSERT INTO `customer` VALUES
+(1,'Ann'),
+(2,'Bob');
+SET @saved_cs_client     = @@character_set_client;
+SET character_set_client = utf8mb4;
+/*!50001 CREATE VIEW `names` AS SELECT
+ NULL AS `name` */;
+SET character_set_client = @saved_cs_client;
+/*!40101 SET @saved_cs_client     = @@character_set_client */;
+/*!40101 SET character_set_client = utf8mb4 */;
+CREATE TABLE `nothing` (
+  `id` int(11) NOT NULL,
+  PRIMARY KEY (`id`)
+) ENGINE=InnoDB DEFAULT CHARSET=latin1 COLLATE=latin1_swedish_ci;
+/*!40101 SET character_set_client = @saved_cs_client */;
+/*!40101 SET @saved_cs_client     = @@character_set_client */;
+/*!40101 SET character_set_client = utf8mb4 */;
+CREATE TABLE `orders` (
+  `id` int(11) NOT NULL,
+  `note` varchar(80) DEFAULT NULL,
+  PRIMARY KEY (`id`)
+) ENGINE=InnoDB DEFAULT CHARSET=latin1 COLLATE=latin1_swedish_ci;
+/*!40101 SET character_set_client = @saved_cs_client */;
+INSERT INTO `orders` VALUES
+(1,'order 1'),
+(2,'order 2'),
+(3,'order 3'),
+(4,'order 4'),
+(5,'order 5'),
+(6,'order 6'),
+(7,'order 7'),
+(8,'order 8'),
+(9,'order 9'),
+(10,'order 10'),
+(11,'order 11'),
+(12,'order 12'),
+(13,'order 13'),
+(14,'order 14'),
+(15,'order 15'),
+(16,'order 16'),
+(17,'order 17'),
+(18,'order 18'),
+(19,'order 19'),
+(20,'order 20'),
+(21,'order 21'),
+(22,'order 22'),
+(23,'order 23'),
+(24,'order 24'),
+(25,'order 25'),
+(26,'order 26'),
+(27,'order 27'),
+(28,'order 28'),
+(29,'order 29'),
+(30,'order 30');
+/*!40101 SET @saved_cs_client     = @@character_set_client */;
+/*!40101 SET character_set_client = utf8mb4 */;
+CREATE TABLE `part` (
+  `id` int(11) NOT NULL,
+  PRIMARY KEY (`id`)
+) ENGINE=InnoDB DEFAULT CHARSET=latin1 COLLATE=latin1_swedish_ci
+ PARTITION BY HASH (`id`)
+PARTITIONS 2;
+/*!40101 SET character_set_client = @saved_cs_client */;
+INSERT INTO `part` VALUES
+(1),
+(2);
+
+USE `shop`;
+/*!50001 DROP VIEW IF EXISTS `names`*/;
+/*!50001 SET @saved_cs_client          = @@character_set_client */;
+/*!50001 SET @saved_cs_results         = @@character_set_results */;
+/*!50001 SET @saved_col_connection     = @@collation_connection */;
+/*!50001 SET character_set_client      = utf8mb4 */;
+/*!50001 SET character_set_results     = utf8mb4 */;
+/*!50001 SET collation_connection      = utf8mb4_general_ci */;
+/*!50001 CREATE ALGORITHM=UNDEFINED */
+/*!50013 DEFINER=`root`@`localhost` SQL SECURITY DEFINER */
+/*!50001 VIEW `names` AS select `customer`.`name` AS `name` from `customer` */;
+/*!50001 SET character_set_client      = @saved_cs_client */;
+/*!50001 SET character_set_results     = @saved_cs_results */;
+/*!50001 SET collation_connection      = @saved_col_connection */;

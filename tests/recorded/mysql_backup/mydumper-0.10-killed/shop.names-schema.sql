@@ -1,0 +1,4 @@
+/*!40101 SET NAMES binary*/;
+CREATE TABLE `names`(
+`name` int
+)ENGINE=MyISAM;
