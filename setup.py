@@ -22,5 +22,8 @@ setup(
     package_data={"stallwatch": ["py.typed"]},
     scripts=sorted(glob("plugins/check_*", root_dir=HERE)),
     install_requires=["nagiosplugin>=1.3.2", "jmxquery>=0.6.0", "PyMySQL>=1.0.2", "psutil>=5.9.4"],
-    extras_require={"test": ["pytest>=8", "hypothesis>=6.100", "mypy==2.4.1", "ruff==0.17.5"]},
+    extras_require={
+        "plot": ["matplotlib>=3.6"],  # contrib/experiment --plot
+        "test": ["pytest>=8", "hypothesis>=6.100", "mypy==2.4.1", "ruff==0.17.5", "matplotlib>=3.6"],
+    },
 )

@@ -174,6 +174,7 @@ class Report(NamedTuple):
         findings = [
             {
                 "name": verdict.name,
+                "label": label or None,
                 "value": verdict.value,
                 "unit": verdict.unit,
                 "warning": str(verdict.warning) if verdict.warning else None,
@@ -184,7 +185,7 @@ class Report(NamedTuple):
                 "advice": verdict.advice,
                 **({"table": verdict.table.by_column()} if verdict.table else {}),
             }
-            for verdict in self.verdicts
+            for verdict, label in zip(self.verdicts, _labels(self.verdicts), strict=True)
         ]
         whole = {"name": self.name, "state": self.state.name, "summary": summary.sentence}
         return json.dumps(
@@ -210,22 +211,31 @@ def _more(others: Iterable[Verdict]) -> str:
     return f" (+{problems} more problem{'s' if problems > 1 else ''})" if problems else ""
 
 
-def _perfdata(verdicts: Iterable[Verdict]) -> str:
+def _perfdata(verdicts: Sequence[Verdict]) -> str:
     """Write `` | label=value[unit][;[warning][;critical]] ...``, labels unique.
 
     Not by nagiosplugin's Performance, which quotes a label with a dot and prints ranges (1.4.0).
     """
-    items: dict[str, str] = {}
+    items = []
+    for verdict, label in zip(verdicts, _labels(verdicts), strict=True):
+        if verdict.value is not None and label:
+            limits = ";".join(("", _limit(verdict.warning), _limit(verdict.critical))).rstrip(";")
+            items.append(f"{label}={plain(verdict.value)}{verdict.unit}{limits}")
+    return " | " + " ".join(items) if items else ""
+
+
+def _labels(verdicts: Iterable[Verdict]) -> list[str]:
+    """Give each its label in the perfdata, unique; "" to what is not in it."""
+    labels: list[str] = []
+    taken: set[str] = set()
     for verdict in verdicts:
-        if verdict.value is None or not verdict.label:
-            continue
-        label, copy = verdict.label, 1
-        while label in items:
+        label, copy = "" if verdict.value is None else verdict.label, 1
+        while label in taken:
             copy += 1
             label = f"{verdict.label}_{copy}"
-        limits = ";".join(("", _limit(verdict.warning), _limit(verdict.critical))).rstrip(";")
-        items[label] = f"{label}={plain(verdict.value)}{verdict.unit}{limits}"
-    return " | " + " ".join(items.values()) if items else ""
+        taken |= {label} - {""}
+        labels.append(label)
+    return labels
 
 
 def _limit(limit: Range | None) -> str:

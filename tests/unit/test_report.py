@@ -228,6 +228,7 @@ def test_json_renders_the_same_verdict():
         "findings": [
             {
                 "name": "lag",
+                "label": "channel_1",
                 "value": 61.5,
                 "unit": "s",
                 "warning": "60",
@@ -239,6 +240,7 @@ def test_json_renders_the_same_verdict():
             },
             {
                 "name": None,
+                "label": None,
                 "value": None,
                 "unit": "",
                 "warning": None,

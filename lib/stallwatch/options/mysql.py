@@ -38,8 +38,8 @@ _LOCAL = (None, "", "localhost")
 _NO = ("0", "off", "false", "no", "disabled")
 
 
-def add(check: Check) -> None:
-    """Add the options; ``connect`` uses them."""
+def add(check: Check, unreachable: str = "unknown") -> None:
+    """Add the options; ``connect`` uses them. ``unreachable`` is as for ``Check.asks_server``."""
     about = "the server's host (default: localhost: its socket, as long as no port is given)"
     check.option("-H", "--hostname", metavar="HOST", help=about)
     check.option("-P", "--port", type=port, metavar="PORT", help="its TCP port (default: 3306)")
@@ -62,7 +62,7 @@ def add(check: Check) -> None:
     check.option("--ssl-ca", metavar="FILE", help=about)
     check.option("--ssl-cert", metavar="FILE", help="our own certificate (PEM), if the server wants one")
     check.option("--ssl-key", metavar="FILE", help="its key (PEM), if that is not in the same file")
-    check.asks_server()
+    check.asks_server(unreachable)
 
 
 def connect(check: Check, options: Namespace, run: Run) -> Server:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import pwd
 import time
+from typing import NamedTuple
 
 from pymysql import connections, converters
 from pymysql.constants import CLIENT, FIELD_TYPE
@@ -40,6 +41,16 @@ _READ: dict[int, Callable[[bytes], Value]] = {
     ),
     **dict.fromkeys((FIELD_TYPE.FLOAT, FIELD_TYPE.DOUBLE, FIELD_TYPE.DECIMAL, FIELD_TYPE.NEWDECIMAL), float),
 }  # fmt: skip
+
+
+class Skimmed(NamedTuple):
+    """What is kept of an answer: how many rows it had, and the first value of the first of them as text.
+
+    ``rows`` is None where there cannot be any; ``first`` is None also where it is NULL.
+    """
+
+    rows: int | None
+    first: str | None
 
 
 class TooMuchError(Exception):
@@ -80,6 +91,11 @@ class Connection(connections.Connection):  # type: ignore[misc]
         self._time = left
         self._octets = self._columns = 0
 
+    @property
+    def shakes_hands(self) -> bool:
+        """Whether TLS was begun and is not there yet."""
+        return bool(self.ssl) and not self._secure
+
     def left(self) -> float:
         """Seconds that may still be waited."""
         left = self._time()
@@ -104,8 +120,7 @@ class Connection(connections.Connection):  # type: ignore[misc]
 
     def ask(self, sql: str, within: float | None = None) -> tuple[list[str], list[list[Value]]]:
         """Give the names of the columns and the rows; raises whatever went wrong, see ``no_answer``."""
-        self.until = None if within is None else time.monotonic() + within
-        self._octets = self._columns = 0
+        self._begin(within)
         self.query(sql)
         found = self._result
         fields = getattr(found, "fields", None) or []
@@ -117,6 +132,35 @@ class Connection(connections.Connection):  # type: ignore[misc]
             for row in found.rows or ()
         ]
         return [field.name for field in fields], rows
+
+    def skim(self, sql: str, within: float | None = None) -> Skimmed:
+        """Ask a statement and read its answer to the end, however long it is, one row in memory at a time.
+
+        Raises as ``ask``; TooMuchError if a single row is too large.
+        """
+        self._begin(within)
+        self.query(sql, unbuffered=True)
+        skimmed = self._skimmed()
+        while self._result.has_next:  # of a procedure, whose last answer has no rows
+            self._read_query_result(unbuffered=True)
+            self._skimmed()
+        return skimmed
+
+    def _skimmed(self) -> Skimmed:
+        result = self._result
+        if not result.unbuffered_active:
+            return Skimmed(None, None)
+        result.unbuffered_active = False  # or else PyMySQL reads on when it throws that away
+        rows, first = 0, None
+        while not result._check_packet_is_eof(row := self._read_packet()):  # noqa: SLF001
+            first = row.read_length_coded_string() if not rows else first
+            rows += 1
+            self._octets = 0
+        return Skimmed(rows, None if first is None else _text(first))
+
+    def _begin(self, within: float | None) -> None:
+        self.until = None if within is None else time.monotonic() + within
+        self._octets = self._columns = 0
 
     def abandon(self) -> None:
         """Hang up without a word."""

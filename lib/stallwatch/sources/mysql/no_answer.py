@@ -21,6 +21,7 @@ from stallwatch.units import say_duration
 
 _LONGEST = 80  # bytes of a statement
 _BETWEEN = "is it a MySQL server, and what is in between?"
+_TOO_MUCH = "is it a MySQL server? If so, ask for less: 8 MiB at once are the limit"
 
 # Error numbers of MySQL 9.7 and MariaDB 10.11.
 _ENDED = (1053, 1077, 1079, 1927, 4031)  # shutting down, killed, idle for too long
@@ -50,7 +51,9 @@ def reason(failure: Exception, asked: Asked) -> MysqlError:
     """Say why."""
     facts = Facts(failure)
     if isinstance(failure, TooMuchError):
-        return UnreachableError(f"{asked.where} answers too much to be read: asked {asked.shortly}", _BETWEEN)
+        return UnreachableError(
+            f"{asked.where} answers too much to be read: asked {asked.shortly}", _TOO_MUCH
+        )
     if facts.late or facts.number in _LATE:
         return _late(asked, facts)
     if facts.lost or facts.number in _ENDED:
@@ -77,7 +80,10 @@ def _refused(asked: Asked, number: int, said: str) -> MysqlError:
     if number in _DENIED:
         return _denied(asked, number, said)
     if number == _UNKNOWN:
-        return UnknownStatementError(f"{asked.where} does not know the statement {asked.shortly}", "", number)
+        _, _, near = said.partition(" to use ")  # "near 'SELEC 1' at line 1", where messages are in English
+        return UnknownStatementError(
+            f"{asked.where} does not know the statement {asked.shortly}", near, number
+        )
     if number in _NO_TABLE:
         return MissingTableError(f"{asked.where} says: {said}: asked {asked.shortly}", "", number)
     if number in REFUSALS:

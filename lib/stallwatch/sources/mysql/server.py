@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import time
+from contextlib import contextmanager
 
 from stallwatch.line import shorten
 from stallwatch.sources.mysql import no_answer, no_log_in
@@ -14,11 +15,11 @@ from stallwatch.units import say_duration
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Self
 
     from stallwatch.deadline import Deadline
-    from stallwatch.sources.mysql.connection import Value
+    from stallwatch.sources.mysql.connection import Skimmed, Value
     from stallwatch.sources.mysql.target import Target
 
 _WHO = ("@@version", "@@version_comment", "@@hostname", "CURRENT_USER()")
@@ -28,7 +29,8 @@ _SESSION = "SET NAMES utf8mb4, autocommit = 1, time_zone = '+00:00', lock_wait_t
 class Server:
     """A log-in at one server. Close it, or use it in a ``with`` statement.
 
-    ``where`` is its address, ``flavour`` whose MySQL it is, ``local`` whether it runs on this host.
+    ``where`` is its address, ``flavour`` whose MySQL it is, ``local`` whether it runs on this host,
+    ``let_in_after`` the seconds that it took to connect and log in, TLS included.
     """
 
     def __init__(self, target: Target, deadline: Deadline, trace: Callable[[str], None]) -> None:
@@ -39,6 +41,7 @@ class Server:
         self._account = ""
         begun = time.monotonic()
         self._connection = self._connected()
+        self.let_in_after = time.monotonic() - begun
         try:
             self._introduce_itself()
             self._set_up()
@@ -103,18 +106,38 @@ class Server:
         Raises a MysqlError; after a NoAnswerError this connection may be of no more use.
         """
         asked = self._connection.cursor().mogrify(sql, arguments) if arguments else sql
-        begun = time.monotonic()
-        self._deadline.doing = f"waiting for {self.where}: asked {shorten(sql, 80)}"
-        try:
+        with self._waiting(sql) as told:
             names, rows = self._connection.ask(asked, within)
             found = [dict(zip(names, row, strict=True)) for row in rows]
+            told(len(found))
+        return found
+
+    def skim(self, sql: str, within: float | None = None) -> Skimmed:
+        """Ask a statement whose answer may be of any length, of which next to nothing is kept.
+
+        Raises a MysqlError, as ``rows`` does.
+        """
+        with self._waiting(sql) as told:
+            skimmed = self._connection.skim(sql, within)
+            told(skimmed.rows or 0)
+        return skimmed
+
+    @contextmanager
+    def _waiting(self, sql: str) -> Iterator[Callable[[int], None]]:
+        """Say what is waited for, and how many rows came of it in what time; explain what goes wrong."""
+        begun = time.monotonic()
+
+        def told(rows: int) -> None:
+            spent = say_duration(time.monotonic() - begun)
+            self._trace(f"{self.where}: {rows} rows in {spent}: {' '.join(sql.split())}")
+
+        self._deadline.doing = f"waiting for {self.where}: asked {shorten(sql, 80)}"
+        try:
+            yield told
         except Exception as failure:  # noqa: BLE001 - PyMySQL raises whatever nonsense leads it to
             raise self._explained(failure, sql, time.monotonic() - begun) from None
         finally:
             self._deadline.doing = ""
-        spent = say_duration(time.monotonic() - begun)
-        self._trace(f"{self.where}: {len(found)} rows in {spent}: {' '.join(sql.split())}")
-        return found
 
     def _explained(self, failure: Exception, sql: str, waited: float) -> MysqlError:
         error = no_answer.reason(

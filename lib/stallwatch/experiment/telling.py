@@ -1,0 +1,148 @@
+"""What an experiment showed: one sentence about the primary measure, then the numbers."""
+
+from __future__ import annotations
+
+import math
+from statistics import median
+from typing import TYPE_CHECKING, NamedTuple
+
+from stallwatch.experiment.change import ENOUGH, Change, change, spread
+from stallwatch.line import shorten
+from stallwatch.table import Table
+from stallwatch.units import NotUnderstoodError, say_duration, say_size
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Iterable, Iterator
+
+    from stallwatch.experiment.readings import Readings
+
+_COLUMNS = ("measure", "before", "after", "change", "noise", "times the noise")
+_LONGEST = 200  # bytes of a list of names
+
+
+class Comparison(NamedTuple):
+    """All that was measured before and after; the primary measure is the first."""
+
+    before: Readings
+    after: Readings
+    changes: tuple[Change, ...]
+
+    @property
+    def primary(self) -> Change:
+        """What the experiment is about."""
+        return self.changes[0]
+
+    @property
+    def noteworthy(self) -> list[Change]:
+        """The primary measure, and what changed by more than noise, the most first."""
+        return [self.primary, *(one for one in self.changes[1:] if one.clear or one.noise is None)]
+
+
+def compare(before: Readings, after: Readings, primary: str | None, better: str | None) -> Comparison:
+    """Compare two files; ``better`` says which values of the primary measure are. NotUnderstoodError."""
+    if before.plugin != after.plugin:
+        raise NotUnderstoodError(
+            f"what was told before is of {before.plugin}, after of {after.plugin}: they cannot be compared"
+        )
+    common = [label for label in before.measures if label in after.measures]
+    if not common:
+        raise NotUnderstoodError(
+            f'nothing was measured both before ("{before.summary}") and after ("{after.summary}")'
+        )
+    if primary is not None and primary not in common:
+        raise NotUnderstoodError(f"{primary} was not measured before and after, but {_listed(common)}")
+    first = primary or common[0]
+    found = {label: change(before.measures[label], after.measures[label]) for label in common}
+    main = found.pop(first)
+    return Comparison(
+        before, after, (main._replace(better=better or main.better), *sorted(found.values(), key=_rank))
+    )
+
+
+def _rank(one: Change) -> float:
+    return -(abs(one.share or 0.0) if one.times is None else one.times)
+
+
+def lines(comparison: Comparison, *, everything: bool) -> Iterator[str]:
+    """Write it for a terminal."""
+    yield sentence(comparison)
+    yield from _states(comparison.before.states, comparison.after.states)
+    yield ""
+    shown = comparison.changes if everything else comparison.noteworthy
+    yield from Table(_COLUMNS, tuple(_row(one) for one in shown)).lines()
+    if hidden := len(comparison.changes) - len(shown):
+        yield f"{hidden} more changed by less than 3 times their noise: --all shows them"
+    before, after = comparison.before.measures, comparison.after.measures
+    for when, those in (("before", before.keys() - after.keys()), ("after", after.keys() - before.keys())):
+        if those:
+            yield f"measured only {when}: {_listed(sorted(those))}"
+
+
+def sentence(comparison: Comparison) -> str:
+    """Tell what the change did to the primary measure, and what to do."""
+    one = comparison.primary
+    numbers = (len(side.measures[one.label].values) for side in (comparison.before, comparison.after))
+    verb = "fell" if one.difference < 0 else "rose" if one.difference else "went"
+    share = f" ({_share(one)})" if one.share else ""
+    moved = f"{one.label} {verb} from {said(one.before, one.unit)} to {said(one.after, one.unit)}{share}"
+    if one.times is None or one.noise is None:
+        few = "{} before and {} after".format(*numbers)
+        return f"{moved}; {few} cannot tell that from noise: take {ENOUGH} readings of each at least"
+    if not one.clear:
+        return f"{moved}, {_times(one)} ({said(one.noise, one.unit)}): no difference that can be told from it"
+    if one.noise:
+        moved += f", {_times(one)} ({said(one.noise, one.unit)})"
+    else:
+        moved += ", and never changed otherwise"
+    if one.good is None:
+        return f"{moved}: --better lower, or higher, says whether that is good"
+    return f"{moved}: " + ("keep the change" if one.good else "undo the change, whatever else is better")
+
+
+def taken(readings: Readings) -> str:
+    """Tell what a file of readings has in it, first of all of the plugin's first measure."""
+    told = f"{sum(readings.states.values())} readings of {readings.plugin}"
+    for one in readings.measures.values():
+        found = f"{one.label} {said(median(one.values), one.unit)}"
+        noise = f", noise {said(spread(one.values), one.unit)}" if len(one.values) >= ENOUGH else ""
+        return f"{told}: {found}{noise}"
+    return f"{told}, without a number: {readings.summary}"
+
+
+def said(value: float, unit: str) -> str:
+    """Write a quantity for a person."""
+    if unit == "s":
+        return say_duration(float(f"{value:.3g}")) if abs(value) < 1000 else say_duration(value)  # noqa: PLR2004
+    if unit == "B":
+        return say_size(value)
+    shown = f"{value:.4g}" if abs(value) < 10_000 else f"{value:.0f}"  # noqa: PLR2004
+    return f"{shown} %" if unit == "%" else shown
+
+
+def _row(one: Change) -> tuple[str, ...]:
+    noise = "?" if one.noise is None else said(one.noise, one.unit)
+    return (
+        one.label, said(one.before, one.unit), said(one.after, one.unit), _share(one), noise,
+        "?" if one.times is None else "-" if math.isinf(one.times) else f"{one.times:.1f}",
+    )  # fmt: skip
+
+
+def _share(one: Change) -> str:
+    return f"{100 * one.share:+.3g} %" if one.share else "-"
+
+
+def _times(one: Change) -> str:
+    return f"{one.times:.1f} times the noise"
+
+
+def _states(before: Counter[str], after: Counter[str]) -> Iterator[str]:
+    if before.keys() | after.keys() != {"OK"}:
+        sides = (
+            ", ".join(f"{number} {state}" for state, number in side.most_common()) for side in (before, after)
+        )
+        yield "states before: {}; after: {}".format(*sides)
+
+
+def _listed(labels: Iterable[str]) -> str:
+    return shorten(", ".join(labels), _LONGEST)

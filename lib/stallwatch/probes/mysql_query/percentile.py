@@ -1,0 +1,17 @@
+"""Percentiles of a few measurements."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def percentile(values: Iterable[float], share: int) -> float:
+    """Give the least of the values that ``share`` per cent of them do not exceed; there is at least one.
+
+    That is the nearest rank, definition 1 of Hyndman and Fan, "Sample Quantiles in Statistical Packages"
+    (The American Statistician, 1996): always a value that was measured, never one between two of them.
+    """
+    ranked = sorted(values)
+    return ranked[max(0, -(-share * len(ranked) // 100) - 1)]

@@ -1,0 +1,328 @@
+"""check_mysql_query at real servers: that answer, wait, hang and end, and what they refuse."""
+
+import contextlib
+import itertools
+import os
+import threading
+import time
+
+import pymysql
+import pytest
+from mariadb import Mariadb
+from plugin_command import Said, run
+from stallwatch.deadline import Deadline
+from stallwatch.probes.mysql_query.query import Query, Session
+from stallwatch.probes.mysql_query.reads import refusal
+from stallwatch.sources import mysql
+
+SLACK = 5  # seconds that a busy machine may take longer
+PATIENT = (
+    "-t", "30s", "--spread", "0.1s", "-w", "30s", "-c", "40s", "--max-warning", "40s",
+    "--connection-warning", "20s", "--connection-critical", "30s",
+)  # fmt: skip
+FUNCTIONS = {
+    "inserts": "INSERT INTO shop.orders VALUES (99)",
+    "inserts_elsewhere": "INSERT INTO shop.old VALUES (99)",
+    "unlocks": "SET SESSION {read_only} = 0",
+}
+
+
+@pytest.fixture
+def shop(server):
+    """A server with a database of orders and functions that write; an account that may do all that there."""
+    trusts = server.sql("SELECT @@GLOBAL.log_bin_trust_function_creators AS it")[0]["it"]
+    read_only = "tx_read_only" if isinstance(server, Mariadb) else "transaction_read_only"
+    with server.session() as sql:
+        sql("SET GLOBAL log_bin_trust_function_creators = 1")
+        sql("DROP DATABASE IF EXISTS shop")
+        sql("CREATE DATABASE shop")
+        sql("CREATE TABLE shop.orders (id INT PRIMARY KEY)")
+        sql("INSERT INTO shop.orders VALUES (1), (2), (3)")
+        sql("CREATE TABLE shop.old (id INT) ENGINE = MyISAM")
+        for name, body in FUNCTIONS.items():
+            does = body.format(read_only=read_only)
+            sql(f"CREATE FUNCTION shop.{name}() RETURNS INT MODIFIES SQL DATA BEGIN {does}; RETURN 1; END")
+    server.mon = server.account("query", "ALL ON shop.*")
+    yield server
+    server.revive()
+    server.disconnect_others()
+    server.sql("SET GLOBAL log_bin_trust_function_creators = %s", trusts)
+    server.sql("DROP DATABASE shop")
+    server.sql("DROP USER query")
+
+
+@pytest.fixture
+def check(shop, tmp_path):
+    """Run the plugin there over TCP; limits that a busy machine keeps, unless others are given."""
+
+    def check(*arguments, at=("-H", "127.0.0.1"), port=None):
+        where = (*at, "-P", port or shop.port) if "-H" in at else at
+        password = {"STALLWATCH_MYSQL_PASSWORD": shop.mon.password}
+        words = (*where, "-u", shop.mon.user, *PATIENT, *arguments)
+        return Said.of(run(tmp_path, "check_mysql_query", *words, variables=password))
+
+    return check
+
+
+def count(shop, table="orders"):
+    ((number,),) = (row.values() for row in shop.sql(f"SELECT COUNT(*) FROM shop.{table}"))
+    return number
+
+
+def begun_at(server):
+    """How many transactions it has begun."""
+    return int(server.sql("SHOW GLOBAL STATUS LIKE 'Com_begin'")[0]["Value"])
+
+
+def is_stopped(pid):
+    """Whether no thread of the process runs any more."""
+    states = set()
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{thread}/stat") as file:
+            states.add(file.read().rpartition(")")[2].split()[0])
+    return states == {"T"}
+
+
+def eventually(true):
+    until = time.monotonic() + 60
+    while not true():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+# it answers
+
+
+def test_it_answers(check):
+    said = check("-q", "SELECT id FROM shop.orders ORDER BY id", "--expect", "1", "-v")
+    assert said.status == 0, said.output
+    assert said.text.endswith("of 20 runs")
+    assert said.number("rows") == 3
+    assert 0 < said.number("p50") <= said.number("p95") <= said.number("max")
+    assert said.number("connection") > 0
+
+
+def test_it_answers_over_the_socket_to_a_new_connection_each_time(check, shop):
+    said = check("-d", "shop", "-q", "SELECT COUNT(*) FROM orders", "--expect", "3", "--reconnect", "-v",
+                 "--count", "5", at=("-S", shop.socket))  # fmt: skip
+    assert said.status == 0, said.output
+    assert "(p95 of 5, p50 " in said.output
+
+
+def test_the_time_that_is_told_is_that_of_the_query(check):
+    said = check("-q", "SELECT SLEEP(0.3)", "--count", "3", "-w", "250ms", "-c", "20s")
+    assert said.status == 1
+    assert 0.29 <= said.number("p50") <= said.number("p95")
+    assert said.text.startswith("MYSQL_QUERY WARNING - p95 ")
+
+
+def test_other_answers_than_expected(check):
+    said = check("-q", "SELECT COUNT(*) FROM shop.orders", "--expect", "4")
+    assert said.status == 2
+    assert said.text == 'MYSQL_QUERY CRITICAL - "3" came, not "4"'
+    assert check("-q", "SELECT NULL", "--expect", "NULL").text.endswith('NULL came, not "NULL"')
+    assert check("-q", "SELECT id FROM shop.orders WHERE id > 5", "--expect", "1").text.endswith(
+        'no row came, not "1"'
+    )
+    assert check("-q", "SELECT 'ä', 2", "--expect", "ä").status == 0
+
+
+def test_an_answer_of_many_rows_is_read_to_its_end(check):
+    many = "SELECT REPEAT('x', 500) FROM " + ", ".join(f"shop.orders o{number}" for number in range(9))
+    said = check("-q", many, "--count", "1", "-t", "60s")
+    assert said.status == 0, said.output
+    assert said.number("rows") == 3**9
+
+
+# it does not
+
+
+def test_a_query_that_never_ends_is_critical_in_time(check):
+    begun = time.monotonic()
+    said = check("-q", "SELECT SLEEP(100) FROM shop.orders", "-t", "4s")
+    assert time.monotonic() - begun < 4 + SLACK
+    assert said.status == 2, said.output
+    assert "2 of 2 runs failed" in said.text or "1 of 1 runs failed" in said.text
+
+
+def test_the_server_does_not_go_on_with_what_nobody_waits_for(check, shop):
+    check("-q", "SELECT SLEEP(100) FROM shop.orders", "-t", "2s")
+    eventually(lambda: not any("SLEEP" in str(row) for row in shop.others()))
+
+
+def test_who_waits_for_a_locked_table_has_no_answer(check, shop):
+    with shop.session() as sql:
+        sql("LOCK TABLES shop.orders WRITE")
+        said = check("-q", "SELECT COUNT(*) FROM shop.orders", "-t", "4s")
+    assert said.status == 2, said.output
+    assert "has not answered within" in said.text
+    assert "look at what it waits for: SHOW FULL PROCESSLIST" in said.text
+    assert check("-q", "SELECT COUNT(*) FROM shop.orders").status == 0
+
+
+def test_a_lock_that_is_held_for_a_while_makes_one_run_slow(check, shop):
+    said = []
+    with shop.session() as sql:
+        sql("LOCK TABLES shop.orders WRITE")
+        words = ("-q", "SELECT COUNT(*) FROM shop.orders", "-t", "60s")
+        waits = threading.Thread(target=lambda: said.append(check(*words, "--max-warning", "1s")))
+        waits.start()
+        eventually(lambda: any("COUNT(*)" in str(row) for row in shop.others()))
+        time.sleep(1.5)
+        sql("UNLOCK TABLES")
+        waits.join()
+    assert said[0].status == 1, said[0].output
+    assert said[0].text.startswith("MYSQL_QUERY WARNING - the slowest run took ")
+    assert said[0].number("p50") < 1 < said[0].number("max")
+
+
+def test_a_server_that_hangs_is_critical_in_time(check, shop):
+    shop.suspend()
+    try:
+        eventually(lambda: is_stopped(shop.pid))
+        begun = time.monotonic()
+        said = check("-t", "2s")
+    finally:
+        shop.resume()
+    assert time.monotonic() - begun < 2 + SLACK
+    assert said.status == 2
+    assert "within 2 s" in said.text
+    assert said.perfdata == {}
+
+
+def test_a_server_that_ends_meanwhile_is_critical_with_what_was_known(own_server, tmp_path):
+    server = own_server("mariadb")
+    account = server.account("query")
+    said = []
+    words = ("-S", server.socket, "-u", "query", *PATIENT, "-t", "120s", "--count", "1000", "--spread", "60s")
+    password = {"STALLWATCH_MYSQL_PASSWORD": account.password}
+    asks = threading.Thread(
+        target=lambda: said.append(Said.of(run(tmp_path, "check_mysql_query", *words, variables=password)))
+    )
+    asks.start()
+    eventually(lambda: begun_at(server) > 2)
+    server.stop()
+    asks.join()
+    assert said[0].status == 2, said[0].output
+    assert "cannot be used" in said[0].text
+    assert said[0].number("p95") > 0
+
+
+def test_a_connection_that_is_killed_once_is_a_warning(check, shop):
+    said = []
+    words = ("-q", "SELECT SLEEP(0.2)", "--count", "10", "--spread", "0")
+    asks = threading.Thread(target=lambda: said.append(check(*words)))
+    asks.start()
+    eventually(lambda: any("SLEEP" in str(row) for row in shop.others()))
+    shop.disconnect_others()
+    asks.join()
+    assert said[0].status == 1, said[0].output
+    assert "1 of 10 runs failed" in said[0].text
+
+
+# what is wrong
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "words"),
+    [
+        (("-q", "SELECT 1 FROM"), 3, "does not know the statement SELECT 1 FROM: near '' at line 1"),
+        (("-q", "SELECT id FROM orders"), 3, "No database selected"),
+        (("-q", "SELECT User FROM mysql.user"), 3, "denied"),
+        (("-q", "SELECT 1 FROM shop.nothing"), 2, "shop.nothing' doesn't exist"),
+        (("-q", "SELECT nothing FROM shop.orders"), 2, "'nothing'"),
+        (("-d", "nowhere"), 3, "denied"),
+    ],
+)
+def test_what_is_wrong_is_told(check, arguments, status, words):
+    said = check(*arguments)
+    assert said.status == status, said.output
+    assert words in said.text
+
+
+def test_a_wrong_password_is_critical_and_tried_once(check, shop):
+    shop.mon = shop.mon._replace(password="not the password")
+    said = check()
+    assert said.status == 2
+    assert "denied access to the user query" in said.text
+
+
+# it writes nothing
+
+
+@pytest.mark.parametrize("function", ["inserts", "inserts_elsewhere"])
+def test_what_a_function_writes_is_refused_by_the_read_only_transaction(check, shop, function):
+    sql = f"SELECT shop.{function}()"
+    assert refusal(sql) == ""
+    said = check("-q", sql)
+    assert said.status == 3, said.output
+    assert "READ ONLY transaction" in said.text
+    assert "if it is to write: --allow-writes" in said.text
+    assert (count(shop), count(shop, "old")) == (3, 0)
+
+
+@pytest.fixture
+def logged_in(shop):
+    """A log-in of that account."""
+    target = mysql.Target("127.0.0.1", shop.port, user=shop.mon.user, password=shop.mon.password)
+    with mysql.connect(target, Deadline(60)) as server:
+        yield server
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "DELETE FROM shop.orders",
+        "CREATE TABLE shop.more (id INT)",
+        "TRUNCATE shop.orders",
+        "DROP TABLE shop.old",
+        "SELECT * FROM shop.orders FOR UPDATE",
+        "SELECT shop.inserts()",
+    ],
+)
+def test_the_session_refuses_writes_that_were_taken_for_reads(shop, logged_in, sql):
+    session = Session(logged_in, Query(sql), patience=30)
+    for _ in range(2):
+        with pytest.raises(mysql.MysqlError, match="READ ONLY transaction"):
+            session.ask()
+    assert (count(shop), count(shop, "old")) == (3, 0)
+
+
+def test_a_function_cannot_lead_out_of_the_read_only_transaction(shop, logged_in):
+    session = Session(logged_in, Query("SELECT shop.inserts()"), patience=30)
+    logged_in.rows("SELECT shop.unlocks()")
+    with pytest.raises(mysql.MysqlError, match="READ ONLY transaction"):
+        session.ask()
+    assert count(shop) == 3
+
+
+def test_what_is_allowed_to_write_writes(check, shop):
+    said = check("-q", "DELETE FROM shop.orders WHERE id > 1", "--allow-writes", "--count", "2")
+    assert said.status == 0, said.output
+    assert "rows" not in said.perfdata
+    assert count(shop) == 1
+
+
+def test_what_a_server_runs_as_into_is_refused(shop):
+    before = ["1", "1.", "1.5", ".5", "1e5", "1e+5", "1.5e5", "0x41", "x'41'", "'a'", '"a"', "@a", "\\N"]
+    before += ["(1)", "1/**/", "1--\n", "1#\n", "1/*!*/", "1/*M!*/", "1 a", "NULL", "1\x0b"]
+    into = ["INTO @x", "into\n@x", "/*!INTO*/ @x", "/*M!INTO*/ @x", "FROM shop.orders LIMIT 1INTO @x"]
+    into += ["FROM(SELECT 1)a INTO@x", "UNION SELECT 3 LIMIT 0,1INTO @x"]
+    modes = ("", "ANSI_QUOTES", "NO_BACKSLASH_ESCAPES")
+    ran = 0
+    with shop.session() as sql:
+        for mode, head, tail in itertools.product(modes, before, into):
+            statement = f"SELECT {head}{tail}"
+            sql("SET sql_mode = %s, @x = 'untouched'", mode)
+            with contextlib.suppress(pymysql.Error):
+                sql(statement)
+            if sql("SELECT @x AS x")[0]["x"] != "untouched":
+                ran += 1
+                assert refusal(statement), statement
+    assert ran > 200
+
+
+def test_a_file_that_a_select_would_write_is_refused(check, tmp_path):
+    path = tmp_path / "out"
+    assert "it writes INTO something" in check("-q", f"SELECT 1 INTO OUTFILE '{path}'").text
+    assert not os.path.exists(path)

@@ -1,0 +1,175 @@
+"""contrib/experiment as a database administrator would use it."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXPERIMENT = Path(__file__).parents[2] / "contrib" / "experiment"
+PLUGIN = """
+import json, os, sys
+assert sys.argv[-2:] == ["--output", "json"]
+count = os.path.getsize("count") if os.path.exists("count") else 0
+open("count", "a").write("x")
+if sys.argv[1] == "broken" and count == 2:
+    sys.exit("it broke")
+value = float(sys.argv[2]) + (count % 3) / 1000
+limits = {"unit": "s", "warning": "0.25", "critical": "1"}
+finding = {"name": "p95", "label": "p95", "value": value, **limits}
+print(json.dumps({"name": "demo", "state": "OK", "summary": "well", "findings": [finding]}))
+"""
+
+
+@pytest.fixture
+def experiment(tmp_path):
+    """Call it in a folder of its own: gives its status, what it says, and what it complains of."""
+
+    def experiment(*arguments):
+        command = [sys.executable, str(EXPERIMENT), *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, timeout=120)
+        return done.returncode, done.stdout, done.stderr
+
+    return experiment
+
+
+@pytest.fixture
+def check_demo(tmp_path):
+    """Some plugin."""
+    path = tmp_path / "check_demo"
+    path.write_text(f"#!{sys.executable}\n{PLUGIN}")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_take_take_compare(experiment, check_demo, tmp_path):
+    words = ("-n", "6", "--pause", "0", "--", check_demo, "fine")
+    assert experiment("take", "before.json", *words, "0.26") == (
+        0, "before.json: 6 readings of demo: p95 261 ms, noise 1.8 ms\n", ""
+    )  # fmt: skip
+    assert experiment("take", "after.json", *words, "0.21")[0] == 0
+    status, text, complaint = experiment("compare", "before.json", "after.json")
+    assert (status, complaint) == (0, "")
+    assert text.startswith(
+        "p95 fell from 261 ms to 211 ms (-19.2 %), 28.1 times the noise (1.8 ms): keep the"
+    )
+    assert len((tmp_path / "before.json").read_text().splitlines()) == 6
+
+
+def test_readings_of_a_loop_will_do(experiment, tmp_path):
+    for name, value in (("before", 0.3), ("after", 0.4)):
+        finding = {"name": "p95", "label": "p95", "value": value, "unit": "s", "warning": "0.25"}
+        told = {"name": "demo", "state": "OK", "summary": "", "findings": [finding]}
+        (tmp_path / f"{name}.json").write_text(json.dumps(told) * 5)
+    assert "undo the change" in experiment("compare", "before.json", "after.json", "--primary", "p95")[1]
+
+
+def test_no_file_is_written_over(experiment, check_demo, tmp_path):
+    (tmp_path / "a.json").write_text("mine")
+    status, _, complaint = experiment("take", "a.json", "--", check_demo, "fine", "1")
+    assert (status, complaint) == (2, "experiment: a.json is there already: give another name\n")
+    assert (tmp_path / "a.json").read_text() == "mine"
+
+
+def test_what_was_taken_is_kept_if_the_plugin_breaks(experiment, check_demo, tmp_path):
+    words = ("-n", "5", "--pause", "0", "--", check_demo, "broken", "1")
+    status, _, complaint = experiment("take", "a.json", *words)
+    assert status == 2
+    assert complaint.endswith("check_demo said: it broke\n")
+    assert len((tmp_path / "a.json").read_text().splitlines()) == 2
+
+
+def test_a_plugin_of_this_suite_is_found_by_its_name(experiment, tmp_path):
+    status, text, _ = experiment("take", "a.json", "-n", "2", "--pause", "0", "--",
+                                 "check_ndb_log", "--log", "/nowhere/x.log", "--no-state")  # fmt: skip
+    assert status == 0
+    assert text.startswith("a.json: 2 readings of ndb_log, without a number: ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (
+            ["take", "a.json", "--", "no_such_plugin"],
+            "no_such_plugin cannot be run: No such file or directory",
+        ),
+        (["take", "/nowhere/a.json", "-n", "1", "--", "DEMO", "fine", "1"], "/nowhere/a.json: No such file"),
+        (
+            ["take", "a.json", "--", "check_ndb_log", "--log", "x", "--nope"],
+            "said: NDB_LOG UNKNOWN - unknown option --nope",
+        ),
+        (["take", "a.json", "-n", "none", "--", "DEMO"], '"none" is not a whole number'),
+        (["take", "a.json", "--pause", "x", "--", "DEMO"], '"x" is not a time'),
+        (["compare", "a.json", "b.json"], "a.json: No such file or directory"),
+        (
+            ["compare", "a.json", "b.json", "--plot", "x.gif"],
+            "--plot x.gif: write a name that ends in .svg or",
+        ),
+        (["compare", "a.json"], "the following arguments are required: AFTER"),
+        ([], "the following arguments are required: take|compare"),
+    ],
+)
+def test_bad_usage_is_a_sentence(experiment, check_demo, tmp_path, arguments, complaint):
+    status, text, told = experiment(*(check_demo if one == "DEMO" else one for one in arguments))
+    assert (status, text) == (2, "")
+    assert complaint in told
+    assert "Traceback" not in told
+    assert not (tmp_path / "a.json").exists()
+
+
+@pytest.fixture
+def two_files(tmp_path):
+    """Readings of 30 quantities before and after."""
+    for name, base in (("before", 1.0), ("after", 2.0)):
+        told = [
+            {
+                "name": "demo", "state": "OK", "summary": "",
+                "findings": [
+                    {"name": f"m{which}", "label": f"m{which}", "value": base * which + number, "unit": ""}
+                    for which in range(1, 31)
+                ],
+            }
+            for number in range(5)
+        ]  # fmt: skip
+        (tmp_path / f"{name}.json").write_text("".join(map(json.dumps, told)))
+    return "before.json", "after.json"
+
+
+def test_a_plot_has_a_picture_of_each_quantity(experiment, two_files, tmp_path):
+    pytest.importorskip("matplotlib", reason="no matplotlib: pip install matplotlib")
+    for name, begins in (("x.svg", b"<?xml"), ("x.png", b"\x89PNG")):
+        assert experiment("compare", *two_files, "--plot", name)[0] == 0
+        assert (tmp_path / name).read_bytes().startswith(begins)
+    assert (tmp_path / "x.svg").read_text().count("before | after") >= 24
+    assert "/nowhere/x.svg: No such file" in experiment("compare", *two_files, "--plot", "/nowhere/x.svg")[2]
+
+
+def test_without_matplotlib_one_sentence_says_how_to_get_it(two_files, tmp_path):
+    (tmp_path / "hidden" / "matplotlib").mkdir(parents=True)
+    (tmp_path / "hidden" / "matplotlib" / "__init__.py").write_text(
+        "raise ModuleNotFoundError('no', name='matplotlib')"
+    )
+    done = subprocess.run(
+        [sys.executable, str(EXPERIMENT), "compare", *two_files, "--plot", "x.svg"],
+        capture_output=True, text=True, check=False, cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path / "hidden")},
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr == (
+        "experiment: --plot needs the Python module matplotlib: pip install matplotlib, "
+        "or apt install python3-matplotlib\n"
+    )
+    assert done.stdout.startswith("m1 rose from")
+
+
+def test_a_python_without_stallwatch_is_told_so(tmp_path):
+    alone = tmp_path / "experiment"
+    shutil.copy(EXPERIMENT, alone)
+    done = subprocess.run(
+        [sys.executable, "-S", "-E", str(alone)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr.endswith("install stallwatch for this Python, see its README\n")

@@ -1,0 +1,430 @@
+"""What check_mysql_query says of a server whose answers, and their times, a test sets."""
+
+import json
+import math
+import runpy
+from pathlib import Path
+
+import pytest
+from first_line import first_line, perfdata
+from stallwatch.sources import mysql
+from stallwatch.sources.mysql import (
+    DeniedError,
+    Flavour,
+    MissingTableError,
+    MysqlError,
+    NoAnswerError,
+    UnknownStatementError,
+    UnreachableError,
+)
+from stallwatch.sources.mysql.connection import Skimmed
+
+PLUGIN = runpy.run_path(str(Path(__file__).parents[2] / "plugins" / "check_mysql_query"))
+FLAVOURS = {
+    "MySQL": Flavour("MySQL", (9, 7, 2), "MySQL 9.7.2"),
+    "MariaDB": Flavour("MariaDB", (10, 11, 14), "x"),
+}
+HANGS = math.inf
+GONE = UnreachableError("db1:3306 closed the connection: asked SELECT 1", "was it restarted?")
+REFUSED = UnreachableError("db1:3306 refused the connection", "is the server up?")
+DEADLOCK = MysqlError("db1:3306 says: Deadlock found (error 1213): asked SELECT 1", "", 1213)
+
+
+class Clock:
+    """Time that passes when somebody waits."""
+
+    def __init__(self):
+        self.now = 1000.0
+
+    def monotonic(self):
+        return self.now
+
+    def sleep(self, seconds):
+        self.now += seconds
+
+
+class Queried:
+    """A server; ``runs`` is what comes of each: seconds, an error, or both as a pair; the last goes on."""
+
+    where = "db1:3306"
+
+    def __init__(self, clock):
+        self.clock = clock
+        self.flavour = FLAVOURS["MySQL"]
+        self.runs = [0.002]
+        self.answer = Skimmed(1, "1")
+        self.log_ins = [0.01]  # seconds or an error of each; the last goes on
+        self.asked = []
+        self.refused = {}  # part of a statement -> the error
+        self.open = 0
+
+    def log_in(self, _, deadline, *__):
+        self.deadline = deadline
+        came = self.log_ins.pop(0) if len(self.log_ins) > 1 else self.log_ins[0]
+        if isinstance(came, Exception):
+            raise came
+        self.clock.now += came
+        self.let_in_after = came
+        self.open += 1
+        return self
+
+    def close(self):
+        self.open -= 1
+
+    def rows(self, sql):
+        self.asked.append(sql)
+        for part, error in self.refused.items():
+            if part in sql:
+                raise error
+        return []
+
+    def skim(self, sql, within):
+        self.asked.append(sql)
+        came = self.runs.pop(0) if len(self.runs) > 1 else self.runs[0]
+        if isinstance(came, Exception):
+            raise came
+        within = min(within, self.deadline.left())
+        if came > within:
+            self.clock.now += within
+            raise NoAnswerError(f"db1:3306 has not answered within {within:.1f} s: asked {sql}")
+        self.clock.now += came
+        return self.answer
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    clock = Clock()
+    for module in ("deadline", "probes.mysql_query.runs", "probes.mysql_query.query"):
+        monkeypatch.setattr(f"stallwatch.{module}.time", clock)
+    return clock
+
+
+@pytest.fixture
+def server(clock, monkeypatch):
+    server = Queried(clock)
+    monkeypatch.setattr(mysql, "connect", server.log_in)
+    return server
+
+
+@pytest.fixture
+def look(server):
+    def look(*arguments):
+        said = PLUGIN["check"].run(PLUGIN["findings"], ["-H", "db1", *arguments])
+        assert server.open == 0
+        return said
+
+    return look
+
+
+# times
+
+
+def test_a_server_that_answers_is_ok(look):
+    status, text = look()
+    assert status == 0
+    assert first_line(text) == "MYSQL_QUERY OK - p95 2 ms, p50 2 ms, max 2 ms of 20 runs"
+    assert perfdata(text) == {
+        "p95": "0.002s;0.25;1", "p50": "0.002s", "max": "0.002s;1", "connection": "0.01s;0.25;1", "rows": "1",
+    }  # fmt: skip
+
+
+def test_the_articles_260_ms_are_more_than_250(look, server):
+    server.runs = [0.26]
+    status, text = look()
+    assert status == 1
+    assert first_line(text).startswith(
+        "MYSQL_QUERY WARNING - p95 260 ms, p50 260 ms, max 260 ms of 20 runs: look"
+    )
+    server.runs = [0.25]
+    assert look()[0] == 0
+
+
+def test_a_query_that_stays_slow_is_critical(look, server):
+    server.runs = [1.5]
+    status, text = look()
+    assert status == 2
+    assert "p95 1.5 s, p50 1.5 s, max 1.5 s of 4 runs: look at" in text
+    assert "[OK] 4 of 20 runs: a longer --timeout has time for more" in text
+
+
+@pytest.mark.parametrize("count", [2, 3, 19, 20, 40])
+def test_one_slow_run_of_several_is_a_warning_at_most(look, server, count):
+    server.runs = [5.0, 0.002]
+    status, text = look("--count", str(count), "-t", "20s")
+    assert status == 1
+    assert perfdata(text)["max"] == "5s;1"
+    server.runs = [0.002] * (count - 1) + [5.0]
+    assert look("--count", str(count), "-t", "20s")[0] == 1
+
+
+@pytest.mark.parametrize("count", [2, 3, 10, 20, 39])
+def test_two_slow_runs_are_the_p95_of_up_to_39(look, server, count):
+    server.runs = [1.1, 1.1, 0.002]
+    assert look("--count", str(count), "-t", "20s")[0] == 2
+
+
+def test_the_only_run_that_is_wanted_is_judged_as_it_is(look, server):
+    server.runs = [1.1]
+    status, text = look("--count", "1")
+    assert status == 2
+    assert "answered in 1.1 s: look" in text
+
+
+def test_one_slow_run_of_20_is_told_beside_a_good_p95(look, server):
+    server.runs = [1.1, 0.002]
+    status, text = look()
+    assert status == 1
+    assert "the slowest run took 1.1 s: p95 2 ms, p50 2 ms, max 1.1 s of 20 runs" in first_line(text)
+
+
+def test_runs_begin_within_the_spread(look, clock):
+    begun = clock.now
+    look("--count", "4", "--spread", "2s")
+    assert clock.now - begun == pytest.approx(1.5 + 0.002)
+
+
+# logging in
+
+
+def test_a_slow_log_in_is_looked_at_twice(look, server):
+    server.log_ins = [1.2, 0.01]
+    status, text = look()
+    assert status == 1
+    assert "connected in 1.2 s (p95 of 2, p50 10 ms)" in text
+    server.log_ins = [1.2]
+    status, text = look()
+    assert status == 2
+    assert "connected in 1.2 s (p95 of 2, p50 1.2 s): look at the network, at name look-ups" in text
+
+
+def test_with_reconnect_every_run_has_a_log_in_of_its_own(look, server):
+    server.log_ins = [0.1, 0.3, 0.02]
+    status, text = look("--reconnect", "-v")
+    assert status == 0
+    assert "connected in 300 ms (p95 of 20" not in text
+    assert "connected in 100 ms (p95 of 20, p50 20 ms)" in text
+    assert server.asked.count("SET SESSION TRANSACTION READ ONLY") == 20
+
+
+def test_a_server_that_lets_nobody_in_is_critical_unless_wanted_otherwise(look, server):
+    server.log_ins = [REFUSED]
+    status, text = look()
+    assert (status, text) == (2, "MYSQL_QUERY CRITICAL - db1:3306 refused the connection: is the server up?")
+    assert look("--unreachable", "unknown")[0] == 3
+
+
+def test_one_log_in_that_fails_among_good_runs_is_a_warning(look, server):
+    server.log_ins = [0.01, 0.01, MysqlError("db1:3306 has no connection left", "look who holds them", 1040)]
+    status, text = look("--reconnect")
+    assert status == 1
+    assert "db1:3306 has no connection left: 1 of 3 runs failed: look who holds them" in text
+
+
+# answers that do not come
+
+
+def test_a_query_that_never_ends_is_critical_after_two_tries_in_time(look, server, clock):
+    server.runs = [HANGS]
+    begun = clock.now
+    status, text = look("-t", "8s")
+    assert clock.now - begun <= 8
+    assert status == 2
+    assert (
+        "has not answered within 3.7 s: asked SELECT 1: 2 of 2 runs failed: look at what it waits for" in text
+    )
+    assert "p95" not in perfdata(text)
+
+
+def test_one_run_that_hangs_is_a_warning_and_the_others_are_told(look, server):
+    server.runs = [0.002, 0.002, HANGS, 0.002]
+    status, text = look()
+    assert status == 1
+    assert "has not answered within 3.8 s: asked SELECT 1: 1 of 20 runs failed" in text
+    assert perfdata(text)["p95"] == "0.002s;0.25;1"
+
+
+def test_a_single_run_may_take_all_the_time_there_is(look, server):
+    server.runs = [6.0]
+    assert "answered in 6 s" in look("--count", "1", "-t", "8s", "-w", "7s", "-c", "9s")[1]
+
+
+def test_a_run_that_our_own_time_ends_is_no_failure(look, server):
+    server.runs = [3.0, 3.0, 3.6]
+    status, text = look("-t", "10s")
+    assert status == 2
+    assert "p95 3 s, p50 3 s, max 3 s of 2 runs" in text
+    assert "failed" not in text
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
+def test_what_the_server_itself_ends_is_no_answer_even_if_it_looks_like_one(look, server, flavour):
+    server.flavour = FLAVOURS[flavour]
+    server.runs = [3.7]
+    status, text = look("-w", "10s", "-c", "20s", "--max-warning", "10s")
+    assert status == 2
+    assert "db1:3306 ended it after 3.6 s: asked SELECT 1: 2 of 2 runs failed" in text
+
+
+def test_the_server_is_told_to_end_it_before_we_give_up(look, server):
+    look("-t", "8s")
+    assert server.asked[0] == (
+        "SET SESSION max_execution_time = 3650, lock_wait_timeout = 4, innodb_lock_wait_timeout = 4"
+    )
+    server.flavour, server.asked = FLAVOURS["MariaDB"], []
+    look("-t", "8s")
+    assert server.asked[0].startswith("SET SESSION max_statement_time = 3.650, ")
+
+
+def test_a_server_that_goes_away_is_critical_with_what_was_known(look, server):
+    server.runs = [0.002, 0.002, GONE]
+    server.log_ins = [0.01, REFUSED]
+    status, text = look()
+    assert status == 2
+    assert "db1:3306 refused the connection: is the server up?" in first_line(text)
+    assert perfdata(text)["p95"] == "0.002s;0.25;1"
+    server.runs, server.log_ins = [0.002, 0.002, GONE], [0.01, REFUSED]
+    assert look("--unreachable", "warning")[0] == 1
+
+
+def test_a_connection_that_was_killed_once_is_a_warning(look, server):
+    server.runs = [0.002, GONE, 0.002]
+    status, text = look()
+    assert status == 1
+    assert "db1:3306 closed the connection: asked SELECT 1: 1 of 20 runs failed" in text
+
+
+# answers that are errors
+
+
+def test_one_deadlock_is_a_warning_and_two_are_critical(look, server):
+    server.runs = [0.002, DEADLOCK, 0.002]
+    assert look()[0] == 1
+    server.runs = [0.002, DEADLOCK, DEADLOCK, 0.002]
+    status, text = look()
+    assert status == 2
+    assert "Deadlock found (error 1213): asked SELECT 1: 2 of 3 runs failed" in text
+
+
+def test_a_table_that_is_missing_is_critical(look, server):
+    server.runs = [MissingTableError("db1:3306 says: Table 'shop.x' doesn't exist", "", 1146)]
+    assert look()[0] == 2
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        UnknownStatementError("db1:3306 does not know the statement", "", 1064),
+        DeniedError("db1:3306 denied it to the user mon", "GRANT SELECT", 1142),
+        MysqlError("db1:3306 says: No database selected (error 1046)", "", 1046),
+        MysqlError(
+            "db1:3306 says: Cannot execute statement in a READ ONLY transaction (error 1792)", "", 1792
+        ),
+    ],
+)
+def test_what_the_check_itself_does_wrong_is_unknown_and_not_tried_again(look, server, error):
+    server.runs = [error]
+    status, text = look()
+    assert status == 3
+    assert error.what in text
+    assert server.asked.count("SELECT 1") == 1
+
+
+def test_a_database_that_is_missing_is_critical_and_one_that_is_denied_unknown(look, server):
+    server.refused = {"USE `sh``op`": MissingTableError("db1:3306 says: Unknown database", "", 1049)}
+    assert look("-d", "sh`op")[0] == 2
+    server.refused = {"USE `sh``op`": DeniedError("db1:3306 denied USE", "GRANT", 1044)}
+    assert look("-d", "sh`op")[0] == 3
+
+
+# what comes
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (Skimmed(1, "43"), '"43" came, not "42"'),
+        (Skimmed(1, ""), '"" came, not "42"'),
+        (Skimmed(1, None), 'NULL came, not "42"'),
+        (Skimmed(0, None), 'no row came, not "42"'),
+        (Skimmed(None, None), 'no row came, not "42"'),
+        (Skimmed(1, "secret " * 20), f'"{("secret " * 6)[:37].rstrip()}..." came, not "42"'),
+    ],
+)
+def test_an_answer_other_than_expected_is_critical_and_shortened(look, server, answer, said):
+    server.answer = answer
+    status, text = look("--expect", "42")
+    assert status == 2
+    assert first_line(text) == f"MYSQL_QUERY CRITICAL - {said}"
+
+
+def test_the_expected_answer_is_ok_and_never_shown(look, server):
+    server.answer = Skimmed(1, "geheim")
+    status, text = look("--expect", "geheim", "-v")
+    assert status == 0
+    assert "geheim" not in text
+
+
+def test_an_answer_that_differs_now_and_then_is_a_warning(look, server):
+    answers = iter([Skimmed(1, "43")])
+    skim = server.skim
+    server.skim = lambda *words: next(answers, None) or skim(*words)
+    status, text = look("--expect", "1")
+    assert status == 1
+    assert '"43" came, not "1": in 1 of 20 runs' in text
+
+
+def test_rows_are_counted_and_judged(look, server):
+    server.answer = Skimmed(7, "x")
+    status, text = look("--rows-critical", "10:")
+    assert status == 2
+    assert first_line(text) == "MYSQL_QUERY CRITICAL - 7 rows"
+    server.answer = Skimmed(None, None)
+    assert "rows" not in perfdata(look("--allow-writes", "-q", "DELETE FROM t")[1])
+
+
+# writing
+
+
+def test_every_read_is_a_read_only_transaction(look, server):
+    look("--count", "2")
+    assert server.asked[1:] == [
+        "SET SESSION TRANSACTION READ ONLY",
+        "START TRANSACTION READ ONLY", "SELECT 1",
+        "START TRANSACTION READ ONLY", "SELECT 1",
+    ]  # fmt: skip
+
+
+def test_a_write_is_refused_before_anything_is_asked(look, server):
+    status, text = look("-q", "DELETE FROM t")
+    assert status == 3
+    assert "the query is refused: DELETE is not known as a read; --allow-writes lets it through" in text
+    assert server.asked == []
+
+
+def test_an_allowed_write_is_in_no_read_only_transaction_and_may_take_its_time(look, server):
+    server.runs = [3.65]
+    status, _ = look("--allow-writes", "-q", "DELETE FROM t", "--count", "2", "-w", "5s", "-c", "6s",
+                     "--max-warning", "6s")  # fmt: skip
+    assert status == 0
+    assert [sql for sql in server.asked if "READ ONLY" in sql] == []
+
+
+# other renderings
+
+
+def test_a_program_reads_labels_and_limits(look):
+    told = json.loads(look("--output", "json")[1])
+    assert [(one["label"], one["unit"], one["warning"]) for one in told["findings"]] == [
+        ("p95", "s", "0.25"),
+        ("p50", "s", None),
+        ("max", "s", "1"),
+        ("connection", "s", "0.25"),
+        ("rows", "", None),
+    ]
+
+
+def test_a_person_reads_what_is_wrong_first(look, server):
+    server.runs = [DEADLOCK]
+    told = look("--output", "human")[1].splitlines()
+    assert told[0] == "mysql_query is CRITICAL"
+    assert told[1].strip().startswith("CRITICAL  db1:3306 says: Deadlock found")
