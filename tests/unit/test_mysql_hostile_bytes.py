@@ -2,6 +2,7 @@
 
 import json
 import resource
+import socket
 import struct
 import subprocess
 import sys
@@ -137,17 +138,32 @@ def test_a_server_that_shakes_hands_by_half():
     assert complaint(after(greeting(capabilities=TLS), half)) == "db1 has not let us in within 2 s"
 
 
-def test_a_server_that_hangs_up_in_the_handshake():
+def until_the_end(connection):
+    """Hear whatever comes until the other side hangs up: who closes before that resets the connection."""
+    connection.shutdown(socket.SHUT_WR)
+    while connection.recv(65536):
+        pass
+
+
+def reset(connection):
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
+@pytest.mark.parametrize("end", [until_the_end, reset])
+def test_a_server_that_hangs_up_in_the_handshake(end):
     def hang_up(connection):
         connection.recv(65536)
+        end(connection)
 
-    assert "no TLS connection with db1" in complaint(after(greeting(capabilities=TLS), hang_up))
+    sentence = "no TLS connection with db1: it closed the connection in the handshake"
+    assert complaint(after(greeting(capabilities=TLS), hang_up)) == sentence
 
 
 def test_a_server_that_says_tls_and_speaks_something_else():
     def speak(connection):
         connection.recv(65536)
         connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n" * 9)
+        until_the_end(connection)
 
     assert "no TLS connection with db1: wrong version number" in complaint(
         after(greeting(capabilities=TLS), speak)

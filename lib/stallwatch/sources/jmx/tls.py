@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ssl
 
+from stallwatch.sources.encrypted import EncryptedSocket
 from stallwatch.sources.jmx.errors import UnreachableError
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
@@ -24,6 +25,7 @@ def context(tls: Tls) -> ssl.SSLContext:
         made = ssl.create_default_context(cafile=tls.ca_file)
     except OSError as error:
         raise _unusable("--ca-file", tls.ca_file, error) from None
+    made.sslsocket_class = EncryptedSocket
     if tls.insecure:
         made.check_hostname = False
         made.verify_mode = ssl.CERT_NONE
@@ -56,12 +58,12 @@ def _unusable(option: str, path: str | None, error: OSError) -> UnreachableError
 
 
 def explained(error: OSError, where: str) -> UnreachableError:
-    """Say what a failure of TLS means for the operator."""
+    """Say what a failure of TLS, or a connection that is reset in its handshake, means for the operator."""
     reason = (getattr(error, "reason", None) or str(error)).replace("_", " ").lower()
     if isinstance(error, ssl.SSLCertVerificationError):
         why = error.verify_message.rstrip(".")
         return UnreachableError(f"the certificate of {where} is not to be trusted: {why}", _remedy(error))
-    if any(words in reason for words in _NO_TLS):
+    if isinstance(error, ConnectionError) or any(words in reason for words in _NO_TLS):
         return UnreachableError(
             f"{where} does not speak TLS", "is this the right port? Look at --tls-registry and --rmi-port"
         )

@@ -43,6 +43,10 @@ class Wire:
         try:
             self._wait_no_longer()
             self._socket = context.wrap_socket(self._socket, server_hostname=self._host)
+        except ConnectionError as error:
+            from stallwatch.sources.jmx.tls import explained
+
+            raise explained(error, self.where) from None
         except OSError as error:
             raise self._failed(error) from None
 

@@ -121,7 +121,7 @@ def _no_tls(case: _Case) -> UnreachableError | None:
         elif "expired" in why:
             how = "renew it"
         return UnreachableError(f"the certificate of {case.where} is not to be trusted: {why}", how)
-    if error:
+    if error and not isinstance(error, ssl.SSLEOFError | ssl.SSLZeroReturnError):  # it was closed
         why = (getattr(error, "reason", None) or str(error)).replace("_", " ").lower()
         how = "look at --ssl-cert if it wants a certificate of ours; is its TLS too old (see --ssl-mode)?"
         return UnreachableError(f"no TLS connection with {case.where}: {why}", how)
@@ -148,6 +148,11 @@ def _no_connection(case: _Case) -> UnreachableError | None:
 def _hung_up(case: _Case) -> UnreachableError | None:
     if not case.facts.lost:
         return None
+    if case.connection.shakes_hands:
+        return UnreachableError(
+            f"no TLS connection with {case.where}: it closed the connection in the handshake",
+            "look into its log; is its TLS too old (see --ssl-mode)?",
+        )
     if case.stage != GREETING:
         return UnreachableError(f"{case.where} closed the connection while we logged in", "look into its log")
     said = "in the middle of its greeting" if case.connection.first else "without a word"

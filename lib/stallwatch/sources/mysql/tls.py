@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ssl
 
+from stallwatch.sources.encrypted import EncryptedSocket
 from stallwatch.sources.mysql.errors import UnreachableError
 from stallwatch.sources.mysql.sockets import Bounded
 from stallwatch.sources.mysql.target import VERIFY_CA, VERIFY_IDENTITY
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from stallwatch.sources.mysql.target import Tls
 
 
-class EncryptedSocket(Bounded, ssl.SSLSocket):
+class BoundedSocket(Bounded, EncryptedSocket):
     """A socket that encrypts; its waits end when its context says."""
 
     context: Context
@@ -33,7 +34,7 @@ class EncryptedSocket(Bounded, ssl.SSLSocket):
 class Context(ssl.SSLContext):
     """What connections are encrypted with; ``left`` is the time they may take."""
 
-    sslsocket_class = EncryptedSocket
+    sslsocket_class = BoundedSocket
     left: Callable[[], float]
 
 
