@@ -1,0 +1,1 @@
+"""What the process of a database does to the processors and the memory of its host."""

@@ -1,0 +1,243 @@
+"""Which process is meant: by a pid file, a port or a data directory, or because there is no other.
+
+The kernel shows to root and to the user of a process alone where it works and what it has open. Where that
+does not tell which of several is meant, nobody guesses.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+from typing import NamedTuple
+
+from stallwatch.probes.mysqld_process.node_log import start_of
+from stallwatch.reading import ProbeError
+from stallwatch.sources import processes
+from stallwatch.words import listed
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from stallwatch.sources.processes import Listening, Running
+
+SERVERS = ("mysqld", "mariadbd")
+DATA_NODES = ("ndbmtd", "ndbd")
+PROGRAMS = (*SERVERS, *DATA_NODES)
+_DATA_DIR = ("--datadir", "-h")
+_PORT = ("--port", "-P")
+_HOW = "say which with --pid-file, --listens, --data-dir or --program"
+
+
+class NotThereError(Exception):
+    """The process that is meant does not run; the message says so to a person."""
+
+    def __init__(self, what: str, why: str = "", advice: str = "") -> None:
+        super().__init__(what)
+        self.what = what
+        self.why = why
+        self.advice = advice
+
+
+class Wanted(NamedTuple):
+    """What is said of the process; at most one of the three ways to find it."""
+
+    programs: tuple[str, ...] = PROGRAMS
+    pid_file: str | None = None
+    port: int | None = None
+    data_dir: str | None = None
+
+    @property
+    def called(self) -> str:
+        """What it may be called."""
+        *first, last = self.programs
+        return f"{', '.join(first)} or {last}" if first else last
+
+
+def choose(wanted: Wanted, likeness: Callable[[Running], int] = lambda _: 0) -> Running:
+    """Find the one process that is meant; ``likeness`` tells how much one is like a server that is asked.
+
+    Raises NotThereError, or a ProbeError where that cannot be told.
+    """
+    try:
+        return _chosen(wanted, processes.running(wanted.programs), likeness)
+    except NotThereError as gone:
+        if processes.are_hidden():
+            what = f"{gone.what}, but processes of others are hidden from {user_name()}"
+            raise ProbeError(what, "mount /proc with gid= of our group, or without hidepid") from None
+        raise
+    except OSError as error:
+        raise ProbeError(f"{error.filename}: {error.strerror}", "this needs all of Linux' /proc") from None
+
+
+def _chosen(wanted: Wanted, running: Sequence[Running], likeness: Callable[[Running], int]) -> Running:
+    if wanted.pid_file is not None:
+        return _by_pid_file(wanted, running)
+    if not running:
+        raise NotThereError(f"no {wanted.called} runs on this host", advice="see its error log; start it")
+    workers = _workers(running)
+    if wanted.port is not None:
+        return _by_port(wanted, workers)
+    if wanted.data_dir is not None:
+        return _by_data_dir(wanted, workers)
+    if len(workers) > 1:
+        alike = {one: likeness(one) for one in workers}
+        workers = [one for one in workers if alike[one] == max(alike.values())]
+    return _the_only(workers, "run on this host")
+
+
+def named(process: Running) -> str:
+    """Name a process."""
+    return f"{process.name} {process.pid}"
+
+
+def user_name() -> str:
+    """Name the user who we are."""
+    try:
+        return f"the user {pwd.getpwuid(os.geteuid()).pw_name}"
+    except KeyError:
+        return f"the user {os.geteuid()}"
+
+
+def _workers(running: Sequence[Running]) -> list[Running]:
+    """Leave out the angels of data nodes, and what others have just forked; none left: NotThereError."""
+    names = {one.pid: one.name for one in running}
+    children = {one.pid for one in running if names.get(one.parent) == one.name}
+    watched = {one.parent for one in running if one.pid in children}
+    nodes = [one for one in running if one.name in DATA_NODES and one.pid not in watched]
+    alone = [one for one in nodes if _is_angel(one)]
+    others = [one for one in running if one.name not in DATA_NODES and one.pid not in children]
+    workers = others + [one for one in nodes if one not in alone]
+    if not workers:
+        raise NotThereError(
+            f"only the angel of a data node runs, {named(alone[0])}",
+            "the data node has ended, or is about to be started",
+            "see the end of its ndb_*_out.log: check_ndb_log reads it",
+        )
+    return workers
+
+
+def _is_angel(process: Running) -> bool:
+    """Whether a data node's process without children only watches: it has one thread (9.7.2)."""
+    task = processes.task(process.pid)
+    return task is not None and task.threads == 1
+
+
+def _by_pid_file(wanted: Wanted, running: Sequence[Running]) -> Running:
+    file = wanted.pid_file or ""
+    try:
+        pid = processes.pid_in(file)
+    except FileNotFoundError:
+        why = "a server removes it when it ends in order"
+        raise NotThereError(f"{file} is not there", why, _hint(running)) from None
+    except PermissionError:
+        raise ProbeError(
+            f"{file} is not for {user_name()} to read",
+            "leave --pid-file out where there is only one such process, or give --listens PORT",
+        ) from None
+    except OSError as error:
+        raise ProbeError(f"{file}: {error.strerror}") from None
+    except ValueError:
+        raise ProbeError(f"{file} does not hold the id of a process") from None
+    family = [one for one in running if pid in {one.pid, one.parent}]
+    if any(one.pid == pid for one in family):
+        return _the_only(_workers(family), f"belong to {file}")
+    inside = [one for one in running if _is_in_container_as(one, pid)]
+    if inside:
+        return _the_only(_workers(inside), f"are process {pid} of a container")
+    raise _stale(wanted, pid, running)
+
+
+def _is_in_container_as(process: Running, pid: int) -> bool:
+    status = processes.status(process.pid)
+    return status is not None and len(status.pids) > 1 and status.pids[-1] == pid
+
+
+def _stale(wanted: Wanted, pid: int, running: Sequence[Running]) -> NotThereError:
+    task = processes.task(pid)
+    if task is None:
+        what = f"process {pid} of {wanted.pid_file} is not there"
+        why = "it has ended without removing the file: it was killed, crashed, or its host did"
+    elif task.state == processes.ENDED:
+        what = f"process {pid} of {wanted.pid_file} has ended"
+        why = f"its parent, process {task.parent}, has not noticed yet"
+    else:
+        what = f"process {pid} of {wanted.pid_file} is {task.name or 'another program'}, not {wanted.called}"
+        why = "the file is left from a process that has ended"
+    return NotThereError(what, why, _hint(running))
+
+
+def _hint(running: Sequence[Running]) -> str:
+    if not running:
+        return "see its error log; start it"
+    return f"see its error log; here runs {_listed(running)}"
+
+
+def _by_port(wanted: Wanted, running: Sequence[Running]) -> Running:
+    port = wanted.port or 0
+    certain, possible = [], []
+    for one in running:
+        sockets = processes.listening(one.pid, port)
+        own = processes.sockets(one.pid) if sockets else set()
+        if own is None:
+            possible += [one] if _is_of_user(one, sockets) else []
+        elif any(socket.inode in own for socket in sockets):
+            certain.append(one)
+    if not (certain or possible):
+        raise NotThereError(
+            f"no {wanted.called} listens on port {port}",
+            f"here runs {_listed(running)}",
+            "see its error log: is it starting still, or skip_networking on?",
+        )
+    if not certain and len(possible) > 1:
+        possible = [one for one in possible if one.option(*_PORT) == str(port)] or possible
+    return _the_only(certain or possible, f"may listen on port {port}")
+
+
+def _listed(running: Sequence[Running]) -> str:
+    return listed([named(one) for one in running])
+
+
+def _is_of_user(process: Running, sockets: Sequence[Listening]) -> bool:
+    status = processes.status(process.pid)
+    return status is not None and any(socket.user == status.user for socket in sockets)
+
+
+def _by_data_dir(wanted: Wanted, running: Sequence[Running]) -> Running:
+    directory = wanted.data_dir or ""
+    if not os.path.isdir(directory):
+        raise ProbeError(f"{directory} is no directory, or not for {user_name()} to see")
+    found = {one: _uses(one, directory) for one in running}
+    certain = [one for one, uses in found.items() if uses]
+    if certain:
+        return _the_only(certain, f"work in {directory}")
+    hidden = [one for one, uses in found.items() if uses is None]
+    if hidden:
+        raise ProbeError(
+            f"in which directory {_listed(hidden)} works is not for {user_name()} to see",
+            "leave --data-dir out where there is only one such process, or give --listens PORT",
+        )
+    raise NotThereError(f"no {wanted.called} works in {directory}", f"here runs {_listed(running)}")
+
+
+def _uses(process: Running, directory: str) -> bool | None:
+    """Whether it works there: servers change to their data directory; None: that cannot be seen."""
+    if process.name in DATA_NODES:
+        return True if start_of(process.pid, directory) else processes.works_in(process.pid, directory)
+    told = process.option(*_DATA_DIR)
+    if told and os.path.realpath(told) == os.path.realpath(directory):
+        return True
+    works = processes.works_in(process.pid, directory)
+    return False if works is None and told else works
+
+
+def _the_only(running: Sequence[Running], what: str) -> Running:
+    if len(running) > 1:
+        each = [named(one) + _place(one) for one in running]
+        raise ProbeError(f"{len(running)} processes {what}: {listed(each)}", _HOW)
+    return running[0]
+
+
+def _place(process: Running) -> str:
+    place = processes.directory_of(process.pid) or process.option("--datadir")
+    return f" ({place})" if place else ""

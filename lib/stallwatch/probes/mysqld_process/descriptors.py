@@ -1,0 +1,54 @@
+"""How many of the descriptors that it may have a process has open: files, connections."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from stallwatch.probes.mysqld_process.choosing import SERVERS, named, user_name
+from stallwatch.reading import Fault, Reading, State
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from stallwatch.probes.mysqld_process.use import Seen
+    from stallwatch.reading import Finding
+
+NAME = "descriptors"
+_WITHOUT = "at the limit it can neither take connections nor open files (error 24, Too many open files)"
+_SERVER = "raise open_files_limit and LimitNOFILE of its unit, or lower table_open_cache, max_connections"
+_OTHER = "raise its limit: LimitNOFILE of its unit, ulimit -n where it is started"
+
+
+class Limits(NamedTuple):
+    """What the user says of them."""
+
+    alerts: Callable[[float], bool]  # whether a range alerts on so many per cent
+    is_critical: Callable[[float], bool]
+    are_wanted: bool = False  # the user gave one
+
+
+def findings(seen: Seen, limits: Limits, lasts: Callable[[str, bool], bool]) -> Iterator[Finding]:
+    """Judge them; ``lasts`` tells whether what is so now was at the last look, too.
+
+    Where they are not for us to see, the slots that the kernel keeps for them are as many or more; if these
+    do not tell either, that is an aside, but UNKNOWN if it was wanted.
+    """
+    if seen.descriptors is not None:
+        yield Reading("open_descriptors", seen.descriptors, "", in_table=True)
+    if seen.limit is None:
+        return
+    who = named(seen.process)
+    filled = round(100 * seen.most_descriptors / seen.limit, 2)
+    if seen.descriptors is not None:
+        what = f"{who} has {seen.descriptors} of {seen.limit} descriptors open"
+        name = NAME if lasts(NAME, limits.is_critical(filled)) else f"doubtful_{NAME}"
+        advice = _SERVER if seen.process.name in SERVERS else _OTHER
+        yield Reading(name, filled, "%", what, _WITHOUT, advice, label=NAME)
+    elif not limits.alerts(filled):
+        what = f"{who} has at most {seen.most_descriptors} of {seen.limit} descriptors open"
+        yield Reading(NAME, filled, "%", what, label="")
+    else:
+        what = f"how many of {seen.limit} descriptors {who} has open is not for {user_name()} to see"
+        state = State.UNKNOWN if limits.are_wanted else State.OK
+        yield Fault(state, what, advice="run this as root or as its user")

@@ -1,0 +1,118 @@
+"""The server that a process is, if it is to be asked, too: nothing about the process is lost for its sake."""
+
+from __future__ import annotations
+
+import time
+
+from stallwatch.probes.mysql import status
+from stallwatch.probes.mysql.asking import Asking
+from stallwatch.probes.mysql.statement import Statement, whole
+from stallwatch.probes.mysqld_process.choosing import named
+from stallwatch.probes.mysqld_process.privileges import PERFORMANCE_SCHEMA
+from stallwatch.probes.mysqld_process.read_buffer import CONNECTED, VARIABLE
+from stallwatch.reading import Fault, ProbeError, State
+from stallwatch.sources import processes
+from stallwatch.units import say_duration
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from stallwatch.reading import Finding
+    from stallwatch.sources.mysql.server import Server
+    from stallwatch.sources.processes import Running
+
+# Which of its threads serves us: MariaDB tells everybody.
+_THREAD = Statement(
+    "SELECT TID AS thread FROM information_schema.PROCESSLIST WHERE ID = CONNECTION_ID()",
+)
+_THREAD_MYSQL = Statement(
+    "SELECT THREAD_OS_ID AS thread FROM performance_schema.threads WHERE PROCESSLIST_ID = CONNECTION_ID()",
+    PERFORMANCE_SCHEMA,
+)
+_UPTIME = "Uptime"
+_APART = 60.0  # seconds; 0 to 1 were measured (MySQL 9.7.2, MariaDB 10.11.19), as long as no clock is set
+_CERTAIN, _AS_OLD, _ANOTHER = 2, 1, 0
+
+
+class AskedServer:
+    """What a server tells of itself; nothing where it is not to be asked, or does not answer."""
+
+    def __init__(self, connect: Callable[[], Server] | None, trace: Callable[[str], None]) -> None:
+        self.asking: Asking | None = None
+        self._lost: ProbeError | None = None  # why nobody is logged in
+        self._connect = connect
+        self._trace = trace
+        self._thread = 0  # of the server, which serves us; 0: not known
+        self._started: float | None = None  # seconds by our clock that never jumps
+
+    @property
+    def lost(self) -> ProbeError | None:
+        """Why it does not answer, if it was to be asked."""
+        return self._lost or (self.asking.lost if self.asking else None)
+
+    def close(self) -> None:
+        """Log out."""
+        if self.asking:
+            self.asking.server.close()
+
+    def likeness(self, process: Running) -> int:
+        """Tell how sure it is that it is this process; 0: it is not, or nobody knows. Logs in."""
+        self._log_in()
+        if self._thread and processes.task(process.pid, self._thread):
+            return _CERTAIN
+        age = None if self._started is None else time.monotonic() - self._started
+        return _AS_OLD if age is not None and abs(_age(process) - age) < _APART else _ANOTHER
+
+    def _log_in(self) -> None:
+        if not self._connect or self.asking or self._lost:
+            return
+        try:
+            self.asking = asking = Asking(self._connect(), self._trace)
+        except ProbeError as error:
+            self._lost = error
+            return
+        uptime = self._status(_UPTIME)
+        self._started = None if uptime is None else time.monotonic() - uptime
+        statement = _THREAD if asking.server.flavour.mariadb else _THREAD_MYSQL
+        self._thread = next((whole(row, "thread") for row in asking.rows(statement)), 0)
+
+    def must_be(self, process: Running) -> None:
+        """Ask it no more if it is another process."""
+        if self.likeness(process) or self.asking is None or self.lost:
+            return
+        up = ""
+        if self._started is not None:
+            up = f", up {say_duration(round(time.monotonic() - self._started))},"
+        self._lost = ProbeError(
+            f"{self.asking.server.where}{up} is not {named(process)}, up {say_duration(round(process.age))}: "
+            "it was not asked",
+            "name the process with --pid-file, --listens or --data-dir, and its server with -S, or -H and -P",
+        )
+        self.close()
+        self.asking = None
+
+    def counts(self) -> dict[str, float]:
+        """Ask for what it counts."""
+        connections = self._status(CONNECTED)
+        return {} if connections is None else {CONNECTED: connections}
+
+    def read_buffer_size(self) -> float | None:
+        """Ask how large a buffer for reading new sessions have, in bytes."""
+        told = status.variables(self.asking, [VARIABLE]) if self.asking else {}
+        return status.numbers(told).get(VARIABLE)
+
+    def asides(self) -> Iterator[Finding]:
+        """Tell what it did not."""
+        for grant, sentence in self.asking.missing.items() if self.asking else ():
+            if grant:
+                yield Fault(State.OK, f"not seen: {sentence}")
+
+    def _status(self, name: str) -> float | None:
+        told = status.global_status(self.asking, [name]) if self.asking else {}
+        return status.numbers(told).get(name)
+
+
+def _age(process: Running) -> float:
+    task = processes.task(process.pid)
+    return processes.age(task) if task else process.age

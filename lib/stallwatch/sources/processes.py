@@ -1,0 +1,298 @@
+"""The processes of the host that we run on, and their threads, as /proc tells of them.
+
+Read here and not by psutil: what the kernel tells everybody costs less than psutil's import alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from typing import NamedTuple
+
+from stallwatch.sources import kernel
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterator, Sequence
+
+ENDED, STOPPED, TRACED = "Z", "T", "t"  # states of a process (man proc)
+_INTERPRETERS = re.compile(r"python[\d.]*|perl[\d.]*|ruby[\d.]*|bash|dash|sh")
+_LONGEST_NAME = 15  # bytes; the kernel cuts names there
+_TICKS = os.sysconf("SC_CLK_TCK")
+_KIB = 1024
+_LISTENS = "0A"  # TCP_LISTEN
+
+
+class Running(NamedTuple):
+    """A process; ``age`` in seconds. Its ``arguments`` may hold passwords: never show them."""
+
+    pid: int
+    name: str
+    age: float
+    arguments: tuple[str, ...] = ()
+    parent: int = 0
+
+    def option(self, *names: str) -> str | None:
+        """Give the value of the last of its options ``--socket=x``, ``-S x``, ``-Sx``; None: it has none.
+
+        Words and underscores are told apart no more than MySQL's programs do it.
+        """
+        found = None
+        for number, argument in enumerate(self.arguments):
+            name, equals, value = argument.partition("=")
+            following = self.arguments[number + 1] if number + 1 < len(self.arguments) else ""
+            if name.startswith("--"):
+                if name.replace("_", "-") in names:
+                    found = value if equals else following
+            elif argument[:2] in names:
+                found = argument[2:] or following
+        return found
+
+    def has(self, *names: str) -> bool:
+        """Whether it was given one of these options."""
+        return any(one.partition("=")[0].replace("_", "-") in names for one in self.arguments)
+
+
+class Task(NamedTuple):
+    """What the kernel counts of a process, or of one of its threads (man proc, /proc/PID/stat)."""
+
+    id: int
+    name: str  # of its first thread, or its own, which a program may have set
+    state: str
+    parent: int
+    minor_faults: int  # pages that the kernel had at hand, an empty one for example
+    major_faults: int  # pages that were read from disk
+    user: float  # seconds of processor time, as are those in
+    system: float
+    threads: int
+    started: float  # seconds after the host was
+
+
+class Status(NamedTuple):
+    """What the kernel tells everybody besides (man proc, /proc/PID/status)."""
+
+    user: int
+    resident: int  # bytes
+    swapped: int  # bytes
+    slots: int  # for descriptors: no more than so many are open
+    pids: tuple[int, ...]  # its ids in nested name spaces, ours first, that of a container last
+
+
+class Listening(NamedTuple):
+    """A TCP socket that listens."""
+
+    inode: int
+    user: int
+
+
+def running(names: Container[str]) -> list[Running]:
+    """List the processes that are called so, or are scripts that are called so, and have not ended."""
+    found = []
+    for one in _all():
+        if one.state == ENDED or not _may_be(one.name, names):
+            continue  # to read the arguments of all processes takes long where there are many
+        arguments = _arguments(one.id)
+        name = _called(_whole(one.name, arguments), arguments)
+        if name in names:
+            found.append(Running(one.id, name, age(one), arguments, one.parent))
+    return found
+
+
+def _all() -> Iterator[Task]:
+    for pid in sorted(int(name) for name in os.listdir(kernel.PLACE) if name.isdecimal()):
+        if one := task(pid):
+            yield one
+
+
+def _may_be(name: str, names: Container[str]) -> bool:
+    return len(name.encode()) >= _LONGEST_NAME or name in names or bool(_INTERPRETERS.fullmatch(name))
+
+
+def _whole(name: str, arguments: Sequence[str]) -> str:
+    """Give a name that the kernel has cut."""
+    whole = os.path.basename(arguments[0]) if arguments else ""
+    return whole if len(name.encode()) >= _LONGEST_NAME and whole.startswith(name) else name
+
+
+def _called(name: str, arguments: Sequence[str]) -> str:
+    """Name a program; a script is called after its file, not after its interpreter."""
+    if not _INTERPRETERS.fullmatch(name):
+        return name
+    script = next((one for one in arguments[1:] if not one.startswith("-")), name)
+    return os.path.basename(script).removesuffix(".py")
+
+
+def _arguments(pid: int) -> tuple[str, ...]:
+    with contextlib.suppress(OSError), open(_path(pid, "cmdline"), "rb") as file:
+        return tuple(os.fsdecode(one) for one in file.read().rstrip(b"\0").split(b"\0"))
+    return ()
+
+
+def are_hidden() -> bool:
+    """Whether processes of other users are not for us to see (man proc, the mount option hidepid)."""
+    with (
+        contextlib.suppress(OSError),
+        open(_path("self", "mountinfo"), encoding="utf-8", errors="replace") as file,
+    ):
+        mounts = [line for line in file if f" {kernel.PLACE} " in line]
+        return task(1) is None and any("hidepid=" in line for line in mounts)
+    return False
+
+
+def is_process(pid_file: str, names: Container[str]) -> bool | None:
+    """Whether the process that a file tells the id of is called so; None: the file is not for us to read."""
+    try:
+        return program_of(pid_in(pid_file)) in names
+    except PermissionError:
+        return None
+    except (OSError, ValueError):
+        return False
+
+
+def pid_in(pid_file: str) -> int:
+    """Read the id of a process from a file; raises OSError, and ValueError where there is none."""
+    with open(pid_file, encoding="ascii") as file:
+        return int(file.read(20))
+
+
+def task(pid: int, thread: int | None = None) -> Task | None:
+    """Look what a process has done, or one of its threads; None: it is not there (any more)."""
+    try:
+        with open(_path(pid, "stat") if thread is None else _path(pid, f"task/{thread}/stat"), "rb") as file:
+            before, _, after = file.read().rpartition(b")")  # the name may contain anything
+        numbers = after.split()
+        return Task(
+            id=thread or pid,
+            name=before.partition(b"(")[2].decode(errors="replace"),
+            state=numbers[0].decode(),
+            parent=int(numbers[1]),
+            minor_faults=int(numbers[7]),
+            major_faults=int(numbers[9]),
+            user=int(numbers[11]) / _TICKS,
+            system=int(numbers[12]) / _TICKS,
+            threads=int(numbers[17]),
+            started=int(numbers[19]) / _TICKS,
+        )
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def age(task: Task) -> float:
+    """Tell for how many seconds it has been there."""
+    return max(0.0, kernel.uptime() - task.started)
+
+
+def threads(pid: int) -> list[Task]:
+    """Look what each thread of a process has done; none if it is not there."""
+    try:
+        listed = sorted(map(int, os.listdir(_path(pid, "task"))))
+    except OSError:
+        return []
+    return [one for thread in listed if (one := task(pid, thread))]
+
+
+def thread_seconds(thread: int) -> float | None:
+    """Tell how much processor time a thread has used, in seconds; None: there is no such thread here."""
+    one = task(thread, thread)
+    return one and one.user + one.system
+
+
+def program_of(thread: int) -> str:
+    """Name the program that a thread belongs to; "": there is no such thread here."""
+    try:
+        one = task(int(_about(thread)["Tgid"]))
+    except (OSError, ValueError, KeyError):
+        return ""
+    return one.name if one else ""
+
+
+def status(pid: int) -> Status | None:
+    """Tell whose a process is and what memory it has; None: it is not there."""
+    try:
+        about = _about(pid)
+        return Status(
+            user=int(about["Uid"].split()[1]),
+            resident=_bytes(about.get("VmRSS", "0")),
+            swapped=_bytes(about.get("VmSwap", "0")),
+            slots=int(about["FDSize"]),
+            pids=tuple(map(int, about.get("NSpid", str(pid)).split())),
+        )
+    except (OSError, ValueError, KeyError, IndexError):
+        return None
+
+
+def _about(pid: int) -> dict[str, str]:
+    with open(_path(pid, "status"), encoding="utf-8", errors="replace") as file:
+        return dict(line.split(":", 1) for line in file if ":" in line)
+
+
+def _bytes(told: str) -> int:
+    return int(told.split(maxsplit=1)[0]) * _KIB
+
+
+def descriptor_limit(pid: int) -> int | None:
+    """Tell how many descriptors a process may have open, RLIMIT_NOFILE; None: not limited, or not known."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        with open(_path(pid, "limits"), encoding="ascii", errors="replace") as file:
+            lines = [line for line in file if line.startswith("Max open files")]
+        return int(lines[0].split()[3])
+    return None
+
+
+def descriptors(pid: int) -> int | None:
+    """Count the open descriptors of a process; None: it is not for us to see, or not there."""
+    try:
+        return len(os.listdir(_path(pid, "fd")))
+    except OSError:
+        return None
+
+
+def sockets(pid: int) -> set[int] | None:
+    """Give the inodes of the sockets of a process; None: they are not for us to see."""
+    found = set()
+    try:
+        names = os.listdir(_path(pid, "fd"))
+    except OSError:
+        return None
+    for name in names:
+        with contextlib.suppress(OSError):
+            kind, _, inode = os.readlink(_path(pid, f"fd/{name}")).partition(":[")
+            found |= {int(inode[:-1])} if kind == "socket" else set()
+    return found
+
+
+def listening(pid: int, port: int) -> list[Listening]:
+    """List what listens on a TCP port where a process has its network: a container has its own."""
+    return [one for table in ("tcp", "tcp6") for one in _listening(_path(pid, f"net/{table}"), port)]
+
+
+def _listening(table: str, port: int) -> Iterator[Listening]:
+    with contextlib.suppress(OSError), open(table, encoding="ascii") as file:
+        next(file, None)
+        for line in file:
+            fields = line.split()
+            if fields[3] != _LISTENS:
+                return  # these come first, and of the others there may be many
+            if int(fields[1].rpartition(":")[2], 16) == port:
+                yield Listening(int(fields[9]), int(fields[7]))
+
+
+def works_in(pid: int, directory: str) -> bool | None:
+    """Whether a directory is the one that a process works in; None: that is not for us to see."""
+    try:
+        return os.path.samestat(os.stat(_path(pid, "cwd")), os.stat(directory))
+    except OSError:
+        return None
+
+
+def directory_of(pid: int) -> str | None:
+    """Tell in which directory a process works; None: that is not for us to see."""
+    try:
+        return os.readlink(_path(pid, "cwd"))
+    except OSError:
+        return None
+
+
+def _path(pid: int | str, file: str) -> str:
+    return f"{kernel.PLACE}/{pid}/{file}"
