@@ -5,6 +5,7 @@ PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 PREFIX ?= /usr/local
 PLUGINDIR ?= /usr/lib/nagios/plugins
 DESTDIR ?=
+EXTRAS ?=
 
 VENV := .venv
 HOME_OF_IT := $(PREFIX)/lib/stallwatch
@@ -17,7 +18,7 @@ help:
 	@echo "make bench     measure side by side with what one would use instead"
 	@echo "make generate  write anew what is made from the plugins' own parsers"
 	@echo "make record    make what the plugins say about recorded logs what the tests expect"
-	@echo "make install   PREFIX=$(PREFIX) PLUGINDIR=$(PLUGINDIR) DESTDIR=$(DESTDIR)"
+	@echo "make install   PREFIX=$(PREFIX) PLUGINDIR=$(PLUGINDIR) DESTDIR=$(DESTDIR) EXTRAS=$(EXTRAS)"
 	@echo "make clean     remove everything that make has made here"
 
 # A virtual environment with the package as it stands here, and with the tools.
@@ -62,12 +63,12 @@ STAGED := $(FINAL).new
 install:
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || contrib/debian-install python3-venv
 	umask 022 && $(PYTHON) -m venv --clear $(STAGED)
-	umask 022 && $(STAGED)/bin/pip install --quiet --no-compile .
+	umask 022 && $(STAGED)/bin/pip install --quiet --no-compile '.$(EXTRAS:%=[%])'
 	umask 022 && $(STAGED)/bin/python3 -m compileall -q -f -s $(STAGED) -p $(HOME_OF_IT) $(STAGED)/lib
 	$(STAGED)/bin/pip uninstall --quiet --yes setuptools pip 2>/dev/null
 	rm -rf $(STAGED)/bin/[Aa]ctivate* $(STAGED)/bin/pip* $(STAGED)/include
 	sed -i '/^command = /d' $(STAGED)/pyvenv.cfg
-	sed -i '1s|^#!.*|#!$(HOME_OF_IT)/bin/python3|' $(PLUGINS:%=$(STAGED)/bin/%)
+	sed -i '1s|^#!.*|#!$(HOME_OF_IT)/bin/python3|' $(addprefix $(STAGED)/bin/,$(PLUGINS) experiment)
 	rm -rf $(FINAL).old
 	$(PYTHON) -c "import os; os.path.isdir('$(FINAL)') and os.rename('$(FINAL)', '$(FINAL).old'); os.rename('$(STAGED)', '$(FINAL)')"
 	rm -rf $(FINAL).old

@@ -20,7 +20,7 @@ setup(
     package_dir={"": "lib"},
     packages=find_packages("lib"),
     package_data={"stallwatch": ["py.typed"]},
-    scripts=sorted(glob("plugins/check_*", root_dir=HERE)),
+    scripts=[*sorted(glob("plugins/check_*", root_dir=HERE)), "contrib/experiment"],
     install_requires=["nagiosplugin>=1.3.2", "jmxquery>=0.6.0", "PyMySQL>=1.0.2", "psutil>=5.9.4"],
     extras_require={
         "plot": ["matplotlib>=3.6"],  # contrib/experiment --plot

@@ -73,6 +73,15 @@ def test_another_user_runs_it_and_writes_nothing_there(installed, tmp_path):
     assert sorted(path for path in installed.rglob("*")) == before
 
 
+def test_an_experiment_can_be_made_with_what_is_installed(installed):
+    done = subprocess.run(
+        [installed / "lib/stallwatch/bin/experiment", "--help"], capture_output=True, text=True, check=False,
+        env={"PATH": "/usr/bin:/bin"},
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "compare" in done.stdout
+
+
 def test_every_module_is_compiled_beforehand(installed):
     modules = list((installed / "lib" / "stallwatch" / "lib").rglob("stallwatch/**/*.py"))
     assert modules
