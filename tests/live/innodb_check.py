@@ -26,8 +26,8 @@ class Check:
         return Said.of(plugin_command.run(self.home, *words, variables=password))
 
     def until(self, holds, server, *options, seconds=60):
-        """Take samples until that holds of what is said; what it says then."""
+        """Take samples until that holds of a run that the server answered; what it says then."""
         end = time.monotonic() + seconds
-        while not holds(said := self(server, *options, state=False)):
+        while not ((said := self(server, *options, state=False)).perfdata and holds(said)):
             assert time.monotonic() < end, said.output
         return said

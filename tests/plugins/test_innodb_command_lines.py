@@ -10,7 +10,7 @@ PLUGINS = ("check_innodb_redo_log", "check_innodb_buffer_pool")
     ("arguments", "sentence"),
     [
         (["--no-state"], "--no-state leaves no last run to compare with: add --sample 5s"),
-        (["--sample", "7s"], "2 s less than --timeout"),
+        (["--sample", "7s"], " s less than --timeout"),
         (["-w", "much"], '"much" is not a percentage'),
         (["-S", "/nowhere", "-H", "db1"], "-S names a server on this host already"),
     ],

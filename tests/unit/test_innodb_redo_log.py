@@ -8,7 +8,8 @@ import pytest
 from captured_mysql import VERSIONS, CapturedMysql, lines
 from captured_runs import Runs, numbers
 from stallwatch.probes.innodb import redo
-from stallwatch.sources.mysql import NoAnswerError, UnreachableError
+from stallwatch.probes.innodb.status import STATUS
+from stallwatch.sources.mysql import MissingTableError, MysqlError, NoAnswerError, UnreachableError
 
 MIB = 1 << 20
 STALL = {  # bytes: what the captured servers tell, or were measured to have
@@ -128,18 +129,20 @@ def test_writers_that_waited_are_critical_however_empty_the_log_is_now(look, ser
     status, text = look(server, **{server.written: 600 * MIB, COUNTERS[server.version]: 204})
     assert status == 2
     assert "204" in text.partition(" within 1 min 1 s: redo log at most 0 % of the stall point")[0]
-    assert "SET GLOBAL" in text or "enlarge innodb_log_file_size" in text
-    assert " to 34.7 GiB, what is written in an hour at this rate | " in text
+    assert "enlarge the redo log (innodb_" in text
+    assert " s at this rate), or write less at once | " in text
     assert numbers(text)["waits"] == "204"
     assert look(server)[0] == 0
 
 
 def test_how_many_waits_are_critical_is_the_user_s_choice(look, server):
-    look(server)
-    counted = {COUNTERS[server.version]: 50}
-    options = ("--waits-critical", "100", "--waits-warning", "0")
-    assert look(server, *options, **counted)[0] == 1
-    assert look(server, "--waits-critical", "~:", **counted)[0] == 0
+    counted = {server.written: 60 * MIB, COUNTERS[server.version]: 50}
+    for options, expected in (
+        (("--waits-critical", "100", "--waits-warning", "0"), 1),
+        (("--waits-critical", "~:"), 0),
+    ):
+        look(server, *options)
+        assert look(server, *options, **counted)[0] == expected
 
 
 def test_a_log_that_holds_an_hour_is_not_to_be_enlarged(look):
@@ -152,13 +155,23 @@ def test_a_log_that_holds_an_hour_is_not_to_be_enlarged(look):
 
 def test_the_advice_names_what_the_version_has(look):
     for version, advice in (
-        ("MySQL 5.7", "enlarge innodb_log_file_size to "),
-        ("MySQL 9.7", "SET GLOBAL innodb_redo_log_capacity to "),
-        ("MariaDB 10.11", "enlarge innodb_log_file_size to "),
+        ("MySQL 5.7", "(innodb_log_file_size, now 2 files of 16 MiB), or write less at once"),
+        ("MySQL 9.7", "(innodb_redo_log_capacity, now 32 MiB), or write less at once"),
+        ("MariaDB 10.11", "(innodb_log_file_size, now 32 MiB), or write less at once"),
     ):
         server = Filling(version)
         server.percent(97)
-        assert advice in look(server)[1]
+        assert f"enlarge the redo log {advice}" in look(server)[1]
+
+
+def test_no_size_is_reckoned_from_a_burst(look):
+    """A command to SET it to what a minute of much would make in an hour may fill the disk."""
+    server = Filling("MySQL 9.7")
+    look(server)
+    _, text = look(server, Innodb_redo_log_current_lsn=6000 * MIB, log_on_file_space_waits=3)
+    assert "(innodb_redo_log_capacity, now 32 MiB; it is filled in 300 ms at this rate)" in text
+    assert "SET GLOBAL" not in text
+    assert numbers(text)["redo_time"] == "0.3s"
 
 
 def test_where_no_metric_is_enabled_it_says_which_to_enable(look, server):
@@ -222,16 +235,13 @@ def test_a_log_that_writers_waited_for_was_full(look):
     assert max(age for age, _ in rows) / (32 * MIB) == pytest.approx(0.816, abs=0.001)
 
 
-@pytest.mark.parametrize(
-    ("mebibytes", "async_point"),  # log_max_modified_age_async of 9.7.2 and 9.7.4
-    [(32, 25_899_520)],
-)
-def test_the_async_point_of_mysql_9_7(mebibytes, async_point):
+def test_the_async_point_of_mysql_9_7():
+    """log_max_modified_age_async of 9.7.2 and 9.7.4."""
     numbers = {"Innodb_redo_log_current_lsn": 5e9, "Innodb_redo_log_checkpoint_lsn": 5e9}
-    found = redo.redo({**numbers, "Innodb_redo_log_capacity_resized": mebibytes * MIB}, {})
-    assert found.async_point == pytest.approx(async_point, rel=1e-4)
-    assert found.async_point / (mebibytes * MIB) == pytest.approx(0.772, abs=0.001)
-    assert found.stall / (mebibytes * MIB) == pytest.approx(0.818, abs=0.001)
+    found = redo.redo({**numbers, "Innodb_redo_log_capacity_resized": 32 * MIB}, {})
+    assert found.async_point == pytest.approx(25_899_520, rel=1e-4)
+    assert found.async_point / (32 * MIB) == pytest.approx(0.772, abs=0.001)
+    assert found.stall / (32 * MIB) == pytest.approx(0.818, abs=0.001)
 
 
 def test_of_a_tiny_log_writers_wait_before_the_async_point():
@@ -255,8 +265,37 @@ def test_the_text_of_the_status_tells_it_if_the_metric_does_not(look, old):
     old.percent(30, 97, 20, 10, 10)
     status, text = look(old)
     assert status == 1
-    assert "at most 97 % of the stall point in 5 samples" in text
-    assert sum("SHOW ENGINE INNODB STATUS" in one for one in old.asked) == 5
+    assert "at most 97 % of the stall point in 2 samples" in text
+    assert sum("SHOW ENGINE INNODB STATUS" in one for one in old.asked) == 2
+
+
+@pytest.mark.parametrize("earlier", [False, True])
+def test_a_text_that_hangs_is_why_it_is_not_told_and_asked_once(look, old, monkeypatch, earlier):
+    old.disable("log_lsn_checkpoint_age")
+    plain = old.rows
+
+    def rows(sql, *values, within=None):
+        if "SHOW ENGINE" in sql:
+            old.asked.append(sql)
+            look.sleep(within)
+            raise NoAnswerError(f"db1:3306 did not answer within {within} s")
+        return plain(sql, *values, within=within)
+
+    if earlier:
+        old.processes = [{"Id": 7, "Command": "Query", "Time": 130, "Info": STATUS.sql}]
+    look(old, "-t", "60s")
+    old.asked.clear()
+    monkeypatch.setattr(old, "rows", rows)
+    status, text = look(old, **{old.written: 60 * MIB, COUNTERS["MySQL 5.7"]: 3})
+    assert status == 2
+    assert "CRITICAL - writers waited 3 times for space in the redo log" in text
+    assert "it is not known how full the redo log is: " in text
+    assert ("of ours hangs for 2 min 10 s" if earlier else "takes longer than 2 s") in text
+    assert "SET GLOBAL innodb_monitor_enable = 'log_lsn_checkpoint_age'" in text
+    assert sum("SHOW ENGINE" in one for one in old.asked) == (0 if earlier else 1)
+    status, text = look(old, **{old.written: 60 * MIB})
+    assert status == 3
+    assert "no writer waited" not in text.splitlines()[0]
 
 
 def test_the_metric_spares_the_text(look, old):
@@ -281,10 +320,122 @@ def test_an_account_of_one_connection_is_unknown(look, old, monkeypatch):
     monkeypatch.setattr(old, "again", full)
     status, text = look(old)
     assert status == 3
-    assert "does not tell how full its redo log is" in text
+    assert "it is not known how full the redo log is: db1:3306 has no connection left for us" in text
 
 
 # what goes wrong
+
+
+def lose(server, monkeypatch, part, error, after=0):
+    """Let statements with such a part fail, but for so many."""
+    plain, seen = server.rows, []
+
+    def rows(sql, *values, within=None):
+        if part in sql:
+            seen.append(sql)
+            if len(seen) > after:
+                raise error
+        return plain(sql, *values, within=within)
+
+    monkeypatch.setattr(server, "rows", rows)
+
+
+LOST = [NoAnswerError("db1:3306 did not answer within 2 s"), MysqlError("db1:3306 says: interrupted")]
+
+
+@pytest.mark.parametrize("error", LOST)
+def test_waits_that_could_not_be_asked_are_unknown_and_told_by_the_next_run(look, monkeypatch, error):
+    server = Filling("MySQL 9.7")
+    look(server)
+    with monkeypatch.context() as failing:
+        lose(server, failing, "INNODB_METRICS", error)
+        status, text = look(server, log_on_file_space_waits=180)
+    assert status == 3
+    assert f"UNKNOWN - {error.what}" in text
+    assert "redo_log=0%" in text
+    assert "is not counted" not in text
+    status, text = look(server)
+    assert status == 2
+    assert "writers waited 180 times for space in the redo log within 2 min" in text
+
+
+@pytest.mark.parametrize("error", LOST)
+@pytest.mark.parametrize("sampled", [False, True])
+def test_samples_before_one_that_is_lost_are_judged(look, monkeypatch, error, sampled):
+    server = Filling("MySQL 9.7")
+    look(server)
+    server.percent(99.7)
+    lose(server, monkeypatch, "SHOW GLOBAL STATUS", error, after=7 if sampled else 3)
+    options, count = (("--sample", "2s"), 7) if sampled else ((), 3)
+    status, text = look(server, *options, state=not sampled)
+    assert status == 1
+    assert f"WARNING - {STANDS} {count} of {count} samples: writers wait" in text
+    assert error.what in text
+
+
+@pytest.mark.parametrize("part", ["SHOW GLOBAL STATUS", "SHOW GLOBAL VARIABLES"])
+def test_what_failed_is_told_as_it_is(look, server, part):
+    server.failing = {part: MysqlError("db1:3306 says: max_queries_per_hour")}
+    status, text = look(server)
+    assert status == 3
+    assert text.startswith("INNODB_REDO_LOG UNKNOWN - db1:3306 says: max_queries_per_hour")
+
+
+def test_a_server_without_the_table_of_metrics_does_not_count(look):
+    server = Filling("MariaDB 10.11")
+    server.failing = {"INNODB_METRICS": MissingTableError("no such table")}
+    status, text = look(server)
+    assert (status, "is not counted" in text) == (0, True)
+
+
+def test_two_services_do_not_take_each_other_s_waits(look):
+    server = Filling("MySQL 9.7")
+    other = ("--redo-time-warning", "1:")
+    look(server)
+    look(server, *other)
+    for _ in range(3):
+        assert look(server, after=30, log_on_file_space_waits=50)[0] == 2
+        assert look(server, *other, after=30)[0] == 2
+
+
+def test_a_damaged_memory_is_a_first_look(look, server, tmp_path):
+    look(server)
+    (path,) = (tmp_path / "state").glob("*.json")
+    kept = json.loads(path.read_text())
+    kept["values"]["look"] = []
+    path.write_text(json.dumps(kept))
+    assert "first look: " in look(server)[1]
+
+
+def test_threads_that_may_write_at_once_move_the_stall_point(look):
+    """Of 32 MiB with innodb_thread_concurrency 64, writers waited at 84.7 % of what is so by default."""
+    server = Filling("MySQL 9.7")
+    server.variables["innodb_thread_concurrency"] = "64"
+    server.ages = [23_266_304]
+    status, text = look(server)
+    assert status == 1
+    assert "at most 100 % of the stall point in 5 samples, which comes before the async point" in text
+
+
+def test_a_checkpoint_that_was_ordered_is_no_wait(look):
+    """MariaDB 10.11.19 counts a sync flush for SET GLOBAL innodb_log_checkpoint_now even if idle."""
+    server = Filling("MariaDB 10.11")
+    look(server)
+    status, text = look(server, Innodb_lsn_current=20, buffer_flush_sync=1)
+    assert status == 0
+    assert ", no writer waited | " in text
+    assert "a checkpoint was ordered, for which nobody waited" in text
+    assert numbers(text)["waits"] == "0"
+
+
+def test_a_log_that_was_nearly_full_at_the_last_look_may_have_been_waited_for(look):
+    server = Filling("MariaDB 10.11")
+    server.percent(80)
+    look(server)
+    server.percent(5)
+    status, text = look(server, Innodb_lsn_current=4 * MIB, buffer_flush_sync=2)
+    assert status == 2
+    assert "CRITICAL - 2 sync flushes made writers wait for space in the redo log within" in text
 
 
 @pytest.mark.parametrize("version", ["MySQL 8.0", "MySQL 9.7", "MariaDB 10.11"])

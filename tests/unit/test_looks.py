@@ -69,9 +69,22 @@ def test_soon_after_the_first_look_that_is_compared_with():
     assert since(memory, 5, reads=10) == (5, {"reads": 10}, True)
 
 
-def test_a_clock_of_ours_that_was_set_is_not_believed():
-    assert between(look(0, a=0), Look(5060, NOW - 7200, {"a": 60})).seconds == 60
-    assert between(look(0, a=0), Look(5060, NOW + 63, {"a": 60})).seconds == 60
+@pytest.mark.parametrize("passed", [20, 63, 70, 3600])
+def test_a_clock_of_ours_that_was_set_is_not_believed(passed):
+    assert between(look(0, a=0), Look(5060, NOW + passed, {"a": 60})).seconds == 60
+
+
+def test_an_answer_that_is_long_in_coming_is_no_restart():
+    late = Look(8, NOW + 6, {"a": 1})  # it was up for 2 s when the first one was asked
+    assert between(Look(2, NOW, {"a": 0}), late).seconds == 6
+    assert between(look(0, a=0), Look(5060, NOW + 68, {"a": 1})).seconds == 60
+
+
+@pytest.mark.parametrize("passed", [60, -3600])
+def test_another_server_at_the_same_address_is_no_interval(passed):
+    other = Look(5000 + 5 * 86400, NOW + passed, {"a": 10**12})
+    with pytest.raises(NoIntervalError, match="another one answers, or a clock was set"):
+        between(look(0, a=0), other)
 
 
 def test_no_time_at_all_is_no_interval():

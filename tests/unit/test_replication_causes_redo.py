@@ -16,14 +16,14 @@ def gathered(version, **settings):
     return gather(RecordedServer(version, **settings), [], lambda _: True, lambda _: None)
 
 
-def since_8_0_30(age, capacity):
+def since_8_0_30(age, capacity, settings=None):
     return redo.redo(
         {
             "Innodb_redo_log_current_lsn": 5e9 + age,
             "Innodb_redo_log_checkpoint_lsn": 5e9,
             "Innodb_redo_log_capacity_resized": capacity,
         },
-        {},
+        settings or {},
     )
 
 
@@ -58,6 +58,41 @@ def test_the_stall_point_of_any_capacity_measured_on_9_7_2(mebibytes, free, age,
     assert found.stall == pytest.approx(free + age - margin, rel=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("mebibytes", "threads", "page", "free", "age", "margin", "async_point"),
+    [  # innodb_thread_concurrency, innodb_page_size, then the same, and log_max_modified_age_async
+        (32, 64, 16384, 29_168_524, 431_220, 6_333_440, 25_899_520),
+        (100, 8, 16384, 92_460_528, 432_144, 5_828_096, 81_281_024),
+        (100, 128, 16384, 92_460_778, 431_904, 13_692_416, 81_281_024),
+        (100, 500, 16384, 92_454_556, 438_116, 38_071_808, 81_281_024),
+        (100, 900, 16384, 92_451_322, 441_360, 49_494_352, 81_281_024),  # no more than that
+        (100, 1000, 16384, 92_444_652, 448_030, 49_494_352, 81_281_024),
+        (1024, 1000, 16384, 952_497_229, 431_027, 113_841_664, 833_811_968),
+        (8, 16, 16384, 6_824_509, 436_173, 2_071_040, 6_352_896),
+        (8, 100, 16384, 6_818_527, 442_145, 3_868_304, 6_352_896),
+        (100, 0, 4096, 92_492_932, 399_750, 4_812_288, 81_281_024),
+        (100, 32, 4096, 92_479_532, 413_150, 5_336_576, 81_281_024),
+        (100, 0, 65536, 92_523_858, 368_824, 7_269_888, 81_281_024),
+        (100, 32, 65536, 92_517_545, 375_137, 15_658_496, 81_281_024),
+    ],
+)
+def test_threads_and_pages_move_the_stall_point_as_measured_on_9_7_2(
+    mebibytes, threads, page, free, age, margin, async_point
+):
+    settings = {"innodb_thread_concurrency": str(threads), "innodb_page_size": str(page)}
+    found = since_8_0_30(0, mebibytes * MIB, settings)
+    stall = free + age - margin
+    assert found.stall == pytest.approx(stall, rel=1e-3)
+    assert found.async_point == pytest.approx(min(stall, async_point), rel=1e-3)
+
+
+def test_percona_server_5_7_flushes_before_its_checkpoint_max_age():
+    """Measured with 32 MiB: log_max_modified_age_sync is 15/16 of it."""
+    told = {"Innodb_checkpoint_age": 24_813_735.0, "Innodb_checkpoint_max_age": 24_813_735 * 16 / 15}
+    assert redo.redo(told, {"innodb_log_files_in_group": "2"}).fill == pytest.approx(100)
+    assert redo.redo(told, {"innodb_log_files_in_group": "1"}).fill == pytest.approx(93.75)  # MariaDB 10.5
+
+
 def test_a_log_that_writers_waited_for_was_full():
     """9.7.4 with 32 MiB: the age did not get beyond 81.6 per cent of the capacity."""
     ages = [int(re.search(r"age=(\d+)", line)[1]) for line in lines("my97_redofill.txt")]
@@ -80,7 +115,16 @@ def test_the_fullest_of_several_samples_counts():
     assert (reading.name, reading.value, reading.unit) == ("redo_log", 99.0, "%")
 
 
-@pytest.mark.parametrize("numbers", [{}, {"log_waits": 3.0}, {"Innodb_checkpoint_max_age": 0.0}])
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        {},
+        {"log_waits": 3.0},
+        {"Innodb_checkpoint_age": 1.0, "Innodb_checkpoint_max_age": 0.0},
+        {"Innodb_checkpoint_max_age": 100.0},  # what is missing is not 0
+        {"Innodb_redo_log_current_lsn": 5e9, "Innodb_redo_log_capacity_resized": 32.0 * MIB},
+    ],
+)
 def test_a_server_that_does_not_tell(numbers):
     assert redo.redo(numbers, {}) is None
 

@@ -362,7 +362,7 @@ def test_a_buffer_pool_that_has_been_dumped_is_at_rest(texts):
         ("load", "Loading of buffer pool not started", ""),
         ("dump", "Dumping of buffer pool not started", ""),
         ("dump", "Dumping buffer pool(s) to /var/lib/mysql/ib_buffer_pool", "dump"),
-        ("dump", "Dumping buffer pool 1/8, page 50/200", "dump 25 %"),
+        ("dump", "Dumping buffer pool 1/8, page 50/200", "dump 3 %"),
         ("dump", "Dumping buffer pool 1/8, page 0/0", "dump"),
         ("dump", "", ""),
     ],
@@ -510,10 +510,18 @@ def listed(seconds):
     return {"Id": 90, "User": "mon", "Command": "Query", "Time": seconds, "Info": status.STATUS.sql}
 
 
-def test_another_check_that_asks_at_this_moment_is_no_finding():
+def test_another_check_that_asks_at_this_moment_does_not_hang():
     server = Slow(rows=[listed(0)])
-    assert status.look(server, 5) == status.Answer()
-    assert server.asked == []
+    assert "takes longer than" in status.look(server, 5).reading.what
+    assert server.asked == [status.STATUS.sql]
+
+
+def test_one_of_somebody_else_that_hangs_is_the_finding():
+    theirs = {"Id": 77, "User": "pmm", "Command": "Query", "Time": 130, "Info": "SHOW ENGINE INNODB STATUS"}
+    server = Slow(rows=[theirs])
+    reading = status.look(server, 5).reading
+    assert reading.what == "an earlier SHOW ENGINE INNODB STATUS of the user pmm hangs for 2 min 10 s"
+    assert (reading.value, reading.why, server.asked) == (130, "connection 77", [])
 
 
 class Slow(Server):
@@ -548,7 +556,7 @@ def test_what_was_seen_before_innodb_hung_is_not_lost():
 
 def test_without_an_answer_to_the_process_list_it_is_not_asked():
     server = Server(error=NoAnswerError("no answer"))
-    assert status.look(server, 5) == status.Answer()
+    assert status.look(server, 5) == status.Answer(why=server.error)
     assert server.asked == [processes.PROCESSES.sql]
 
 
@@ -560,7 +568,9 @@ def test_running_out_of_time_is_the_finding():
 
 def test_with_too_little_time_it_is_not_asked():
     server = Slow()
-    assert status.look(server, 1.0) == status.Answer()
+    answer = status.look(server, 1.0)
+    assert (answer.reading, answer.text) == (None, "")
+    assert "no time was left to ask" in answer.why.what
     assert server.asked == []
 
 

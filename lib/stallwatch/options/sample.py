@@ -24,14 +24,17 @@ def add(check: Check, about: str = ABOUT) -> None:
     check.option("--sample", type=duration, metavar="TIME", help=about)
 
 
-def refuse_what_cannot_be(check: Check, options: Namespace) -> None:
-    """End the run as bad usage if there is nothing to compare with, or no time for a sample."""
+def refuse_what_cannot_be(check: Check, options: Namespace, for_answers: float = FOR_ANSWERS) -> None:
+    """End the run as bad usage if there is nothing to compare with, or no time for a sample.
+
+    ``for_answers`` are the seconds of the timeout that it has to leave.
+    """
     if options.sample is None:
         if options.no_state:
             check.parser.error("--no-state leaves no last run to compare with: add --sample 5s")
-    elif not SHORTEST <= options.sample <= options.timeout - FOR_ANSWERS:
+    elif not SHORTEST <= options.sample <= options.timeout - for_answers:
         check.parser.error(
-            f"--sample takes {SHORTEST:g} s at least, and {FOR_ANSWERS:g} s less than --timeout"
+            f"--sample takes {SHORTEST:g} s at least, and {for_answers:g} s less than --timeout"
         )
 
 

@@ -1,8 +1,8 @@
 """Two looks at what something counts, and what it has counted between them.
 
 Something is a server, a process, a host: its counters begin at 0 whenever it is started anew, and it tells
-for how long it has been up. Our clock only tells that it was started anew and is up for longer than it was
-at the last look; if it is set forward, everything seems to have been.
+for how long it has been up. Our clock only tells what that cannot be: a server that is up for longer than it
+was at the last look may have been started anew since, or another one may answer at its address.
 
 A run that comes less than LEAST seconds after another is the same look again, as a retry or one by hand: it
 is told what was counted since the look before that one, and is not remembered. So it neither raises an alert
@@ -28,6 +28,7 @@ LEAST = 15.0  # seconds between two looks that count
 SHORTEST = 1.0  # seconds between two looks of one run: servers tell their uptime in whole ones
 FIRST = "no earlier look to compare with"
 _SLACK = 5.0  # seconds by which our clock and another may differ in what has passed
+_LATE = 60.0  # the same, of answers that were long in coming
 _WHOLE = 2.0  # seconds by which they differ as long as none was set: an uptime may be in whole seconds
 
 
@@ -62,9 +63,10 @@ def since_last_look(memory: dict[str, Any], now: Look) -> Interval:
     ``memory`` is a dictionary of its own, for nothing else. Raises NoIntervalError.
     """
     last, before = _look(memory), _look(memory.get("before"))
-    if last is None or _restarted(now, last):
+    why = _not_comparable(last, now) if last else FIRST
+    if last is None or why:
         _remember(memory, now)
-        raise NoIntervalError("it has started anew since the last look" if last else FIRST)
+        raise NoIntervalError(why)
     again = now.uptime - last.uptime < LEAST
     if not again:
         _remember(memory, now, last)
@@ -75,10 +77,17 @@ def since_last_look(memory: dict[str, Any], now: Look) -> Interval:
     return between(last, now)._replace(again=again)
 
 
+def own(memory: dict[str, Any], name: str) -> dict[str, Any]:
+    """Give the dictionary in ``memory`` of this name, a new one if there is none, or it is damaged."""
+    kept = memory.get(name)
+    memory[name] = mine = kept if isinstance(kept, dict) else {}
+    return mine
+
+
 def between(first: Look, second: Look) -> Interval:
     """Tell what was counted between these two; raises NoIntervalError if it was started anew meanwhile."""
-    if _restarted(second, first):
-        raise NoIntervalError("it has started anew since the last look")
+    if why := _not_comparable(first, second):
+        raise NoIntervalError(why)
     seconds = _seconds(first, second)
     if seconds <= 0:
         raise NoIntervalError("no time has passed since the last look")
@@ -118,12 +127,21 @@ def pause(seconds: float, took: float, deadline: Deadline) -> None:
 
 
 def has_restarted(uptime: float, last: float, passed: float) -> bool:
-    """Whether it has: it is up for less than it was at the last look and what has passed since."""
-    return uptime < last or uptime < last + passed - _SLACK
+    """Whether it has: it is up for less than it was at the last look, or than has passed since.
+
+    A slow answer, or our clock being set, makes a few seconds more or less of what has passed.
+    """
+    return uptime < last or (uptime < passed + 1 and uptime < last + passed - _SLACK)
 
 
-def _restarted(now: Look, last: Look) -> bool:
-    return has_restarted(now.uptime, last.uptime, now.at - last.at)
+def _not_comparable(last: Look, now: Look) -> str:
+    """Say why two looks are not about the same run of the same thing; "": they are."""
+    passed = now.at - last.at
+    if has_restarted(now.uptime, last.uptime, passed):
+        return "it has started anew since the last look"
+    if now.uptime > last.uptime + max(0.0, passed) + _LATE:
+        return "it is up for longer than it can be: another one answers, or a clock was set"
+    return ""
 
 
 def _remember(memory: dict[str, Any], look: Look, before: Look | None = None) -> None:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _UNDER_WAY = re.compile(r"^(Dumping|Loading|Loaded)\b(?!.*(not started|completed|aborted))")
-_PAGES = re.compile(r"(\d+)/(\d+) pages|page (\d+)/(\d+)")
+_LOADED = re.compile(r"(\d+)/(\d+) pages")
+_DUMPING = re.compile(r"(\d+)/(\d+), page (\d+)/(\d+)")  # the first is of the pool's instances
 _OLD_DUMPS = ("innodb_auto_lru_dump", "innodb_buffer_pool_restore_at_startup")
 
 
@@ -30,11 +31,18 @@ def under_way(texts: Mapping[str, str]) -> str:
 
 
 def _progress(status: str) -> str:
-    match = _PAGES.search(status)
-    if not match:
-        return ""
-    done, total = (int(one) for one in match.groups() if one)
-    return f" {100 * done / total:.0f} %" if total else ""
+    share = _share(status)
+    return "" if share is None else f" {100 * share:.0f} %"
+
+
+def _share(status: str) -> float | None:
+    if match := _DUMPING.search(status):
+        instance, instances, page, pages = map(int, match.groups())
+        return (instance - 1 + page / pages) / instances if instances and pages else None
+    if match := _LOADED.search(status):
+        done, total = map(int, match.groups())
+        return done / total if total else None
+    return None
 
 
 def old_dump(settings: Mapping[str, str]) -> str:

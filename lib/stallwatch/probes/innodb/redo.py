@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from stallwatch.probes.mysql.status import numbers
 from stallwatch.reading import Reading
 from stallwatch.units import say_size
 
@@ -16,10 +17,20 @@ if TYPE_CHECKING:
 
 NEARLY_FULL, FULL = 90.0, 98.0  # per cent of the stall point
 
-_PAGE = 16384
-_OF_THREADS = 10 * 4 * _PAGE  # kept free for what threads write before they look again
+# What redo() reads of the server's variables.
+SETTINGS = (
+    "innodb_log_file_size",
+    "innodb_log_files_in_group",
+    "innodb_page_size",
+    "innodb_redo_log_capacity",
+    "innodb_thread_concurrency",
+)
+
+_PAGE = 16384  # bytes, by default
+_IN_BACKGROUND, _PAGES = 10, 4  # threads of InnoDB's own; pages that each may write before it looks again
 _FILE_HEADER = 2048
 _ASYNC = 7 / 8  # of what InnoDB means to use at most, in all versions (log_max_modified_age_async)
+_SYNC = 15 / 16  # of it, where writers flush for themselves from there on: MySQL 5.7, Percona Server 5.7
 
 
 class Redo(NamedTuple):
@@ -40,36 +51,49 @@ class Redo(NamedTuple):
         return self.age >= self.async_point
 
 
-def redo(numbers: Mapping[str, float], settings: Mapping[str, str]) -> Redo | None:
+def redo(counters: Mapping[str, float], settings: Mapping[str, str]) -> Redo | None:
     """Read the redo log's age from counters; None: this server does not tell it.
 
-    MySQL 5.7 to 8.0.29 tells it if its metric is enabled (innodb_monitor_enable=log_lsn_checkpoint_age).
+    ``settings`` has SETTINGS as far as this version has them. MySQL 5.7 to 8.0.29 tells the age if its metric
+    is enabled (innodb_monitor_enable=log_lsn_checkpoint_age).
     """
-    if "Innodb_redo_log_current_lsn" in numbers:
-        age = numbers["Innodb_redo_log_current_lsn"] - numbers.get("Innodb_redo_log_checkpoint_lsn", 0)
-        return _since_8_0_30(age, numbers.get("Innodb_redo_log_capacity_resized", 0))
-    if "Innodb_checkpoint_max_age" in numbers:  # MariaDB from 10.5 on, Percona Server 5.7
-        stall = numbers["Innodb_checkpoint_max_age"]
-        return _redo(numbers.get("Innodb_checkpoint_age", 0), stall, _ASYNC * stall)
-    if "log_lsn_checkpoint_age" in numbers:
-        return before_8_0_30(numbers["log_lsn_checkpoint_age"], settings)
+    told = counters.get
+    current, checkpoint = told("Innodb_redo_log_current_lsn"), told("Innodb_redo_log_checkpoint_lsn")
+    if current is not None and checkpoint is not None:
+        return _since_8_0_30(current - checkpoint, told("Innodb_redo_log_capacity_resized", 0), settings)
+    age, most = told("Innodb_checkpoint_age"), told("Innodb_checkpoint_max_age")
+    if age is not None and most is not None:  # MariaDB from 10.5 on, Percona Server 5.7
+        # MariaDB has one file from 10.5 on, and lets writers wait there. Percona Server 5.7 with two files of
+        # 16 MiB was measured to have its log_max_modified_age_sync at 15/16 of it.
+        several = _number(settings, "innodb_log_files_in_group", 1) > 1
+        return _redo(age, _SYNC * most if several else most, _ASYNC * most)
+    if (age := told("log_lsn_checkpoint_age")) is not None:
+        return before_8_0_30(age, settings)
     return None
 
 
 def _redo(age: float, stall: float, async_point: float) -> Redo | None:
-    return Redo(age, stall, async_point) if stall > 0 else None
+    return Redo(age, stall, min(stall, async_point)) if stall > 0 else None
 
 
-def _since_8_0_30(age: float, capacity: float) -> Redo | None:
+def _of_threads(settings: Mapping[str, str]) -> float:
+    """Tell how many bytes are kept free for what threads write before they look again."""
+    threads = _IN_BACKGROUND + _number(settings, "innodb_thread_concurrency", 0)  # 0: as many as there are
+    return threads * _PAGES * _number(settings, "innodb_page_size", _PAGE)
+
+
+def _since_8_0_30(age: float, capacity: float, settings: Mapping[str, str]) -> Redo | None:
     """Reckon when MySQL 8.0.30 and later let writers wait, from innodb_redo_log_capacity.
 
-    Measured on 9.7.2 with 8 MiB to 1 GiB (log_free_space + log_lsn_checkpoint_age - log_concurrency_margin):
-    right to 0.1 per cent. It is 82 % of 32 MiB, where writers were seen to wait, and 84 % of much; the
-    async point (log_max_modified_age_async) is 77 % of 32 MiB.
+    Measured on 9.7.2 (log_free_space + log_lsn_checkpoint_age - log_concurrency_margin) with 8 MiB to 1 GiB,
+    innodb_thread_concurrency 0 to 1000 and pages of 4 to 64 KiB: right to 0.1 per cent. By default it is 82 %
+    of 32 MiB, where writers were seen to wait, and 84 % of much. What is kept free for threads is limited, so
+    that it is 41 % of 100 MiB with 900 of them and with 1000. The async point (log_max_modified_age_async)
+    has nothing to do with threads: 77 % of 32 MiB.
     """
     soft = 0.95 * 29.9 / 32 * capacity - 185_300
-    stall = 0.95 * soft - _OF_THREADS - 4096
-    return _redo(age, stall, min(stall, _ASYNC * soft))  # of 8 MiB, writers wait before the async point
+    margin = min(_of_threads(settings) + 4096 + 0.05 * soft, 0.55 * soft * 496 / 512)
+    return _redo(age, soft - margin, _ASYNC * soft)  # of 8 MiB, writers wait before the async point
 
 
 def before_8_0_30(age: float, settings: Mapping[str, str]) -> Redo | None:
@@ -77,17 +101,15 @@ def before_8_0_30(age: float, settings: Mapping[str, str]) -> Redo | None:
 
     Exact on 5.7.42 with two files of 16 MiB: 24 813 735 bytes (log_max_modified_age_sync).
     """
-    files = _number(settings, "innodb_log_files_in_group") or 1
-    usable = 0.9 * files * (_number(settings, "innodb_log_file_size") - _FILE_HEADER)
-    limit = 0.9 * (usable - _OF_THREADS - 8 * _PAGE)
-    return _redo(age, limit * 15 / 16, limit * _ASYNC)
+    files = _number(settings, "innodb_log_files_in_group", 1)
+    usable = 0.9 * files * (_number(settings, "innodb_log_file_size", 0) - _FILE_HEADER)
+    extra = 8 * _number(settings, "innodb_page_size", _PAGE)
+    limit = 0.9 * (usable - _of_threads(settings) - extra)
+    return _redo(age, limit * _SYNC, limit * _ASYNC)
 
 
-def _number(settings: Mapping[str, str], name: str) -> float:
-    try:
-        return float(settings.get(name, 0))
-    except ValueError:
-        return 0.0
+def _number(settings: Mapping[str, str], name: str, default: float) -> float:
+    return numbers(settings).get(name, default)
 
 
 def fullest(samples: Iterable[Redo]) -> Redo | None:

@@ -15,13 +15,13 @@ from stallwatch.probes.mysql.asking import Asking
 from stallwatch.probes.mysql.privileges import PROCESS
 from stallwatch.probes.mysql.processes import processes
 from stallwatch.probes.mysql.statement import Statement, text
-from stallwatch.reading import Reading
-from stallwatch.sources.mysql import DeniedError, MysqlError, NoAnswerError
+from stallwatch.reading import ProbeError, Reading
+from stallwatch.sources.mysql import MysqlError, NoAnswerError
 from stallwatch.units import say_duration
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from stallwatch.probes.innodb.redo import Redo
     from stallwatch.probes.mysql.processes import Process
@@ -49,25 +49,26 @@ class Answer(NamedTuple):
 
     reading: Reading | None = None
     text: str = ""
-    denied: bool = False  # it needs PROCESS
+    why: ProbeError | None = None  # neither is known: a DeniedError if it needs PROCESS
 
 
 def look(server: Server, budget: float) -> Answer:
     """Ask for it on this connection, which may be lost by that; it may take ``budget`` seconds.
 
-    While an earlier one of ours still hangs it is not asked again: that is the finding. So is running out
-    of time. The process list is asked for that first.
+    While an earlier one hangs it is not asked again: that is the finding. So is running out of time. The
+    process list is asked for that first.
     """
+    if budget < _LEAST:
+        what = f"no time was left to ask {server.where} SHOW ENGINE INNODB STATUS"
+        return Answer(why=ProbeError(what, "give it a longer --timeout"))
+    begun = time.monotonic()
     asking = Asking(server, lambda _: None)
-    earlier = _ours(processes(asking)) if budget >= _LEAST else None
-    if budget < _LEAST or not asking.is_connected:
-        return Answer()
-    if not earlier:
-        return _asked(server, budget)
-    if earlier.seconds < _LEAST:
-        return Answer()  # another check of ours asks at this moment
-    hangs = f"an earlier SHOW ENGINE INNODB STATUS of ours hangs for {say_duration(earlier.seconds)}"
-    return Answer(_reading(earlier.seconds, hangs, f"connection {earlier.id}"))
+    earlier = _earlier(processes(asking))
+    if asking.failed:
+        return Answer(why=asking.failed)
+    if earlier:
+        return Answer(_reading(earlier.seconds, *_said(earlier)))
+    return _asked(server, max(_LEAST, budget - (time.monotonic() - begun)))
 
 
 def _asked(server: Server, budget: float) -> Answer:
@@ -78,22 +79,31 @@ def _asked(server: Server, budget: float) -> Answer:
         seconds = time.monotonic() - begun
         longer = f"SHOW ENGINE INNODB STATUS takes longer than {say_duration(seconds)}"
         return Answer(_reading(seconds, longer))
-    except DeniedError:
-        return Answer(denied=True)
-    except MysqlError:
-        return Answer()
+    except MysqlError as error:
+        return Answer(why=error)
     seconds = time.monotonic() - begun
     reading = _reading(seconds, f"SHOW ENGINE INNODB STATUS takes {say_duration(seconds)}")
     return Answer(reading, "".join(text(row, "Status") for row in rows))
 
 
-def _ours(listed: Iterable[Process]) -> Process | None:
-    ours = (one for one in listed if one.info.startswith(STATUS.sql))
-    return max(ours, key=lambda one: one.seconds, default=None)
+def _earlier(listed: Sequence[Process]) -> Process | None:
+    """Find one that hangs: of ours, whatever takes longer than one that another check asks just now."""
+    ours = (one for one in listed if _is_ours(one) and one.seconds >= _LEAST)
+    return max(ours, key=lambda one: one.seconds, default=None) or hanging(listed)
+
+
+def _is_ours(one: Process) -> bool:
+    return one.info.startswith(STATUS.sql)
+
+
+def _said(one: Process) -> tuple[str, str]:
+    whose = "ours" if _is_ours(one) else f"the user {one.user}"
+    hangs = f"an earlier SHOW ENGINE INNODB STATUS of {whose} hangs for {say_duration(one.seconds)}"
+    return hangs, f"connection {one.id}"
 
 
 def _reading(seconds: float, what: str, why: str = "") -> Reading:
-    return Reading("innodb_status", round(seconds, 3), "s", what, why, ADVICE)
+    return Reading("innodb_status", round(seconds, 6), "s", what, why, ADVICE)
 
 
 def redo_in(status: str, settings: Mapping[str, str]) -> Redo | None:

@@ -8,11 +8,11 @@ from typing import NamedTuple
 from stallwatch.probes import looks
 from stallwatch.probes.innodb import status
 from stallwatch.probes.innodb_buffer_pool import pool
-from stallwatch.probes.innodb_buffer_pool.telling import MISS_RATIO, Found, findings
+from stallwatch.probes.innodb_buffer_pool.telling import MISS_RATIO, Found
 from stallwatch.probes.lasting import lasting
 from stallwatch.probes.mysql.asking import Asking
-from stallwatch.reading import Fault, State
-from stallwatch.sources.mysql import MysqlError
+from stallwatch.reading import Fault, ProbeError, State
+from stallwatch.sources.mysql import DeniedError, MysqlError
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from stallwatch.reading import Finding
     from stallwatch.sources.mysql.server import Server
 
-__all__ = ["Asked", "findings", "innodb_status", "look"]
-
-COLD = 1800.0  # seconds after its start in which a pool still fills
+COLD = (
+    1800.0  # seconds after its start in which a pool still fills: by custom, as check_ndb_page_buffer has it
+)
+_ONE_CONNECTION = (1203, 1226)  # what a server says to an account that may have one only
 
 
 class Asked(NamedTuple):
@@ -48,14 +49,19 @@ def look(server: Server, asked: Asked, memory: dict[str, Any]) -> Found:
         seen.append(pool.look(asking))
         return seen[-1].look
 
-    interval, why = None, ""
+    interval: looks.Interval | None = None
+    why: str | ProbeError = ""
     try:
         if asked.sample:
             interval = looks.sample(take, asked.sample, asked.deadline)
         else:
-            interval = looks.since_last_look(memory.setdefault("look", {}), take())
+            interval = looks.since_last_look(looks.own(memory, "look"), take())
     except looks.NoIntervalError as error:
         why = str(error)
+    except ProbeError as error:  # of a sample, the second look was lost
+        if not seen:
+            raise
+        why = error
     found = Found(seen[-1], interval, why, asked.min_requests)
     misses = asked.alerts(MISS_RATIO, found.miss_ratio)
     lasts = bool(lasting(memory, "misses", {0} if misses else set(), time.time()))
@@ -63,14 +69,21 @@ def look(server: Server, asked: Asked, memory: dict[str, Any]) -> Found:
 
 
 def innodb_status(server: Server, deadline: Deadline) -> Iterator[Finding]:
-    """Tell how long SHOW ENGINE INNODB STATUS takes: last of all, and on a connection of its own."""
+    """Tell how long SHOW ENGINE INNODB STATUS takes: last of all, and on a connection of its own.
+
+    Raises an UnreachableError if nobody can log in any more.
+    """
     try:
         with server.again() as another:
             answer = status.look(another, deadline.left())
-    except MysqlError as error:  # an account may have one connection only
+    except MysqlError as error:
+        if error.number not in _ONE_CONNECTION:
+            raise
         yield Fault(State.OK, f"SHOW ENGINE INNODB STATUS was not asked: {error.what}")
         return
     if answer.reading:
         yield answer.reading
-    elif answer.denied:
+    elif isinstance(answer.why, DeniedError):
         yield Fault(State.OK, "how long SHOW ENGINE INNODB STATUS takes is not known: it needs PROCESS")
+    elif answer.why:
+        yield answer.why

@@ -51,6 +51,7 @@ class Pool(NamedTuple):
     look: Look
     texts: Mapping[str, str]
     settings: Mapping[str, str]
+    unanswered: ProbeError | None = None  # why there are no settings
 
     @property
     def dirty_share(self) -> float:
@@ -71,9 +72,9 @@ class Pool(NamedTuple):
 def look(asking: Asking) -> Pool:
     """Ask for it; raises a ProbeError."""
     texts = global_status(asking, _STATUS)
+    if asking.failed:
+        raise asking.failed
     found = numbers(texts)
-    if asking.lost:
-        raise asking.lost
     lacking = [name for name in ("Uptime", *_PAGES.values()) if name not in found]
     if lacking:
         where, flavour = asking.server.where, asking.server.flavour.text
@@ -84,4 +85,5 @@ def look(asking: Asking) -> Pool:
     pages = {name: int(found[told]) for name, told in _PAGES.items()}
     counts = {name: found[name] for name in COUNTERS if name in found}
     now = Look(found["Uptime"], time.time(), counts)
-    return Pool(**pages, look=now, texts=texts, settings=variables(asking, _SETTINGS))
+    settings = variables(asking, _SETTINGS)
+    return Pool(**pages, look=now, texts=texts, settings=settings, unanswered=asking.failed)

@@ -8,7 +8,7 @@ from stallwatch.probes.innodb import dump
 from stallwatch.probes.innodb_buffer_pool.pool import COUNTERS, FLUSHED, READS, REQUESTS, WAIT_FREE
 from stallwatch.probes.looks import FIRST
 from stallwatch.probes.mysql.status import is_on
-from stallwatch.reading import Fault, Reading, State
+from stallwatch.reading import Fault, ProbeError, Reading, State
 from stallwatch.run import DOUBTFUL
 from stallwatch.table import Table
 from stallwatch.units import say_duration, say_size
@@ -29,7 +29,7 @@ LESSON = (
     "a larger innodb_buffer_pool_size is a hypothesis to test, not a remedy: small steps, and look at query "
     "times first (750 MB has been faster than 6 GB)"
 )
-_MUCH = 0.5  # of the dirty pages that innodb_max_dirty_pages_pct allows
+_MUCH = 0.5  # a rule of thumb, not measured: of the dirty pages that innodb_max_dirty_pages_pct allows
 
 
 class Found(NamedTuple):
@@ -37,7 +37,7 @@ class Found(NamedTuple):
 
     pool: Pool
     interval: Interval | None
-    why: str  # there is no interval
+    why: str | ProbeError  # there is no interval: an error if the second look of a sample was lost
     min_requests: int
     is_doubtful: bool = False  # a miss ratio that alerts: the next one may be good
 
@@ -65,6 +65,7 @@ def findings(found: Found) -> Iterator[Finding]:
     yield from _pages(found)
     yield from _waits(found)
     yield from _rates(found)
+    yield from (one for one in (found.why, found.pool.unanswered) if isinstance(one, ProbeError))
     yield from _asides(found)
     if name := dump.old_dump(found.pool.settings):
         yield _old_dump(name)
@@ -96,11 +97,9 @@ def _pages(found: Found) -> Iterator[Reading]:
         "pages_free", pool.free, what=f"{_state(pool)} ({pool.free} of {pool.total} pages are free)"
     )
     share, most = round(pool.dirty_share, 2), pool.most_dirty
-    what = f"{share:g} % of the pages are dirty" + (
-        "" if most is None else f", with at most {most:g} % wanted"
-    )
+    wanted = "" if most is None else f", innodb_max_dirty_pages_pct is {most:g} %"
     advice = "see whether the disk keeps up (iostat -kx 1), and innodb_io_capacity"
-    yield Reading(DIRTY, share, "%", what, "limit: innodb_max_dirty_pages_pct", advice)
+    yield Reading(DIRTY, share, "%", f"{share:g} % of the pages are dirty{wanted}", advice=advice)
     if pool.size is not None:
         yield Reading("pool_size", pool.size, "B", f"innodb_buffer_pool_size is {say_size(pool.size)}")
 
@@ -134,10 +133,10 @@ def _rates(found: Found) -> Iterator[Reading]:
 
 def _asides(found: Found) -> Iterator[Fault]:
     pool, requests = found.pool, found.grown(REQUESTS)
-    if not found.interval:
+    if not (found.interval or isinstance(found.why, ProbeError)):
         first = "first look" if found.why == FIRST else found.why
         yield Fault(State.OK, f"{first}: the miss ratio is told from the next run on, or by --sample")
-    elif requests is not None and requests < found.min_requests:
+    elif found.interval and requests is not None and requests < found.min_requests:
         few = f"{requests:.0f} in {say_duration(found.interval.seconds)}, {found.min_requests} are needed"
         yield Fault(State.OK, f"too few page requests for a miss ratio: {few}")
     if going_on := dump.under_way(pool.texts):

@@ -10,7 +10,7 @@ from stallwatch.probes import looks
 from stallwatch.probes.innodb.redo import fullest
 from stallwatch.probes.innodb_redo_log import telling
 from stallwatch.probes.innodb_redo_log.samples import Samples
-from stallwatch.probes.innodb_redo_log.telling import STANDS, Found
+from stallwatch.probes.innodb_redo_log.telling import STANDING, STANDS, Found
 from stallwatch.probes.lasting import lasting
 from stallwatch.reading import ProbeError
 
@@ -34,28 +34,36 @@ class Asked(NamedTuple):
 
 
 def findings(server: Server, asked: Asked, memory: dict[str, Any]) -> Iterator[Finding]:
-    """Judge the redo log; raises a ProbeError."""
+    """Judge the redo log; raises a ProbeError if nothing is known of it."""
     with closing(Samples(server, asked.deadline, asked.trace)) as samples:
         interval, why = _interval(samples, asked, memory)
     peak = fullest(samples.redos)
-    if peak is None:
-        yield _not_told(server, samples)
-        return
     standing = sum(one.fill >= STANDS for one in samples.redos)
-    lasts = bool(lasting(memory, "standing", {0} if standing else set(), time.time()))
-    found = Found(peak, len(samples.redos), standing, lasts, interval, samples)
+    lasts = bool(lasting(memory, STANDING, {0} if standing else set(), time.time()))
+    found = Found(peak, len(samples.redos), standing, lasts, interval, why, samples)
+    if not peak:
+        yield samples.untold or _not_told(server, samples)
     yield from telling.findings(found, asked.alerts)
-    yield from telling.asides(found, why)
+    yield from telling.asides(found)
 
 
-def _interval(samples: Samples, asked: Asked, memory: dict[str, Any]) -> tuple[looks.Interval | None, str]:
-    """Tell what was counted, or why that is not known."""
+def _interval(
+    samples: Samples, asked: Asked, memory: dict[str, Any]
+) -> tuple[looks.Interval | None, str | ProbeError]:
+    """Tell what was counted, or why that is not known.
+
+    A look that was cut short is none, and is not remembered: the next one tells what was counted meanwhile.
+    """
     try:
         if asked.sample:
             return looks.sample(samples.take, asked.sample, asked.deadline), ""
-        return looks.since_last_look(memory.setdefault("look", {}), samples.take()), ""
+        return looks.since_last_look(looks.own(memory, "look"), samples.take()), ""
     except looks.NoIntervalError as error:
         return None, str(error)
+    except ProbeError as error:
+        if not samples.redos:
+            raise
+        return None, error
 
 
 def _not_told(server: Server, samples: Samples) -> ProbeError:

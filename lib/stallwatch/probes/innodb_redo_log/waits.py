@@ -46,13 +46,14 @@ _MYSQL_5_7 = Counter(
     "writers waited {} times for space in the redo log",
 )
 # Measured on 10.11.19 with 16 and 48 MiB: it grows while the age is at Innodb_checkpoint_max_age and never
-# else, nor by what is named above, nor by mariabackup; by SET GLOBAL innodb_log_checkpoint_now, though. It
-# counts only where the second one is enabled, too. buffer_flush_sync_waits stays 0.
+# else, nor by what is named above, nor by mariabackup; by SET GLOBAL innodb_log_checkpoint_now, though (see
+# Found.cannot_have_waited). It counts only where the second one is enabled, too. buffer_flush_sync_waits
+# stays 0.
 _MARIADB = Counter(
     "buffer_flush_sync",
     ("buffer_flush_sync", "buffer_flush_sync_total_pages"),
     "buffer_flush_sync%",
-    "writers waited for space in the redo log, which {} sync flushes made",
+    "{} sync flushes made writers wait for space in the redo log",
 )
 
 

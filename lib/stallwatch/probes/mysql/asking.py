@@ -16,15 +16,19 @@ LONGEST = 2.0  # seconds that one signal may take
 
 
 class Asking:
-    """A server that is asked for signals, none of which is worth losing the lag."""
+    """A server that is asked for signals, none of which is worth losing the others.
+
+    After each statement, ``failed`` tells why there is no answer; None: there is one, or it is switched off.
+    """
 
     def __init__(self, server: Server, trace: Callable[[str], None]) -> None:
         self.server = server
         self.missing: dict[str, str] = {}  # a sentence for each GRANT that is missing
         self._trace = trace
-        self._useless: set[str] = set()
+        self._useless: dict[str, MysqlError] = {}
         self._switched_off: set[Privilege] = set()
         self.lost: MysqlError | None = None  # what ended the connection
+        self.failed: MysqlError | None = None
 
     @property
     def is_connected(self) -> bool:
@@ -38,7 +42,8 @@ class Asking:
     def rows(self, statement: Statement, *arguments: object) -> list[Row]:
         """Ask; nothing comes back of what is denied, not there, or takes too long."""
         off = statement.needs in self._switched_off
-        if off or statement.sql in self._useless or not self.is_connected:
+        self.failed = None if off else self.lost or self._useless.get(statement.sql)
+        if off or self.failed:
             return []
         try:
             return list(self.server.rows(statement.sql, *arguments, within=LONGEST))
@@ -46,11 +51,10 @@ class Asking:
             # Ours is one for a whole schema, the server's for each of its tables.
             grant, shows = (one.mysql, one.shows) if (one := statement.needs) else (error.grant, "part of it")
             self.missing.setdefault(grant, f"{shows} (needs {grant})")
-            self._useless.add(statement.sql)
+            self._useless[statement.sql] = self.failed = error
         except (NoAnswerError, UnreachableError) as error:
-            self.lost = error  # this connection still waits for the answer
-            self.missing.setdefault("", f"the search for causes was cut short: {error.what}")
+            self.lost = self.failed = error  # this connection still waits for the answer
         except MysqlError as error:
             self._trace(f"left out: {error.what}")
-            self._useless.add(statement.sql)
+            self._useless[statement.sql] = self.failed = error
         return []

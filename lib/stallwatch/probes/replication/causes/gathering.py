@@ -70,7 +70,10 @@ def gather(
         host=place.host() if place else Host(),
     )
     found = backups.find(signals.processes, programs, locks.backup_locks(asking), tools)
-    return signals._replace(backups=found, missing=tuple(asking.missing.values()))
+    missing = list(asking.missing.values())
+    if asking.lost:
+        missing.append(f"the search for causes was cut short: {asking.lost.what}")
+    return signals._replace(backups=found, missing=tuple(missing))
 
 
 def _last_appliers(looks: Sequence[Look]) -> list[Process]:
