@@ -19,6 +19,7 @@ class FakeHost:
         self.folder = Path(folder)
         self.now = 1_800_000_000.0
         self.uptime = 864_000.0
+        self.boot = "0b3c9a1e-0000"
         self.processors = processors
         self.load = (0.5, 0.4, 0.3)
         self.cpu = dict.fromkeys(CPU, 0.0) | {
@@ -34,7 +35,7 @@ class FakeHost:
 
     @staticmethod
     def disk(counted=0):
-        return dict.fromkeys(DISK, counted)
+        return dict.fromkeys(DISK, counted) | {"in_flight": 0}
 
     def later(self, seconds, cpu=None, disk=None):
         """Time passes; processors are idle but for ``cpu``, in seconds, and sda does what ``disk`` says."""
@@ -50,6 +51,7 @@ class FakeHost:
     def write(self):
         """Let it be seen."""
         self._file("uptime", f"{self.uptime:.2f} 1.0\n")
+        self._file("sys/kernel/random/boot_id", f"{self.boot}\n")
         self._file("loadavg", "{} {} {} 1/200 4711\n".format(*self.load))
         total = " ".join(str(round(self.cpu[state] * TICKS)) for state in CPU)
         each = " ".join(str(round(self.cpu[state] * TICKS / self.processors)) for state in CPU)
@@ -59,7 +61,7 @@ class FakeHost:
             f"   8 {number:7} {name} {' '.join(str(disk[field]) for field in DISK)}"
             for number, (name, disk) in enumerate(self.disks.items())
         ]
-        self._file("diskstats", "\n".join(rows) + "\n")
+        self._file("diskstats", "".join(f"{row}\n" for row in rows))
         self._file("meminfo", "".join(f"{name}: {number:10} kB\n" for name, number in self.memory.items()))
         self._file("vmstat", "".join(f"{name} {number}\n" for name, number in self.swapped.items()))
         rows = [

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from first_line import first_line, perfdata
-from stallwatch.sources import bonding
+from stallwatch.sources import bonding, kernel
 
 TESTS = Path(__file__).parents[1]
 PLUGIN = runpy.run_path(str(TESTS.parent / "plugins" / "check_bonding"))
@@ -19,8 +19,9 @@ class Host:
     """Its bonds are what was recorded elsewhere."""
 
     def __init__(self, folder):
-        self.place, self.net = folder / "bonding", folder / "net"
+        self.place, self.net, self.proc = folder / "bonding", folder / "net", folder / "proc"
         self.now = 1_800_000_000.0
+        self.uptime, self.boot = 864_000.0, "0b3c9a1e-0000"
 
     def has(self, recording, name=None, **changed):
         """Let it have a recorded bond, with some words changed."""
@@ -31,6 +32,17 @@ class Host:
             text = text.replace(one, other)
         self.place.mkdir(exist_ok=True)
         (self.place / (name or source.name)).write_text(text)
+
+    def later(self, seconds):
+        self.now += seconds
+        self.uptime += seconds
+        folder = self.proc / "sys/kernel/random"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "boot_id").write_text(f"{self.boot}\n")
+        (self.proc / "uptime").write_text(f"{self.uptime:.2f} 1.0\n")
+
+    def starts_anew(self):
+        self.boot, self.uptime = f"{self.boot}1", 30.0
 
     def port_state(self, link, state):
         folder = self.net / link / "bonding_slave"
@@ -43,6 +55,8 @@ def host(tmp_path, monkeypatch):
     host = Host(tmp_path)
     monkeypatch.setattr(bonding, "PLACE", str(host.place))
     monkeypatch.setattr(bonding, "_NET", str(host.net))
+    monkeypatch.setattr(kernel, "PLACE", str(host.proc))
+    host.later(0)
     monkeypatch.setattr(time, "time", lambda: host.now)
     return host
 
@@ -52,7 +66,7 @@ def look(host, tmp_path):
     """Run the plugin a minute after the last time."""
 
     def run(*arguments, after=60):
-        host.now += after
+        host.later(after)
         return PLUGIN["check"].run(PLUGIN["findings"], ["--state-dir", str(tmp_path / "state"), *arguments])
 
     run.state = lambda: next((tmp_path / "state").glob("*.json"))
@@ -142,7 +156,11 @@ def test_the_mode_that_was_meant(look, host, wanted):
 @pytest.mark.parametrize(
     ("recording", "wanted", "status", "words"),
     [
-        ("6.1-active-backup", "802.3ad", 1, "it works with any switch, but not as it was meant to"),
+        ("6.1-active-backup", "802.3ad", 2, "802.3ad those that it bundles with LACP: frames get lost"),
+        ("6.1-active-backup", "balance-alb", 1, "both work with the same ports of the switch"),
+        ("6.1-active-backup", "balance-rr", 2, "balance-rr those that it bundles without LACP"),
+        ("6.1-lacp", "balance-xor", 2, "802.3ad needs ports that the switch bundles with LACP"),
+        ("2.6.9-round-robin", "broadcast", 1, "both work with the same ports of the switch"),
         (
             "2.6.9-round-robin",
             "active-backup",
@@ -168,8 +186,8 @@ def test_each_bond_has_its_own_mode(look, host):
     assert look("--mode", "bond0=1", "--mode", "bond1=4")[0] == 0
     assert look("--mode", "1", "--mode", "bond1=4")[0] == 0
     status, text = look("--mode", "4")
-    assert status == 1
-    assert first_line(text).startswith("BONDING WARNING - bond0 is in mode active-backup, not 802.3ad")
+    assert status == 2
+    assert first_line(text).startswith("BONDING CRITICAL - bond0 is in mode active-backup, not 802.3ad")
 
 
 @pytest.mark.parametrize(
@@ -235,6 +253,154 @@ def test_a_bond_that_lost_all_its_links(look, host):
         assert "bond0 has no links any more" in first_line(text)
 
 
+def leaves(text, link="eth1"):
+    """The same without a link."""
+    head, *parts = text.split("\nSlave Interface: ")
+    return "\nSlave Interface: ".join([head, *(part for part in parts if not part.startswith(link))])
+
+
+@pytest.fixture
+def one_of_two(host, look):
+    """eth1 has left bond0, as when its driver fails or a start of the host does not put it back."""
+    host.has("6.1-active-backup")
+    look()
+    file = host.place / "bond0"
+    file.write_text(leaves(file.read_text()))
+
+
+def test_a_link_that_has_left_its_bond_is_told_until_it_is_back(host, look, one_of_two):
+    for after in (60, 86400):
+        status, text = look("--mode", "bond0=active-backup", "--expect", "1", after=after)
+        assert status == 1
+        assert first_line(text) == (
+            "BONDING WARNING - bond0 has 1 of 2 links: eth1 is not in it any more: is the interface there "
+            "(ip link, dmesg)? Put it back: ip link set eth1 master bond0; or say that it is meant: "
+            "--expect bond0=1"
+        )
+    host.starts_anew()
+    assert look()[0] == 1
+    host.has("6.1-active-backup")
+    assert look()[0] == 0
+
+
+def test_another_link_may_take_its_place(host, look, one_of_two):
+    assert look()[0] == 1
+    host.has("6.1-active-backup", words={"Slave Interface: eth1": "Slave Interface: ens2"})
+    assert look()[0] == 0
+    file = host.place / "bond0"
+    file.write_text(leaves(file.read_text(), "ens2"))
+    assert "ens2 is not in it any more" in first_line(look()[1])
+
+
+def test_so_many_links_may_be_meant(look, one_of_two):
+    assert look("--expect", "bond0=1")[0] == 0
+    assert look()[0] == 1  # who says so speaks for himself
+
+
+def test_fewer_links_than_expected_are_told_by_the_first_run(look, host):
+    host.has("6.1-active-backup")
+    assert look("--expect", "bond0=2", "--expect", "1")[0] == 0
+    status, text = look("--expect", "bond0=3")
+    assert status == 1
+    assert "bond0 has 2 of 3 links: is the interface there" in first_line(text)
+    status, text = look("--expect", "bond7=2")
+    assert status == 2
+    assert "bond7 is not there: there is bond0" in first_line(text)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--expect", "=2"], '"=2" names no bond: write BOND=COUNT'),
+        (["--expect", "bond0=x"], "is not a whole number from 1"),
+        (["--expect", "2", "--expect", "3"], "--expect is there twice for the same bond"),
+    ],
+)
+def test_what_cannot_be_expected(look, arguments, words):
+    status, text = look(*arguments)
+    assert status == 3
+    assert words in text
+
+
+def test_a_bond_that_is_gone_is_as_bad_as_one_without_links(look, host):
+    host.has("6.1-active-backup")
+    host.has("6.1-lacp")
+    look()
+    (host.place / "bond1").unlink()
+    for _ in range(2):
+        status, text = look()
+        assert status == 2
+        assert first_line(text) == (
+            "BONDING CRITICAL - bond1 is not there any more: there is bond0: who has removed it? dmesg, ip "
+            "link; or say that it is meant: --expect 1"
+        )
+    assert look("--expect", "1")[0] == 0
+    (host.place / "bond0").unlink()
+    status, text = look()
+    assert status == 2
+    assert "bond0 and bond1 are not there any more" in first_line(text)
+    assert "bond1 is not there" in first_line(look("--mode", "bond1=4")[1])
+    assert "bond0 is not there any more" in look("--mode", "bond1=4")[1]
+
+
+def test_a_bond_of_a_mode_that_never_had_links(look, host):
+    host.has("6.1-no-links")
+    status, text = look("--mode", "bond0=balance-rr")
+    assert status == 2
+    assert "bond0 has no links at all" in first_line(text)
+
+
+def test_a_short_hold_of_one_forgets_nothing_for_another(look, host):
+    host.has("6.1-active-backup")
+    look()
+    host.has("6.1-active-backup-back")
+    assert look()[0] == 1
+    look("--hold", "0")
+    assert look()[0] == 1
+
+
+def test_a_start_of_the_host_begins_anew(look, host):
+    """The other link came first, and nobody has failed; LACP has two minutes again."""
+    host.has("6.1-active-backup")
+    host.has("6.1-lacp-without-partner")
+    look()
+    host.starts_anew()
+    host.has("6.1-active-backup", words={"Active Slave: eth0": "Active Slave: eth1"})
+    status, text = look(after=21600)
+    assert status == 1
+    assert "bond0 changed" not in text
+    assert "critical if it lasts" in first_line(text)
+
+
+def test_a_clock_that_is_set_forward_is_no_time_without_a_partner(look, host):
+    host.has("6.1-lacp-without-partner")
+    look()
+    host.now += 86400
+    assert look()[0] == 1
+    assert look()[0] == 2
+
+
+def test_the_first_two_minutes_without_a_partner_are_a_warning(look, host):
+    host.has("6.1-lacp-without-partner")
+    assert look()[0] == 1
+    assert look(after=119)[0] == 1
+    assert look(after=2)[0] == 2
+
+
+def test_a_link_that_fails_all_the_time_fills_no_memory(look, host):
+    host.has("6.1-active-backup")
+    for number in range(1, 230):
+        host.has("6.1-active-backup", words={OF_ETH1.format(0): OF_ETH1.format(number)})
+        look("--hold", "0")
+    kept = json.loads(look.state().read_text())["values"]
+    assert len(kept["events"]) == 200
+
+
+def test_with_vvv_it_tells_what_was_read(look, host):
+    host.has("6.1-active-backup")
+    assert f"{host.place}/bond0: " in look("-vvv")[1]
+
+
 def test_no_partner_is_critical_once_it_lasts(look, host):
     host.has("6.1-lacp-without-partner")
     status, text = look()
@@ -265,6 +431,22 @@ def test_whoever_may_not_see_the_partner_reads_the_state_of_the_ports(look, host
     assert look("--hold", "0")[0] == 0
 
 
+def test_the_other_links_carry(look, host):
+    third = (RECORDED / "6.1-lacp" / "bond1").read_text().partition("\nSlave Interface: eth1")[2]
+    host.has("6.1-lacp")
+    with (host.place / "bond1").open("a") as file:
+        file.write(f"\nSlave Interface: eth2{third.replace('Aggregator ID: 1', 'Aggregator ID: 7')}")
+    assert "bond1 does not use eth2: in another aggregator (7): only eth0 and eth1 carry anything" in (
+        first_line(look()[1])
+    )
+
+
+def test_without_state_nothing_can_last(host):
+    host.has("6.1-lacp-without-partner")
+    text = PLUGIN["check"].run(PLUGIN["findings"], ["--no-state"])[1]
+    assert "one is used at most: look at the switch" in first_line(text)
+
+
 OF_ETH1 = "Link Failure Count: {}\nPermanent HW addr: 02"
 FAST, SLOW = "Speed: 10000 Mbps\nDuplex: full\n", "Speed: 1000 Mbps\nDuplex: half\n"
 
@@ -276,6 +458,13 @@ def test_links_with_another_speed(look, host):
     assert status == 1
     assert "eth1 of bond1 is half duplex" in text
     assert "the links of bond1 differ in speed: eth0 10000 Mbit/s and eth1 1000 Mbit/s" in text
+
+
+@pytest.mark.parametrize("number", [65535, 4294967295])
+def test_a_speed_that_was_not_known_before_linux_3_13(look, host, number):
+    of_eth1 = OF_ETH1.format(1)
+    host.has("6.1-lacp", words={FAST + of_eth1: FAST.replace("10000", str(number)) + of_eth1})
+    assert look()[0] == 0
 
 
 def test_a_slower_spare_link_is_no_problem(look, host):
@@ -332,7 +521,7 @@ def test_a_memory_that_was_damaged_is_no_crash(look, host):
     host.has("6.1-lacp-without-partner")
     look()
     kept = json.loads(look.state().read_text())
-    for name in ("last", "events", "alone"):
+    for name in ("last", "events", "alone", "boot", "most"):
         for odd in (None, 5, [], {}, [[1]], [[1, 2, 3, 4, 5]], {"bond0": 5, "bond1": "x"}):
             look.state().write_text(json.dumps({**kept, "values": {**kept["values"], name: odd}}))
             status, text = look()

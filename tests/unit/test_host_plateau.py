@@ -27,8 +27,18 @@ def test_a_flat_rate_with_rising_await():
         [spell(0.002, busy=60), spell(0.004), spell(0.008)],
         [spell(0.002, 500, 4e6), spell(0.004, 800, 6e6), spell(0.008, 1000, 8e6)],
         [spell(0.0, 0.0, 0.0), spell(0.0, 0.0, 0.0), spell(0.0, 0.0, 0.0)],
+        [spell(20e-6), spell(24e-6), spell(31e-6)],
     ],
-    ids=["too few", "steady", "hardly longer", "up and down", "not busy", "it still does more", "idle"],
+    ids=[
+        "too few",
+        "steady",
+        "hardly longer",
+        "up and down",
+        "not busy",
+        "still does more",
+        "idle",
+        "fast",
+    ],
 )
 def test_what_is_no_plateau(spells):
     assert not is_plateau(spells)

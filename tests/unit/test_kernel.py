@@ -37,12 +37,14 @@ def test_disks_of_linux_2_6(proc):
         0,
         3376340,
         23705160,
+        0,
     )
 
 
 def test_later_kernels_count_discards_and_flushes_too(proc):
     proc("diskstats", " 254 0 vda 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17\n")
     assert kernel.disks()["vda"].queue_ms == 11
+    assert kernel.disks()["vda"].others == 12 + 16
 
 
 def test_processors_of_linux_2_6_9_know_no_steal(proc):

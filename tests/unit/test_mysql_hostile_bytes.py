@@ -1,6 +1,7 @@
 """Whatever a server sends, or does not send, one sentence says so, in time and with little memory."""
 
 import json
+import re
 import resource
 import socket
 import struct
@@ -114,9 +115,9 @@ def test_a_silent_server():
 @pytest.mark.parametrize(
     ("said", "sentence"),
     [
-        (b"", "db1 took the connection and has not said a word within 2 s"),
-        (greeting(), "db1 has not let us in within 2 s"),
-        (LET_IN[0] + LET_IN[1], "db1 has not answered within 1.8 s: asked SELECT @@version, @@"),
+        (b"", "db1 took the connection and has not said a word within 2 s$"),
+        (greeting(), "db1 has not let us in within 2 s$"),
+        (LET_IN[0] + LET_IN[1], r"db1 has not answered within [\d.]+ m?s: asked SELECT @@version, @@"),
     ],
     ids=["greeting", "log-in", "statement"],
 )
@@ -126,7 +127,7 @@ def test_a_server_that_says_a_byte_a_second(said, sentence):
             connection.sendall(bytes([octet]))
             time.sleep(1)
 
-    assert complaint(after(said, drip)).startswith(sentence)
+    assert re.match(sentence, complaint(after(said, drip)))
 
 
 def test_a_server_that_shakes_hands_by_half():

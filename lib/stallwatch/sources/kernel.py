@@ -19,6 +19,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _KIB = 1024
 _WHOLE_LINE = 11  # numbers of a disk; partitions of Linux 2.6.24 and older have 4
+_NEXT_KIND = 4  # numbers of discards, which begin with how many are done; then those of flushes
 
 
 class Processor(NamedTuple):
@@ -50,6 +51,7 @@ class Disk(NamedTuple):
     in_flight: int  # right now
     busy_ms: int
     queue_ms: int  # of all requests together, those in flight too
+    others: int = 0  # discards (since Linux 4.18) and flushes (5.5) that are done
 
 
 class Interface(NamedTuple):
@@ -64,6 +66,14 @@ def uptime() -> float:
     return float(_read("uptime").split()[0])
 
 
+def boot() -> str | None:
+    """Name the start of the host: another name after each; None: it is not told."""
+    try:
+        return _read("sys/kernel/random/boot_id").strip() or None
+    except OSError:
+        return None
+
+
 def load() -> tuple[float, float, float]:
     """Tell how many tasks ran, wanted to or waited for a disk, over 1, 5 and 15 minutes. Raises OSError."""
     one, five, fifteen, *_ = _read("loadavg").split()
@@ -71,29 +81,38 @@ def load() -> tuple[float, float, float]:
 
 
 def processors() -> dict[str, Processor]:
-    """Tell what each processor has done, and as "cpu" all of them. Raises OSError."""
+    """Tell what each processor has done, and as "cpu" all of them. Raises OSError, ValueError."""
     rows = (line.split() for line in _read("stat").splitlines() if line.startswith("cpu"))
     fields = len(Processor._fields)
-    return {name: Processor(*(int(ticks) / _TICKS for ticks in row[:fields])) for name, *row in rows}
+    found = {name: Processor(*(int(ticks) / _TICKS for ticks in row[:fields])) for name, *row in rows}
+    if "cpu" not in found:
+        raise ValueError
+    return found
 
 
 def disks() -> dict[str, Disk]:
     """Tell what each block device has done. Raises OSError, as in containers without /proc/diskstats."""
     rows = (line.split() for line in _read("diskstats").splitlines())
     return {
-        name: Disk(*map(int, numbers[:_WHOLE_LINE]))
+        name: Disk._make(_counted([int(number) for number in numbers]))
         for _, _, name, *numbers in rows
         if len(numbers) >= _WHOLE_LINE
     }
 
 
+def _counted(numbers: list[int]) -> list[int]:
+    return [*numbers[:_WHOLE_LINE], sum(numbers[_WHOLE_LINE::_NEXT_KIND])]
+
+
 def interfaces() -> dict[str, Interface]:
-    """Tell what has gone wrong with packets of each network interface. Raises OSError."""
+    """Tell what has gone wrong with packets of each network interface. Raises OSError, ValueError."""
     found = {}
     for line in _read("net/dev").splitlines()[2:]:
         name, _, numbers = line.rpartition(":")  # "eth0:1" is an alias, "eth0:123" has no blank (2.6)
         each = [int(number) for number in numbers.split()]
         found[name.strip()] = Interface(each[2] + each[10], each[3] + each[11])
+    if not found:  # each network namespace has a lo
+        raise ValueError
     return found
 
 
@@ -103,17 +122,31 @@ def memory() -> dict[str, int]:
 
 
 def available() -> int:
-    """Tell how much memory could be had without swapping, in bytes; a kernel older than 3.14 does not say."""
-    import psutil
+    """Tell how much memory could be had without swapping, in bytes. Raises OSError, KeyError.
 
-    psutil.PROCFS_PATH = PLACE
-    return int(psutil.virtual_memory().available)
+    A kernel older than 3.14 does not say, and it is estimated as later ones do (Linux commit 34e431b0ae39):
+    what is free above the low watermarks, and caches but for what the kernel would keep of them.
+    """
+    told = memory()
+    if "MemAvailable" in told:
+        return told["MemAvailable"]
+    low = _watermarks()
+    caches = (told["Active(file)"] + told["Inactive(file)"], told.get("SReclaimable", 0))
+    return max(0, told["MemFree"] - low + sum(cache - min(cache // 2, low) for cache in caches))
+
+
+def _watermarks() -> int:
+    try:
+        rows = [line.split() for line in _read("zoneinfo").splitlines()]
+    except OSError:
+        return 0
+    return sum(int(row[1]) for row in rows if row[:1] == ["low"]) * _PAGE
 
 
 def swapped() -> tuple[int, int]:
-    """Tell how many bytes were read from swap and written to it. Raises OSError."""
+    """Tell how many bytes were read from swap and written to it. Raises OSError, KeyError."""
     counted = dict(_named("vmstat"))
-    return counted.get("pswpin", 0) * _PAGE, counted.get("pswpout", 0) * _PAGE
+    return counted["pswpin"] * _PAGE, counted["pswpout"] * _PAGE
 
 
 def _named(file: str) -> Iterator[tuple[str, int]]:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _NOBODY = "00:00:00:00:00:00"
-_NEGOTIATING = "monitoring"  # for 60 s (AD_CHURN_DETECTION_TIME of the kernel's bond_3ad.h)
 _UNKNOWN_SPEEDS = frozenset((65535, 4294967295))  # -1, before Linux 3.13
 _DETAILS = re.compile(r"details (actor|partner) lacp pdu")
 _DEFAULTED = 0x40  # LACP_STATE_DEFAULTED, in the state of our end: it hears nothing from the other one
@@ -36,7 +35,6 @@ class Link(NamedTuple):
     failures: int = 0  # since it was put into the bond
     aggregator: int | None = None
     churned: bool = False  # our end or the other one is out of step for more than a minute
-    negotiating: bool = False  # LACP has changed something within the last minute
     partner: bool | None = None  # whether its other end speaks LACP; None: it is not told
 
     @property
@@ -102,7 +100,6 @@ def _link(part: str, *, is_lacp: bool) -> Link:
         _number(about.get("link failure count")) or 0,
         _number(about.get("aggregator id")),
         "churned" in churns,
-        _NEGOTIATING in churns,
         other_end != _NOBODY if is_lacp and other_end else None,
     )
 

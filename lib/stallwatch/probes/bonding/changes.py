@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from stallwatch.probes import looks
 from stallwatch.units import is_number
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     from stallwatch.probes.bonding.bond import Bond
 
-_LAST, _EVENTS, _ALONE = "last", "events", "alone"
+_LAST, _EVENTS, _ALONE, _BOOT, _MOST_OF = "last", "events", "alone", "boot", "most"
 _MOST = 200  # events: a link that goes up and down all the time
 
 
@@ -27,42 +28,55 @@ class Event(NamedTuple):
     before: str = ""  # the link that was in use
 
 
+def began(memory: dict[str, Any], boot: str | None) -> None:
+    """Forget what a start of the host ends: which link is in use, how often each has failed, who is alone."""
+    if memory.get(_BOOT) != boot:
+        for name in (_LAST, _ALONE):
+            memory.pop(name, None)
+    memory[_BOOT] = boot
+
+
 def events(memory: dict[str, Any], bonds: Iterable[Bond], now: float, hold: float) -> list[Event]:
     """Tell what has happened within ``hold`` seconds and since the last run; ``memory`` keeps it."""
-    last = _part(memory, _LAST)
-    found = [event for event in map(_event, _kept(memory)) if event and 0 <= now - event.at <= hold]
+    last = looks.own(memory, _LAST)
+    found = [event for event in map(_event, _kept(memory)) if event]
     for bond in bonds:
         found += _since(last.get(bond.name), bond, now)
         last[bond.name] = {
             "active": bond.active,
             "failures": {link.name: link.failures for link in bond.links},
-            "links": bool(bond.links) or had_links(memory, bond.name),
         }
     memory[_EVENTS] = [list(event) for event in found[-_MOST:]]
-    return found
+    return [event for event in found if 0 <= now - event.at <= hold]
 
 
 def known(memory: dict[str, Any]) -> frozenset[str]:
-    """Name the bonds that were there at an earlier run."""
-    return frozenset(_part(memory, _LAST))
+    """Name the bonds that were there at an earlier run since the host was started."""
+    return frozenset(looks.own(memory, _LAST))
 
 
-def had_links(memory: dict[str, Any], bond: str) -> bool:
-    """Whether the bond has had links at an earlier run."""
-    before = _part(memory, _LAST).get(bond)
-    return isinstance(before, dict) and before.get("links") is True
+def most(memory: dict[str, Any], what: str, now: Iterable[str]) -> list[str]:
+    """Name what was there when most of it was: the bonds, or the links of one.
+
+    ``memory`` keeps it, so that it is told until as many are there again, whatever they are called.
+    """
+    kept, there = looks.own(memory, _MOST_OF).get(what), sorted(now)
+    before = [name for name in kept if isinstance(name, str)] if isinstance(kept, list) else []
+    if len(there) >= len(before):
+        memory[_MOST_OF][what] = before = there
+    return before
 
 
-def alone_for(memory: dict[str, Any], bond: str, now: float, *, is_so: bool) -> float:
+def alone_for(memory: dict[str, Any], bond: str, uptime: float, *, is_so: bool) -> float:
     """Tell for how many seconds the bond has had no LACP partner, as far as looks tell."""
-    since = _part(memory, _ALONE)
+    since = looks.own(memory, _ALONE)
     if not is_so:
         since.pop(bond, None)
         return 0.0
-    begun = since.setdefault(bond, now)
-    if not is_number(begun) or begun > now:
-        begun = since[bond] = now
-    return now - float(begun)
+    begun = since.setdefault(bond, uptime)
+    if not is_number(begun) or begun > uptime:
+        begun = since[bond] = uptime
+    return uptime - float(begun)
 
 
 def _since(before: Any, bond: Bond, now: float) -> Iterable[Event]:
@@ -86,13 +100,6 @@ def _event(kept: Any) -> Event | None:
         case [int() | float() as at, str(bond), str(link), int(failures), str(before)]:
             return Event(at, bond, link, failures, before)
     return None
-
-
-def _part(memory: dict[str, Any], name: str) -> dict[str, Any]:
-    if not isinstance(memory.get(name), dict):
-        memory[name] = {}
-    part: dict[str, Any] = memory[name]
-    return part
 
 
 def _number(kept: Any, otherwise: int) -> int:

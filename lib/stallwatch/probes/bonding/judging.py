@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from stallwatch.probes.bonding.modes import ACTIVE_BACKUP, LACP, works_with_any_switch
+from stallwatch.probes.bonding.modes import ACTIVE_BACKUP, LACP, needs
 from stallwatch.reading import Fault, State
 from stallwatch.words import are, listed
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from stallwatch.probes.bonding.bond import Bond, Link
 
@@ -26,8 +26,10 @@ class Circumstances(NamedTuple):
     """What is known of a bond besides what the kernel tells now."""
 
     wanted_mode: str | None = None
-    had_links: bool = False  # at an earlier run
+    wanted_links: int = 0  # at least; 0: nobody says how many
+    had: Sequence[str] = ()  # its links at the look at which it had most
     alone: float = 0.0  # seconds for which it has had no LACP partner
+    remembers: bool = True  # there will be a next run
 
 
 def faults(bond: Bond, known: Circumstances) -> Iterator[Fault]:
@@ -37,6 +39,7 @@ def faults(bond: Bond, known: Circumstances) -> Iterator[Fault]:
         yield _empty(bond, known)
         return
     yield from _down(bond)
+    yield from _fewer(bond, known)
     if bond.up and bond.mode == LACP:
         yield from _lacp(bond, known)
     if bond.up:
@@ -58,27 +61,46 @@ def _is_alone(link: Link) -> bool:
 
 def _mode(bond: Bond, wanted: str | None) -> Iterator[Fault]:
     """Take it for critical if the switch has to know of it: its ports are bundled otherwise or not at all."""
-    if wanted in {None, bond.mode}:
+    if wanted is None or wanted == bond.mode:
         return
     what = f"{bond.name} is in mode {bond.mode}, not {wanted}"
-    if works_with_any_switch(bond.mode):
-        why = "it works with any switch, but not as it was meant to"
+    if needs(bond.mode) == needs(wanted):
+        why = "both work with the same ports of the switch, but it is not as it was meant to be"
         yield Fault(State.WARNING, what, why, _OPTIONS)
     else:
-        how = "with LACP" if bond.mode == LACP else "without LACP"
-        why = f"{bond.mode} needs ports that the switch bundles {how}: else frames get lost or out of order"
+        how = f"{bond.mode} needs ports that the switch {needs(bond.mode)}, {wanted} those that it"
+        why = f"{how} {needs(wanted)}: frames get lost, or arrive out of order or twice"
         yield Fault(State.CRITICAL, what, why, _OPTIONS)
 
 
 def _empty(bond: Bond, known: Circumstances) -> Fault:
-    if known.had_links or known.wanted_mode:
-        advice = (
-            "are the interfaces there (ip link), their drivers loaded, and do they name the bond as master?"
-        )
-        return Fault(State.CRITICAL, f"{bond.name} has no links any more", advice=advice)
+    advice = "are the interfaces there (ip link), their drivers loaded, and do they name the bond as master?"
+    if known.had:
+        return Fault(State.CRITICAL, f"{bond.name} has no links any more", _were(known.had), advice)
     what = f"{bond.name} has no links at all"
+    if known.wanted_mode or known.wanted_links:
+        return Fault(State.CRITICAL, what, advice=advice)
     advice = f"if nobody uses it, remove it: ip link delete {bond.name}, max_bonds=0 for the module"
     return Fault(State.WARNING, what, "the module makes such a bond when it is loaded", advice)
+
+
+def _fewer(bond: Bond, known: Circumstances) -> Iterator[Fault]:
+    """Tell of links that have left the bond, unless the user says that so many are enough."""
+    there = len(bond.links)
+    if there >= (known.wanted_links or len(known.had)):
+        return
+    lost = [name for name in known.had if name not in {link.name for link in bond.links}]
+    which = f": {listed(lost)} {are(lost)} not in it any more" if lost else ""
+    enough = known.wanted_links or len(known.had)
+    what = f"{bond.name} has {there} of {enough} links{which}"
+    name = lost[0] if lost else "NAME"
+    advice = f"is the interface there (ip link, dmesg)? Put it back: ip link set {name} master {bond.name}"
+    advice += "" if known.wanted_links else f"; or say that it is meant: --expect {bond.name}={there}"
+    yield Fault(State.WARNING, what, advice=advice)
+
+
+def _were(had: Sequence[str]) -> str:
+    return f"it had {listed(had)}"
 
 
 def _down(bond: Bond) -> Iterator[Fault]:
@@ -102,11 +124,13 @@ def _lacp(bond: Bond, known: Circumstances) -> Iterator[Fault]:
         what = f"{bond.name} has no LACP partner: nobody answers on {_names(bond.up)}"
         why = "its links are not bundled: one is used at most"
         state = State.CRITICAL if lasts else State.WARNING
-        yield Fault(state, what, why if lasts else f"{why}; critical if it lasts", _BUNDLE)
+        may_last = known.remembers and not lasts
+        yield Fault(state, what, f"{why}; critical if it lasts" if may_last else why, _BUNDLE)
     elif apart := [link for link in bond.up if _is_apart(bond, link)]:
         what = f"{bond.name} does not use {_names(apart)}: {_why_apart(apart)}"
         others = [link for link in bond.up if link not in apart]
-        why = f"only {_names(others)} carries anything" if others else "they carry nothing"
+        carry = "carry" if others[1:] else "carries"
+        why = f"only {_names(others)} {carry} anything" if others else "they carry nothing"
         yield Fault(State.WARNING, what, why, _BUNDLE)
     elif len({link.aggregator for link in bond.up}) > 1:
         each = listed([f"{link.name} {link.aggregator}" for link in bond.up])

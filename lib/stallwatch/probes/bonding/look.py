@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from stallwatch.probes.bonding import bond as reading
+from stallwatch.probes.bonding import bond as describing
 from stallwatch.probes.bonding import changes, judging, telling
 from stallwatch.probes.bonding.modes import LACP
 from stallwatch.reading import Fault, ProbeError, State
-from stallwatch.sources import bonding
+from stallwatch.sources import bonding, kernel
 from stallwatch.words import are, listed
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
     from stallwatch.probes.bonding.bond import Bond
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 OTHERS = ""  # in Asked.modes: every bond that is not named
 
+_BONDS = "bonds"
 _NOT_HERE = "bonds of another network namespace cannot be seen: run it where they are"
 _MAKE = "make it: options bonding max_bonds=N where the module makes them, else ip link add NAME type bond"
 
@@ -28,22 +29,37 @@ _MAKE = "make it: options bonding max_bonds=N where the module makes them, else 
 class Asked(NamedTuple):
     """What the user asked for."""
 
-    expect: int = 0  # bonds, at least
+    trace: Callable[[str], None]
+    expect: Mapping[str, int] = {}  # links at least, by bond; how many bonds as that of all others
     modes: Mapping[str, str] = {}  # by bond
     hold: float = 0.0  # seconds for which a change is told
     remembers: bool = True  # there will be a next run to tell what has changed
 
+    @property
+    def named(self) -> set[str]:
+        """The bonds that are to be there."""
+        return {*self.modes, *self.expect} - {OTHERS}
+
+    @property
+    def bonds(self) -> int:
+        """How many bonds are to be there, at least; 0: nobody says."""
+        return self.expect.get(OTHERS, 0)
+
 
 def findings(asked: Asked, memory: dict[str, Any], now: float) -> Iterator[Finding]:
-    """Judge all bonds. Raises ProbeError if there is none and none is expected."""
+    """Judge all bonds. Raises ProbeError if there is none, and none was, and none is expected."""
+    uptime = _uptime()
+    described = _described(asked, memory)
     bonds = []
-    for name, text in _described(asked).items():
+    for name, text in described.items():
+        asked.trace(f"{bonding.PLACE}/{name}: {len(text)} characters")
         try:
-            bonds.append(_with_partners(reading.bond(name, text)))
-        except reading.NoBondError:
+            bonds.append(_with_partners(describing.bond(name, text)))
+        except describing.NoBondError:
             yield ProbeError(f"{bonding.PLACE}/{name} is not what the bonding driver writes")
-    yield from _missing(asked, [bond.name for bond in bonds])
-    circumstances = [_circumstances(bond, asked, memory, now) for bond in bonds]
+    yield from _missing(asked, list(described), changes.most(memory, _BONDS, described))
+    changes.began(memory, kernel.boot())
+    circumstances = [_circumstances(bond, asked, memory, uptime) for bond in bonds]
     known = changes.known(memory)
     happened = changes.events(memory, bonds, now, asked.hold)
     for bond, of_it in zip(bonds, circumstances, strict=True):
@@ -54,26 +70,42 @@ def findings(asked: Asked, memory: dict[str, Any], now: float) -> Iterator[Findi
         yield from telling.new([bond.name for bond in bonds if bond.name not in known])
 
 
-def _described(asked: Asked) -> Mapping[str, str]:
+def _uptime() -> float:
+    try:
+        return kernel.uptime()
+    except OSError as error:
+        advice = "check_bonding looks at Linux's /proc"
+        raise ProbeError(f"{error.filename}: {error.strerror}", advice) from None
+
+
+def _described(asked: Asked, memory: dict[str, Any]) -> Mapping[str, str]:
     try:
         described = bonding.bonds()
     except OSError as error:
         raise ProbeError(f"{error.filename or bonding.PLACE}: {error.strerror}") from None
-    if not described and not _wanted(asked):
+    if not described and not asked.bonds and not asked.named and not changes.most(memory, _BONDS, ()):
         what = f"no bond is here: {_why_none(described)}"
         raise ProbeError(what, "--expect tells how many there are to be")
     return described or {}
 
 
-def _missing(asked: Asked, names: Sequence[str]) -> Iterator[Fault]:
-    """Tell of bonds that are expected and are not there."""
-    if absent := sorted(_wanted_names(asked) - set(names)):
+def _missing(asked: Asked, names: Sequence[str], had: Sequence[str]) -> Iterator[Fault]:
+    """Tell of bonds that are expected, or were there, and are not.
+
+    It is as bad as a bond without any link, unless the user says that so many are enough.
+    """
+    if absent := sorted(asked.named - set(names)):
         what = f"{listed(absent)} {are(absent)} not there"
         yield Fault(State.CRITICAL, what, _there(names), _MAKE)
-    elif len(names) < asked.expect:
+    elif len(names) < asked.bonds:
         bonds = "bond is" if len(names) == 1 else "bonds are"
-        what = f"{len(names)} {bonds} there, {asked.expect} are expected"
+        what = f"{len(names)} {bonds} there, {asked.bonds} are expected"
         yield Fault(State.CRITICAL, what, _there(names), _MAKE)
+    lost = [name for name in had if name not in names and name not in asked.named]
+    if lost and not asked.bonds and len(names) < len(had):
+        what = f"{listed(lost)} {are(lost)} not there any more"
+        meant = f"; or say that it is meant: --expect {len(names)}" if names else ""
+        yield Fault(State.CRITICAL, what, _there(names), f"who has removed it? dmesg, ip link{meant}")
 
 
 def _there(names: Sequence[str]) -> str:
@@ -86,20 +118,12 @@ def _why_none(described: Mapping[str, str] | None) -> str:
     return f"{bonding.PLACE} is empty; {_NOT_HERE}"
 
 
-def _wanted(asked: Asked) -> bool:
-    return bool(asked.expect or _wanted_names(asked))
-
-
-def _wanted_names(asked: Asked) -> set[str]:
-    return set(asked.modes) - {OTHERS}
-
-
 def _with_partners(bond: Bond) -> Bond:
     """Ask of each link for what the bond's own file tells to the privileged only."""
     if bond.mode != LACP:
         return bond
     links = tuple(
-        link._replace(partner=reading.has_partner(bonding.port_state(link.name)))
+        link._replace(partner=describing.has_partner(bonding.port_state(link.name)))
         if link.partner is None
         else link
         for link in bond.links
@@ -107,9 +131,11 @@ def _with_partners(bond: Bond) -> Bond:
     return bond._replace(links=links)
 
 
-def _circumstances(bond: Bond, asked: Asked, memory: dict[str, Any], now: float) -> judging.Circumstances:
+def _circumstances(bond: Bond, asked: Asked, memory: dict[str, Any], uptime: float) -> judging.Circumstances:
     return judging.Circumstances(
         asked.modes.get(bond.name, asked.modes.get(OTHERS)),
-        changes.had_links(memory, bond.name),
-        changes.alone_for(memory, bond.name, now, is_so=judging.is_alone(bond)),
+        asked.expect.get(bond.name, 0),
+        changes.most(memory, f"links of {bond.name}", [link.name for link in bond.links]),
+        changes.alone_for(memory, bond.name, uptime, is_so=judging.is_alone(bond)),
+        asked.remembers,
     )

@@ -16,7 +16,13 @@ _WORDS = {  # in /proc/net/bonding
     "transmit load balancing": "balance-tlb",
     "adaptive load balancing": "balance-alb",
 }
-_ANY_SWITCH = frozenset((ACTIVE_BACKUP, "balance-tlb", "balance-alb"))  # section "Switch Configuration"
+_BUNDLED = "bundles without LACP"
+_NEEDS = {  # section "Switch Configuration"
+    "balance-rr": _BUNDLED,
+    "balance-xor": _BUNDLED,
+    "broadcast": _BUNDLED,
+    LACP: "bundles with LACP",
+}
 
 
 def mode(text: str) -> str:
@@ -36,6 +42,6 @@ def mode_of(text: str) -> str:
     return text
 
 
-def works_with_any_switch(mode: str) -> bool:
-    """Whether the ports of the switch need not be bundled for this mode."""
-    return mode in _ANY_SWITCH
+def needs(mode: str) -> str:
+    """Tell what the switch is to do with its ports for this mode; of a mode that we do not know, nothing."""
+    return _NEEDS.get(mode, "does not bundle")

@@ -6,7 +6,7 @@ from stallwatch.probes.bonding.modes import ACTIVE_BACKUP, LACP
 from stallwatch.reading import Fault, Reading, State
 from stallwatch.table import Table
 from stallwatch.units import say_duration
-from stallwatch.words import are, listed
+from stallwatch.words import are, have, listed
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _failures(bond: Bond, events: Sequence[Event]) -> Reading:
     what = f"{bond.name}: no link has failed"
     if failed:
         times = f"{failed} times" if failed > 1 else "once"
-        what = f"{listed(names)} of {bond.name} {'have' if names[1:] else 'has'} failed {times}"
+        what = f"{listed(names)} of {bond.name} {have(names)} failed {times}"
         up = [link.name for link in bond.up if link.name in names]
         what += f", {listed(up)} {are(up)} up again" if up else ""
     return Reading(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from stallwatch.reading import ProbeError
 from stallwatch.sources import blocks, kernel
@@ -10,7 +11,7 @@ from stallwatch.words import listed
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Sequence
 
 _IN_MEMORY = re.compile(r"(loop|ram|zram|fd|sr)\d+(p\d+)?")  # and what is no disk to a database
 _PARTITION = re.compile(r"(.*\d)p\d+|(.*\D)\d+")  # nvme0n1p1, cciss/c0d0p1, sda1
@@ -26,37 +27,41 @@ def is_left_out(name: str, everything: Collection[str]) -> bool:
     return bool(_IN_MEMORY.fullmatch(name)) or disk in everything
 
 
-def chosen(patterns: Iterable[re.Pattern[str]], directories: Sequence[str]) -> dict[str, str] | None:
-    """Name the disks that the user asks for, and the directories that they are chosen for; None: all.
+class Choice(NamedTuple):
+    """The disks that the user asks for, and what of that is not here."""
 
-    Raises ProbeError.
-    """
+    places: dict[str, str] | None  # directories that they are chosen for, or ""; None: all disks
+    problems: list[ProbeError]
+
+
+def chosen(patterns: Sequence[re.Pattern[str]], directories: Sequence[str]) -> Choice:
+    """Choose the disks that patterns fit to, and those below directories."""
+    if not patterns and not directories:
+        return Choice(None, [])
     found: dict[str, str] = {}
+    problems = []
     for directory in directories:
         try:
             for disk in blocks.below(directory):
                 found.setdefault(disk, directory)
         except blocks.NoBlocksError as error:
-            raise ProbeError(f"--data-dir {error}") from None
-    patterns = list(patterns)
-    if not patterns:
-        return found if directories else None
+            problems.append(ProbeError(f"--data-dir {error}"))
     there = _there()
     for pattern in patterns:
-        matching = [name for name in there if pattern.fullmatch(name)]
-        if not matching:
-            raise ProbeError(f"--disk {pattern.pattern} is not here: there {_are(there)}")
+        matching = [name for name in there or () if pattern.fullmatch(name)]
+        if not matching and there is not None:
+            problems.append(ProbeError(f"--disk {pattern.pattern} is not here: there {_are(there)}"))
         for disk in matching:
             found.setdefault(disk, "")
-    return found
+    return Choice(found, problems)
 
 
-def _there() -> list[str]:
+def _there() -> list[str] | None:
+    """Name all disks; None: the kernel does not tell them, which is told of everything that it does not."""
     try:
-        there = kernel.disks()
-    except OSError as error:
-        raise ProbeError(f"--disk: {error.filename}: {error.strerror}") from None
-    return sorted(there)
+        return sorted(kernel.disks())
+    except (OSError, ValueError, TypeError):
+        return None
 
 
 def _are(names: Sequence[str]) -> str:

@@ -10,6 +10,7 @@ from stallwatch.probes.host.choosing import is_left_out
 from stallwatch.probes.looks import Look
 from stallwatch.reading import ProbeError
 from stallwatch.sources import kernel
+from stallwatch.units import is_number
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     Part = TypeVar("Part")
 
 ALL = "cpu"  # the name of all processors together
+_BOOT = "boot"
 _BUSY = frozenset(("user", "nice", "system", "irq", "softirq", "steal"))
 
 
@@ -32,7 +34,14 @@ class Sight(NamedTuple):
     processors: int
     load: tuple[float, float, float] | None
     memory: Memory | None
-    missing: list[str]  # files of /proc that could not be read, and why
+    missing: list[Missing]
+
+
+class Missing(NamedTuple):
+    """A file of /proc that could not be read or understood."""
+
+    what: str
+    may_be: bool = False  # a kernel without disks of its own, as in some containers, has no such file
 
 
 class Memory(NamedTuple):
@@ -45,29 +54,41 @@ class Memory(NamedTuple):
 def take(disks: Collection[str] | None, memory: dict[str, Any]) -> Sight:
     """Look at everything, at these disks or at all of them; raises ProbeError if there is no /proc at all.
 
-    ``memory`` keeps what it takes to count on where counters of 32 bits begin at 0 again.
+    ``memory`` keeps what it takes to count on where counters of 32 bits begin at 0 again, and when the host
+    was started.
     """
     try:
         uptime = kernel.uptime()
     except OSError as error:
         raise ProbeError(f"{error.filename}: {error.strerror}", "check_host looks at Linux's /proc") from None
-    missing: list[str] = []
-    of_disks = _part(kernel.disks, missing)
-    processors = _part(kernel.processors, missing) or {}
+    missing: list[Missing] = []
+    there = _part("diskstats", kernel.disks, missing)
+    processors = _part("stat", kernel.processors, missing) or {}
     counts = _of_processors(processors) | _of_network(missing)
-    if of_disks is not None:
-        chosen = {name: one for name, one in of_disks.items() if _is_chosen(name, disks, of_disks)}
-        counts |= _of_disks(wrapping.counted_on(chosen, memory))
-    if swapped := _part(kernel.swapped, missing):
+    if there is not None:
+        chosen = {name: one for name, one in there.items() if _is_chosen(name, disks, there)}
+        there = there | wrapping.counted_on(chosen, memory)
+        counts |= _of_disks({name: there[name] for name in chosen})
+    if swapped := _part("vmstat", kernel.swapped, missing):
         counts |= {"swap in": swapped[0], "swap out": swapped[1]}
     return Sight(
-        Look(uptime, time.time(), counts),
-        of_disks,
+        Look(uptime, _started(uptime, memory) + uptime, counts),
+        there,
         max(0, len(processors) - 1),
-        _part(kernel.load, missing),
-        _part(_memory, missing),
+        _part("loadavg", kernel.load, missing),
+        _part("meminfo", _memory, missing),
         missing,
     )
+
+
+def _started(uptime: float, memory: dict[str, Any]) -> float:
+    """Tell when the host was started, by our clock at the first look since: it may be set later."""
+    boot, now = kernel.boot(), time.time() - uptime
+    match memory.get(_BOOT):
+        case [str(same), started] if same == boot and is_number(started):
+            return float(started)
+    memory[_BOOT] = [boot, now]
+    return now
 
 
 def of_disk(name: str, field: str) -> str:
@@ -79,13 +100,14 @@ def _is_chosen(name: str, disks: Collection[str] | None, everything: Mapping[str
     return not is_left_out(name, everything) if disks is None else name in disks
 
 
-def _part(read: Callable[[], Part], missing: list[str]) -> Part | None:
+def _part(file: str, read: Callable[[], Part], missing: list[Missing]) -> Part | None:
     try:
         return read()
     except OSError as error:
-        missing.append(f"{error.filename}: {error.strerror}")
+        may_be = read is kernel.disks and isinstance(error, FileNotFoundError)
+        missing.append(Missing(f"{error.filename}: {error.strerror}", may_be))
     except (ValueError, IndexError, TypeError, KeyError):  # not what we know
-        missing.append(f"what {kernel.PLACE} tells of {read.__name__.strip('_')} cannot be understood")
+        missing.append(Missing(f"what {kernel.PLACE}/{file} tells cannot be understood"))
     return None
 
 
@@ -104,15 +126,12 @@ def _of_processors(processors: Mapping[str, kernel.Processor]) -> dict[str, floa
 
 def _of_disks(disks: Mapping[str, Disk]) -> dict[str, float]:
     return {
-        of_disk(name, field): count
-        for name, disk in disks.items()
-        for field, count in disk._asdict().items()
-        if field != "in_flight"
+        of_disk(name, field): count for name, disk in disks.items() for field, count in disk._asdict().items()
     }
 
 
-def _of_network(missing: list[str]) -> dict[str, float]:
-    interfaces = _part(kernel.interfaces, missing) or {}
+def _of_network(missing: list[Missing]) -> dict[str, float]:
+    interfaces = _part("net/dev", kernel.interfaces, missing) or {}
     return {
         f"net {name} {field}": count
         for name, one in interfaces.items()
@@ -122,6 +141,7 @@ def _of_network(missing: list[str]) -> dict[str, float]:
 
 
 def _memory() -> Memory:
-    told = kernel.memory()
-    available = told.get("MemAvailable")
-    return Memory(told["MemTotal"], kernel.available() if available is None else available)
+    total = kernel.memory()["MemTotal"]
+    if not total:
+        raise ValueError
+    return Memory(total, kernel.available())

@@ -4,7 +4,8 @@ The article "Tuning your Cluster with ndbinfo" finds such a disk by iostat, and 
 it. Here it is three intervals in a row in which the disk had something to do all the time (90 %), did the
 same each time (its requests or its bytes per second differ by 10 % at most), and let each request wait longer
 than in the interval before: by a tenth each time, by half in all. So its queue has grown, for those who wait
-go on asking. A disk under a steady load is not meant: its requests take as long as before.
+go on asking: by one request at least (Little's law: rate times wait), or it is a fast disk whose microseconds
+vary. A disk under a steady load is not meant: its requests take as long as before.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ INTERVALS = 3
 BUSY = 90.0  # per cent
 _EVEN = 0.9  # the least of the rates, of the most
 _LONGER, _LONGER_IN_ALL = 1.1, 1.5
+_MORE = 1.0  # requests in the queue
 _KEPT = "intervals"
 
 
@@ -77,7 +79,12 @@ def is_plateau(spells: Sequence[Spell]) -> bool:
     waits = [spell.wait for spell in spells]
     longer = all(later >= _LONGER * sooner for sooner, later in pairwise(waits))
     even = any(map(_even, ([spell.requests for spell in spells], [spell.octets for spell in spells])))
-    return even and longer and waits[-1] >= _LONGER_IN_ALL * waits[0] > 0
+    grown = _queue(spells[-1]) - _queue(spells[0]) >= _MORE
+    return even and longer and grown and waits[-1] >= _LONGER_IN_ALL * waits[0] > 0
+
+
+def _queue(spell: Spell) -> float:
+    return spell.requests * spell.wait
 
 
 def _even(rates: Sequence[float]) -> bool:

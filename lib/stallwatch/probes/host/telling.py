@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.host.counters import Memory
     from stallwatch.probes.host.disks import DiskLoad
     from stallwatch.probes.host.plateau import Plateau
+    from stallwatch.probes.host.stuck import Stuck
     from stallwatch.probes.host.use import Trouble, Use
 
 LABELLED, CHOSEN = 2, 4  # disks that have perfdata of their own: the line is to stay within 1023 bytes
@@ -35,6 +36,7 @@ class Found(NamedTuple):
     swapping: tuple[float, float] | None = None
     network: Sequence[Trouble] = ()
     places: Mapping[str, str] = {}  # directories that disks were chosen for
+    labelled: Sequence[str] = ()  # disks with perfdata of their own
 
 
 def readings(found: Found) -> list[Reading]:
@@ -64,6 +66,17 @@ def summed_up(found: Found) -> str:
     if found.swapping:
         parts.append(_swapping_shortly(*found.swapping))
     return ", ".join(parts) + (f", over {say_duration(found.seconds)}" if found.seconds else "")
+
+
+def stuck(those: Sequence[Stuck], found: Found, certain: int) -> Iterator[Fault]:
+    """Tell of disks that answer nothing, as critical after so many looks in a row."""
+    for one in those:
+        waits = "1 request waits" if one.waiting == 1 else f"{one.waiting} requests wait"
+        what = f"disk {_named(one.disk, found)} has answered nothing for {say_duration(one.seconds)}, {waits}"
+        lasts = one.looks >= certain
+        why = "whoever reads or writes there hangs" + ("" if lasts else "; critical if it lasts")
+        advice = "dmesg tells what the kernel tries; look at its controller, path (multipath -ll) or array"
+        yield Fault(State.CRITICAL if lasts else State.WARNING, what, why, advice)
 
 
 def limits(plateaus: Sequence[Plateau], found: Found) -> Iterator[Fault]:
@@ -134,7 +147,9 @@ def _load(found: Found) -> Iterator[Reading]:
     why = "so many tasks run, want to run, or wait for a disk or a file server"
     if found.use:
         why = f"{why}; processors {_percent(found.use.busy)} busy{_shares(found.use)}"
-    yield Reading("load", round(value, 3), "", what, why, "ps -eo stat,pid,comm | grep '^[RD]' names them")
+    yield Reading(
+        "load", round(value, 3), "", what, why, "ps -eo stat,pid,comm --sort=stat names them: D and R"
+    )
 
 
 def _busiest_disk(found: Found) -> Iterator[Reading]:
@@ -144,7 +159,8 @@ def _busiest_disk(found: Found) -> Iterator[Reading]:
         advice = "who reads or writes so much: iotop, pidstat -d"
         what, of_table = _disk(found, disk), table(found)
         yield Reading("disk_busy", _rounded(disk.busy), "%", what, advice=advice, table=of_table)
-        yield Reading("disk_queue", _rounded(disk.queue), "", in_table=True)
+        if disk.queue is not None:
+            yield Reading("disk_queue", _rounded(disk.queue), "", in_table=True)
     if slow := found.slowest:
         what = (
             f"requests of disk {_named(slow.name, found)} take {say_duration(slow.wait or 0.0)}{_over(found)}"
@@ -195,9 +211,8 @@ def _network(found: Found) -> Iterator[Reading]:
 
 
 def _each_disk(found: Found) -> Iterator[Reading]:
-    if len(found.disks) > (CHOSEN if found.places else LABELLED):
-        return
-    for disk in sorted(found.disks, key=lambda one: one.name):
+    by_name = {disk.name: disk for disk in found.disks}
+    for disk in (by_name[name] for name in found.labelled):
         what, name = _disk(found, disk), disk.name
         if disk.busy is not None:
             yield Reading("disk_busy", _rounded(disk.busy), "%", what, label=f"{name}_busy", in_table=True)
@@ -212,10 +227,11 @@ def _each_disk(found: Found) -> Iterator[Reading]:
 
 
 def _disk(found: Found, disk: DiskLoad) -> str:
+    each = "" if disk.wait is None else f", each for {say_duration(disk.wait)}"
     return (
         f"disk {_named(disk.name, found)} {_percent(disk.busy or 0.0)} busy{_over(found)}: "
         f"{disk.reads:.0f} reads/s, {disk.writes:.0f} writes/s, {say_size(disk.read + disk.written)}/s, "
-        f"{_short(disk.queue or 0.0)} in its queue, each for {say_duration(disk.wait or 0.0)}"
+        f"{_short(disk.queue or 0.0)} in its queue{each}"
     )
 
 

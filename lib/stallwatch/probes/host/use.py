@@ -38,15 +38,18 @@ class Trouble(NamedTuple):
     drops: float
 
 
-def processors(interval: Interval) -> Use | None:
-    """Tell how busy the processors were; None: it is not known.
+def processors(interval: Interval, several: int) -> Use | None:
+    """Tell how busy so many processors were; None: it is not known.
 
-    What the kernel counts as iowait or idle goes back now and then (man proc): that is none then.
+    What the kernel counts as iowait goes back now and then (man proc): that is none then. So does idle, when
+    a processor goes off-line: all of the time is that of the processors then, which is known without it.
     """
     counts = {state: interval.counts.get(f"{ALL} {state}", 0.0) for state in _STATES}
     total = sum(counts.values())
     if not total:
         return None
+    if f"{ALL} idle" not in interval.counts:
+        total = max(total, interval.seconds * several)
     share = {state: 100 * seconds / total for state, seconds in counts.items()}
     each = [
         seconds

@@ -40,10 +40,15 @@ def _turns(disk: Disk, before: Any) -> dict[str, int]:
             getattr(disk, name) >= _whole(counts.get(name)) for name in _OTHERS
         ):
             return {
-                time: _whole(turns.get(time)) + (getattr(disk, time) < _whole(counts.get(time)))
+                time: _whole(turns.get(time)) + _turned(_whole(counts.get(time)), getattr(disk, time))
                 for time in _TIMES
             }
     return dict.fromkeys(_TIMES, 0)
+
+
+def _turned(before: int, now: int) -> bool:
+    """Whether it has begun again; old kernels count back a little where requests were miscounted."""
+    return now < _TURN // 2 <= before
 
 
 def _whole(kept: Any) -> int:

@@ -1,0 +1,73 @@
+"""What of the readings is critical, and since how many looks in a row: a single one pages nobody."""
+
+from __future__ import annotations
+
+from stallwatch.run import DOUBTFUL
+
+TYPE_CHECKING = False  # typing itself costs every check 2 ms
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    from stallwatch.reading import Reading
+    from stallwatch.run import Run
+
+_KEPT = "critical"
+
+
+class Rules:
+    """What is wrong, what of that is critical, and for how many looks in a row it has to be to be told so."""
+
+    def __init__(self, run: Run, confirm: int) -> None:
+        self.confirm = confirm
+        self._run = run
+        for name, limits in run.thresholds.copy().items():  # doubtful is only what is critical
+            run.thresholds[f"{DOUBTFUL}{name}"] = {"warning": limits["critical"]}
+
+    def doubted(self, readings: Sequence[Reading], memory: dict[str, Any], *, again: bool) -> list[Reading]:
+        """Give the same readings, with those as doubtful that are critical for too few looks in a row yet.
+
+        ``memory`` keeps their number, by label; a look that is the last one ``again`` does not count, nor
+        does one that tells nothing of a label.
+        """
+        looks = _counts(memory.get(_KEPT))
+        for reading in readings:
+            if self._is_critical(reading):
+                looks[_label(reading)] = looks.get(_label(reading), 0) + (not again)
+            else:
+                looks.pop(_label(reading), None)
+        if not again:
+            memory[_KEPT] = looks
+        return list(self._doubted(readings, looks))
+
+    def alerts(self, reading: Reading) -> bool:
+        """Whether it is wrong."""
+        return self._run.alerts(reading.name, reading.value)
+
+    def judges(self, *names: str) -> bool:
+        """Whether there is a limit for one of these quantities."""
+        return any(limit for name in names for limit in self._run.thresholds.get(name, {}).values())
+
+    def _doubted(self, readings: Sequence[Reading], looks: dict[str, int]) -> Iterator[Reading]:
+        for reading in readings:
+            if self.confirm == 1 or looks.get(_label(reading), 0) >= self.confirm:
+                yield reading
+            elif self._is_critical(reading):
+                last = f"critical after {self.confirm} runs in a row"
+                why = f"{reading.why}; {last}" if reading.why else last
+                yield reading._replace(name=f"{DOUBTFUL}{reading.name}", label=_label(reading), why=why)
+            else:
+                yield reading
+
+    def _is_critical(self, reading: Reading) -> bool:
+        limit = self._run.thresholds.get(reading.name, {}).get("critical")
+        return reading.value is not None and limit is not None and limit.alerts(reading.value)
+
+
+def _label(reading: Reading) -> str:
+    return reading.name if reading.label is None else reading.label
+
+
+def _counts(kept: Any) -> dict[str, int]:
+    whole = kept if isinstance(kept, dict) else {}
+    return {label: number for label, number in whole.items() if type(number) is int and number > 0}
