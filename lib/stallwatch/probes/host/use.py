@@ -61,7 +61,7 @@ def processors(interval: Interval, several: int) -> Use | None:
         share["system"] + share["irq"] + share["softirq"],
         share["iowait"],
         share["steal"],
-        min(100.0, 100 * max(each, default=0.0) / interval.seconds),
+        min(100.0, 100 * max(each, default=0.0) * several / total),
     )
 
 
