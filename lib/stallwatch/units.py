@@ -214,7 +214,7 @@ def say_size(octets: float) -> str:
 def say_count(number: float) -> str:
     """Say a count in two or three digits: ``2.2 million``, ``33 000``, ``940``."""
     if number >= 1e6:  # noqa: PLR2004
-        return f"{number / 1e6:.3g} million"
+        return f"{float(f'{number / 1e6:.3g}'):,.15g} million".replace(",", " ")
     digits = max(0, len(str(int(number))) - 2)
     return f"{round(number, -digits):,.0f}".replace(",", " ")
 

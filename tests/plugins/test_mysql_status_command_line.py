@@ -19,6 +19,7 @@ def run_it(call):
         (["--warn", "Threads_running=x"], '"x" is not a plain number'),
         (["--warn", "Uptime=5", "--warn", "uptime=6"], "there are two warning ranges of Uptime: give one"),
         (["--set", "cows"], "invalid choice: 'cows'"),
+        (["--exclude", "threads_.*", "-w", "Threads_running=5"], "--exclude leaves out Threads_running"),
         (["--include", "("], '"(" is not a regular expression'),
         (["--confirm", "0"], '"0" is not a whole number from 1 to 999999999'),
         (["--counter", "Cows", "--gauge", "cows"], "Cows is either a --counter or a --gauge"),

@@ -49,7 +49,7 @@ class Watch:
         """Run it: exit status and output."""
         asked = self.asked | asked
         for option in ("include", "exclude"):
-            asked[option] = [re.compile(one) for one in asked.get(option, ())]
+            asked[option] = [re.compile(one, re.IGNORECASE) for one in asked.get(option, ())]
         ranges = {"warning": [*map(wanted, warn)], "critical": [*map(wanted, crit)]}
 
         def findings(_, run):

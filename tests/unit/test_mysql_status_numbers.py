@@ -5,7 +5,7 @@ from captured_mysql import VERSIONS, CapturedMysql
 from mysql_status import Watch
 from stallwatch.probes.mysql.status import numbers
 from stallwatch.probes.mysql_status.kinds import COUNTER, kind
-from stallwatch.sources.mysql import UnreachableError
+from stallwatch.sources.mysql import NoAnswerError, UnreachableError
 
 
 @pytest.fixture(params=VERSIONS)
@@ -61,10 +61,27 @@ def test_where_nothing_is_named_the_line_fits_into_1023_bytes(server):
 
 
 def test_include_and_exclude_are_about_whole_names(mysql):
-    said = Watch(mysql, include=["Com_s.*", "Threads_.*"], exclude=["Com_show_.*"]).after(60)
+    asked = {"include": ["Com_s.*", "Threads_.*"], "exclude": ["Com_show_.*"]}
+    said = Watch(mysql, sets=["none"], **asked).after(60)
     assert {"Com_select", "Com_set_option", "Threads_running"} <= set(said.names)
     assert not [name for name in said.names if name.startswith("Com_show")]
     assert said.names == [name for name in said.names if name.startswith(("Com_s", "Threads_"))]
+
+
+def test_what_is_excluded_is_neither_judged_nor_told(server):
+    said = Watch(server, exclude=["Handler_read_rnd_next", "Threads_.*"]).after(
+        60, Handler_read_rnd_next=20_000_000 * 60
+    )
+    assert said.status == 0
+    assert not [name for name in said.names if name.startswith(("Handler_read_rnd", "Threads_"))]
+    assert said.has("Connections")
+
+
+def test_a_name_that_nothing_fits_is_told(server):
+    said = Watch(server, include=["Treads_.*", "Uptime"]).run()
+    assert said.status == 3
+    assert "no number of SHOW GLOBAL STATUS has a name that fits --include Treads_.*" in said.summary
+    assert said.has("Uptime")
 
 
 def test_a_set_tells_its_numbers_and_only_those_of_this_version(server):
@@ -105,7 +122,7 @@ def test_what_is_known_stays_what_it_is(mysql):
 
 def test_after_flush_status_what_fell_and_what_may_have_is_not_told(mysql):
     mysql.status |= {"Key_reads": "500", "Created_tmp_files": "5"}
-    watch = Watch(mysql, include=["Key_reads", "Created_tmp_files", "Com_select"])
+    watch = Watch(mysql, sets=["none"], include=["Key_reads", "Created_tmp_files", "Com_select"])
     watch.run()
     mysql.status |= {"Key_reads": "3", "Created_tmp_files": "9"}
     mysql.later(60, Com_select=60)
@@ -114,7 +131,35 @@ def test_after_flush_status_what_fell_and_what_may_have_is_not_told(mysql):
     assert said.of("Com_select")["value"] == 1  # FLUSH STATUS only adds to it
     assert not said.has("Key_reads")
     assert not said.has("Created_tmp_files")  # 9 since FLUSH STATUS, not 4 since the last run
-    assert said.asides[1:] == ["begun anew, as by FLUSH STATUS, so no rates this time: Key_reads"]
+    assert said.asides[1:] == [
+        "begun anew, as by FLUSH STATUS, so no rates this time: Created_tmp_files and Key_reads"
+    ]
+
+
+def test_a_server_that_tells_of_flush_status_is_believed():
+    server = CapturedMysql("MariaDB 10.11")
+    server.status |= {"Aborted_clients": "3"}
+    watch = Watch(server, include=["Aborted_clients"])
+    watch.run()
+    server.later(60, Aborted_clients=60)  # grown beyond what it was
+    server.status["Uptime_since_flush_status"] = "50"
+    said = watch.run()
+    assert not said.has("Aborted_clients")
+    assert (
+        "begun anew, as by FLUSH STATUS, so no rates this time: Aborted_clients, Aborted_connects and "
+        "Binlog_cache_disk_use" in said.asides
+    )
+
+
+def test_a_range_that_could_not_be_judged_is_unknown(mysql):
+    mysql.status["Aborted_clients"] = "5"
+    watch = Watch(mysql)
+    assert watch.run(crit=["Aborted_clients=0.1"]).status == 0
+    mysql.later(60)
+    mysql.status["Aborted_clients"] = "0"
+    said = watch.run(crit=["Aborted_clients=0.1"])
+    assert said.status == 3
+    assert said.summary.startswith("Aborted_clients is not judged this time: it began anew")
 
 
 def test_after_a_restart_there_are_no_rates_and_no_alarm(server):
@@ -130,9 +175,9 @@ def test_after_a_restart_there_are_no_rates_and_no_alarm(server):
 
 def test_runs_close_together_are_one(mysql):
     watch = Watch(mysql, include=["Com_select"])
-    watch.after(60, Com_select=60)
+    watch.after(30, Com_select=60)
     mysql.later(3, Com_select=300)
-    assert watch.run().of("Com_select")["value"] == pytest.approx(360 / 63, rel=1e-4)
+    assert watch.run().of("Com_select")["value"] == pytest.approx(360 / 33, rel=1e-4)
 
 
 def test_an_answer_without_uptime_is_unknown(mysql):
@@ -148,9 +193,21 @@ def test_a_server_that_hangs_up_is_unknown(mysql):
     assert (said.status, said.summary) == (3, "db1:3306 has hung up")
 
 
-def test_sets_do_without_variables_that_are_denied(mysql):
-    mysql.denied["SHOW GLOBAL VARIABLES"] = "SELECT"
-    assert Watch(mysql).after(60, Opened_tables=6000).status == 0
+def test_settings_that_are_not_known_are_said_and_never_0(mysql):
+    mysql.status["Threads_connected"] = "151"
+    mysql.failing["SHOW GLOBAL VARIABLES"] = NoAnswerError("db1:3306 did not answer within 2 s")
+    watch = Watch(mysql)
+    said = watch.after(60, Opened_tables=6000)
+    assert said.status == 3
+    assert said.summary.endswith("as its settings are not known: db1:3306 did not answer within 2 s")
+    assert said.of("Threads_connected")["why"].startswith("max_connections is not known")
+    assert Watch(mysql, sets=["handlers"]).after(60, Opened_tables=6000).status == 0  # needs none
+
+
+def test_settings_are_asked_last(mysql):
+    mysql.asked.clear()
+    Watch(mysql).run()
+    assert [sql[:18] for sql in mysql.asked] == ["SHOW GLOBAL STATUS", "SHOW GLOBAL VARIAB"]
 
 
 def test_memory_that_is_none_of_ours_is_a_first_run(mysql):
@@ -161,7 +218,8 @@ def test_memory_that_is_none_of_ours_is_a_first_run(mysql):
 
 
 def test_a_table_tells_counters_and_gauges_with_v(mysql):
-    watch = Watch(mysql, include=["Com_select", "Threads_connected"], everything=True)
+    asked = {"sets": ["none"], "include": ["Com_select", "Threads_connected"]}
+    watch = Watch(mysql, everything=True, **asked)
     said = watch.after(60, Com_select=120)
     total = float(mysql.status["Com_select"])
     assert said.of("numbers")["table"] == [

@@ -75,20 +75,38 @@ def test_a_ratio_is_of_what_grew_in_the_interval(server):
     assert said.summary.startswith(f"{ratio} is 2 000 over 1 min: 1.2 million to 600")
     found = said.of(ratio)
     assert (found["value"], found["warning"], found["critical"]) == (2000, "100", "10000")
-    server.later(MINUTE)
+    server.later(MINUTE, Handler_read_rnd_next=50_000, Handler_read_key=100)
     _, text = watch.text(warn=[f"{ratio}=100"])
-    assert f"{ratio}: both are 0 over 1 min, so there is no ratio" in text
-    server.later(MINUTE, Handler_read_rnd_next=500)
-    _, text = watch.text(warn=[f"{ratio}=100"])
-    assert text.startswith(f"MYSQL_STATUS WARNING - {ratio} is 500 over 1 min: 500 to 0")
+    assert text.startswith(f"MYSQL_STATUS WARNING - {ratio} is 500 over 1 min: 50 000 to 100")
     assert " Handler_read_rnd_next_per_Handler_read_key=500;100" in text
+
+
+@pytest.mark.parametrize(("scanned", "by_key"), [(0, 0), (1200, 0), (1200, 2), (10_000, 99)])
+def test_a_ratio_to_next_to_nothing_is_not_told(server, scanned, by_key):
+    """As our own statements make it on an idle server: 1200 rows in scans."""
+    ratio = "Handler_read_rnd_next/Handler_read_key"
+    counted = {"Handler_read_rnd_next": scanned, "Handler_read_key": by_key}
+    said = Watch(server).after(MINUTE, crit=[f"{ratio}=100"], **counted)
+    assert said.status == 0
+    assert not said.has(ratio)
+    few = f"Handler_read_key is {by_key} over 1 min, of 100 at least"
+    assert f"no ratio {ratio} is told: {few}" in said.asides
 
 
 def test_nothing_counted_is_no_low_ratio(mysql):
     ratio = "Table_open_cache_hits/Table_open_cache_misses=10:"
-    assert Watch(mysql).after(MINUTE, warn=[ratio]).status == 0
-    said = Watch(mysql).after(MINUTE, warn=[ratio], Table_open_cache_misses=5, Table_open_cache_hits=10)
+    for hits in (0, 5, 5000):
+        assert Watch(mysql).after(MINUTE, crit=[ratio], Table_open_cache_hits=hits).status == 0
+    said = Watch(mysql).after(MINUTE, warn=[ratio], Table_open_cache_misses=500, Table_open_cache_hits=1000)
     assert said.status == 1
+
+
+def test_a_ratio_of_numbers_as_they_are_takes_any_but_0(mysql):
+    mysql.status |= {"Threads_running": "0", "Threads_cached": "3"}
+    ratio = "Threads_cached/Threads_running=1:"
+    assert Watch(mysql).run(crit=[ratio]).status == 0
+    mysql.status |= {"Threads_running": "4"}
+    assert Watch(mysql).run(crit=[ratio]).status == 2
 
 
 def test_a_ratio_of_numbers_as_they_are(mysql):

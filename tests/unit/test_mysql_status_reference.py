@@ -92,6 +92,14 @@ def test_only_named_numbers_are_compared(version):
     assert [row["name"] for row in said.of("differences")["table"]] == ["Com_select"]
 
 
+def test_what_is_excluded_is_not_compared_and_bytes_are_said_as_such():
+    compared = Compared("MariaDB 10.11")
+    compared.here.status["Memory_used"] = str(5 << 30)
+    compared.there.status["Memory_used"] = str(100 << 20)
+    assert "Memory_used 5 GiB instead of 100 MiB" in compared.watch.run().asides[-1]
+    assert compared.watch.run(exclude=["memory_used"]).of("differences")["value"] == 0
+
+
 def test_both_are_measured_over_the_same_interval_or_not_compared(version):
     compared = Compared(version, include=["Com_select"])
     compared.watch.run()
@@ -131,9 +139,11 @@ def test_a_reference_that_cannot_be_asked_costs_no_verdict(version, error):
 
 def test_a_reference_that_falls_silent_within_a_look_is_told(version):
     compared = Compared(version)
-    compared.there.failing["SHOW GLOBAL STATUS"] = UnreachableError("db2:3306 has hung up")
+    error = UnreachableError("db2:3306 has hung up", "was it restarted?")
+    compared.there.failing["SHOW GLOBAL STATUS"] = error
     said = compared.watch.run()
-    assert (said.status, said.asides[-1]) == (0, "not compared with the reference: db2:3306 has hung up")
+    told = "not compared with the reference: db2:3306 has hung up: was it restarted?"
+    assert (said.status, said.asides[-1]) == (0, told)
 
 
 def test_a_sample_looks_at_both_twice(monkeypatch):

@@ -257,6 +257,7 @@ def test_a_range_may_be_within_another(one, other, within):
         (33_333.0, "33 000", "33 000/s"),
         (2_200_000.0, "2.2 million", "2.2 million/s"),
         (150e6, "150 million", "150 million/s"),
+        (12_345e6, "12 300 million", "12 300 million/s"),
     ],
 )
 def test_counts_and_rates_in_words(number, counted, per_second):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from stallwatch.units import say_count
+from stallwatch.units import say_rate, say_size
 
 TIMES = 3  # as much, or as little
 IN_WORDS = "three times"
@@ -20,7 +20,7 @@ class Quantity(NamedTuple):
     name: str
     value: float | None
     least: float
-    unit: str = ""
+    unit: str = ""  # "/s", " %", "B": bytes
 
 
 def differ(mine: Quantity, theirs: Quantity) -> bool:
@@ -33,9 +33,11 @@ def differ(mine: Quantity, theirs: Quantity) -> bool:
 
 def said(mine: Quantity, theirs: Quantity) -> str:
     """Say both: ``rows changed 300/s instead of 12/s``."""
-    ours, its = (f"{_number(one.value or 0.0)}{one.unit}" for one in (mine, theirs))
-    return f"{mine.name} {ours} instead of {its}"
+    return f"{mine.name} {_number(mine)} instead of {_number(theirs)}"
 
 
-def _number(value: float) -> str:
-    return say_count(value) if value >= 100 else f"{value:.2g}"  # noqa: PLR2004
+def _number(one: Quantity) -> str:
+    value = one.value or 0.0
+    if one.unit == "B":
+        return say_size(value)
+    return say_rate(value).removesuffix("/s") + one.unit

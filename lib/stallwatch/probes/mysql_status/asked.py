@@ -5,24 +5,27 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from stallwatch.probes.mysql_status.sets import SETS
+from stallwatch.reading import ProbeError
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from stallwatch.probes.mysql_status.looking import Opened
     from stallwatch.probes.mysql_status.wanted import Wanted
     from stallwatch.reading import Finding
     from stallwatch.run import Run
 
+NONE = "none"  # instead of the name of a set
+
 
 class Asked(NamedTuple):
-    """The user's wishes; where nothing is named, the numbers that the sets judge are told."""
+    """The user's wishes; the numbers that the sets judge are always told, but for those that are excluded."""
 
     run: Run
     ranges: Mapping[str, Sequence[Wanted]]  # "warning" and "critical"
-    sets: Sequence[str] = ()
+    sets: Sequence[str] = ()  # none: all are judged
     include: Sequence[re.Pattern[str]] = ()  # whose whole name fits one
     exclude: Sequence[re.Pattern[str]] = ()
     all: bool = False
@@ -33,26 +36,43 @@ class Asked(NamedTuple):
     everything: bool = False  # with the tables
 
     @property
-    def nothing_named(self) -> bool:
-        """Whether it is left to us what is told."""
-        return not (self.sets or self.include or self.all or any(self.ranges.values()))
+    def named_sets(self) -> Sequence[str]:
+        """Name the sets whose numbers are told."""
+        return [name for name in self.sets if name != NONE]
 
     @property
     def judged_sets(self) -> Sequence[str]:
         """Name the sets whose limits hold."""
-        return tuple(SETS) if self.nothing_named else self.sets
+        return self.named_sets if self.sets else tuple(SETS)
 
     def numbers(self, known: Iterable[str]) -> list[str]:
         """Choose, in their order, which of the known numbers are told besides those that are judged."""
-        in_sets = {number for name in self.sets for number in SETS[name].numbers}
+        in_sets = {number for name in self.named_sets for number in SETS[name].numbers}
         return [
-            name for name in known if (name in in_sets or self._included(name)) and not self._excluded(name)
+            name for name in known if (name in in_sets or self._included(name)) and not self.excluded(name)
         ]
+
+    def compared(self, known: Iterable[str]) -> list[str]:
+        """Choose which are compared with a reference: those that are told, or all if none are named."""
+        if self.named_sets or self.include or self.all:
+            return self.numbers(known)
+        return [name for name in known if not self.excluded(name)]
+
+    def fitting_none(self, known: Iterable[str]) -> Iterator[ProbeError]:
+        """Tell what is to be included and is not there."""
+        names = list(known)
+        for one in self.include:
+            if not any(map(one.fullmatch, names)):
+                yield ProbeError(
+                    f"no number of SHOW GLOBAL STATUS has a name that fits --include {one.pattern}",
+                    "the whole name is to fit, whatever the case: is a .* missing?",
+                )
 
     def _included(self, name: str) -> bool:
         return self.all or any(one.fullmatch(name) for one in self.include)
 
-    def _excluded(self, name: str) -> bool:
+    def excluded(self, name: str) -> bool:
+        """Whether it is neither told, nor judged by a set, nor compared."""
         return any(one.fullmatch(name) for one in self.exclude)
 
     def so_far(self, findings: Iterable[Finding]) -> None:

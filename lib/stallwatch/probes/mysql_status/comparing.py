@@ -47,7 +47,8 @@ class Pair(NamedTuple):
 def findings(mine: Measured, theirs: Measured | ProbeError, names: Iterable[str]) -> Iterator[Finding]:
     """Tell what differs by three times or more, or why that is not known: no trouble of this server."""
     if isinstance(theirs, ProbeError):
-        yield Fault(State.OK, f"not compared with the reference: {theirs.what}")
+        why = ": ".join(filter(None, (theirs.what, theirs.advice)))
+        yield Fault(State.OK, f"not compared with the reference: {why}")
         return
     if mine.interval and not theirs.interval:
         yield Fault(State.OK, f"rates are not compared with {theirs.told.where}: {theirs.why_not}")
@@ -76,8 +77,9 @@ def _pairs(mine: Measured, theirs: Measured, names: Iterable[str]) -> Iterator[P
         if ours is None or its is None or mine.kind(name) != theirs.kind(name) or _OWN.fullmatch(name):
             continue
         if mine.kind(name) != UNKNOWN:
-            unit = "/s" if mine.kind(name) == COUNTER else ""
-            least = _least(name, counts=bool(unit))
+            counts = mine.kind(name) == COUNTER
+            unit = "/s" if counts else mine.unit(name)
+            least = _least(name, counts=counts)
             yield Pair(Quantity(name, ours, least, unit), Quantity(name, its, least, unit))
 
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from stallwatch.probes.mysql_status.wanted import Wanted
     from stallwatch.reading import Finding
 
+LEAST = 100  # that has to be counted for a ratio to it
+
 
 class Judging:
     """What is known of one server, and what it is judged by."""
@@ -27,10 +29,17 @@ class Judging:
     def __init__(self, facts: Facts, asked: Asked) -> None:
         self._measured = facts.measured
         self._asked = asked
+        self.asides: list[Fault] = []  # of what could not be judged, and is no trouble
         self._names = {name.lower(): name for name in self._measured.told.texts}
         known = {name: list(one.limits(facts)) for name, one in SETS.items()}
         self._limits = {limit.name: limit for each in known.values() for limit in each}
-        self._in_force = [limit for name in asked.judged_sets for limit in known[name]]
+        in_force = [limit for name in asked.judged_sets for limit in known[name]]
+        self._in_force = [limit for limit in in_force if not asked.excluded(limit.name)]
+
+    @property
+    def names(self) -> list[str]:
+        """Name what the sets judge."""
+        return [limit.name for limit in self._in_force if limit.name in self._measured.told.look.counts]
 
     def by_user(self) -> Iterator[Finding]:
         """Judge what the user gave ranges for."""
@@ -47,7 +56,9 @@ class Judging:
         own = {self._names.get(quantity[:-1]) for quantity in limits(self._asked.ranges)}
         found = {one.name: one for one in self._in_force if one.name not in own and self._is_known(one.name)}
         beyond = [one.name for one in found.values() if self._is_beyond(one)]
-        if self._measured.interval and not self._measured.interval.again:
+        if not self._measured.interval:
+            lasting.begin_anew()
+        elif not self._measured.interval.again:
             lasting.count(beyond)
         for one in found.values():
             yield self._by_set(one, lasting.of(one.name) if one.name in beyond else 0)
@@ -74,10 +85,18 @@ class Judging:
 
     def _variable(self, wanted: Wanted, ranges: Mapping[str, Range]) -> Iterator[Finding]:
         name = self._name(wanted.name)
-        if self._measured.kind(name) == COUNTER and not self._is_known(name):
+        if self._is_unknown(name):
             return  # the first look; why is told once for all
         self._asked.run.thresholds[name] = dict(ranges)
         yield self._reading(name)
+
+    def _is_unknown(self, name: str) -> bool:
+        """Whether there is no rate at this look, as at a first one; raises ProbeError if only it has none."""
+        if self._measured.is_withheld(name):
+            raise ProbeError(
+                f"{name} is not judged this time: it began anew since the last look, as by FLUSH STATUS"
+            )
+        return self._measured.value(name) is None
 
     def _reading(self, name: str) -> Reading:
         measured, limit = self._measured, self._limits.get(name)
@@ -89,25 +108,27 @@ class Judging:
     def _ratio(self, wanted: Wanted, ranges: Mapping[str, Range]) -> Iterator[Finding]:
         """Judge a ratio: of what two counters have grown by, or of two numbers as they are.
 
-        Where nothing was counted there is no ratio. Where only the lower one was not, it is taken for 1: rows
-        read in scans, and not one by key, are no less worth an alert.
+        It takes enough of what it is a ratio to: what we ask ourselves makes the server read some hundreds of
+        rows in scans, and hardly any by key.
         """
         names = [self._name(one) for one in (wanted.name, wanted.per)]
         kinds = {self._measured.kind(one) for one in names}
         if len(kinds) > 1:
             told = " and ".join(f"{one} is a {self._measured.kind(one)}" for one in names)
             raise ProbeError(f"{wanted.name}/{wanted.per} is no ratio: {told}")
-        numbers = [
-            self._measured.grown(one) if COUNTER in kinds else self._measured.now(one) for one in names
-        ]
-        above, below = numbers
-        if above is None or below is None:
+        if any(self._is_unknown(one) for one in names):
             return
+        above, below = (
+            (self._measured.grown(one) if COUNTER in kinds else self._measured.now(one)) or 0.0
+            for one in names
+        )
         title, spoken = "/".join(names), f"{say_number(above)} to {say_number(below)}"
-        if above == below == 0:
-            yield Fault(State.OK, f"{title}: both are 0{self._over(kinds)}, so there is no ratio")
+        if below < LEAST if COUNTER in kinds else below <= 0:
+            at_least = f", of {LEAST} at least" if COUNTER in kinds else ""
+            few = f"{names[1]} is {say_number(below)}{self._over(kinds)}{at_least}"
+            self.asides.append(Fault(State.OK, f"no ratio {title} is told: {few}"))
             return
-        ratio = float(f"{above / (below or 1):.6g}")
+        ratio = float(f"{above / below:.6g}")
         self._asked.run.thresholds[title] = dict(ranges)
         what = f"{title} is {say_number(ratio)}{self._over(kinds)}"
         limit = self._limits.get(names[0])

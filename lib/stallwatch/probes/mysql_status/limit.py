@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from stallwatch.units import plain
+
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -42,11 +44,31 @@ class Facts(NamedTuple):
         return min(100.0, 100 * self.rate(part) / self.rate(whole)) if self.rate(whole) else 0.0
 
     def setting(self, name: str) -> float:
-        """Give a system variable that is a number; 0 where it is none."""
+        """Give a system variable that is a number; 0 where it is none, or not known."""
         try:
             return float(self.variables.get(name, 0))
         except ValueError:
             return 0.0
+
+    def say(self, name: str, how: Callable[[float], str] = plain) -> str:
+        """Say how a system variable is set: ``max_connections is 151``."""
+        return f"{name} is {how(self.setting(name)) if name in self.variables else 'not known'}"
+
+    @property
+    def at_work(self) -> float:
+        """Tell how many threads are at work for clients.
+
+        Measured: Threads_running of MariaDB 10.11.19 has in it the appliers, slave_parallel_threads of them
+        even if they have nothing to do, and the event scheduler; of MySQL 9.7.2 the scheduler alone. Threads
+        that send the binary log run, too: MariaDB tells how many.
+        """
+        own = float(self.variables.get("event_scheduler", "") == "ON")
+        if self.mariadb:
+            appliers = self.now("Slaves_running")  # each with a thread that receives
+            own += self.now("Slaves_connected") + 2 * appliers
+            own += self.setting("slave_parallel_threads") if appliers else 0
+        running = self.now("Threads_running")
+        return max(min(running, 1.0), running - own)  # we are at work
 
     @property
     def mariadb(self) -> bool:
@@ -60,3 +82,13 @@ class Subject(NamedTuple):
     numbers: tuple[str, ...]
     limits: Callable[[Facts], Iterator[Limit]]
     variables: tuple[str, ...] = ()
+
+
+def many(number: float, things: str) -> str:
+    """Say how many: ``1 client``, ``37 clients``."""
+    return f"{plain(number)} {things}{'s' * (number != 1)}"
+
+
+def are(number: float, things: str) -> str:
+    """Say how many there are: ``1 client is``, ``37 clients are``."""
+    return f"{many(number, things)} {'is' if number == 1 else 'are'}"

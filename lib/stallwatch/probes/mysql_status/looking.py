@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import time
-from typing import NamedTuple
 
 from stallwatch.probes import looks
 from stallwatch.probes.looks import NoIntervalError
-from stallwatch.probes.mysql_status.measured import Measured, ask
+from stallwatch.probes.mysql_status.measured import Measured, Told, ask
 from stallwatch.reading import ProbeError
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
@@ -17,24 +16,17 @@ if TYPE_CHECKING:
     from typing import Any
 
     from stallwatch.deadline import Deadline
-    from stallwatch.probes.looks import Interval
-    from stallwatch.probes.mysql_status.measured import Told
+    from stallwatch.probes.looks import Interval, Look
     from stallwatch.sources.mysql.server import Server
 
     Opened = Callable[[], AbstractContextManager[Server]]
 
 _SERVER, _REFERENCE = "server", "reference"  # in the memory
-
-
-class Seen(NamedTuple):
-    """What was measured of the server, and of the reference or why not."""
-
-    server: Measured
-    reference: Measured | ProbeError | None = None
+_NO_SECOND = "no time was left for a second look"
 
 
 class Looking:
-    """How the server is looked at, and a reference, of which nothing is to hold up the server's verdict.
+    """How a server is looked at, and a reference, of which nothing is to hold up the server's verdict.
 
     The reference is logged in at for each look anew: a silent one costs no more than its own patience.
     """
@@ -43,35 +35,6 @@ class Looking:
         self._server = server
         self._reference = reference
         self._kinds = kinds
-
-    def since_last_run(self, memory: dict[str, Any], known: Callable[[Measured], None]) -> Seen:
-        """Look once; ``known`` is told what is known before the reference is asked. Raises ProbeError."""
-        mine = self._measured(ask(self._server), lambda told: _since(memory, _SERVER, told))
-        known(mine)
-        theirs = self._ask_reference()
-        if isinstance(theirs, ProbeError) or theirs is None:
-            memory.pop(_REFERENCE, None)  # its next interval is to be no longer than the server's
-            return Seen(mine, theirs)
-        return Seen(mine, self._measured(theirs, lambda told: _since(memory, _REFERENCE, told)))
-
-    def sample(self, seconds: float, deadline: Deadline, known: Callable[[Measured], None]) -> Seen:
-        """Look twice; raises ProbeError."""
-        begun = time.monotonic()
-        first = ask(self._server)
-        known(Measured(first, None, "no time was left for a second look", self._kinds))
-        took = time.monotonic() - begun
-        theirs = self._ask_reference()
-        if self._reference and not isinstance(theirs, ProbeError):
-            took = time.monotonic() - begun
-        looks.pause(seconds, took, deadline)
-        mine = self._measured(ask(self._server), lambda told: looks.between(first.look, told.look))
-        known(mine)
-        if isinstance(theirs, ProbeError) or theirs is None:
-            return Seen(mine, theirs)
-        before, theirs = theirs.look, self._ask_reference()
-        if isinstance(theirs, ProbeError) or theirs is None:
-            return Seen(mine, theirs)
-        return Seen(mine, self._measured(theirs, lambda told: looks.between(before, told.look)))
 
     def _ask_reference(self) -> Told | ProbeError | None:
         if not self._reference:
@@ -82,14 +45,67 @@ class Looking:
         except ProbeError as error:
             return error
 
-    def _measured(self, told: Told, since: Callable[[Told], Interval]) -> Measured:
+    def _measured(self, told: Told, since: Callable[[Look], Interval]) -> Measured:
         try:
-            return Measured(told, since(told), "", self._kinds)
+            return Measured(told, since(told.look), "", self._kinds)
         except NoIntervalError as error:
             return Measured(told, None, str(error), self._kinds)
 
 
-def _since(memory: dict[str, Any], whose: str, told: Told) -> Interval:
-    kept = memory.get(whose)
-    memory[whose] = own = kept if isinstance(kept, dict) else {}
-    return looks.since_last_look(own, told.look)
+class SinceLastRun(Looking):
+    """One look at each, compared with the one that ``memory`` has."""
+
+    def __init__(
+        self, server: Server, reference: Opened | None, kinds: Mapping[str, str], memory: dict[str, Any]
+    ) -> None:
+        super().__init__(server, reference, kinds)
+        self._memory = memory
+
+    def server(self) -> Measured:
+        """Measure the server; raises ProbeError."""
+        return self._since(_SERVER, ask(self._server))
+
+    def reference(self) -> Measured | ProbeError | None:
+        """Measure the reference, if there is one, or tell why not."""
+        theirs = self._ask_reference()
+        if isinstance(theirs, Told):
+            return self._since(_REFERENCE, theirs)
+        self._memory.pop(_REFERENCE, None)  # its next interval is to be no longer than the server's
+        return theirs
+
+    def _since(self, whose: str, told: Told) -> Measured:
+        own = looks.own(self._memory, whose)
+        return self._measured(told, lambda look: looks.since_last_look(own, look))
+
+
+class Sample(Looking):
+    """Two looks at each, so many seconds apart."""
+
+    def __init__(
+        self, server: Server, reference: Opened | None, kinds: Mapping[str, str], seconds: float
+    ) -> None:
+        super().__init__(server, reference, kinds)
+        self._seconds = seconds
+        self._theirs: Told | ProbeError | None = None  # the first look at the reference
+
+    def server(self, deadline: Deadline, known: Callable[[Measured], None]) -> Measured:
+        """Measure the server; ``known`` is told what the first look has found. Raises ProbeError."""
+        begun = time.monotonic()
+        first = ask(self._server)
+        known(Measured(first, None, _NO_SECOND, self._kinds))
+        took = time.monotonic() - begun
+        self._theirs = self._ask_reference()
+        if isinstance(self._theirs, Told):
+            took = time.monotonic() - begun
+        looks.pause(self._seconds, took, deadline)
+        return self._measured(ask(self._server), lambda look: looks.between(first.look, look))
+
+    def reference(self) -> Measured | ProbeError | None:
+        """Measure the reference, if there is one, or tell why not."""
+        first = self._theirs
+        if not isinstance(first, Told):
+            return first
+        second = self._ask_reference()
+        if not isinstance(second, Told):
+            return second
+        return self._measured(second, lambda look: looks.between(first.look, look))

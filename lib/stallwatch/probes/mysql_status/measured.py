@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from stallwatch.sources.mysql.server import Server
 
 _SQL = "SHOW GLOBAL STATUS"
+_SINCE_FLUSH = "Uptime_since_flush_status"
+_SLACK = 5.0  # seconds by which two clocks may differ in what has passed
 _MINUS_ONE = float(2**64 - 1)  # what an unsigned variable is that has no value (wsrep_local_index)
 
 
@@ -35,11 +37,12 @@ class Told(NamedTuple):
 
 def ask(server: Server) -> Told:
     """Ask for all status variables, which needs no privilege; raises ProbeError."""
+    at = time.time()  # servers reckon their uptime when a statement begins
     texts = {text(row, "Variable_name"): text(row, "Value") for row in server.rows(_SQL)}
     known = {name: number for name, number in numbers(texts).items() if number != _MINUS_ONE}
     if "Uptime" not in known:
         raise ProbeError(f"{server.where} does not tell for how long it has been up: asked {_SQL}")
-    return Told(server.where, server.flavour, Look(known["Uptime"], time.time(), known), texts)
+    return Told(server.where, server.flavour, Look(known["Uptime"], at, known), texts)
 
 
 class Measured:
@@ -57,13 +60,24 @@ class Measured:
         self.why_not = why_not
         self._kinds = kinds or {}
         self.fallen = self._fallen()
-        self._flushed = any(map(RESET.fullmatch, self.fallen))
+        self._flushed = any(map(RESET.fullmatch, self.fallen)) or self._tells_of_flush()
 
     def _fallen(self) -> list[str]:
         if not self.interval:
             return []
         grown = self.interval.counts
         return [name for name in self.told.look.counts if name not in grown and self.kind(name) == COUNTER]
+
+    def _tells_of_flush(self) -> bool:
+        """Whether it says so itself, as MariaDB and MySQL until 8.0 do."""
+        if not self.interval or _SINCE_FLUSH not in self.told.look.counts:
+            return False
+        grown = self.interval.counts.get(_SINCE_FLUSH)
+        return grown is None or grown < self.interval.seconds - _SLACK
+
+    def is_withheld(self, name: str) -> bool:
+        """Whether a counter began anew since the last look, or may have."""
+        return bool(self.interval) and self.kind(name) == COUNTER and self.grown(name) is None
 
     def kind(self, name: str) -> str:
         """Tell a counter from a gauge."""

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from stallwatch.probes.mysql_status.kinds import COUNTER
+from stallwatch.probes.mysql_status.limit import many
 from stallwatch.reading import Fault, Reading, State
 from stallwatch.run import DOUBTFUL
 from stallwatch.table import Table
-from stallwatch.units import plain, say_duration, say_rate
+from stallwatch.units import say_duration, say_rate
 from stallwatch.words import listed
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from stallwatch.probes.mysql_status.limit import Facts
     from stallwatch.probes.mysql_status.measured import Measured
     from stallwatch.reading import Finding
     from stallwatch.table import Cell
@@ -20,19 +22,16 @@ if TYPE_CHECKING:
 _NAMED = 6
 
 
-def summary(measured: Measured) -> Iterator[Fault]:
+def summary(facts: Facts) -> Iterator[Fault]:
     """Say in one line what the server is doing."""
-    clients, running = (measured.now(name) or 0 for name in ("Threads_connected", "Threads_running"))
+    measured = facts.measured
     queries = measured.rate("Queries")
-    what = f"{_many(clients, 'client')} connected, {_many(running, 'thread')} at work"
+    clients = many(facts.now("Threads_connected"), "client")
+    what = f"{clients} connected, {many(facts.at_work, 'thread')} at work"
     if queries is not None and measured.interval:
         asked = say_rate(queries).replace("/s", " queries/s")
         what = f"{asked} over {say_duration(measured.interval.seconds)}, {what}"
     yield Fault(State.OK, what)
-
-
-def _many(number: float, things: str) -> str:
-    return f"{plain(number)} {things}{'s' * (number != 1)}"
 
 
 def numbers(measured: Measured, chosen: Sequence[str], judged: Sequence[Finding]) -> Iterator[Reading]:
@@ -44,13 +43,13 @@ def numbers(measured: Measured, chosen: Sequence[str], judged: Sequence[Finding]
             yield Reading(name, value, measured.unit(name), in_table=True)
 
 
-def not_known(measured: Measured, *, sampled: bool) -> Iterator[Fault]:
-    """Say why there are no rates, or not all of them."""
+def not_known(measured: Measured, wanted: Iterable[str], *, sampled: bool) -> Iterator[Fault]:
+    """Say why there are no rates, or not all of them, those that are ``wanted`` first."""
     if not measured.interval:
         later = "" if sampled else ": rates are told from the next run on, or by --sample 5s"
         yield Fault(State.OK, f"{measured.told.where}: {measured.why_not}{later}")
-    elif measured.fallen:
-        names = listed(measured.fallen, _NAMED)
+    elif withheld := [*filter(measured.is_withheld, dict.fromkeys([*wanted, *measured.fallen]))]:
+        names = listed(withheld, _NAMED)
         yield Fault(State.OK, f"begun anew, as by FLUSH STATUS, so no rates this time: {names}")
 
 

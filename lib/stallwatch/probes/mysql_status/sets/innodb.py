@@ -26,10 +26,9 @@ def limits(facts: Facts) -> Iterator[Limit]:
         _OFTEN,
     )  # fmt: skip
     name = "Innodb_log_waits"
-    buffer = say_size(facts.setting("innodb_log_buffer_size"))
     yield Limit(
         name, f"{say_rate(facts.rate(name))} waits for the log buffer ({name})",
-        f"innodb_log_buffer_size is {buffer}", "raise innodb_log_buffer_size", _OFTEN,
+        facts.say("innodb_log_buffer_size", say_size), "raise innodb_log_buffer_size", _OFTEN,
     )  # fmt: skip
     name = "Innodb_buffer_pool_reads"
     missed = facts.share(name, "Innodb_buffer_pool_read_requests")

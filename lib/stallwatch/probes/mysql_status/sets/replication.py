@@ -18,7 +18,7 @@ def limits(facts: Facts) -> Iterator[Limit]:
     name, share = "Binlog_cache_disk_use", facts.share("Binlog_cache_disk_use", "Binlog_cache_use")
     yield Limit(
         name, f"{say_rate(facts.rate(name))} transactions go through a file to the binary log ({name})",
-        f"{share:.0f} % of all: binlog_cache_size is {say_size(facts.setting('binlog_cache_size'))}",
+        f"{share:.0f} % of all: {facts.say('binlog_cache_size', say_size)}",
         "raise binlog_cache_size, which each session takes",
         f"{_OFTEN:.0f}" if share >= _SHARE else "",
     )  # fmt: skip

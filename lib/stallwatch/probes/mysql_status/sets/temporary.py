@@ -29,18 +29,19 @@ def limits(facts: Facts) -> Iterator[Limit]:
     name = "TempTable_count_hit_max_ram"  # of MySQL 9.7, not yet of 8.0.46
     yield Limit(
         name, f"{say_rate(facts.rate(name))} temporary tables found no memory ({name})",
-        f"temptable_max_ram is {say_size(facts.setting('temptable_max_ram'))}, for all sessions together",
+        f"{facts.say('temptable_max_ram', say_size)}, for all sessions together",
         f"{_QUERIES[False]} before you raise it", "1",
     )  # fmt: skip
     name = "Sort_merge_passes"
     what = f"{say_rate(facts.rate(name))} merges of sorts that do not fit into memory ({name})"
-    buffer = say_size(facts.setting("sort_buffer_size"))
-    yield Limit(name, what, f"sort_buffer_size is {buffer}, of each session", "an index may spare the sort")
+    why = f"{facts.say('sort_buffer_size', say_size)}, of each session"
+    yield Limit(name, what, why, "an index may spare the sort")
 
 
 def _size(facts: Facts) -> str:
-    """Say how large one may be in memory: the smaller of both, but for MySQL's TempTable engine."""
-    names = ("tmp_table_size", "max_heap_table_size")
+    """Say how large one may be in memory: the smaller of both, but for MySQL's TempTable engine (8.0.28)."""
+    temptable = facts.variables.get("internal_tmp_mem_storage_engine", "") == "TempTable"
+    names = ("tmp_table_size",) if temptable else ("tmp_table_size", "max_heap_table_size")
     known = {name: facts.setting(name) for name in names if facts.setting(name)}
     if not known:
         return "tmp_table_size"
@@ -55,5 +56,8 @@ SET = Subject(
         "Count_hit_tmp_table_size",
     ),
     limits,
-    ("tmp_table_size", "max_heap_table_size", "temptable_max_ram", "sort_buffer_size"),
+    (
+        "tmp_table_size", "max_heap_table_size", "temptable_max_ram", "sort_buffer_size",
+        "internal_tmp_mem_storage_engine",
+    ),
 )  # fmt: skip
