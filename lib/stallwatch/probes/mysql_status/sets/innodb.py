@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stallwatch.probes.mysql_status.limit import Facts, Limit, Subject
-from stallwatch.units import plain, say_rate, say_size
+from stallwatch.units import plain, say_count, say_rate, say_size
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
@@ -34,13 +34,13 @@ def limits(facts: Facts) -> Iterator[Limit]:
     missed = facts.share(name, "Innodb_buffer_pool_read_requests")
     yield Limit(
         name, f"{say_rate(facts.rate(name))} pages read from disk ({name})",
-        f"{missed:.2g} % of what was wanted, {free}",
+        f"{plain(float(f'{missed:.2g}'))} % of what was wanted, {free}",
         "a larger innodb_buffer_pool_size is a hypothesis to test, not a remedy: do queries get faster?",
     )  # fmt: skip
     name = "Innodb_row_lock_time"
     waiting = facts.rate(name) / 1000  # it counts milliseconds
     yield Limit(
-        name, f"{say_rate(facts.rate(name))} ms are waited for row locks ({name})",
+        name, f"{say_count(facts.rate(name))} ms of waiting for row locks in each second ({name})",
         f"{waiting:.2g} sessions wait at any time", "see who holds them (sys.innodb_lock_waits, INNODB_TRX)",
     )  # fmt: skip
 
