@@ -50,7 +50,7 @@ class Cassandra(JavaServer):
     JMX is what Cassandra calls local: on 127.0.0.1, RMI on any port; a remote one would listen everywhere.
     """
 
-    boot = 120  # it takes 10 on an idle machine
+    boot = 300  # it takes 10 on an idle machine
 
     def __init__(self, folder, *, password=False, **settings):
         super().__init__(folder, password=password)

@@ -23,9 +23,9 @@ def obtainable():
         pytest.skip(str(missing))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def ndb_processes(tmp_path_factory):
-    """A cluster for the whole run, in whose logs no SQL node appears."""
+    """A cluster for the tests of a module, in whose logs no SQL node appears."""
     with obtainable():
         cluster = NdbCluster(tmp_path_factory.mktemp("ndb"))
     with cluster:

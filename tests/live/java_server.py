@@ -29,7 +29,7 @@ class JavaServer:
     port = None  # of the RMI registry
     rmi_port = None  # None: any
     ca_file = client_cert = client_key = None  # paths of PEM files, for a client
-    boot = 60  # seconds at most
+    boot = 180  # seconds at most
 
     def __init__(self, folder, *, password):
         self.folder = os.path.abspath(folder)

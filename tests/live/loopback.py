@@ -8,14 +8,16 @@ import time
 # Below the ports that the kernel hands out to whoever connects (32768 and up): a port that is free now is
 # still free when a server has started.
 PORTS = range(20000, 32000)
+_given = set()  # to servers that may only be about to listen there
 
 
 def free_port(host="127.0.0.1"):
-    """A TCP port that nobody listens on."""
+    """A TCP port that nobody listens on, and that nobody was given before."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    for port in random.sample(PORTS, 100):
+    for port in random.sample([*set(PORTS) - _given], 100):
         with socket.socket(family) as listener, contextlib.suppress(OSError):
             listener.bind((host, port))
+            _given.add(port)
             return port
     raise OSError(f"no free port on {host}")
 

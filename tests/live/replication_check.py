@@ -1,5 +1,8 @@
 """check_replication_lag on the replica of a pair, beside the truth."""
 
+import contextlib
+import re
+import threading
 import time
 from typing import NamedTuple
 
@@ -14,7 +17,7 @@ class Measured(NamedTuple):
 
     said: Said
     lag: float
-    truth: float
+    truth: float  # at least
     error: float
 
 
@@ -30,17 +33,37 @@ class Check:
         password = {"STALLWATCH_MYSQL_PASSWORD": account.password}
         return Said.of(plugin_command.run(self.home, "check_replication_lag", *words, variables=password))
 
-    def until(self, status, pair, *options, seconds=20):
-        """Run it until it leaves with that status; what it says then."""
+    def until(self, status, pair, *options, text="", seconds=60):
+        """Run it until it leaves with that status and its text matches; what it says then."""
         end = time.monotonic() + seconds
-        while (said := self(pair, *options)).status != status:
+        while (said := self(pair, *options)).status != status or not re.search(text, said.text):
             assert time.monotonic() < end, said.output
         return said
 
     def measured(self, pair, writer, *options, **more):
         """Run it beside a writer."""
-        before = writer.true_lag()
-        said = self(pair, *options, **more)
-        low, high = sorted((before, writer.true_lag()))
+        with _true_lags(writer) as true:
+            said = self(pair, *options, **more)
+        low, high = min(true), max(true)
         lag = said.number("lag")
-        return Measured(said, lag, (low + high) / 2, max(low - lag, lag - high, 0))
+        return Measured(said, lag, low, max(low - lag, lag - high, 0))
+
+
+@contextlib.contextmanager
+def _true_lags(writer):
+    """What the lag is meanwhile, again and again: a replica may stand still for a moment in between."""
+    ended = threading.Event()
+    seen = [writer.true_lag()]
+
+    def watch():
+        while not ended.wait(0.2):
+            seen.append(writer.true_lag())
+
+    watching = threading.Thread(target=watch)
+    watching.start()
+    try:
+        yield seen
+    finally:
+        ended.set()
+        watching.join()
+        seen.append(writer.true_lag())

@@ -96,7 +96,9 @@ class Pair:
         """Start another source, for a channel of that name. Returns the Channel."""
         source = self._source(self.all, len(self.channels) + 1, name, settings)
         source.account(self.monitor.user, *GRANTS[self.kind])
-        return self._add(name, source, name, self.all)
+        channel = self._add(name, source, name, self.all)
+        self.catch_up()
+        return channel
 
     def _source(self, started, number, name, settings):
         domain = {"gtid_domain_id": number} if self.kind == "mariadb" else {}
@@ -125,7 +127,7 @@ class Pair:
 
     # coming back to health
 
-    def catch_up(self, seconds=60):
+    def catch_up(self, seconds=120):
         """Wait until the replica has what its sources have now."""
         until = time.monotonic() + seconds
         for name, channel in self.channels.items():
@@ -143,7 +145,7 @@ class Pair:
             return None
         return row["at"]
 
-    def heal(self, seconds=60):
+    def heal(self, seconds=180):
         """Undo all trouble that tests make, and wait until the replica has caught up."""
         for channel in self.channels.values():
             channel.link.pass_all()

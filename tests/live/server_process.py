@@ -25,7 +25,7 @@ class ServerProcess:
                 start_new_session=True,
                 **more,
             )
-        until = time.monotonic() + 1
+        until = time.monotonic() + 10
         while not self.family and time.monotonic() < until:  # the guard is about to start it
             time.sleep(0.01)
 

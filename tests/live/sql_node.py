@@ -18,7 +18,7 @@ class SqlNode(Mysql):
         "ndb_wait_setup": 5,  # and until then it refuses all connections
         "max_connections": 200,
     }
-    boot = 120  # seconds at most; it takes 3
+    boot = 300  # seconds at most; it takes 3
 
     def __init__(self, folder, node, connectstring, certificates, **settings):
         own = {
@@ -35,7 +35,7 @@ class SqlNode(Mysql):
             return sorted(row["node_id"] for row in rows)
         return []
 
-    def wait_for(self, nodes, seconds=60):
+    def wait_for(self, nodes, seconds=180):
         """Wait until ndbinfo answers for these data nodes and no other, and tables can be used."""
         wait_until(
             lambda: self.data_nodes() == sorted(nodes) and self.has_tables(),

@@ -37,7 +37,7 @@ class SqlServer:
     """A server with an empty root password. A subclass says how it is made, called and told to replicate."""
 
     host = "127.0.0.1"
-    boot = 60  # seconds at most; it takes 1
+    boot = 180  # seconds at most; it takes 1
 
     def __init__(self, folder, number=1, **settings):
         self.folder = os.path.abspath(folder)
@@ -82,8 +82,9 @@ class SqlServer:
             self.process.stop(grace)
 
     def suspend(self):
-        """Stop its process: connections are taken by the kernel, and nobody answers."""
+        """Stop its process, all of it: connections are taken by the kernel, and nobody answers."""
         self.process.family[0].send_signal(signal.SIGSTOP)
+        wait_until(lambda: _states(self.pid) == {"T"}, 30, self.process, self.log)
 
     def resume(self):
         """Let its process go on."""
@@ -167,3 +168,13 @@ class SqlServer:
         for row in self.others():
             with contextlib.suppress(pymysql.Error):  # it ended by itself
                 self.sql(f"KILL {row.get('id') or row['ID']}")
+
+
+def _states(pid):
+    """The states of a process's threads, as the kernel calls them."""
+    states = set()
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        ended = contextlib.suppress(FileNotFoundError, ProcessLookupError)
+        with ended, open(f"/proc/{pid}/task/{thread}/stat") as file:
+            states.add(file.read().rpartition(")")[2].split()[0])
+    return states

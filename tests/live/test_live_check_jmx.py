@@ -10,6 +10,7 @@ import time
 import check_jmx_command
 import old_cassandra
 import pytest
+from loopback import wait_until
 from plugin_command import Said, environment
 
 SLACK = 5  # seconds for a busy machine to start a program and to end it
@@ -426,7 +427,7 @@ def test_who_stops_reading_a_list_ends_it_quietly(tmp_path, own_jvm):
         head = subprocess.Popen(["head", "-1"], stdin=subprocess.PIPE, stdout=output)
         run = check_jmx_command.run(tmp_path, own_jvm, "--list", "--values", "-t", "20s", stdout=head.stdin)
         head.stdin.close()
-        assert head.wait(timeout=10) == 0
+        assert head.wait(timeout=60) == 0
     assert (run.returncode, run.stderr) == (3, "")
     assert (tmp_path / "first").read_text() == "[JMImplementation]\n"
     assert own_jvm.left_by_clients() == {"threads": 0, "connections": 0, "unacknowledged": 0}
@@ -435,12 +436,13 @@ def test_who_stops_reading_a_list_ends_it_quietly(tmp_path, own_jvm):
 def test_a_slow_reader_gets_the_whole_list_and_keeps_no_log_in(tmp_path, own_jvm):
     own_jvm.tell("many", 3000)
     run = subprocess.Popen(
-        check_jmx_command.command(own_jvm, "--list", "-t", "3s"),
+        check_jmx_command.command(own_jvm, "--list", "-t", "6s"),
         stdout=subprocess.PIPE, text=True, env=environment(tmp_path),
     )  # fmt: skip
-    time.sleep(4)
-    assert own_jvm.left_by_clients() == {"threads": 0, "connections": 0, "unacknowledged": 0}
-    text = run.communicate(timeout=10)[0]
+    time.sleep(7)
+    nothing = {"threads": 0, "connections": 0, "unacknowledged": 0}
+    wait_until(lambda: own_jvm.left_by_clients() == nothing, 60, own_jvm.process, own_jvm.log)
+    text = run.communicate(timeout=60)[0]
     assert (run.returncode, text.count("\ntarget:type=Many,")) == (0, 3000)
     assert text.splitlines()[-1].split()[1:3] == ["MBeans", "with"]
 

@@ -20,6 +20,7 @@ from stallwatch.sources import jmx
 from troubled_link import TroubledLink
 
 SLACK = 5  # seconds for a busy machine to start a program and to end it
+JAVA = 30  # seconds for it to start a Java that asks
 CHECK = Path(__file__).parents[2] / "plugins" / "check_jmx"
 GOOD = ("-O", "target:type=Trouble", "-A", "Good")
 SECRET = "a s3cret|word\\'\""
@@ -80,7 +81,7 @@ def test_refused():
 
 @pytest.mark.parametrize("via", ["rmi", "jmxquery"])
 def test_unknown_host(via):
-    sentence = said("-H", "nosuch.invalid", "-P", "7199", "--via", via, *GOOD)
+    sentence = said("-H", "nosuch.invalid", "-P", "7199", "--via", via, *GOOD, timeout=JAVA)
     assert "nosuch.invalid" in sentence
     assert "host" in sentence
 
@@ -201,14 +202,14 @@ def locked_cassandra(tmp_path_factory, cassandra):
 @pytest.mark.parametrize("via", ["rmi", "jmxquery"])
 def test_a_wrong_password(via, jvm_variant):
     jvm = jvm_variant("password")
-    sentence = said(*of(jvm), "-u", jvm.user, "--via", via, *GOOD)
+    sentence = said(*of(jvm), "-u", jvm.user, "--via", via, *GOOD, timeout=JAVA)
     assert f"{jvm.host}:{jvm.port} denied access to the user {jvm.user}" in sentence
 
 
 def test_a_wrong_password_at_cassandra(locked_cassandra):
     """It wraps the SecurityException in another exception."""
     for via in ("rmi", "jmxquery"):
-        sentence = said(*of(locked_cassandra), "-u", "monitorRole", "--via", via, *GOOD)
+        sentence = said(*of(locked_cassandra), "-u", "monitorRole", "--via", via, *GOOD, timeout=JAVA)
         assert "denied access to the user monitorRole" in sentence
 
 
@@ -273,7 +274,7 @@ def test_a_server_that_says_that_it_is_elsewhere(jvm_variant):
     jvm = jvm_variant("wrong-hostname")
     sentence = said(*of(jvm), "--rmi-host", "stub", *GOOD, timeout=2)
     assert "203.0.113.7" in sentence
-    with jmx.connect(jmx.Target(jvm.host, jvm.port), Deadline(5)) as server:
+    with jmx.connect(jmx.Target(jvm.host, jvm.port), Deadline(20)) as server:
         assert server.attribute("target:type=Trouble", "Good") == 1
 
 

@@ -64,9 +64,9 @@ def test_a_check_whose_own_work_takes_too_long_logs_out_all_the_same(own_jvm):
 def test_a_check_that_is_stopped_logs_out_all_the_same(how, own_jvm):
     asked = command(own_jvm, "-O", "target:type=Texts", "-A", "Long", "--match", "(.+)+!", "-t", "60s")
     with subprocess.Popen(asked, stdout=subprocess.DEVNULL) as process:
-        wait_until(lambda: own_jvm.left_by_clients()["threads"] == 1, 30, own_jvm.process, own_jvm.log)
+        wait_until(lambda: own_jvm.left_by_clients()["threads"] == 1, 60, own_jvm.process, own_jvm.log)
         process.send_signal(how)
-        assert process.wait(10) == 3
+        assert process.wait(60) == 3
     assert own_jvm.left_by_clients() == NOTHING
 
 

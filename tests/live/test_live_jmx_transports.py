@@ -200,7 +200,7 @@ def test_the_password_is_where_nobody_else_sees_it(locked):
         time.sleep(0.05)
     asking.join()
     assert told == [2]
-    assert java_runs > 5
+    assert java_runs > 1
 
 
 def test_an_attribute_that_never_returns_ends_in_time(tmp_path, jvm):

@@ -57,7 +57,11 @@ def my_print_defaults():
     return lambda path: [program, f"--defaults-file={path}"]
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=300,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(FILES)
 def test_as_mariadb_reads_them(my_print_defaults, tmp_path, content):
     path = tmp_path / "my.cnf"

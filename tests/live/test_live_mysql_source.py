@@ -1,7 +1,6 @@
 """Logging in at real servers, asking them, and what they say when they do not want to."""
 
 import contextlib
-import os
 import subprocess
 import time
 
@@ -89,20 +88,10 @@ def refusal(target, seconds=10):
 
 def wait_for(condition):
     """Until it holds."""
-    until = time.monotonic() + SLACK
+    until = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < until
         time.sleep(0.05)
-
-
-def all_stopped(pid):
-    """Whether no thread of the process runs any more."""
-    threads = os.listdir(f"/proc/{pid}/task")
-    states = []
-    for thread in threads:
-        with open(f"/proc/{pid}/task/{thread}/stat") as file:
-            states.append(file.read().rpartition(")")[2].split()[0])
-    return set(states) == {"T"}
 
 
 def about_tls(server):
@@ -387,7 +376,6 @@ def test_a_server_that_is_stopped(server, target, mon):
     with connect(target(mon), 4) as found:
         server.suspend()
         try:
-            wait_for(lambda: all_stopped(server.pid))
             with pytest.raises(mysql.NoAnswerError):
                 found.rows("SELECT 1", within=1)
             said = refusal(target(mon), 2)
@@ -417,6 +405,7 @@ def test_the_server_does_not_note_that_we_broke_off(server, target, mon):
     def aborted():
         return [row["Value"] for row in server.sql("SHOW GLOBAL STATUS LIKE 'Aborted%'")]
 
+    wait_for(lambda: server.others() == [])  # those that other tests broke off
     before = aborted()
     with connect(target(mon)) as found, found.again():
         pass

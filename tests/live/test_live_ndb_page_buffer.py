@@ -98,8 +98,12 @@ def large_enough(node, check):
     """Once all pages have been read, they stay: that is told at once, whatever was before the restart."""
     begun = check(node, "-v")
     assert begun.status in (0, 1), begun.output
-    told = until(check, lambda said: said.status == 0 and "hit_ratio" in said.perfdata, node, "--cold", "0")
-    assert told[-1].number("hit_ratio") >= 99.5
+
+    def is_warm(said):
+        return "hit_ratio" in said.perfdata and said.number("hit_ratio") >= 99.5
+
+    told = until(check, is_warm, node, "--cold", "0")
+    assert told[-1].status == 0, told[-1].output
     assert all(said.status != 3 for said in told)
     table = [line.split() for line in begun.more if line.startswith("node ")]
     assert [row[-1] for row in table[-2:]] == ["67108864"] * 2

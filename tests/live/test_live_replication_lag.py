@@ -122,7 +122,7 @@ def test_a_table_without_a_key(both):
             check(pair)
             pair.source.sql("UPDATE lab.keyless SET n = n + 1 WHERE id % 20 = 0")
             if pair.kind == "mysql":  # hashes the rows of an event
-                pair.catch_up(10)
+                pair.catch_up()
                 assert check(pair).status == 0
             else:
                 last = lagging(check, pair, writer, "-w", "5", until=8)[-1]

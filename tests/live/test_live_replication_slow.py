@@ -35,14 +35,13 @@ def silent(pair, check):
         pair.link.black_hole()
         frozen.source.suspend()
         time.sleep(EVERY - (time.monotonic() - began))
-        runs = {
-            "full": [],
-            "no history": ["--no-state"],
-            "frozen": ["--no-state", "--channel", "frozen"],
-        }
-        said |= {name: check(pair, *options) for name, options in runs.items()}
-        said["little"] = check(pair, account=little)
-        said["blind"] = check(pair, "--no-state", account=little)
+        runs = {"no history": ["--no-state"], "frozen": ["--no-state", "--channel", "frozen"]}
+        with concurrent.futures.ThreadPoolExecutor() as threads:  # all before the receiver gives up
+            jobs = {name: threads.submit(check, pair, *options) for name, options in runs.items()}
+            jobs["blind"] = threads.submit(check, pair, "--no-state", account=little)
+            said["full"] = check(pair)
+            said["little"] = check(pair, account=little)  # which remembers the same
+            said |= {name: job.result() for name, job in jobs.items()}
         said["truth"] = writer.true_lag()
         time.sleep(12)
         said["later"] = check(pair)
@@ -150,7 +149,7 @@ def test_one_long_statement(lived, kind, story, statement):
     assert last.said.status == 1, last.said.output
     assert "cause: one transaction has been applied for 1 min" in last.said.text
     assert statement in last.said.text
-    assert re.search(r"falling behind (1|0\.9\d) s/s", last.said.text)
+    assert re.search(r"falling behind (1(\.1)?|0\.9\d?) s/s", last.said.text)
     assert found[0].said.status == 0
     assert not [one for one in found if "wait for one another" in one.said.text]
     if kind == "mysql":

@@ -35,7 +35,7 @@ def check(tmp_path):
 
     def run(*arguments, state=True, **settings):
         home = ["--state-dir", tmp_path / "state"] if state else []
-        settings = {"cwd": tmp_path, "env": clean, "timeout": 30, "errors": "replace", **settings}
+        settings = {"cwd": tmp_path, "env": clean, "timeout": 120, "errors": "replace", **settings}
         process = subprocess.run(
             command(*arguments, *home), capture_output=True, text=True, check=False, **settings
         )

@@ -215,7 +215,7 @@ def test_two_runs_at_once_judge_each_line_once(check, log):
     log.say("Operations=0", 100)
     assert check("--log", log).status == 0
     log.add(b"2026-10-20T23:06:41.711002Z [ndbd] INFO     -- Operations=0\n" * 300_000)
-    runs = [check.start("--log", log) for _ in range(3)]
+    runs = [check.start("--log", log, "--timeout", "60s") for _ in range(3)]
     outputs = [run.communicate()[0] for run in runs]
     counts = sorted(output.partition("lines=")[2].partition(" ")[0] for output in outputs)
     assert counts == ["0", "0", "300000"]
@@ -230,7 +230,7 @@ def test_a_killed_run_is_made_up_for(check, log):
     time.sleep(0.25)  # it takes twice as long, at least
     run.send_signal(signal.SIGKILL)
     assert run.communicate()[0] == ""
-    said = check("--log", log)
+    said = check("--log", log, "--timeout", "60s")
     assert said.perfdata["lines"] == "2000004"
     assert said.perfdata["stuck_episodes"] == "1"
 

@@ -89,8 +89,9 @@ class NodesNdb(FakeNdb):
         """As FakeNdb; the management server notices it."""
         before = {table: list(rows) for table, rows in self.tables.items()}
         super().end(node)
+        kept = {id(row) for rows in self.tables.values() for row in rows}
         self.ended[node] = {
-            table: [row for row in rows if row not in self.tables[table]] for table, rows in before.items()
+            table: [row for row in rows if id(row) not in kept] for table, rows in before.items()
         }
         self.seen[node] = NodeStatus("NO_CONTACT", 0)
 

@@ -119,11 +119,11 @@ def test_the_time_is_bounded(server, pieces):
 
 
 def test_looking_up_the_name_is_bounded_too(monkeypatch):
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: time.sleep(3) or [])
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: time.sleep(6) or [])
     begun = time.monotonic()
     with pytest.raises(ProbeError, match="the management server mgm1:1186 has not answered within 200 ms"):
         ndb_mgm.data_nodes("mgm1", patience=0.2)
-    assert time.monotonic() - begun < 2.5
+    assert time.monotonic() - begun < 5
 
 
 def test_a_host_that_is_none_is_a_sentence(monkeypatch):
