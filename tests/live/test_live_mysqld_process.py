@@ -75,7 +75,7 @@ def computing(server):
 
 def test_the_busiest_thread_is_the_connection_that_computes(server, check):
     with computing(server) as number:
-        said = check(*as_root(server), "--sample", "3s", "-v", "--output", "json")
+        said = check(*as_root(server), "--sample", "2s", "-v", "--output", "json")
     assert said.status == 0, said.output
     (busiest,) = [one for one in json.loads(said.output)["findings"] if one["name"] == "busiest_thread"]
     assert f"connection {number} of root" in busiest["what"]
@@ -86,11 +86,11 @@ def test_the_busiest_thread_is_the_connection_that_computes(server, check):
 def test_rates_are_those_since_the_last_run(server, check):
     way = ("--pid-file", server.path("pid"))
     assert "[OK] no rates yet: no earlier look to compare with" in check(*way).more
+    until = time.monotonic() + 60
     with computing(server):
-        time.sleep(2)
-        said = check(*way)
+        while (said := check(*way)).status == 0 and float(said.perfdata.get("cpu", "0%").strip("%")) < 10:
+            assert time.monotonic() < until, said.output
     assert said.status == 0, said.output
-    assert said.number("cpu") > 1
     assert said.number("user") > said.number("system")
     assert said.number("minor_faults") >= 0
 
@@ -212,7 +212,7 @@ def says(monkeypatch):
     plugin = runpy.run_path(str(PLUGINS / "check_mysqld_process"))
 
     def says(server, statement, mapped):
-        options = ["--pid-file", server.path("pid"), *as_root(server), "--no-state", "--sample", "3s"]
+        options = ["--pid-file", server.path("pid"), *as_root(server), "--no-state", "--sample", "2s"]
         until = time.monotonic() + 60
         with connecting(server, statement):
             while True:

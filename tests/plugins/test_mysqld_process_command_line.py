@@ -29,6 +29,7 @@ def pid_file(tmp_path):
         (["--pid-file", ""], "--pid-file is empty"),
         (["--data-dir", ""], "--data-dir is empty"),
         (["--program", ""], "--program is empty"),
+        (["--program", "/usr/sbin/mariadbd"], "is a path: give the name alone, mariadbd"),
         (["--listens", "mysql"], '"mysql" is not a port'),
         (["--listens", "0"], '"0" is not a port'),
         (["--sample", "0"], "--sample takes 1 s at least"),

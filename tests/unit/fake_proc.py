@@ -2,7 +2,7 @@
 
 import os
 
-from stallwatch.sources import kernel
+from stallwatch.sources import kernel, processes
 
 TICKS = os.sysconf("SC_CLK_TCK")
 STAT = (
@@ -17,7 +17,7 @@ Tgid:\t{pid}
 Ngid:\t0
 Pid:\t{pid}
 PPid:\t{parent}
-TracerPid:\t0
+TracerPid:\t{tracer}
 Uid:\t{uid}\t{uid}\t{uid}\t{uid}
 Gid:\t{uid}\t{uid}\t{uid}\t{uid}
 FDSize:\t{slots}
@@ -51,12 +51,11 @@ class FakeProc:
         self.sockets = []
         self.each = {}
         monkeypatch.setattr(kernel, "PLACE", str(folder))
-        self.later(0)
+        monkeypatch.setattr(processes, "_now", lambda: self.up)
 
     def later(self, seconds):
         """Let time go by."""
         self.up += seconds
-        (self.folder / "uptime").write_text(f"{self.up:.2f} 123.45\n")
 
     def process(self, pid, name=None, **more):
         """Let there be one, a mysqld if nothing else is said; given again, it changes."""
@@ -127,5 +126,5 @@ class FakeProc:
 DEFAULTS = {
     "state": "S", "parent": 0, "minor": 106134, "major": 4, "user": 1.11, "system": 1.48, "threads": 0,
     "started": 9_000.0, "uid": 101, "slots": 64, "pids": "", "resident": 93272, "swapped": 0,
-    "limit": "20000", "arguments": (), "cwd": "", "descriptors": 20,
+    "tracer": 0, "limit": "20000", "arguments": (), "cwd": "", "descriptors": 20,
 }  # fmt: skip

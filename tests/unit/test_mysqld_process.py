@@ -41,6 +41,8 @@ class Mysqld:
         self.seconds += seconds
         self.proc.later(seconds)
         self.server.later(seconds, Connections=grown.pop("connections", 0))
+        if not grown:
+            return
         one = self.proc.each[PID]
         self.proc.process(PID, **{name: one[name] + more for name, more in grown.items()})
 
@@ -84,8 +86,8 @@ def test_the_first_look_has_no_rates(look):
     assert text.splitlines() == [
         (
             "MYSQLD_PROCESS OK - mysqld 4711 up 16 min 40 s, 91.1 MiB resident, 1 thread, 20 of 20000 "
-            "descriptors | resident_memory=95510528B swapped_memory=0B threads=1 open_descriptors=20 "
-            "descriptors=0.1%;80;90"
+            "descriptors | resident_memory=95510528B swapped_memory=0B threads=1 uptime=1000s "
+            "open_descriptors=20 descriptors=0.1%;80;90"
         ),
         "[OK] no rates yet: no earlier look to compare with",
     ]
@@ -97,8 +99,9 @@ def test_what_it_used_since_the_last_look(after):
     assert text == (
         "MYSQLD_PROCESS OK - mysqld 4711 up 17 min 40 s, 60 % of a processor (user 45 %, system 15 %), "
         "1 000 minor and 0.1 major page faults/s, 91.1 MiB resident, 1 thread, 20 of 20000 descriptors | "
-        "cpu=60% user=45% system=15% system_share=25% minor_faults=1000 major_faults=0.1;10 "
-        "resident_memory=95510528B swapped_memory=0B threads=1 open_descriptors=20 descriptors=0.1%;80;90"
+        "cpu=60% user=45% system=15% system_share=25% minor_faults=1000 major_faults=0.1 "
+        "resident_memory=95510528B swapped_memory=0B threads=1 uptime=1060s open_descriptors=20 "
+        "descriptors=0.1%;80;90"
     )
 
 
@@ -113,10 +116,11 @@ def test_an_idle_process_has_no_share_of_system_time(after):
     ("option", "limit", "sentence"),
     [
         ("-w", "50", "mysqld 4711 uses 60 % of a processor (user 45 %, system 15 %)"),
-        ("--system-warning", "10%", "system time of mysqld 4711 is 15 %"),
+        ("--system-warning", "10%", "system time of mysqld 4711 is 15 % of a processor"),
         ("--minor-faults-warning", "900", "mysqld 4711 has 1 000 minor page faults/s"),
         ("--resident-memory-warning", "64M", "mysqld 4711 has 91.1 MiB resident"),
         ("--threads-warning", "2:", "mysqld 4711 has 1 thread"),
+        ("--uptime-warning", "1h:", "mysqld 4711 is up for 17 min 40 s"),
     ],
 )
 def test_each_quantity_has_limits_and_a_sentence(after, option, limit, sentence):
@@ -140,14 +144,36 @@ def test_waiting_for_pages_of_memory_is_a_warning(after, mysqld):
     ("name", "advice"), [("ndbmtd", "LockPagesInMainMemory=1"), ("java", "fewer or smaller programs")]
 )
 def test_the_advice_is_for_that_program(after, mysqld, name, advice):
-    mysqld.proc.process(PID, name, threads=9)
-    assert advice in first_line(after("--program", name, major=3600)[1])
+    mysqld.proc.process(PID, name, threads=9, swapped=1024)
+    status, text = after("--program", name, "--major-faults-warning", "5", major=3600)
+    assert status == 1
+    assert advice in first_line(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "swapped"),
+    [("mysqld", 0), ("ndbmtd", 0), ("java", 0), ("java", 1024)],  # Cassandra and Lucene map their data files
+)
+def test_reads_of_mapped_files_are_no_swapping(after, mysqld, name, swapped):
+    mysqld.proc.process(PID, name, threads=9, swapped=swapped)
+    status, text = after("--program", name, major=3600)
+    assert status == 0
+    assert perfdata(text)["major_faults"] == "60"
+
+
+def test_who_gave_limits_for_major_faults_hears_that_nothing_is_swapped(after, mysqld):
+    status, text = after("--major-faults-warning", "5", major=3600)
+    assert status == 1
+    assert first_line(text) == (
+        "MYSQLD_PROCESS WARNING - mysqld 4711 has 60 major page faults/s: it waits for the disk at each; "
+        "none of its memory is swapped: it reads files that it has mapped, its program for one: leave the "
+        "page cache more memory"
+    )
 
 
 def test_another_process_is_another_one(look, mysqld):
     look()
     mysqld.proc.end(PID)
-    mysqld.later = None
     mysqld.proc.later(60)
     mysqld.proc.process(4712, started=8_000.0, user=500.0)
     status, text = look()
@@ -161,6 +187,39 @@ def test_a_process_that_was_started_again_with_the_same_id(look, mysqld):
     mysqld.later(60)
     mysqld.proc.process(PID, started=10_050.0, user=1.0)
     assert "it is another process than at the last look" in look()[1]
+
+
+def started_anew(mysqld, times, seconds=60, age=20):
+    """A process that ends and is started again before the next look; gives the id of the last one."""
+    pid = max(mysqld.proc.each)
+    for number in range(times):
+        mysqld.proc.end(pid + number)
+        mysqld.later(seconds)
+        mysqld.proc.process(pid + number + 1, started=mysqld.proc.up - age)
+        yield pid + number + 1
+
+
+def test_a_process_that_does_not_stay_up_is_a_warning(look, mysqld):
+    look()
+    said = [look() for _ in started_anew(mysqld, 3)]
+    assert [status for status, _ in said] == [0, 0, 1]
+    assert first_line(said[-1][1]) == (
+        "MYSQLD_PROCESS WARNING - mysqld 4714 has started 20 s ago, and 3 times within the last hour: it "
+        "does not stay up: see its error log, and who starts it again"
+    )
+    mysqld.proc.later(3600)
+    mysqld.seconds += 3600
+    assert look()[0] == 0
+
+
+def test_a_process_that_is_started_anew_now_and_then_is_no_problem(look, mysqld):
+    look()
+    assert {look()[0] for _ in started_anew(mysqld, 5, seconds=1900)} == {0}
+
+
+def test_another_process_that_was_there_already_was_not_started(look, mysqld):
+    look()
+    assert {look()[0] for _ in started_anew(mysqld, 4, age=4000)} == {0}
 
 
 def test_a_process_that_ends_meanwhile_is_not_there(look, mysqld, monkeypatch):
@@ -188,7 +247,94 @@ def test_a_stopped_process_is_critical_and_nobody_asks_it(look, mysqld):
     assert mysqld.server.asked == []
 
 
+def test_a_process_that_a_debugger_holds_is_critical_in_two_looks_in_a_row(look, mysqld):
+    mysqld.proc.process(PID, state="t", tracer=99)
+    assert look()[0] == 0
+    mysqld.later(60)
+    status, text = look()
+    assert status == 2
+    assert first_line(text) == (
+        "MYSQLD_PROCESS CRITICAL - mysqld 4711 is held by a debugger, process 99, and answers nobody: end "
+        "gdb, strace or gcore: detaching lets it go on"
+    )
+    mysqld.later(60)
+    mysqld.proc.process(PID, state="S", tracer=99)  # as strace leaves it but for microseconds
+    assert look()[0] == 0
+
+
 # descriptors
+
+
+@pytest.fixture
+def in_one_run(look, mysqld, monkeypatch):
+    """Run the plugin with a sample, in which that changes."""
+
+    def run(*arguments, timeout="8s", **changed):
+        def sleep(seconds):
+            mysqld.proc.process(PID, **changed)
+            mysqld.later(seconds)
+
+        monkeypatch.setattr(time, "sleep", sleep)
+        return look("--no-state", "--sample", "2s", "-t", timeout, *arguments)
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("limits", "later", "expected"),
+    [
+        ([], 20, 2),
+        ([], 10, 0),
+        ([], 18, 1),
+        (["--descriptors-critical", "50"], 12, 2),
+        (["--descriptors-critical", "95"], 20, 1),
+    ],
+)
+def test_the_two_looks_of_a_sample_count_for_descriptors(in_one_run, mysqld, limits, later, expected):
+    mysqld.proc.process(PID, limit="22")
+    assert in_one_run(*limits, descriptors=later)[0] == expected
+
+
+def test_a_limit_of_the_user_for_descriptors_is_critical_at_once(look, mysqld):
+    mysqld.proc.process(PID, limit="22")
+    assert look()[0] == 1
+    assert look("--descriptors-critical", "90")[0] == 2
+    assert look("--descriptors-warning", "90")[0] == 1
+
+
+def silent(*_):
+    raise NoAnswerError("db1:3306 did not say a word")
+
+
+def test_full_descriptors_are_critical_of_a_server_that_does_not_answer(look, mysqld, monkeypatch):
+    monkeypatch.setattr(mysql, "connect", silent)
+    mysqld.proc.process(PID, limit="20")
+    assert look("--mysql")[0] == 1
+    mysqld.later(60)
+    status, text = look("--mysql")
+    assert status == 2
+    assert "mysqld 4711 has 20 of 20 descriptors open" in first_line(text)
+    assert "db1:3306 did not say a word" in text
+
+
+def test_descriptors_are_told_where_the_server_leaves_no_time_for_a_sample(in_one_run, mysqld, monkeypatch):
+    def late(target, deadline, _):
+        deadline.extend(-7)
+        silent()
+
+    monkeypatch.setattr(mysql, "connect", late)
+    mysqld.proc.process(PID, limit="20")
+    status, text = in_one_run("--mysql")
+    assert status == 1
+    assert "mysqld 4711 has 20 of 20 descriptors open" in first_line(text)
+    assert "db1:3306 did not say a word" in text
+    assert "no time is left" not in text
+
+
+def test_an_ok_line_does_not_say_what_would_be_bad(look):
+    text = look("-v")[1]
+    assert "[OK] mysqld 4711 has 20 of 20000 descriptors open" in text
+    assert "error 24" not in text
 
 
 @pytest.mark.parametrize(("limit", "first", "second"), [(26, 0, 0), (24, 1, 1), (22, 1, 2)])
@@ -296,9 +442,13 @@ def test_very_many_threads_are_counted_only(look, mysqld, monkeypatch):
     threads(mysqld)
     look()
     mysqld.later(60)
-    _, text = look()
+    _, text = look("-v")
     assert perfdata(text)["threads"] == "3"
     assert "busiest_thread" not in perfdata(text)
+    assert "mysqld 4711 has 3 threads, too many to look at each" in text
+    status, text = look("--busiest-thread-critical", "50")
+    assert status == 3
+    assert "which thread is the busiest is not known: mysqld 4711 has 3 threads" in first_line(text)
 
 
 LOG = """[ndbd] INFO     -- Angel pid: 26386 started child: 4711
@@ -445,6 +595,67 @@ def test_the_server_tells_which_of_several_processes_it_is(look, mysqld):
     assert "mysqld 4711 up" in text
 
 
+def test_two_servers_of_a_host_do_not_forget_each_other(look, mysqld):
+    mysqld.proc.process(4800, started=2_000.0)
+    first, second = mysqld.server, CapturedMysql("MySQL 9.7")
+    second.status["Uptime"] = "7999"
+    for _ in range(2):
+        said = {}
+        for socket, server in (("/a", first), ("/b", second)):
+            mysqld.server = server
+            said[socket] = look("-S", socket)
+        mysqld.proc.later(60)
+        mysqld.seconds += 60
+        first.later(60)
+        second.later(60)
+    for socket, pid in (("/a", PID), ("/b", 4800)):
+        status, text = said[socket]
+        assert status == 0
+        assert f"mysqld {pid} up " in text
+        assert "cpu" in perfdata(text), text
+
+
+def test_of_several_processes_a_server_that_is_not_reached_is_told_first(look, mysqld, monkeypatch):
+    monkeypatch.setattr(mysql, "connect", silent)
+    mysqld.proc.process(4800, state="T", cwd="/srv/b")
+    status, text = look("--mysql")
+    assert status == 3
+    assert first_line(text).startswith(
+        "MYSQLD_PROCESS UNKNOWN - db1:3306 did not say a word, so it cannot tell which process it is: 2 "
+        "processes run on this host: mysqld 4711 and mysqld 4800 (/srv/b, stopped)"
+    )
+
+
+def test_the_process_that_is_left_is_not_taken_for_the_one_that_ended(look, mysqld, monkeypatch):
+    mysqld.proc.process(4800, started=2_000.0)
+    assert look("--mysql")[0] == 0
+    mysqld.later(60)
+    mysqld.proc.end(PID)
+    monkeypatch.setattr(mysql, "connect", silent)
+    status, text = look("--mysql", "-v")
+    assert status == 3
+    assert "mysqld 4800" not in text
+
+
+def test_a_thread_that_another_process_does_not_have_tells_that_it_is_another(look, mysqld):
+    mysqld.server = Telling("MariaDB 10.11")  # as old as the process
+    mysqld.server.status["Uptime"] = str(AGE)
+    status, text = look("--mysql")
+    assert status == 3
+    assert "is not mysqld 4711" in first_line(text)
+    mysqld.proc.process(PID, pids="4711 1")  # in a container, where its threads have other numbers
+    mysqld.later(60)
+    assert look("--mysql")[0] == 0
+
+
+def test_a_grant_that_would_tell_which_process_it_is(look, mysqld):
+    mysqld.new_server("MySQL 9.7").denied = {"performance_schema": "SELECT ON performance_schema.threads"}
+    mysqld.proc.process(4800)
+    status, text = look("--mysql")
+    assert status == 3
+    assert "with SELECT ON performance_schema.* the server itself tells" in first_line(text)
+
+
 # read_buffer_size: numbers as in the articles and as measured
 
 
@@ -464,7 +675,8 @@ def test_a_read_buffer_that_is_mapped_for_each_connection(after, mysqld):
     assert first_line(text) == (
         "MYSQLD_PROCESS WARNING - read_buffer_size 5M is mapped and zeroed for 80 connections/s: 100 000 "
         "minor page faults/s, 1281 for each connection, where such a buffer has 1280 pages; system time 40 % "
-        "of a processor: set 128K and look again (it once cost one of eight processors)"
+        "of a processor: set 128K and look again (it once cost one of eight processors): if as many are "
+        "left, it was another buffer"
     )
 
 
@@ -482,6 +694,10 @@ def test_the_worked_example_of_the_article(after, mysqld):
     ("size", "measured"),
     [
         (128 << 10, {"pages": 25}),  # MariaDB, mapped: as many as the buffer has, and not worth a word
+        (5 * MIB, {"pages": 2495}),  # each fourth connection asks for a value of 32 MiB (MariaDB 10.11)
+        (5 * MIB, {"pages": 8850}),  # each connection does
+        (5 * MIB, {"pages": 1700}),
+        (5 * MIB, {"pages": 900}),
         (5 * MIB, {"pages": 319}),  # glibc has adapted; 50 clients, four buffers each
         (5 * MIB, {"per_second": 49}),
         (5 * MIB, {"user": 11.0, "system": 2.7}),  # system time is 20 % no more

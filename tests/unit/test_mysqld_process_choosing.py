@@ -97,9 +97,8 @@ def test_who_may_see_hidden_processes_knows_that_there_is_none(proc):
 
 
 def test_without_its_files_proc_tells_nothing(proc):
-    proc.process(4711)
-    (proc.folder / "uptime").unlink()
-    assert refused().what == f"{proc.folder}/uptime: No such file or directory"
+    proc.folder.rmdir()
+    assert refused().what == f"{proc.folder}: No such file or directory"
 
 
 def test_several_are_named_with_their_places(proc):
@@ -150,7 +149,7 @@ def test_a_pid_file_that_is_not_there(proc, tmp_path):
     assert not_there(pid_file=str(tmp_path / "nothing")).what.endswith("/nothing is not there")
 
 
-@pytest.mark.parametrize("content", ["", "none", "12x"])
+@pytest.mark.parametrize("content", ["", "none", "12x", "-10", "1_0", "1 0"])
 def test_a_pid_file_with_nonsense(proc, pid_file, content):
     assert refused(pid_file=pid_file(content)).what.endswith("does not hold the id of a process")
 
@@ -202,6 +201,15 @@ def test_an_angel_alone_is_no_data_node(proc, pid_file):
     assert not_there(pid_file=pid_file(996)).what == "only the angel of a data node runs, ndbmtd 996"
 
 
+def test_an_angel_alone_is_not_passed_over_for_another_process(proc):
+    proc.process(996, "ndbmtd")
+    proc.process(4711)
+    assert refused().what == (
+        "2 processes run on this host: mysqld 4711 and ndbmtd 996 (an angel without its node)"
+    )
+    assert choose(Wanted(), lambda process: int(process.pid == 4711)).pid == 4711
+
+
 def test_a_data_node_in_the_foreground_has_no_angel(proc):
     proc.process(1004, "ndbmtd", threads=60)
     assert chosen() == 1004
@@ -211,6 +219,49 @@ def test_what_a_server_has_just_forked_is_not_it(proc):
     proc.process(4711)
     proc.process(4712, parent=4711)
     assert chosen() == 4711
+
+
+def launched(proc, age):
+    """A java that has started another one, which listens, as Elasticsearch 8 does."""
+    proc.process(71, "java", descriptors=["socket:[40]"])
+    proc.process(72, "java", descriptors=["socket:[42]"], parent=71, started=proc.up - age)
+    proc.listens(9200, 42)
+
+
+@pytest.mark.parametrize("age", [1, 3600])
+def test_a_child_that_listens_is_meant(proc, age):
+    launched(proc, age)
+    assert chosen(programs=("java",), port=9200) == 72
+    gone = not_there(programs=("java",), port=9300)
+    assert gone.why == "here runs java 71 and java 72"
+    assert gone.advice == "see its error log: is it starting still?"
+
+
+def test_a_child_that_works_in_a_directory_is_meant(proc, tmp_path):
+    launched(proc, 3600)
+    proc.process(72, cwd=tmp_path)
+    proc.process(71, cwd="/")
+    assert chosen(programs=("java",), data_dir=str(tmp_path)) == 72
+
+
+def test_a_pid_file_means_the_process_that_it_names(proc, pid_file):
+    launched(proc, 3600)
+    assert chosen(programs=("java",), pid_file=pid_file(71)) == 71
+    assert chosen(programs=("java",), pid_file=pid_file(72)) == 72
+
+
+def test_nobody_guesses_which_java_of_two_is_meant_but_of_one_that_was_just_forked(proc):
+    launched(proc, 3600)
+    assert refused(programs=("java",)).what == "2 processes run on this host: java 71 and java 72"
+    proc.process(72, started=proc.up - 1)
+    assert chosen(programs=("java",)) == 71
+
+
+def test_what_a_server_has_just_forked_has_its_socket(proc):
+    proc.process(4711, descriptors=["socket:[42]"])
+    proc.process(4712, descriptors=["socket:[42]"], parent=4711)
+    proc.listens(3306, 42)
+    assert chosen(port=3306) == 4711
 
 
 def test_a_process_by_its_port(proc):
@@ -246,6 +297,14 @@ def test_the_port_of_another_user_s_process(proc):
     assert not_there(port=3306)
 
 
+def test_a_socket_that_systemd_has_made_may_be_anybody_s(proc):
+    proc.process(1, descriptors=None)
+    proc.listens(3306, 41, uid=0)
+    error = refused(port=3306)
+    assert error.what.startswith("whose socket listens on port 3306 is not for ")
+    assert not_there(port=3307)
+
+
 def test_a_process_by_its_data_directory(proc, tmp_path):
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
@@ -262,6 +321,37 @@ def test_a_data_directory_that_is_told_by_an_option_alone(proc, tmp_path):
     proc.process(1, arguments=("mysqld", f"--datadir={tmp_path}/"))
     proc.process(2, arguments=("mysqld", "--datadir", "/srv/other"))
     assert chosen(data_dir=str(tmp_path)) == 1
+
+
+def test_where_a_process_works_outranks_its_option(proc, tmp_path):
+    (tmp_path / "a").mkdir()
+    proc.process(1, cwd=tmp_path, arguments=("mysqld", f"--datadir={tmp_path}/a"))
+    assert not_there(data_dir=str(tmp_path / "a"))
+    assert chosen(data_dir=str(tmp_path)) == 1
+
+
+def test_the_option_of_a_process_in_a_container_means_another_directory(proc, tmp_path):
+    proc.process(1, pids="1 7", arguments=("mysqld", f"--datadir={tmp_path}"))
+    assert refused(data_dir=str(tmp_path))
+
+
+def test_only_options_of_servers_are_known(proc, tmp_path):
+    proc.process(1, "java", arguments=("java", "-h", str(tmp_path)))
+    assert refused(programs=("java",), data_dir=str(tmp_path))
+
+
+def test_a_log_is_read_from_its_end(proc, tmp_path):
+    log = tmp_path / "ndb_3_out.log"
+    angel_and_worker(proc)
+    start = b"[ndbd] INFO     -- Angel pid: 996 started child: 1004\n"
+    log.write_bytes(start + b"x" * 2**23)
+    assert chosen(data_dir=str(tmp_path)) == 1004
+    with log.open("ab") as file:
+        file.truncate(2**33)  # it is sparse
+    assert refused(data_dir=str(tmp_path))
+    with log.open("ab") as file:
+        file.write(start)
+    assert chosen(data_dir=str(tmp_path)) == 1004
 
 
 def test_nobody_guesses_who_works_in_a_directory(proc, tmp_path):

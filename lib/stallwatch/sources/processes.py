@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import time
 from typing import NamedTuple
 
 from stallwatch.sources import kernel
@@ -76,6 +77,7 @@ class Status(NamedTuple):
     resident: int  # bytes
     swapped: int  # bytes
     slots: int  # for descriptors: no more than so many are open
+    tracer: int  # the process that traces it; 0: nobody does
     pids: tuple[int, ...]  # its ids in nested name spaces, ours first, that of a container last
 
 
@@ -153,7 +155,10 @@ def is_process(pid_file: str, names: Container[str]) -> bool | None:
 def pid_in(pid_file: str) -> int:
     """Read the id of a process from a file; raises OSError, and ValueError where there is none."""
     with open(pid_file, encoding="ascii") as file:
-        return int(file.read(20))
+        told = file.read(20).strip()
+    if not told.isdecimal():  # "-10" and "1_0" are numbers to Python
+        raise ValueError(told)
+    return int(told)
 
 
 def task(pid: int, thread: int | None = None) -> Task | None:
@@ -180,7 +185,12 @@ def task(pid: int, thread: int | None = None) -> Task | None:
 
 def age(task: Task) -> float:
     """Tell for how many seconds it has been there."""
-    return max(0.0, kernel.uptime() - task.started)
+    return max(0.0, _now() - task.started)
+
+
+def _now() -> float:
+    """Read the clock by which the kernel notes starts; /proc/uptime is that of a container in LXC (lxcfs)."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 def threads(pid: int) -> list[Task]:
@@ -216,6 +226,7 @@ def status(pid: int) -> Status | None:
             resident=_bytes(about.get("VmRSS", "0")),
             swapped=_bytes(about.get("VmSwap", "0")),
             slots=int(about["FDSize"]),
+            tracer=int(about.get("TracerPid", "0")),
             pids=tuple(map(int, about.get("NSpid", str(pid)).split())),
         )
     except (OSError, ValueError, KeyError, IndexError):

@@ -26,6 +26,8 @@ DATA_NODES = ("ndbmtd", "ndbd")
 PROGRAMS = (*SERVERS, *DATA_NODES)
 _DATA_DIR = ("--datadir", "-h")
 _PORT = ("--port", "-P")
+_ROOT = 0
+_FORKED = 10.0  # seconds; a program that starts another one is called as before until it has
 _HOW = "say which with --pid-file, --listens, --data-dir or --program"
 
 
@@ -46,6 +48,11 @@ class Wanted(NamedTuple):
     pid_file: str | None = None
     port: int | None = None
     data_dir: str | None = None
+
+    @property
+    def is_told(self) -> bool:
+        """Whether it is said which of several."""
+        return any(way is not None for way in (self.pid_file, self.port, self.data_dir))
 
     @property
     def called(self) -> str:
@@ -75,15 +82,16 @@ def _chosen(wanted: Wanted, running: Sequence[Running], likeness: Callable[[Runn
         return _by_pid_file(wanted, running)
     if not running:
         raise NotThereError(f"no {wanted.called} runs on this host", advice="see its error log; start it")
-    workers = _workers(running)
+    workers, alone = _workers(running)
     if wanted.port is not None:
         return _by_port(wanted, workers)
     if wanted.data_dir is not None:
         return _by_data_dir(wanted, workers)
-    if len(workers) > 1:
-        alike = {one: likeness(one) for one in workers}
-        workers = [one for one in workers if alike[one] == max(alike.values())]
-    return _the_only(workers, "run on this host")
+    candidates = [*_without_forked(workers), *alone]
+    if len(candidates) > 1:
+        alike = {one: likeness(one) for one in candidates}
+        candidates = [one for one in candidates if alike[one] == max(alike.values())]
+    return _the_only(candidates, "run on this host")
 
 
 def named(process: Running) -> str:
@@ -99,22 +107,31 @@ def user_name() -> str:
         return f"the user {os.geteuid()}"
 
 
-def _workers(running: Sequence[Running]) -> list[Running]:
-    """Leave out the angels of data nodes, and what others have just forked; none left: NotThereError."""
-    names = {one.pid: one.name for one in running}
-    children = {one.pid for one in running if names.get(one.parent) == one.name}
-    watched = {one.parent for one in running if one.pid in children}
+def _workers(running: Sequence[Running]) -> tuple[list[Running], list[Running]]:
+    """Leave out the angels of data nodes, and give those alone apart; nothing else is left: NotThereError."""
+    watched = {one.parent for one in running if one.name in DATA_NODES}
     nodes = [one for one in running if one.name in DATA_NODES and one.pid not in watched]
     alone = [one for one in nodes if _is_angel(one)]
-    others = [one for one in running if one.name not in DATA_NODES and one.pid not in children]
-    workers = others + [one for one in nodes if one not in alone]
+    workers = [one for one in running if one.name not in DATA_NODES or (one in nodes and one not in alone)]
     if not workers:
         raise NotThereError(
             f"only the angel of a data node runs, {named(alone[0])}",
             "the data node has ended, or is about to be started",
             "see the end of its ndb_*_out.log: check_ndb_log reads it",
         )
-    return workers
+    return workers, alone
+
+
+def _parents(running: Sequence[Running]) -> list[Running]:
+    """Leave out the children of others of these that are called alike."""
+    names = {one.pid: one.name for one in running}
+    return [one for one in running if names.get(one.parent) != one.name]
+
+
+def _without_forked(running: Sequence[Running]) -> list[Running]:
+    """Leave out what others of these have just forked; of a server a child never is what is meant."""
+    parents = _parents(running)
+    return [one for one in running if one in parents or (one.name not in SERVERS and one.age > _FORKED)]
 
 
 def _is_angel(process: Running) -> bool:
@@ -139,12 +156,15 @@ def _by_pid_file(wanted: Wanted, running: Sequence[Running]) -> Running:
         raise ProbeError(f"{file}: {error.strerror}") from None
     except ValueError:
         raise ProbeError(f"{file} does not hold the id of a process") from None
-    family = [one for one in running if pid in {one.pid, one.parent}]
+    for one in running:
+        if one.pid == pid and one.name not in DATA_NODES:
+            return one
+    family = [one for one in running if pid in {one.pid, one.parent} and one.name in DATA_NODES]
     if any(one.pid == pid for one in family):
-        return _the_only(_workers(family), f"belong to {file}")
+        return _the_only(_workers(family)[0], f"belong to {file}")
     inside = [one for one in running if _is_in_container_as(one, pid)]
     if inside:
-        return _the_only(_workers(inside), f"are process {pid} of a container")
+        return _the_only(_workers(inside)[0], f"are process {pid} of a container")
     raise _stale(wanted, pid, running)
 
 
@@ -175,23 +195,41 @@ def _hint(running: Sequence[Running]) -> str:
 
 def _by_port(wanted: Wanted, running: Sequence[Running]) -> Running:
     port = wanted.port or 0
-    certain, possible = [], []
+    certain, possible, of_root = [], [], False
     for one in running:
         sockets = processes.listening(one.pid, port)
         own = processes.sockets(one.pid) if sockets else set()
         if own is None:
             possible += [one] if _is_of_user(one, sockets) else []
+            of_root |= any(socket.user == _ROOT for socket in sockets)
         elif any(socket.inode in own for socket in sockets):
             certain.append(one)
-    if not (certain or possible):
+    if certain:
+        return _the_only(_parents(certain), f"listen on port {port}")
+    if not possible and of_root:
+        what = f"whose socket listens on port {port} is not for {user_name()} to see: it belongs to root"
+        raise ProbeError(
+            what, "systemd may have made it, or docker-proxy: run this as root, or give --pid-file"
+        )
+    if not possible:
         raise NotThereError(
             f"no {wanted.called} listens on port {port}",
             f"here runs {_listed(running)}",
-            "see its error log: is it starting still, or skip_networking on?",
+            "see its error log: is it starting still" + _or_skips_networking(running),
         )
-    if not certain and len(possible) > 1:
-        possible = [one for one in possible if one.option(*_PORT) == str(port)] or possible
-    return _the_only(certain or possible, f"may listen on port {port}")
+    possible = _without_forked(possible)
+    if len(possible) > 1:
+        possible = [one for one in possible if _option(one, *_PORT) == str(port)] or possible
+    return _the_only(possible, f"may listen on port {port}")
+
+
+def _or_skips_networking(running: Sequence[Running]) -> str:
+    return ", or skip_networking on?" if any(one.name in SERVERS for one in running) else "?"
+
+
+def _option(process: Running, *names: str) -> str | None:
+    """Give the value of an option of a server; to other programs it means something else, java's -h."""
+    return process.option(*names) if process.name in SERVERS else None
 
 
 def _listed(running: Sequence[Running]) -> str:
@@ -210,7 +248,7 @@ def _by_data_dir(wanted: Wanted, running: Sequence[Running]) -> Running:
     found = {one: _uses(one, directory) for one in running}
     certain = [one for one, uses in found.items() if uses]
     if certain:
-        return _the_only(certain, f"work in {directory}")
+        return _the_only(_without_forked(certain), f"work in {directory}")
     hidden = [one for one, uses in found.items() if uses is None]
     if hidden:
         raise ProbeError(
@@ -221,23 +259,33 @@ def _by_data_dir(wanted: Wanted, running: Sequence[Running]) -> Running:
 
 
 def _uses(process: Running, directory: str) -> bool | None:
-    """Whether it works there: servers change to their data directory; None: that cannot be seen."""
-    if process.name in DATA_NODES:
-        return True if start_of(process.pid, directory) else processes.works_in(process.pid, directory)
-    told = process.option(*_DATA_DIR)
-    if told and os.path.realpath(told) == os.path.realpath(directory):
-        return True
+    """Whether it works there: servers change to their data directory; None: that cannot be seen.
+
+    Only then its log or its option is believed; that of a server in a container means another directory.
+    """
     works = processes.works_in(process.pid, directory)
-    return False if works is None and told else works
+    if works is not None:
+        return works
+    if process.name in DATA_NODES:
+        return True if start_of(process.pid, directory) else None
+    told = _option(process, *_DATA_DIR)
+    status = processes.status(process.pid)
+    if not told or status is None or len(status.pids) > 1:
+        return None
+    return os.path.realpath(told) == os.path.realpath(directory)
 
 
 def _the_only(running: Sequence[Running], what: str) -> Running:
     if len(running) > 1:
-        each = [named(one) + _place(one) for one in running]
+        each = [named(one) + _about(one) for one in running]
         raise ProbeError(f"{len(running)} processes {what}: {listed(each)}", _HOW)
     return running[0]
 
 
-def _place(process: Running) -> str:
-    place = processes.directory_of(process.pid) or process.option("--datadir")
-    return f" ({place})" if place else ""
+def _about(process: Running) -> str:
+    place = processes.directory_of(process.pid) or _option(process, "--datadir")
+    task = processes.task(process.pid)
+    stopped = "stopped" if task is not None and task.state == processes.STOPPED else ""
+    angel = "an angel without its node" if process.name in DATA_NODES and _is_angel(process) else ""
+    about = ", ".join(filter(None, [place, angel, stopped]))
+    return f" ({about})" if about else ""

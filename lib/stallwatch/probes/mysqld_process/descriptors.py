@@ -26,10 +26,16 @@ class Limits(NamedTuple):
     alerts: Callable[[float], bool]  # whether a range alerts on so many per cent
     is_critical: Callable[[float], bool]
     are_wanted: bool = False  # the user gave one
+    at_once: bool = False  # the user gave a critical one, which counts in the first look already
 
 
-def findings(seen: Seen, limits: Limits, lasts: Callable[[str, bool], bool]) -> Iterator[Finding]:
-    """Judge them; ``lasts`` tells whether what is so now was at the last look, too.
+def are_critical(seen: Seen, limits: Limits) -> bool:
+    """Whether so many are open that it is critical, if that lasts."""
+    return seen.descriptors is not None and bool(seen.limit) and limits.is_critical(_filled(seen))
+
+
+def findings(seen: Seen, limits: Limits, *, lasting: bool) -> Iterator[Finding]:
+    """Judge them; ``lasting``: they are critical, and were at the look before.
 
     Where they are not for us to see, the slots that the kernel keeps for them are as many or more; if these
     do not tell either, that is an aside, but UNKNOWN if it was wanted.
@@ -39,12 +45,13 @@ def findings(seen: Seen, limits: Limits, lasts: Callable[[str, bool], bool]) -> 
     if seen.limit is None:
         return
     who = named(seen.process)
-    filled = round(100 * seen.most_descriptors / seen.limit, 2)
+    filled = _filled(seen)
     if seen.descriptors is not None:
         what = f"{who} has {seen.descriptors} of {seen.limit} descriptors open"
-        name = NAME if lasts(NAME, limits.is_critical(filled)) else f"doubtful_{NAME}"
+        name = NAME if lasting or limits.at_once else f"doubtful_{NAME}"
+        why = _WITHOUT if limits.alerts(filled) else ""
         advice = _SERVER if seen.process.name in SERVERS else _OTHER
-        yield Reading(name, filled, "%", what, _WITHOUT, advice, label=NAME)
+        yield Reading(name, filled, "%", what, why, advice, label=NAME)
     elif not limits.alerts(filled):
         what = f"{who} has at most {seen.most_descriptors} of {seen.limit} descriptors open"
         yield Reading(NAME, filled, "%", what, label="")
@@ -52,3 +59,8 @@ def findings(seen: Seen, limits: Limits, lasts: Callable[[str, bool], bool]) -> 
         what = f"how many of {seen.limit} descriptors {who} has open is not for {user_name()} to see"
         state = State.UNKNOWN if limits.are_wanted else State.OK
         yield Fault(state, what, advice="run this as root or as its user")
+
+
+def _filled(seen: Seen) -> float:
+    """Tell how much of its limit that is, in per cent."""
+    return round(100 * seen.most_descriptors / seen.limit, 2) if seen.limit else 100.0

@@ -8,17 +8,17 @@ from typing import NamedTuple
 
 from stallwatch.probes import looks
 from stallwatch.probes.lasting import lasting
-from stallwatch.probes.mysqld_process import descriptors, read_buffer, roles, telling, use
+from stallwatch.probes.mysqld_process import descriptors, read_buffer, roles, starts, telling, use
 from stallwatch.probes.mysqld_process.choosing import NotThereError, choose, named
 from stallwatch.probes.mysqld_process.server import AskedServer
 from stallwatch.probes.mysqld_process.telling import Found
-from stallwatch.reading import Fault, State
+from stallwatch.reading import Fault, ProbeError, State
 from stallwatch.sources import processes
 from stallwatch.units import say_duration
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
     from typing import Any
 
     from stallwatch.deadline import Deadline
@@ -40,37 +40,55 @@ class Asked(NamedTuple):
     trace: Callable[[str], None]
     so_far: Callable[[Iterable[Finding]], None]  # is told what is known already
     alerts: Callable[[str, float | None], bool]  # whether a threshold of a quantity alerts on a value
+    drop_default: Callable[[str], None]  # judges a quantity by limits that the user gave alone
     descriptors: descriptors.Limits
     sample: float | None = None  # seconds between two looks of one run
     everything: bool = False  # wants tables
 
 
-def findings(asked: Asked, memory: dict[str, Any]) -> Iterator[Finding]:
-    """Judge the process that is meant; raises a ProbeError, also for a server that was not reached."""
+def findings(asked: Asked, memory: dict[str, Any]) -> Generator[Finding, None, ProbeError | None]:
+    """Judge the process that is meant; gives back why a server that was to be asked was not reached.
+
+    Raises a ProbeError if it cannot be told which process is meant, or no time is left for a sample.
+    """
     with closing(AskedServer(asked.connect, asked.trace)) as server:
         try:
-            process = choose(asked.wanted, server.likeness)
+            process = _chosen(asked, server)
             yield from _findings(_Look(process, server, asked, memory))
         except NotThereError as error:
             yield Fault(State.CRITICAL, error.what, error.why, error.advice)
+        return server.lost
+
+
+def _chosen(asked: Asked, server: AskedServer) -> Running:
+    try:
+        return choose(asked.wanted, server.likeness)
+    except ProbeError as error:
         if server.lost:
-            raise server.lost
+            what = f"{server.lost.what}, so it cannot tell which process it is: {error.what}"
+            raise ProbeError(what, server.lost.advice) from None
+        if server.asking and server.asking.missing:
+            grants = " and ".join(server.asking.missing)
+            raise ProbeError(error.what, f"{error.advice}; with {grants} the server itself tells") from None
+        raise
 
 
 def _findings(look: _Look) -> Iterator[Finding]:
     asked, server = look.asked, look.server
-    seen = look.seen()
-    if seen.task.state == processes.STOPPED:
-        yield telling.stopped(seen)
+    if look.seen.task.state == processes.STOPPED:
+        yield telling.stopped(look.seen)
     else:
-        asked.so_far(telling.readings(Found(seen), asked.alerts))
-        server.must_be(seen.process)
+        asked.so_far((*telling.readings(Found(look.seen), asked.alerts), *look.judged()))
+        server.must_be(look.seen.process)
+        if server.lost and not asked.wanted.is_told and look.was_there:
+            asked.so_far(())
+            return  # it was another process, which is gone
     interval, why = look.interval()
     found = look.found(interval)
     if interval and found.use and (size := server.read_buffer_size()) is not None:
         yield from filter(None, [read_buffer.finding(interval, found.use, size)])
     yield from telling.readings(found, asked.alerts)
-    yield from descriptors.findings(found.seen, asked.descriptors, look.lasts)
+    yield from look.judged()
     if interval is None:
         yield telling.no_rates(why)
     if asked.everything:
@@ -78,17 +96,22 @@ def _findings(look: _Look) -> Iterator[Finding]:
 
 
 class _Look:
-    """The process, and what is remembered of it."""
+    """The process, and what is remembered of it; ``seen`` is the last look at it."""
 
     def __init__(self, process: Running, server: AskedServer, asked: Asked, memory: dict[str, Any]) -> None:
         self.asked = asked
         self.server = server
         self._process = process
         self._memory = memory
-        self._last = self.seen()
+        self._last = starts.known(memory)
+        self._begin: Seen | None = None  # of the sample, once it is over
+        self.seen = self._see()
+        self.was_there = starts.was_there(self._last, self.seen)
+        if not telling.swaps(self.seen):
+            asked.drop_default("major_faults")
 
-    def seen(self) -> Seen:
-        """Look at it once more; raises NotThereError."""
+    def _see(self) -> Seen:
+        """Look at it; raises NotThereError."""
         begun = time.monotonic()
         seen = use.look(self._process)
         if seen is None:
@@ -97,35 +120,55 @@ class _Look:
         self.asked.trace(
             f"looked at {named(self._process)} and {len(seen.threads)} of its threads in {spent}"
         )
-        self._last = seen
         return seen
 
     def interval(self) -> tuple[Interval | None, str]:
         """Tell what was counted between two looks, or why that is not known."""
-        other = self._forget_another()
+        if self.asked.sample:
+            return self._sample(self.asked.sample)
+        other = starts.remember(self._last, self.seen, self._memory)
         try:
-            if self.asked.sample:
-                return looks.sample(self._look, self.asked.sample, self.asked.deadline), ""
-            return looks.since_last_look(self._memory.setdefault("look", {}), self._look()), ""
+            return looks.since_last_look(looks.own(self._memory, "look"), self._counted()), ""
         except looks.NoIntervalError as error:
             return None, "it is another process than at the last look" if other else str(error)
 
-    def _look(self) -> Look:
-        return self.seen().look(self.server.counts())
+    def _sample(self, seconds: float) -> tuple[Interval | None, str]:
+        begin = self.seen
+        try:
+            interval = looks.sample(self._look, seconds, self.asked.deadline)
+        except looks.NoIntervalError as error:
+            return None, str(error)
+        except ProbeError as error:
+            raise self.server.lost or error from None  # no time was left, maybe because of the server
+        self._begin = begin
+        return interval, ""
 
-    def _forget_another(self) -> bool:
-        """Forget what is remembered of another process; whether there was one."""
-        ours = [self._process.pid, self._last.task.started]
-        known = self._memory.get("process")
-        if known == ours:
-            return False
-        self._memory.clear()
-        self._memory["process"] = ours
-        return known is not None
+    def _look(self) -> Look:
+        self.seen = self._see()
+        return self._counted()
+
+    def _counted(self) -> Look:
+        return self.seen.look(self.server.counts())
+
+    def judged(self) -> Iterator[Finding]:
+        """Judge what may be over at the next look, and whether the process stays up."""
+        limits = self.asked.descriptors
+        lasting = self._lasts(descriptors.NAME, lambda seen: descriptors.are_critical(seen, limits))
+        yield from descriptors.findings(self.seen, limits, lasting=lasting)
+        if self._lasts("held", lambda seen: seen.task.state == processes.TRACED):
+            yield telling.held(self.seen)
+        yield from filter(None, [starts.finding(self.seen, self._memory)])
+
+    def _lasts(self, name: str, holds: Callable[[Seen], bool]) -> bool:
+        """Whether it is so, and was at the last look, or at the first one of a sample."""
+        now = holds(self.seen)
+        if self.asked.sample:
+            return now and self._begin is not None and holds(self._begin)
+        return bool(lasting(self._memory, name, {0} if now else set(), self.seen.at))
 
     def found(self, interval: Interval | None) -> Found:
         """Tell what it used between two looks."""
-        seen = self._last
+        seen = self.seen
         if interval is None:
             return Found(seen)
         threads = use.of_threads(seen, interval)
@@ -135,9 +178,5 @@ class _Look:
         """Tell what threads do; it is found out more exactly if it is going to be said."""
         busiest = max((one.together for one in threads.values()), default=0.0)
         if self.asked.everything or self.asked.alerts("busiest_thread", busiest):
-            return roles.known(self._last, self.asked.wanted.data_dir, self.server.asking)
-        return roles.named(self._last)
-
-    def lasts(self, name: str, now: bool) -> bool:  # noqa: FBT001
-        """Whether it is so, and was at the last look."""
-        return bool(lasting(self._memory, name, {0} if now else set(), time.time()))
+            return roles.known(self.seen, self.asked.wanted.data_dir, self.server.asking)
+        return roles.named(self.seen)

@@ -12,7 +12,8 @@ and free() unmaps it. In the article 5M cost one of eight processors at 60 to 10
 - 64M are mapped by default: 16385 minor faults and 57 ms of system time for each.
 
 So the size says nothing, the system time little (a scan of MyISAM in MySQL 9.7.2 is 65 % system time, with
-no page fault), but that each connection has as many page faults as its buffer has pages does.
+no page fault), but that each connection has as many page faults as its buffer has pages does: no fewer, and
+no more, which others cause (large values, sort buffers, temporary tables, a buffer pool that fills).
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ MAPPED = 128 << 10  # bytes: M_MMAP_THRESHOLD (man mallopt); all versions have i
 MANY = 50.0  # connections per second: the article has 60 to 100
 FAULTS = 10_000.0  # per second, which take 4 % of a processor: fewer are not worth a word
 SHARE = 20.0  # per cent of the processor time, which is system time: the article has 67
-PART = 0.5  # of a buffer's pages, each connection had: 1 where it is mapped, 0.12 at most where it is not
+# Page faults of a connection for each page of a buffer: 1 where it is mapped, 0.12 at most where it is not.
+# A connection that needs two is not told from one that needs something else.
+FEWEST, MOST = 0.8, 1.25
 
 
 def finding(interval: Interval, use: Use, size: float) -> Fault | None:
@@ -43,14 +46,15 @@ def finding(interval: Interval, use: Use, size: float) -> Fault | None:
     if connections is None or faults is None or connections < MANY or faults < FAULTS or share < SHARE:
         return None
     pages, each = size / os.sysconf("SC_PAGE_SIZE"), faults / connections
-    if size <= MAPPED or each < PART * pages:
+    if size <= MAPPED or not FEWEST <= each / pages <= MOST:
         return None
     return Fault(
         State.WARNING,
         f"{VARIABLE} {written(size)} is mapped and zeroed for {connections:.0f} connections/s",
         f"{say_count(faults)} minor page faults/s, {each:.0f} for each connection, where such a buffer has "
         f"{pages:.0f} pages; system time {use.system:.0f} % of a processor",
-        "set 128K and look again (it once cost one of eight processors)",
+        "set 128K and look again (it once cost one of eight processors): if as many are left, it was another "
+        "buffer",
     )
 
 

@@ -61,6 +61,8 @@ class AskedServer:
         self._log_in()
         if self._thread and processes.task(process.pid, self._thread):
             return _CERTAIN
+        if self._thread and not _is_in_container(process):
+            return _ANOTHER
         age = None if self._started is None else time.monotonic() - self._started
         return _AS_OLD if age is not None and abs(_age(process) - age) < _APART else _ANOTHER
 
@@ -111,6 +113,12 @@ class AskedServer:
     def _status(self, name: str) -> float | None:
         told = status.global_status(self.asking, [name]) if self.asking else {}
         return status.numbers(told).get(name)
+
+
+def _is_in_container(process: Running) -> bool:
+    """Whether its threads have other numbers for it than for us."""
+    status = processes.status(process.pid)
+    return status is not None and len(status.pids) > 1
 
 
 def _age(process: Running) -> float:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from types import MappingProxyType
 from typing import NamedTuple
 
-from stallwatch.probes.mysqld_process.choosing import DATA_NODES, SERVERS, named
+from stallwatch.probes.mysqld_process.choosing import DATA_NODES, PROGRAMS, SERVERS, named
 from stallwatch.reading import Fault, Reading, State
 from stallwatch.table import Table
 from stallwatch.units import say_count, say_duration, say_size
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 _BUSIEST = 15  # threads in the table
 _HOST = "give the host memory back: fewer or smaller programs, vm.swappiness=1"
 _SERVER = "give the host memory back: a smaller innodb_buffer_pool_size, fewer programs, vm.swappiness=1"
+_MAPPED = "it reads files that it has mapped, its program for one: leave the page cache more memory"
 _DATA_NODE = "give the host memory back, or lock the node's: LockPagesInMainMemory=1 (rolling restart)"
 
 
@@ -40,7 +42,7 @@ class Found(NamedTuple):
 
 def readings(found: Found, alerts: Callable[[str, float | None], bool]) -> Iterator[Reading]:
     """Give what was measured; if all is well, the first one speaks for all."""
-    first, *others = (*_used(found), *_memory(found), *_threads(found))
+    first, *others = (*_used(found), *_memory(found), *_threads(found, alerts), _uptime(found.seen))
     if not any(alerts(one.name, one.value) for one in (first, *others)):
         first = first._replace(what=_summary(found))
     yield from (first, *others)
@@ -62,6 +64,22 @@ def stopped(seen: Seen) -> Fault:
     )
 
 
+def held(seen: Seen) -> Fault:
+    """Say that a debugger holds it, which takes microseconds where one only looks at what it does."""
+    pid = seen.status.tracer
+    who = f", process {pid}," if pid else ""
+    what = f"{named(seen.process)} is held by a debugger{who} and answers nobody"
+    return Fault(State.CRITICAL, what, "", "end gdb, strace or gcore: detaching lets it go on")
+
+
+def swaps(seen: Seen) -> bool:
+    """Whether major faults mean that memory is short: nothing else of a database is mapped from disk.
+
+    A JVM may read its data files so: Cassandra and Lucene do.
+    """
+    return seen.process.name in PROGRAMS and seen.status.swapped > 0
+
+
 def _used(found: Found) -> Iterator[Reading]:
     use = found.use
     if use is None:
@@ -70,7 +88,8 @@ def _used(found: Found) -> Iterator[Reading]:
     cost = f"{who} uses {_said(use.together)} % of a processor ({_parts(use)})"
     yield Reading("cpu", _rounded(use.together), "%", cost, label="cpu")
     yield Reading("user", _rounded(use.user), "%", in_table=True)
-    yield Reading("system", _rounded(use.system), "%", f"system time of {who} is {_said(use.system)} %")
+    what = f"system time of {who} is {_said(use.system)} % of a processor"
+    yield Reading("system", _rounded(use.system), "%", what)
     if use.system_share is not None:
         yield Reading("system_share", _rounded(use.system_share), "%", in_table=True)
     minor, major = found.rate("minor_faults"), found.rate("major_faults")
@@ -82,8 +101,10 @@ def _used(found: Found) -> Iterator[Reading]:
 
 def _major_faults(found: Found, rate: float) -> Reading:
     process, swapped = found.seen.process, found.seen.status.swapped
-    why = f"it waits for the disk at each; {say_size(swapped)} of its memory are swapped" if rate else ""
+    where = f"{say_size(swapped)} of its memory are swapped" if swapped else "none of its memory is swapped"
+    why = f"it waits for the disk at each; {where}" if rate else ""
     advice = _DATA_NODE if process.name in DATA_NODES else _SERVER if process.name in SERVERS else _HOST
+    advice = advice if swapped else _MAPPED
     what = f"{named(process)} has {_said(rate)} major page faults/s"
     return Reading("major_faults", _rounded(rate), "", what, why, advice)
 
@@ -95,18 +116,28 @@ def _memory(found: Found) -> Iterator[Reading]:
     yield Reading("swapped_memory", status.swapped, "B", f"{who} has {say_size(status.swapped)} swapped")
 
 
-def _threads(found: Found) -> Iterator[Reading]:
+def _threads(found: Found, alerts: Callable[[str, float | None], bool]) -> Iterator[Reading]:
     seen = found.seen
     what = f"{named(seen.process)} has {_threads_of(seen)}"
+    what += ", too many to look at each" * seen.has_too_many_threads
+    if seen.has_too_many_threads and alerts("busiest_thread", math.inf):  # there is a limit
+        yield Reading("busiest_thread", None, "%", f"which thread is the busiest is not known: {what}")
     yield Reading("threads", seen.task.threads, "", what, table=_by_role(found))
     if found.threads:
         busiest = max(found.threads, key=lambda one: found.threads[one].together)
         use, role = found.threads[busiest], found.roles.get(busiest)
-        what = f"the busiest thread, {role or ''} {busiest}, uses {_said(use.together)} % of a processor"
+        who = f"{role} {busiest}" if role else f"{busiest}"
+        what = f"the busiest thread, {who}, uses {_said(use.together)} % of a processor"
         advice = "one thread has no more than one processor: spread its work over several"
         yield Reading(
             "busiest_thread", _rounded(use.together), "%", what, _parts(use), advice, table=_busiest(found)
         )
+
+
+def _uptime(seen: Seen) -> Reading:
+    return Reading(
+        "uptime", _rounded(seen.age), "s", f"{named(seen.process)} is up for {say_duration(round(seen.age))}"
+    )
 
 
 def _by_role(found: Found) -> Table | None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.looks import Interval
     from stallwatch.sources.processes import Running, Status, Task
 
-MOST_THREADS = 1000  # that are looked at: each costs 15 us of processor time
+MOST_THREADS = 2000  # that are looked at: each costs 15 us of processor time
 
 
 class Seen(NamedTuple):
@@ -33,6 +33,11 @@ class Seen(NamedTuple):
     def age(self) -> float:
         """Seconds that the process has been there."""
         return self.process.age
+
+    @property
+    def has_too_many_threads(self) -> bool:
+        """Whether none of them was looked at."""
+        return self.task.threads > MOST_THREADS
 
     @property
     def most_descriptors(self) -> int:
