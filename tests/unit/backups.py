@@ -16,10 +16,25 @@ TABLES = (("shop", "customer"), ("shop", "nothing"), ("shop", "orders"), ("shop"
 HOUR = 3600.0
 
 
+PAGE = 16384
+
+
 def copied(name, path):
-    """Copy a recorded backup."""
+    """Copy a recorded backup; the files of a data directory, which are recorded empty, get some pages."""
     shutil.copytree(RECORDED / name, path)
+    for folder, _, names in os.walk(path):
+        for each in names:
+            if each == "ibdata1" or each.endswith((".ibd", ".new", ".frm")):
+                (Path(folder) / each).write_bytes(pages(4))
+            elif each == "backup-my.cnf":
+                (Path(folder) / each).write_text("[mysqld]\ninnodb_data_file_path=ibdata1:12M:autoextend\n")
     return path
+
+
+def pages(count, said=None, flags=0x15):
+    """Give a tablespace of so many pages, whose header says so or otherwise; the flags are MariaDB's."""
+    header = bytes(46) + (said or count).to_bytes(4, "big") + bytes(4) + flags.to_bytes(4, "big")
+    return header.ljust(count * PAGE, b"\0")
 
 
 def written(path, moment):
@@ -49,6 +64,8 @@ class FakeServer:
         self.grants = ["GRANT SHOW VIEW, REPLICATION CLIENT ON *.* TO `mon`@`%`"]
         self.where = "db1:3306"
         self.flavour = Flavour("MariaDB", (10, 11, 19), "MariaDB 10.11.19")
+        self.filled = {}  # estimate of rows, and when they were written to
+        self.shared = ()  # InnoDB's names of tables without a file of their own; None: that is denied
         self.denied = False
         self.down = False
 
@@ -61,6 +78,13 @@ class FakeServer:
         pass
 
     def rows(self, sql, *arguments):
+        if "TABLE_ROWS" in sql:
+            filled = [(t, *self.filled[s, t]) for s, t in self.filled if s == arguments[0]]
+            return [{"name": name, "estimate": rows, "updated": updated} for name, rows, updated in filled]
+        if "INNODB_SYS_TABLES" in sql:
+            if self.shared is None:
+                raise DeniedError("db1:3306 denied it", "GRANT PROCESS", 1227, "PROCESS", "'mon'@'%'")
+            return [{"name": name} for name in self.shared]
         if "CREATE_TIME" in sql:
             return [{"name": t, "made": self.made.get((s, t))} for s, t in self.tables if s == arguments[0]]
         if "information_schema.TABLES" in sql:

@@ -1,6 +1,7 @@
 """Reading backups from beginning to end: what is whole, what is not, what is remembered."""
 
 import bz2
+import concurrent.futures
 import contextlib
 import gzip
 import os
@@ -9,6 +10,7 @@ import random
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -121,7 +123,7 @@ def test_what_is_encrypted_or_archived_is_no_damage(tmp_path, first):
         read(tmp_path / "a")
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None)
 @given(st.binary(max_size=300), st.sampled_from([b"", contents.GZIP + b"\x08"]))
 def test_no_bytes_are_too_odd(tmp_path, octets, first):
     (tmp_path / "a").write_bytes(first + octets)
@@ -211,12 +213,28 @@ def test_what_was_cut_short_goes_on_at_the_next_run(folder, monkeypatch):
         yield from real(path, *arguments, **more)
 
     monkeypatch.setattr(contents, "text", slow)
+    monkeypatch.setattr(verifying, "processors", lambda: 2)
     first = verifying.verify(backup, Kept(memory), Deadline(0.8), lambda _: None, sample=False)
     assert first.percent < 100
     monkeypatch.setattr(contents, "text", real)
     second = verifying.verify(backup, Kept(memory), Deadline(30), lambda _: None, sample=False)
     assert (second.percent, second.damaged) == (100, {})
     assert set(memory["verified"]) == {file.key for file in files}
+
+
+def test_files_are_read_at_the_same_time_as_far_as_there_are_processors(folder, monkeypatch):
+    files = backup_files.look_into(str(folder)).files[:2]
+    both = threading.Barrier(2, timeout=20)
+    real = contents.text
+
+    def waiting(path, *arguments, **more):
+        both.wait()
+        yield from real(path, *arguments, **more)
+
+    monkeypatch.setattr(contents, "text", waiting)
+    monkeypatch.setattr(verifying, "processors", lambda: 2)
+    found = verifying.verify(verifying_backup(files), Kept({}), Deadline(60), lambda _: None, sample=False)
+    assert found.percent == 100
 
 
 def test_a_sample_grows_from_run_to_run(folder, monkeypatch):
@@ -308,13 +326,18 @@ def test_a_file_system_that_hangs_ends_at_the_deadline(folder, tmp_path):
     assert said.stdout == f"MYSQL_BACKUP UNKNOWN - no verdict within 1 s: reading {folder}\n"
 
 
-def test_an_io_error_is_damage(folder, monkeypatch):
+@pytest.mark.parametrize("number", [5, 24, 116])
+def test_what_cannot_be_read_is_unknown_and_not_damaged_and_is_read_again(check, folder, monkeypatch, number):
     def broken(*_):
-        raise OSError(5, "Input/output error")
+        raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(contents.os, "read", broken)
-    with pytest.raises(contents.DamagedError, match="it cannot be read: Input/output error"):
-        read(folder / "shop-t1.sql.gz")
+    with monkeypatch.context() as patched:
+        patched.setattr(contents.os, "read", broken)
+        status, text = check(folder, "--verify", "full")
+    assert status == 3, text
+    assert f"cannot be read: {os.strerror(number)}" in text
+    assert perfdata(text)["damaged_files"] == "0;;0"
+    assert check(folder, "--verify", "full")[0] == 0
 
 
 def test_a_directory_that_is_no_directory_any_more_is_a_sentence(tmp_path):
@@ -323,13 +346,26 @@ def test_a_directory_that_is_no_directory_any_more_is_a_sentence(tmp_path):
         backup_files.look_into(str(tmp_path / "a"))
 
 
+def all_of(terminal):
+    """Read what a terminal shows until nobody has it any more, which Linux calls an I/O error."""
+    shown = b""
+    with contextlib.suppress(OSError):
+        while piece := os.read(terminal, 4096):
+            shown += piece
+    return shown.decode()
+
+
 def test_a_person_at_a_terminal_sees_how_far_it_has_come(folder, tmp_path):
     ours, theirs = pty.openpty()
-    said = plugin(tmp_path, folder, "--verify", "full", capture_output=False, stdout=theirs, stderr=theirs)
-    os.close(theirs)
-    assert said.returncode == 0
-    shown = os.read(ours, 100_000).decode()
+    with concurrent.futures.ThreadPoolExecutor() as reader:
+        reading = reader.submit(all_of, ours)
+        said = plugin(
+            tmp_path, folder, "--verify", "full", capture_output=False, stdout=theirs, stderr=theirs
+        )
+        os.close(theirs)
+        shown = reading.result(60)
     os.close(ours)
+    assert said.returncode == 0
     assert "100%, " in shown
     assert "in 10 files" in shown
     *_, last = shown.split("\r\x1b[K")

@@ -6,12 +6,13 @@ from typing import NamedTuple
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from stallwatch.reading import ProbeError
     from stallwatch.sources.backups.files import File
 
-    Holds = Callable[["Table"], bool]
+    Read = Mapping[str, Sequence["Table"]]
+    Holds = Callable[[Sequence["Table"], Read], "Absent"]
 
 
 class Table(NamedTuple):
@@ -23,6 +24,18 @@ class Table(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.schema}.{self.name}"
+
+
+class Absent(NamedTuple):
+    """Tables that were looked for in a backup."""
+
+    missing: Sequence[Table]  # are not in it
+    unknown: Sequence[Table] = ()  # may be in what has not been read, or cannot be
+
+
+def by_names(holds: Callable[[Table], bool]) -> Holds:
+    """Look for tables in a backup that tells by the names of its files whether it holds a table."""
+    return lambda tables, _: Absent([table for table in tables if not holds(table)])
 
 
 class Place(NamedTuple):
@@ -42,9 +55,10 @@ class Place(NamedTuple):
 class Backup(NamedTuple):
     """One backup.
 
-    ``taken`` is the moment of the data in it, in seconds since the epoch. ``finished`` is None where nothing
-    tells; ``unfinished`` says how it is known that it was not. ``holds`` tells by names of files whether a
-    table is in it; None: names tell nothing.
+    ``taken`` is the moment of the data in it, in seconds since the epoch, or of their end where only that is
+    noted; what was made after ``begun`` need not be in it. ``finished`` is None where nothing tells;
+    ``unfinished`` says how it is known that it was not. ``holds`` tells by the names of files, and by what
+    is in those that were read, which tables are not in it; None: nothing tells.
     """
 
     name: str  # below the directory that was asked about; "" is that itself
@@ -52,12 +66,17 @@ class Backup(NamedTuple):
     files: Sequence[File]
     taken: float
     finished: bool | None
+    begun: float | None = None  # None: as ``taken``
     unfinished: str = ""
     about: str = ""  # "not prepared"
     places: Sequence[Place] = ()
     holds: Holds | None = None
-    found: frozenset[tuple[str, str]] = frozenset()  # schemas and names of tables, found by reading it
-    all_found: bool = False  # whether these are all
+    without_rows: Callable[[Table], bool] | None = None  # whether a table that it holds has no file of rows
+    read: Mapping[
+        str, Sequence[Table]
+    ] = {}  # the tables that were found in the files that were read to their end
+    gtids: bool = False  # whether it tells which transactions are in it
+    is_copy: bool = False  # of files of a server
     can_be_verified: bool = True
     by_mysqldump: bool = False
     damaged: Mapping[str, str] = {}  # what is wrong with a file, as far as one look tells
@@ -80,23 +99,14 @@ class Backup(NamedTuple):
         """Whether nothing can be seen of it but age and size."""
         return self.holds is None
 
-    def with_tables(self, found: Iterable[Sequence[Table]]) -> Backup:
-        """Give the same with the tables that were found in each of its files that was read to its end."""
-        read = [*found]
-        tables = frozenset((table.schema, table.name) for each in read for table in each)
-        return self._replace(found=tables, all_found=self.by_mysqldump and len(read) == len(self.files))
+    def with_tables(self, read: Read) -> Backup:
+        """Give the same with the tables that were found in files that were read to their end."""
+        return self._replace(read={**self.read, **read})
 
-    def missing(self, tables: Sequence[Table]) -> list[Table] | None:
-        """List which of these are not in it; None: what is in it is not known.
+    def absent(self, tables: Sequence[Table]) -> Absent:
+        """Tell which of these are not in it, and of which that is not known."""
+        return self.holds(tables, self.read) if self.holds else Absent([], tables)
 
-        The names of a dump's files that fit no table at all tell nothing: there are several in each.
-        """
-        if self.holds is None:
-            return None
-        absent = [
-            table
-            for table in tables
-            if (table.schema, table.name) not in self.found and not self.holds(table)
-        ]
-        known = self.all_found or not self.by_mysqldump or not tables or len(absent) < len(tables)
-        return absent if known else None
+    def missing(self, tables: Sequence[Table]) -> Sequence[Table]:
+        """List which of these are known not to be in it."""
+        return self.absent(tables).missing

@@ -5,6 +5,7 @@ A place is a backup, or the directory of several:
 - A file is one.
 - A directory with the signs of a whole backup (mydumper's metadata, a copied data directory) is one.
 - Files and directories with a date in their names are one each: /backup/2026-11-20, shop-20261120.sql.gz.
+  Where most files have none, those without are another one, by their time.
   Of files that differ in more than the date, one for each database say, those within a day of the newest
   are one.
 - Each directory in it with the signs of a whole backup is one, as /backup/full-1.
@@ -43,6 +44,8 @@ class Candidate(NamedTuple):
     path: str = ""  # of a directory
     files: Sequence[File] = ()
     logs: Sequence[File] = ()  # beside it, and called like it
+    without: Sequence[str] = ()  # names of files in the directory that are none of it
+    doubts: Sequence[str] = ()  # what seems to be lacking
 
 
 class Reader(NamedTuple):
@@ -61,27 +64,29 @@ class Reader(NamedTuple):
 
     def _look(self, candidate: Candidate) -> Backup | None:
         if candidate.files:
-            return self._of_files(candidate.name, candidate.files)
+            return self._of_files(candidate)
         folder = backup_files.look_into(candidate.path)
         if mydumper.is_one(folder):
-            return mydumper.look(candidate.name, backup_files.tree(candidate.path, folder))
+            return mydumper.look(candidate.name, backup_files.tree(candidate.path, folder), self.children)
         if physical.is_one(folder):
             own = [file for file in folder.files if physical.LOG.search(file.name)]
             tree = backup_files.tree(candidate.path, folder)
-            return physical.look(candidate.name, tree, [*own, *candidate.logs])
+            return physical.look(candidate.name, candidate.path, tree, [*own, *candidate.logs])
         tree = backup_files.tree(candidate.path, folder)
-        backups = [file for file in tree.files if _is_backup(file)]
+        backups = [file for file in tree.files if _is_backup(file) and file.name not in candidate.without]
         if not backups:
             if tree.closed:
                 raise tree.closed[0]
             return None
-        return self._of_files(candidate.name, backups, tree)
+        return self._of_files(candidate._replace(files=backups), tree)
 
-    def _of_files(self, name: str, files: Sequence[File], tree: Tree | None = None) -> Backup:
+    def _of_files(self, candidate: Candidate, tree: Tree | None = None) -> Backup:
+        name, files = candidate.name, candidate.files
         if any(mysqldump.DUMP.search(file.name) for file in files):
             tree = Tree([*files], tree.broken, tree.closed) if tree else Tree([*files], [], [])
-            return mysqldump.look(name, tree, self.children)
-        return sealed.look(name, files)
+            backup = mysqldump.look(name, tree, self.children)
+            return backup._replace(doubts=(*backup.doubts, *candidate.doubts))
+        return sealed.look(name, files, self.children)
 
 
 def candidates(path: str) -> list[Candidate]:
@@ -95,7 +100,12 @@ def candidates(path: str) -> list[Candidate]:
     backups = [file for file in folder.files if _is_backup(file)]
     folders = [name for name in folder.folders if not name.startswith(_NOT_THEIRS)]
     logs = [file for file in folder.files if physical.LOG.search(file.name)]
-    dated = [*_dated_files(backups), *_dated_folders(path, folders, logs)]
+    series = _of_series(backups)
+    dated = [*_dated_files(series), *_dated_folders(path, folders, logs)]
+    if len(series) < len(backups) and not any(one.path for one in dated) and not _most_are(series, backups):
+        names = [file.name for file in series]
+        moment = max(file.written for file in backups if file.name not in names)
+        dated.append(itself._replace(moment=moment, without=names))
     found = dated or [*_whole_folders(path, folders, logs)] or [itself]
     return sorted(found, key=lambda one: one.moment, reverse=True)
 
@@ -104,18 +114,46 @@ def _is_backup(file: File) -> bool:
     return bool(mysqldump.DUMP.search(file.name) or sealed.ARCHIVE.search(file.name))
 
 
+def _most_are(some: Sequence[File], files: Sequence[File]) -> bool:
+    return 2 * len(some) > len(files)
+
+
+def _of_series(files: Sequence[File]) -> list[File]:
+    """List the files with a date that is their own.
+
+    Where most have none, one that was written when they were is a part of the same backup, of a table with a
+    date in its name.
+    """
+    dated = [file for file in files if moments.in_name(file.name) is not None]
+    if not dated or _most_are(dated, files):
+        return dated
+    newest = max(file.written for file in files if file not in dated)
+    return [file for file in dated if abs(newest - file.written) > DAY]
+
+
 def _dated_files(files: Iterable[File]) -> Iterator[Candidate]:
     """Put together the newest file of each series, and so on with those before."""
     series: dict[str, list[tuple[float, File]]] = {}
     for file in files:
         if (moment := moments.in_name(file.name)) is not None:
             series.setdefault(moments.IN_NAME.sub("", file.name), []).append((moment, file))
-    left = [sorted(one, key=lambda each: each[0]) for one in series.values()]
+    ordered = [sorted(one, key=lambda each: each[0]) for one in series.values()]
+    left = [[*one] for one in ordered]
     while left := [one for one in left if one]:
         newest = max(one[-1][0] for one in left)
         members = [one.pop()[1] for one in left if newest - one[-1][0] < DAY]
         name = members[0].name if len(members) == 1 else f"{members[0].name} and {len(members) - 1} more"
-        yield Candidate(name, newest, files=members)
+        yield Candidate(name, newest, files=members, doubts=[*_ended(ordered, newest)])
+
+
+_LATE = 1.5  # times the interval of a series
+
+
+def _ended(series: Iterable[Sequence[tuple[float, File]]], newest: float) -> Iterator[str]:
+    """Tell which series have no file any more, though by their own rhythm there should be one."""
+    for *_, (before, _), (last, file) in (one for one in series if len(one) > 1):
+        if newest - last > max(DAY, _LATE * (last - before)):
+            yield f"{file.name} has had no successor since: if its database is gone, remove its old files"
 
 
 def _dated_folders(path: str, names: Iterable[str], logs: Sequence[File]) -> Iterator[Candidate]:

@@ -61,16 +61,19 @@ def findings(asked: Asked, memory: dict[str, Any]) -> Iterator[Finding]:
         return
     head = partial(telling.age, now=now, newest=newest is judged, place=asked.path)
     asked.so_far([head(judged, known=[telling.size(judged)]), *about_newest])
-    seen = asked.source.look(judged) if asked.source else None
+    judged = _with_known_tables(asked, judged, memory)
+    seen = asked.source.look(judged, memory, verify=asked.verify != NONE) if asked.source else None
     compare = partial(comparing.compared, seen=seen, binlog=asked.binlog, doubtful=_may_run(judged, now))
     so_far = compare(judged)
     asked.so_far([head(judged, known=so_far.known), *about_newest, *so_far.findings])
     verified, judged = _verified(asked, judged, memory)
     compared = compare(judged)
     yield head(judged, known=[*compared.known, *telling.how_verified(judged, verified)])
+    if judged.taken - now > telling.AHEAD:
+        yield telling.ahead(judged, now)
     yield from about_newest
     yield from compared.findings
-    yield from telling.damage(judged, verified)
+    yield from telling.damage(judged, verified, doubtful=_may_run(judged, now))
     yield telling.bytes_of(judged)
     if not _may_run(judged, now) and (before := size_before(memory, judged)):
         yield telling.size_change(judged, before)
@@ -101,6 +104,15 @@ def _of_newest(newest: Backup, judged: Backup | None, now: float, grace: float) 
     if newest.finished is False and now - newest.written >= grace:
         return telling.unfinished(newest, now)
     return telling.running(newest, now, alone=judged is None)
+
+
+def _with_known_tables(asked: Asked, backup: Backup, memory: dict[str, Any]) -> Backup:
+    """Give the backup with what earlier runs have read of its tables."""
+    if asked.verify == NONE or not backup.can_be_verified:
+        return backup
+    from stallwatch.probes.mysql_backup.verifying import Kept
+
+    return backup.with_tables(Kept(memory).tables(backup.files))
 
 
 def _verified(asked: Asked, backup: Backup, memory: dict[str, Any]) -> tuple[Verified | None, Backup]:

@@ -10,22 +10,26 @@ import itertools
 import re
 
 from stallwatch.probes.mysql_backup import moments, mysqldump
-from stallwatch.probes.mysql_backup.backup import Backup, Place
+from stallwatch.probes.mysql_backup.backup import Backup, Place, by_names
+from stallwatch.reading import ProbeError
 from stallwatch.sources.backups import contents
 from stallwatch.sources.backups import files as backup_files
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from stallwatch.probes.mysql_backup.backup import Holds, Table
+    from stallwatch.probes.mysql_backup.backup import Table
+    from stallwatch.sources.backups.contents import Children
     from stallwatch.sources.backups.files import File, Folder, Tree
 
 METADATA, PARTIAL = "metadata", "metadata.partial"
 
 _SAID = re.compile(r"^(?:# )?(Started|Finished) dump at: *(.+)$", re.MULTILINE)
 _SECTION = re.compile(r"^\[(.+)\]$|^(SHOW [A-Z ]+ STATUS):?$")
-_TABLE = re.compile(r"^\[([`\"])(.+)\1\.\1(.+)\1\]\n(?:(?!\[).*\n)*?real_table_name=(.*)$", re.MULTILINE)
+_TABLE = re.compile(r"^\[([`\"])(.+)\1\.\1(.+)\1\]\n((?:(?!\[).*(?:\n|\Z))*)", re.MULTILINE)
+_SAID_OF_TABLE = re.compile(r"^(real_table_name|rows) *= *(.*?) *$", re.MULTILINE)
+_CHUNK = re.compile(r"(\.\d{5,})*\.(sql|dat)$")
 _ENTRY = re.compile(r"^[#\s]*(\w+)\s*[:=]\s*\"?([^\"\n]*?)\"?\s*$")
 _FILES = {
     "log",
@@ -41,9 +45,11 @@ _OWN = {"master", "source", "show master status", "show binary log status"}
 _OF_SOURCE = ("replication", "slave", "show slave status", "show replica status")
 _PACKED = re.compile(r"\.(gz|zst|zstd)$")
 _SCHEMA = "-schema.sql"
-_SCHEMA_FILE = re.compile(r"-schema\.sql(\.gz)?$")
+_SCHEMA_FILE = re.compile(r"-schema\.sql(\.gz|\.zst|\.zstd)?$")
 _TINY = 160  # bytes of a file that can hardly make a table
 _MOST = 1000  # files of that size that are looked into
+_MOST_ZSTD = 20  # if they are packed by zstd, which costs a process each
+NO_END = 'it does not end with ";"'
 WITHOUT_TABLE = "it makes no table: mydumper failed there"
 _OTHERS = ("-schema-create.sql", "-schema-post.sql", "-schema-view.sql", "-schema-triggers.sql")
 
@@ -53,15 +59,20 @@ def is_one(folder: Folder) -> bool:
     return any(file.name in {METADATA, PARTIAL} for file in folder.files)
 
 
-def look(name: str, tree: Tree) -> Backup:
-    """Look at one; raises ProbeError if its metadata cannot be read."""
+def look(name: str, tree: Tree, children: Children) -> Backup:
+    """Look at one; raises ProbeError if its metadata cannot be read.
+
+    Its metadata.partial is there as long as it runs; a ``metadata`` beside it is of the dump that it
+    is written over.
+    """
     by_name = {file.name: file for file in tree.files}
-    marker = by_name.get(METADATA) or by_name[PARTIAL]
+    marker = by_name.get(PARTIAL) or by_name[METADATA]
     text = backup_files.text(marker.path)
     said = {word: moments.in_text(when) for word, when in _SAID.findall(text)}
     finished = marker.name == METADATA and "Finished" in said
     started = said.get("Started") or said.get("Finished")
     shift = moments.shift(said.get("Finished"), marker.written)
+    names = _Names(by_name, text)
     return Backup(
         name,
         "mydumper",
@@ -70,8 +81,15 @@ def look(name: str, tree: Tree) -> Backup:
         finished=finished,
         unfinished="" if finished else _unfinished(marker.name),
         places=tuple(_places(text)),
-        holds=_holds(set(by_name), text),
-        damaged={**mysqldump.damaged(tree), **dict(_without_table(tree.files))},
+        holds=by_names(names.holds),
+        without_rows=names.without_rows,
+        damaged={
+            **mysqldump.damaged(tree),
+            **dict(_without_data(tree.files)),
+            **(dict(names.lost()) if finished else {}),
+            **dict(_wrong_ends(tree.files, children)),
+            **dict(_without_table(tree.files, children)),
+        },
         doubts=_doubts(by_name),
         problems=tree.closed,
     )
@@ -101,35 +119,80 @@ def _places(text: str) -> Iterator[Place]:
             file = ""
 
 
-def _holds(names: set[str], text: str) -> Holds:
-    """Tell by the names of the files which tables are in it.
+class _Names:
+    """What the names of the files tell of the tables in it.
 
     Each table has a file for its schema; without those (--no-schemas) those with rows have one for them.
-    Since 0.14 files of tables with odd names are called otherwise, as the metadata tells.
+    Since 0.14 files of tables with odd names are called otherwise, and rows are counted: the metadata tells.
     """
-    stems = {_PACKED.sub("", name) for name in names}
-    called = {
-        (schema, real.replace("``", "`").strip()): table for _, schema, table, real in _TABLE.findall(text)
-    }
-    with_schemas = any(stem.endswith(_SCHEMA) for stem in stems)
-    with_rows = set() if with_schemas else {re.sub(r"(\.\d{5,})*\.(sql|dat)$", "", stem) for stem in stems}
 
-    def holds(table: Table) -> bool:
-        name = f"{table.schema}.{called.get((table.schema, table.name), table.name)}"
-        return f"{name}{_SCHEMA}" in stems or name in with_rows
+    def __init__(self, names: Iterable[str], text: str) -> None:
+        stems = {_PACKED.sub("", name) for name in names}
+        self._called: dict[tuple[str, str], str] = {}
+        self._rows: dict[str, int] = {}
+        for _, schema, table, entries in _TABLE.findall(text):
+            said = dict(_SAID_OF_TABLE.findall(entries))
+            real = said.get("real_table_name", table).replace("``", "`").strip()
+            self._called[schema, real] = table
+            rows = said.get("rows", "")
+            self._rows[f"{schema}.{table}"] = int(rows) if rows.isdecimal() else 0
+        self._schemas = {stem.removesuffix(_SCHEMA) for stem in stems if stem.endswith(_SCHEMA)}
+        with_rows = {stem for stem in stems if stem.endswith((".sql", ".dat")) and not stem.endswith(_OTHERS)}
+        self._with_rows = {_CHUNK.sub("", stem) for stem in with_rows}
 
-    return holds
+    def holds(self, table: Table) -> bool:
+        """Whether a table is in it."""
+        return self._file(table) in (self._schemas or self._with_rows)
+
+    def without_rows(self, table: Table) -> bool:
+        """Whether a table has no file of rows, as those have that were empty."""
+        return self._file(table) not in self._with_rows
+
+    def lost(self) -> Iterator[tuple[str, str]]:
+        """Find tables whose rows were counted, and have no file."""
+        for name, count in self._rows.items():
+            if count and name not in self._with_rows:
+                yield name, f"it has no file of rows, and metadata tells of {count}"
+
+    def _file(self, table: Table) -> str:
+        return f"{table.schema}.{self._called.get((table.schema, table.name), table.name)}"
 
 
-def _without_table(files: Iterable[File]) -> Iterator[tuple[str, str]]:
-    """Find tables that mydumper 0.10 could not dump: it says "Finished" all the same."""
-    small = (file for file in files if file.size <= _TINY and _SCHEMA_FILE.search(file.name))
-    for file in itertools.islice(small, _MOST):
+def _without_data(files: Iterable[File]) -> Iterator[tuple[str, str]]:
+    """Find files for LOAD DATA (--load-data, --csv) that are empty; those are made for rows only."""
+    for file in files:
+        if not file.size and file.name.endswith((".dat", ".csv")):
+            yield file.name, "it is empty"
+
+
+def _wrong_ends(files: Sequence[File], children: Children) -> Iterator[tuple[str, str]]:
+    """Find what is empty, or ends within a statement, of the files written last and the smallest."""
+    dumps = [file for file in files if mysqldump.DUMP.search(file.name) and file.size]
+    for file in mysqldump.looked_at(dumps):
+        packed = bool(_PACKED.search(file.name))
         try:
-            if makes_no_table(file.name, contents.beginning(file, [], backup_files.EDGE)):
+            head = contents.beginning(file, children, backup_files.EDGE)
+            if not head:
+                yield file.name, mysqldump.NOTHING
+            elif not (packed or backup_files.end(file).rstrip().endswith(b";")):
+                yield file.name, NO_END
+        except contents.DamagedError as damage:
+            yield file.name, str(damage)
+        except (contents.SealedError, ProbeError):
+            continue  # --verify tells
+
+
+def _without_table(files: Iterable[File], children: Children) -> Iterator[tuple[str, str]]:
+    """Find tables that mydumper 0.10 could not dump: it says "Finished" all the same."""
+    small = [file for file in files if 0 < file.size <= _TINY and _SCHEMA_FILE.search(file.name)]
+    for file in itertools.islice(small, _MOST_ZSTD if small and ".zst" in small[0].name else _MOST):
+        try:
+            if makes_no_table(file.name, contents.beginning(file, children, backup_files.EDGE)):
                 yield file.name, WITHOUT_TABLE
-        except (contents.DamagedError, contents.SealedError) as error:
+        except contents.DamagedError as error:
             yield file.name, str(error)
+        except (contents.SealedError, ProbeError):
+            continue
 
 
 def makes_no_table(name: str, text: bytes) -> bool:

@@ -8,10 +8,12 @@ directory has nothing that says that it is finished, only its files have. Measur
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import NamedTuple
 
 from stallwatch.probes.mysql_backup import moments
-from stallwatch.probes.mysql_backup.backup import Backup, Place, Table
+from stallwatch.probes.mysql_backup.backup import Absent, Backup, Place, Table
+from stallwatch.reading import ProbeError
 from stallwatch.sources.backups import contents
 from stallwatch.sources.backups import files as backup_files
 
@@ -19,51 +21,67 @@ TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from stallwatch.probes.mysql_backup.backup import Holds
+    from stallwatch.probes.mysql_backup.backup import Read
     from stallwatch.sources.backups.contents import Children
     from stallwatch.sources.backups.files import File, Tree
 
 DUMP = re.compile(r"\.sql(\.gz|\.zst|\.zstd)?$")
 PACKED = re.compile(r"\.(gz|zst|zstd)$")
-HEAD = re.compile(rb"\A(?:/\*M?!.*\n|\s)*-- (MySQL|MariaDB) dump ")
+_BY_THEM = re.compile(rb"^-- (MySQL|MariaDB) dump ", re.MULTILINE)
+# How a line of SQL begins. What a program says (2>&1), a page of zeros and UTF-16 (PowerShell) do not.
+_SQL = re.compile(
+    rb"\A(?:\xef\xbb\xbf)?\s*(?:--|/\*|#|\(|\\-|(?:ALTER|ANALYZE|BEGIN|CALL|CHANGE|COMMIT|CREATE|DELETE|DELIMITER|DO|"
+    rb"DROP|FLUSH|GRANT|INSERT|LOAD|LOCK|PURGE|RENAME|REPLACE|RESET|REVOKE|SELECT|SET|START|STOP|TRUNCATE|UNLOCK|UPDATE|"
+    rb"USE|WITH)\b)",
+    re.IGNORECASE,
+)
 COMPLETED = re.compile(rb"^-- Dump completed(?: on +(.+))?$", re.MULTILINE)
-_LAST = b"SET SQL_NOTES=@OLD_SQL_NOTES */;"  # of a dump without comments, unless it is a --compact one
+# Of a dump without comments, unless it is a --compact one.
+_FIRST, _LAST = b"@OLD_SQL_NOTES=@@SQL_NOTES", b"SET SQL_NOTES=@OLD_SQL_NOTES */;"
 _PLACE = re.compile(
     rb"(?:MASTER|SOURCE)_LOG_FILE='([^']+)',\s*(?:MASTER|SOURCE)_LOG_POS=(\d+)", re.IGNORECASE
 )
 _HOST = re.compile(rb"(?:MASTER|SOURCE)_HOST=", re.IGNORECASE)  # of another server: --dump-slave, mysqlpdump
+_GTIDS = re.compile(rb"^SET @@GLOBAL\.GTID_PURGED=", re.MULTILINE | re.IGNORECASE)
 _OF_DATABASE = re.compile(rb"^-- Host: .*Database: (.+)$", re.MULTILINE)
 
 LATEST = 200  # files whose ends are read: those written last, where a dump breaks off
 BEGINNINGS = 5  # files whose beginnings are read, for the place in the binary log
-_GZIP = 18  # bytes of the smallest gzip file there is
+SMALL = 4096  # bytes of files that are read to their end in every run, as far as they are among
+SMALLEST = 200  # those that are smallest
+_ZSTD = 20  # files by zstd that are looked into, which costs a process each
+_LEAST, _PACE = 3600.0, 1 << 20  # seconds, and bytes in a second: how long a dump may have taken
 _OLD = 86400.0  # seconds between files of one dump
 SEPARATORS = "-._/"  # of schema and table in the name of a file
+_SEPARATOR = re.compile(r"[-._/]")
 
 
 def look(name: str, tree: Tree, children: Children) -> Backup:
     """Look at one; programs that decompress are among ``children`` meanwhile. Raises ProbeError."""
     dumps = [file for file in tree.files if DUMP.search(file.name)]
-    latest = sorted(dumps, key=lambda file: -file.written)[:LATEST]
-    ends = [_End.of(file) for file in latest]
-    broken = next((end for end in ends if end.whole is False), None)
-    single = ends[0] if len(dumps) == 1 else None
+    edges = [Edges.of(file, children) for file in looked_at(dumps)]
+    broken = next((one for one in edges if one.wrong == CUT), None)
+    single = edges[0] if len(dumps) == 1 else None
     ended = single.completed if single else None
     written = max(file.written for file in dumps)
     taken = written if ended is None else ended + moments.shift(ended, written)
+    places = tuple(_places(dumps, children))
     return Backup(
         name,
         "mysqldump" if single else f"mysqldump, {len(dumps)} files",
         tree.files,
         taken=taken,
-        finished=False if broken else single.whole if single else None,
-        unfinished=f'{broken.file.name} does not end with "-- Dump completed"' if broken else "",
-        places=tuple(_places(dumps, children)),
-        holds=_holds(dumps),
+        finished=False if broken else single.whole if single and not single.wrong else None,
+        begun=taken - _LEAST - sum(file.size for file in dumps) / _PACE,
+        unfinished=f"{broken.file.name} {NO_END}" if broken else "",
+        places=tuple(place for place in places if place.file),
+        gtids=any(not place.file for place in places),
+        holds=partial(_absent, dumps),
+        read={one.file.name: one.tables for one in edges if one.tables is not None},
         by_mysqldump=True,
-        damaged=damaged(tree),
+        damaged={**damaged(tree), **wrong_edges(edges)},
         doubts=tuple(_doubts(dumps, written)),
-        problems=tree.closed,
+        problems=[*tree.closed, *(one.problem for one in edges if one.problem)],
     )
 
 
@@ -75,39 +93,104 @@ def _doubts(dumps: Sequence[File], written: float) -> Iterator[str]:
         yield f"{what}: {'it was' if one else 'they were'} not dumped again, or what is in there is gone"
 
 
-class _End(NamedTuple):
-    """How a file ends: ``whole`` is None if that is packed, or not by mysqldump with comments."""
+NO_END = 'does not end with "-- Dump completed"'
+CUT = f"it {NO_END}"
+NO_SQL = "it does not begin with SQL"
+NOTHING = "there is nothing in it"
+
+
+def looked_at(dumps: Sequence[File]) -> list[File]:
+    """Choose the files to look at: those where a dump breaks off, and those where nothing is."""
+    latest = sorted(dumps, key=lambda file: -file.written)[:LATEST]
+    small = sorted(dumps, key=lambda file: file.size)
+    by_zstd = [file for file in small if ".zst" in file.name][:_ZSTD]
+    chosen = [file for file in [*latest, *small[:SMALLEST]] if ".zst" not in file.name]
+    return [*dict.fromkeys([*chosen, *by_zstd])]
+
+
+def wrong_edges(edges: Iterable[Edges]) -> dict[str, str]:
+    """Tell what is wrong with files by their edges; that one is cut off is told as unfinished."""
+    return {one.file.name: one.wrong for one in edges if one.wrong and one.wrong != CUT}
+
+
+class Edges(NamedTuple):
+    """How a file begins and ends.
+
+    ``whole`` is None if its end was not read, as it is packed, or does not tell. ``tables`` are None
+    unless it was read as a whole.
+    """
 
     file: File
     whole: bool | None = None
     completed: float | None = None  # seconds since the epoch, by the clock of whoever made it
+    wrong: str = ""
+    tables: Sequence[Table] | None = None
+    problem: ProbeError | None = None
 
     @classmethod
-    def of(cls, file: File) -> _End:
-        """Look at its end, if it is not packed."""
-        if PACKED.search(file.name):
+    def of(cls, file: File, children: Children) -> Edges:
+        """Look at them; of a packed file that is not small only at its beginning."""
+        if not file.size:
             return cls(file)
-        whole = is_whole(contents.beginning(file, [], backup_files.EDGE), end := backup_files.end(file))
-        return cls(file, whole, completed(end))
+        try:
+            return cls._of(file, children)
+        except contents.DamagedError as damage:
+            return cls(file, wrong=str(damage))
+        except contents.SealedError:
+            return cls(file)
+        except ProbeError as error:
+            return cls(file, problem=error)
+
+    @classmethod
+    def _of(cls, file: File, children: Children) -> Edges:
+        text = contents.beginning(file, children, _MOST) if file.size <= SMALL else b""
+        if file.size <= SMALL and len(text) < _MOST:
+            list(contents.text(file.path, children))  # to its end, where packed data say that they are whole
+            tables = Tables()
+            tables.hear(text)
+            head, end, found = text[: backup_files.EDGE], text[-backup_files.EDGE :], tables.end()
+        elif PACKED.search(file.name):
+            head = contents.beginning(file, children, backup_files.EDGE)
+            return cls(file, wrong=wrong_head(head))
+        else:
+            head, end = contents.beginning(file, children, backup_files.EDGE), backup_files.end(file)
+            found = None
+        whole = is_whole(head, end)
+        wrong = wrong_head(head) or (CUT if whole is False else "")
+        return cls(file, whole, completed(end), wrong, None if wrong else found)
+
+
+_MOST = 1 << 20  # bytes that a small file may be unpacked to
 
 
 def damaged(tree: Tree) -> dict[str, str]:
     """Tell which files of a dump are damaged by what their directory tells alone."""
     found = dict.fromkeys(tree.broken, "a symbolic link to a file that is not there")
-    for file in tree.files:
-        if DUMP.search(file.name):
-            if not file.size:
-                found[file.name] = "it is empty"
-            elif file.name.endswith(".gz") and file.size < _GZIP:
-                found[file.name] = f"{file.size} bytes are too few for gzip"
+    found.update(
+        (file.name, "it is empty") for file in tree.files if not file.size and DUMP.search(file.name)
+    )
     return found
+
+
+def wrong_head(head: bytes) -> str:
+    """Tell what is wrong with a text by its first bytes: it is no SQL."""
+    if not head:
+        return NOTHING
+    if _SQL.match(head):
+        return ""
+    if not head.strip(b"\0"):
+        return "it begins with zeros"
+    line = head.lstrip().partition(b"\n")[0][:80].decode("ascii", errors="replace").strip()
+    return (
+        f'it does not begin with SQL but with "{line}"' if line.isprintable() and line.isascii() else NO_SQL
+    )
 
 
 def is_whole(head: bytes, end: bytes) -> bool | None:
     """Whether a text is a whole dump, by its beginning and its end; None: it is nothing that tells."""
     if COMPLETED.search(end[-200:]) or end.rstrip().endswith(_LAST):
         return True
-    return False if HEAD.match(head) or not head else None
+    return False if _BY_THEM.search(head) or _FIRST in head or not head else None
 
 
 def completed(end: bytes) -> float | None:
@@ -122,12 +205,14 @@ def _places(dumps: Iterable[File], children: Children) -> Iterator[Place]:
     for file in first:
         try:
             head = contents.beginning(file, children)
-        except (contents.DamagedError, contents.SealedError):
-            continue
+        except (contents.DamagedError, contents.SealedError, ProbeError):
+            continue  # which is told by whoever judges it
         if found := _PLACE.search(head):
             line = head[head.rfind(b"\n", 0, found.start()) + 1 : found.start()]
             yield Place(found[1].decode(errors="replace"), int(found[2]), bool(_HOST.search(line)))
             return
+        if _GTIDS.search(head):  # mysqldump's own way where gtid_mode is ON
+            yield Place("", 0)
 
 
 def database(head: bytes) -> str:
@@ -136,26 +221,84 @@ def database(head: bytes) -> str:
     return found[1].decode(errors="replace").strip() if found else ""
 
 
-def _holds(dumps: Iterable[File]) -> Holds:
-    """Tell by the names of files which tables are in the dump."""
-    stems: set[str] = set()
+def _absent(dumps: Sequence[File], tables: Sequence[Table], read: Read) -> Absent:
+    """Tell by the names of files, and by what is in those that were read, which tables are not in a dump.
 
-    def holds(table: Table) -> bool:
-        stems.update([] if stems else _stems(dumps))
-        return any(f"{table.schema}{separator}{table.name}" in stems for separator in SEPARATORS)
+    Where some tables of a schema have a file of their own, all have. Else its tables are in a file that is
+    called after it, or in any that is called after no schema: missing they are only if those were read.
+    """
+    names = _Names(dumps, tables)
+    found = {(table.schema, table.name) for inside in read.values() for table in inside}
+    somewhere = set()  # names of tables in files that do not say of which schema they are
+    for file, inside in read.items():
+        bare = {table.name for table in inside if not table.schema and file not in names.of_tables}
+        schemas = names.schemas_of(file) if bare else set()
+        found.update((schema, name) for schema in schemas for name in bare)
+        somewhere |= bare if not schemas else set()
+    missing: list[Table] = []
+    unknown: list[Table] = []
+    for table in tables:
+        if (table.schema, table.name) in found or names.has_own(table):
+            continue
+        unread = any(file not in read for file in names.may_hold(table.schema))
+        (unknown if unread or table.name in somewhere else missing).append(table)
+    return Absent(missing, unknown)
 
-    return holds
+
+class _Names:
+    """What the names of a dump's files tell of the tables of a server."""
+
+    def __init__(self, dumps: Iterable[File], tables: Iterable[Table]) -> None:
+        files: dict[str, set[str]] = {}  # by what they are called, with and without a date
+        for file in dumps:
+            for stem in _stems(file):
+                files.setdefault(stem, set()).add(file.name)
+        self._own: set[tuple[str, str]] = set()  # tables with a file of their own
+        self._schemas: dict[str, set[str]] = {}  # files that may hold tables of a schema, by their names
+        self.of_tables: set[str] = set()  # these files
+        for table in tables:
+            self._schemas.setdefault(table.schema, set(files.get(table.schema, ())))
+            for separator in SEPARATORS:
+                if own := files.get(f"{table.schema}{separator}{table.name}"):
+                    self._own.add((table.schema, table.name))
+                    self.of_tables |= own
+        taken = self.of_tables | {name for named in self._schemas.values() for name in named}
+        for stem, named in files.items():
+            for found in _SEPARATOR.finditer(stem):
+                if (may_hold := self._schemas.get(stem[: found.start()])) is not None:
+                    may_hold |= named - taken
+        apart = {schema for schema, _ in self._own}
+        self._others = {name for named in files.values() for name in named} - taken
+        self._others -= {name for named in self._schemas.values() for name in named}
+        for schema in apart:  # a view, or what came and went: nothing but itself
+            self._schemas[schema] = set(files.get(schema, ()))
+
+    def has_own(self, table: Table) -> bool:
+        """Whether a file is called after a table."""
+        return (table.schema, table.name) in self._own
+
+    def schemas_of(self, file: str) -> set[str]:
+        """Tell after which schemas a file is called."""
+        return {schema for schema, named in self._schemas.items() if file in named}
+
+    def may_hold(self, schema: str) -> set[str]:
+        """List the files that may hold tables of a schema that have no file of their own."""
+        return self._schemas[schema] | self._others
 
 
-def _stems(dumps: Iterable[File]) -> Iterator[str]:
-    for file in dumps:
-        path = moments.IN_NAME.sub("", DUMP.sub("", file.name)).strip(SEPARATORS).split("/")
-        yield path[-1]
+def _stems(file: File) -> Iterator[str]:
+    name = DUMP.sub("", file.name)
+    for called in {name, moments.IN_NAME.sub("", name)}:
+        path = called.strip(SEPARATORS).split("/")
+        yield path[-1].strip(SEPARATORS)
         yield "/".join(path[-2:])
 
 
 _TABLE, _USE = b"\nCREATE TABLE ", b"\nUSE "
-_NAME = re.compile(rb"\n(CREATE TABLE|USE) (?:IF NOT EXISTS )?`((?:[^`]|``)+)`")
+_NAME = re.compile(
+    rb"\n(CREATE TABLE|USE) (?:IF NOT EXISTS )?"
+    rb"(?:`((?:[^`]|``)+)`|\"((?:[^\"]|\"\")+)\"|([^\s`\"(;/]+)(?=[\s;(]))"
+)
 _OVERLAP = 300  # bytes: longer than any such line up to the end of its name
 
 
@@ -185,8 +328,9 @@ class Tables:
             self._take(*found.groups())
         return self.found
 
-    def _take(self, word: bytes, quoted: bytes) -> None:
-        name = quoted.replace(b"``", b"`").decode(errors="replace")
+    def _take(self, word: bytes, quoted: bytes | None, ansi: bytes | None, bare: bytes | None) -> None:
+        octets = quoted.replace(b"``", b"`") if quoted else ansi.replace(b'""', b'"') if ansi else bare or b""
+        name = octets.decode(errors="replace")
         if word == b"USE":
             self._schema = name
         else:

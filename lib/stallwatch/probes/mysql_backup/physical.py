@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import re
 
-from stallwatch.probes.mysql_backup import moments
-from stallwatch.probes.mysql_backup.backup import Backup, Place
+from stallwatch.probes.mysql_backup import chains, moments, pages
+from stallwatch.probes.mysql_backup.backup import Backup, Place, by_names
 from stallwatch.sources.backups import files as backup_files
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
-    from stallwatch.probes.mysql_backup.backup import Holds, Table
+    from stallwatch.probes.mysql_backup.backup import Table
     from stallwatch.sources.backups.files import File, Folder, Tree
 
-PREFIXES = ("mariadb_backup_", "xtrabackup_")
+PREFIXES = chains.PREFIXES
 LOG = re.compile(r"(\.log|\.err|\.out)$")
 OK = b"completed OK!"
 
@@ -30,6 +30,7 @@ _PREPARED = {"full-prepared", "log-applied"}  # XtraBackup, mariadb-backup
 _PLACE = re.compile(r"filename '([^']+)', position '(\d+)'")
 _OF_LOG = re.compile(r"mariabackup|mariadb-backup|xtrabackup|^\[\d\d\] 20\d\d-", re.IGNORECASE | re.MULTILINE)
 _SCHEMA_ONLY = {"frm", "sdi", "cfg", "par", "isl", "TRG", "TRN", "opt", "MYI", "MAI"}
+_WITH_ROWS = {"InnoDB", "MyISAM", "Aria", "ARCHIVE", "CSV"}  # engines with files of rows
 _CODE = re.compile(r"@([0-9a-f]{4})|@(?:@[a-z]|..)", re.DOTALL)
 
 
@@ -39,26 +40,32 @@ def is_one(folder: Folder) -> bool:
     return any(name.startswith(PREFIXES) for name in names) or bool(names & _BEGUN)
 
 
-def look(name: str, tree: Tree, logs: Iterable[File]) -> Backup:
+def look(name: str, path: str, tree: Tree, logs: Iterable[File]) -> Backup:
     """Look at one, and at what ``logs`` say of it; raises ProbeError."""
     info, checkpoints = (_settings(tree.files, what) for what in ("info", "checkpoints"))
     files = [file for file in tree.files if not LOG.search(file.name)]
-    ended = moments.in_text(info.get("end_time", ""))
+    ended, started = (moments.in_text(info.get(what, "")) for what in ("end_time", "start_time"))
     written = max((file.written for file in files), default=0.0)
     marker = max((file.written for file in files if file.name.endswith("_info")), default=written)
-    unfinished = _unfinished(info, checkpoints) or _said_in(logs)
+    shift = moments.shift(ended, marker)
+    unfinished = _unfinished(tree.files, info, checkpoints) or _said_in(logs)
+    damaged = {} if unfinished else pages.damaged(files, prepared=checkpoints["backup_type"] in _PREPARED)
+    if base := chains.lacks(path, checkpoints):
+        damaged = {**damaged, path: base}
     return Backup(
         name,
         _who(info, tree.files),
         files,
-        taken=written if ended is None else ended + moments.shift(ended, marker),
+        taken=written if ended is None else ended + shift,
         finished=not unfinished,
+        begun=None if started is None else started + shift,
         unfinished=unfinished,
         about=_about(info, checkpoints),
         places=tuple(_places(info, tree.files)),
-        holds=_holds(files),
+        holds=by_names(_holds(files)),
+        is_copy=True,
         can_be_verified=False,
-        damaged=dict.fromkeys(tree.broken, "a symbolic link to a file that is not there"),
+        damaged={**dict.fromkeys(tree.broken, "a symbolic link to a file that is not there"), **damaged},
         hidden="pages are not verified here: innochecksum does that, and in part the preparation",
         problems=tree.closed,
     )
@@ -68,15 +75,16 @@ def _settings(files: Iterable[File], what: str) -> dict[str, str]:
     """Read one of the files that are like ``name = value``; {} if it is not there."""
     for file in files:
         if file.name in {prefix + what for prefix in PREFIXES}:
-            lines = backup_files.text(file.path, 1 << 20).splitlines()
-            pairs = (line.partition("=") for line in lines)
-            return {name.strip(): value.strip() for name, equals, value in pairs if equals}
+            return chains.settings(file.path)
     return {}
 
 
-def _unfinished(info: dict[str, str], checkpoints: dict[str, str]) -> str:
+def _unfinished(files: Iterable[File], info: dict[str, str], checkpoints: dict[str, str]) -> str:
     if not checkpoints.get("backup_type"):
         return "it has no xtrabackup_checkpoints, which are written at its end"
+    # XtraBackup may pack it, as xtrabackup_info.qp.
+    if not any(file.size for file in files if file.name.startswith(tuple(one + "info" for one in PREFIXES))):
+        return "it has no xtrabackup_info, or an empty one, which is written last"
     if info and "end_time" not in info:
         return "its xtrabackup_info tells no end_time"
     return ""
@@ -120,7 +128,7 @@ def _places(info: dict[str, str], files: Iterable[File]) -> Iterator[Place]:
                 yield Place(name, int(position))
 
 
-def _holds(files: Iterable[File]) -> Holds:
+def _holds(files: Iterable[File]) -> Callable[[Table], bool]:
     """Tell by the names of the files which tables are in it: ``shop/orders.ibd``, ``shop/part#P#p0.ibd``.
 
     Letters outside of ASCII are written as codes (MySQL manual, "Mapping of Identifiers to File Names"), most
@@ -138,9 +146,15 @@ def _holds(files: Iterable[File]) -> Holds:
 
     def holds(table: Table) -> bool:
         key = (_plain(table.schema), _plain(table.name))
-        return key in (with_rows if table.engine == "InnoDB" else with_schema)
+        return key in (with_rows if table.engine in _WITH_ROWS else with_schema)
 
     return holds
+
+
+def in_shared_tablespaces(names: Iterable[str], tables: Iterable[Table]) -> set[Table]:
+    """Tell which of these are among those in ibdata1 or a general tablespace, as InnoDB calls them."""
+    decoded = {tuple(map(_decoded, name.split("#", 1)[0].partition("/")[::2])) for name in names}
+    return {table for table in tables if (_plain(table.schema), _plain(table.name)) in decoded}
 
 
 def _plain(name: str) -> str:

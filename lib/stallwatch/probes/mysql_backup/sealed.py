@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from stallwatch.probes.mysql_backup.backup import Backup
+from stallwatch.reading import ProbeError
 from stallwatch.sources.backups import contents
+from stallwatch.sources.backups import files as backup_files
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from stallwatch.sources.backups.contents import Children
     from stallwatch.sources.backups.files import File
 
 ARCHIVE = re.compile(
@@ -20,22 +24,50 @@ ARCHIVE = re.compile(
 )
 
 
-def look(name: str, files: Sequence[File]) -> Backup:
-    """Look at what there is to see: how old and how large it is."""
+_MOST = 200  # files whose beginnings are looked at: those written last
+
+
+def look(name: str, files: Sequence[File], children: Children) -> Backup:
+    """Look at what there is to see: how old and how large it is, and whether there is anything at all.
+
+    What is packed by gzip or zstd can be read to its end; of what is in there, nothing is known even then.
+    """
+    latest = sorted(files, key=lambda file: -file.written)[:_MOST]
+    judged = {file.name: _judged(file, children) for file in latest}
+    readable = all(one.packing for one in judged.values())
+    first = judged[files[0].name] if files[0].name in judged else next(iter(judged.values()))
     return Backup(
         name,
-        "archive" if len(files) == 1 else f"{len(files)} archives",
+        "archive" if len(files) == 1 else f"archive, {len(files)} files",
         files,
         taken=max(file.written for file in files),
         finished=None,
-        can_be_verified=False,
-        hidden=f"{files[0].name} is {_what(files[0])}: only its age and size are judged",
+        can_be_verified=readable,
+        damaged={name: one.wrong for name, one in judged.items() if one.wrong},
+        hidden=f"{files[0].name} is {first.what}: only its age and size are judged",
+        problems=[one.problem for one in judged.values() if one.problem][:1],
     )
 
 
-def _what(file: File) -> str:
+class _Judged(NamedTuple):
+    what: str = "an archive"
+    packing: str = ""
+    wrong: str = ""
+    problem: ProbeError | None = None
+
+
+def _judged(file: File, children: Children) -> _Judged:
+    """Look at the beginning of an archive."""
+    if not file.size:
+        return _Judged(wrong="it is empty")
     try:
         packing = contents.packing(file.path)
+        head = contents.beginning(file, children, backup_files.EDGE)
     except contents.SealedError as sealed:
-        return str(sealed)
-    return f"an archive in {packing}" if packing else "an archive"
+        return _Judged(str(sealed))
+    except contents.DamagedError as damage:
+        return _Judged(wrong=str(damage))
+    except ProbeError as error:
+        return _Judged(problem=error)
+    wrong = "" if head.strip(b"\0") else "it begins with zeros" if head else "there is nothing in it"
+    return _Judged(f"an archive in {packing}" if packing else "an archive", packing, wrong)

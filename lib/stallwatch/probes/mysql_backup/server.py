@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from stallwatch.probes.mysql.privileges import PROCESS
 from stallwatch.probes.mysql.statement import Statement, number, text, whole
 from stallwatch.probes.mysql_backup.backup import Table
 from stallwatch.probes.mysql_backup.privileges import BINARY_LOG, SHOWING_ALL, TABLES
@@ -30,6 +31,22 @@ MADE = Statement(
     "SELECT TABLE_NAME AS name, UNIX_TIMESTAMP(CREATE_TIME) AS made FROM information_schema.TABLES"
     " WHERE TABLE_SCHEMA = %s",
     TABLES,
+)
+# Asked only of tables that have no file of rows in the backup. UPDATE_TIME is NULL where nothing was written
+# since the server started; MySQL 8 and later may tell both as they were a day ago, unless told not to.
+FILLED = Statement(
+    "SELECT TABLE_NAME AS name, TABLE_ROWS AS estimate, UNIX_TIMESTAMP(UPDATE_TIME) AS updated"
+    " FROM information_schema.TABLES WHERE TABLE_SCHEMA = %s AND TABLE_ROWS > 0",
+    TABLES,
+)
+_AS_THEY_ARE = "SET SESSION information_schema_stats_expiry = 0"
+_SINCE = (8, 0)
+# InnoDB tables that have no file of their own. MySQL 8 calls it otherwise than 5.7 and MariaDB.
+SHARED = Statement(
+    "SELECT NAME AS name FROM information_schema.INNODB_SYS_TABLES WHERE SPACE_TYPE <> 'Single'", PROCESS
+)
+SHARED_8 = Statement(
+    "SELECT NAME AS name FROM information_schema.INNODB_TABLES WHERE SPACE_TYPE <> 'Single'", PROCESS
 )
 LOGS = Statement("SHOW BINARY LOGS", BINARY_LOG)
 GRANTS = Statement("SHOW GRANTS")
@@ -81,6 +98,33 @@ def made(server: Server, tables: Iterable[Table]) -> dict[Table, float]:
             if table and row.get("made") is not None:
                 found[table] = number(row, "made")
     return found
+
+
+class Rows(NamedTuple):
+    """What a server tells of the rows of a table."""
+
+    estimate: int
+    updated: float | None  # seconds since the epoch; None: not since the server started
+
+
+def filled(server: Server, tables: Iterable[Table]) -> dict[Table, Rows]:
+    """Tell which of these tables have rows, by the server's estimate."""
+    wanted = {(table.schema, table.name): table for table in tables}
+    found = {}
+    if wanted and not server.flavour.mariadb and server.flavour.version >= _SINCE:
+        server.rows(_AS_THEY_ARE)
+    for schema in sorted({schema for schema, _ in wanted}):
+        for row in server.rows(FILLED.sql, schema):
+            if table := wanted.get((schema, text(row, "name"))):
+                updated = None if row.get("updated") is None else number(row, "updated")
+                found[table] = Rows(whole(row, "estimate"), updated)
+    return found
+
+
+def shared(server: Server) -> frozenset[str]:
+    """List the InnoDB tables without a file of their own, as InnoDB calls them: ``shop/orders``."""
+    newer = not server.flavour.mariadb and server.flavour.version >= _SINCE
+    return frozenset(text(row, "name") for row in server.rows((SHARED_8 if newer else SHARED).sql))
 
 
 def _sees_all(server: Server) -> bool:

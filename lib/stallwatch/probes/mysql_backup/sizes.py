@@ -21,7 +21,8 @@ def size_before(memory: dict[str, Any], backup: Backup) -> int | None:
     kept = memory.setdefault(_KEPT, {})
     if not isinstance(kept, dict):
         kept = memory[_KEPT] = {}
-    kind = f"{backup.kind} {'incremental' if 'incremental' in backup.about else ''}".strip()
+    maker = backup.kind.partition(",")[0]  # what comes then is how many files there are
+    kind = f"{maker} {'incremental' if 'incremental' in backup.about else ''}".strip()
     last = kept.get(kind)
     last = last if isinstance(last, dict) and is_number(last.get("taken")) else {}
     before = last.get("before")

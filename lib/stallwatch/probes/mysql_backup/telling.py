@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import NamedTuple
 
+from stallwatch.probes.mysql_backup import mysqldump
 from stallwatch.probes.mysql_backup.privileges import TABLES
 from stallwatch.reading import Fault, ProbeError, Reading, State
 from stallwatch.run import DOUBTFUL
@@ -13,30 +14,34 @@ from stallwatch.units import say_duration, say_size
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from stallwatch.probes.mysql_backup.backup import Backup, Place, Table
     from stallwatch.probes.mysql_backup.server import Has
     from stallwatch.probes.mysql_backup.verifying import Verified
     from stallwatch.reading import Finding
 
+AHEAD = 300.0  # seconds by which clocks may differ
 AGE, MISSING, SIZE_CHANGE, DAMAGED = "age", "missing_tables", "size_change", "damaged_files"
 FEW = 4  # names in a sentence
 _LISTED = 200  # rows of a table: more are cut off anyhow
 
 
 class Share(NamedTuple):
-    """How many tables of the server are in the backup; ``newer`` of the others were made later."""
+    """How many tables of the server are in the backup; ``newer`` are those made later or meanwhile."""
 
     there: int
     wanted: int
     newer: int
+    unknown: int = 0  # may be in what has not been read
 
     @property
     def said(self) -> str:
         """Say it."""
-        newer = f" ({self.newer} made later)" if self.newer else ""
-        return f"{self.there} table{'s' if self.there != 1 else ''} of {self.wanted}{newer}"
+        notes = [f"{self.newer} made later"] if self.newer else []
+        notes += [f"{self.unknown} not known yet"] if self.unknown else []
+        more = f" ({', '.join(notes)})" if notes else ""
+        return f"{self.there} table{'s' if self.there != 1 else ''} of {self.wanted}{more}"
 
 
 def of(backup: Backup) -> str:
@@ -66,11 +71,39 @@ def named(names: Sequence[str]) -> str:
 def age(backup: Backup, *, now: float, known: Sequence[str], newest: bool, place: str) -> Reading:
     """Give the headline: what is ``known`` of the backup stands in it."""
     seconds = now - backup.taken
-    old = f"{say_duration(round(seconds))} old" if seconds >= 0 else "in the future by our clock"
+    old = (
+        "in the future by our clock" if seconds < -AHEAD else f"{say_duration(round(max(0.0, seconds)))} old"
+    )
     what = ", ".join([of(backup), old, *known])
     why = f"there is no newer one in {place}" if newest else f"no newer one in {place} is finished"
     return Reading(
-        AGE, round(seconds), "s", what, why, "does its job still run? Look at its log and at free space"
+        AGE,
+        round(max(0.0, seconds)),
+        "s",
+        what,
+        why,
+        "does its job still run? Look at its log and at free space",
+    )
+
+
+def ahead(backup: Backup, now: float) -> Fault:
+    """Say that its age is not known, as clocks differ."""
+    when = f"in {say_duration(round(backup.taken - now))} by our clock"
+    what = f"{of(backup)} was made {when}: its age is not known"
+    return Fault(State.WARNING, what, "", "set the clocks right, of this host and of the one that makes it")
+
+
+def without_rows(backup: Backup, tables: Mapping[Table, int], *, known: bool) -> Fault:
+    """Say that rows are not in it; they may have come later, unless the contrary is ``known``."""
+    names = named([f"{table} (about {rows})" for table, rows in tables.items()])
+    what = f"there are no rows of {names} in the {of(backup)}"
+    if not known:
+        return Fault(State.OK, f"{what}: they may have come later")
+    return Fault(
+        State.WARNING,
+        what,
+        "nothing was written to them since, as far as the server knows",
+        "did it break off?",
     )
 
 
@@ -122,10 +155,12 @@ def no_table_seen(has: Has) -> ProbeError:
     return ProbeError(what, f"GRANT {TABLES.mysql} ON *.* TO it")
 
 
-def not_all_seen(has: Has) -> Fault:
+def not_all_seen(has: Has) -> ProbeError:
     """Say that the account sees only a part."""
     what = f"compared are only the tables that {has.where} shows to this account, {len(has.tables)}"
-    return Fault(State.OK, f"{what}: GRANT {TABLES.mysql} ON *.* shows all")
+    return ProbeError(
+        f"{what}: whether others are missing, is not known", f"GRANT {TABLES.mysql} ON *.* shows all"
+    )
 
 
 def without_place(backup: Backup) -> Fault:
@@ -134,7 +169,8 @@ def without_place(backup: Backup) -> Fault:
         State.WARNING,
         f"{of(backup)} does not tell its place in the binary log",
         "what has changed since then cannot be applied after a restore",
-        "--master-data=2, --source-data=2, a mydumper that knows this server; --no-binlog if nobody wants it",
+        "mysqldump --source-data=2, mariadb-dump --master-data=2, a newer mydumper; "
+        "--no-binlog if nobody wants it",
     )
 
 
@@ -178,12 +214,17 @@ def _files(count: int) -> str:
 def how_verified(backup: Backup, verified: Verified | None) -> list[str]:
     """Tell, for the headline, how much of it was read."""
     if verified:
-        return [f"{verified.percent:.0f} % verified"]
-    return ["not verified"] if backup.finished is None and backup.can_be_verified else []
+        what = "of its packing verified" if backup.is_sealed else "verified"
+        return [f"{int(verified.percent)} % {what}"]
+    packed = any(mysqldump.PACKED.search(file.name) for file in backup.files)
+    return ["not verified"] if backup.finished is None or backup.is_copy or packed else []
 
 
-def damage(backup: Backup, verified: Verified | None) -> Iterator[Finding]:
-    """Tell what is damaged, as far as that can be seen, and what could not be read."""
+def damage(backup: Backup, verified: Verified | None, *, doubtful: bool) -> Iterator[Finding]:
+    """Tell what is damaged, as far as that can be seen, and what could not be read.
+
+    ``doubtful``: somebody may be at work on it, and what seems to be too short may yet grow.
+    """
     damaged = {**backup.damaged, **(verified.damaged if verified else {})}
     first = next((f"{name}: {wrong}" for name, wrong in damaged.items()), "")
     what = "no file is known to be damaged"
@@ -192,21 +233,36 @@ def damage(backup: Backup, verified: Verified | None) -> Iterator[Finding]:
     rows = Rows(("damaged file", "damage"), tuple(damaged.items())[:_LISTED]) if damaged else None
     advice = "make a new backup, and look at free space and at the disk"
     why = f"in the {of(backup)}" if damaged else ""
-    yield Reading(DAMAGED, len(damaged), "", what, why, advice, table=rows)
+    doubtful = doubtful and not (verified and verified.damaged)
+    name, label = (f"{DOUBTFUL}{DAMAGED}", DAMAGED) if doubtful else (DAMAGED, None)
+    yield Reading(name, len(damaged), "", what, why, advice, label=label, table=rows)
     if verified:
         yield Reading("verified", round(verified.percent, 2), "%", _progress(verified))
         if verified.sealed:
             (name, why), *others = verified.sealed.items()
             more = f" and {len(others)} more" if others else ""
             yield ProbeError(f"{name}{more} cannot be verified: {why}", "apt install zstd" * ("zstd" in why))
-        yield from verified.problems[:FEW]
+        yield from _not_verified(verified)
+
+
+def _not_verified(verified: Verified) -> Iterator[Finding]:
+    if verified.too_long:
+        what = f"{named(verified.too_long)} cannot be read to the end"
+        advice = "--verify full with a longer --verify-timeout, as a service that the engine gives the time"
+        yield Fault(State.WARNING, f"{what} in the time that there is", "", advice)
+    if verified.untold:
+        what = f"whether {named(verified.untold)} ends where it should, cannot be told"
+        yield ProbeError(f"{what}: no comment and no statement says so", "make it without --compact")
+    yield from verified.problems[:FEW]
 
 
 def _progress(verified: Verified) -> str:
     return f"{say_size(verified.done)} of {say_size(verified.size)} verified, in {_files(verified.files)}"
 
 
-def asides(backup: Backup, *, verify: bool) -> Iterator[Fault]:
-    """Say what cannot be seen."""
-    if backup.hidden and (verify or backup.is_sealed):
+def asides(backup: Backup, *, verify: bool) -> Iterator[Finding]:
+    """Say what cannot be seen; who wants it verified is told that it is not."""
+    if verify and not backup.can_be_verified:
+        yield ProbeError(f"{of(backup)} cannot be verified: {backup.hidden}")
+    elif backup.hidden and backup.is_sealed:
         yield Fault(State.OK, backup.hidden)

@@ -17,10 +17,11 @@ from stallwatch.probes.mysql_backup.backup import Table
 from stallwatch.reading import ProbeError
 from stallwatch.sources.backups import contents
 from stallwatch.sources.host import processors
+from stallwatch.units import is_number
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
     from stallwatch.deadline import Deadline
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
     from stallwatch.sources.backups.files import File
 
 SAMPLE = 64 << 20  # bytes of files, as they are, that a sample reads in a run, and one file at least
-_KEPT = "verified"
+_KEPT, _LATE = "verified", "too_long"
+_CLOSE = 2.0  # seconds by which the time of two runs may differ
 _TAIL = 4096  # bytes of the text that its end is judged by
 
 
@@ -41,6 +43,8 @@ class Verified(NamedTuple):
     damaged: Mapping[str, str]  # what is wrong, by the name of the file
     sealed: Mapping[str, str]  # why nothing can be said of a file
     problems: tuple[ProbeError, ...]  # files that cannot be read
+    untold: Sequence[str] = ()  # files that were read to their end, which does not tell whether it is the end
+    too_long: Sequence[str] = ()  # files that have had all the time of a run, and needed more
 
     @property
     def percent(self) -> float:
@@ -59,28 +63,49 @@ class Kept:
             for key, one in (kept if isinstance(kept, dict) else {}).items()
             if isinstance(one, dict) and isinstance(one.get("wrong", ""), str)
         }
+        late = memory.get(_LATE)
+        self._late: dict[str, Any] = dict(late) if isinstance(late, dict) else {}
 
     def wrong(self, file: File) -> str | None:
         """Tell what is wrong with a file; None: it has not been read as it is now."""
         return None if file.key not in self._found else str(self._found[file.key].get("wrong", ""))
 
-    def keep(self, file: File, wrong: str, tables: Iterable[Table]) -> None:
+    def keep(self, file: File, wrong: str, tables: Iterable[Table], *, untold: bool) -> None:
         """Remember what was found in a file."""
         found: dict[str, Any] = {"wrong": wrong} if wrong else {}
+        if untold:
+            found["untold"] = True
         if listed := [[table.schema, table.name] for table in tables]:
             found["tables"] = listed
         self._found[file.key] = found
 
-    def tables(self, files: Iterable[File]) -> Iterator[list[Table]]:
+    def is_untold(self, file: File) -> bool:
+        """Whether the end of a file that was read does not tell that it is the end."""
+        return bool(self._found.get(file.key, {}).get("untold"))
+
+    def tables(self, files: Iterable[File]) -> dict[str, list[Table]]:
         """Give the tables of each of these that was read and is whole."""
+        found = {}
         for file in files:
             if self.wrong(file) == "":
                 listed = _pairs(self._found[file.key].get("tables"))
-                yield [Table(str(schema), str(name)) for schema, name in listed]
+                found[file.name] = [Table(str(schema), str(name)) for schema, name in listed]
+        return found
+
+    def needs(self, file: File) -> float:
+        """Tell how many seconds have not been enough for a file; 0: it has not been tried."""
+        seconds = self._late.get(file.key)
+        return float(seconds) if seconds is not None and is_number(seconds) else 0.0
+
+    def needs_more(self, file: File, seconds: float) -> None:
+        """Remember that so many seconds have not been enough for a file."""
+        self._late[file.key] = round(max(seconds, self.needs(file)), 1)
 
     def save(self, files: Iterable[File]) -> None:
         """Leave to the next run what is known of these files, and no others."""
         self._memory[_KEPT] = {file.key: self._found[file.key] for file in files if file.key in self._found}
+        unread = {file.key: self.needs(file) for file in files if file.key not in self._found}
+        self._memory[_LATE] = {key: seconds for key, seconds in unread.items() if seconds}
 
 
 def _pairs(listed: object) -> list[list[str]]:
@@ -94,9 +119,12 @@ def verify(
     """Read all files of a backup, or a sample, that have not been read yet, as long as there is time."""
     new = [file for file in backup.files if kept.wrong(file) is None]
     run = _Run(backup, kept, deadline, progress)
-    run.read(_sample(new) if sample else sorted(new, key=lambda file: -file.size))
+    longest = deadline.left() + _CLOSE
+    # The longest first, but those last that so much time was not enough for.
+    order = sorted(new, key=lambda file: (kept.needs(file) + 2 * _CLOSE > longest, -file.size))
+    run.read(_sample(new) if sample else order)
     kept.save(backup.files)
-    done = [file for file in backup.files if kept.wrong(file) is not None]
+    done = [file for file in backup.files if kept.wrong(file) is not None and not kept.is_untold(file)]
     return Verified(
         files=len(backup.files) - len(run.sealed),
         size=sum(file.size for file in backup.files if file.name not in run.sealed),
@@ -104,6 +132,8 @@ def verify(
         damaged={file.name: wrong for file in done if (wrong := kept.wrong(file))},
         sealed=run.sealed,
         problems=tuple(run.problems),
+        untold=[file.name for file in backup.files if kept.is_untold(file)],
+        too_long=[file.name for file in backup.files if kept.wrong(file) is None and kept.needs(file)],
     )
 
 
@@ -131,18 +161,25 @@ class _Run:
         self._progress = progress
         self._lock = threading.Lock()
         self._left: list[File] = []
+        self._begun: dict[File, float] = {}  # seconds that were left then
         self._read: dict[str, int] = {}  # bytes of each file, as it is
 
     def read(self, files: list[File]) -> None:
         self._left = files[::-1]
+        whole = self._deadline.left()
         size = sum(file.size for file in files)
         threads = [threading.Thread(target=self._work, daemon=True) for _ in range(processors())]
         for thread in threads:
             thread.start()
         while (alive := [thread for thread in threads if thread.is_alive()]) and self._deadline.left():
-            alive[0].join(0.2)
             self._show(size, len(files))
+            alive[0].join(0.2)
+        self._show(size, len(files))
         self._progress("")
+        with self._lock:
+            for file, left in [*self._begun.items()]:
+                if self._kept.wrong(file) is None and left > whole - _CLOSE and not self._deadline.left():
+                    self._kept.needs_more(file, left)  # it has had all of it
 
     def _show(self, size: int, files: int) -> None:
         from stallwatch.units import say_size
@@ -158,7 +195,8 @@ class _Run:
         os.nice(19)  # of this thread (Linux) and its children: whoever else needs the processor has it
         while file := self._next():
             try:
-                wrong, tables = self._judge(file)
+                self._begun[file] = self._deadline.left()
+                wrong, tables, untold = self._judge(file)
             except contents.SealedError as sealed:
                 self.sealed[file.name] = str(sealed)
             except ProbeError as error:
@@ -167,14 +205,14 @@ class _Run:
                 return
             else:
                 with self._lock:
-                    self._kept.keep(file, wrong, tables)
+                    self._kept.keep(file, wrong, tables, untold=untold)
 
     def _next(self) -> File | None:
         with self._lock:
             return self._left.pop() if self._left and self._deadline.left() else None
 
-    def _judge(self, file: File) -> tuple[str, list[Table]]:
-        """Tell what is wrong with a file, and the tables that it makes."""
+    def _judge(self, file: File) -> tuple[str, list[Table], bool]:
+        """Tell what is wrong with a file, the tables that it makes, and whether its end tells nothing."""
         head, tail, tables = b"", b"", mysqldump.Tables()
 
         def moved(size: int) -> None:
@@ -189,12 +227,22 @@ class _Run:
                 if self._backup.by_mysqldump:
                     tables.hear(piece)
         except contents.DamagedError as damage:
-            return str(damage), []
+            return str(damage), [], False
         finally:
             self._read[file.name] = file.size
         if mydumper.makes_no_table(file.name, head):
-            return mydumper.WITHOUT_TABLE, []
-        return _wrong_end(head, tail, by_mysqldump=self._backup.by_mysqldump, name=file.name), tables.end()
+            return mydumper.WITHOUT_TABLE, [], False
+        found = tables.end()
+        wrong = _wrong_end(head, tail, by_mysqldump=self._backup.by_mysqldump, name=file.name)
+        untold = (
+            self._backup.by_mysqldump and mysqldump.is_whole(head, tail) is None and _has_rows(head, found)
+        )
+        return wrong, found, untold and not wrong
+
+
+def _has_rows(head: bytes, tables: Sequence[Table]) -> bool:
+    """Whether it matters where a text ends: not that of grants, or of a place in the binary log."""
+    return bool(tables) or b"INSERT " in head
 
 
 class _TimeIsUpError(Exception):
@@ -204,7 +252,9 @@ class _TimeIsUpError(Exception):
 def _wrong_end(head: bytes, tail: bytes, *, by_mysqldump: bool, name: str) -> str:
     """Tell what is wrong with the end of a text that is whole as far as its packing goes."""
     if by_mysqldump:
-        return 'it does not end with "-- Dump completed"' if mysqldump.is_whole(head, tail) is False else ""
+        return mysqldump.wrong_head(head) or (
+            mysqldump.CUT if mysqldump.is_whole(head, tail) is False else ""
+        )
     if mysqldump.DUMP.search(name):  # mydumper 0.10: every file of SQL ends so
-        return "" if tail.rstrip().endswith(b";") else 'it does not end with ";"'
-    return ""
+        return "" if tail.rstrip().endswith(b";") else mydumper.NO_END if head else mysqldump.NOTHING
+    return "" if head or not name.endswith((".dat", ".csv")) else mysqldump.NOTHING

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from stallwatch.reading import ProbeError
 from stallwatch.sources.backups.files import opened, unreadable
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 BLOCK = 1 << 20  # bytes that are read, and at most decompressed, at once
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+_SKIPPABLE = b"\x2a\x4d\x18"  # after one byte of 0x50 to 0x5f: a frame of zstd that pzstd begins with
+_SKIPPABLE_HIGH = 0x5
+_CALLED = {".gz": "gzip", ".tgz": "gzip", ".zst": "zstd", ".zstd": "zstd", ".tzst": "zstd"}
 # What begins a file that only its owner, or another program, can look into.
 SEALED = {
     b"XBSTCK01": "an xbstream archive",
@@ -44,7 +48,8 @@ class SealedError(Exception):
 def packing(path: str) -> str:
     """Tell how a file is packed by its first bytes: "", "gzip" or "zstd".
 
-    Raises SealedError if we cannot look into it, ProbeError if it cannot be read.
+    Raises SealedError if we cannot look into it, DamagedError if it is not what its name says, ProbeError if
+    it cannot be read.
     """
     try:
         descriptor = opened(path)
@@ -54,14 +59,20 @@ def packing(path: str) -> str:
             os.close(descriptor)
     except OSError as error:
         raise unreadable(path, error) from error
-    return _packing(first)
+    return _packing(first, path)
 
 
-def _packing(first: bytes) -> str:
+def _packing(first: bytes, path: str) -> str:
     for sign, what in SEALED.items():
         if first.startswith(sign):
             raise SealedError(what)
-    return "gzip" if first.startswith(GZIP) else "zstd" if first.startswith(ZSTD) else ""
+    if first.startswith(GZIP):
+        return "gzip"
+    if first.startswith(ZSTD) or (first[1:4] == _SKIPPABLE and first[0] >> 4 == _SKIPPABLE_HIGH):
+        return "zstd"
+    if called := _CALLED.get(os.path.splitext(path)[1]):
+        raise DamagedError(f"it is not {called}, as its name says")
+    return ""
 
 
 def beginning(file: File, children: Children, size: int = 1 << 16) -> bytes:
@@ -86,7 +97,7 @@ def text(
     except OSError as error:
         raise unreadable(path, error) from error
     try:
-        kind = _packing(os.pread(descriptor, 32, 0))
+        kind = _packing(os.pread(descriptor, 32, 0), path)
         if kind == "gzip":
             yield from _gunzipped(descriptor, block, moved)
         elif kind == "zstd":
@@ -94,7 +105,7 @@ def text(
         else:
             yield from _read(descriptor, block, moved)
     except OSError as error:
-        raise DamagedError(f"it cannot be read: {error.strerror}") from error
+        raise unreadable(path, error) from error  # our want of descriptors, a server of files that is away
     finally:
         os.close(descriptor)
 
@@ -114,16 +125,20 @@ def _gunzipped(descriptor: int, size: int, moved: Moved) -> Generator[bytes, Non
 
     gzip = zlib.MAX_WBITS | 16
     inflater = zlib.decompressobj(gzip)
+    again = False
     for block in _read(descriptor, size // 4, moved):
         raw = block
         while raw:
             if inflater.eof:
                 if not (raw := raw.lstrip(b"\0")):  # tapes and some copiers pad with zeros
                     break
+                again = True
                 inflater = zlib.decompressobj(gzip)  # several gzip streams in a row are one text
             try:
                 piece = inflater.decompress(raw, size)
             except zlib.error as error:
+                if again and "header" in str(error):
+                    raise DamagedError("after its end comes something that is not gzip") from error
                 raise DamagedError(f"gzip: {str(error).rpartition(': ')[2]}") from error
             raw = inflater.unused_data if inflater.eof else inflater.unconsumed_tail
             if piece:
@@ -140,7 +155,9 @@ def _by_zstd(descriptor: int, children: Children, size: int, moved: Moved) -> Ge
     if program is None:
         raise SealedError("compressed by zstd, and there is no program zstd here")
     pipe = subprocess.PIPE
-    process = subprocess.Popen([program, "-dcq"], stdin=descriptor, stdout=pipe, stderr=pipe)  # noqa: S603
+    # Whatever window it was packed with: 2 GiB of memory at most.
+    command = [program, "-dcq", "--long=31"]
+    process = subprocess.Popen(command, stdin=descriptor, stdout=pipe, stderr=pipe)  # noqa: S603
     children.append(process)
     position = 0
     try:
@@ -149,7 +166,9 @@ def _by_zstd(descriptor: int, children: Children, size: int, moved: Moved) -> Ge
             moved(position - begun)
             yield piece
         said = process.stderr.read().decode(errors="replace")  # type: ignore[union-attr]
-        if process.wait():
+        if (status := process.wait()) < 0:  # no memory left, maybe
+            raise ProbeError(f"zstd was killed by signal {-status} while it read a file")
+        if status:
             raise DamagedError(_why(said))
     finally:
         process.kill()

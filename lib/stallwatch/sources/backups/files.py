@@ -58,6 +58,8 @@ def look_into(path: str, below: str = "") -> Folder:
                     continue
                 try:
                     status = entry.stat()
+                except PermissionError as error:
+                    raise unreadable(entry.path, error) from error
                 except OSError:
                     if entry.is_symlink():
                         broken.append(name)
@@ -124,12 +126,21 @@ def _blocks(path: str, most: int) -> Iterator[bytes]:
         raise unreadable(path, error) from error
 
 
+def beginning(file: File, size: int = EDGE) -> bytes:
+    """Read the first bytes of a file as they are; raises ProbeError."""
+    return _piece(file, size, 0)
+
+
 def end(file: File, size: int = EDGE) -> bytes:
     """Read the last bytes of a file as they are; raises ProbeError."""
+    return _piece(file, size, max(0, file.size - size))
+
+
+def _piece(file: File, size: int, start: int) -> bytes:
     try:
         descriptor = opened(file.path)
         try:
-            return os.pread(descriptor, size, max(0, file.size - size))
+            return os.pread(descriptor, size, start)
         finally:
             os.close(descriptor)
     except OSError as error:
