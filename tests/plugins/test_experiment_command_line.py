@@ -1,5 +1,6 @@
 """contrib/experiment as a database administrator would use it."""
 
+import itertools
 import json
 import os
 import shutil
@@ -21,6 +22,19 @@ value = float(sys.argv[2]) + (count % 3) / 1000
 limits = {"unit": "s", "warning": "0.25", "critical": "1"}
 finding = {"name": "p95", "label": "p95", "value": value, **limits}
 print(json.dumps({"name": "demo", "state": "OK", "summary": "well", "findings": [finding]}))
+"""
+
+
+COUNTER = """
+import json, sys, time
+if "--help" in sys.argv:
+    print("  --sample TIME")
+    sys.exit(3)
+assert sys.argv[sys.argv.index("--sample") + 1] == "5s"
+begin = time.time()
+time.sleep(0.1)
+findings = [{"name": at, "label": at, "value": when} for at, when in (("begin", begin), ("end", time.time()))]
+print(json.dumps({"name": "demo", "state": "OK", "summary": "well", "findings": findings}))
 """
 
 
@@ -57,6 +71,27 @@ def test_take_take_compare(experiment, check_demo, tmp_path):
         "p95 fell from 261 ms to 211 ms (-19.2 %), 28.1 times the noise (1.8 ms): keep the"
     )
     assert len((tmp_path / "before.json").read_text().splitlines()) == 6
+
+
+def test_intervals_of_readings_do_not_overlap(experiment, tmp_path):
+    path = tmp_path / "check_counter"
+    path.write_text(f"#!{sys.executable}\n{COUNTER}")
+    path.chmod(0o755)
+    assert experiment("take", "a.json", "-n", "4", "--pause", "0", "--", str(path))[0] == 0
+    found = [json.loads(line)["findings"] for line in (tmp_path / "a.json").read_text().splitlines()]
+    spans = [(begin["value"], end["value"]) for begin, end in found]
+    assert all(ended <= begins for (_, ended), (begins, _) in itertools.pairwise(spans))
+
+
+def test_who_reads_only_the_beginning_gets_no_traceback(experiment, check_demo, tmp_path):
+    words = ("-n", "4", "--pause", "0", "--", check_demo, "fine", "1")
+    assert experiment("take", "a.json", *words)[0] == 0
+    command = [sys.executable, str(EXPERIMENT), "compare", "a.json", "a.json"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path)
+    process.stdout.close()
+    with process.stderr as told:
+        assert told.read() == b""
+    assert process.wait(timeout=60) == 0
 
 
 def test_readings_of_a_loop_will_do(experiment, tmp_path):
@@ -122,14 +157,14 @@ def test_bad_usage_is_a_sentence(experiment, check_demo, tmp_path, arguments, co
 
 @pytest.fixture
 def two_files(tmp_path):
-    """Readings of 30 quantities before and after."""
-    for name, base in (("before", 1.0), ("after", 2.0)):
+    """Readings of 5 quantities before and after."""
+    for name, base in (("before", 1.0), ("after", 50.0)):
         told = [
             {
                 "name": "demo", "state": "OK", "summary": "",
                 "findings": [
                     {"name": f"m{which}", "label": f"m{which}", "value": base * which + number, "unit": ""}
-                    for which in range(1, 31)
+                    for which in range(1, 6)
                 ],
             }
             for number in range(5)
@@ -143,7 +178,7 @@ def test_a_plot_has_a_picture_of_each_quantity(experiment, two_files, tmp_path):
     for name, begins in (("x.svg", b"<?xml"), ("x.png", b"\x89PNG")):
         assert experiment("compare", *two_files, "--plot", name)[0] == 0
         assert (tmp_path / name).read_bytes().startswith(begins)
-    assert (tmp_path / "x.svg").read_text().count("before | after") >= 24
+    assert (tmp_path / "x.svg").read_text().count("before | after") >= 5
     assert "/nowhere/x.svg: No such file" in experiment("compare", *two_files, "--plot", "/nowhere/x.svg")[2]
 
 

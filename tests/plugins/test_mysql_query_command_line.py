@@ -1,6 +1,7 @@
 """How check_mysql_query is called: options that are understood, and those that are not."""
 
 import functools
+import os
 
 import pytest
 
@@ -22,9 +23,11 @@ def check(call):
         (["-q", "/*!50000 DELETE FROM t */"], "the query is refused: it has an executable comment"),
         (["-q", ""], "argument -q/--query: there is no statement"),
         (["-q", b"SELECT '\xff'"], "argument -q/--query: the statement is not UTF-8"),
-        (["-f", "/nowhere/x.sql"], "argument -f/--query-file: /nowhere/x.sql: No such file or directory"),
-        (["-f", "/"], "argument -f/--query-file: /: Is a directory"),
-        (["-q", "SELECT 1", "-f", "/dev/null"], "argument -f/--query-file: /dev/null: there is no statement"),
+        (["-f", "/nowhere/x.sql"], "--query-file /nowhere/x.sql: No such file or directory"),
+        (["-f", "/"], "--query-file /: Is a directory"),
+        (["-q", "SELECT 1", "-f", "/dev/null"], "--query and --query-file: which of them?"),
+        (["-f", "/dev/null"], "--query-file /dev/null: it is no regular file"),
+        (["-f", ""], "--query-file : No such file or directory"),
         (["--count", "0"], '"0" is not a whole number from 1'),
         (["--count", "1001"], '"1001" is more than 1000'),
         (["--spread", "5s"], "--spread is to be half of --timeout at most"),
@@ -58,8 +61,17 @@ def test_a_query_file_may_begin_with_a_mark_and_is_judged_like_a_query(check, tm
     assert "DELETE is not known as a read" in check(*where)[1]
     file.write_bytes(b"SELECT '\xff'")
     assert "typical.sql is not UTF-8" in check(*where)[1]
-    file.write_bytes(b" " * (1 << 20) + b"SELECT 1")
-    assert "typical.sql is larger than 1 MiB" in check(*where)[1]
+    file.write_bytes(b" " * (1 << 16) + b"SELECT 1")
+    assert "typical.sql: it is larger than 64 KiB" in check(*where)[1]
+    file.write_bytes(b"")
+    assert "typical.sql: there is no statement" in check(*where)[1]
+
+
+def test_a_named_pipe_that_nobody_writes_into_is_refused_at_once(check, tmp_path):
+    os.mkfifo(tmp_path / "q")
+    status, text = check("-f", tmp_path / "q", "-t", "20s")
+    assert status == 3
+    assert "q: it is no regular file" in text
 
 
 def test_help_fits_80_columns_and_names_every_option(check):

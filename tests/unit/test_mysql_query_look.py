@@ -27,6 +27,7 @@ FLAVOURS = {
 HANGS = math.inf
 GONE = UnreachableError("db1:3306 closed the connection: asked SELECT 1", "was it restarted?")
 REFUSED = UnreachableError("db1:3306 refused the connection", "is the server up?")
+FULL = UnreachableError("db1:3306 has no connection left", "look who holds them", 1040)
 DEADLOCK = MysqlError("db1:3306 says: Deadlock found (error 1213): asked SELECT 1", "", 1213)
 
 
@@ -55,7 +56,7 @@ class Queried:
         self.answer = Skimmed(1, "1")
         self.log_ins = [0.01]  # seconds or an error of each; the last goes on
         self.asked = []
-        self.refused = {}  # part of a statement -> the error
+        self.refused = {}  # part of a statement of the check's -> an error, or seconds
         self.open = 0
 
     def log_in(self, _, deadline, *__):
@@ -71,16 +72,19 @@ class Queried:
     def close(self):
         self.open -= 1
 
-    def rows(self, sql):
+    def rows(self, sql, within):
         self.asked.append(sql)
-        for part, error in self.refused.items():
+        for part, came in self.refused.items():
             if part in sql:
-                raise error
+                self.wait(came, within, sql)
         return []
 
     def skim(self, sql, within):
         self.asked.append(sql)
-        came = self.runs.pop(0) if len(self.runs) > 1 else self.runs[0]
+        self.wait(self.runs.pop(0) if len(self.runs) > 1 else self.runs[0], within, sql)
+        return self.answer
+
+    def wait(self, came, within, sql):
         if isinstance(came, Exception):
             raise came
         within = min(within, self.deadline.left())
@@ -88,7 +92,6 @@ class Queried:
             self.clock.now += within
             raise NoAnswerError(f"db1:3306 has not answered within {within:.1f} s: asked {sql}")
         self.clock.now += came
-        return self.answer
 
 
 @pytest.fixture
@@ -135,6 +138,8 @@ def test_the_articles_260_ms_are_more_than_250(look, server):
     assert first_line(text).startswith(
         "MYSQL_QUERY WARNING - p95 260 ms, p50 260 ms, max 260 ms of 20 runs: look"
     )
+    assert "EXPLAIN" not in text
+    assert "and EXPLAIN it" in look("-q", "SELECT a FROM b")[1]
     server.runs = [0.25]
     assert look()[0] == 0
 
@@ -214,10 +219,35 @@ def test_a_server_that_lets_nobody_in_is_critical_unless_wanted_otherwise(look, 
 
 
 def test_one_log_in_that_fails_among_good_runs_is_a_warning(look, server):
-    server.log_ins = [0.01, 0.01, MysqlError("db1:3306 has no connection left", "look who holds them", 1040)]
+    server.log_ins = [0.01, 0.01, FULL, 0.01]
     status, text = look("--reconnect")
     assert status == 1
-    assert "db1:3306 has no connection left: 1 of 3 runs failed: look who holds them" in text
+    assert "db1:3306 has no connection left: 1 of 20 runs failed: look who holds them" in text
+
+
+def test_a_server_that_lets_nobody_in_any_more_is_critical(look, server):
+    server.log_ins = [0.01, 0.01, FULL]
+    status, text = look("--reconnect")
+    assert status == 2
+    assert "db1:3306 has no connection left: look who holds them" in first_line(text)
+    assert perfdata(text)["p95"] == "0.002s;0.25;1"
+
+
+def test_a_second_log_in_that_fails_is_no_run(look, server):
+    server.log_ins, server.runs = [1.2, FULL], [0.002, DEADLOCK, 0.002]
+    status, text = look()
+    assert status == 1
+    assert "db1:3306 has no connection left: a second log-in, as the first was slow: look who" in text
+    assert "1 of 20 runs failed" in text
+
+
+def test_one_slow_run_after_a_slow_log_in_is_a_warning(look, server):
+    server.log_ins, server.runs = [0.9], [3.5, 0.002]
+    assert look()[0] == 1
+    server.log_ins, server.runs = [2.4], [3.6, 0.002]
+    status, text = look("--connection-critical", "9s")
+    assert status == 1
+    assert "of 20 runs" not in text
 
 
 # answers that do not come
@@ -239,7 +269,7 @@ def test_one_run_that_hangs_is_a_warning_and_the_others_are_told(look, server):
     server.runs = [0.002, 0.002, HANGS, 0.002]
     status, text = look()
     assert status == 1
-    assert "has not answered within 3.8 s: asked SELECT 1: 1 of 20 runs failed" in text
+    assert "has not answered within 3.7 s: asked SELECT 1: 1 of 20 runs failed" in text
     assert perfdata(text)["p95"] == "0.002s;0.25;1"
 
 
@@ -252,15 +282,84 @@ def test_a_run_that_our_own_time_ends_is_no_failure(look, server):
     server.runs = [3.0, 3.0, 3.6]
     status, text = look("-t", "10s")
     assert status == 2
-    assert "p95 3 s, p50 3 s, max 3 s of 2 runs" in text
+    assert "p95 3.5 s, p50 3 s, max 3.5 s of 3 runs, the last without an answer in 3.5 s: look" in text
     assert "failed" not in text
+
+
+def test_a_run_that_our_own_time_ends_took_that_long_at_least(look, server):
+    server.runs = [2.0, 2.0, HANGS]
+    status, text = look("-w", "3s", "-c", "5s", "--max-warning", "5s", "--expect", "1")
+    assert status == 1
+    assert "p95 3.5 s, p50 2 s, max 3.5 s of 3 runs, the last without an answer in 3.5 s" in text
+
+
+def test_a_run_may_take_as_long_as_the_critical_limit_needs(look, server):
+    server.runs = [4.0]
+    status, text = look("-w", "5s", "-c", "6s", "--max-warning", "6s")
+    assert status == 0
+    assert "p95 4 s" in text
+    server.runs = [HANGS]
+    status, text = look("-w", "5s", "-c", "6s", "--max-warning", "6s")
+    assert status == 2
+    assert "has not answered within 6.8 s: asked SELECT 1: 1" in text
+
+
+@pytest.mark.parametrize("at", ["START", "COMMIT", "READ ONLY", "max_execution_time", "USE"])
+def test_a_server_that_hangs_at_what_the_check_asks_besides_is_critical(look, server, clock, at):
+    rows, runs = server.rows, 3 if at in ("START", "COMMIT") else 1
+    begun = clock.now
+
+    def hang_later(sql, within):
+        if sum(one.startswith("START") for one in server.asked) >= runs - (at == "START"):
+            server.refused, server.log_ins = {at: HANGS}, [0.01]
+        return rows(sql, within)
+
+    server.rows = hang_later
+    server.refused = {} if runs > 1 else {at: HANGS}
+    status, text = look("-d", "shop", "--count", "10", "-q", "SELECT 2")
+    assert clock.now - begun <= 8
+    assert status == 2
+    assert "asked SELECT 2: 2 of" in first_line(text)
+    assert "START" not in text
+    assert "COMMIT" not in text
+
+
+def test_a_log_in_that_hangs_until_the_end_is_critical(look, server, clock):
+    log_in = server.log_in
+
+    def hang_later(_, deadline, *__):
+        if server.asked:
+            clock.now += deadline.left()
+            raise REFUSED
+        return log_in(_, deadline)
+
+    server.runs = [0.002]
+    mysql.connect = hang_later
+    status, text = look("--reconnect", "--count", "3")
+    assert status == 2
+    assert "refused the connection" in first_line(text)
+
+
+def test_a_write_that_may_be_under_way_is_not_begun_again(look, server):
+    server.runs = [HANGS]
+    status, text = look("--allow-writes", "-q", "DELETE FROM t")
+    assert status == 2
+    assert "1 of 1 runs failed" in text
+
+
+def test_failures_of_two_kinds_are_both_told(look, server):
+    server.runs = [HANGS, DeniedError("db1:3306 denied it", "GRANT", 1142)]
+    status, text = look("-v")
+    assert status == 2
+    assert "has not answered within 3.7 s: asked SELECT 1: 1 of 2 runs failed" in first_line(text)
+    assert "denied it" in text
 
 
 @pytest.mark.parametrize("flavour", FLAVOURS)
 def test_what_the_server_itself_ends_is_no_answer_even_if_it_looks_like_one(look, server, flavour):
     server.flavour = FLAVOURS[flavour]
     server.runs = [3.7]
-    status, text = look("-w", "10s", "-c", "20s", "--max-warning", "10s")
+    status, text = look("-w", "2s", "-c", "3s", "--max-warning", "3s")
     assert status == 2
     assert "db1:3306 ended it after 3.6 s: asked SELECT 1: 2 of 2 runs failed" in text
 
@@ -268,11 +367,11 @@ def test_what_the_server_itself_ends_is_no_answer_even_if_it_looks_like_one(look
 def test_the_server_is_told_to_end_it_before_we_give_up(look, server):
     look("-t", "8s")
     assert server.asked[0] == (
-        "SET SESSION max_execution_time = 3650, lock_wait_timeout = 4, innodb_lock_wait_timeout = 4"
+        "SET SESSION max_execution_time = 3645, lock_wait_timeout = 4, innodb_lock_wait_timeout = 4"
     )
     server.flavour, server.asked = FLAVOURS["MariaDB"], []
     look("-t", "8s")
-    assert server.asked[0].startswith("SET SESSION max_statement_time = 3.650, ")
+    assert server.asked[0].startswith("SET SESSION max_statement_time = 3.645, ")
 
 
 def test_a_server_that_goes_away_is_critical_with_what_was_known(look, server):
@@ -378,8 +477,34 @@ def test_rows_are_counted_and_judged(look, server):
     status, text = look("--rows-critical", "10:")
     assert status == 2
     assert first_line(text) == "MYSQL_QUERY CRITICAL - 7 rows"
+    assert look("--rows-critical", "5:")[0] == 0
     server.answer = Skimmed(None, None)
     assert "rows" not in perfdata(look("--allow-writes", "-q", "DELETE FROM t")[1])
+
+
+@pytest.mark.parametrize("which", [1, 10, 20])
+@pytest.mark.parametrize(("limit", "label"), [("3:", "rows_least"), ("~:3", "rows_most")])
+def test_rows_of_any_run_are_judged_and_one_odd_run_is_a_warning(look, server, which, limit, label):
+    odd = 0 if label == "rows_least" else 9
+    runs, skim = iter(range(1, 99)), server.skim
+
+    def differ(*words):
+        skim(*words)
+        return Skimmed(odd if next(runs) == which else 3, "x")
+
+    server.skim = differ
+    status, text = look("--rows-critical", limit)
+    assert status == 1
+    assert ("0 to 3 rows" if odd == 0 else "9 rows in a run") in first_line(text)
+    assert perfdata(text)["rows"].startswith("0" if odd == 0 else "3")
+
+
+def test_rows_that_are_too_few_in_every_run_are_critical(look, server):
+    runs, skim = iter(range(99)), server.skim
+    server.skim = lambda *words: skim(*words) and Skimmed(next(runs) % 2, "x")
+    status, text = look("--rows-critical", "2:")
+    assert status == 2
+    assert "0 to 1 rows" in first_line(text)
 
 
 # writing
@@ -389,9 +514,23 @@ def test_every_read_is_a_read_only_transaction(look, server):
     look("--count", "2")
     assert server.asked[1:] == [
         "SET SESSION TRANSACTION READ ONLY",
-        "START TRANSACTION READ ONLY", "SELECT 1",
-        "START TRANSACTION READ ONLY", "SELECT 1",
+        "START TRANSACTION READ ONLY", "SELECT 1", "COMMIT",
+        "START TRANSACTION READ ONLY", "SELECT 1", "COMMIT",
     ]  # fmt: skip
+
+
+def test_the_transaction_ends_whatever_came_of_the_query(look, server):
+    server.runs = [DEADLOCK, 0.002]
+    look("--count", "2")
+    assert server.asked.count("COMMIT") == server.asked.count("START TRANSACTION READ ONLY") == 2
+
+
+def test_no_answer_is_from_the_query_cache_of_a_mariadb(look, server):
+    server.flavour = FLAVOURS["MariaDB"]
+    look()
+    assert "SET SESSION query_cache_type = OFF" in server.asked
+    server.refused = {"query_cache_type": MysqlError("Unknown system variable", "", 1193)}
+    assert look()[0] == 0
 
 
 def test_a_write_is_refused_before_anything_is_asked(look, server):

@@ -8,6 +8,7 @@ import pytest
 from mysql_bytes import LET_IN, OK, error, packet, result, served, text, turns
 from stallwatch.deadline import Deadline
 from stallwatch.sources import mysql
+from stallwatch.sources.mysql import connection
 from stallwatch.sources.mysql.connection import Skimmed
 
 SLACK = 5
@@ -34,6 +35,21 @@ def answered(rows, *, more=False):
 
 def test_rows_are_counted_and_the_first_value_is_kept():
     assert skim(answered([(b"4\xc3\xa4\xff",), (b"2",), (None,)])) == Skimmed(3, "4ä�")
+
+
+def test_rows_of_any_size_are_counted_without_a_packet_for_each(monkeypatch):
+    made = []
+    packets = connection.MysqlPacket.__init__
+
+    def counted(*words):
+        made.append(1)
+        packets(*words)
+
+    monkeypatch.setattr(connection.MysqlPacket, "__init__", counted)
+    small = [(b"x" * (number % 90),) for number in range(19_000)]
+    large = [(b"y" * 9_000,), (b"\xfe" * 250,), (None,), (b"z" * 70_000,), (b"",)]
+    assert skim(answered([(b"first",), *small, *large, *small, *large])) == Skimmed(38_011, "first")
+    assert len(made) < 3_000
 
 
 def test_null_and_nothing_are_told_apart():

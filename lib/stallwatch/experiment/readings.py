@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -33,6 +34,11 @@ class Readings(NamedTuple):
     states: Counter[str]
     measures: dict[str, Measure]
     summary: str
+
+    @property
+    def number(self) -> int:
+        """How many."""
+        return sum(self.states.values())
 
 
 def load(path: str) -> Readings:
@@ -75,9 +81,9 @@ def reading(text: str, name: str) -> Said:
 
 
 def _all_in(text: str, name: str) -> Iterator[Said]:
-    decoder, at, number = json.JSONDecoder(), 0, 0
-    while at < len(text) and (rest := text[at:].lstrip()):
-        at, number = len(text) - len(rest), number + 1
+    decoder, blank, at, number = json.JSONDecoder(), re.compile(r"\s*"), 0, 0
+    while (at := blank.match(text, at).end()) < len(text):  # type: ignore[union-attr]
+        number += 1
         try:
             said, at = decoder.raw_decode(text, at)
         except (ValueError, RecursionError):

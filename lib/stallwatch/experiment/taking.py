@@ -6,17 +6,21 @@ import os
 import subprocess
 import sys
 import time
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from stallwatch.experiment.readings import collected, reading
 from stallwatch.line import clean, shorten
+from stallwatch.probes.looks import LEAST
 from stallwatch.units import NotUnderstoodError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Self
 
     from stallwatch.experiment.readings import Readings
 
+SAMPLE = "5s"  # how long an interval is, unless --sample says so; it has to fit into --timeout
 _LONGEST = 300  # bytes of what a plugin said instead
 _COUNTS = 3  # UNKNOWN is the largest exit status of a plugin
 _PLUGINS = os.path.join(os.path.dirname(__file__), *[os.pardir] * 3, "plugins")  # in a repository
@@ -27,36 +31,79 @@ def take(
 ) -> Readings:
     """Run a plugin so many times, with a pause between them, and write what it says to a new file.
 
+    What it measures over an interval is measured over one that no other reading has a part in, see ``Apart``.
     Raises NotUnderstoodError: what was said until then is kept.
     """
     if os.path.exists(path):
         raise NotUnderstoodError(f"{path} is there already: give another name")
     readings = []
-    for number in range(count):
-        time.sleep(pause if number else 0)
-        text = _said(command)
-        readings.append(reading(text, command[0]))
-        try:
-            with open(path, "a", encoding="utf-8") as file:
-                file.write(text)
-        except OSError as error:
-            raise NotUnderstoodError(f"{path}: {error.strerror}") from None
-        progress(number + 1)
+    with Apart(command, pause) as apart:
+        for number in range(count):
+            time.sleep(apart.pause if number else 0)
+            text = _said(apart.command)
+            readings.append(reading(text, command[0]))
+            try:
+                with open(path, "a", encoding="utf-8") as file:
+                    file.write(text)
+            except OSError as error:
+                raise NotUnderstoodError(f"{path}: {error.strerror}") from None
+            progress(number + 1)
     return collected(readings, path)
 
 
+class Apart:
+    """A way to run a plugin so that no two readings, nor a check that runs beside it, share an interval.
+
+    Most plugins measure since their last run, and take runs that are too near for the same one again; those
+    that can are told to measure twice in a run (``--sample``). The others get a memory of their own, pauses
+    of LEAST seconds, and a first run that is thrown away, which has nothing to compare with.
+    """
+
+    def __init__(self, command: Sequence[str], pause: float) -> None:
+        self.command, self.pause = [*command], pause
+        self._folder: TemporaryDirectory[str] | None = None
+        known = _said_to([command[0], "--help"]).stdout
+        if "--sample" in known:
+            self.command += [] if _has(command, "--sample") else ["--sample", SAMPLE]
+        elif "--state-dir" in known and not _has(command, "--no-state"):
+            self.pause = max(pause, LEAST)
+            self._folder = TemporaryDirectory(prefix="stallwatch-experiment-")
+
+    def __enter__(self) -> Self:
+        """Have something to compare with."""
+        if self._folder:
+            self.command += ["--state-dir", self._folder.name]
+            _said(self.command)
+            time.sleep(self.pause)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Forget that."""
+        if self._folder:
+            self._folder.cleanup()
+
+
+def _has(command: Sequence[str], option: str) -> bool:
+    return any(word == option or word.startswith(f"{option}=") for word in command)
+
+
 def _said(command: Sequence[str]) -> str:
-    name, *words = command
-    try:
-        done = subprocess.run(  # noqa: S603 - whoever calls us says what to run
-            [*_program(name), *words, "--output", "json"], capture_output=True, text=True, check=False
-        )
-    except OSError as error:
-        raise NotUnderstoodError(f"{name} cannot be run: {error.strerror}") from None
+    name = command[0]
+    done = _said_to([*command, "--output", "json"])
     said = done.stdout or done.stderr
     if not 0 <= done.returncode <= _COUNTS or not said.startswith("{"):
         raise NotUnderstoodError(f"{name} said: {shorten(clean(said), _LONGEST) or 'nothing'}")
     return done.stdout
+
+
+def _said_to(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    name, *words = command
+    try:
+        return subprocess.run(  # noqa: S603 - whoever calls us says what to run
+            [*_program(name), *words], capture_output=True, text=True, check=False
+        )
+    except OSError as error:
+        raise NotUnderstoodError(f"{name} cannot be run: {error.strerror}") from None
 
 
 def _program(name: str) -> list[str]:

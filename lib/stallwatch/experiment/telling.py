@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from stallwatch.experiment.readings import Readings
 
 _COLUMNS = ("measure", "before", "after", "change", "noise", "times the noise")
+_WORST = ("CRITICAL", "UNKNOWN", "WARNING")  # UNKNOWN: no answer, or none that can be judged
 _LONGEST = 200  # bytes of a list of names
 
 
@@ -50,9 +51,10 @@ def compare(before: Readings, after: Readings, primary: str | None, better: str 
         raise NotUnderstoodError(
             f'nothing was measured both before ("{before.summary}") and after ("{after.summary}")'
         )
-    if primary is not None and primary not in common:
-        raise NotUnderstoodError(f"{primary} was not measured before and after, but {_listed(common)}")
-    first = primary or common[0]
+    first = primary or next(iter(before.measures))
+    if first not in common:
+        why = f"{first} was not measured before and after, but {_listed(common)}"
+        raise NotUnderstoodError("; ".join((why, *_trouble(before, after))))
     found = {label: change(before.measures[label], after.measures[label]) for label in common}
     main = found.pop(first)
     return Comparison(
@@ -80,29 +82,55 @@ def lines(comparison: Comparison, *, everything: bool) -> Iterator[str]:
 
 
 def sentence(comparison: Comparison) -> str:
-    """Tell what the change did to the primary measure, and what to do."""
+    """Tell what the change did to the primary measure, and what to do; first of all what it broke."""
+    before, after = comparison.before, comparison.after
+    broken = [*_trouble(before, after), *_missing(after, comparison.primary.label)]
+    if broken:
+        return f"{', '.join(broken)}: undo the change, or find out why; {_moved(comparison)}"
+    return f"{_moved(comparison)}{_verdict(comparison.primary)}"
+
+
+def _trouble(before: Readings, after: Readings) -> Iterator[str]:
+    """Tell the states that more of the readings have after the change, with what is worse counted in."""
+    for at, state in enumerate(_WORST):
+        found, earlier = (sum(side.states[one] for one in _WORST[: at + 1]) for side in (after, before))
+        if found / after.number > earlier / before.number and after.states[state]:
+            yield f"{after.states[state]} of {after.number} readings after were {state}"
+
+
+def _missing(after: Readings, label: str) -> Iterator[str]:
+    if without := after.number - len(after.measures[label].values):
+        yield f"{without} without {label}"
+
+
+def _moved(comparison: Comparison) -> str:
+    """Tell how the primary measure changed, beside its noise."""
     one = comparison.primary
-    numbers = (len(side.measures[one.label].values) for side in (comparison.before, comparison.after))
     verb = "fell" if one.difference < 0 else "rose" if one.difference else "went"
     share = f" ({_share(one)})" if one.share else ""
     moved = f"{one.label} {verb} from {said(one.before, one.unit)} to {said(one.after, one.unit)}{share}"
     if one.times is None or one.noise is None:
-        few = "{} before and {} after".format(*numbers)
+        sides = (side.measures[one.label].values for side in (comparison.before, comparison.after))
+        few = "{} before and {} after".format(*map(len, sides))
         return f"{moved}; {few} cannot tell that from noise: take {ENOUGH} readings of each at least"
+    if not one.noise and one.difference:
+        return f"{moved}, and never changed otherwise"
+    return f"{moved}, {one.times:.1f} times the noise ({said(one.noise, one.unit)})"
+
+
+def _verdict(one: Change) -> str:
+    if one.times is None:
+        return ""
     if not one.clear:
-        return f"{moved}, {_times(one)} ({said(one.noise, one.unit)}): no difference that can be told from it"
-    if one.noise:
-        moved += f", {_times(one)} ({said(one.noise, one.unit)})"
-    else:
-        moved += ", and never changed otherwise"
+        return ": single readings differ by as much anyhow"
     if one.good is None:
-        return f"{moved}: --better lower, or higher, says whether that is good"
-    return f"{moved}: " + ("keep the change" if one.good else "undo the change, whatever else is better")
+        return ": --better lower, or higher, says whether that is good"
+    return ": keep the change" if one.good else ": undo the change, whatever else is better"
 
 
 def taken(readings: Readings) -> str:
     """Tell what a file of readings has in it, first of all of the plugin's first measure."""
-    told = f"{sum(readings.states.values())} readings of {readings.plugin}"
+    told = f"{readings.number} readings of {readings.plugin}"
     for one in readings.measures.values():
         found = f"{one.label} {said(median(one.values), one.unit)}"
         noise = f", noise {said(spread(one.values), one.unit)}" if len(one.values) >= ENOUGH else ""
@@ -130,10 +158,6 @@ def _row(one: Change) -> tuple[str, ...]:
 
 def _share(one: Change) -> str:
     return f"{100 * one.share:+.3g} %" if one.share else "-"
-
-
-def _times(one: Change) -> str:
-    return f"{one.times:.1f} times the noise"
 
 
 def _states(before: Counter[str], after: Counter[str]) -> Iterator[str]:

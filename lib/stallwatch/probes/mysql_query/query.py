@@ -7,20 +7,22 @@ import time
 from typing import NamedTuple
 
 from stallwatch.line import shorten
-from stallwatch.sources.mysql import NoAnswerError
+from stallwatch.sources.mysql import MysqlError, NoAnswerError, UnreachableError
 from stallwatch.units import say_duration
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from stallwatch.sources.mysql.server import Server
 
-_LEAD = 0.1  # seconds that the server's own time-out is to come before ours, so that we hear of it
+LEAD = 0.1  # seconds that the server's own time-out is to come before ours, so that we hear of it
 # MySQL's is for SELECT alone. Who waits for a lock is to give up by then, too: that is in whole seconds.
 _LIMITS = "SET SESSION {of_statements}, lock_wait_timeout = {whole}, innodb_lock_wait_timeout = {whole}"
 # What a function writes is refused by either of these: error 1792 (MySQL 9.7.2, MariaDB 10.11.14). Only the
 # first stops CREATE TABLE, which ends a transaction; only the second a function that has undone the first.
 _READ_ONLY = "SET SESSION TRANSACTION READ ONLY"
-_BEGIN = "START TRANSACTION READ ONLY"
+_BEGIN, _END = "START TRANSACTION READ ONLY", "COMMIT"
+_TO_END = 1.0  # seconds that it has at least
+_NO_VARIABLE = 1193
 
 
 class Query(NamedTuple):
@@ -32,11 +34,12 @@ class Query(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """How long one run took, and what ``Skimmed`` tells of what came."""
+    """How long one run took, and what ``Skimmed`` tells; ``cut``: we gave up on it then."""
 
     seconds: float
-    rows: int | None
-    first: str | None
+    rows: int | None = None
+    first: str | None = None
+    cut: bool = False
 
 
 class Session:
@@ -49,29 +52,64 @@ class Session:
         self._server = server
         self._query = query
         self._patience = patience
-        self._limit = max(patience - _LEAD, patience / 2)
+        self._limit = max(patience - LEAD, patience / 2)
         of_statements = f"max_execution_time = {1000 * self._limit:.0f}"
         if server.flavour.mariadb:
             of_statements = f"max_statement_time = {self._limit:.3f}"
-        server.rows(_LIMITS.format(of_statements=of_statements, whole=math.ceil(self._limit)))
+        self._order(_LIMITS.format(of_statements=of_statements, whole=math.ceil(self._limit)))
+        if server.flavour.mariadb:
+            self._answer_anew()
         if query.database:
-            server.rows(f"USE `{query.database.replace('`', '``')}`")
+            self._order(f"USE `{query.database.replace('`', '``')}`")
         if not query.writes:
-            server.rows(_READ_ONLY)
+            self._order(_READ_ONLY)
 
     def ask(self) -> Answer:
-        """Run it once."""
-        if not self._query.writes:
-            self._server.rows(_BEGIN)
+        """Run it once, in a transaction that ends with it: what it has read may be altered by others then."""
+        if self._query.writes:
+            return self._asked(self._patience)
+        until = time.monotonic() + self._patience
+        self._order(_BEGIN)
+        try:
+            answer = self._asked(until - time.monotonic())
+        except MysqlError as error:
+            if not isinstance(error, NoAnswerError | UnreachableError):  # after those we log out
+                self._order(_END)
+            raise
+        self._order(_END, max(until - time.monotonic(), _TO_END))
+        return answer
+
+    def _asked(self, within: float) -> Answer:
         begun = time.monotonic()
-        skimmed = self._server.skim(self._query.sql, self._patience)
+        skimmed = self._server.skim(self._query.sql, max(within, 0.001))
         seconds = time.monotonic() - begun
         # At the server's time-out SLEEP() answers like one that has slept, MySQL 9.7.2; so does BENCHMARK(),
         # MariaDB 10.11.14.
         if seconds >= self._limit and not self._query.writes:
-            what = f"{self._server.where} ended it after {say_duration(self._limit)}"
-            raise NoAnswerError(f"{what}: asked {shorten(self._query.sql, 80)}")
+            raise self._unanswered(f"ended it after {say_duration(self._limit)}")
         return Answer(seconds, skimmed.rows, skimmed.first)
+
+    def _order(self, sql: str, within: float | None = None) -> None:
+        """Ask a statement of ours; where that does not end, the query has no answer."""
+        begun = time.monotonic()
+        try:
+            self._server.rows(sql, within=self._patience if within is None else within)
+        except NoAnswerError as error:
+            if error.number:
+                raise
+            waited = say_duration(round(time.monotonic() - begun, 1))
+            raise self._unanswered(f"has not answered within {waited}") from None
+
+    def _answer_anew(self) -> None:
+        """Let no answer come from the query cache, which tells nothing of how fast the query is."""
+        try:
+            self._order("SET SESSION query_cache_type = OFF")
+        except MysqlError as error:
+            if error.number != _NO_VARIABLE:  # it can be built without
+                raise
+
+    def _unanswered(self, what: str) -> NoAnswerError:
+        return NoAnswerError(f"{self._server.where} {what}: asked {shorten(self._query.sql, 80)}")
 
     def close(self) -> None:
         """Log out."""

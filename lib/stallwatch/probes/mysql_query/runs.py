@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import NamedTuple
 
-from stallwatch.probes.mysql_query.query import Session
+from stallwatch.probes.mysql_query.query import LEAD, Answer, Session
 from stallwatch.sources.mysql import (
     DeniedError,
     MysqlError,
@@ -19,41 +19,56 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from stallwatch.deadline import Deadline
-    from stallwatch.probes.mysql_query.query import Answer, Query
+    from stallwatch.probes.mysql_query.query import Query
     from stallwatch.sources.mysql.server import Server
 
 ENOUGH = 2  # runs that fail: more of them would tell nothing new
 _LEAST = 0.2  # seconds: with less time no other run is begun
 _CLEARLY = 2  # times as long as the slowest
+_MORE = 1.1  # times a limit is seen to be more
 
 _NO_DATABASE, READ_ONLY = 1046, 1792
 
 
 class Plan(NamedTuple):
-    """How often the query is run, over how many seconds, and whether each run has a log-in of its own."""
+    """How often the query is run, over how many seconds, and whether each run has a log-in of its own.
+
+    ``needs`` are the seconds that a run is to have, if there are so many, to be seen to exceed a limit.
+    """
 
     times: int
     spread: float
     reconnect: bool = False
+    needs: float = 0.0
 
 
 class Runs:
-    """What has come of them so far: ``answers``, why others ``failed``, seconds that each log-in took."""
+    """What has come of them so far: ``answers``, why others ``failed``, seconds that each log-in took.
+
+    ``log_in_failed`` is why there was no second log-in, if one was looked at; ``hangs`` whether the last run
+    failed with all the time that was left.
+    """
 
     def __init__(self, connect: Callable[[], Server], query: Query, plan: Plan, deadline: Deadline) -> None:
         self.answers: list[Answer] = []
         self.failed: list[MysqlError] = []
         self.log_ins: list[float] = []
+        self.log_in_failed: MysqlError | None = None
+        self.hangs = False
         self.plan = plan
         self._connect = connect
         self._query = query
         self._deadline = deadline
-        # If the first does not end, a second one is to have as much time: was it an accident?
-        self._patience = deadline.left() / min(plan.times, ENOUGH)
+        self._patience = self._waited = 0.0
         self._session: Session | None = None
 
-    def take(self) -> Iterator[Runs]:
-        """Run it as often as there is time; tell what there is after each run."""
+    @property
+    def lasts(self) -> bool:
+        """Whether it is no accident that there is no answer."""
+        return len(self.failed) >= ENOUGH or self.hangs or not self.answers
+
+    def take(self) -> Iterator[None]:
+        """Run it as often as there is time; stop for a moment after each run."""
         begun = time.monotonic()
         try:
             for number in range(self.plan.times):
@@ -61,7 +76,7 @@ class Runs:
                 if number and not self._has_time():
                     return
                 goes_on = self._run()
-                yield self
+                yield
                 if not goes_on:
                     return
         finally:
@@ -73,38 +88,49 @@ class Runs:
             try:
                 self._log_in().close()
             except MysqlError as error:
-                self.failed.append(error)
+                self.log_in_failed = error
 
     def _run(self) -> bool:
         """Run it once, and tell whether to go on."""
+        begun, left = time.monotonic(), self._deadline.left()
         try:
             session = self._session = self._session or self._begun()
-        except MysqlError as error:
-            self.failed.append(error)  # once: each wrong password brings the account nearer to being locked
-            return False
-        left = self._deadline.left()
-        try:
             self.answers.append(session.ask())
-        except NoAnswerError as error:
-            self._leave()
-            if left < _CLEARLY * self._slowest:
+        except MysqlError as error:
+            waited = time.monotonic() - begun
+            self._waited = max(waited, self._waited)
+            if isinstance(error, NoAnswerError | UnreachableError):
+                self._leave()
+            if isinstance(error, NoAnswerError) and left < _CLEARLY * self._slowest:
+                self.answers.append(Answer(waited, cut=True))
                 return False  # no failure: it had hardly more time than others took
             self.failed.append(error)
-        except MysqlError as error:
-            self.failed.append(error)
-            if isinstance(error, UnreachableError):
-                self._leave()
+            self.hangs = waited >= self._patience and not self._has_time()
+            return self._may_go_on(error)
         if self.plan.reconnect:
             self._leave()
-        return len(self.failed) < ENOUGH and not any(map(is_ours, self.failed))
+        return True
+
+    def _may_go_on(self, error: MysqlError) -> bool:
+        if not self.log_ins:
+            return False  # each wrong password brings the account nearer to being locked
+        if self._query.writes and isinstance(error, NoAnswerError):
+            return False  # it may be under way still
+        return len(self.failed) < ENOUGH and not is_ours(error)
 
     def _begun(self) -> Session:
         server = self._log_in()
+        self._patience = self._patience or self._time_for_a_run()
         try:
             return Session(server, self._query, self._patience)
         except MysqlError:
             server.close()
             raise
+
+    def _time_for_a_run(self) -> float:
+        """Tell its patience: if the first run does not end, a second has as much, or was it an accident?"""
+        left = self._deadline.left()
+        return min(left, max(left / min(self.plan.times, ENOUGH), self.plan.needs * _MORE + 2 * LEAD))
 
     def _log_in(self) -> Server:
         server = self._connect()
@@ -124,7 +150,9 @@ class Runs:
         return max((one.seconds for one in self.answers), default=0.0)
 
     def _has_time(self) -> bool:
-        return self._deadline.left() > max(self._slowest, _LEAST)
+        """Whether another run may end; after a single one it is tried anyhow: was that an accident?"""
+        least = self._slowest if len(self.answers) >= ENOUGH else self._waited / _CLEARLY
+        return self._deadline.left() > max(least, _LEAST)
 
 
 def is_ours(error: MysqlError) -> bool:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from stallwatch.line import shorten
 from stallwatch.probes.mysql_query.percentile import percentile
-from stallwatch.probes.mysql_query.runs import ENOUGH, READ_ONLY, is_ours
+from stallwatch.probes.mysql_query.runs import READ_ONLY, is_ours
 from stallwatch.reading import Fault, Reading, State
 from stallwatch.run import DOUBTFUL
 from stallwatch.sources.mysql import NoAnswerError, UnreachableError
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from stallwatch.probes.mysql_query.query import Answer
     from stallwatch.probes.mysql_query.runs import Runs
     from stallwatch.reading import Finding
+    from stallwatch.sources.mysql import MysqlError
 
 P95, P50, MAX, CONNECTION, ROWS = "p95", "p50", "max", "connection", "rows"
-_SLOW = "look at what runs beside it (SHOW FULL PROCESSLIST), and EXPLAIN it"
+_SLOW = "look at what runs beside it (SHOW FULL PROCESSLIST)"
 _WAITS = "look at what it waits for: SHOW FULL PROCESSLIST"
 _SLOW_LOG_IN = "look at the network, at name look-ups (skip_name_resolve), and at connections per second"
 _WRITES = "if it is to write: --allow-writes"
@@ -29,34 +30,40 @@ _LONGEST = 40  # bytes of a result: it may be nobody's business
 
 
 class Telling(NamedTuple):
-    """Who is told: what the answer is to be (None: anything), and what is critical."""
+    """Who is told: what the answer is to be (None: anything), what is critical, whose query it is."""
 
     expected: str | None
     is_critical: Callable[[str, float], bool]
+    given: bool
 
     def findings(self, runs: Runs) -> Iterator[Finding]:
         """Tell it all; raises UnreachableError, at the end, if nobody is there any more."""
         yield from self.readings(runs)
-        yield from self._unexpected(runs.answers)
+        yield from self._unexpected([one for one in runs.answers if not one.cut])
+        if error := runs.log_in_failed:
+            yield Fault(State.WARNING, error.what, "a second log-in, as the first was slow", error.advice)
         yield from _failures(runs)
 
     def readings(self, runs: Runs) -> Iterator[Finding]:
         """Tell the numbers."""
         if runs.answers:
-            yield from self._times([one.seconds for one in runs.answers])
+            yield from self._times(runs)
         if runs.log_ins:
             yield self._log_in(runs.log_ins)
-        if runs.answers and (rows := runs.answers[-1].rows) is not None:
-            yield Reading(ROWS, rows, what=f"{rows} row{'s' * (rows != 1)}")
+        yield from self._rows([one.rows for one in runs.answers if one.rows is not None])
         tried, wanted = len(runs.answers) + len(runs.failed), runs.plan.times
         if runs.answers and tried < wanted and not runs.failed:
             yield Fault(State.OK, f"{tried} of {wanted} runs: a longer --timeout has time for more")
 
-    def _times(self, seconds: Sequence[float]) -> Iterator[Reading]:
+    def _times(self, runs: Runs) -> Iterator[Reading]:
+        seconds = [one.seconds for one in runs.answers]
         p95, p50, slowest = percentile(seconds, 95), percentile(seconds, 50), max(seconds)
         said = f"p95 {say_duration(p95)}, p50 {say_duration(p50)}, max {say_duration(slowest)}"
         said = f"{said} of {len(seconds)} runs" if len(seconds) > 1 else f"answered in {say_duration(p95)}"
-        yield Reading(self._name(P95, seconds), _rounded(p95), "s", said, advice=_SLOW)
+        if runs.answers[-1].cut:
+            said += f", the last without an answer in {say_duration(seconds[-1])}"
+        name = self._name(P95, seconds, alone=runs.plan.times == 1)
+        yield Reading(name, _rounded(p95), "s", said, advice=_SLOW + ", and EXPLAIN it" * self.given)
         yield Reading(
             P50, _rounded(p50), "s", f"half of the runs took up to {say_duration(p50)}", in_table=True
         )
@@ -70,10 +77,23 @@ class Telling(NamedTuple):
             said += f" (p95 of {len(seconds)}, p50 {say_duration(percentile(seconds, 50))})"
         return Reading(self._name(CONNECTION, seconds), _rounded(p95), "s", said, advice=_SLOW_LOG_IN)
 
-    def _name(self, name: str, seconds: Sequence[float]) -> str:
+    def _rows(self, numbers: Sequence[int]) -> Iterator[Reading]:
+        """Tell the least and the most: what is critical in some runs and not in others may be good again."""
+        if not numbers:
+            return
+        least, most = min(numbers), max(numbers)
+        lasts = all(self.is_critical(ROWS, one) for one in numbers)
+        name = ROWS if lasts else f"{DOUBTFUL}{ROWS}"
+        what = f"{least} row{'s' * (least != 1)}" if least == most else f"{least} to {most} rows"
+        yield Reading(name, least, what=what)
+        if most != least:
+            yield Reading(name, most, what=f"{most} rows in a run", label="", in_table=True)
+
+    def _name(self, name: str, seconds: Sequence[float], *, alone: bool = False) -> str:
         """Tell the one slow run of several from a query that is slow: the next may be good."""
         second = sorted(seconds)[-2:][0]
-        return name if self.is_critical(name, second) else f"{DOUBTFUL}{name}"
+        lasts = (len(seconds) > 1 or alone) and self.is_critical(name, second)
+        return name if lasts else f"{DOUBTFUL}{name}"
 
     def _unexpected(self, answers: Sequence[Answer]) -> Iterator[Fault]:
         others = [one for one in answers if one.first != self.expected]
@@ -86,19 +106,24 @@ class Telling(NamedTuple):
 
 
 def _failures(runs: Runs) -> Iterator[Finding]:
-    if not runs.failed:
-        return
-    error, failed, answered = runs.failed[-1], len(runs.failed), len(runs.answers)
-    if is_ours(error):
+    ours = [error for error in runs.failed if is_ours(error)]
+    others = [error for error in runs.failed if not is_ours(error)]
+    for error in ours:
         error.advice = error.advice or (_WRITES if error.number == READ_ONLY else "")
         yield error
+    if not others:
         return
-    lasts = failed >= ENOUGH or not answered
-    if lasts and isinstance(error, UnreachableError):
-        raise error
-    advice = error.advice or (_WAITS if isinstance(error, NoAnswerError) else "")
-    why = f"{failed} of {failed + answered} runs failed"
-    yield Fault(State.CRITICAL if lasts else State.WARNING, error.what, why, advice)
+    *earlier, last = {error.what: error for error in others}.values()
+    why = f"{len(others)} of {len(runs.failed) + len(runs.answers)} runs failed"
+    for error in earlier:
+        yield Fault(State.WARNING, error.what, why, _advice(error))
+    if runs.lasts and isinstance(last, UnreachableError):
+        raise last
+    yield Fault(State.CRITICAL if runs.lasts else State.WARNING, last.what, why, _advice(last))
+
+
+def _advice(error: MysqlError) -> str:
+    return error.advice or (_WAITS if isinstance(error, NoAnswerError) else "")
 
 
 def _said(answer: Answer) -> str:

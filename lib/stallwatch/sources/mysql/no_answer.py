@@ -81,9 +81,8 @@ def _refused(asked: Asked, number: int, said: str) -> MysqlError:
         return _denied(asked, number, said)
     if number == _UNKNOWN:
         _, _, near = said.partition(" to use ")  # "near 'SELEC 1' at line 1", where messages are in English
-        return UnknownStatementError(
-            f"{asked.where} does not know the statement {asked.shortly}", near, number
-        )
+        what = f"{asked.where} does not know the statement {asked.shortly}"
+        return UnknownStatementError(f"{what}: {near}" if near else what, "", number)
     if number in _NO_TABLE:
         return MissingTableError(f"{asked.where} says: {said}: asked {asked.shortly}", "", number)
     if number in REFUSALS:
