@@ -3,7 +3,12 @@ import sys
 import time
 
 import pytest
+from hypothesis import HealthCheck, settings
 from stallwatch.check import Check
+
+# A busy machine takes its time for an example; without CI=true Hypothesis gives it 0.2 s.
+settings.register_profile("patient", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 HEAD = """
 import os, signal, sys, time
