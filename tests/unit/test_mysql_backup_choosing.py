@@ -39,6 +39,20 @@ def test_a_name_s_date_outranks_the_time_of_the_file(tmp_path):
     assert names(tmp_path) == ["2026-11-20", "2026-11-19"]
 
 
+@pytest.mark.parametrize("name", ["shop-20261018.sql", "all-2026-10-18.tar", "2026-10-18/shop.sql"])
+@pytest.mark.parametrize(
+    ("at", "taken"),
+    [
+        ("2026-11-21 23:00:00", "2026-10-18 23:59:59"),  # as a copy is that does not keep the time
+        ("2026-10-18 03:00:00", "2026-10-18 03:00:00"),
+        ("2026-10-15 03:00:00", "2026-10-15 03:00:00"),
+    ],
+)
+def test_an_old_backup_that_was_copied_is_not_a_new_one(tmp_path, name, at, taken):
+    made(tmp_path / name, text="-- MariaDB dump 10.19\n-- Dump completed\n" + "x" * 5000, at=at)
+    assert look(tmp_path).taken == moment(taken)
+
+
 def test_directories_without_a_date_go_by_their_files(tmp_path):
     made(tmp_path / "full-1" / "metadata", at="2026-11-20 03:00:00")
     made(tmp_path / "full-2" / "metadata", at="2026-11-19 03:00:00")

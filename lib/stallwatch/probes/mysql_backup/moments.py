@@ -11,6 +11,7 @@ IN_NAME = re.compile(rf"(?<!\d){_DATE}{_TIME}(?!\d)")
 _IN_TEXT = re.compile(r"(\d{4})-(\d\d)-(\d\d)[T ]+(\d{1,2}):(\d\d):(\d\d)")
 
 _ZONES = 14 * 3600.0  # seconds: no two clocks differ by more, give or take a day
+_DAY = 86400.0
 _STEP = 1800.0  # seconds by which zones differ
 _CLOSE = 10.0  # seconds within which a file is written once its text says that it ends
 
@@ -27,6 +28,16 @@ def in_text(text: str) -> float | None:
     """Tell the moment in a text such as ``2026-11-20 23:34:33``, by our clock."""
     found = _IN_TEXT.search(text)
     return _moment(*map(int, found.groups())) if found else None
+
+
+def not_after(name: str, written: float) -> float:
+    """Tell when that was made at the latest that tells no moment itself: when it was written, by its files.
+
+    A copy is written later than what it is a copy of. A date in its name is that of the day on which it was
+    begun.
+    """
+    named = in_name(name)
+    return written if named is None else min(written, named + _DAY - 1)
 
 
 def shift(ended: float | None, written: float) -> float:

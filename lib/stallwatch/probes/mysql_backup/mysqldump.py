@@ -64,7 +64,7 @@ def look(name: str, tree: Tree, children: Children) -> Backup:
     single = edges[0] if len(dumps) == 1 else None
     ended = single.completed if single else None
     written = max(file.written for file in dumps)
-    taken = written if ended is None else ended + moments.shift(ended, written)
+    taken = moments.not_after(name, written) if ended is None else ended + moments.shift(ended, written)
     places = tuple(_places(dumps, children))
     return Backup(
         name,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from stallwatch.probes.mysql_backup import moments
 from stallwatch.probes.mysql_backup.backup import Backup
 from stallwatch.reading import ProbeError
 from stallwatch.sources.backups import contents
@@ -40,7 +41,7 @@ def look(name: str, files: Sequence[File], children: Children) -> Backup:
         name,
         "archive" if len(files) == 1 else f"archive, {len(files)} files",
         files,
-        taken=max(file.written for file in files),
+        taken=moments.not_after(name, max(file.written for file in files)),
         finished=None,
         can_be_verified=readable,
         damaged={name: one.wrong for name, one in judged.items() if one.wrong},
