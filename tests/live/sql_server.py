@@ -23,6 +23,16 @@ SMALL = {  # what both understand; durable writes would only wear the disk
 }
 
 
+def unlock(path):
+    """Remove what a mysqld that was killed has left beside its socket.
+
+    The next one looks whether there is a process of that number, which there is until its parent has noticed
+    its end (MySQL 9.7.2: "Another process ... is using unix socket file").
+    """
+    with contextlib.suppress(FileNotFoundError):
+        os.remove(f"{path}.lock")
+
+
 class Account(NamedTuple):
     """Who may ask a server."""
 
@@ -69,6 +79,7 @@ class SqlServer:
             "relay_log": "relay", "tmpdir": self.folder,
         }  # fmt: skip
         options = [f"--{name}={value}" for name, value in (own | self.settings).items()]
+        unlock(self.socket)
         self.process = ServerProcess([*self.program(), *AS_ROOT, *options], self.log, cwd=self.folder)
         try:
             wait_until(self.answers, self.boot, self.process, self.log)
