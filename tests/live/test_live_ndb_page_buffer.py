@@ -28,7 +28,7 @@ def check(tmp_path):
     return run
 
 
-def until(check, reached, *arguments, seconds=80):
+def until(check, reached, *arguments, seconds=180):
     """Run it every other second until what it says is what is waited for; all that it said."""
     end, told = time.monotonic() + seconds, [check(*arguments)]
     while not reached(told[-1]):

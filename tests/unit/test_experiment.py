@@ -270,6 +270,14 @@ def test_states_that_are_better_than_before_are_no_objection(file):
     assert worse.startswith("6 of 6 readings after were WARNING: undo")
 
 
+def test_a_label_that_a_reading_has_twice_is_not_missing_in_others(file):
+    sides = [
+        file(name, [reading(finding("p95", one), finding("p95", one)) for one in values])
+        for name, values in (("before", BEFORE), ("after", AFTER))
+    ]
+    assert "without" not in sentence(compare(*sides, None, None))
+
+
 def test_a_measure_that_is_gone_is_not_replaced_by_another(file):
     before = file("a", [reading(finding("p95", 1), finding("connection", 1))] * 4)
     after = file("b", [reading(finding("connection", 1), state="CRITICAL")] * 4)
@@ -294,6 +302,8 @@ def test_no_two_readings_share_an_interval():
         assert apart.pause == 1
     with Apart(["check_host", "--sample=2s"], 1) as apart:
         assert apart.command == ["check_host", "--sample=2s"]
+    with Apart(["check_ndb_redo_buffer", "-H", "db1"], 1) as apart:  # that has --samples
+        assert "--sample" not in apart.command
     with Apart(["check_mysql_query"], 1) as apart:
         assert (apart.command, apart.pause) == (["check_mysql_query"], 1)
 

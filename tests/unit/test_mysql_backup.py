@@ -284,6 +284,8 @@ def test_a_place_that_is_gone_is_a_warning(check, backup, server):
     assert status == 1
     assert "binlog.000001:2762 is not on db1:3306 any more: after a restore of the backup of" in text
     assert "the oldest binary log there is binlog.000007" in text
+    server.logs = [("binlog.999999", 500), ("binlog.1000000", 500)]
+    assert "the oldest binary log there is binlog.999999" in check(path, "-H", "db1")[1]
     server.logs = [("binlog.000001", 500)]
     assert "binlog.000001 has 500 bytes there" in check(path, "-H", "db1")[1]
     assert check(path, "-H", "db1", "--no-binlog")[0] == 0

@@ -12,7 +12,7 @@ import pytest
 from backups import HOUR, PLUGIN, FakeServer, copied, moment, pages, written
 from first_line import first_line, perfdata
 from stallwatch.options import mysql
-from stallwatch.probes.mysql_backup import verifying
+from stallwatch.probes.mysql_backup import chains, verifying
 from stallwatch.sources.backups import files
 
 pytestmark = pytest.mark.usefixtures("utc")
@@ -196,6 +196,25 @@ def test_a_file_that_needs_more_time_than_there_is_is_a_warning(check, tmp_path,
     assert (status, perfdata(answer)["verified"]) == (0, "100%")
 
 
+def test_what_nobody_can_look_into_does_not_need_more_time(check, tmp_path, monkeypatch):
+    path = made(tmp_path / "b" / "shop.sql.gz", dump("shop", rows=20_000))
+    made(tmp_path / "b" / "crm.sql.xz", b"\xfd7zXZ\0" + bytes(9))
+    real = verifying.contents.text
+
+    def slow(place, *arguments, **more):
+        for piece in real(place, *arguments, **more):
+            time.sleep(2.5 if place == str(path) and more else 0)
+            yield piece
+
+    monkeypatch.setattr(verifying.contents, "text", slow)
+    monkeypatch.setattr(verifying, "processors", lambda: 2)
+    answer = check(tmp_path / "b", "--verify", "full", "-t", "1", "--verify-timeout", "1")[1]
+    assert first_line(answer).startswith("MYSQL_BACKUP WARNING - shop.sql.gz cannot be read to the end"), (
+        answer
+    )
+    assert "crm.sql.xz cannot be verified: compressed by xz" in answer
+
+
 def test_an_archive_is_read_to_the_end_of_its_packing(check, tmp_path):
     packed = gzip.compress(os.urandom(100_000))
     status, answer = check(made(tmp_path / "b" / "full.tar.gz", packed), "--verify", "full")
@@ -310,6 +329,13 @@ def test_a_copy_with_files_that_cannot_be_right_is_critical(check, copy, name, h
     assert f"{name}: {said}" in first_line(answer)
 
 
+def test_a_path_of_innodb_s_own_tables_may_end_with_a_semicolon(check, copy):
+    path = copy()
+    (path / "backup-my.cnf").write_text("[mysqld]\ninnodb_data_file_path=ibdata1:12M:autoextend;\n")
+    status, answer = check(path)
+    assert status == 0, answer
+
+
 def test_a_copy_is_not_verified_and_that_is_said(check, copy):
     path = copy()
     status, answer = check(path)
@@ -337,6 +363,10 @@ def test_a_table_whose_rows_are_not_in_a_copy_is_missing(check, copy, server):
 def test_an_incremental_copy_is_of_no_use_without_its_base(check, copy, server):
     path = copy("since", "all/since")
     status, answer = check(path, "-H", "db1")
+    assert status == 1  # copies that are full may be kept elsewhere
+    assert "its base is not here, the copy up to log sequence number 44404" in first_line(answer)
+    copy("since", "all/again")
+    status, answer = check(path, "-H", "db1")
     assert status == 2
     assert "its base is not here, the copy up to log sequence number 44404" in first_line(answer)
     copy("full", "all/full")
@@ -344,6 +374,29 @@ def test_an_incremental_copy_is_of_no_use_without_its_base(check, copy, server):
     assert status == 0, answer
     assert "(mariadb-backup, incremental), " in first_line(answer)
     assert "4 tables of 4" in answer
+
+
+def of_copies(tmp_path, **copies):
+    """Tell what the last one of these lacks: the kind of each, and its log sequence numbers."""
+    for name, (kind, begin, end) in copies.items():
+        text = f"backup_type = {kind}\nfrom_lsn = {begin}\nto_lsn = {end}\n"
+        path = made(tmp_path / name / "xtrabackup_checkpoints", text)
+    return chains.lacks(str(path.parent), chains.settings(str(path)))
+
+
+def test_any_way_back_to_a_full_copy_will_do(tmp_path):
+    """Where nothing was written between two copies, both end at the same number."""
+    full, old, base = ("full-backuped", 0, 100), ("incremental", 50, 200), ("incremental", 100, 200)
+    last = ("incremental", 200, 300)
+    assert "up to log sequence number 50:" in of_copies(tmp_path / "a", old=old, last=last)
+    assert of_copies(tmp_path / "b", full=full, old=old, base=base, last=last) == ""
+
+
+def test_copies_that_go_round_in_a_circle_come_to_an_end(tmp_path):
+    there, back = ("incremental", 100, 200), ("incremental", 200, 100)
+    assert "its base is not here" in of_copies(
+        tmp_path, there=there, back=back, last=("incremental", 200, 300)
+    )
 
 
 def test_a_copy_without_the_file_that_is_written_last_is_not_finished(check, copy):

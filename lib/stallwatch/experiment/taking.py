@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 SAMPLE = "5s"  # how long an interval is, unless --sample says so; it has to fit into --timeout
 _LONGEST = 300  # bytes of what a plugin said instead
 _COUNTS = 3  # UNKNOWN is the largest exit status of a plugin
+_SAMPLES = re.compile(r"--sample(?![\w-])")  # not --samples
 _PLUGINS = os.path.join(os.path.dirname(__file__), *[os.pardir] * 3, "plugins")  # in a repository
 
 
@@ -63,7 +65,7 @@ class Apart:
         self.command, self.pause = [*command], pause
         self._folder: TemporaryDirectory[str] | None = None
         known = _said_to([command[0], "--help"]).stdout
-        if "--sample" in known:
+        if _SAMPLES.search(known):
             self.command += [] if _has(command, "--sample") else ["--sample", SAMPLE]
         elif "--state-dir" in known and not _has(command, "--no-state"):
             self.pause = max(pause, LEAST)

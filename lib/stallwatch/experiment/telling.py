@@ -99,7 +99,7 @@ def _trouble(before: Readings, after: Readings) -> Iterator[str]:
 
 
 def _missing(after: Readings, label: str) -> Iterator[str]:
-    if without := after.number - len(after.measures[label].values):
+    if (without := after.number - len(after.measures[label].values)) > 0:
         yield f"{without} without {label}"
 
 

@@ -22,15 +22,21 @@ def lacks(path: str, checkpoints: dict[str, str]) -> str:
     if checkpoints.get("backup_type") != "incremental":
         return ""
     beside = _beside(path)
-    wanted = checkpoints.get("from_lsn", "")
-    while bases := [one for one in beside if one.get("to_lsn") == wanted]:
+    reached: set[str] = set()  # log sequence numbers that it goes back to
+    wanted = {checkpoints.get("from_lsn", "")}
+    while wanted:
+        reached |= wanted
+        bases = [one for one in beside if one.get("to_lsn") in wanted]
         if any(one.get("backup_type") != "incremental" for one in bases):
             return ""
-        earlier = min((one.get("from_lsn", "") for one in bases), key=lambda lsn: (len(lsn), lsn))
-        if earlier == wanted:
-            break  # in which nothing had changed: its base is another one
-        wanted = earlier
-    return f"its base is not here, the copy up to log sequence number {wanted}: without that it is of no use"
+        wanted = {one.get("from_lsn", "") for one in bases} - reached
+    first = min(reached, key=lambda lsn: (len(lsn), lsn))
+    return f"its base is not here, the copy up to log sequence number {first}: without that it is of no use"
+
+
+def is_alone(path: str) -> bool:
+    """Whether there is no other copy beside this one: those that it is based on may be kept elsewhere."""
+    return not _beside(path)
 
 
 def _beside(path: str) -> list[dict[str, str]]:

@@ -237,11 +237,12 @@ def _absent(dumps: Sequence[File], tables: Sequence[Table], read: Read) -> Absen
         somewhere |= bare if not schemas else set()
     missing: list[Table] = []
     unknown: list[Table] = []
-    for table in tables:
-        if (table.schema, table.name) in found or names.has_own(table):
-            continue
-        unread = any(file not in read for file in names.may_hold(table.schema))
-        (unknown if unread or table.name in somewhere else missing).append(table)
+    absent = [
+        table for table in tables if (table.schema, table.name) not in found and not names.has_own(table)
+    ]
+    unread = {schema for schema in {table.schema for table in absent} if names.may_hold(schema) - read.keys()}
+    for table in absent:
+        (unknown if table.schema in unread or table.name in somewhere else missing).append(table)
     return Absent(missing, unknown)
 
 

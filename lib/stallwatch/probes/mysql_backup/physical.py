@@ -50,8 +50,10 @@ def look(name: str, path: str, tree: Tree, logs: Iterable[File]) -> Backup:
     shift = moments.shift(ended, marker)
     unfinished = _unfinished(tree.files, info, checkpoints) or _said_in(logs)
     damaged = {} if unfinished else pages.damaged(files, prepared=checkpoints["backup_type"] in _PREPARED)
-    if base := chains.lacks(path, checkpoints):
-        damaged = {**damaged, path: base}
+    lacking = chains.lacks(path, checkpoints)
+    elsewhere = bool(lacking) and chains.is_alone(path)
+    if lacking and not elsewhere:
+        damaged = {**damaged, path: lacking}
     return Backup(
         name,
         _who(info, tree.files),
@@ -66,6 +68,7 @@ def look(name: str, path: str, tree: Tree, logs: Iterable[File]) -> Backup:
         is_copy=True,
         can_be_verified=False,
         damaged={**dict.fromkeys(tree.broken, "a symbolic link to a file that is not there"), **damaged},
+        doubts=(lacking,) if elsewhere else (),
         hidden="pages are not verified here: innochecksum does that, and in part the preparation",
         problems=tree.closed,
     )

@@ -183,7 +183,7 @@ def place_unknown(place: Place, has: Has) -> ProbeError:
 def place_lost(backup: Backup, place: Place, has: Has) -> Fault:
     """Say that the binary log from the backup on is gone."""
     logs = has.logs or {}
-    why = f"the oldest binary log there is {min(logs)}" if logs else "there are no binary logs there"
+    why = f"the oldest binary log there is {next(iter(logs))}" if logs else "there are no binary logs there"
     if place.file in logs:
         why = f"{place.file} has {logs[place.file]} bytes there: it is of another server, or was begun anew"
     return Fault(

@@ -161,7 +161,7 @@ class _Run:
         self._progress = progress
         self._lock = threading.Lock()
         self._left: list[File] = []
-        self._begun: dict[File, float] = {}  # seconds that were left then
+        self._begun: dict[File, float] = {}  # of files that are being read: seconds that were left then
         self._read: dict[str, int] = {}  # bytes of each file, as it is
 
     def read(self, files: list[File]) -> None:
@@ -178,7 +178,7 @@ class _Run:
         self._progress("")
         with self._lock:
             for file, left in [*self._begun.items()]:
-                if self._kept.wrong(file) is None and left > whole - _CLOSE and not self._deadline.left():
+                if left > whole - _CLOSE and not self._deadline.left():
                     self._kept.needs_more(file, left)  # it has had all of it
 
     def _show(self, size: int, files: int) -> None:
@@ -197,15 +197,17 @@ class _Run:
             try:
                 self._begun[file] = self._deadline.left()
                 wrong, tables, untold = self._judge(file)
+            except _TimeIsUpError:
+                return
             except contents.SealedError as sealed:
                 self.sealed[file.name] = str(sealed)
             except ProbeError as error:
                 self.problems.append(error)
-            except _TimeIsUpError:
-                return
             else:
                 with self._lock:
                     self._kept.keep(file, wrong, tables, untold=untold)
+            with self._lock:
+                del self._begun[file]
 
     def _next(self) -> File | None:
         with self._lock:
