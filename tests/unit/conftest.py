@@ -1,6 +1,9 @@
+import os
+import shutil
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -10,6 +13,7 @@ from stallwatch.check import Check
 settings.register_profile("patient", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
 
+INSTALL = Path(__file__).parents[2] / "contrib" / "debian-install"
 HEAD = """
 import os, signal, sys, time
 from stallwatch.check import Check
@@ -49,6 +53,15 @@ def plugin(tmp_path):
 
     run.write = write
     return run
+
+
+@pytest.fixture(scope="session")
+def zstd_programs():
+    """Needed by tests that pack with zstd or pzstd; CI installs them."""
+    if not shutil.which("pzstd") and os.environ.get("CI"):
+        subprocess.run([INSTALL, "zstd"], check=True)
+    if not shutil.which("pzstd"):
+        pytest.skip("no zstd here: apt install zstd")
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ import bz2
 import contextlib
 import gzip
 import os
-import shutil
 import subprocess
 import time
 
@@ -21,7 +20,7 @@ THEN = moment(NOW) - 2 * HOUR
 LOST = "mysqldump: Got error: 1045: Access denied for user when trying to connect\n"
 WARNED = "mysqldump: [Warning] Using a password on the command line interface can be insecure.\n"
 FINISHED = "Started dump at: 2026-11-22 07:55:59\n\nFinished dump at: 2026-11-22 07:56:00\n"
-needs_zstd = pytest.mark.skipif(not shutil.which("zstd"), reason="no zstd here: apt install zstd")
+needs_zstd = pytest.mark.usefixtures("zstd_programs")
 
 
 @pytest.fixture
@@ -152,7 +151,6 @@ def test_a_dump_whose_end_tells_nothing_is_not_verified(check, tmp_path):
 
 
 @needs_zstd
-@pytest.mark.skipif(not shutil.which("pzstd"), reason="no pzstd here: it is a part of the package zstd")
 def test_what_pzstd_has_packed_is_read(check, tmp_path):
     plain = made(tmp_path / "all.sql", dump(rows=50_000))
     subprocess.run(["pzstd", "-q", "-p", "2", plain], check=True, capture_output=True)

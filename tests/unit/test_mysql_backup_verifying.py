@@ -7,7 +7,6 @@ import gzip
 import os
 import pty
 import random
-import shutil
 import subprocess
 import sys
 import threading
@@ -28,7 +27,7 @@ from stallwatch.sources.backups import contents
 from stallwatch.sources.backups import files as backup_files
 
 NOBODY = 65534
-needs_zstd = pytest.mark.skipif(not shutil.which("zstd"), reason="no zstd here: apt install zstd")
+needs_zstd = pytest.mark.usefixtures("zstd_programs")
 
 
 @pytest.fixture
@@ -85,7 +84,8 @@ def test_zstd_is_read_by_its_program(tmp_path):
     assert children == []
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, pytest.param(zstd, marks=needs_zstd)])
+@needs_zstd
+@pytest.mark.parametrize("pack", [gzip.compress, zstd])
 def test_a_stump_ends_too_early(tmp_path, pack):
     packed = pack(dump())
     for size in (20, len(packed) // 2, len(packed) - 1):
@@ -94,7 +94,8 @@ def test_a_stump_ends_too_early(tmp_path, pack):
             read(tmp_path / "a")
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, pytest.param(zstd, marks=needs_zstd)])
+@needs_zstd
+@pytest.mark.parametrize("pack", [gzip.compress, zstd])
 def test_a_flipped_bit_is_found(tmp_path, pack):
     packed = bytearray(pack(dump()))
     packed[len(packed) // 2] ^= 4
