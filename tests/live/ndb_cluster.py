@@ -166,6 +166,11 @@ class NdbCluster:
         """Wait until the management node says that of the node."""
         self._wait(node, lambda: self.status(node) == status, seconds)
 
+    def wait_for_arbitrator(self):
+        """Wait until the data nodes have one: without, the second one ends as well if one does."""
+        if self.sql_node:
+            self._wait(MANAGEMENT, self.sql_node.has_arbitrator, 90)
+
     def _wait(self, node, ready, seconds):
         """Wait for something; the node whose process must live meanwhile is the one to blame."""
         until = time.monotonic() + seconds
@@ -231,12 +236,9 @@ class NdbCluster:
         self.wait_for(node)
         return answer
 
-    def shut_down(self, node, *options):
-        """Order the node to stop: it ends, and so does its angel. start_again() brings it back.
-
-        In order it takes 12 s; with the option "-a", none.
-        """
-        answer = self.mgm(" ".join([str(node), "stop", *options]))
+    def shut_down(self, node):
+        """Order the node to stop: it ends, and so does its angel. start_again() brings it back."""
+        answer = self.mgm(f"{node} stop")
         self.servers[node].wait(60)
         self._wait(MANAGEMENT, lambda: self.status(node) == "not connected", 90)
         return answer
@@ -279,8 +281,9 @@ class NdbCluster:
         self.settings |= settings
         self.kill_management()  # in order it takes 12 s
         self.start_management("--reload")
+        self.wait_for_arbitrator()
         for node in DATA_NODES:
-            self.shut_down(node, "-a")
+            self.shut_down(node)
             yield node
             self.start_again(node)
 
@@ -300,6 +303,7 @@ class NdbCluster:
             self.wait_for(node)
         if self.sql_node:
             self.sql_node.heal(DATA_NODES)
+        self.wait_for_arbitrator()
         if self.settings != self.first:
             self.settings = dict(self.first)
             self.change()

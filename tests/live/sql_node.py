@@ -48,6 +48,13 @@ class SqlNode(Mysql):
             return bool(self.sql("SELECT COUNT(*) FROM mysql.ndb_apply_status", seconds=10))
         return False
 
+    def has_arbitrator(self):
+        """Whether all data nodes that answer have one that runs."""
+        with contextlib.suppress(OSError, pymysql.Error):
+            rows = self.sql("SELECT arb_state, arb_connected FROM ndbinfo.membership", seconds=10)
+            return {(row["arb_state"], row["arb_connected"]) for row in rows} == {("ARBIT_RUN", "Yes")}
+        return False
+
     def heal(self, nodes):
         """See that it runs, shows these data nodes, and has no sessions."""
         self.revive()
