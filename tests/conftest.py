@@ -1,4 +1,4 @@
-"""Real servers for the tests in this folder. What is not here is skipped, saying how to get it."""
+"""Real servers for tests/live and tests/engines. What is not here is skipped, saying how to get it."""
 
 import contextlib
 import os

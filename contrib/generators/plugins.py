@@ -1,0 +1,97 @@
+"""The plugins and their options, in their own parsers' words: what everything generated is made from."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from argparse import Action, ArgumentParser
+
+    from stallwatch.label import Label
+
+ROOT = Path(__file__).resolve().parents[2]
+OPTIONS, COMMON = "options", "options of every check"
+# Where a plugin's probe is not called like the plugin.
+PROBES = {"jmx": "jmx_attributes", "replication_lag": "replication"}
+
+
+class Option(NamedTuple):
+    """One option of a plugin."""
+
+    flags: tuple[str, ...]  # ("-H", "--hostname")
+    about: str  # what its help says, with the default
+    metavar: str = ""  # "": it takes no value
+    choices: tuple[str, ...] = ()
+    optional: bool = False  # its value may be left out
+    several: bool = False  # it may be given several times
+    required: bool = False
+    group: str = OPTIONS  # the title under which the help has it
+
+    @property
+    def long(self) -> str:
+        """Its long form, "--hostname"."""
+        return next(flag for flag in self.flags if flag.startswith("--"))
+
+    @property
+    def name(self) -> str:
+        """Its name where dashes do not go: "defaults_file"."""
+        return self.long.removeprefix("--").replace("-", "_")
+
+
+class Plugin(NamedTuple):
+    """One plugin."""
+
+    name: str  # without check_
+    about: str  # one sentence
+    options: tuple[Option, ...]  # its own as they were added, then those of every check
+    examples: tuple[str, ...]  # the lines that end its help
+    parser: ArgumentParser
+    labels: tuple[Label, ...]  # of its perfdata
+
+    @property
+    def program(self) -> str:
+        """Its file's name."""
+        return f"check_{self.name}"
+
+    def has(self, long: str) -> bool:
+        """Whether it has this long option."""
+        return any(option.long == long for option in self.options)
+
+
+def plugins() -> list[Plugin]:
+    """Load them all, by name."""
+    return [_plugin(path) for path in sorted((ROOT / "plugins").glob("check_*"))]
+
+
+def _plugin(path: Path) -> Plugin:
+    check = runpy.run_path(str(path))["check"]
+    parser = check.parser
+    groups = {action: group.title for group in parser._action_groups for action in group._group_actions}  # noqa: SLF001
+    options = tuple(_option(action, groups[action]) for action in check.options)
+    examples = tuple(line[2:] for line in parser.examples.splitlines()[2:])
+    return Plugin(check.name, parser.description, options, examples, parser, _labels(check.name))
+
+
+def _option(action: Action, group: str) -> Option:
+    takes = action.nargs != 0
+    default_metavar = "{" + ",".join(action.choices) + "}" if action.choices else action.dest.upper()
+    return Option(
+        tuple(action.option_strings),
+        re.sub("%%", "%", action.help or ""),
+        str(action.metavar or default_metavar) if takes else "",
+        tuple(map(str, action.choices or ())),
+        optional=action.nargs == "?",
+        several=type(action).__name__ in ("_AppendAction", "Word"),  # Word: of check_jmx, in their order
+        required=action.required,
+        group=group,
+    )
+
+
+def _labels(name: str) -> tuple[Label, ...]:
+    module = f"stallwatch.probes.{PROBES.get(name, name)}.labels"
+    return import_module(module).LABELS if find_spec(module) else ()
