@@ -81,11 +81,11 @@ def alter(pair, check):
 
 
 def measured(pair, check, writer):
-    """Several runs until a transaction has been applied for so long."""
+    """Several runs until a transaction has been applied for so long, six at least: a trend takes five."""
     found = []
     until = time.monotonic() + LONG
-    while (left := until - time.monotonic()) > 0:
-        time.sleep(min(left, 10))
+    while (left := until - time.monotonic()) > 0 or len(found) < 6:
+        time.sleep(left if 0 < left < 10 else 10)
         found.append(check.measured(pair, writer))
     return found
 
@@ -98,15 +98,15 @@ def lived(tmp_path_factory, new_pair):
     """What came of a story for a kind of servers: lived(story, kind)."""
     jobs = {}
 
-    def live(story, kind):
-        folder = tmp_path_factory.mktemp(f"{kind}-{story.__name__}"[:12])
+    def live(story, kind, folder):
         with new_pair(folder, kind) as pair:
             return story(pair, Check(folder))
 
     with concurrent.futures.ThreadPoolExecutor() as threads:
         for story in STORIES:
             for kind in KINDS:
-                jobs[story, kind] = threads.submit(live, story, kind)
+                folder = tmp_path_factory.mktemp(f"{kind}-{story.__name__}"[:12])
+                jobs[story, kind] = threads.submit(live, story, kind, folder)
         yield lambda story, kind: jobs[story, kind].result()
 
 
@@ -149,7 +149,8 @@ def test_one_long_statement(lived, kind, story, statement):
     assert last.said.status == 1, last.said.output
     assert "cause: one transaction has been applied for 1 min" in last.said.text
     assert statement in last.said.text
-    assert re.search(r"falling behind (1(\.1)?|0\.9\d?) s/s", last.said.text)
+    paces = [re.search(r"falling behind (1(\.1)?|0\.9\d?) s/s", one.said.text) for one in found[-3:]]
+    assert any(paces), [one.said.text for one in found]  # looks that came late, on a busy machine, show none
     assert found[0].said.status == 0
     assert not [one for one in found if "wait for one another" in one.said.text]
     if kind == "mysql":

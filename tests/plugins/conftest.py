@@ -18,7 +18,7 @@ def call(tmp_path):
     def call(name, *arguments):
         env = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "STATE_DIRECTORY": str(tmp_path / "state")}
         command = [sys.executable, str(PLUGINS / name), *map(str, arguments)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=env, timeout=30)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=env, timeout=120)
         assert done.stderr == ""
         return done.returncode, done.stdout
 

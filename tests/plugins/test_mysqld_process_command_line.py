@@ -68,7 +68,9 @@ def test_a_program_that_does_not_run_is_critical(run_it):
 
 
 def test_a_process_in_one_run(run_it, pid_file):
-    status, text = run_it("--pid-file", pid_file, "--program", "sleep", "--no-state", "--sample", "1s")
+    status, text = run_it(
+        "--pid-file", pid_file, "--program", "sleep", "--no-state", "--sample", "1s", "-t", "60s"
+    )
     assert status == 0, text
     assert text.startswith("MYSQLD_PROCESS OK - sleep ")
     labels = {item.partition("=")[0] for item in text.partition(" | ")[2].split()}

@@ -23,7 +23,8 @@ def said(monkeypatch):
         recorded = RecordedJvm.load(JVMS / jvm)
         monkeypatch.setattr(jmx, "connect", lambda *_: recorded)
         monkeypatch.setattr("time.sleep", lambda _: None)  # the second look finds all as it was
-        status, text = PLUGIN["check"].run(PLUGIN["findings"], ["-P", "7199", "--no-state", "-v"])
+        options = ["-P", "7199", "--no-state", "-v", "-t", "10m"]
+        status, text = PLUGIN["check"].run(PLUGIN["findings"], options)
         return f"{text}\nexit status {status}\n"
 
     return said

@@ -16,7 +16,7 @@ PLUGIN = runpy.run_path(str(Path(__file__).parents[2] / "plugins" / "check_ndb_l
 
 def said(log: str) -> str:
     """The plugin's whole output about one log, with -v, and its exit status."""
-    options = ["--whole", "-v", "--log", str(LOGS / log)]
+    options = ["--whole", "-v", "--log", str(LOGS / log), "--timeout", "10m"]
     status, text = PLUGIN["check"].run(PLUGIN["findings"], options)
     return f"{text}\nexit status {status}\n"
 

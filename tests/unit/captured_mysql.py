@@ -29,9 +29,11 @@ class CapturedMysql:
 
     ``status``, ``variables`` are texts by name, ``metrics`` numbers by name, those that are enabled;
     ``denied`` the GRANT that is missing for statements with such a part, ``failing`` the error for them.
+    A ``clock`` goes on with it: who looks at it from run to run compares its uptime with our time.
     """
 
-    def __init__(self, version, where="db1:3306"):
+    def __init__(self, version, where="db1:3306", clock=None):
+        self._clock = clock
         name, self.flavour = VERSIONS[version]
         self.where = where
         self.local = False
@@ -61,6 +63,8 @@ class CapturedMysql:
 
     def later(self, seconds, **counted):
         """Let time go by in which these status variables, or metrics, grow so much."""
+        if self._clock:
+            self._clock.later(seconds)
         for name, more in {"Uptime": seconds, "Uptime_since_flush_status": seconds, **counted}.items():
             for told in (self.status, self.metrics):
                 if name in told:

@@ -1,9 +1,9 @@
 """Runs of a plugin at servers that were captured, at a pace that a test sets."""
 
 import runpy
-import time
 from pathlib import Path
 
+from clock import keep_time
 from stallwatch.options import mysql
 
 PLUGINS = Path(__file__).parents[2] / "plugins"
@@ -18,9 +18,7 @@ class Runs:
         self._now = 1_795_000_000.0
         self._server = None
         monkeypatch.setattr(mysql, "connect", lambda *_: self._server)
-        monkeypatch.setattr(time, "time", lambda: self._now)
-        monkeypatch.setattr(time, "monotonic", lambda: self._now)
-        monkeypatch.setattr(time, "sleep", self.sleep)
+        keep_time(monkeypatch, lambda: self._now, self.sleep)
 
     def sleep(self, seconds):
         """Let time go by, at the server, too."""

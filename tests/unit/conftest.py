@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+from clock import Clock
 from hypothesis import HealthCheck, settings
 from stallwatch.check import Check
 
@@ -62,6 +63,14 @@ def zstd_programs():
         subprocess.run([INSTALL, "zstd"], check=True)
     if not shutil.which("pzstd"):
         pytest.skip("no zstd here: apt install zstd")
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """The clock of everybody."""
+    clock = Clock()
+    clock.keep(monkeypatch)
+    return clock
 
 
 @pytest.fixture

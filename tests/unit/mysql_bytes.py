@@ -86,7 +86,7 @@ def served(play):
             with contextlib.suppress(OSError):
                 connection, _ = listener.accept()
                 with connection, contextlib.suppress(OSError):
-                    connection.settimeout(30)
+                    connection.settimeout(60)
                     play(connection)
 
     thread = threading.Thread(target=serve, daemon=True)
@@ -97,7 +97,7 @@ def served(play):
         ended.set()
         listener.shutdown(socket.SHUT_RDWR)
         listener.close()
-        thread.join(40)
+        thread.join(70)
 
 
 def turns(parts):
@@ -114,7 +114,7 @@ def turns(parts):
     return play
 
 
-def ask(port, seconds=10, tls="PREFERRED"):
+def ask(port, seconds=60, tls="PREFERRED"):
     """Log in, and give the rows of one statement."""
     target = mysql.Target("127.0.0.1", port, user="mon", password="geheim", tls=mysql.Tls(tls))
     with mysql.connect(target, Deadline(seconds)) as server:
@@ -142,7 +142,7 @@ class Played(io.BytesIO):
         pass
 
 
-def replay(parts, seconds=10):
+def replay(parts, seconds=60):
     """Ask a server that says these parts, without waiting to be asked."""
     with mock.patch.object(source, "connected", return_value=Played(b"".join(parts))):
         return ask(3306, seconds, "DISABLED")

@@ -3,10 +3,10 @@
 import json
 import runpy
 import shutil
-import time
 from pathlib import Path
 
 import pytest
+from clock import keep_time
 from first_line import first_line, perfdata
 from stallwatch.sources import bonding, kernel
 
@@ -57,7 +57,7 @@ def host(tmp_path, monkeypatch):
     monkeypatch.setattr(bonding, "_NET", str(host.net))
     monkeypatch.setattr(kernel, "PLACE", str(host.proc))
     host.later(0)
-    monkeypatch.setattr(time, "time", lambda: host.now)
+    keep_time(monkeypatch, lambda: host.now)
     return host
 
 

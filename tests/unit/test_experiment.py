@@ -296,7 +296,8 @@ def test_many_readings_are_read_in_time(tmp_path):
 # how they are taken
 
 
-def test_no_two_readings_share_an_interval():
+def test_no_two_readings_share_an_interval(monkeypatch):
+    monkeypatch.setattr("stallwatch.experiment.taking.time.sleep", lambda _: None)
     with Apart(["check_mysql_status", "-H", "db1"], 1) as apart:
         assert apart.command == ["check_mysql_status", "-H", "db1", "--sample", "5s"]
         assert apart.pause == 1

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from clock import keep_time
 from fake_host import GIB, FakeHost
 from first_line import first_line, perfdata
 from stallwatch.sources import blocks, kernel
@@ -22,7 +23,7 @@ BUSY = {"writes": 60_000, "sectors_written": 6_000_000, "busy_ms": 57_000}
 def host(tmp_path, monkeypatch):
     host = FakeHost(tmp_path / "proc")
     monkeypatch.setattr(kernel, "PLACE", str(host.folder))
-    monkeypatch.setattr(time, "time", lambda: host.now)
+    keep_time(monkeypatch, lambda: host.now)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(host.processors)))
     return host
 

@@ -72,12 +72,13 @@ def server():
 
 
 @pytest.fixture
-def ask(server, tmp_path, monkeypatch):
+def ask(server, clock, tmp_path, monkeypatch):
     """Run check_jmx on the server, ``seconds`` after the last run: its status and output."""
     monkeypatch.setattr(jmx, "connect", lambda *_: server)
     plugin = runpy.run_path(str(PLUGIN))
 
     def ask(*arguments, seconds=60, where=("-H", "db1", "-P", "7199")):
+        clock.later(seconds)
         server.clock["Uptime"] += round(seconds * 1000)
         return plugin["check"].run(plugin["findings"], [*where, "--state-dir", str(tmp_path), *arguments])
 

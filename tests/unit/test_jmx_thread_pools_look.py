@@ -5,7 +5,6 @@ import json
 import os
 import re
 import runpy
-import time
 from pathlib import Path
 
 import pytest
@@ -68,7 +67,7 @@ def jvm():
 
 
 @pytest.fixture
-def check(jvm, monkeypatch, tmp_path):
+def check(jvm, clock, monkeypatch, tmp_path):
     """Run the plugin: exit status and what it says. Its second look finds what ``check.meanwhile`` does."""
     waited = []
 
@@ -685,13 +684,12 @@ def test_threads_that_cannot_be_counted_are_unknown(check, jvm):
     assert check.line() == (3, "UNKNOWN - there is no MBean java.lang:type=Threading at db1:7199")
 
 
-def test_without_a_start_time_our_own_clock_has_to_do(check, jvm, monkeypatch):
+def test_without_a_start_time_our_own_clock_has_to_do(check, jvm, clock):
     del jvm.beans[RUNTIME]
     jvm.pool("A")
     assert check.line()[0] == 0
     jvm.pool("A", total=1)
-    now = time.time()
-    monkeypatch.setattr("time.time", lambda: now + 60)
+    clock.later(60)
     assert check.line()[1].startswith("WARNING - A: 1 task blocked in the last 1 min, ")
 
 

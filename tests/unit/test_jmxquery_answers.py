@@ -22,7 +22,7 @@ from stallwatch.sources.jmx.jmxquery import java
 from stallwatch.sources.jmx.jmxquery.failures import SpoiledError, checked
 from stallwatch.sources.jmx.jmxquery.lines import Line, Told, lines, queries, query, value
 
-SLACK = 5  # seconds for a busy machine to start a program and to end it
+SLACK = 30  # seconds for a busy machine to start a program and to end it; what hangs takes a minute
 RECORDED = Path(__file__).parents[1] / "recorded" / "jmxquery"
 TARGET = jmx.Target("db1", 7199, user="monitorRole", password="s3cret'word")
 UNREADABLE = jmx.UnreadableError
@@ -76,7 +76,7 @@ def answer(*told):
 
 
 def client():
-    return jmxquery.Client(TARGET, Deadline(10), lambda _: None)
+    return jmxquery.Client(TARGET, Deadline(60), lambda _: None)
 
 
 # what it is asked
@@ -317,8 +317,8 @@ def test_java_does_not_wait_longer_than_we_do(monkeypatch):
 
     monkeypatch.setattr(java, "run", run)
     client().attribute("a:b=c", "One")
-    assert "-Dsun.rmi.transport.tcp.responseTimeout=10000" in given
-    assert "-Dsun.rmi.transport.tcp.handshakeTimeout=10000" in given
+    assert "-Dsun.rmi.transport.tcp.responseTimeout=60000" in given
+    assert "-Dsun.rmi.transport.tcp.handshakeTimeout=60000" in given
 
 
 def test_names_that_were_asked_for_ahead_are_not_asked_again(runs):
@@ -375,7 +375,7 @@ def test_operations_are_refused():
 )
 def test_what_java_does_not_do_as_wished_is_refused(wish):
     with pytest.raises(jmx.UnreachableError, match="--via jmxquery"):
-        jmxquery.Client(jmx.Target("db1", 7199, **wish), Deadline(10), print)
+        jmxquery.Client(jmx.Target("db1", 7199, **wish), Deadline(60), print)
 
 
 def test_the_missing_package_is_named(monkeypatch):
@@ -404,7 +404,7 @@ def program(tmp_path):
 def test_arguments_are_in_no_argument_vector(program):
     before = os.listdir("/proc/self/fd")
     code = "print(open('/proc/self/cmdline').read().split('\\0'), given)"
-    told = java.run(program(code), ["-p", 'a "quoted\\ pässword\n'], Deadline(10))
+    told = java.run(program(code), ["-p", 'a "quoted\\ pässword\n'], Deadline(60))
     vector, given = told.output.split("] [")
     assert "-Xoption" in vector
     assert "ssword" not in vector
@@ -414,13 +414,13 @@ def test_arguments_are_in_no_argument_vector(program):
 
 def test_a_flood_of_errors_does_not_stop_it(program):
     flood = "sys.stderr.write('at java.lang\\n' * 200000); print('answer'); sys.exit(1)"
-    told = java.run(program(flood), [], Deadline(10))
+    told = java.run(program(flood), [], Deadline(60))
     assert (told.status, told.output, len(told.errors)) == (1, "answer\n", java.MOST_ERRORS)
 
 
 def test_too_much_output_is_not_kept(program, monkeypatch):
     monkeypatch.setattr(java, "MOST_OUTPUT", 1_000_000)
-    deadline = Deadline(10)
+    deadline = Deadline(60)
     with pytest.raises(jmx.UnreachableError, match="wrote more than 0 MiB"):
         java.run(program("while True: print('x' * 100000)"), [], deadline)
     assert not deadline.children
@@ -431,7 +431,7 @@ TALK = "while True:\n print('x', flush=True)\n time.sleep(0.01)"
 
 @pytest.mark.parametrize("code", ["time.sleep(60)", "os.close(1); os.close(2); time.sleep(60)", TALK])
 def test_an_overdue_one_is_killed(program, code):
-    deadline, begun = Deadline(1), time.monotonic()
+    begun, deadline = time.monotonic(), Deadline(1)
     with pytest.raises(java.OverdueError):
         java.run(program(code), [], deadline)
     assert 0.8 < time.monotonic() - begun < 1 + SLACK
@@ -441,13 +441,16 @@ def test_an_overdue_one_is_killed(program, code):
 def test_what_an_overdue_script_has_started_is_killed_too(program, tmp_path):
     note = tmp_path / "child"
     code = f"child = os.fork()\nif child: open({str(note)!r}, 'w').write(str(child))\ntime.sleep(60)"
-    deadline, begun = Deadline(3), time.monotonic()
-    with pytest.raises(java.OverdueError):
-        java.run(program(code), [], deadline)
-    assert time.monotonic() - begun < 3 + SLACK
+    for seconds in (1, 4, 16):  # a busy machine may not have started it by then
+        begun, deadline = time.monotonic(), Deadline(seconds)
+        with pytest.raises(java.OverdueError):
+            java.run(program(code), [], deadline)
+        assert time.monotonic() - begun < seconds + SLACK
+        if note.exists() and note.read_text():
+            break
     child = Path("/proc", note.read_text(), "stat")
     while child.exists() and child.read_text().rpartition(") ")[2][0] != "Z":
-        assert time.monotonic() - begun < 3 + 2 * SLACK
+        assert time.monotonic() - begun < seconds + 1.5 * SLACK
         time.sleep(0.01)
 
 
@@ -462,11 +465,11 @@ def test_what_an_overdue_script_has_started_is_killed_too(program, tmp_path):
 )
 def test_a_command_that_is_none(command, sentence):
     with pytest.raises(jmx.UnreachableError) as failure:
-        java.run(command, [], Deadline(10))
+        java.run(command, [], Deadline(60))
     assert failure.value.what == sentence
 
 
 def test_java_8_takes_the_file_of_arguments_for_a_class(program):
     code = "sys.exit('Error: Could not find or load main class ' + sys.argv[-1].replace('/', '.'))"
     with pytest.raises(jmx.UnreachableError, match="Java before 9 cannot be told a password in private"):
-        java.run(program(code), [], Deadline(10))
+        java.run(program(code), [], Deadline(60))

@@ -5,6 +5,7 @@ import contextlib
 import gzip
 import os
 import subprocess
+import threading
 import time
 
 import pytest
@@ -171,19 +172,31 @@ def test_a_large_window_of_zstd_is_no_damage(check, tmp_path):
     assert check(made(tmp_path / "b" / "all.sql.zst", packed), "--verify", "full")[0] == 0
 
 
-def test_a_file_that_needs_more_time_than_there_is_is_a_warning(check, tmp_path, monkeypatch):
-    path = made(tmp_path / "b" / "shop.sql.gz", dump("shop", rows=20_000))
-    made(tmp_path / "b" / "crm.sql.gz", dump("crm", rows=10))
+def let_time_be_up(monkeypatch, path):
+    """Let the time be up while this file is read, as soon as the others have been."""
+    passed = [0.0]
     real = verifying.contents.text
 
     def slow(place, *arguments, **more):
         for piece in real(place, *arguments, **more):
-            time.sleep(2.5 if place == str(path) and more else 0)
+            if place == str(path) and more:
+                while sum("(_work)" in thread.name for thread in threading.enumerate()) > 1:
+                    time.sleep(0.01)
+                passed[0] += 100
             yield piece
 
+    monkeypatch.setattr(time, "monotonic", lambda: passed[0])
     monkeypatch.setattr(verifying.contents, "text", slow)
+    monkeypatch.setattr(verifying, "processors", lambda: 2)
+
+
+def test_a_file_that_needs_more_time_than_there_is_is_a_warning(check, tmp_path, monkeypatch):
+    path = made(tmp_path / "b" / "shop.sql.gz", dump("shop", rows=20_000))
+    made(tmp_path / "b" / "crm.sql.gz", dump("crm", rows=10))
+    real = verifying.contents.text
+    let_time_be_up(monkeypatch, path)
     for _ in range(2):
-        status, answer = check(tmp_path / "b", "--verify", "full", "-t", "1", "--verify-timeout", "1")
+        status, answer = check(tmp_path / "b", "--verify", "full")
         assert status == 1, answer
         assert "shop.sql.gz cannot be read to the end in the time that there is: --verify full" in first_line(
             answer
@@ -197,16 +210,8 @@ def test_a_file_that_needs_more_time_than_there_is_is_a_warning(check, tmp_path,
 def test_what_nobody_can_look_into_does_not_need_more_time(check, tmp_path, monkeypatch):
     path = made(tmp_path / "b" / "shop.sql.gz", dump("shop", rows=20_000))
     made(tmp_path / "b" / "crm.sql.xz", b"\xfd7zXZ\0" + bytes(9))
-    real = verifying.contents.text
-
-    def slow(place, *arguments, **more):
-        for piece in real(place, *arguments, **more):
-            time.sleep(2.5 if place == str(path) and more else 0)
-            yield piece
-
-    monkeypatch.setattr(verifying.contents, "text", slow)
-    monkeypatch.setattr(verifying, "processors", lambda: 2)
-    answer = check(tmp_path / "b", "--verify", "full", "-t", "1", "--verify-timeout", "1")[1]
+    let_time_be_up(monkeypatch, path)
+    answer = check(tmp_path / "b", "--verify", "full")[1]
     assert first_line(answer).startswith("MYSQL_BACKUP WARNING - shop.sql.gz cannot be read to the end"), (
         answer
     )

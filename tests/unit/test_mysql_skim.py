@@ -11,11 +11,11 @@ from stallwatch.sources import mysql
 from stallwatch.sources.mysql import connection
 from stallwatch.sources.mysql.connection import Skimmed
 
-SLACK = 5
+SLACK = 30  # what hangs takes for ever
 MORE = 8  # SERVER_MORE_RESULTS_EXISTS
 
 
-def skim(*said, seconds=10, within=None):
+def skim(*said, seconds=60, within=None):
     """What is kept of an answer."""
     with served(turns([*LET_IN, *said])) as port:
         return skim_at(port, seconds, within)

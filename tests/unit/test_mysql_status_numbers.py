@@ -9,13 +9,13 @@ from stallwatch.sources.mysql import NoAnswerError, UnreachableError
 
 
 @pytest.fixture(params=VERSIONS)
-def server(request):
-    return CapturedMysql(request.param)
+def server(request, clock):
+    return CapturedMysql(request.param, clock=clock)
 
 
 @pytest.fixture
-def mysql():
-    return CapturedMysql("MySQL 9.7")
+def mysql(clock):
+    return CapturedMysql("MySQL 9.7", clock=clock)
 
 
 def test_a_first_run_tells_gauges_and_says_when_there_will_be_rates(server):
@@ -136,8 +136,8 @@ def test_after_flush_status_what_fell_and_what_may_have_is_not_told(mysql):
     ]
 
 
-def test_a_server_that_tells_of_flush_status_is_believed():
-    server = CapturedMysql("MariaDB 10.11")
+def test_a_server_that_tells_of_flush_status_is_believed(clock):
+    server = CapturedMysql("MariaDB 10.11", clock=clock)
     server.status |= {"Aborted_clients": "3"}
     watch = Watch(server, include=["Aborted_clients"])
     watch.run()

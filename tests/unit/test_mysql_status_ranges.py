@@ -10,13 +10,13 @@ MINUTE = 60
 
 
 @pytest.fixture(params=VERSIONS)
-def server(request):
-    return CapturedMysql(request.param)
+def server(request, clock):
+    return CapturedMysql(request.param, clock=clock)
 
 
 @pytest.fixture
-def mysql():
-    return CapturedMysql("MySQL 9.7")
+def mysql(clock):
+    return CapturedMysql("MySQL 9.7", clock=clock)
 
 
 def test_a_range_is_for_a_rate_of_what_counts_up(server):

@@ -10,13 +10,13 @@ MINUTE = 60
 
 
 @pytest.fixture(params=VERSIONS)
-def server(request):
-    return CapturedMysql(request.param)
+def server(request, clock):
+    return CapturedMysql(request.param, clock=clock)
 
 
 @pytest.fixture
-def mysql():
-    return CapturedMysql("MySQL 9.7")
+def mysql(clock):
+    return CapturedMysql("MySQL 9.7", clock=clock)
 
 
 def test_a_healthy_server_is_ok_whatever_its_version(server):
@@ -158,9 +158,9 @@ def test_clients_that_are_turned_away_page_once_it_lasts(server):
     assert said.summary.startswith("2/s clients are turned away (Connection_errors_max_connections)")
 
 
-def test_mariadb_counts_who_is_turned_away_among_those_who_fail_to_log_in():
+def test_mariadb_counts_who_is_turned_away_among_those_who_fail_to_log_in(clock):
     """As MariaDB 10.11.19 does while the place of administrators is free."""
-    server = CapturedMysql("MariaDB 10.11")
+    server = CapturedMysql("MariaDB 10.11", clock=clock)
     server.variables["max_connections"] = server.status["Threads_connected"] = "60"
     watch = Watch(server, sets=["connections"])
     watch.run()
@@ -178,8 +178,8 @@ def test_mariadb_counts_who_is_turned_away_among_those_who_fail_to_log_in():
     assert watch.run().status == 0
 
 
-def test_mariadb_tells_once_that_more_have_come_than_there_are_places():
-    server = CapturedMysql("MariaDB 10.11")
+def test_mariadb_tells_once_that_more_have_come_than_there_are_places(clock):
+    server = CapturedMysql("MariaDB 10.11", clock=clock)
     server.variables["max_connections"] = server.status["Max_used_connections"] = "60"
     watch = Watch(server)
     watch.run()
@@ -210,7 +210,6 @@ def test_what_lasted_before_a_restart_or_a_long_time_ago_does_not_count(mysql):
 
     def turned_away(clients, seconds=MINUTE):
         mysql.later(seconds, Connection_errors_max_connections=clients)
-        watch.memory["lasting"]["at"] -= seconds
         return watch.run()
 
     assert [turned_away(60).status for _ in range(2)] == [1, 1]
@@ -220,7 +219,6 @@ def test_what_lasted_before_a_restart_or_a_long_time_ago_does_not_count(mysql):
     assert said.status == 1
     assert "(1 of 3 intervals)" in said.summary
     turned_away(60)
-    watch.memory["server"]["at"] -= 5 * 86400
     said = turned_away(1, 5 * 86400)
     assert said.status == 1
     assert "(1 of 3 intervals)" in said.summary
@@ -229,20 +227,20 @@ def test_what_lasted_before_a_restart_or_a_long_time_ago_does_not_count(mysql):
 class Full:
     """Log-ins at a server that has no place left."""
 
-    def __init__(self, **asked):
+    def __init__(self, later, **asked):
+        self.later = later
         self.memory = {}
         self.asked = {"confirm": 3, "sampled": False} | asked
 
     def look(self, seconds=MINUTE, number=1040):
         """Be refused, so much later."""
-        if "lasting" in self.memory:
-            self.memory["lasting"]["at"] -= seconds
+        self.later(seconds)
         error = UnreachableError("db1:3306 has no connection left (Too many connections)", number=number)
         return turned_away.finding(error, self.memory, **self.asked)
 
 
-def test_a_log_in_for_which_there_is_no_place_pages_once_it_lasts():
-    full = Full()
+def test_a_log_in_for_which_there_is_no_place_pages_once_it_lasts(clock):
+    full = Full(clock.later)
     found = [full.look() for _ in range(4)]
     assert [one.state.name for one in found] == ["WARNING", "WARNING", "CRITICAL", "CRITICAL"]
     assert found[0].what == "max_connections is used up: not even this check is let in (1 of 3 looks)"
@@ -250,20 +248,20 @@ def test_a_log_in_for_which_there_is_no_place_pages_once_it_lasts():
     assert "extra_port" in found[0].advice
 
 
-def test_a_retry_of_such_a_log_in_is_the_same_look():
-    full = Full()
+def test_a_retry_of_such_a_log_in_is_the_same_look(clock):
+    full = Full(clock.later)
     assert {full.look(3).what for _ in range(4)} == {
         "max_connections is used up: not even this check is let in (1 of 3 looks)"
     }
 
 
 def test_such_log_ins_count_together_with_what_is_seen_by_those_who_are_let_in(mysql):
-    full = Full()
+    full = Full(mysql.later)
     watch = Watch(mysql)
     watch.memory = full.memory
     watch.run()
     full.look(), full.look()
-    mysql.later(50, Connection_errors_max_connections=60)
+    mysql.later(50, Connection_errors_max_connections=204)
     said = watch.run()
     assert said.status == 1  # this interval is about the same two looks
     assert said.summary.startswith(
@@ -276,14 +274,14 @@ def test_such_log_ins_count_together_with_what_is_seen_by_those_who_are_let_in(m
     assert full.look().state.name == "WARNING"
 
 
-def test_other_refusals_are_no_finding_of_this_check():
+def test_other_refusals_are_no_finding_of_this_check(clock):
     with pytest.raises(UnreachableError):
-        Full().look(number=1045)
+        Full(clock.later).look(number=1045)
 
 
-def test_threads_of_the_server_itself_are_not_at_work_for_clients(monkeypatch):
+def test_threads_of_the_server_itself_are_not_at_work_for_clients(monkeypatch, clock):
     """A MariaDB replica that has nothing to do, as 10.11.19 tells it."""
-    server = CapturedMysql("MariaDB 10.11")
+    server = CapturedMysql("MariaDB 10.11", clock=clock)
     monkeypatch.setattr("stallwatch.sources.host.processors", lambda: 2)
     server.local = True
     server.variables |= {"slave_parallel_threads": "20", "event_scheduler": "ON"}
@@ -365,8 +363,8 @@ def test_what_is_no_limit(server, one, counted):
     assert Watch(server, sets=[one]).after(MINUTE, **counted).status == 0
 
 
-def test_semi_synchronous_replication_that_nobody_acknowledges():
-    server = CapturedMysql("MariaDB 10.11")
+def test_semi_synchronous_replication_that_nobody_acknowledges(clock):
+    server = CapturedMysql("MariaDB 10.11", clock=clock)
     said = Watch(server).after(MINUTE, Rpl_semi_sync_master_no_tx=6)
     assert said.status == 1
     assert "semi-synchronous replication has become asynchronous" in said.summary

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from captured_mysql import CapturedMysql
+from clock import keep_time
 from fake_proc import FakeProc
 from first_line import first_line, perfdata
 from stallwatch.probes.mysqld_process import use
@@ -53,7 +54,7 @@ def mysqld(tmp_path, monkeypatch):
     folder.mkdir()
     mysqld = Mysqld(folder, monkeypatch)
     monkeypatch.setattr(mysql, "connect", lambda *_: mysqld.server)
-    monkeypatch.setattr(time, "time", lambda: 1.8e9 + mysqld.seconds)
+    keep_time(monkeypatch, lambda: 1.8e9 + mysqld.seconds)
     return mysqld
 
 

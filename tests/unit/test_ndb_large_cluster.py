@@ -4,10 +4,10 @@ import copy
 import json
 import re
 import runpy
-import time
 from pathlib import Path
 
 import pytest
+from clock import keep_time
 from large_cluster import TROUBLES, LargeCluster
 from stallwatch.reading import ProbeError
 from stallwatch.sources import mysql, ndb_mgm
@@ -38,8 +38,7 @@ def said(monkeypatch, tmp_path):
     def run(plugin, cluster, *options):
         monkeypatch.setattr(mysql, "connect", lambda *_: cluster)
         monkeypatch.setattr(ndb_mgm, "data_nodes", nobody)
-        monkeypatch.setattr(time, "sleep", lambda _: None)
-        monkeypatch.setattr(time, "time", lambda: cluster.now)
+        keep_time(monkeypatch, lambda: cluster.now)
         monkeypatch.setenv("HOME", str(tmp_path))
         of_plugin = runpy.run_path(str(PLUGINS / plugin))
         words = ["-H", "sql1", "--state-dir", str(tmp_path / "state"), *options]

@@ -3,10 +3,10 @@
 import contextlib
 import json
 import runpy
-import time
 from pathlib import Path
 
 import pytest
+from clock import keep_time
 from fake_ndb import FakeNdb
 from first_line import first_line, perfdata
 from hypothesis import given
@@ -90,8 +90,7 @@ def ndb():
 def look(ndb, tmp_path, monkeypatch):
     """Run the plugin at that cluster, five minutes after the last time."""
     monkeypatch.setattr(mysql, "connect", lambda *_: ndb)
-    monkeypatch.setattr(time, "sleep", lambda _: None)
-    monkeypatch.setattr(time, "time", lambda: ndb.now)
+    keep_time(monkeypatch, lambda: ndb.now)
 
     def run(*arguments, after=300):
         ndb.later(after)
@@ -900,7 +899,7 @@ def test_any_history_gives_a_time_or_none(steps):
 def ndb_of_48(look, monkeypatch):
     many = cluster(range(3, 51))
     monkeypatch.setattr(mysql, "connect", lambda *_: many)
-    monkeypatch.setattr(time, "time", lambda: many.now)
+    keep_time(monkeypatch, lambda: many.now)
     return many
 
 

@@ -63,7 +63,7 @@ def server():
         listener.close()
 
 
-def asked(port, patience=5.0):
+def asked(port, patience=60.0):
     return ndb_mgm.data_nodes("127.0.0.1", port, patience)
 
 
@@ -115,15 +115,17 @@ def test_the_time_is_bounded(server, pieces):
     begun = time.monotonic()
     with pytest.raises(ProbeError, match="has not answered within 500 ms"):
         asked(server(*pieces, pause=0.1, hang=True), patience=0.5)
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 30  # the server waits for ever
 
 
 def test_looking_up_the_name_is_bounded_too(monkeypatch):
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: time.sleep(6) or [])
+    ended = threading.Event()
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: (ended.wait(60), [])[1])
     begun = time.monotonic()
     with pytest.raises(ProbeError, match="the management server mgm1:1186 has not answered within 200 ms"):
         ndb_mgm.data_nodes("mgm1", patience=0.2)
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 30
+    ended.set()
 
 
 def test_a_host_that_is_none_is_a_sentence(monkeypatch):

@@ -1,10 +1,10 @@
 """What check_ndb_nodes says of a cluster, from run to run."""
 
 import runpy
-import time
 from pathlib import Path
 
 import pytest
+from clock import keep_time
 from ndb_nodes import NodesNdb
 from stallwatch.options import mysql
 from stallwatch.reading import ProbeError
@@ -25,12 +25,11 @@ def ndb():
 @pytest.fixture
 def look_at(tmp_path, monkeypatch):
     """Gives, for a cluster, how to run the plugin at it, a minute after the last time."""
-    monkeypatch.setattr(time, "sleep", lambda _: None)
 
     def look_at(ndb):
         monkeypatch.setattr(mysql, "connect", lambda *_: ndb)
         monkeypatch.setattr(ndb_mgm, "data_nodes", ndb.data_nodes)
-        monkeypatch.setattr(time, "time", lambda: ndb.now)
+        keep_time(monkeypatch, lambda: ndb.now)
 
         def look(*arguments, after=60):
             ndb.later(after)

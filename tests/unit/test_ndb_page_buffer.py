@@ -2,10 +2,10 @@
 
 import json
 import runpy
-import time
 from pathlib import Path
 
 import pytest
+from clock import keep_time
 from fake_ndb import FakeNdb
 from stallwatch.options import mysql
 from stallwatch.sources.mysql import NoAnswerError
@@ -97,9 +97,7 @@ def runner(ndb, folder, monkeypatch, during=lambda: None):
         during()
 
     monkeypatch.setattr(mysql, "connect", lambda *_: ndb)
-    monkeypatch.setattr(time, "time", lambda: ndb.now)
-    monkeypatch.setattr(time, "monotonic", lambda: ndb.now)
-    monkeypatch.setattr(time, "sleep", sleep)
+    keep_time(monkeypatch, lambda: ndb.now, sleep)
 
     def run(*arguments, after=60):
         ndb.later(after)

@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from clock import keep_time
 from redo_buffers import MIB, RECORDED, FakeRedo, buffers, recorded
 from stallwatch.deadline import Deadline
 from stallwatch.options import mysql
@@ -39,9 +40,8 @@ def look(ndb, tmp_path, monkeypatch):
         ndb.sleep(seconds)
 
     monkeypatch.setattr(mysql, "connect", lambda *_: ndb)
-    monkeypatch.setattr(time, "time", lambda: ndb.now)
+    keep_time(monkeypatch, lambda: ndb.now, sleep)
     monkeypatch.setattr(time, "monotonic", lambda: slept[0] + ndb.now)
-    monkeypatch.setattr(time, "sleep", sleep)
 
     def run(*arguments, after=60):
         ndb.later(after)

@@ -1,10 +1,10 @@
 """What check_replication_lag says of a replica, from run to run."""
 
 import runpy
-import time
 from pathlib import Path
 
 import pytest
+from clock import Clock, keep_time
 from fake_replica import FakeReplica
 from stallwatch.options import mysql
 from stallwatch.sources.mysql import MysqlError, NoAnswerError
@@ -21,12 +21,11 @@ def replica():
 def look(replica, tmp_path, monkeypatch):
     """Run the plugin at that replica, a minute after the last time."""
     monkeypatch.setattr(mysql, "connect", lambda *_: replica)
-    clock = {"now": 1_000_000.0}
-    monkeypatch.setattr(time, "time", lambda: clock["now"])
-    monkeypatch.setattr(time, "sleep", lambda _: None)
+    clock = Clock(1_000_000.0)
+    keep_time(monkeypatch, lambda: clock.now)
 
     def run(*arguments, after=60.0):
-        clock["now"] += after
+        clock.later(after)
         replica.later(after)
         status, text = PLUGIN["check"].run(PLUGIN["findings"], ["--state-dir", str(tmp_path), *arguments])
         return status, text

@@ -27,14 +27,14 @@ def folder(tmp_path):
 def recall(folder, **target):
     """Run once: what the run before left, and what was wrong with it."""
     problems = []
-    with memory({"name": "demo", **target}, str(folder), Deadline(10), problems) as kept:
+    with memory({"name": "demo", **target}, str(folder), Deadline(60), problems) as kept:
         return dict(kept), [problem.what for problem in problems]
 
 
 def keep(folder, value, **target):
     """Run once, keeping a value; tell what was wrong."""
     problems = []
-    with memory({"name": "demo", **target}, str(folder), Deadline(10), problems) as kept:
+    with memory({"name": "demo", **target}, str(folder), Deadline(60), problems) as kept:
         kept["value"] = value
     return [problem.what for problem in problems]
 
@@ -107,7 +107,7 @@ def test_a_target_that_is_no_text_is_remembered(folder):
 
 def test_a_run_that_fails_leaves_what_was_kept_before(folder):
     def fail():
-        with memory({"name": "demo"}, str(folder), Deadline(1), []) as kept:
+        with memory({"name": "demo"}, str(folder), Deadline(60), []) as kept:
             kept["value"] = 2
             raise ProbeError("no answer")
 
@@ -248,7 +248,7 @@ def test_a_user_without_any_place_is_told_so(tmp_path, monkeypatch):
     monkeypatch.setattr(os.path, "expanduser", lambda path: path)
     monkeypatch.chdir(tmp_path)
     problems = []
-    with memory({"name": "demo"}, None, Deadline(1), problems) as kept:
+    with memory({"name": "demo"}, None, Deadline(60), problems) as kept:
         assert kept == {}
     assert "cannot be made: Not a directory" in problems[0].what
     assert os.listdir(tmp_path) == ["file"]
@@ -309,7 +309,7 @@ from stallwatch.state import memory
 def die(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)
 
-with memory({"name": "demo"}, sys.argv[1], Deadline(10), []) as kept:
+with memory({"name": "demo"}, sys.argv[1], Deadline(60), []) as kept:
     kept["value"] = "new"
     os.replace = die
 """
@@ -329,7 +329,7 @@ def test_a_run_that_is_killed_while_saving_leaves_the_old_file_and_no_litter(fol
 
 def test_a_second_run_waits_until_its_deadline_and_says_why(folder):
     problems = []
-    with memory({"name": "demo"}, str(folder), Deadline(10), []) as kept:
+    with memory({"name": "demo"}, str(folder), Deadline(60), []) as kept:
         kept["value"] = 1
         with (
             pytest.raises(ProbeError, match=BUSY),
@@ -401,6 +401,6 @@ def test_state_that_cannot_be_kept_makes_the_run_unknown_beside_what_it_found(co
 
 
 def test_a_run_in_the_way_is_unknown_even_where_an_unreachable_server_is_critical(counting, folder):
-    with memory({"name": "demo", "log": "x.log"}, str(folder), Deadline(10), []):
+    with memory({"name": "demo", "log": "x.log"}, str(folder), Deadline(60), []):
         code, text = counting("--state-dir", str(folder), "-t", "100ms")
     assert (code, text) == (3, f"DEMO UNKNOWN - {BUSY}")
