@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 UNKNOWN = 3
+PATIENCE = 0.3  # seconds that who comes second waits for the first
 
 
 class Deadline:
@@ -73,7 +74,8 @@ class Exit:
         self._shown = ""
         self._output = fcntl(1, F_DUPFD_CLOEXEC, 3)  # not 2, which may be closed, too, and be silenced
         silence(1)
-        self._turn = allocate_lock()
+        self._line = line
+        self._turn, self._pen = allocate_lock(), allocate_lock()  # to make the report; to write it
         self._code = UNKNOWN
         self._at_leisure = False
         self._deadline: Deadline | None = None
@@ -93,7 +95,8 @@ class Exit:
 
         def overdue(*_: object) -> NoReturn:
             doing = f": {deadline.doing}" if deadline.doing else ""
-            self._leave(lambda: report(f"no verdict within {say_duration(deadline.seconds)}{doing}"))
+            why = f"no verdict within {say_duration(deadline.seconds)}{doing}"
+            self._leave(lambda: report(why), lambda: (UNKNOWN, self._line(why)))
 
         def watch() -> None:
             while (left := deadline.until_end() + 0.1) > 0:
@@ -111,24 +114,36 @@ class Exit:
 
     def leave(self, code: int, text: str) -> NoReturn:
         """Write ``text`` to standard output and end the process with ``code``; 3 if it cannot be written."""
-        self._leave(lambda: (code, text))
+        self._leave(lambda: (code, text), lambda: (code, text))
 
-    def _leave(self, report: Callable[[], tuple[int, str]]) -> NoReturn:
+    def _leave(
+        self, report: Callable[[], tuple[int, str]], briefly: Callable[[], tuple[int, str]]
+    ) -> NoReturn:
+        """Say what ``report`` gives; ``briefly`` is said by who comes second and cannot wait for the first.
+
+        The first is late where the machine is busy, and cannot go on at all if a signal has interrupted it.
+        """
         if self._turn.acquire(blocking=False):
             self.progress("")
-            try:
-                self._code, text = report()
-                self.write(f"{text}\n" if text else "")
-            except OSError:
-                self._code = UNKNOWN
+            self._tell(*report())
         else:
-            time.sleep(0.3)  # somebody else is writing, or waits for a reader who does not read
+            time.sleep(PATIENCE)
+            self._tell(*briefly())
             os._exit(self._code)
         if self._deadline:
             for last in (*(child.kill for child in self._deadline.children), *self._deadline.farewells):
                 with suppress(Exception):  # nothing may keep us, and nobody listens any more
                     last()
         os._exit(self._code)
+
+    def _tell(self, code: int, text: str) -> None:
+        """Write it, unless somebody else does already, or waits for a reader who does not read."""
+        if self._pen.acquire(blocking=False):
+            self._code = code
+            try:
+                self.write(f"{text}\n" if text else "")
+            except OSError:
+                self._code = UNKNOWN
 
     def say(self, text: str) -> None:
         """Write a part of a long answer; the deadline is kept no more: a reader who pages takes time."""
@@ -138,6 +153,13 @@ class Exit:
             self.progress("")
             self._terminal = None
         self.write(text)
+
+    def columns(self) -> int:
+        """Tell how wide the terminal is to which the answer goes; 0: it goes elsewhere."""
+        try:
+            return os.get_terminal_size(self._output).columns or 80
+        except OSError:
+            return 0
 
     def write(self, text: str) -> None:
         """Write it to standard output, all of it; OSError if nobody reads any more."""
