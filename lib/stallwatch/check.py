@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import sys
 
 from stallwatch.deadline import UNKNOWN, Exit, silence
@@ -52,6 +53,7 @@ class Check:
         self.units: dict[str, str] = {}  # of each quantity that has thresholds
         self.limits: dict[str, dict[str, Action]] = {}  # its two options, "warning" and "critical"
         self._secrets: set[str] = set()
+        self._as_json = False  # whatever it says
         self._own: list[Action] = []
         self._common: list[Action] = []
         self._particular = self.parser.add_argument_group("options")
@@ -60,6 +62,8 @@ class Check:
         within = "end within this time, whatever happens"
         self._share("-t", "--timeout", type=_timeout, default="8s", metavar="TIME", help=within)
         self._share("--output", choices=["text", "json", "human"], default="text", help="how to say it")
+        about = "colours of --output human; auto: on a terminal, unless NO_COLOR is set"
+        self._share("--color", choices=["never", "auto", "always"], default="never", help=about)
         more = "say more: -v also what is OK, -vvv also what was asked"
         self._share("-v", "--verbose", action="count", default=0, help=more)
         self._share("-V", "--version", action=Version, nargs=0, help="tell the version")
@@ -149,7 +153,7 @@ class Check:
 
         def begin(run: Run, options: Namespace) -> None:
             way_out.at(run.deadline, lambda why: self._cut_short(why, options, run))
-            run.output, run.progress = way_out.say, way_out.progress
+            run.output, run.progress, run.columns = way_out.say, way_out.progress, way_out.columns
             if options.verbose < TRACE:
                 silence(2)
 
@@ -169,6 +173,7 @@ class Check:
         self, findings: Findings, argv: list[str], begin: Callable[[Run, Namespace], None]
     ) -> tuple[int, str]:
         verbose = 0
+        self._as_json = _asks_for_json(argv)  # as soon as that: the arguments may make no sense otherwise
         try:
             options = self.parser.parse(argv)
             verbose = options.verbose
@@ -210,8 +215,11 @@ class Check:
         verdicts = judge(run.found, run.thresholds, self._clean)
         trace = [self._clean(sentence) for sentence in run.traced] if options.verbose >= TRACE else []
         report = Report(self.name, verdicts, everything=options.verbose >= EVERYTHING, trace=trace)
-        render = {"text": report.text, "json": report.json, "human": report.human}[options.output]
-        return report.state.value, render()
+        if options.output == "human":
+            from stallwatch import human
+
+            return report.state.value, human.written(report, human.Screen.of(run.columns(), options.color))
+        return report.state.value, report.json() if options.output == "json" else report.text()
 
     def _crash(self, error: BaseException, verbose: int) -> str:
         """Say where it happened, not ``str(error)``: that may hold a password or a whole command line."""
@@ -225,19 +233,27 @@ class Check:
         while place and place.tb_next:
             place = place.tb_next
         where = f"{os.path.basename(place.tb_frame.f_code.co_filename)}:{place.tb_lineno}" if place else "?"
-        line = self._unknown(f"internal error, {type(error).__name__} at {where}: -vvv shows the traceback")
+        what = f"internal error, {type(error).__name__} at {where}: -vvv shows the traceback"
         if verbose < TRACE:
-            return line
+            return self._unknown(what)
         import traceback
 
-        lines = "".join(traceback.format_exception(error, limit=-20)).splitlines()
-        return "\n".join([line, *map(self._clean, lines)])
+        return self._unknown(what, "".join(traceback.format_exception(error, limit=-20)).splitlines())
 
     def _clean(self, text: str) -> str:
         return clean(text, self._secrets)
 
-    def _unknown(self, text: str) -> str:
-        return status(self.name, "UNKNOWN", self._clean(text))
+    def _unknown(self, text: str, trace: Iterable[str] = ()) -> str:
+        told, lines = self._clean(text), [self._clean(line) for line in trace]
+        if self._as_json:
+            from stallwatch import as_json
+
+            return as_json.unknown(self.name, told, lines)
+        return "\n".join([status(self.name, "UNKNOWN", told), *lines])
+
+
+def _asks_for_json(argv: list[str]) -> bool:
+    return re.findall(r"(?:^|\0)--output[=\0](\w*)", "\0".join(argv))[-1:] == ["json"]
 
 
 def _timeout(text: str) -> float:

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_PLACE = re.compile(r"\{\w+\}")
 
 
 class Label(NamedTuple):
@@ -15,5 +20,16 @@ class Label(NamedTuple):
 
     def fits(self, label: str) -> bool:
         """Whether this is the label, or one of its kind."""
-        pattern = re.sub(r"\\{\w+\\}", r"[A-Za-z0-9_.]+", re.escape(self.name))
-        return re.fullmatch(pattern, label) is not None
+        own = map(re.escape, _PLACE.split(self.name))
+        return re.fullmatch("[A-Za-z0-9_.]+".join(own), label) is not None
+
+    @property
+    def is_one(self) -> bool:
+        """Whether it has no placeholder."""
+        return not _PLACE.search(self.name)
+
+
+def declared(labels: Iterable[Label], printed: str) -> Label | None:
+    """Find the one that was printed: ``apply_lag`` is itself rather than a channel's ``{channel}_lag``."""
+    fitting = [one for one in labels if one.fits(printed)]
+    return max(fitting, key=lambda one: (one.is_one, len(_PLACE.sub("", one.name))), default=None)

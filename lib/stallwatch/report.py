@@ -127,7 +127,7 @@ def _label(label: str, wanted: str | None) -> str:
 
 
 class Report(NamedTuple):
-    """The verdicts of one run, in three renderings; ``trace`` is told to whoever wants to know it all."""
+    """The verdicts of one run, for engines and programs; ``trace`` is for whoever wants to know it all."""
 
     name: str
     verdicts: Sequence[Verdict]
@@ -150,7 +150,7 @@ class Report(NamedTuple):
         """Write it for Nagios, Icinga and NRPE: the worst and the perfdata on line 1, the rest below."""
         headline, *others = self.ranked
         head = f"{self.name.upper()} {headline.state.name} - "
-        more, perfdata = _more(others), _perfdata(self.verdicts)
+        more, perfdata = _more(others), self._perfdata()
         room = LINE - len((head + more + perfdata).encode())
         if room < SHORTEST:  # the perfdata cannot be kept within the line anyhow
             room = LINE - len((head + more).encode())
@@ -161,16 +161,39 @@ class Report(NamedTuple):
         lines += self._tables() if self.everything else []
         return "\n".join([head + said + more + perfdata, *_capped(lines), *_capped(self.trace)])
 
+    def _perfdata(self) -> str:
+        """Write `` | label=value[unit][;[warning][;critical]] ...``.
+
+        Not by nagiosplugin's Performance, which quotes a label with a dot and prints ranges (1.4.0).
+        """
+        items = []
+        for verdict, label in zip(self.verdicts, self.labels, strict=True):
+            if verdict.value is not None and label:
+                limits = ";".join(("", _limit(verdict.warning), _limit(verdict.critical))).rstrip(";")
+                items.append(f"{label}={plain(verdict.value)}{verdict.unit}{limits}")
+        return " | " + " ".join(items) if items else ""
+
     def _tables(self) -> list[str]:
         return [line for verdict in self.verdicts if verdict.table for line in verdict.table.lines()]
 
+    @property
+    def labels(self) -> list[str]:
+        """The label of each verdict in the perfdata, unique; "" of what is not in it."""
+        labels: list[str] = []
+        taken: set[str] = set()
+        for verdict in self.verdicts:
+            label, copy = "" if verdict.value is None else verdict.label, 1
+            while label in taken:
+                copy += 1
+                label = f"{verdict.label}_{copy}"
+            taken |= {label} - {""}
+            labels.append(label)
+        return labels
+
     def json(self) -> str:
-        """Write it for a program, on one line; thresholds are ranges in base units."""
-        import json
+        """Write it for a program."""
+        from stallwatch import as_json
 
-        from stallwatch import __version__
-
-        summary, *_ = self.ranked
         findings = [
             {
                 "name": verdict.name,
@@ -185,57 +208,15 @@ class Report(NamedTuple):
                 "advice": verdict.advice,
                 **({"table": verdict.table.by_column()} if verdict.table else {}),
             }
-            for verdict, label in zip(self.verdicts, _labels(self.verdicts), strict=True)
+            for verdict, label in zip(self.verdicts, self.labels, strict=True)
         ]
-        whole = {"name": self.name, "state": self.state.name, "summary": summary.sentence}
-        return json.dumps(
-            {**whole, "findings": findings, "version": __version__}, ensure_ascii=False, allow_nan=False
-        )
-
-    def human(self) -> str:
-        """Write it for a person at a terminal, worst first."""
-        lines = [f"{self.name} is {self.state.name}"]
-        for verdict in self.ranked:
-            lines.append(f"  {verdict.state.name:<9} {verdict.what or 'no details'}")
-            if verdict.state is not State.OK:
-                lines += [f"  {'':<9} {word} {text}" for word, text in _reasons(verdict) if text]
-        return "\n".join([*lines, *(f"  {line}" for line in self._tables()), *self.trace])
-
-
-def _reasons(verdict: Verdict) -> tuple[tuple[str, str], ...]:
-    return ("why: ", verdict.why), ("do:  ", verdict.advice)
+        summary = self.ranked[0].sentence
+        return as_json.written(self.name, self.state.name, summary, findings, self.trace)
 
 
 def _more(others: Iterable[Verdict]) -> str:
     problems = sum(verdict.state is not State.OK for verdict in others)
     return f" (+{problems} more problem{'s' if problems > 1 else ''})" if problems else ""
-
-
-def _perfdata(verdicts: Sequence[Verdict]) -> str:
-    """Write `` | label=value[unit][;[warning][;critical]] ...``, labels unique.
-
-    Not by nagiosplugin's Performance, which quotes a label with a dot and prints ranges (1.4.0).
-    """
-    items = []
-    for verdict, label in zip(verdicts, _labels(verdicts), strict=True):
-        if verdict.value is not None and label:
-            limits = ";".join(("", _limit(verdict.warning), _limit(verdict.critical))).rstrip(";")
-            items.append(f"{label}={plain(verdict.value)}{verdict.unit}{limits}")
-    return " | " + " ".join(items) if items else ""
-
-
-def _labels(verdicts: Iterable[Verdict]) -> list[str]:
-    """Give each its label in the perfdata, unique; "" to what is not in it."""
-    labels: list[str] = []
-    taken: set[str] = set()
-    for verdict in verdicts:
-        label, copy = "" if verdict.value is None else verdict.label, 1
-        while label in taken:
-            copy += 1
-            label = f"{verdict.label}_{copy}"
-        taken |= {label} - {""}
-        labels.append(label)
-    return labels
 
 
 def _limit(limit: Range | None) -> str:

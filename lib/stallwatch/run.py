@@ -33,6 +33,7 @@ class Run:
         self.problems: list[ProbeError] = []  # with the memory: UNKNOWN whatever --unreachable says
         self.answered = False  # at length: if nothing was found wrong, there is no verdict to tell
         self.output: Callable[[str], None]
+        self.columns: Callable[[], int] = int  # of the terminal that reads it, 0: none does
         self.progress: Callable[[str], None]  # how far it has come, for a person who waits at a terminal
         self._check = check
         self._options = options

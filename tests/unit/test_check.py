@@ -120,13 +120,13 @@ def test_output_may_be_json_or_for_a_person(check):
     assert check.run(fine, ["--output", "human"])[1] == "demo is OK\n  OK        lag 2 s"
 
 
-def test_what_is_left_of_the_deadline_is_never_negative(check):
+def test_what_is_left_of_the_deadline_is_never_negative(check, clock):
     def findings(_options, run):
-        assert 5 < run.deadline.left() <= 7.5
+        assert run.deadline.left() == 7.5
         yield Fault(State.OK, "fine")
 
     def late(_options, run):
-        time.sleep(0.01)
+        clock.later(0.01)
         assert run.deadline.left() == 0
         yield Fault(State.OK, "late")
 
@@ -311,6 +311,7 @@ def test_options_are_recorded_the_plugins_own_first(full_check):
         "--free-space-critical",
         "--timeout",
         "--output",
+        "--color",
         "--verbose",
         "--version",
         "--help",
@@ -431,7 +432,7 @@ def findings(options, run):
             pass
 """
 OVERDUE = b"DEMO UNKNOWN - no verdict within 500 ms: waiting for db1 / ***\n"
-SLACK = 5  # seconds for a busy machine to start Python and to end it
+SLACK = 30  # seconds for a busy machine to start Python and to end it
 
 
 def test_a_plugin_says_one_thing_and_leaves_with_the_state(plugin):
@@ -502,7 +503,7 @@ def test_a_run_may_take_longer_once_it_has_asked_for_more_time(plugin):
     body = """
 def findings(options, run):
     run.deadline.extend(60)
-    assert run.deadline.left() > 55
+    assert run.deadline.left() > 30
     time.sleep(1.5)
     yield Fault(State.OK, "fine")
 """
@@ -583,7 +584,7 @@ def findings(options, run):
 @pytest.mark.parametrize(
     ("then", "status", "told"),
     [
-        ("time.sleep(5)", 2, "a disk is full (+1 more problem)\n[UNKNOWN] no verdict within 500 ms"),
+        ("time.sleep(50)", 2, "a disk is full (+1 more problem)\n[UNKNOWN] no verdict within 500 ms"),
         (
             "raise ProbeError('db1 hung up')",
             2,
@@ -620,6 +621,17 @@ def test_what_was_found_is_told_also_where_no_signal_gets_in(plugin):
         2,
         b"DEMO CRITICAL - a disk is full (+1 more problem)",
     )
+
+
+def test_a_report_that_takes_too_long_is_a_sentence_all_the_same(plugin):
+    slow = (
+        "def findings(options, run):\n"
+        "    from stallwatch.report import Report\n"
+        "    Report.text = lambda report: time.sleep(100)\n"  # as on a machine that has no time for it
+        "    yield Fault(State.CRITICAL, 'a disk is full')\n"
+    )
+    run = plugin(slow, "-t", "500ms")
+    assert (run.returncode, run.stdout) == (3, b"DEMO UNKNOWN - no verdict within 500 ms\n")
 
 
 def test_the_deadline_ends_a_run_whose_reader_does_not_read(plugin):

@@ -1,16 +1,21 @@
 import json
 import math
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stallwatch import __version__
+from jsonschema import Draft202012Validator
+from stallwatch import __version__, human
+from stallwatch.human import Screen
 from stallwatch.line import clean
 from stallwatch.reading import Fault, ProbeError, Reading, State
 from stallwatch.report import Report, judge
 from stallwatch.units import Range
 
+DOCS = Path(__file__).parents[2] / "contrib" / "docs"
+SCHEMA = Draft202012Validator(json.loads((DOCS / "output.schema.json").read_text()))
 LAG = {"lag": {"warning": Range("60"), "critical": Range("300")}}
 
 
@@ -263,7 +268,7 @@ def test_json_has_no_nan():
 def test_a_person_reads_the_worst_first_and_no_perfdata():
     full = Fault(State.CRITICAL, "disk full", "binlogs", "purge")
     findings = [Reading("lag", 1, "s", "lag 1 s", "quiet"), full]
-    assert Report("demo", judge(findings, LAG)).human().splitlines() == [
+    assert human.written(Report("demo", judge(findings, LAG)), Screen()).splitlines() == [
         "demo is CRITICAL",
         "  CRITICAL  disk full",
         "            why:  binlogs",
@@ -309,5 +314,7 @@ def test_whatever_is_found_line_1_is_what_engines_can_read(findings, thresholds,
     labels = [item.partition("=")[0] for item in (match["perfdata"] or "").split()]
     assert len(labels) == len(set(labels))
     assert all(line.isprintable() and "|" not in line for line in rest)
-    assert json.loads(report.json())["state"] == report.state.name
-    assert report.human().encode()
+    told = json.loads(report.json())
+    SCHEMA.validate(told)
+    assert told["state"] == report.state.name
+    assert human.written(report, Screen(80)).encode()

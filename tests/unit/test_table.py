@@ -1,5 +1,7 @@
 import json
 
+from stallwatch import human
+from stallwatch.human import Screen
 from stallwatch.reading import Reading, State
 from stallwatch.report import Report, judge
 from stallwatch.table import Table
@@ -52,8 +54,8 @@ def test_what_stands_in_a_table_is_told_only_if_something_is_wrong_with_it():
     pools = Reading("pools", 2, what="2 pools")
     assert report(pools, fine, everything=True).text() == "DEMO OK - 2 pools | pools=2 active=5;5"
     assert report(pools, fine, worse).text() == "DEMO WARNING - 6 active | pools=2 active=5;5 active_2=6;5"
-    assert "5 active" not in report(pools, fine).human()
-    assert "WARNING   6 active" in report(pools, worse).human()
+    assert "5 active" not in human.written(report(pools, fine), Screen())
+    assert "WARNING   6 active" in human.written(report(pools, worse), Screen())
 
 
 def test_the_texts_of_a_table_are_fit_for_output():
@@ -63,7 +65,9 @@ def test_the_texts_of_a_table_are_fit_for_output():
 
 def test_people_get_the_table_programs_its_rows():
     pools = Reading("pools", 1, what="1 pool", table=Table(("Pool", "Max"), (("a", None),)))
-    assert report(pools).human() == "demo is OK\n  OK        1 pool\n  Pool  Max\n  a       -"
+    assert (
+        human.written(report(pools), Screen()) == "demo is OK\n  OK        1 pool\n\n  Pool  Max\n  a       -"
+    )
     (found,) = json.loads(report(pools).json())["findings"]
     assert found["table"] == [{"Pool": "a", "Max": None}]
     assert "table" not in json.loads(report(Reading("load", 3)).json())["findings"][0]

@@ -1,0 +1,26 @@
+"""The page about what plugins say: by hand, with what they print today."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from generators.marks import DEMO, filled
+from generators.plugins import ROOT, Plugin
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PAGE = ROOT / "contrib" / "docs" / "output.md"
+
+
+def files(_: list[Plugin]) -> dict[Path, str]:
+    """Fill what is between its marks."""
+    return {PAGE: filled(PAGE.read_text(), object=_object)}
+
+
+def _object(command: str) -> str:
+    """Show what a plugin says with --output json, of its findings only the worst."""
+    told = json.loads(DEMO["run"](f"{command} --output json").splitlines()[1])
+    worst = [one for one in told["findings"] if one["state"] == told["state"]][:1]
+    return f"```json\n{json.dumps({**told, 'findings': worst}, indent=2, ensure_ascii=False)}\n```\n"

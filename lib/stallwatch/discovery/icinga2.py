@@ -1,0 +1,113 @@
+"""Definitions for Icinga 2, with the commands of contrib/icinga2/stallwatch-commands.conf."""
+
+from __future__ import annotations
+
+from stallwatch.discovery.plan import FLAG, apart, by_key, name, remark
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from stallwatch.discovery.plan import Host, Options, Plan, Service
+
+COMMANDS = {"mysql_query": "stallwatch_mysql_query"}  # Icinga's own library has a mysql_query
+RETRIES = {"mysql_query": "15s"}  # what remembers nothing may look again at once; else 30 s
+BY_AGENT = (
+    "\n// These run on that host, by its Icinga agent, an Endpoint of its name: uncomment what is right.\n"
+)
+HEAD = """\
+// For Icinga 2: put it beside your hosts, as /etc/icinga2/conf.d/{name}.conf; icinga2.conf has to have
+// include <stallwatch>. A host that you have already is left out here.
+"""
+
+
+def written(plan: Plan) -> str:
+    """Write all of it."""
+    names = apart(host.name for host in plan.hosts)
+    lines = [HEAD.format(name=_joined(names[0]))]
+    lines += [f"// {remark(one)}\n" for one in plan.remarks]
+    return "".join([*lines, *map(_host, plan.hosts, names)])
+
+
+def _host(host: Host, called: str) -> str:
+    kind = "address6" if ":" in host.address else "address"
+    head = (
+        f"\n// {remark(host.about)}\n"
+        f"object Host {text(called)} {{\n"
+        '  check_command = "hostalive"\n  check_interval = 1m\n  retry_interval = 30s\n'
+        f"  {kind} = {text(host.address)}\n}}\n"
+    )
+    named = [*zip(apart(_titles(host), lambda title: _joined(title).lower()), host.every, strict=True)]
+    asked, own = named[: len(host.services)], named[len(host.services) :]
+    inside = [(title, one) for title, one in own if not host.runs(one)]
+    return "".join(
+        [
+            head,
+            *(_service(called, title, one, host.reach) for title, one in asked),
+            *(_service(called, title, one) for title, one in own if host.runs(one)),
+            *([BY_AGENT] if inside else []),
+            *(_commented(_service(called, title, one, agent=not host.local)) for title, one in inside),
+        ]
+    )
+
+
+def _titles(host: Host) -> list[str]:
+    return [service.title for service in host.every]
+
+
+def _joined(words: str) -> str:
+    return name(words).replace(" ", "-").replace("/", "-")
+
+
+def _service(host: str, title: str, service: Service, reach: Options = (), *, agent: bool = False) -> str:
+    command = COMMANDS.get(service.plugin, service.plugin)
+    lines = [
+        f"vars.{command}_{key.replace('-', '_')} = {_value(values)}"
+        for key, values in by_key((*reach, *service.options)).items()
+    ]
+    if service.words:
+        lines.append(f"vars.{command}_quantities = {_list(service.words)}")
+    if agent:
+        lines.insert(0, f"command_endpoint = {text(host)}")
+    return (
+        f"\n// {remark(service.about)}\n"
+        f"object Service {text(title)} {{\n"
+        f"  host_name = {text(host)}\n"
+        f"  check_command = {text(command)}\n"
+        f"  check_interval = 1m\n  retry_interval = {RETRIES.get(service.plugin, '30s')}\n"
+        f"  max_check_attempts = {service.attempts}\n"
+        + "".join(f"  {line}\n" for line in lines)
+        + "}\n"
+    )
+
+
+def _commented(definition: str) -> str:
+    return "".join(f"//{' ' * bool(line)}{line}\n" for line in definition.strip().splitlines()) + "\n"
+
+
+def _value(values: list[str]) -> str:
+    if values == [FLAG]:
+        return "true"
+    return _list(values) if values[1:] else argument(values[0])
+
+
+def _list(values: Iterable[str]) -> str:
+    return f"[ {', '.join(map(argument, values))} ]"
+
+
+def argument(value: str) -> str:
+    """Write a value of which a macro is not to be made."""
+    return text(value.replace("$", "$$"))
+
+
+def text(value: str) -> str:
+    """Write a text in Icinga's language."""
+    return '"' + "".join(map(_letter, value)) + '"'
+
+
+def _letter(letter: str) -> str:
+    if letter in '"\\':
+        return f"\\{letter}"
+    if letter in "\n\r\t":
+        return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}[letter]
+    return letter if letter.isprintable() else "?"

@@ -1,0 +1,100 @@
+"""Definitions for Nagios, with the commands of contrib/nagios/stallwatch-commands.cfg."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+from stallwatch.discovery.plan import FLAG, OPTION_FILE, apart, remark
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from stallwatch.discovery.plan import Host, Plan, Service
+
+ATTEMPTS = {"replication_lag": 2, "ndb_nodes": 2}  # a minute apart: what has lasted is told at once
+BY_NRPE = (
+    "\n# These run on that host, through NRPE with nrpe/stallwatch.cfg there: uncomment what is right.\n"
+)
+HEAD = """\
+# For Nagios: put it into a folder that nagios.cfg names as cfg_dir, in Debian /etc/nagios4/conf.d. It needs
+# the commands of stallwatch-commands.cfg. A host that you have already is left out here.
+"""
+
+
+def written(plan: Plan) -> str:
+    """Write all of it."""
+    remarks = [f"# {remark(one)}\n" for one in plan.remarks]
+    names = apart(host.name for host in plan.hosts)
+    return "".join([HEAD, *remarks, *map(_host, plan.hosts, names)])
+
+
+def _host(host: Host, called: str) -> str:
+    head = (
+        f"\n# {remark(host.about)}\n"
+        "define host {\n"
+        f"    host_name            {called}\n"
+        "    use                  linux-server\n"
+        f"    address              {host.address}\n"
+        "    max_check_attempts   3\n"
+        "    notification_period  24x7\n}\n"  # while a host is down its services are silent
+    )
+    named = [*zip(apart(service.title for service in host.every), host.every, strict=True)]
+    asked, own = named[: len(host.services)], named[len(host.services) :]
+    inside = [(title, one) for title, one in own if one.nrpe and not host.runs(one)]
+    return "".join(
+        [
+            head,
+            *(_service(called, title, one, _asked(host, one)) for title, one in asked),
+            *(_service(called, title, one, _here(one)) for title, one in own if host.runs(one)),
+            *([BY_NRPE] if inside else []),
+            *(
+                _commented(_service(called, title, one, f"check_stallwatch_nrpe!{one.nrpe}"))
+                for title, one in inside
+            ),
+        ]
+    )
+
+
+def _service(host: str, title: str, service: Service, command: str) -> str:
+    return (
+        f"\n# {remark(service.about)}\n"
+        "define service {\n"
+        f"    service_description   {title}\n"
+        "    use                   generic-service\n"
+        f"    host_name             {host}\n"
+        f"    check_command         {command}\n"
+        "    check_interval        1\n    retry_interval        1\n"
+        f"    max_check_attempts    {ATTEMPTS.get(service.plugin, service.attempts)}\n"
+        f"    notification_options  {'w,u,c,r' if service.leads else 'w,c,r'}\n}}\n"
+    )
+
+
+def _asked(host: Host, service: Service) -> str:
+    reach = dict(host.reach)
+    target = f"!$HOSTADDRESS$!{reach.pop('port')}" if service.plugin.startswith("jmx") else ""
+    if reach.get("defaults-file") == OPTION_FILE:  # as the command says itself
+        del reach["defaults-file"]
+    return f"check_{service.plugin}{target}!{_words([*reach.items(), *service.options], service.words)}"
+
+
+def _here(service: Service) -> str:
+    return f"check_{service.plugin}!{_words(service.options, ())}"
+
+
+def _words(options: Iterable[tuple[str, str]], words: Iterable[str]) -> str:
+    flags = [
+        part for key, value in options for part in ([f"--{key}"] if value == FLAG else [f"--{key}", value])
+    ]
+    return " ".join(argument(word) for word in [*flags, *words])
+
+
+def argument(value: str) -> str:
+    """Write a word for the shell that Nagios gives it to, as a part of a check_command."""
+    plain = "".join(letter if letter.isprintable() else "?" for letter in value)
+    return re.sub(r"[\\!;]", r"\\\g<0>", shlex.quote(plain)).replace("$", "$$")
+
+
+def _commented(definition: str) -> str:
+    return "".join(f"#{' ' * bool(line)}{line}\n" for line in definition.strip().splitlines()) + "\n"

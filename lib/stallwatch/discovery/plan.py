@@ -1,0 +1,98 @@
+"""What is to be watched: hosts, and the services of each."""
+
+from __future__ import annotations
+
+import re
+from itertools import count
+from typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    Options = tuple[tuple[str, str], ...]  # long name without dashes, and value; FLAG: it has none
+
+FLAG = ""
+OPTION_FILE = "/etc/stallwatch/mysql.cnf"
+PASSWORD_FILE = "/etc/stallwatch/jmx.password"  # noqa: S105 - a path
+
+_ADDRESS = re.compile(r"[A-Za-z0-9:][A-Za-z0-9_.:%-]{0,254}")
+_LONGEST = 100  # letters of a name
+
+
+class Service(NamedTuple):
+    """One service: a plugin of ours and its options."""
+
+    title: str
+    plugin: str  # without check_
+    about: str
+    options: Options = ()
+    words: tuple[str, ...] = ()  # of check_jmx: several quantities, in their order
+    attempts: int = 3
+    nrpe: str = ""  # its name in nrpe/stallwatch.cfg, of what runs on the host itself
+    guessed: bool = False  # a person has to look at it first
+    leads: bool = False  # it tells, too, that nobody answers: where it is UNKNOWN, nobody else would
+
+
+class Host(NamedTuple):
+    """A host: what is asked of it from here, and what can only run on it."""
+
+    name: str
+    address: str
+    about: str
+    services: tuple[Service, ...] = ()
+    inside: tuple[Service, ...] = ()
+    reach: Options = ()  # how every service of it gets there
+    local: bool = False  # it is this very host: what runs on it runs here
+
+    @property
+    def every(self) -> tuple[Service, ...]:
+        """All services, those that are asked for from here first."""
+        return (*self.services, *self.inside)
+
+    def runs(self, service: Service) -> bool:
+        """Whether a service that can only run on it can be defined here."""
+        return self.local and not service.guessed
+
+
+class Plan(NamedTuple):
+    """All that was found, and what is to be said of it."""
+
+    hosts: tuple[Host, ...]
+    remarks: tuple[str, ...] = ()
+
+
+def is_address(text: str) -> bool:
+    """Whether it is a host's name or address: what a server tells may be anything."""
+    return _ADDRESS.fullmatch(text) is not None
+
+
+def name(text: str) -> str:
+    """Make a name of any text that each engine takes for one."""
+    plain = re.sub(r"[^A-Za-z0-9_.:@/ -]", "_", " ".join(text.split()))
+    return plain[:_LONGEST].rstrip() or "_"
+
+
+def apart(names: Iterable[str], form: Callable[[str], str] = name) -> list[str]:
+    """Give each of these a name of its own, in the form that an engine takes."""
+    given: list[str] = []
+    taken: set[str] = set()
+    for one in names:
+        ways = (form(f"{name(one)} {number}" if number > 1 else name(one)) for number in count(1))
+        given.append(next(way for way in ways if way.lower() not in taken))
+        taken.add(given[-1].lower())
+    return given
+
+
+def by_key(options: Options) -> dict[str, list[str]]:
+    """Give the values of each option: one that may be given several times has several."""
+    values: dict[str, list[str]] = {}
+    for key, value in options:
+        values.setdefault(key, []).append(value)
+    return values
+
+
+def remark(text: str) -> str:
+    """Make a text fit for a comment: one line, without what either engine takes for more than a letter."""
+    line = "".join(letter if letter.isprintable() else " " for letter in text)
+    return " ".join(line.replace("\\", "/").replace("*/", "* /").split())

@@ -1,0 +1,70 @@
+"""The frame of a program that asks servers as the plugins do, and is run by a person."""
+
+from __future__ import annotations
+
+import os
+import sys
+from fcntl import F_DUPFD_CLOEXEC, fcntl
+from typing import Any, NoReturn
+
+from stallwatch.check import TRACE, Check
+from stallwatch.deadline import Exit, silence
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Action, Namespace
+    from collections.abc import Callable
+
+    from stallwatch.check import Findings
+    from stallwatch.run import Run
+
+_OF_PLUGINS = ("--output", "--color")  # options of which a program has no use
+
+
+class Tool(Check):
+    """A program with the options of a plugin, without those that are for engines.
+
+    What it has to say goes to standard output, why it cannot to standard error: the output is put into files.
+    """
+
+    def __init__(self, name: str, about: str | None) -> None:
+        super().__init__(name, about)
+        self.reaching: list[Action] = []  # its options that say how to get to a server
+        self.parser.prog = name
+        self.parser.set_defaults(output="text", color="never")
+
+    def _share(self, *flags: str, **settings: Any) -> None:
+        if flags[0] not in _OF_PLUGINS:
+            super()._share(*flags, **settings)
+
+    def asks_server(self, unreachable: str = "unknown") -> None:
+        """Add nothing: a server that does not answer is the end, there is no state to choose."""
+
+    def main(self, findings: Findings, arguments: list[str] | None = None) -> NoReturn:
+        """Run; leave with 0, or with 3 if there is nothing to say."""
+        way_out = _TwoWaysOut(self._unknown)
+        said: list[str] = []
+
+        def begin(run: Run, options: Namespace) -> None:
+            way_out.at(run.deadline, lambda why: self._cut_short(why, options, run))
+            run.output = said.append
+            if options.verbose < TRACE:
+                silence(2)
+
+        status, text = self._outcome(findings, sys.argv[1:] if arguments is None else arguments, begin)
+        way_out.is_answer = not status or text.startswith("usage:")
+        way_out.leave(status, "".join(said).rstrip("\n") if not status else text)
+
+
+class _TwoWaysOut(Exit):
+    def __init__(self, line: Callable[[str], str]) -> None:
+        self._errors = fcntl(2, F_DUPFD_CLOEXEC, 3)
+        self.is_answer = False
+        super().__init__(line)
+
+    def write(self, text: str) -> None:
+        """Write an answer to standard output, the reason why there is none to standard error."""
+        if self.is_answer:
+            super().write(text)
+        else:
+            os.write(self._errors, text.encode(errors="replace"))

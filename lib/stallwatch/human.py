@@ -1,0 +1,113 @@
+"""A report for a person: aligned, in lines that the terminal has room for, coloured if that was asked for."""
+
+from __future__ import annotations
+
+import os
+import re
+import textwrap
+from typing import TYPE_CHECKING, NamedTuple
+
+from stallwatch.reading import State
+from stallwatch.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from stallwatch.report import Report, Verdict
+
+_INDENT, _COLUMN = "  ", " " * 12  # of a state and of a table; of what is said beside the state
+_NARROWEST = 40  # columns
+_COLORS = {State.OK: "32", State.WARNING: "33", State.CRITICAL: "1;31", State.UNKNOWN: "35"}
+_TITLE = "1"  # bold
+# The blank of "114 s": no line ends there. Texts of findings have no other no-break space.
+_BEFORE_UNIT = re.compile(r"(?<=\d) (?=%|(?:min|[mu]?s|[hd]|[KMGTP]?i?B)\b)")
+_NO_BREAK = "\N{NO-BREAK SPACE}"
+
+
+class Screen(NamedTuple):
+    """Where it is read."""
+
+    columns: int = 0  # 0: lines are left whole
+    color: bool = False
+
+    @classmethod
+    def of(cls, columns: int, color: str) -> Screen:
+        """Understand ``--color``: never, always, or auto: on a terminal whose user does not refuse them."""
+        refused = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+        return cls(columns, color == "always" or (color == "auto" and columns > 0 and not refused))
+
+    def painted(self, text: str, code: str) -> str:
+        """Give it in a colour, if that is wanted."""
+        return f"\x1b[{code}m{text}\x1b[0m" if self.color else text
+
+    def wrapped(self, begin: str, text: str) -> str:
+        """Break ``text`` behind ``begin`` into lines that begin below its own begin."""
+        if not self.columns:
+            return begin + text
+        width = max(self.columns, _NARROWEST)
+        gap = " " * len(begin)
+        whole = _BEFORE_UNIT.sub(_NO_BREAK, text)
+        lines = textwrap.wrap(whole, width - len(gap), break_long_words=False, break_on_hyphens=False)
+        return begin + f"\n{gap}".join(lines).replace(_NO_BREAK, " ")
+
+
+def written(report: Report, screen: Screen) -> str:
+    """Write all findings, the worst first, then the tables."""
+    lines = [f"{report.name} is {_painted(report.state, screen)}"]
+    for verdict in report.ranked:
+        lines += _told(verdict, screen)
+    tables = [verdict.table for verdict in report.verdicts if verdict.table]
+    for table in [*tables, _numbers(report)] if report.everything else tables:
+        lines += _blocks(table, screen) if table.rows else ()
+    return "\n".join([*lines, *([""] if report.trace else []), *report.trace])
+
+
+def _painted(state: State, screen: Screen) -> str:
+    return screen.painted(state.name, _COLORS[state])
+
+
+def _told(verdict: Verdict, screen: Screen) -> Iterator[str]:
+    what = screen.wrapped(_COLUMN, verdict.what or "no details")
+    state = _INDENT + _painted(verdict.state, screen)
+    yield state + what[len(_INDENT) + len(verdict.state.name) :]
+    if verdict.state is not State.OK:
+        for word, text in (("why:  ", verdict.why), ("do:   ", verdict.advice)):
+            if text:
+                yield screen.wrapped(_COLUMN + word, text)
+
+
+def _numbers(report: Report) -> Table:
+    """Put the perfdata side by side."""
+    rows = tuple(
+        (label, one.value, one.unit, *(str(limit) if limit else "" for limit in (one.warning, one.critical)))
+        for one, label in zip(report.verdicts, report.labels, strict=True)
+        if label
+    )
+    return Table(("number", "value", "unit", "warning", "critical"), rows)
+
+
+def _blocks(table: Table, screen: Screen) -> Iterator[str]:
+    """Write a table below an empty line; one too wide in parts, of which each has the first column."""
+    room = screen.columns - len(_INDENT) if screen.columns else 0
+    for part in _parts(table, room):
+        title, *rows = part.lines()
+        yield ""
+        yield _INDENT + screen.painted(title, _TITLE)
+        yield from (_INDENT + row for row in rows)
+
+
+def _parts(table: Table, room: int) -> Iterator[Table]:
+    chosen: list[int] = []
+    for place in range(len(table.columns)):
+        wider = _of(table, [*chosen, place])
+        if room and len(chosen) > 1 and max(map(len, wider.lines())) > room:
+            yield _of(table, chosen)
+            chosen = [0]
+        chosen.append(place)
+    yield _of(table, chosen)
+
+
+def _of(table: Table, places: Sequence[int]) -> Table:
+    """Give some columns of a table."""
+    pick = [tuple(row[place] for place in places) for row in (table.columns, *table.rows)]
+    return Table(tuple(map(str, pick[0])), tuple(pick[1:]))

@@ -1,0 +1,22 @@
+"""What check_jmx_thread_pools gives for graphs: those of each pool with --pool, if they are few."""
+
+from stallwatch.label import Label
+
+LABELS = (
+    Label("pools", "", "pools that were found"),
+    Label("threads", "", "threads of the whole JVM"),
+    Label("active", "", "threads and connections in use, of all pools"),
+    Label("pending", "", "tasks in the queues of all pools"),
+    Label("blocked", "", "tasks blocked now, and threads that wait for a connection, of all pools"),
+    Label("blocked_new", "", "tasks blocked since the last run, of all pools"),
+    Label("busy", "%", "part of its threads or connections that the busiest pool uses"),
+    Label("idle", "%", "time that the busiest of Kafka's pools had nothing to do"),
+    Label("deadlocked", "", "threads that wait for each other for ever, with --deadlocks"),
+    Label("{pool}.active", "", "threads or connections that the pool uses"),
+    Label("{pool}.pending", "", "tasks in its queue"),
+    Label("{pool}.blocked", "", "tasks that it blocks now, or threads that wait for a connection"),
+    Label("{pool}.blocked_new", "", "tasks that it has blocked since the last run"),
+    Label("{pool}.busy", "%", "part of its threads or connections that it uses"),
+    Label("{pool}.idle", "%", "time that its threads had nothing to do; of Kafka's pools"),
+    Label("{pool}.completed_per_s", "", "tasks completed per second"),
+)

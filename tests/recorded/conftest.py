@@ -1,0 +1,48 @@
+"""Every report that is compared as text is looked at in its other renderings, too."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+from stallwatch import human
+from stallwatch.human import Screen
+from stallwatch.report import Report
+
+SCHEMA = json.loads((Path(__file__).parents[2] / "contrib" / "docs" / "output.schema.json").read_text())
+VALIDATOR = Draft202012Validator(SCHEMA)
+WORD, CELL = 40, 60  # lengths: of a word that may make a line too long; of the longest cell of a table
+
+
+def look_at_json(report):
+    told = json.loads(report.json())
+    VALIDATOR.validate(told)
+    assert told["state"] == report.state.name
+    assert report.text().startswith(f"{report.name.upper()} {told['state']} - ")
+
+
+def look_at_human(report):
+    narrow, whole = (human.written(report, Screen(columns)) for columns in (80, 0))
+    assert "\x1b" not in narrow
+    said, _, tables = narrow.partition("\n\n")
+    assert [line for line in said.splitlines() if len(line) > 80 and len(line.split()[-1]) < WORD] == []
+    assert max(map(len, tables.splitlines()), default=0) <= 2 * CELL + 4
+    assert said.split() == whole.partition("\n\n")[0].split()
+    painted = human.written(report, Screen(80, color=True))
+    assert re.sub(r"\x1b\[[0-9;]+m", "", painted) == narrow
+
+
+@pytest.fixture(autouse=True)
+def other_renderings(monkeypatch):
+    """Validate the JSON of every report and lay it out for a terminal of 80 columns."""
+    text = Report.text
+
+    def looked_at(report):
+        with monkeypatch.context() as patch:
+            patch.setattr(Report, "text", text)
+            look_at_json(report)
+            look_at_human(report)
+        return text(report)
+
+    monkeypatch.setattr(Report, "text", looked_at)

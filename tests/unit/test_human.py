@@ -1,0 +1,175 @@
+"""What a person sees at a terminal."""
+
+import os
+import re
+import subprocess
+import termios
+
+import pytest
+from stallwatch import human
+from stallwatch.human import Screen
+from stallwatch.reading import Fault, ProbeError, Reading, State
+from stallwatch.report import Report, judge
+from stallwatch.table import Table
+from stallwatch.units import Range
+
+LONG = (
+    "channel east of db1:3306 is 5 min 3 s behind and grows by 1 s/s; cause: the applier waits for a row "
+    "lock that connection 4711 of app@web1 has held for 114 s in an open transaction"
+)
+LAG = Reading("lag", 303, "s", LONG, "why", "KILL 4711, or wait")
+LIMITS = {"lag": {"warning": Range("60"), "critical": Range("600")}}
+WIDE = Table(tuple(f"column_{number}" for number in range(9)), (("a", *range(8)), ("b", *range(8))))
+ESCAPE = re.compile(r"\x1b\[[0-9;]+m")
+
+
+def shown(*findings, columns=80, color=False, **settings):
+    report = Report("demo", judge(findings, LIMITS), **settings)
+    return human.written(report, Screen(columns, color))
+
+
+def test_a_long_sentence_is_broken_and_stays_in_its_column():
+    assert shown(LAG).splitlines() == [
+        "demo is WARNING",
+        "  WARNING   channel east of db1:3306 is 5 min 3 s behind and grows by 1 s/s;",
+        "            cause: the applier waits for a row lock that connection 4711 of",
+        "            app@web1 has held for 114 s in an open transaction",
+        "            why:  why",
+        "            do:   KILL 4711, or wait",
+    ]
+
+
+def test_advice_is_broken_below_its_own_begin():
+    lines = shown(Fault(State.UNKNOWN, "no", advice=LONG)).splitlines()
+    assert lines[2].startswith("            do:   channel east")
+    assert lines[3].startswith(" " * 18 + "1 s/s; cause")
+    assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.parametrize("columns", range(40, 120))
+def test_no_line_ends_between_a_number_and_its_unit(columns):
+    lines = shown(LAG, columns=columns).splitlines()
+    assert max(map(len, lines)) <= columns
+    assert [line for line in lines if re.search(r"\d$", line) and "4711" not in line] == []
+    assert " ".join(" ".join(lines).split()) == " ".join(shown(LAG, columns=0).split())
+
+
+def test_where_no_terminal_is_lines_are_left_whole():
+    assert LONG in shown(LAG, columns=0)
+
+
+def test_a_word_that_is_too_long_is_not_broken():
+    assert "x" * 200 in shown(Reading("lag", 1, what="a " + "x" * 200 + " b"))
+
+
+def test_a_table_that_is_too_wide_is_told_in_parts_that_begin_alike():
+    lines = shown(Reading("lag", 1, what="fine", table=WIDE), columns=56).splitlines()
+    assert lines[2:] == [
+        "",
+        "  column_0  column_1  column_2  column_3  column_4",
+        "  a                0         1         2         3",
+        "  b                0         1         2         3",
+        "",
+        "  column_0  column_5  column_6  column_7  column_8",
+        "  a                4         5         6         7",
+        "  b                4         5         6         7",
+    ]
+
+
+def test_all_numbers_are_told_with_v_beside_their_thresholds():
+    size = Reading("size", 2.5, "B", "size 2.5 B", in_table=True)
+    unknown = Reading("load", None, what="no load")
+    assert shown(LAG, size, unknown, everything=True).splitlines()[-4:] == [
+        "",
+        "  number  value  unit  warning  critical",
+        "  lag       303  s     60       600",
+        "  size      2.5  B",
+    ]
+    assert "number" not in shown(unknown, everything=True)
+
+
+def test_what_was_asked_stands_below_all():
+    assert shown(LAG, trace=["SELECT 1: 3 ms"]).endswith("\n\nSELECT 1: 3 ms")
+
+
+def test_states_are_coloured_only_where_that_is_wanted():
+    findings = (LAG, ProbeError("no"), Fault(State.CRITICAL, "full"), Fault(State.OK, "an aside"))
+    painted = shown(*findings, color=True)
+    assert ESCAPE.sub("", painted) == shown(*findings)
+    assert painted.splitlines()[0] == "demo is \x1b[1;31mCRITICAL\x1b[0m"
+    for code, state in (("32", "OK"), ("33", "WARNING"), ("35", "UNKNOWN")):
+        assert f"  \x1b[{code}m{state}\x1b[0m " in painted
+
+
+@pytest.mark.parametrize(
+    ("color", "columns", "environment", "painted"),
+    [
+        ("never", 80, {}, False),
+        ("always", 80, {}, True),
+        ("always", 0, {"NO_COLOR": "1", "TERM": "dumb"}, True),
+        ("auto", 80, {}, True),
+        ("auto", 0, {}, False),
+        ("auto", 80, {"NO_COLOR": "1"}, False),
+        ("auto", 80, {"NO_COLOR": ""}, True),
+        ("auto", 80, {"TERM": "dumb"}, False),
+    ],
+)
+def test_who_wants_colours_gets_them(monkeypatch, color, columns, environment, painted):
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert Screen.of(columns, color) == Screen(columns, painted)
+
+
+# A real run
+
+FINE = """
+def findings(options, run):
+    yield Reading("lag", 303, "s", "lag " + "of a channel " * 12, table=None)
+"""
+
+
+def at_terminal(call, columns, **variables):
+    """What a command writes to a terminal as wide as that."""
+    ours, its = os.openpty()
+    termios.tcsetwinsize(its, (24, columns))
+    environment = {**os.environ, "TERM": "xterm", **variables}
+    with subprocess.Popen(call, stdin=its, stdout=its, stderr=its, env=environment):
+        os.close(its)
+        said = b"".join(iter(lambda: part(ours), b""))
+    os.close(ours)
+    return said.decode().replace("\r\n", "\n")
+
+
+def part(terminal):
+    try:
+        return os.read(terminal, 65536)
+    except OSError:  # nobody has the other end any more
+        return b""
+
+
+def test_at_a_terminal_lines_are_as_long_as_it_is_wide(plugin, monkeypatch):
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    call = [*plugin.write(FINE), "--output", "human"]
+    said = at_terminal([*call, "--color", "auto"], 60)
+    lines = ESCAPE.sub("", said).splitlines()
+    assert lines[0] == "demo is CRITICAL"
+    assert 50 < max(map(len, lines)) <= 60
+    assert "\x1b[1;31mCRITICAL\x1b[0m" in said
+    assert "\x1b" not in at_terminal(call, 60)
+    assert "\x1b" not in at_terminal([*call, "--color", "auto"], 60, NO_COLOR="1")
+
+
+@pytest.mark.parametrize("output", ["text", "json"])
+def test_what_programs_read_is_never_coloured(plugin, output):
+    run = plugin(FINE, "--output", output, "--color", "always", text=True)
+    assert "\x1b" not in run.stdout
+    assert run.returncode == 2
+
+
+def test_in_a_pipe_lines_are_whole_and_coloured_only_if_that_was_said(plugin):
+    assert "\x1b" not in plugin(FINE, "--output", "human", "--color", "auto", text=True).stdout
+    run = plugin(FINE, "--output", "human", "--color", "always", text=True)
+    assert len(run.stdout.splitlines()) == 2
+    assert "\x1b[1;31mCRITICAL" in run.stdout

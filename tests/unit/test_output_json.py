@@ -1,0 +1,201 @@
+"""What programs read, by the schema that is documented."""
+
+import json
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator, ValidationError
+from stallwatch import __version__
+from stallwatch.reading import Fault, ProbeError, Reading, State
+
+DOCS = Path(__file__).parents[2] / "contrib" / "docs"
+SCHEMA = json.loads((DOCS / "output.schema.json").read_text())
+VALIDATOR = Draft202012Validator(SCHEMA)
+NO_VERDICT = {
+    "name": None,
+    "label": None,
+    "value": None,
+    "unit": "",
+    "warning": None,
+    "critical": None,
+    "state": "UNKNOWN",
+    "why": "",
+    "advice": "",
+}
+
+
+def fine(_options, _run):
+    yield Reading("lag", 2, "s", "lag 2 s")
+
+
+def crash(_options, _run):
+    raise ValueError("access denied for root with password hunter2 | x")
+    yield
+
+
+@pytest.fixture
+def told(check):
+    """Run a check with --output json: exit status and object."""
+
+    def run(findings, *arguments):
+        status, line = check.run(findings, [*arguments, "--output", "json"])
+        assert "\n" not in line
+        answer = json.loads(line)
+        VALIDATOR.validate(answer)
+        assert State[answer["state"]].value == status
+        return answer
+
+    return run
+
+
+def test_the_schema_is_one():
+    Draft202012Validator.check_schema(SCHEMA)
+
+
+def test_every_field_is_described():
+    described = {**SCHEMA["properties"], **SCHEMA["$defs"]["finding"]["properties"]}
+    without = {name for name, field in described.items() if not {"description", "$ref"} & field.keys()}
+    assert without == set()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"state": "ok"},
+        {"summary": ""},
+        {"findings": []},
+        {"more": 1},
+        {"version": None},
+        {"trace": []},
+        {"findings": [{**NO_VERDICT, "what": "x", "value": 1}]},
+        {"findings": [{**NO_VERDICT, "what": "x", "name": "lag", "label": "lag"}]},
+        {"findings": [{**NO_VERDICT, "what": "x", "name": "lag", "label": "a b", "value": 1}]},
+        {"findings": [{**NO_VERDICT, "what": "x", "name": "lag", "warning": "10 s"}]},
+        {"findings": [{**NO_VERDICT, "what": "x", "table": [{"a": [1]}]}]},
+    ],
+)
+def test_the_schema_refuses_what_is_none_of_ours(told, change):
+    answer = told(fine)
+    with pytest.raises(ValidationError):
+        VALIDATOR.validate({**answer, **change})
+
+
+def test_a_run_is_told_as_the_schema_says(told):
+    def findings(_options, _run):
+        yield Reading("lag", 61.5, "s", "lag 61.5 s")
+        yield Fault(State.OK, "an aside")
+        raise ProbeError("db1:3306 refused the connection", "start the server")
+
+    answer = told(findings, "-w", "@5:1m", "-c", "~:1e9")
+    assert [one["state"] for one in answer["findings"]] == ["OK", "OK", "UNKNOWN"]
+    assert answer["summary"] == "db1:3306 refused the connection: start the server"
+    assert answer["findings"][0]["warning"] == "@5:60"
+
+
+def test_a_usage_error_is_told_so_too(told):
+    line = 'argument -w/--warning: "soon" is not a time in seconds such as 90, 500ms, 5m, 2h or 1d'
+    answer = told(fine, "-w", "soon")
+    assert answer == {
+        "name": "demo",
+        "state": "UNKNOWN",
+        "summary": answer["summary"],
+        "findings": [{**NO_VERDICT, "what": answer["summary"]}],
+        "version": __version__,
+    }
+    assert "soon" in answer["summary"]
+    assert line.partition(":")[0] in answer["summary"]
+    assert answer["summary"].endswith(": see check_demo --help")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "is_json"),
+    [
+        (["--output=json", "--bogus"], True),
+        (["--bogus", "--output", "json"], True),
+        (["--output", "text", "--output", "json", "--bogus"], True),
+        (["--output", "json", "--output=text", "--bogus"], False),
+        (["--output", "json5"], False),
+        (["--output"], False),
+        (["--log", "--output=jsonish"], False),
+        (["json", "--output"], False),
+    ],
+)
+def test_arguments_that_make_no_sense_are_answered_as_far_as_they_were_understood(check, arguments, is_json):
+    status, line = check.run(fine, arguments)
+    assert status == 3
+    assert line.startswith("{" if is_json else "DEMO UNKNOWN - ")
+
+
+def test_a_crash_is_told_so_too_and_keeps_its_text_to_itself(told):
+    answer = told(crash)
+    assert answer["summary"].startswith("internal error, ValueError at test_output_json.py:")
+    assert "trace" not in answer
+    assert "hunter2" not in json.dumps(answer)
+
+
+def test_vvv_shows_the_traceback_without_the_secrets(told, check):
+    check.secret("hunter2")
+    trace = told(crash, "-vvv")["trace"]
+    assert trace[0] == "Traceback (most recent call last):"
+    assert trace[-1] == "ValueError: access denied for root with password *** / x"
+
+
+def test_a_missing_module_is_told_so_too(told):
+    def findings(_options, _run):
+        raise ModuleNotFoundError(name="psutil")
+        yield
+
+    how = "pip install psutil, or apt install python3-psutil"
+    assert told(findings)["summary"] == f"the Python module psutil is missing: {how}"
+
+
+def test_vvv_tells_what_was_asked(told):
+    def findings(_options, run):
+        run.trace("SELECT 1: 3 ms")
+        yield Reading("lag", 1, "s", "lag 1 s")
+
+    assert told(findings, "-vvv")["trace"] == ["SELECT 1: 3 ms"]
+    assert "trace" not in told(findings, "-v")
+
+
+def test_text_of_any_length_and_language_is_whole(told):
+    long = "größer → " * 500
+    assert told(lambda *_: [Reading("lag", 1, what=long)])["summary"] == long.strip()
+
+
+def test_the_help_and_the_version_are_text(check):
+    assert check.run(fine, ["--output", "json", "-V"])[1].startswith("check_demo (stallwatch ")
+    assert check.run(fine, ["--output", "json", "-h"])[1].startswith("usage: check_demo ")
+
+
+# A real run
+
+ENDLESS = """
+def findings(options, run):
+    yield Reading("lag", 2, "s", "lag 2 s")
+    os.write(2, b"ready")
+    while True:
+        time.sleep(60)
+"""
+
+
+def test_the_deadline_is_told_so_too(plugin):
+    run = plugin(ENDLESS, "--output", "json", "--timeout", "1s", text=True)
+    answer = json.loads(run.stdout)
+    VALIDATOR.validate(answer)
+    assert run.returncode == 3
+    assert answer["summary"] == "no verdict within 1 s"
+    assert answer["findings"][-1] == {**NO_VERDICT, "what": answer["summary"]}
+
+
+def test_whoever_ends_it_gets_an_object(plugin):
+    call = [*plugin.write(ENDLESS), "--output", "json", "--timeout", "60s", "-vvv"]
+    with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stderr.read(5) == b"ready"
+        process.send_signal(signal.SIGTERM)
+        answer = json.loads(process.stdout.read())
+    VALIDATOR.validate(answer)
+    assert process.returncode == 3
+    assert answer["summary"] == "terminated before the verdict"
