@@ -1,0 +1,168 @@
+"""The dashboards for Grafana: what they ask for is what plugins print, and Grafana can load them."""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+from stallwatch.label import declared
+
+ROOT = Path(__file__).parents[2]
+sys.path.append(str(ROOT / "contrib"))
+from generators import grafana, icinga2, panels  # noqa: E402
+from generators.plugins import plugins  # noqa: E402
+
+PLUGINS = {plugin.name: plugin for plugin in plugins()}
+MADE = {path.stem: text for path, text in grafana.files([*PLUGINS.values()]).items()}
+DASHBOARDS = {name: json.loads(text) for name, text in MADE.items()}
+WORDS = [words for row in panels.ROWS.values() for panel in row for words in panel.series]
+COMMANDS = {icinga2.command(plugin).name: plugin for plugin in PLUGINS.values()}
+
+# What Grafana needs, by its documentation ("Dashboard JSON model", "Classic model").
+PLACE = {
+    "type": "object",
+    "required": ["x", "y", "w", "h"],
+    "properties": {
+        "x": {"type": "integer", "minimum": 0, "maximum": 23},
+        "y": {"type": "integer", "minimum": 0},
+        "w": {"type": "integer", "minimum": 1, "maximum": 24},
+        "h": {"type": "integer", "minimum": 1},
+    },
+}
+SOURCE = {
+    "type": "object",
+    "required": ["type", "uid"],
+    "properties": {"type": {"enum": ["influxdb", "graphite"]}, "uid": {"const": "${datasource}"}},
+}
+SCHEMA = {
+    "type": "object",
+    "required": [
+        "id", "uid", "title", "tags", "timezone", "editable", "graphTooltip", "panels", "time", "templating",
+        "annotations", "refresh", "schemaVersion", "version", "links",
+    ],
+    "properties": {
+        "id": {"type": "null"},
+        "uid": {"type": "string", "minLength": 8, "maxLength": 40, "pattern": "^[a-zA-Z0-9_-]+$"},
+        "title": {"type": "string", "minLength": 1},
+        "graphTooltip": {"enum": [0, 1, 2]},
+        "schemaVersion": {"type": "integer", "minimum": 36},
+        "time": {"required": ["from", "to"]},
+        "templating": {
+            "properties": {
+                "list": {"type": "array", "items": {"required": ["name", "type", "query"]}},
+            }
+        },
+        "panels": {
+            "type": "array",
+            "items": {
+                "required": ["id", "type", "title", "gridPos"],
+                "properties": {"gridPos": PLACE, "type": {"enum": ["row", "timeseries"]}},
+                "if": {"properties": {"type": {"const": "timeseries"}}},
+                "then": {
+                    "required": ["datasource", "targets", "fieldConfig", "options"],
+                    "properties": {
+                        "datasource": SOURCE,
+                        "targets": {
+                            "type": "array",
+                            "minItems": 1,
+                            "maxItems": 26,
+                            "items": {
+                                "required": ["refId", "datasource"],
+                                "properties": {"datasource": SOURCE, "refId": {"pattern": "^[A-Z]$"}},
+                            },
+                        },
+                        "fieldConfig": {"required": ["defaults", "overrides"]},
+                    },
+                },
+            },
+        },
+    },
+}  # fmt: skip
+
+
+@pytest.fixture(params=sorted(DASHBOARDS))
+def dashboard(request):
+    """One of the dashboards."""
+    return DASHBOARDS[request.param]
+
+
+def graphs(dashboard):
+    return [panel for panel in dashboard["panels"] if panel["type"] == "timeseries"]
+
+
+def test_what_is_shipped_is_what_is_generated():
+    shipped = {path.stem: path.read_text() for path in (ROOT / "contrib" / "grafana").glob("*.json")}
+    assert shipped == MADE
+
+
+def test_grafana_can_load_it(dashboard):
+    Draft202012Validator(SCHEMA).validate(dashboard)
+
+
+def test_panels_have_a_number_each_and_do_not_overlap(dashboard):
+    numbers = [panel["id"] for panel in dashboard["panels"]]
+    assert numbers == [*range(1, len(numbers) + 1)]
+    taken = set()
+    for place in (panel["gridPos"] for panel in dashboard["panels"]):
+        assert place["x"] + place["w"] <= 24
+        fields = {
+            (place["x"] + across, place["y"] + down)
+            for across in range(place["w"])
+            for down in range(place["h"])
+        }
+        assert not taken & fields
+        taken |= fields
+
+
+def test_targets_of_a_panel_have_names_of_their_own(dashboard):
+    for panel in graphs(dashboard):
+        names = [target["refId"] for target in panel["targets"]]
+        assert len(names) == len(set(names))
+
+
+def test_every_variable_that_is_used_is_there(dashboard):
+    names = {one["name"] for one in dashboard["templating"]["list"]}
+    used = set(re.findall(r"\$\{?(\w+)", json.dumps(dashboard)))
+    grafanas_own = {"timeFilter", "__interval", "__all", "tag_hostname", "tag_service", "tag_metric"}
+    assert used - grafanas_own == names
+
+
+@pytest.mark.parametrize("words", WORDS)
+def test_what_a_panel_names_is_declared(words):
+    name, *labels = words.split()
+    known = PLUGINS[name].labels
+    assert all(label in {one.name for one in known} or declared(known, label) for label in labels)
+
+
+def test_what_is_not_declared_is_refused():
+    with pytest.raises(ValueError, match="check_host has no label no_such_label"):
+        grafana._series("host no_such_label", PLUGINS)
+    with pytest.raises(ValueError, match="cpu, load have different units"):
+        grafana._unit(grafana._series("host cpu load", PLUGINS).labels)
+
+
+def test_every_plugin_is_shown():
+    assert {words.partition(" ")[0] for words in WORDS} == PLUGINS.keys()
+
+
+def test_each_command_that_is_asked_for_is_one_of_icingas(dashboard):
+    pattern = r'FROM \\?"(\w+)\\?"|services\.\*\.(\w+)\.perfdata'
+    asked = {one or other for one, other in re.findall(pattern, json.dumps(dashboard))}
+    assert asked == COMMANDS.keys()
+
+
+def test_units_are_grafanas(dashboard):
+    units = {panel["title"]: panel["fieldConfig"]["defaults"]["unit"] for panel in graphs(dashboard)}
+    assert set(units.values()) == {"s", "percent", "bytes", "binBps", "short"}
+    assert units["Lag"] == "s"
+    assert units["Redo log"] == "percent"
+    assert units["Written to the redo log"] == "binBps"
+    assert units["Not yet checkpointed"] == "bytes"
+    assert units["Data nodes"] == "short"
+
+
+def test_a_panel_says_what_its_labels_are(dashboard):
+    (lag,) = (panel for panel in graphs(dashboard) if panel["title"] == "Lag")
+    assert "- lag: time that the channel is behind, without its intended delay\n" in lag["description"]
