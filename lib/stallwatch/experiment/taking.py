@@ -95,7 +95,11 @@ def _said(command: Sequence[str]) -> str:
     said = done.stdout or done.stderr
     if not 0 <= done.returncode <= _COUNTS or not said.startswith("{"):
         raise NotUnderstoodError(f"{name} said: {shorten(clean(said), _LONGEST) or 'nothing'}")
-    return done.stdout
+    told = reading(said, name)
+    if str(told["summary"]).endswith(" --help"):  # the arguments make no sense, however often it is run
+        summary = shorten(clean(str(told["summary"])), _LONGEST)
+        raise NotUnderstoodError(f"{name} said: {str(told['name']).upper()} {told['state']} - {summary}")
+    return said
 
 
 def _said_to(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
