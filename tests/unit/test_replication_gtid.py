@@ -114,6 +114,14 @@ def test_a_backlog_is_what_was_received_and_not_applied():
     assert gtid.backlog(mariadb(received_gtids="0-101-100", applied_gtids="")) == 100
 
 
+def test_what_the_replica_has_written_itself_does_not_tell_how_far_it_has_applied():
+    own = mariadb(received_gtids="0-101-17", applied_gtids="0-102-18")
+    assert gtid.backlog(own, server_id=102) is None
+    ring = mariadb(received_gtids="0-102-18", applied_gtids="0-102-17")  # its own came back
+    assert gtid.backlog(ring, server_id=102) == 1
+    assert gtid.backlog(mariadb(received_gtids="0-101-17", applied_gtids="0-103-16"), server_id=102) == 1
+
+
 def test_the_other_channels_of_a_server_are_no_backlog():
     assert gtid.backlog(mariadb(received_gtids="1-201-7", applied_gtids="0-101-100,1-201-5")) == 2
 

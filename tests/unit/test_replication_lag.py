@@ -377,6 +377,15 @@ def test_without_a_receiver_mariadb_is_behind_for_as_long_as_its_applier_is_idle
     assert (blind.seconds, blind.by) == (125, "last known")
 
 
+def test_what_waits_for_a_stopped_applier_grows_older_with_every_look():
+    halted = mariadb(applier=stopped(), seconds_behind=None, applied=ELSEWHERE)
+    last = before(60, of=mariadb(), transaction_gap=25.0)
+    assert judge(evidence(halted, backlog=1, before=last)).seconds == 25
+    again = last._replace(lag=25.0, high=60.0, applied=ELSEWHERE)
+    assert judge(evidence(halted, backlog=1, before=again)).seconds == 85
+    assert judge(evidence(halted, backlog=1, before=again._replace(lag=85.0, high=120.0))).seconds == 145
+
+
 def test_a_stopped_applier_is_as_late_as_it_was_and_the_time_since():
     halted = mariadb(applier=stopped(), seconds_behind=None, applied=ELSEWHERE)
     known = evidence(halted, backlog=7, before=before(of=mariadb(), lag=10.0))

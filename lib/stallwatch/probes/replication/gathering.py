@@ -73,7 +73,7 @@ class Gathering:
             source=self._sources.get(channel.name),
             idle=self._idle(channel),
             sees_processes=self._appliers.visible,
-            backlog=gtid.backlog(channel, self._all),
+            backlog=gtid.backlog(channel, self._all, self._facts.server_id),
             before=self._memory.channel(channel).before,
         )
 

@@ -148,23 +148,32 @@ def within(one: Position, domains: Iterable[int]) -> Position:
     return {domain: last for domain, last in one.items() if domain in wanted}
 
 
-def backlog(channel: Channel, channels: Sequence[Channel] = ()) -> int | None:
+def backlog(channel: Channel, channels: Sequence[Channel] = (), server_id: int = 0) -> int | None:
     """Count the transactions that a channel has received and not applied; None: GTIDs do not tell.
 
-    ``channels`` are all of the replica. MariaDB's position of the receiver is its own, that of the applier
-    the whole server's: of the other channels' domains it says nothing, and of a domain that several sources
-    write only which of them was applied last.
+    ``channels`` are all of the replica, which has this ``server_id``. MariaDB's position of the receiver is
+    its own, that of the applier the whole server's: of the other channels' domains it says nothing, and of a
+    domain that several sources write only which of them was applied last. So it is with what the replica has
+    written itself (MariaDB 10.11: Gtid_Slave_Pos of SHOW ALL SLAVES STATUS is then gtid_current_pos).
     """
     received, applied = channel.received_gtids, channel.applied_gtids
     if not received:
         return None
     try:
         if is_mariadb(received):
-            here = position(received)
-            return None if shared(here, channel, channels) else ahead(here, position(applied))
+            here, there = position(received), position(applied)
+            if shared(here, channel, channels) or _is_own(there, here, server_id):
+                return None
+            return ahead(here, there)
         return count(subtract(parse(received), parse(applied)))
     except GtidError:
         return None
+
+
+def _is_own(applied: Position, received: Position, server_id: int) -> bool:
+    """Whether the last of a domain that is received was written by the replica itself."""
+    both = (domain for domain in received if domain in applied)
+    return any(applied[domain][0] == server_id != received[domain][0] for domain in both)
 
 
 def shared(domains: Iterable[int], channel: Channel, channels: Sequence[Channel]) -> list[int]:

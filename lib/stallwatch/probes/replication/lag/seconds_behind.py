@@ -48,11 +48,21 @@ def _history(view: View) -> Figure | None:
 
 
 def _stopped(view: View) -> Figure | None:
-    """E2: the applier has stopped and something waits for it: the last figure, and the time since."""
+    """E2: the applier has stopped and something waits for it: the last figure, and the time since.
+
+    What waits stands for less, maybe, unless it did so at the last look already.
+    """
     if view.channel.applier.runs or not view.has_backlog:
         return None
-    seconds = at_most(view.grown(), _stands_for(view) or None)
+    stands_for = None if _stood_still(view) else _stands_for(view) or None
+    seconds = at_most(view.grown(), stands_for)
     return None if seconds is None else Figure(seconds, 0.0, view.most(), LAST_KNOWN)
+
+
+def _stood_still(view: View) -> bool:
+    """Whether nothing was applied since the last look, which found a lag."""
+    before = view.evidence.before
+    return before is not None and bool(before.lag) and before.applied == view.channel.applied
 
 
 def _cut_off(view: View) -> Figure | None:
