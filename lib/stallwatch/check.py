@@ -38,6 +38,7 @@ _HOW_TO_GET = {
     "psutil": "pip install psutil, or apt install python3-psutil",
     "jmxquery": "pip install jmxquery",  # Debian 12 has no package of it
 }
+_WRITTEN_BY = {"text": ("report",), "json": ("report", "as_json"), "human": ("report", "human")}
 
 
 class Check:
@@ -173,12 +174,16 @@ class Check:
         self, findings: Findings, argv: list[str], begin: Callable[[Run, Namespace], None]
     ) -> tuple[int, str]:
         verbose = 0
-        self._as_json = _asks_for_json(argv)  # as soon as that: the arguments may make no sense otherwise
+        self._as_json = False
         try:
+            if _asks_for_json(argv):  # as soon as that: the arguments may make no sense otherwise
+                _load("as_json")
+                self._as_json = True  # from here on: a signal may have come in the middle of the import
             options = self.parser.parse(argv)
             verbose = options.verbose
             run = Run(self, options)
             begin(run, options)
+            _load(*_WRITTEN_BY[options.output])
             self._find(findings, options, run)
             return self._report(options, run) if run.found or not run.answered else (0, "")
         except Said as said:
@@ -252,8 +257,16 @@ class Check:
         return "\n".join([status(self.name, "UNKNOWN", told), *lines])
 
 
+def _load(*modules: str) -> None:
+    """Import what writes the report while nothing is lost yet if the run ends in the middle of an import."""
+    from importlib import import_module
+
+    for module in modules:
+        import_module(f"stallwatch.{module}")
+
+
 def _asks_for_json(argv: list[str]) -> bool:
-    return re.findall(r"(?:^|\0)--output[=\0](\w*)", "\0".join(argv))[-1:] == ["json"]
+    return re.findall(r"(?:^|\0)--output[=\0]([^\0]*)", "\0".join(argv))[-1:] == ["json"]
 
 
 def _timeout(text: str) -> float:

@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import time
-from _thread import allocate_lock, start_new_thread
+from _thread import allocate_lock, get_ident, start_new_thread
 from contextlib import suppress
 from fcntl import F_DUPFD_CLOEXEC, fcntl
 
@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from subprocess import Popen
     from typing import Any, NoReturn
 
+    Report = Callable[[], tuple[int, str]]
+
 UNKNOWN = 3
-PATIENCE = 0.3  # seconds that who comes second waits for the first
+PATIENCE = 0.3  # seconds that who comes second gives the first: for the report, and to write it
 
 
 class Deadline:
@@ -75,13 +77,14 @@ class Exit:
         self._output = fcntl(1, F_DUPFD_CLOEXEC, 3)  # not 2, which may be closed, too, and be silenced
         silence(1)
         self._line = line
-        self._turn, self._pen = allocate_lock(), allocate_lock()  # to make the report; to write it
+        self._comers: list[int] = []  # the threads that leave, the first of which makes the report
+        self._pen = allocate_lock()  # of who writes, never given back
         self._code = UNKNOWN
         self._at_leisure = False
         self._deadline: Deadline | None = None
-        signal.signal(signal.SIGINT, lambda *_: self.leave(UNKNOWN, line("interrupted before the verdict")))
+        signal.signal(signal.SIGINT, lambda *_: self._ended("interrupted"))
         for number in (signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, lambda *_: self.leave(UNKNOWN, line("terminated before the verdict")))
+            signal.signal(number, lambda *_: self._ended("terminated"))
 
     def at(self, deadline: Deadline, report: Callable[[str], tuple[int, str]]) -> None:
         """Leave when ``deadline`` has passed, whatever the plugin does then.
@@ -93,10 +96,10 @@ class Exit:
         """
         self._deadline = deadline
 
-        def overdue(*_: object) -> NoReturn:
+        def overdue(*_: object) -> None:
             doing = f": {deadline.doing}" if deadline.doing else ""
             why = f"no verdict within {say_duration(deadline.seconds)}{doing}"
-            self._leave(lambda: report(why), lambda: (UNKNOWN, self._line(why)))
+            self._interrupt(lambda: report(why), lambda: (UNKNOWN, self._line(why)))
 
         def watch() -> None:
             while (left := deadline.until_end() + 0.1) > 0:
@@ -116,34 +119,56 @@ class Exit:
         """Write ``text`` to standard output and end the process with ``code``; 3 if it cannot be written."""
         self._leave(lambda: (code, text), lambda: (code, text))
 
-    def _leave(
-        self, report: Callable[[], tuple[int, str]], briefly: Callable[[], tuple[int, str]]
-    ) -> NoReturn:
-        """Say what ``report`` gives; ``briefly`` is said by who comes second and cannot wait for the first.
+    def _ended(self, how: str) -> None:
+        told = UNKNOWN, self._line(f"{how} before the verdict")
+        self._interrupt(lambda: told, lambda: told)
 
-        The first is late where the machine is busy, and cannot go on at all if a signal has interrupted it.
+    def _interrupt(self, report: Report, briefly: Report) -> None:
+        """Leave, unless it is just that what a signal has interrupted: it goes on then.
+
+        It may never come to its end: a thread sees to that where the deadline's does not.
         """
-        if self._turn.acquire(blocking=False):
-            self.progress("")
-            self._tell(*report())
-        else:
-            time.sleep(PATIENCE)
-            self._tell(*briefly())
-            os._exit(self._code)
-        if self._deadline:
-            for last in (*(child.kill for child in self._deadline.children), *self._deadline.farewells):
-                with suppress(Exception):  # nothing may keep us, and nobody listens any more
-                    last()
+        leaves = get_ident() in self._comers
+        if leaves or self._at_leisure or not self._deadline:
+            with suppress(RuntimeError):  # no more threads
+                start_new_thread(self._insist, (briefly,))
+        if not leaves:
+            self._leave(report, briefly)
+
+    def _leave(self, report: Report, briefly: Report) -> NoReturn:
+        """Say what ``report`` gives, or ``briefly`` if somebody else has begun to leave and is late."""
+        own = get_ident()
+        self._comers.append(own)
+        if self._comers[0] != own:
+            self._insist(briefly)
+        self.progress("")
+        self._tell(*report())
+        self._kill()
+        for last in [*self._deadline.farewells] if self._deadline else ():
+            with suppress(Exception):  # nothing may keep us, and nobody listens any more
+                last()
+        os._exit(self._code)
+
+    def _insist(self, briefly: Report) -> NoReturn:
+        """End a run whose end takes too long: the machine is busy, the reader does not read."""
+        time.sleep(PATIENCE)
+        self._tell(*briefly())
+        self._kill()
         os._exit(self._code)
 
     def _tell(self, code: int, text: str) -> None:
-        """Write it, unless somebody else does already, or waits for a reader who does not read."""
-        if self._pen.acquire(blocking=False):
+        """Write it, unless somebody else does: he has the time for it, but not for ever."""
+        if self._pen.acquire(timeout=PATIENCE):
             self._code = code
             try:
                 self.write(f"{text}\n" if text else "")
             except OSError:
                 self._code = UNKNOWN
+
+    def _kill(self) -> None:
+        for child in [*self._deadline.children] if self._deadline else ():
+            with suppress(Exception):
+                child.kill()
 
     def say(self, text: str) -> None:
         """Write a part of a long answer; the deadline is kept no more: a reader who pages takes time."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _INDENT, _COLUMN = "  ", " " * 12  # of a state and of a table; of what is said beside the state
 _NARROWEST = 40  # columns
+_GAP = 2  # columns between those of a table
 _COLORS = {State.OK: "32", State.WARNING: "33", State.CRITICAL: "1;31", State.UNKNOWN: "35"}
 _TITLE = "1"  # bold
 # The blank of "114 s": no line ends there. Texts of findings have no other no-break space.
@@ -34,7 +35,8 @@ class Screen(NamedTuple):
     def of(cls, columns: int, color: str) -> Screen:
         """Understand ``--color``: never, always, or auto: on a terminal whose user does not refuse them."""
         refused = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-        return cls(columns, color == "always" or (color == "auto" and columns > 0 and not refused))
+        width = max(columns, _NARROWEST) if columns else 0
+        return cls(width, color == "always" or (color == "auto" and columns > 0 and not refused))
 
     def painted(self, text: str, code: str) -> str:
         """Give it in a colour, if that is wanted."""
@@ -44,10 +46,9 @@ class Screen(NamedTuple):
         """Break ``text`` behind ``begin`` into lines that begin below its own begin."""
         if not self.columns:
             return begin + text
-        width = max(self.columns, _NARROWEST)
         gap = " " * len(begin)
         whole = _BEFORE_UNIT.sub(_NO_BREAK, text)
-        lines = textwrap.wrap(whole, width - len(gap), break_long_words=False, break_on_hyphens=False)
+        lines = textwrap.wrap(whole, self.columns - len(gap), break_long_words=False, break_on_hyphens=False)
         return begin + f"\n{gap}".join(lines).replace(_NO_BREAK, " ")
 
 
@@ -55,7 +56,7 @@ def written(report: Report, screen: Screen) -> str:
     """Write all findings, the worst first, then the tables."""
     lines = [f"{report.name} is {_painted(report.state, screen)}"]
     for verdict in report.ranked:
-        lines += _told(verdict, screen)
+        lines += _told(verdict, screen, why=report.everything)
     tables = [verdict.table for verdict in report.verdicts if verdict.table]
     for table in [*tables, _numbers(report)] if report.everything else tables:
         lines += _blocks(table, screen) if table.rows else ()
@@ -66,14 +67,16 @@ def _painted(state: State, screen: Screen) -> str:
     return screen.painted(state.name, _COLORS[state])
 
 
-def _told(verdict: Verdict, screen: Screen) -> Iterator[str]:
+def _told(verdict: Verdict, screen: Screen, *, why: bool) -> Iterator[str]:
+    """Tell it with the evidence and the next step; of what is OK the evidence at most, if ``why``."""
     what = screen.wrapped(_COLUMN, verdict.what or "no details")
     state = _INDENT + _painted(verdict.state, screen)
     yield state + what[len(_INDENT) + len(verdict.state.name) :]
-    if verdict.state is not State.OK:
-        for word, text in (("why:  ", verdict.why), ("do:   ", verdict.advice)):
-            if text:
-                yield screen.wrapped(_COLUMN + word, text)
+    wrong = verdict.state is not State.OK
+    if verdict.why and (wrong or why):
+        yield screen.wrapped(_COLUMN + "why:  ", verdict.why)
+    if verdict.advice and wrong:
+        yield screen.wrapped(_COLUMN + "do:   ", verdict.advice)
 
 
 def _numbers(report: Report) -> Table:
@@ -83,7 +86,9 @@ def _numbers(report: Report) -> Table:
         for one, label in zip(report.verdicts, report.labels, strict=True)
         if label
     )
-    return Table(("number", "value", "unit", "warning", "critical"), rows)
+    table = Table(("number", "value", "unit", "warning", "critical"), rows, widest=None)
+    told = [place for place in range(len(table.columns)) if any(row[place] != "" for row in rows)]
+    return _of(table, told)
 
 
 def _blocks(table: Table, screen: Screen) -> Iterator[str]:
@@ -97,17 +102,19 @@ def _blocks(table: Table, screen: Screen) -> Iterator[str]:
 
 
 def _parts(table: Table, room: int) -> Iterator[Table]:
+    widths = table.widths()
     chosen: list[int] = []
-    for place in range(len(table.columns)):
-        wider = _of(table, [*chosen, place])
-        if room and len(chosen) > 1 and max(map(len, wider.lines())) > room:
+    taken = 0
+    for place, width in enumerate(widths):
+        if room and len(chosen) > 1 and taken + width > room:
             yield _of(table, chosen)
-            chosen = [0]
+            chosen, taken = [0], widths[0] + _GAP
         chosen.append(place)
+        taken += width + _GAP
     yield _of(table, chosen)
 
 
 def _of(table: Table, places: Sequence[int]) -> Table:
     """Give some columns of a table."""
     pick = [tuple(row[place] for place in places) for row in (table.columns, *table.rows)]
-    return Table(tuple(map(str, pick[0])), tuple(pick[1:]))
+    return table._replace(columns=tuple(map(str, pick[0])), rows=tuple(pick[1:]))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from stallwatch.bare import bare
 from stallwatch.line import LINE, clean, shorten
 from stallwatch.reading import Fault, ProbeError, Reading, State
-from stallwatch.run import DOUBTFUL
+from stallwatch.run import DOUBTFUL, LASTING
 from stallwatch.units import UNITS, is_number, plain
 
 with bare("nagiosplugin"):  # its own beginning costs more than all other imports together
@@ -77,14 +77,16 @@ def _judged(finding: Finding, thresholds: dict[str, Limits], say: Callable[[str]
     if isinstance(finding, Fault):
         return Verdict(finding.state, say(finding.what), say(finding.why), say(finding.advice))
     reading = _only_numbers(finding)
-    name = reading.name.removeprefix(DOUBTFUL)  # for a graph, or a program, it is the same quantity
-    shown = thresholds.get(name, {})
+    judged_as = reading.name.removeprefix(DOUBTFUL)
+    name = judged_as.removesuffix(LASTING)  # for a graph, or a program, it is the same quantity
+    name = name if name in thresholds else judged_as
+    shown = thresholds.get(judged_as, {})
     return Verdict(
         state=_state(reading.value, thresholds.get(reading.name, {})),
         what=say(reading.what) or say(_in_numbers(reading)),
         why=say(reading.why),
         advice=say(reading.advice),
-        name=say(name),
+        name=say(name) or "value",  # as its label is called then
         value=reading.value,
         unit=reading.unit if reading.unit in UNITS else "",
         label=_label(name if reading.label is None else reading.label, reading.label),
@@ -203,7 +205,7 @@ class Report(NamedTuple):
                 "warning": str(verdict.warning) if verdict.warning else None,
                 "critical": str(verdict.critical) if verdict.critical else None,
                 "state": verdict.state.name,
-                "what": verdict.what,
+                "what": verdict.what or "no details",
                 "why": verdict.why,
                 "advice": verdict.advice,
                 **({"table": verdict.table.by_column()} if verdict.table else {}),

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from stallwatch.reading import Finding, ProbeError
 
 DOUBTFUL = "doubtful_"  # before the name of a quantity that is not sure
+LASTING = "_lasting"  # behind the name of one that is judged more strictly because it lasts
 
 
 class Run:

@@ -8,7 +8,7 @@ import plugin_command
 from plugin_command import PLUGINS, ROOT, Said, environment
 
 PLUGIN = PLUGINS / "check_jmx"
-DEFINITION = ROOT / "contrib" / "nagios" / "check_jmx.cfg"
+DEFINITIONS = ROOT / "contrib" / "nagios" / "stallwatch-commands.cfg"
 
 
 def command(server, *arguments):
@@ -23,11 +23,12 @@ def run(home, server, *arguments, **settings):
 
 def nagios(home, check_command, **macros):
     """Run what Nagios makes of a check_command: ``!`` parts the arguments, a shell runs the line."""
-    line = re.search(r"command_line\s+(.+)", DEFINITION.read_text())[1]
     name, *arguments = (_expanded(part, macros) for part in check_command.split("!"))
-    assert name in re.findall(r"command_name\s+(\S+)", DEFINITION.read_text())
+    defined = re.search(
+        rf"command_name +{name}\n +command_line +/usr/lib/stallwatch/bin/(.+)", DEFINITIONS.read_text()
+    )
     own = {f"ARG{place}": text for place, text in enumerate(arguments, 1)}
-    expanded = _expanded(line, {"USER1": str(PLUGIN.parent), **own})
+    expanded = _expanded(f"{PLUGINS}/{defined[1]}", own)
     return Said.of(
         subprocess.run(
             ["/bin/sh", "-c", expanded], capture_output=True, text=True, check=False, env=environment(home)

@@ -23,13 +23,26 @@ def program(name, package, home=None):
     """A program from a folder that the user names, from PATH, or from Debian's package. Raises Missing."""
     path = os.pathsep.join(filter(None, (home and os.path.join(home, "bin"), os.environ.get("PATH"), SYSTEM)))
     if not shutil.which(name, path=path):
-        os.makedirs(CACHE, exist_ok=True)
-        with _alone("debian"):
-            run(f"Debian's package {package}", INSTALL, package)
+        _install(package)
     found = shutil.which(name, path=path)
     if not found:
         raise Missing(f"no {name} in PATH although {package} is installed")
     return found
+
+
+def file(path, package):
+    """A file of Debian's package. Raises Missing."""
+    if not os.path.exists(path):
+        _install(package)
+    if not os.path.exists(path):
+        raise Missing(f"no {path} although {package} is installed")
+    return path
+
+
+def _install(package):
+    os.makedirs(CACHE, exist_ok=True)
+    with _alone("debian"):
+        run(f"Debian's package {package}", INSTALL, package)
 
 
 def kept(name, make):

@@ -330,19 +330,6 @@ def test_a_cassandra_of_today_has_it_elsewhere(tmp_path, cassandra):
     )
 
 
-def test_the_examples_of_the_definition_work(tmp_path, cassandra):
-    text = check_jmx_command.DEFINITION.read_text()
-    commands = [
-        line.partition("check_command")[2].strip() for line in text.splitlines() if "check_command  " in line
-    ]
-    assert len(commands) == 3
-    for command in commands:
-        said = check_jmx_command.nagios(
-            tmp_path, command.replace("7199", str(cassandra.port)), HOSTADDRESS=cassandra.host
-        )
-        assert said.status == 0, said.output
-
-
 def test_all_old_numbers_of_a_pool_are_found(ask, cassandra):
     quantities = [word for task in old_cassandra.TASKS for word in ("-A", task)]
     said = ask(cassandra, "-O", "org.apache.cassandra.internal:type=MemtablePostFlusher", *quantities)

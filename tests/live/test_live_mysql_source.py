@@ -211,7 +211,7 @@ def test_a_password_that_mysql_does_not_know_yet(started):
     except ImportError:
         found = refusal(target)
         assert "takes Python's cryptography" in found.what
-        assert "python3-cryptography" in found.advice
+        assert "EXTRAS=rsa" in found.advice
     else:
         with connect(target):
             pass

@@ -2,22 +2,20 @@
 
 import json
 import re
-from pathlib import Path
 
+import output_schema
 import pytest
-from jsonschema import Draft202012Validator
 from stallwatch import human
 from stallwatch.human import Screen
 from stallwatch.report import Report
 
-SCHEMA = json.loads((Path(__file__).parents[2] / "contrib" / "docs" / "output.schema.json").read_text())
-VALIDATOR = Draft202012Validator(SCHEMA)
 WORD, CELL = 40, 60  # lengths: of a word that may make a line too long; of the longest cell of a table
+TWO = re.compile(r"  +(?=\S)")  # between the columns of a table
 
 
 def look_at_json(report):
     told = json.loads(report.json())
-    VALIDATOR.validate(told)
+    output_schema.validate(told)
     assert told["state"] == report.state.name
     assert report.text().startswith(f"{report.name.upper()} {told['state']} - ")
 
@@ -27,6 +25,7 @@ def look_at_human(report):
     assert "\x1b" not in narrow
     said, _, tables = narrow.partition("\n\n")
     assert [line for line in said.splitlines() if len(line) > 80 and len(line.split()[-1]) < WORD] == []
+    assert [line for line in tables.splitlines() if len(line) > 80 and len(TWO.findall(line)) > 2] == []
     assert max(map(len, tables.splitlines()), default=0) <= 2 * CELL + 4
     assert said.split() == whole.partition("\n\n")[0].split()
     painted = human.written(report, Screen(80, color=True))

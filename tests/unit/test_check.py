@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 
 import pytest
 from stallwatch import units
@@ -453,6 +454,15 @@ def test_a_crash_leaves_with_3_and_nothing_on_standard_error(plugin):
     assert (run.returncode, run.stdout, run.stderr) == (3, line, b"")
 
 
+def seen(terminal):
+    """All that was written to a terminal that nobody has open any more; it comes in parts."""
+    said = b""
+    with suppress(OSError):
+        while part := os.read(terminal, 1000):
+            said += part
+    return said
+
+
 LISTING = """
 def findings(options, run):
     run.progress("half of it")
@@ -473,7 +483,7 @@ def test_progress_is_shown_at_a_terminal_that_the_answer_does_not_go_to(plugin):
     run = plugin(LISTING, stderr=theirs)
     os.close(theirs)
     assert (run.returncode, run.stdout) == (0, b"one\ntwo\n")
-    assert os.read(ours, 1000) == b"\rhalf of it\x1b[K\r\x1b[K"
+    assert seen(ours) == b"\rhalf of it\x1b[K\r\x1b[K"
     os.close(ours)
 
 
@@ -482,7 +492,7 @@ def test_a_long_answer_to_a_terminal_takes_the_progress_away_before_it(plugin):
     run = plugin(LISTING, stdout=theirs, stderr=theirs)
     os.close(theirs)
     assert run.returncode == 0
-    assert os.read(ours, 1000) == b"\rhalf of it\x1b[K\r\x1b[Kone\r\ntwo\r\n"
+    assert seen(ours) == b"\rhalf of it\x1b[K\r\x1b[Kone\r\ntwo\r\n"
     os.close(ours)
 
 
@@ -495,7 +505,7 @@ def findings(options, run):
     ours, theirs = os.openpty()
     assert plugin(body, stdout=theirs, stderr=theirs).returncode == 0
     os.close(theirs)
-    assert os.read(ours, 1000) == b"\rhalf of it\x1b[K\r\x1b[KDEMO OK - fine\r\n"
+    assert seen(ours) == b"\rhalf of it\x1b[K\r\x1b[KDEMO OK - fine\r\n"
     os.close(ours)
 
 
@@ -634,6 +644,128 @@ def test_a_report_that_takes_too_long_is_a_sentence_all_the_same(plugin):
     assert (run.returncode, run.stdout) == (3, b"DEMO UNKNOWN - no verdict within 500 ms\n")
 
 
+KEPT_BY_ITS_IMPORTS = """
+class Slow:
+    def find_spec(self, name, path, target=None):
+        if was_found:
+            time.sleep(100)
+
+was_found = []
+sys.meta_path.insert(0, Slow())
+
+def findings(options, run):
+    was_found.append("a disk is full")
+    yield Fault(State.CRITICAL, "a disk is full")
+    {then}
+"""
+
+
+@pytest.mark.parametrize("output", ["text", "json", "human"])
+@pytest.mark.parametrize("then", ["pass", "time.sleep(200)"])
+def test_no_deadline_comes_in_the_middle_of_an_import_for_the_report(plugin, output, then):
+    run = plugin(KEPT_BY_ITS_IMPORTS.format(then=then), "-t", "2s", "--output", output)
+    assert run.returncode == 2
+    assert b"a disk is full" in run.stdout
+    assert (b"no verdict within 2 s" in run.stdout) == (then != "pass")
+
+
+def test_a_signal_in_the_middle_of_an_import_for_the_report_is_told_in_text(plugin):
+    body = """
+class Interrupting:
+    def find_spec(self, name, path, target=None):
+        if name == "json":
+            os.kill(os.getpid(), signal.SIGTERM)
+
+sys.meta_path.insert(0, Interrupting())
+"""
+    run = plugin(body + FINE, "--output", "json")
+    assert (run.returncode, run.stdout) == (3, b"DEMO UNKNOWN - terminated before the verdict\n")
+
+
+INTERRUPTED = """
+from stallwatch.deadline import Exit
+was = Exit.{step}
+
+def interrupted(way_out, text):
+    for number in (signal.SIGTERM, signal.SIGALRM, signal.SIGINT):
+        os.kill(os.getpid(), number)
+    return was(way_out, text)
+
+Exit.{step} = interrupted
+"""
+
+
+@pytest.mark.parametrize("step", ["progress", "write"])
+def test_a_signal_that_comes_when_the_verdict_is_there_does_not_take_it_away(plugin, step):
+    run = plugin(INTERRUPTED.format(step=step) + FINE, "-w", "1", "-t", "60s")
+    assert (run.returncode, run.stdout) == (1, b"DEMO WARNING - lag 2 s | lag=2s;1;300\n")
+
+
+def test_a_signal_during_the_report_of_an_overdue_run_does_not_take_it_away(plugin):
+    body = """
+def findings(options, run):
+    from stallwatch.report import Report
+    text = Report.text
+    Report.text = lambda report: os.kill(os.getpid(), signal.SIGTERM) or text(report)
+    yield Fault(State.CRITICAL, "a disk is full")
+    time.sleep(100)
+"""
+    run = plugin(body, "-t", "500ms")
+    assert run.returncode == 2
+    assert run.stdout.startswith(b"DEMO CRITICAL - a disk is full (+1 more problem)\n")
+
+
+def test_who_is_late_with_the_report_leaves_time_to_write_for_who_was_faster(plugin):
+    body = """
+from threading import Event
+from stallwatch import deadline
+deadline.PATIENCE = 2
+writes = Event()
+write = deadline.Exit.write
+
+def slowly(way_out, text):
+    writes.set()
+    time.sleep(0.1)
+    write(way_out, text)
+
+deadline.Exit.write = slowly
+
+def findings(options, run):
+    from stallwatch.report import Report
+    text = Report.text
+    Report.text = lambda report: writes.wait() and text(report)
+    yield Fault(State.CRITICAL, "a disk is full")
+    time.sleep(100)
+"""
+    run = plugin(body, "-t", "500ms")
+    assert (run.returncode, run.stdout) == (3, b"DEMO UNKNOWN - no verdict within 500 ms\n")
+
+
+def test_a_signal_ends_a_run_without_deadline_whose_reader_does_not_read(plugin):
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    with suppress(BlockingIOError):
+        while os.write(writer, b"x"):
+            pass
+    os.set_blocking(writer, True)
+    body = INTERRUPTED.format(step="write").replace("signal.SIGALRM, ", "") + FINE
+    with subprocess.Popen([*plugin.write(body), "--bogus"], stdout=writer) as process:
+        assert process.wait(30) == 3
+    os.close(reader)
+    os.close(writer)
+
+
+def test_a_signal_ends_a_long_answer_that_nobody_reads_on(plugin):
+    body = "def findings(options, run):\n    run.answer('x' * 2_000_000)\n    yield from ()\n"
+    reader, writer = os.pipe()
+    with subprocess.Popen([*plugin.write(body), "-t", "60s"], stdout=writer) as process:
+        os.close(writer)
+        assert os.read(reader, 1) == b"x"
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 3
+    os.close(reader)
+
+
 def test_the_deadline_ends_a_run_whose_reader_does_not_read(plugin):
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
@@ -695,6 +827,27 @@ def test_a_child_does_not_outlive_the_deadline(plugin):
     )
     os.close(writer)
     assert run.returncode == 3
+    assert_closed(reader)
+
+
+def test_a_child_does_not_outlive_a_report_that_takes_too_long(plugin):
+    reader, writer = os.pipe()
+    run = plugin(
+        "def findings(options, run):\n"
+        "    import subprocess\n"
+        "    from stallwatch.report import Report\n"
+        "    Report.text = lambda report: time.sleep(100)\n"
+        f"    run.deadline.children.append(subprocess.Popen(['sleep', '100'], pass_fds=[{writer}]))\n"
+        "    yield Fault(State.CRITICAL, 'a disk is full')\n",
+        *("-t", "500ms"),
+        pass_fds=[writer],
+    )
+    os.close(writer)
+    assert run.returncode == 3
+    assert_closed(reader)
+
+
+def assert_closed(reader):
     assert select.select([reader], [], [], 30)[0] == [reader]  # nobody has the other end any more
     os.close(reader)
 

@@ -1,5 +1,6 @@
 """The dashboards for Grafana: what they ask for is what plugins print, and Grafana can load them."""
 
+import fnmatch
 import json
 import re
 import sys
@@ -7,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
-from stallwatch.label import declared
 
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "contrib"))
@@ -129,13 +129,6 @@ def test_every_variable_that_is_used_is_there(dashboard):
     assert used - grafanas_own == names
 
 
-@pytest.mark.parametrize("words", WORDS)
-def test_what_a_panel_names_is_declared(words):
-    name, *labels = words.split()
-    known = PLUGINS[name].labels
-    assert all(label in {one.name for one in known} or declared(known, label) for label in labels)
-
-
 def test_what_is_not_declared_is_refused():
     with pytest.raises(ValueError, match="check_host has no label no_such_label"):
         grafana._series("host no_such_label", PLUGINS)
@@ -161,6 +154,63 @@ def test_units_are_grafanas(dashboard):
     assert units["Written to the redo log"] == "binBps"
     assert units["Not yet checkpointed"] == "bytes"
     assert units["Data nodes"] == "short"
+
+
+def test_an_axis_begins_at_0_unless_there_may_be_less(dashboard):
+    least = {panel["title"]: panel["fieldConfig"]["defaults"].get("min") for panel in graphs(dashboard)}
+    assert {title for title, value in least.items() if value is None} == {"What check_jmx is asked for"}
+
+
+def test_what_lies_between_two_points_is_their_mean():
+    for panel in graphs(DASHBOARDS["stallwatch-influxdb"]):
+        assert all(one["query"].startswith('SELECT mean("value") FROM "') for one in panel["targets"])
+
+
+def test_all_hosts_are_not_asked_for_by_name():
+    wild = {name: one["templating"]["list"][1]["allValue"] for name, one in DASHBOARDS.items()}
+    assert wild == {"stallwatch-graphite": "*", "stallwatch-influxdb": ".*"}
+
+
+@pytest.mark.parametrize(
+    ("plugin", "label", "titles"),
+    [
+        ("replication_lag", "lag", {"Lag"}),
+        ("replication_lag", "east_lag", {"Lag"}),
+        ("replication_lag", "eu.west_lag", {"Lag"}),
+        ("replication_lag", "10.0.0.1_apply_lag", {"Where the lag is"}),
+        ("replication_lag", "apply_lag", {"Where the lag is"}),
+        ("bonding", "bond0.100_links_down", {"Bonds"}),
+        ("host", "disk_busy", {"Disks: busy"}),
+        ("jmx_thread_pools", "MutationStage.pending", {"Tasks in the queue of each pool"}),
+        ("jmx_thread_pools", "http_nio_127.0.0.1_8080.pending", {"Tasks in the queue of each pool"}),
+        ("jmx_thread_pools", "http_nio_127.0.0.1_8080.blocked_new", {"Tasks blocked of each pool"}),
+        ("jmx", "Memory.HeapMemoryUsage.used", {"What check_jmx is asked for"}),
+        ("ndb_memory", "node3_data_memory", {"Memory of each data node"}),
+    ],
+)
+def test_graphite_finds_a_label_whatever_dots_are_in_it(plugin, label, titles):
+    (command,) = (name for name, one in COMMANDS.items() if one.name == plugin)
+    path = f"icinga2.db1.services.a.{command}.perfdata.{label}.value"
+    found = {
+        panel["title"]: told
+        for panel in graphs(DASHBOARDS["stallwatch-graphite"])
+        for target in panel["targets"]
+        if (told := graphite(target["target"], path))
+    }
+    assert found == dict.fromkeys(titles, label)
+
+
+def graphite(target, path):
+    """What Graphite calls the series of a path by a target, if it is one of it."""
+    call = re.fullmatch(
+        r"aliasByNode\((?:exclude\()?(icinga2\.[^,]+?)(?:, '(.+)'\))?, 1, 3, ([0-9, ]+)\)", target
+    )
+    glob, besides, levels = call.groups()
+    words, wanted = path.split("."), glob.replace("$hostname", "db1").split(".")
+    fits = len(words) == len(wanted) and all(map(fnmatch.fnmatchcase, words, wanted))
+    if fits and not (besides and re.search(besides, path)):
+        return ".".join(words[int(level)] for level in levels.split(", "))
+    return None
 
 
 def test_a_panel_says_what_its_labels_are(dashboard):

@@ -6,7 +6,7 @@ import subprocess
 import termios
 
 import pytest
-from stallwatch import human
+from stallwatch import human, table
 from stallwatch.human import Screen
 from stallwatch.reading import Fault, ProbeError, Reading, State
 from stallwatch.report import Report, judge
@@ -74,6 +74,47 @@ def test_a_table_that_is_too_wide_is_told_in_parts_that_begin_alike():
         "  a                4         5         6         7",
         "  b                4         5         6         7",
     ]
+
+
+def test_v_tells_the_evidence_of_what_is_ok_and_no_advice():
+    fine = Reading("lag", 1, "s", "lag 1 s", "processors 12 % busy", "nothing to do")
+    assert shown(fine).splitlines() == ["demo is OK", "  OK        lag 1 s"]
+    assert shown(fine, everything=True).splitlines()[1:3] == [
+        "  OK        lag 1 s",
+        "            why:  processors 12 % busy",
+    ]
+
+
+def test_each_word_of_text_is_told_with_v():
+    findings = [
+        LAG,
+        Reading("load", 1, "", "load 1", "busy", "leave it"),
+        Fault(State.OK, "aside", "because"),
+    ]
+    text = Report("demo", judge(findings, LIMITS), everything=True).text().partition("|")
+    said = set(re.findall(r"\w+", text[0] + text[2].partition("\n")[2])) - {"DEMO", "more", "problem"}
+    assert said <= set(re.findall(r"\w+", shown(*findings, everything=True)))
+    assert "leave" not in shown(*findings, everything=True)
+
+
+def test_no_cell_of_a_wide_table_is_written_again_for_each_column(monkeypatch):
+    cells = []
+    written = table._written
+    monkeypatch.setattr(table, "_written", lambda cell, *more: cells.append(cell) or written(cell, *more))
+    shown(Reading("lag", 1, what="fine", table=WIDE), columns=56)
+    assert len(cells) <= 3 * len(WIDE.columns) * len(WIDE.rows)
+
+
+def test_labels_are_told_whole_with_v():
+    label = "java_lang.type_GarbageCollector.name_G1_Young_Generation.LastGcInfo.used"
+    lines = shown(Reading("used", 5, "B", "used", label=label), columns=0, everything=True).splitlines()
+    assert lines[-2:] == [f"  number{'':{len(label) - 6}}  value  unit", f"  {label}      5  B"]
+
+
+@pytest.mark.parametrize("columns", [1, 2, 39])
+def test_a_terminal_too_narrow_for_anything_is_as_wide_as_the_narrowest(columns):
+    assert Screen.of(columns, "never") == Screen(40)
+    assert Screen.of(0, "never") == Screen(0)
 
 
 def test_all_numbers_are_told_with_v_beside_their_thresholds():
@@ -159,6 +200,11 @@ def test_at_a_terminal_lines_are_as_long_as_it_is_wide(plugin, monkeypatch):
     assert "\x1b[1;31mCRITICAL\x1b[0m" in said
     assert "\x1b" not in at_terminal(call, 60)
     assert "\x1b" not in at_terminal([*call, "--color", "auto"], 60, NO_COLOR="1")
+
+
+def test_a_terminal_that_does_not_know_how_wide_it_is_has_80_columns(plugin):
+    said = at_terminal([*plugin.write(FINE), "--output", "human"], 0)
+    assert 60 < max(map(len, said.splitlines())) <= 80
 
 
 @pytest.mark.parametrize("output", ["text", "json"])

@@ -3,16 +3,15 @@
 import json
 import signal
 import subprocess
-from pathlib import Path
 
+import output_schema
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
 from stallwatch import __version__
 from stallwatch.reading import Fault, ProbeError, Reading, State
+from stallwatch.units import Range
 
-DOCS = Path(__file__).parents[2] / "contrib" / "docs"
-SCHEMA = json.loads((DOCS / "output.schema.json").read_text())
-VALIDATOR = Draft202012Validator(SCHEMA)
+SCHEMA = output_schema.PUBLISHED
 NO_VERDICT = {
     "name": None,
     "label": None,
@@ -24,6 +23,9 @@ NO_VERDICT = {
     "why": "",
     "advice": "",
 }
+
+LAG = {**NO_VERDICT, "name": "lag", "label": "lag", "value": 1, "state": "OK", "what": "x"}
+ODD_RANGES = ["", "@", ":", "....", "1.2.3", ".5", "10\n", "@10 ", "1:2:3", "~", "~:~", "10 s"]
 
 
 def fine(_options, _run):
@@ -43,7 +45,7 @@ def told(check):
         status, line = check.run(findings, [*arguments, "--output", "json"])
         assert "\n" not in line
         answer = json.loads(line)
-        VALIDATOR.validate(answer)
+        output_schema.validate(answer)
         assert State[answer["state"]].value == status
         return answer
 
@@ -67,6 +69,12 @@ def test_every_field_is_described():
         {"summary": ""},
         {"findings": []},
         {"more": 1},
+        {"name": ""},
+        {"summary": "a\n"},
+        {"summary": "a|"},
+        {"version": "1.0 junk"},
+        {"version": "1.0\n"},
+        {"trace": ["a\x1b[31m"]},
         {"version": None},
         {"trace": []},
         {"findings": [{**NO_VERDICT, "what": "x", "value": 1}]},
@@ -74,12 +82,66 @@ def test_every_field_is_described():
         {"findings": [{**NO_VERDICT, "what": "x", "name": "lag", "label": "a b", "value": 1}]},
         {"findings": [{**NO_VERDICT, "what": "x", "name": "lag", "warning": "10 s"}]},
         {"findings": [{**NO_VERDICT, "what": "x", "table": [{"a": [1]}]}]},
+        {"findings": [{**NO_VERDICT, "what": "x", "table": [{}]}]},
+        {"findings": [{**NO_VERDICT, "what": "x", "table": [{"a\n": 1}]}]},
+        {"findings": [{**NO_VERDICT, "what": "x", "table": [{"a": "b|c"}]}]},
+        {"findings": [{**NO_VERDICT, "what": ""}]},
+        {"findings": [{**NO_VERDICT, "what": "x", "why": "a\u2028b"}]},
+        {"findings": [{**NO_VERDICT, "what": "x", "advice": "a\n"}]},
+        {"findings": [{**NO_VERDICT, "what": "x", "warning": "10"}]},
+        {"findings": [{**NO_VERDICT, "what": "x", "critical": "10"}]},
+        {"findings": [{**NO_VERDICT, "what": "x", "unit": "s"}]},
+        {"findings": [{**LAG, "name": ""}]},
+        {"findings": [{**LAG, "label": "lag\n"}]},
+        {"findings": [{**LAG, "value": None}]},
+        {"findings": [{**LAG, "value": None, "label": None}]},
+        {"findings": [{**LAG, "value": True}]},
+        {"findings": [{**LAG, "unit": "ms"}]},
+        {"findings": [{**LAG, "more": 1}]},
+        *({"findings": [{**LAG, "warning": odd}]} for odd in ODD_RANGES),
     ],
 )
 def test_the_schema_refuses_what_is_none_of_ours(told, change):
     answer = told(fine)
     with pytest.raises(ValidationError):
-        VALIDATOR.validate({**answer, **change})
+        output_schema.validate({**answer, **change})
+
+
+def test_a_later_version_may_say_more():
+    later = {
+        "name": "demo",
+        "state": "OK",
+        "summary": "x",
+        "findings": [{**LAG, "more": 1}],
+        "version": "9.1",
+    }
+    Draft202012Validator(SCHEMA).validate({**later, "more": 1})
+
+
+@pytest.mark.parametrize(
+    "text", ["10", "0.5", "~:", "10:", "@0:", "@5:10", "~:-5", "-5:1e20", "1e-7:", "@~:0.1"]
+)
+def test_every_range_is_told_as_the_schema_says(told, text):
+    (lag,) = told(fine, "-w", text)["findings"]
+    assert Range(lag["warning"]) == Range(text)
+
+
+def test_what_has_no_words_is_told_all_the_same(told):
+    (found,) = told(lambda *_: [Fault(State.CRITICAL, "\n")])["findings"]
+    assert found["what"] == "no details"
+
+
+def test_what_lasts_or_is_doubtful_has_the_name_of_its_options(told):
+    def findings(_options, run):
+        run.doubtful("lag")
+        run.thresholds["lag_lasting"] = {"warning": Range("1"), "critical": None}
+        yield Reading("doubtful_lag", 2, "s", "lag 2 s")
+        yield Reading("lag_lasting", 2, "s", "lag 2 s for long", label="")
+        yield Reading("pause_lasting", 2, "s", "a name of its own")
+
+    found = told(findings)["findings"]
+    assert [one["name"] for one in found] == ["lag", "lag", "pause_lasting"]
+    assert [one["warning"] for one in found] == ["60", "1", None]
 
 
 def test_a_run_is_told_as_the_schema_says(told):
@@ -117,6 +179,8 @@ def test_a_usage_error_is_told_so_too(told):
         (["--output", "text", "--output", "json", "--bogus"], True),
         (["--output", "json", "--output=text", "--bogus"], False),
         (["--output", "json5"], False),
+        (["--output=json-lines"], False),
+        (["--output", "json\n"], False),
         (["--output"], False),
         (["--log", "--output=jsonish"], False),
         (["json", "--output"], False),
@@ -184,7 +248,7 @@ def findings(options, run):
 def test_the_deadline_is_told_so_too(plugin):
     run = plugin(ENDLESS, "--output", "json", "--timeout", "1s", text=True)
     answer = json.loads(run.stdout)
-    VALIDATOR.validate(answer)
+    output_schema.validate(answer)
     assert run.returncode == 3
     assert answer["summary"] == "no verdict within 1 s"
     assert answer["findings"][-1] == {**NO_VERDICT, "what": answer["summary"]}
@@ -196,6 +260,6 @@ def test_whoever_ends_it_gets_an_object(plugin):
         assert process.stderr.read(5) == b"ready"
         process.send_signal(signal.SIGTERM)
         answer = json.loads(process.stdout.read())
-    VALIDATOR.validate(answer)
+    output_schema.validate(answer)
     assert process.returncode == 3
     assert answer["summary"] == "terminated before the verdict"

@@ -63,6 +63,20 @@ def test_the_texts_of_a_table_are_fit_for_output():
     assert verdict.table.rows[1] == ("a/b c", None, 2147483646)
 
 
+def test_so_are_the_names_of_its_columns():
+    (verdict,) = judge([Reading("pools", 3, table=Table(("a\x1b[31m|",), (("x",),)))], {})
+    assert verdict.table.columns == ("a [31m/",)
+
+
+def test_what_is_no_number_is_not_known():
+    odd = Table(("a", "b", "c"), ((float("nan"), float("inf"), 1),))
+    (verdict,) = judge([Reading("pools", 3, table=odd)], {})
+    assert verdict.table.rows == ((None, None, 1),)
+    assert json.loads(report(Reading("pools", 3, table=odd)).json())["findings"][0]["table"] == [
+        {"a": None, "b": None, "c": 1}
+    ]
+
+
 def test_people_get_the_table_programs_its_rows():
     pools = Reading("pools", 1, what="1 pool", table=Table(("Pool", "Max"), (("a", None),)))
     assert (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stallwatch.discovery.plan import FLAG, apart, by_key, name, remark
+from stallwatch.discovery.plan import FLAG, ONE_PROBLEM, apart, by_key, name, remark
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from stallwatch.discovery.plan import Host, Options, Plan, Service
 
 COMMANDS = {"mysql_query": "stallwatch_mysql_query"}  # Icinga's own library has a mysql_query
-RETRIES = {"mysql_query": "15s"}  # what remembers nothing may look again at once; else 30 s
+SOONER = "15s"  # what leads is sure before the others are, that depend on it
+NEEDS_ZONE = "zone = zone || ZoneName"  # in zones.d it has one; elsewhere an endpoint is refused without
 BY_AGENT = (
     "\n// These run on that host, by its Icinga agent, an Endpoint of its name: uncomment what is right.\n"
 )
@@ -37,7 +38,8 @@ def _host(host: Host, called: str) -> str:
         '  check_command = "hostalive"\n  check_interval = 1m\n  retry_interval = 30s\n'
         f"  {kind} = {text(host.address)}\n}}\n"
     )
-    named = [*zip(apart(_titles(host), lambda title: _joined(title).lower()), host.every, strict=True)]
+    titles = apart((service.title for service in host.every), _title)
+    named = [*zip(titles, host.every, strict=True)]
     asked, own = named[: len(host.services)], named[len(host.services) :]
     inside = [(title, one) for title, one in own if not host.runs(one)]
     return "".join(
@@ -45,18 +47,36 @@ def _host(host: Host, called: str) -> str:
             head,
             *(_service(called, title, one, host.reach) for title, one in asked),
             *(_service(called, title, one) for title, one in own if host.runs(one)),
+            _dependency(
+                called,
+                [title for title, one in named if one.leads],
+                [title for title, one in named if host.follows(one)],
+            ),
             *([BY_AGENT] if inside else []),
             *(_commented(_service(called, title, one, agent=not host.local)) for title, one in inside),
         ]
     )
 
 
-def _titles(host: Host) -> list[str]:
-    return [service.title for service in host.every]
-
-
 def _joined(words: str) -> str:
-    return name(words).replace(" ", "-").replace("/", "-")
+    return words.lower().replace(" ", "-").replace("/", "-")
+
+
+def _title(words: str) -> str:
+    return f"stallwatch-{_joined(words)}"
+
+
+def _dependency(host: str, leaders: list[str], others: list[str]) -> str:
+    if not (leaders and others):
+        return ""
+    leader = text(leaders[0])
+    return (
+        f"\n// {ONE_PROBLEM}\n"
+        f"apply Dependency {leader} to Service {{\n"
+        f"  parent_service_name = {leader}\n"
+        "  states = [ OK, Warning ]\n  ignore_soft_states = false\n  disable_notifications = true\n"
+        f"  assign where host.name == {text(host)} && service.name in {_list(others)}\n}}\n"
+    )
 
 
 def _service(host: str, title: str, service: Service, reach: Options = (), *, agent: bool = False) -> str:
@@ -68,16 +88,15 @@ def _service(host: str, title: str, service: Service, reach: Options = (), *, ag
     if service.words:
         lines.append(f"vars.{command}_quantities = {_list(service.words)}")
     if agent:
-        lines.insert(0, f"command_endpoint = {text(host)}")
+        lines = [f"command_endpoint = {text(host)}", NEEDS_ZONE, *lines]
     return (
         f"\n// {remark(service.about)}\n"
         f"object Service {text(title)} {{\n"
+        f"  display_name = {text(name(service.title))}\n"
         f"  host_name = {text(host)}\n"
         f"  check_command = {text(command)}\n"
-        f"  check_interval = 1m\n  retry_interval = {RETRIES.get(service.plugin, '30s')}\n"
-        f"  max_check_attempts = {service.attempts}\n"
-        + "".join(f"  {line}\n" for line in lines)
-        + "}\n"
+        f"  check_interval = 1m\n  retry_interval = {SOONER if service.leads else '30s'}\n"
+        f"  max_check_attempts = {service.attempts}\n" + "".join(f"  {line}\n" for line in lines) + "}\n"
     )
 
 

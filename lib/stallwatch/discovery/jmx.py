@@ -18,17 +18,56 @@ if TYPE_CHECKING:
 
 STORAGE = "org.apache.cassandra.db:type=StorageService"
 DROPPED = "org.apache.cassandra.metrics:type=DroppedMessage,scope=*,name=Dropped"
+NRPE_PROCESS = "stallwatch_cassandra_process"
 COMPACTIONS = "org.apache.cassandra.metrics:type=Compaction,name=PendingTasks"
 COLLECTORS = "java.lang:type=GarbageCollector,name=*"
 MEMORY = "java.lang:type=Memory"
 
 _CRITICAL = (("unreachable", "critical"),)
-HEAP = ("-O", MEMORY, "-A", "HeapMemoryUsage", "-K", "used", "--of", "max", "--unit", "B", "-w", "95%")
-RING = ("-O", STORAGE, "-A", "OperationMode", "--match", "^NORMAL$", "-A", "UnreachableNodes", "-w", "0")
+HEAP = (
+    "-O",
+    MEMORY,
+    "-A",
+    "HeapMemoryUsage",
+    "-K",
+    "used",
+    "--of",
+    "max",
+    "--unit",
+    "B",
+    "-w",
+    "95%",
+    "--label",
+    "heap",
+)
+RING = (
+    "-O", STORAGE, "-A", "OperationMode", "--match", "^NORMAL$",
+    "-A", "UnreachableNodes", "-w", "0", "--label", "unreachable_nodes",
+)  # fmt: skip
 RATE = ("--rate", "--aggregate", "sum")
-COLLECTING = ("-O", COLLECTORS, "-A", "CollectionTime", "--unit", "ms", *RATE, "-w", "100", "-c", "300")
-THROWN_AWAY = ("-O", DROPPED, "-A", "Count", *RATE, "-w", "0", "-c", "100")
+COLLECTING = (
+    "-O",
+    COLLECTORS,
+    "-A",
+    "CollectionTime",
+    "--unit",
+    "ms",
+    *RATE,
+    "-w",
+    "100",
+    "-c",
+    "300",
+    "--label",
+    "collecting",
+)
+THROWN_AWAY = ("-O", DROPPED, "-A", "Count", *RATE, "-w", "0", "-c", "100", "--label", "dropped")
 WAITING = ("-O", COMPACTIONS, "-A", "Value", "--label", "pending", "-w", "100")
+
+CASSANDRAS_HEAP = Service("JVM heap", "jmx", "How full is the heap?", words=HEAP)
+LEADING_HEAP = Service(
+    "JVM heap", "jmx", "How full is the heap? CRITICAL if the JVM does not answer.", _CRITICAL, HEAP,
+    leads=True,
+)  # fmt: skip
 
 
 class Place(NamedTuple):
@@ -44,28 +83,26 @@ def look(server: Server, place: Place, trace: Callable[[str], None], *, local: b
     """Find out what it is."""
     remarks: list[str] = []
     cassandra = bool(server.names(STORAGE))
-    services = [*(_of_cassandra(server) if cassandra else [])]
-    heap = (
-        "How full is the heap?" if cassandra else "How full is the heap? CRITICAL if the JVM does not answer."
-    )
-    services.append(Service("JVM heap", "jmx", heap, () if cassandra else _CRITICAL, HEAP))
+    kind = "Cassandra" if cassandra else "JVM"
+    services = [*_of_cassandra(server)] if cassandra else []
+    services.append(CASSANDRAS_HEAP if cassandra else LEADING_HEAP)
     if server.names(COLLECTORS):
         about = "Milliseconds of each second that collectors take"
         services.append(Service("Garbage collection", "jmx", about, words=COLLECTING))
     try:
-        families = Counter(
-            family for family, _ in {(one.family.name, one.name) for one in places(server, trace)}
-        )
+        pools = {(place.family.name, place.name) for place in places(server, trace)}
     except ProbeError as error:
-        families = Counter()
+        pools = set()
         remarks.append(f"Pools are not known: {error.what}")
-    if families:
-        told = ", ".join(f"{number} of {family}" for family, number in families.items())
+    if pools:
+        families = sorted(Counter(family for family, _ in pools).items())
+        told = ", ".join(f"{number} of {family}" for family, number in families)
         about = f"Who is blocked? There are pools: {told}. Blocked tasks are told once."
-        services.append(Service("Thread pools", "jmx_thread_pools", about, attempts=1))
+        services.append(Service(f"{kind} thread pools", "jmx_thread_pools", about, attempts=1))
     inside = Service(
-        "JVM process", "mysqld_process", "What does the JVM's process use, and which of its threads?",
-        (("program", "java"), ("listens", str(place.port))), nrpe="check_cassandra_process",
+        f"{kind} process", "mysqld_process", "What does the JVM's process use, and which of its threads?",
+        (("program", "java"), ("listens", str(place.port))),
+        nrpe=NRPE_PROCESS if cassandra else "",
     )  # fmt: skip
     about = f"{'Cassandra' if cassandra else 'a JVM'} at {server.where}"
     host = Host(place.name, place.address, about, tuple(services), (inside,), place.reach, local=local)
@@ -74,7 +111,7 @@ def look(server: Server, place: Place, trace: Callable[[str], None], *, local: b
 
 def _of_cassandra(server: Server) -> Iterator[Service]:
     about = "Is it in the ring, and does it see the others? CRITICAL if it does not answer."
-    yield Service("Cassandra", "jmx", about, _CRITICAL, RING)
+    yield Service("Cassandra", "jmx", about, _CRITICAL, RING, leads=True)
     if server.names(DROPPED):
         about = "Messages that waited too long and were thrown away, per second"
         yield Service("Dropped messages", "jmx", about, words=THROWN_AWAY)

@@ -8,10 +8,11 @@ from typing import NamedTuple
 from stallwatch.discovery.plan import Host, Plan, Service, is_address
 from stallwatch.probes.mysql.asking import Asking
 from stallwatch.probes.mysql.statement import Statement, text, whole
-from stallwatch.probes.ndbinfo.privileges import NDBINFO
-from stallwatch.probes.replication import status
-from stallwatch.sources.mysql import MysqlError
-from stallwatch.sources.mysql.privilege import Privilege
+from stallwatch.probes.ndbinfo.asking import Ndbinfo
+from stallwatch.probes.ndbinfo.privileges import PROCESS
+from stallwatch.probes.replication import source, status
+from stallwatch.sources.mysql import DeniedError, MissingTableError, MysqlError
+from stallwatch.sources.mysql.target import PORT, Target
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,44 +20,48 @@ if TYPE_CHECKING:
 
     from stallwatch.discovery.plan import Options
     from stallwatch.probes.replication.channel import Channel
+    from stallwatch.run import Run
     from stallwatch.sources.mysql import Server
 
     Elsewhere = Callable[[str], Server]
 
+NRPE_PROCESS, NRPE_HOST = "stallwatch_mysqld_process", "stallwatch_host"
 DATA_DIR = "/var/lib/mysql-cluster"
 _GUESS = f"Its DataDir is not {DATA_DIR}? Mend it here."
+_PROGRAMS = (("program", "ndbmtd"), ("program", "ndbd"))
 
 _ENGINES = Statement(
     "SELECT ENGINE AS engine FROM information_schema.ENGINES WHERE SUPPORT IN ('YES', 'DEFAULT')"
 )
-_SETTINGS = Statement("SELECT @@log_bin AS log_bin, @@datadir AS datadir")
-_ID = Statement("SELECT @@server_id AS id")
+_SETTINGS = Statement("SELECT @@log_bin,@@datadir")
 _HEARTBEATS = Statement(
     "SELECT TABLE_SCHEMA AS place, TABLE_NAME AS name FROM information_schema.COLUMNS"
     " WHERE TABLE_NAME LIKE '%heartbeat%' AND COLUMN_NAME IN ('ts', 'server_id')"
     " AND TABLE_SCHEMA NOT IN ('information_schema', 'performance_schema', 'mysql', 'sys')"
-    " GROUP BY TABLE_SCHEMA, TABLE_NAME HAVING COUNT(*) = 2"
+    " GROUP BY TABLE_SCHEMA, TABLE_NAME HAVING COUNT(*) = 2 ORDER BY TABLE_SCHEMA, TABLE_NAME"
 )
-_NODES = Statement("SELECT DISTINCT node_id, node_type, node_hostname FROM ndbinfo.config_nodes", NDBINFO)
-_PROCESSES = Statement(
-    "SELECT DISTINCT node_id, service_URI AS uri FROM ndbinfo.processes WHERE service_URI LIKE 'mysql:%'",
-    NDBINFO,
-)
+_NODES = """SELECT DISTINCT node_id, node_type, node_hostname FROM ndbinfo.config_nodes
+ WHERE node_type IN ('MGM', 'NDB') ORDER BY node_id"""
+# Each data node tells of each process, maybe under another of its addresses.
+_SQL_NODES = """SELECT node_id, MIN(service_URI) AS uri FROM ndbinfo.processes
+ WHERE service_URI LIKE 'mysql:%' GROUP BY node_id ORDER BY node_id"""
 _OWN_NODE = Statement("SHOW GLOBAL STATUS LIKE 'Ndb_cluster_node_id'")
 _TABLESPACES = Statement(
     "SELECT COUNT(*) AS files FROM information_schema.FILES"
     " WHERE ENGINE = 'ndbcluster' AND FILE_TYPE = 'DATAFILE'",
-    Privilege("PROCESS", "", "whether there are tables on disk"),
+    PROCESS,
 )
 _URI = re.compile(r"mysql://(\[[^\]/]+\]|[^/:?]+)(?::(\d+))?(?:[/?].*)?", re.DOTALL)
 _LOOPBACK = re.compile(r"localhost|127\..*|::1|::|0\.0\.0\.0|")
 
-ANSWERS = Service("MySQL", "mysql_query", "Does it answer, and how fast? CRITICAL if it does not.")
+ANSWERS = Service(
+    "MySQL", "mysql_query", "Does it answer, and how fast? CRITICAL if it does not.", leads=True
+)
 OF_CLUSTER = (
     Service(
         "NDB nodes", "ndb_nodes",
         "Are all data nodes up? CRITICAL, too, if this SQL node does not answer: then nobody knows.",
-        (("unreachable", "critical"),), attempts=2,
+        (("unreachable", "critical"),),
     ),
     Service("NDB memory", "ndb_memory", "How full is it, and when will writes fail?"),
     Service("NDB redo buffer", "ndb_redo_buffer", "Do redo buffers fill: is it the buffer or the disk?"),
@@ -65,6 +70,29 @@ OF_CLUSTER = (
 ON_DISK = Service(
     "NDB page buffer", "ndb_page_buffer", "Is DiskPageBufferMemory large enough for the tables on disk?"
 )
+OF_NODES = {
+    "NDB": ("data node", (
+        Service(
+            "NDB log", "ndb_log", f"What do data nodes complain of? Told for an hour. {_GUESS}",
+            (("log", f"{DATA_DIR}/ndb_*_out.log"),), attempts=1, nrpe="stallwatch_ndb_log", guessed=True,
+        ),
+        Service(
+            "NDB process", "mysqld_process", f"What does the process of a data node use? {_GUESS}",
+            (("data-dir", DATA_DIR), *_PROGRAMS), nrpe="stallwatch_ndb_process", guessed=True,
+        ),
+        Service(
+            "NDB host", "host", f"Are processors or the disk of a data node at their limit? {_GUESS}",
+            (("data-dir", DATA_DIR),), nrpe="stallwatch_ndb_disks", guessed=True,
+        ),
+    )),
+    "MGM": ("management node", (
+        Service(
+            "NDB cluster log", "ndb_log", f"What does the cluster log tell? Told for an hour. {_GUESS}",
+            (("log", f"{DATA_DIR}/ndb_*_cluster.log"),), attempts=1, nrpe="stallwatch_ndb_cluster_log",
+            guessed=True,
+        ),
+    )),
+}  # fmt: skip
 OF_SERVER = (
     Service("MySQL status", "mysql_status", "What stands at its limit?"),
     Service("InnoDB redo log", "innodb_redo_log", "How near is the redo log to where writers wait?"),
@@ -82,89 +110,98 @@ class Place(NamedTuple):
     reach: Options
 
 
-def look(server: Server, place: Place, elsewhere: Elsewhere, trace: Callable[[str], None]) -> Plan:
-    """Find out what it is; ``elsewhere`` logs in at HOST:PORT as here."""
-    return _Look(server, place, elsewhere, Asking(server, trace)).plan()
+def look(server: Server, place: Place, elsewhere: Elsewhere, run: Run) -> Plan:
+    """Find out what it is; ``elsewhere`` logs in at HOST:PORT as here. Raises a ProbeError.
+
+    What one account has to see for it raises: a list that lacks half of the services looks like a whole one.
+    """
+    return _Look(server, place, elsewhere, run).plan()
 
 
 class _Look:
-    def __init__(self, server: Server, place: Place, elsewhere: Elsewhere, asking: Asking) -> None:
+    def __init__(self, server: Server, place: Place, elsewhere: Elsewhere, run: Run) -> None:
         self._server = server
         self._place = place
         self._elsewhere = elsewhere
-        self._asking = asking
+        self._asking = Asking(server, run.trace)
+        self._ndbinfo = Ndbinfo(server, run.deadline)
         self._remarks: list[str] = []
-        self._engines: set[str] = set()
 
     def plan(self) -> Plan:
-        self._engines = {text(row, "engine").lower() for row in self._asking.rows(_ENGINES)}
-        others: list[Host] = []
-        services = [ANSWERS, *self._replication()]
-        inside = [*self._inside()]
-        if "ndbcluster" in self._engines:
-            services += [*OF_CLUSTER, *self._on_disk()]
-            inside += self._data_nodes(others)
-            others += self._sql_nodes()
-        services += [
-            one for one in OF_SERVER if "innodb" in self._engines or not one.plugin.startswith("innodb")
-        ]
-        about = f"{self._server.flavour.text} at {self._server.where}"
-        host = Host(
-            self._place.name, self._place.address, about, tuple(services), tuple(inside), self._place.reach,
-            local=self._server.local,
-        )  # fmt: skip
-        lost = [self._asking.lost.what] if self._asking.lost else []
+        engines = {text(row, "engine").lower() for row in self._asking.rows(_ENGINES)}
+        clustered = "ndbcluster" in engines
+        hosts = [self._host(engines)]
+        if clustered:
+            hosts += [*self._nodes(), *self._sql_nodes()]
+        own, *others = _together(hosts)
+        if self._asking.lost:
+            raise self._asking.lost
+        # What may take long comes last. A node of a cluster may be watched by who sees the cluster alone.
+        of_replica = tuple(self._replication(needed=not clustered))
+        services = (ANSWERS, *of_replica, *own.services)
         missing = [f"not seen: {sentence}" for sentence in self._asking.missing.values()]
-        return Plan((host, *others), (*self._remarks, *missing, *lost))
+        return Plan((own._replace(services=services), *others), (*self._remarks, *missing))
+
+    def _host(self, engines: set[str]) -> Host:
+        services = [one for one in OF_SERVER if "innodb" in engines or not one.plugin.startswith("innodb")]
+        if "ndbcluster" in engines:
+            services = [*OF_CLUSTER, *self._on_disk(), *services]
+        name, address, reach = self._place
+        about = f"{self._server.flavour.text} at {self._server.where}"
+        inside, local = tuple(self._inside()), self._server.local
+        return Host(name, address, about, tuple(services), inside, reach, local=local)
 
     def _inside(self) -> Iterator[Service]:
         settings = next(iter(self._asking.rows(_SETTINGS)), {})
-        data_dir = text(settings, "datadir")
+        data_dir = text(settings, "@@datadir")
+        programs = ("mariadbd", "mysqld") if self._server.flavour.mariadb else ("mysqld",)
         yield Service(
-            "mysqld process", "mysqld_process", "What does the process use, and which of its threads?",
-            (("program", "mariadbd" if self._server.flavour.mariadb else "mysqld"),),
-            nrpe="check_mysqld_process",
+            "MySQL process", "mysqld_process", "What does the process use, and which of its threads?",
+            tuple(("program", program) for program in programs), nrpe=NRPE_PROCESS,
         )  # fmt: skip
         of_disk = (("data-dir", data_dir),) if data_dir else ()
-        yield Service("host", "host", "Are processors or a disk at their limit?", of_disk, nrpe="check_host")
-        logs = whole(settings, "log_bin")
-        self._remarks.append(f"The binary log is {'on' if logs else 'off'}.")
-        more = "" if logs else ": without a binary log, with --no-binlog"
+        yield Service("Host", "host", "Are processors or a disk at their limit?", of_disk, nrpe=NRPE_HOST)
+        more = "" if whole(settings, "@@log_bin") else "; the binary log is off, so with --no-binlog"
         self._remarks.append(
             "Nothing tells from here where backups are: add a service for check_mysql_backup --directory"
             f" on the host that has them{more}."
         )
 
-    def _replication(self) -> Iterator[Service]:
+    def _replication(self, *, needed: bool) -> Iterator[Service]:
         try:
             channels = status.channels(self._server)
-        except MysqlError as error:
+        except DeniedError as error:
+            if needed:
+                raise
             self._remarks.append(f"Whether it is a replica is not known: {error.what}; {error.advice}")
             return
         heartbeat = self._heartbeat() if channels else ()
         for channel in channels:
             which = (("channel", exactly(channel.name)),) if channels[1:] else ()
             of = f" of {channel.name or 'the default channel'}" if channels[1:] else ""
-            source = f"{channel.source_host}:{channel.source_port}"
+            where = Target(channel.source_host, channel.source_port).where
             yield Service(
                 f"Replication lag{of}", "replication_lag",
-                f"How far is it behind {source}, where is that going, and why?",
-                (*which, *self._source(channel), *heartbeat), attempts=2,
+                f"How far is it behind {where}, where is that going, and why?",
+                (("not-replica", "critical"), *which, *self._source(channel), *heartbeat),
             )  # fmt: skip
 
     def _source(self, channel: Channel) -> Options:
         """Give the option that asks the source, too, if it answers to the same user."""
-        host = channel.source_host
-        if not is_address(host) or not channel.source_port:
+        place = Target(channel.source_host, channel.source_port).where
+        if not (is_address(channel.source_host) and channel.source_port):
             return ()
-        place = f"[{host}]:{channel.source_port}" if ":" in host else f"{host}:{channel.source_port}"
+        if _LOOPBACK.fullmatch(channel.source_host) and not self._server.local:
+            self._remarks.append(f"The source is not asked: {place} is on the replica's own host.")
+            return ()
         try:
-            with self._elsewhere(place) as source:
-                (row,) = source.rows(_ID.sql)
+            with self._elsewhere(place) as server:
+                found = source.identity(server)
         except MysqlError as error:
             self._remarks.append(f"The source is not asked (--source {place}): {error.what}")
             return ()
-        if channel.source_id not in (0, row["id"]):
+        has_met = channel.source_uuid or channel.source_id
+        if has_met and not found.is_source_of(channel):
             self._remarks.append(
                 f"The source is not asked: at {place} there is another server than the source."
             )
@@ -176,6 +213,10 @@ class _Look:
             f"{_name(text(row, 'place'))}.{_name(text(row, 'name'))}"
             for row in self._asking.rows(_HEARTBEATS)
         ]
+        if self._asking.failed:
+            self._remarks.append(
+                f"Whether there is a table of heartbeats is not known: {self._asking.failed.what}"
+            )
         if found[1:]:
             self._remarks.append(
                 f"There are several heartbeat tables, of which the first is taken: {', '.join(found)}"
@@ -187,57 +228,59 @@ class _Look:
         if not rows or whole(rows[0], "files"):
             yield ON_DISK
 
-    def _data_nodes(self, others: list[Host]) -> list[Service]:
-        """Give what is to run on the data nodes of this host; those of other hosts go to ``others``."""
-        own: list[Service] = []
-        by_host: dict[str, list[int]] = {}
-        for row in self._asking.rows(_NODES):
-            if text(row, "node_type") == "NDB":
-                by_host.setdefault(text(row, "node_hostname"), []).append(whole(row, "node_id"))
-        for host, nodes in sorted(by_host.items()):
-            services = [*_of_data_nodes(sorted(nodes))]
-            if _LOOPBACK.fullmatch(host) or host == self._place.address:
-                own += services
+    def _nodes(self) -> Iterator[Host]:
+        """Give the hosts of data nodes and management nodes: what can run on them alone."""
+        try:
+            rows = self._ndbinfo.some(_NODES)
+        except MissingTableError as error:  # before 7.5.7
+            self._remarks.append(f"Hosts of data nodes are not known: {error.what}")
+            return
+        nodes: dict[tuple[str, str], list[str]] = {}
+        for row in rows:
+            nodes.setdefault((text(row, "node_hostname"), text(row, "node_type")), []).append(
+                text(row, "node_id")
+            )
+        for (host, kind), numbers in nodes.items():
+            about, services = OF_NODES[kind]
+            about = f"{about}{'s' if numbers[1:] else ''} {' and '.join(numbers)}"
+            if _LOOPBACK.fullmatch(host) or host in self._place:
+                yield Host(self._place.name, self._place.address, about, inside=services)
             elif is_address(host):
-                others.append(Host(host, host, f"data node {_listed(nodes)}", inside=tuple(services)))
+                yield Host(host, host, about, inside=services)
             else:
-                self._remarks.append(f"Data node {_listed(nodes)} has no host's name: {host}")
-        return own
+                self._remarks.append(f"{about}: {host} is no name or address of a host")
 
     def _sql_nodes(self) -> Iterator[Host]:
         """Give the other SQL nodes: whether each answers."""
         own = next(iter(self._asking.rows(_OWN_NODE)), {})
-        for row in self._asking.rows(_PROCESSES):
+        there = ("hostname", "port", "socket")
+        reach = tuple(option for option in self._place.reach if option[0] not in there)
+        for row in self._ndbinfo.rows(_SQL_NODES):
             node, uri = whole(row, "node_id"), _URI.fullmatch(text(row, "uri"))
             if node == whole(own, "Value"):
                 continue
-            host, port = (uri[1].strip("[]"), uri[2] or "3306") if uri else ("", "")
+            host, port = (uri[1].strip("[]"), uri[2] or str(PORT)) if uri else ("", "")
             if not is_address(host):
-                self._remarks.append(f"SQL node {node} has no host's name: {text(row, 'uri')}")
+                self._remarks.append(f"SQL node {node}: {text(row, 'uri')} names no host")
                 continue
-            name = f"{host}-{port}"
+            name = host
             if _LOOPBACK.fullmatch(host):  # the cluster's own host
-                host, name = self._place.address, f"{self._place.name}-{port}"
-            there = ("hostname", "port", "socket")
-            reach = (("port", port), *(option for option in self._place.reach if option[0] not in there))
-            yield Host(name, host, f"SQL node {node}", (ANSWERS,), reach=reach)
+                name, host = self._place[:2]
+            if name == self._place.name or port != str(PORT):
+                name = f"{name}-{port}"
+            yield Host(name, host, f"SQL node {node}", (ANSWERS,), reach=(("port", port), *reach))
 
 
-def _of_data_nodes(nodes: list[int]) -> Iterator[Service]:
-    for node in nodes:
-        yield Service(
-            f"NDB log of node {node}", "ndb_log", f"What does data node {node} complain of? {_GUESS}",
-            (("log", f"{DATA_DIR}/ndb_{node}_out.log"),), attempts=1, nrpe="check_ndb_log", guessed=True,
+def _together(hosts: list[Host]) -> list[Host]:
+    """Make one of those that are the same host."""
+    merged: dict[str, Host] = {}
+    for one in hosts:
+        known = merged.get(one.name)
+        merged[one.name] = one if known is None else known._replace(
+            about=f"{known.about}, {one.about}", services=known.services + one.services,
+            inside=known.inside + one.inside, reach=known.reach or one.reach,
         )  # fmt: skip
-    of = f"node{'s' if nodes[1:] else ''} {_listed(nodes)}"
-    yield Service(
-        f"NDB process of {of}", "mysqld_process", f"What does the process of a data node use? {_GUESS}",
-        (("data-dir", DATA_DIR), ("program", "ndbmtd")), nrpe="check_ndb_process", guessed=True,
-    )  # fmt: skip
-    yield Service(
-        f"NDB disks of {of}", "host", f"Is the disk of a data node at its limit? {_GUESS}",
-        (("data-dir", DATA_DIR),), nrpe="check_ndb_disks", guessed=True,
-    )  # fmt: skip
+    return [*merged.values()]
 
 
 def exactly(name: str) -> str:
@@ -257,7 +300,3 @@ def _name(part: str) -> str:
     if re.fullmatch(r"[A-Za-z0-9_]+", part):
         return part
     return "`{}`".format(part.replace("`", "``"))
-
-
-def _listed(nodes: list[int]) -> str:
-    return " and ".join(map(str, sorted(nodes)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 
-from stallwatch.discovery.plan import FLAG, OPTION_FILE, apart, remark
+from stallwatch.discovery.plan import FLAG, ONE_PROBLEM, OPTION_FILE, apart, remark
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from stallwatch.discovery.plan import Host, Plan, Service
 
-ATTEMPTS = {"replication_lag": 2, "ndb_nodes": 2}  # a minute apart: what has lasted is told at once
+SOONER = "0.25"  # minutes: it is sure before the others are, that depend on it
 BY_NRPE = (
     "\n# These run on that host, through NRPE with nrpe/stallwatch.cfg there: uncomment what is right.\n"
 )
@@ -40,7 +40,8 @@ def _host(host: Host, called: str) -> str:
         "    max_check_attempts   3\n"
         "    notification_period  24x7\n}\n"  # while a host is down its services are silent
     )
-    named = [*zip(apart(service.title for service in host.every), host.every, strict=True)]
+    titles = apart(service.title for service in host.every)
+    named = [*zip(titles, host.every, strict=True)]
     asked, own = named[: len(host.services)], named[len(host.services) :]
     inside = [(title, one) for title, one in own if one.nrpe and not host.runs(one)]
     return "".join(
@@ -48,6 +49,11 @@ def _host(host: Host, called: str) -> str:
             head,
             *(_service(called, title, one, _asked(host, one)) for title, one in asked),
             *(_service(called, title, one, _here(one)) for title, one in own if host.runs(one)),
+            _dependency(
+                called,
+                [title for title, one in named if one.leads],
+                [title for title, one in named if host.follows(one)],
+            ),
             *([BY_NRPE] if inside else []),
             *(
                 _commented(_service(called, title, one, f"check_stallwatch_nrpe!{one.nrpe}"))
@@ -61,13 +67,27 @@ def _service(host: str, title: str, service: Service, command: str) -> str:
     return (
         f"\n# {remark(service.about)}\n"
         "define service {\n"
-        f"    service_description   {title}\n"
-        "    use                   generic-service\n"
-        f"    host_name             {host}\n"
-        f"    check_command         {command}\n"
-        "    check_interval        1\n    retry_interval        1\n"
-        f"    max_check_attempts    {ATTEMPTS.get(service.plugin, service.attempts)}\n"
-        f"    notification_options  {'w,u,c,r' if service.leads else 'w,c,r'}\n}}\n"
+        f"    service_description     {title}\n"
+        "    use                     generic-service\n"
+        f"    host_name               {host}\n"
+        f"    check_command           {command}\n"
+        "    check_interval          1\n"
+        f"    retry_interval          {SOONER if service.leads else 1}\n"
+        f"    max_check_attempts      {service.attempts}\n"
+        "    notification_options    w,u,c,r\n    flap_detection_enabled  0\n}\n"
+    )
+
+
+def _dependency(host: str, leaders: list[str], others: list[str]) -> str:
+    if not (leaders and others):
+        return ""
+    return (
+        f"\n# {ONE_PROBLEM}\n"
+        "define servicedependency {\n"
+        f"    host_name                      {host}\n"
+        f"    service_description            {leaders[0]}\n"
+        f"    dependent_service_description  {', '.join(others)}\n"
+        "    notification_failure_criteria  c,u\n}\n"
     )
 
 
@@ -93,7 +113,7 @@ def _words(options: Iterable[tuple[str, str]], words: Iterable[str]) -> str:
 def argument(value: str) -> str:
     """Write a word for the shell that Nagios gives it to, as a part of a check_command."""
     plain = "".join(letter if letter.isprintable() else "?" for letter in value)
-    return re.sub(r"[\\!;]", r"\\\g<0>", shlex.quote(plain)).replace("$", "$$")
+    return re.sub(r"[!;]", r"\\\g<0>", shlex.quote(plain)).replace("$", "$$")
 
 
 def _commented(definition: str) -> str:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 FLAG = ""
 OPTION_FILE = "/etc/stallwatch/mysql.cnf"
 PASSWORD_FILE = "/etc/stallwatch/jmx.password"  # noqa: S105 - a path
+ONE_PROBLEM = "That nobody answers is one problem: who asks there notifies nobody meanwhile."
 
 _ADDRESS = re.compile(r"[A-Za-z0-9:][A-Za-z0-9_.:%-]{0,254}")
 _LONGEST = 100  # letters of a name
@@ -31,7 +32,7 @@ class Service(NamedTuple):
     attempts: int = 3
     nrpe: str = ""  # its name in nrpe/stallwatch.cfg, of what runs on the host itself
     guessed: bool = False  # a person has to look at it first
-    leads: bool = False  # it tells, too, that nobody answers: where it is UNKNOWN, nobody else would
+    leads: bool = False  # it is CRITICAL if nobody answers: then the host's others notify nobody
 
 
 class Host(NamedTuple):
@@ -54,6 +55,11 @@ class Host(NamedTuple):
         """Whether a service that can only run on it can be defined here."""
         return self.local and not service.guessed
 
+    def follows(self, service: Service) -> bool:
+        """Whether a service that is defined here has nothing to say of its own when nobody answers."""
+        of_process = service.plugin == "mysqld_process" and self.runs(service)
+        return not service.leads and (service in self.services or of_process)
+
 
 class Plan(NamedTuple):
     """All that was found, and what is to be said of it."""
@@ -73,12 +79,12 @@ def name(text: str) -> str:
     return plain[:_LONGEST].rstrip() or "_"
 
 
-def apart(names: Iterable[str], form: Callable[[str], str] = name) -> list[str]:
-    """Give each of these a name of its own, in the form that an engine takes."""
+def apart(names: Iterable[str], form: Callable[[str], str] = str) -> list[str]:
+    """Give each of these a name of its own, that an engine takes; ``form`` is how it writes one."""
     given: list[str] = []
     taken: set[str] = set()
-    for one in names:
-        ways = (form(f"{name(one)} {number}" if number > 1 else name(one)) for number in count(1))
+    for one in map(name, names):
+        ways = (form(f"{one} {number}" if number > 1 else one) for number in count(1))
         given.append(next(way for way in ways if way.lower() not in taken))
         taken.add(given[-1].lower())
     return given

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from fcntl import F_DUPFD_CLOEXEC, fcntl
 from typing import Any, NoReturn
 
 from stallwatch.check import TRACE, Check
 from stallwatch.deadline import Exit, silence
+from stallwatch.usage import Said, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,28 +45,40 @@ class Tool(Check):
     def main(self, findings: Findings, arguments: list[str] | None = None) -> NoReturn:
         """Run; leave with 0, or with 3 if there is nothing to say."""
         way_out = _TwoWaysOut(self._unknown)
-        said: list[str] = []
+        arguments = sys.argv[1:] if arguments is None else arguments
+        with suppress(UsageError):  # which is told below
+            try:
+                self.parser.parse(arguments)
+            except Said as said:
+                way_out.answer(str(said))
+        told: list[str] = []
 
         def begin(run: Run, options: Namespace) -> None:
             way_out.at(run.deadline, lambda why: self._cut_short(why, options, run))
-            run.output = said.append
+            run.output = told.append
             if options.verbose < TRACE:
                 silence(2)
 
-        status, text = self._outcome(findings, sys.argv[1:] if arguments is None else arguments, begin)
-        way_out.is_answer = not status or text.startswith("usage:")
-        way_out.leave(status, "".join(said).rstrip("\n") if not status else text)
+        status, why = self._outcome(findings, arguments, begin)
+        if status:
+            way_out.leave(status, why)
+        way_out.answer("".join(told).rstrip("\n"))
 
 
 class _TwoWaysOut(Exit):
     def __init__(self, line: Callable[[str], str]) -> None:
         self._errors = fcntl(2, F_DUPFD_CLOEXEC, 3)
-        self.is_answer = False
+        self._is_answer = False
         super().__init__(line)
+
+    def answer(self, text: str) -> NoReturn:
+        """End with this answer, and 0."""
+        self._is_answer = True
+        self.leave(0, text)
 
     def write(self, text: str) -> None:
         """Write an answer to standard output, the reason why there is none to standard error."""
-        if self.is_answer:
+        if self._is_answer:
             super().write(text)
         else:
             os.write(self._errors, text.encode(errors="replace"))

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from stallwatch.probes.jmx_thread_pools.meanings import meaning
 from stallwatch.probes.jmx_thread_pools.words import facts, trouble
 from stallwatch.reading import Reading
+from stallwatch.run import LASTING
 from stallwatch.units import Range
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
@@ -50,10 +51,10 @@ class Judged(NamedTuple):
     def worst(self, thresholds: Thresholds) -> Reading | None:
         """Give the one that tells of the worst trouble, if there is any."""
         lasting = self._lasting
-        if self.idle_before is not None and _alerts(thresholds["idle_lasting"], self.idle_before):
+        if self.idle_before is not None and _alerts(thresholds[f"idle{LASTING}"], self.idle_before):
             lasting = "idle"
         readings = [
-            reading._replace(name=f"{reading.name}_lasting") if reading.name == lasting else reading
+            reading._replace(name=f"{reading.name}{LASTING}") if reading.name == lasting else reading
             for reading in self.readings()
         ]
         worst = max(readings, key=lambda reading: _gravity(reading, thresholds), default=None)
@@ -106,10 +107,10 @@ def complete(thresholds: Thresholds) -> None:
     last run, too.
     """
     blocked, busy, pending = (thresholds[name] for name in ("blocked", "busy", "pending"))
-    thresholds["blocked_lasting"] = {**blocked, "critical": blocked["critical"] or Range("0")}
-    thresholds["busy_lasting"] = {**busy, "warning": busy["warning"] or Range("~:0", "%")}
-    thresholds["pending_lasting"] = {**pending, "warning": pending["warning"] or Range("0")}
-    thresholds["idle_lasting"] = thresholds["idle"]
+    thresholds[f"blocked{LASTING}"] = {**blocked, "critical": blocked["critical"] or Range("0")}
+    thresholds[f"busy{LASTING}"] = {**busy, "warning": busy["warning"] or Range("~:0", "%")}
+    thresholds[f"pending{LASTING}"] = {**pending, "warning": pending["warning"] or Range("0")}
+    thresholds[f"idle{LASTING}"] = thresholds["idle"]
     thresholds["idle"] = {**thresholds["idle"], "critical": None}
     thresholds["deadlocked"] = {"warning": None, "critical": Range("0")}
 

@@ -58,7 +58,7 @@ def findings(seen: Seen, limits: Limits, *, lasting: bool) -> Iterator[Finding]:
     else:
         what = f"how many of {seen.limit} descriptors {who} has open is not for {user_name()} to see"
         state = State.UNKNOWN if limits.are_wanted else State.OK
-        yield Fault(state, what, advice="run this as root or as its user")
+        yield Fault(state, what, advice="run this as its user (sudo -u)")
 
 
 def _filled(seen: Seen) -> float:

@@ -193,12 +193,12 @@ def _no_method(case: _Case) -> UnreachableError | None:
         return UnreachableError(
             f"{case.where} cannot let in the user {case.user} without TLS (caching_sha2_password): "
             "the password is wrong, or has to be encrypted, which takes Python's cryptography",
-            "do without --ssl-mode DISABLED, let the server offer TLS, or install python3-cryptography",
+            "do without --ssl-mode DISABLED and let the server offer TLS, or make install EXTRAS=rsa",
         )
     if "nacl" in said:
         return UnreachableError(
             f"{case.where} wants the user {case.user} to log in by ed25519, which takes Python's PyNaCl",
-            "install python3-nacl, or let that user log in another way",
+            "let that user log in another way, or make install EXTRAS=ed25519",
         )
     return UnreachableError(f"{case.where} wants what it may not have: {said}", "is it a MySQL server?")
 
