@@ -23,7 +23,10 @@ SCHEMA = 36  # of Grafana 9; later ones bring it up to date when they load it
 WIDTH, HEIGHT, COLUMNS = 8, 8, 24
 PLACE = re.compile(r"\{(\w+)\}")
 IN_PLACE = {"node": "[0-9]+"}  # elsewhere anything
-DEEPEST = 6  # words between the dots of what check_jmx is asked for, each a level in Graphite's tree
+# Words between the dots of a name (http_nio_127.0.0.1_8080), each of which is a level in Graphite's tree.
+DEEPEST = {"node": 1, "variable": 1, "pool": 5, "quantity": 6}
+ELSEWHERE = 4
+NEGATIVE = {"{quantity}", "size_change"}  # may be below 0
 
 
 class Series(NamedTuple):
@@ -59,7 +62,7 @@ class Influxdb:
     So it is by default (Icinga 2's documentation, InfluxdbWriter), and in InfluxQL.
     """
 
-    kind, writer = "influxdb", "InfluxdbWriter"
+    kind, writer, all_hosts = "influxdb", "InfluxdbWriter", ".*"
 
     def hosts(self, commands: Sequence[str]) -> str:
         """Ask for the hosts that have any of these."""
@@ -87,7 +90,7 @@ class Graphite:
     So it is by default (Icinga 2's documentation, GraphiteWriter); a dot in a label begins a new level.
     """
 
-    kind, writer = "graphite", "GraphiteWriter"
+    kind, writer, all_hosts = "graphite", "GraphiteWriter", "*"
 
     def hosts(self, _: Sequence[str]) -> str:
         """Ask for all hosts: their services have any names."""
@@ -104,11 +107,11 @@ class Graphite:
                 yield {"target": f"aliasByNode({place}, 1, 3, {levels})"}
 
 
-def _paths(label: Label) -> Sequence[str]:
-    """Give the globs for a label; one that is the user's may have any number of dots."""
-    if label.name == "{quantity}":
-        return [".".join("*" * depth) for depth in range(1, DEEPEST + 1)]
-    return [PLACE.sub("*", label.name)]
+def _paths(label: Label) -> list[str]:
+    """Give the globs for a label; what is in its place may have dots."""
+    place = PLACE.search(label.name)
+    deepest = DEEPEST.get(place[1], ELSEWHERE) if place else 1
+    return [PLACE.sub(".".join("*" * depth), label.name) for depth in range(1, deepest + 1)]
 
 
 def _either(names: Sequence[str]) -> str:
@@ -159,6 +162,7 @@ def _hosts(source: Influxdb | Graphite, commands: Sequence[str]) -> dict[str, An
         "sort": 1,
         "multi": True,
         "includeAll": True,
+        "allValue": source.all_hosts,  # not the names of all, in each query
         "current": {"selected": True, "text": ["All"], "value": ["$__all"]},
     }
 
@@ -202,7 +206,8 @@ def _panel(panel: Panel, source: Influxdb | Graphite, known: dict[str, Plugin]) 
             for number, target in enumerate(targets)
         ],
         "fieldConfig": {
-            "defaults": {"unit": _unit(labels), "min": 0, "custom": {"spanNulls": 900_000}}, "overrides": []
+            "defaults": {"unit": _unit(labels), **_least(labels), "custom": {"spanNulls": 900_000}},
+            "overrides": [],
         },
         "options": {
             "legend": {"displayMode": "list", "placement": "bottom"},
@@ -226,6 +231,11 @@ def _label(plugin: Plugin, name: str) -> Label:
     if found is None:
         raise ValueError(f"{plugin.program} has no label {name}")
     return found._replace(name=name)
+
+
+def _least(labels: Sequence[Label]) -> dict[str, int]:
+    """Let the axis begin at 0, unless there may be less."""
+    return {} if NEGATIVE & {one.name for one in labels} else {"min": 0}
 
 
 def _unit(labels: Sequence[Label]) -> str:

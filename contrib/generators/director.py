@@ -1,0 +1,146 @@
+"""A basket for Icinga Director: the commands, their data fields, and a service template for each."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from generators import icinga2
+from generators.plugins import ROOT, Option, Plugin
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from generators.icinga2 import Command
+
+    Object = dict[str, Any]
+
+BASKET = ROOT / "contrib" / "director" / "stallwatch.json"
+LOGIN = "/etc/stallwatch/mysql.cnf"
+DATA_TYPE = "Icinga\\Module\\Director\\DataType\\DataType"
+SECONDS = {"1m": "60", "2m": "120"}
+# What reads files of the host that is checked: its agent runs it.
+BY_AGENT = ("bonding", "host", "mysql_backup", "mysqld_process", "ndb_log")
+# Looks that are less than 15 s apart count as one for what has to last before it is critical.
+TIMES = {"check_interval": 60, "retry_interval": 30, "max_check_attempts": 3}
+OTHER_TIMES = {
+    "bonding": {"max_check_attempts": 2},  # a link that has failed is told for ten minutes
+    "jmx_thread_pools": {"max_check_attempts": 1},  # blocked tasks are told once
+    "mysql_backup": {"check_interval": 1800, "retry_interval": 300, "max_check_attempts": 2},
+    "mysql_query": {"retry_interval": 15},  # remembers nothing
+    "ndb_log": {"max_check_attempts": 2},  # what a log tells is told for an hour
+}
+# Each set of checks has one that is CRITICAL when its server does not answer.
+VARIABLES = {
+    "jmx": {"jmx_unreachable": "critical"},
+    "ndb_nodes": {"ndb_nodes_unreachable": "critical"},
+}
+
+
+def files(plugins: list[Plugin]) -> dict[Path, str]:
+    """Write the basket. Its first line cannot say that it is generated: JSON has no comments."""
+    return {BASKET: json.dumps(_basket(plugins), indent=2, ensure_ascii=False) + "\n"}
+
+
+def _basket(plugins: list[Plugin]) -> Object:
+    both = [(plugin, icinga2.command(plugin)) for plugin in plugins]
+    fields = [field for plugin, made in both for field in _fields(plugin, made)]
+    numbers = {field["varname"]: number for number, field in enumerate(fields, 1)}
+    return {
+        "Command": {_name(plugin): _command(plugin, made, numbers) for plugin, made in both},
+        "ServiceTemplate": {_name(plugin): _template(plugin, made) for plugin, made in both},
+        "Datafield": {str(numbers[field["varname"]]): field for field in fields},
+    }
+
+
+def _name(plugin: Plugin) -> str:
+    """Name its command and template: not like those of ``include <stallwatch>``, which may be there, too."""
+    return f"stallwatch-{plugin.name.replace('_', '-')}"
+
+
+def _command(plugin: Plugin, made: Command, numbers: dict[str, int]) -> Object:
+    name = _name(plugin)
+    return {
+        "arguments": {option: _argument(attributes) for option, attributes in made.arguments.items()},
+        "command": f"{icinga2.PLUGIN_DIR}/{made.program}",
+        "disabled": False,
+        "fields": [_link(attributes, numbers) for attributes in made.arguments.values()],
+        "imports": [],
+        "is_string": None,
+        "methods_execute": "PluginCheck",
+        "object_name": name,
+        "object_type": "object",
+        "timeout": SECONDS[made.timeout],
+        "vars": {made.hostname: "$address$"} if made.hostname else {},
+        "zone": None,
+    }
+
+
+def _link(attributes: Object, numbers: dict[str, int]) -> Object:
+    variable = attributes.get("value", attributes.get("set_if")).strip("$")
+    required = "y" if attributes.get("required") else "n"
+    return {"datafield_id": numbers[variable], "is_required": required, "var_filter": None}
+
+
+def _argument(attributes: Object) -> Object:
+    """Give it as the Director does; what it means stands in its field, whose type is a list or is not."""
+    argument = {name: value for name, value in attributes.items() if name != "description"}
+    if argument.get("repeat_key") is False:
+        del argument["repeat_key"]
+    if isinstance(argument.get("set_if"), icinga2.Expression):
+        argument["set_if_format"] = "expression"
+    return argument
+
+
+def _fields(plugin: Plugin, made: Command) -> Iterable[Object]:
+    for option in icinga2.variables(plugin):
+        description = made.arguments[option.long]["description"]
+        if made.variable(option) == made.hostname:
+            description += "; of a host that has only an IPv6 address: $address6$"
+        yield _field(made.variable(option), option.long, description, *_type(plugin, option))
+    if "quantities" in made.arguments:
+        description = made.arguments["quantities"]["description"]
+        yield _field(f"{made.name}_quantities", "quantities", description, "Array", {})
+
+
+def _field(variable: str, caption: str, description: str, kind: str, settings: Object) -> Object:
+    """Make one, without uuid: Director 1.10.2 refuses a basket that has one.
+
+    So a field is the same as before only if all of it is: where a later basket says it in other words, the
+    Director makes another one beside.
+    """
+    return {
+        "caption": caption,
+        "datatype": f"{DATA_TYPE}{kind}",
+        "description": description,
+        "format": None,
+        "settings": settings,
+        "varname": variable,
+    }
+
+
+def _type(plugin: Plugin, option: Option) -> tuple[str, Object]:
+    if not option.metavar:
+        return "Boolean", {}
+    if option.several and not icinga2.in_order(plugin, option):
+        return "Array", {}
+    return "String", {"visibility": "hidden" if option.name == "password" else "visible"}
+
+
+def _template(plugin: Plugin, made: Command) -> Object:
+    name = _name(plugin)
+    login = {f"{made.name}_defaults_file": LOGIN} if made.hostname and plugin.has("--defaults-file") else {}
+    agent = {"use_agent": True} if plugin.name in BY_AGENT else {}
+    return {
+        "check_command": name,
+        **TIMES,
+        **OTHER_TIMES.get(plugin.name, {}),
+        "fields": [],
+        "imports": [],
+        "notes": f"{plugin.about} man {plugin.program}",
+        "object_name": name,
+        "object_type": "template",
+        **agent,
+        "vars": {**login, **VARIABLES.get(plugin.name, {})},
+    }
