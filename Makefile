@@ -10,6 +10,7 @@ EXTRAS ?=
 VENV := .venv
 HOME_OF_IT := $(PREFIX)/lib/stallwatch
 PLUGINS := $(notdir $(wildcard plugins/check_*))
+PROGRAMS := $(PLUGINS) discover experiment
 
 help:
 	@echo "make demo      run the plugins on recorded logs of a real cluster and see what they say"
@@ -19,6 +20,10 @@ help:
 	@echo "make generate  write anew what is made from the plugins' own parsers"
 	@echo "make record    make what the plugins say about recorded logs what the tests expect"
 	@echo "make install   PREFIX=$(PREFIX) PLUGINDIR=$(PLUGINDIR) DESTDIR=$(DESTDIR) EXTRAS=$(EXTRAS)"
+	@echo "               the plugins; manual pages, completions, files for engines and pages into PREFIX/share"
+	@echo "make uninstall the same places: removes it again"
+	@echo "make deb       a Debian package for this release of Debian, into dist/"
+	@echo "make wheel     for pip, into dist/; make sdist: the source"
 	@echo "make clean     remove everything that make has made here"
 
 # A virtual environment with the package as it stands here, and with the tools.
@@ -55,29 +60,60 @@ bench: $(VENV)/ready
 	$(VENV)/bin/python tests/bench/ndb.py
 	$(VENV)/bin/python tests/bench/mysql.py
 
+places: export PREFIX := $(PREFIX)
+places: export PLUGINDIR := $(PLUGINDIR)
+places: export DESTDIR := $(DESTDIR)
+places:
+	@contrib/install-places
+
 # A private virtual environment and a link to each plugin. Byte-compiled, because the user nagios may not write
 # there; without pip and setuptools, whose .pth file would cost every check. DESTDIR must not be seen in it.
 # It is made beside the one that is there: checks go on meanwhile, and also if it fails.
+# What setuptools builds is built in there, too: build/ here may be an older one's, or another make's.
 FINAL := $(DESTDIR)$(HOME_OF_IT)
 STAGED := $(FINAL).new
-install:
+BUILD := $(abspath $(STAGED))/build
+install: places
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || contrib/debian-install python3-venv
 	umask 022 && $(PYTHON) -m venv --clear $(STAGED)
-	umask 022 && $(STAGED)/bin/pip install --quiet --no-compile '.$(EXTRAS:%=[%])'
-	umask 022 && $(STAGED)/bin/python3 -m compileall -q -f -s $(STAGED) -p $(HOME_OF_IT) $(STAGED)/lib
+	umask 022 && $(STAGED)/bin/pip install --quiet --no-compile --require-hashes -r contrib/requirements.txt
+	@mkdir $(BUILD) && printf '[build]\nbuild_base=%s\n[egg_info]\negg_base=%s\n' $(BUILD) $(BUILD) >$(BUILD)/cfg
+	umask 022 && DIST_EXTRA_CONFIG=$(BUILD)/cfg \
+	    $(STAGED)/bin/pip install --quiet --no-compile --no-build-isolation '.$(EXTRAS:%=[%])'
 	$(STAGED)/bin/pip uninstall --quiet --yes setuptools pip 2>/dev/null
-	rm -rf $(STAGED)/bin/[Aa]ctivate* $(STAGED)/bin/pip* $(STAGED)/include
+	rm -rf $(STAGED)/bin/[Aa]ctivate* $(STAGED)/bin/pip* $(STAGED)/include $(BUILD)
+	rm -f $(STAGED)/lib/python3.*/site-packages/stallwatch-*/direct_url.json
+	umask 022 && $(STAGED)/bin/python3 -m compileall -q -f -s $(STAGED) -p $(HOME_OF_IT) $(STAGED)/lib
 	sed -i '/^command = /d' $(STAGED)/pyvenv.cfg
-	sed -i '1s|^#!.*|#!$(HOME_OF_IT)/bin/python3|' $(addprefix $(STAGED)/bin/,$(PLUGINS) experiment)
-	rm -rf $(FINAL).old
-	$(PYTHON) -c "import os; os.path.isdir('$(FINAL)') and os.rename('$(FINAL)', '$(FINAL).old'); os.rename('$(STAGED)', '$(FINAL)')"
-	rm -rf $(FINAL).old
+	sed -i '1s|^#!.*|#!$(HOME_OF_IT)/bin/python3|' $(addprefix $(STAGED)/bin/,$(PROGRAMS))
+	$(PYTHON) contrib/exchange.py $(STAGED) $(FINAL)
 	install -d $(DESTDIR)$(PLUGINDIR)
 	@for plugin in $(PLUGINS); do contrib/link-plugin $(HOME_OF_IT)/bin/$$plugin $(DESTDIR)$(PLUGINDIR); done
+	contrib/install-share $(PREFIX) $(DESTDIR)
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then contrib/state-directory nagios; fi
+
+# What is remembered in /var/lib/stallwatch stays: others may use it, too.
+SHARE := $(DESTDIR)$(PREFIX)/share
+uninstall: places
+	[ ! -d $(DESTDIR)$(PLUGINDIR) ] || \
+	    find $(DESTDIR)$(PLUGINDIR) -maxdepth 1 -lname '$(HOME_OF_IT)/bin/check_*' -delete
+	rm -rf $(FINAL) $(STAGED) $(SHARE)/stallwatch $(SHARE)/doc/stallwatch $(SHARE)/zsh/site-functions/_stallwatch
+	rm -f $(PLUGINS:%=$(SHARE)/man/man1/%.1)
+	rm -f $(addprefix $(SHARE)/bash-completion/completions/,$(PLUGINS) stallwatch.bash)
+
+# Into dist/. The wheel is built from the sdist, so that nothing here can get into it by chance.
+deb:
+	rm -f dist/stallwatch_*.deb
+	contrib/debian/build-deb dist
+
+sdist: $(VENV)/ready
+	$(VENV)/bin/python -m build --sdist --outdir dist
+
+wheel: $(VENV)/ready
+	$(VENV)/bin/python -m build --outdir dist
 
 clean:
 	rm -rf $(VENV) build dist lib/*.egg-info .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help demo test lint check generate record bench install clean
+.PHONY: help demo test lint check generate record bench places install uninstall deb sdist wheel clean

@@ -1,6 +1,8 @@
 """``make install``: what it puts where, and that any user can run it without writing anything there."""
 
 import os
+import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -11,10 +13,14 @@ LOG = ROOT / "tests" / "recorded" / "ndb_log" / "E2_freeze_one_ldm_3s_idle.ndb_4
 NOBODY = 65534
 
 
-def make_install(*places):
+def make(target, *places):
     return subprocess.run(
-        ["make", "-s", "install", *places], cwd=ROOT, capture_output=True, text=True, check=False
+        ["make", "-s", target, *places], cwd=ROOT, capture_output=True, text=True, check=False
     )
+
+
+def make_install(*places):
+    return make("install", *places)
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +88,26 @@ def test_an_experiment_can_be_made_with_what_is_installed(installed):
     assert "compare" in done.stdout
 
 
+def test_definitions_call_the_plugins_of_this_installation(installed):
+    share = installed / "share" / "stallwatch"
+    files = [path for path in share.rglob("*") if path.is_file()]
+    for name in ("icinga2/stallwatch-commands.conf", "nagios/stallwatch-commands.cfg", "nrpe/stallwatch.cfg"):
+        assert f"{installed}/lib/stallwatch/bin" in (share / name).read_text()
+    told = [path for path in files if re.search(r"/usr/(lib|share)/stallwatch", path.read_text())]
+    assert told == []
+
+
+def test_links_between_the_pages_lead_somewhere(installed):
+    pages = [
+        *installed.glob("share/doc/stallwatch/*.md"),
+        *installed.glob("share/stallwatch/docs/installation.md"),
+    ]
+    assert len(pages) == 3
+    for page in pages:
+        targets = re.findall(r"\]\((?!https?://|#)([^)#]+)[^)]*\)", page.read_text())
+        assert [target for target in targets if not (page.parent / target).exists()] == [], page
+
+
 def test_every_module_is_compiled_beforehand(installed):
     modules = list((installed / "lib" / "stallwatch" / "lib").rglob("stallwatch/**/*.py"))
     assert modules
@@ -91,15 +117,38 @@ def test_every_module_is_compiled_beforehand(installed):
     assert [module for module, files in compiled.items() if not files] == []
 
 
-def test_a_staged_installation_does_not_know_where_it_was_staged(tmp_path):
-    done = make_install(f"DESTDIR={tmp_path}/stage", "PREFIX=/opt/it", "PLUGINDIR=/opt/it/plugins")
+@pytest.fixture(scope="module")
+def staged(tmp_path_factory):
+    """An installation for another place than where it is, beside a plugin of somebody else."""
+    stage = tmp_path_factory.mktemp("stage")
+    (stage / "opt/plugins").mkdir(parents=True)
+    (stage / "opt/plugins/check_host").write_text("somebody's")
+    done = make_install(f"DESTDIR={stage}", "PREFIX=/opt/it", "PLUGINDIR=/opt/plugins")
     assert done.returncode == 0, done.stderr
-    found = subprocess.run(
-        ["grep", "-rl", tmp_path, tmp_path / "stage"], capture_output=True, text=True, check=False
-    )
+    return stage
+
+
+def test_a_staged_installation_does_not_know_where_it_was_staged(staged):
+    found = subprocess.run(["grep", "-rl", staged, staged], capture_output=True, text=True, check=False)
     assert found.stdout == ""
-    plugin = tmp_path / "stage/opt/it/lib/stallwatch/bin/check_ndb_log"
+    plugin = staged / "opt/it/lib/stallwatch/bin/check_ndb_log"
     assert plugin.read_text().splitlines()[0] == "#!/opt/it/lib/stallwatch/bin/python3"
+
+
+@pytest.mark.parametrize("target", ["install", "uninstall"])
+@pytest.mark.parametrize("place", ["PREFIX={}/my plugins", "PREFIX=", "PLUGINDIR={}/it's", "DESTDIR=stage"])
+def test_places_that_cannot_be_are_refused_before_anything_is_done(target, place, tmp_path):
+    done = make(target, f"PREFIX={tmp_path}", f"PLUGINDIR={tmp_path}/plugins", place.format(tmp_path))
+    assert done.returncode != 0
+    assert done.stderr.startswith(f"{place.format(tmp_path)} cannot be used: it has to begin with /")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_removal_leaves_nothing(staged, tmp_path):
+    stage = shutil.copytree(staged, tmp_path / "stage", symlinks=True)
+    done = make("uninstall", f"DESTDIR={stage}", "PREFIX=/opt/it", "PLUGINDIR=/opt/plugins")
+    assert done.returncode == 0, done.stderr
+    assert [path for path in stage.rglob("*") if not path.is_dir()] == [stage / "opt/plugins/check_host"]
 
 
 def test_an_installation_that_fails_leaves_the_one_that_is_there(installed):

@@ -1,0 +1,96 @@
+"""The package, and clean Debians to install it into."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from debian_root import DebianRoot, not_debian, unavailable
+from installing import installable
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def built(*command, **environment):
+    """Run what builds something, and say what went wrong if it cannot."""
+    done = subprocess.run(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+        env={**os.environ, **environment},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.fixture(scope="session")
+def sdist(tmp_path_factory):
+    """The source of this tree as it is given to others."""
+    folder = tmp_path_factory.mktemp("sdist")
+    built(sys.executable, "-m", "build", "--sdist", "--outdir", folder, ROOT)
+    [source] = folder.glob("*.tar.gz")
+    return source
+
+
+@pytest.fixture(scope="session")
+def unpack_sdist(sdist):
+    """Gives the tree that is in it, unpacked into a folder."""
+
+    def unpack(folder):
+        built("tar", "-C", folder, "-xf", sdist)
+        return folder / sdist.name.removesuffix(".tar.gz")
+
+    return unpack
+
+
+@pytest.fixture(scope="session")
+def build_deb():
+    """Gives the Debian package of a tree, made into a folder."""
+
+    def build(tree, folder):
+        built(tree / "contrib" / "debian" / "build-deb", folder, SOURCE_DATE_EPOCH="1767225600")
+        [package] = folder.glob("*.deb")
+        return package
+
+    return build
+
+
+@pytest.fixture(scope="session")
+def deb(tmp_path_factory, unpack_sdist, build_deb):
+    """The Debian package, made of an sdist: it has all that this needs."""
+    if reason := not_debian():
+        pytest.skip(reason)
+    folder = tmp_path_factory.mktemp("deb")
+    return build_deb(unpack_sdist(folder), folder)
+
+
+@pytest.fixture(scope="session")
+def bare_debian(tmp_path_factory):
+    """A Debian with nothing in it: for copies, and for what leaves no trace in it."""
+    if reason := unavailable():
+        pytest.skip(reason)
+    with installable():
+        root = DebianRoot.unpacked(tmp_path_factory.mktemp("debian") / "bare")
+    yield root
+    root.remove()
+
+
+@pytest.fixture(scope="session")
+def monitored_debian(tmp_path_factory, bare_debian, deb):
+    """One where this package comes first, then NRPE with the user nagios, then the usual plugins: for copies.
+
+    ``alone`` is what the installation said, and what files there were, before the others came.
+    """
+    root = bare_debian.copy(tmp_path_factory.mktemp("debian") / "monitored")
+    root.alone = root.install(deb), root.files()
+    root.install("nagios-nrpe-server")
+    root.install("monitoring-plugins-standard")
+    root.run("apt-get", "clean")
+    yield root
+    root.remove()
+
+
+@pytest.fixture
+def debian(tmp_path, monitored_debian):
+    """A copy of that one for one test."""
+    root = monitored_debian.copy(tmp_path / "debian")
+    yield root
+    root.remove()

@@ -1,0 +1,243 @@
+"""The Debian package in a clean Debian: installed, used as nagios, upgraded, removed."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+LOG = ROOT / "tests" / "recorded" / "ndb_log" / "E2_freeze_one_ldm_3s_idle.ndb_4_out.log"
+PLUGINS = {path.name for path in (ROOT / "plugins").glob("check_*")}
+HOME = "/usr/lib/stallwatch/bin"
+FOLDER = "/usr/lib/nagios/plugins"
+THEIRS = {"check_host", "check_mysql_query"}  # of monitoring-plugins
+STUCK = 'NDB_LOG WARNING - node 4 thread 2 stuck 2.9 s in "Yielding to OS" at '
+
+
+def ours(root):
+    """The links of our plugins in the folder of all."""
+    links = [link for link in root.path(FOLDER).iterdir() if link.is_symlink()]
+    return {link.name for link in links if str(link.readlink()) == f"{HOME}/{link.name}"}
+
+
+def test_what_others_own_is_theirs_when_they_come_and_ours_when_they_go(monitored_debian, debian):
+    assert ours(monitored_debian) == PLUGINS - THEIRS
+    assert str(monitored_debian.path(f"{FOLDER}/check_host").readlink()) == "check_icmp"
+    debian.run("apt-get", "remove", "-y", "-qq", "monitoring-plugins-standard", "monitoring-plugins-basic")
+    assert ours(debian) == PLUGINS
+
+
+def test_before_there_is_a_user_nagios_all_is_linked_and_nobodys_state_is_made(monitored_debian):
+    said, files = monitored_debian.alone
+    assert "there is no user nagios yet" in said
+    linked = {name for name in PLUGINS if str(files[f"{FOLDER}/{name}".lstrip("/")]) == f"{HOME}/{name}"}
+    assert linked == PLUGINS
+    assert "var/lib/stallwatch" not in files
+
+
+def test_when_the_user_nagios_comes_the_state_directory_and_the_option_file_are_for_it(monitored_debian):
+    assert monitored_debian.owner("/var/lib/stallwatch/nagios") == "nagios:nagios 700"
+    assert monitored_debian.owner("/etc/stallwatch/mysql.cnf") == "root:nagios 640"
+
+
+@pytest.mark.parametrize("name", sorted(PLUGINS))
+def test_every_plugin_runs_as_nagios(monitored_debian, name):
+    folder = HOME if name in THEIRS else FOLDER
+    said = monitored_debian.run(f"{folder}/{name}", "--version", user="nagios", status=3)
+    assert re.fullmatch(rf"{name} \(stallwatch \d+\.\d+\.\d+\)\n", said)
+
+
+def test_a_check_of_a_log_remembers_what_it_has_told(debian):
+    shutil.copy(LOG, debian.path("/tmp/ndb_4_out.log"))
+    before = {path: kind for path, kind in debian.files().items() if path.startswith("usr")}
+    check = (f"{FOLDER}/check_ndb_log", "--log", "/tmp/ndb_4_out.log", "--hold", "100000d")
+    assert debian.run(*check, user="nagios", status=1).startswith(STUCK)
+    debian.run(*check, "--acknowledge", user="nagios")
+    assert debian.run(*check, user="nagios").startswith("NDB_LOG OK - ")
+    assert debian.owner("/var/lib/stallwatch/nagios") == "nagios:nagios 700"
+    assert list(debian.path("/var/lib/stallwatch/nagios").glob("*.json"))
+    assert {path: kind for path, kind in debian.files().items() if path.startswith("usr")} == before
+
+
+def test_nothing_is_compiled_again_at_each_check(monitored_debian):
+    said = monitored_debian.run(
+        "/usr/bin/env", "PYTHONVERBOSE=1", f"{FOLDER}/check_ndb_log", "--version", status=3
+    )
+    loaded = re.findall(r"# code object from '(/usr/lib/stallwatch/lib/[^']+)'", said)
+    assert loaded
+    assert [module for module in loaded if not module.endswith(".pyc")] == []
+
+
+def test_there_is_no_installer_left_and_nothing_that_runs_at_every_start(monitored_debian):
+    [packages] = monitored_debian.path("/usr/lib/stallwatch/lib").glob("python3.*/site-packages")
+    assert {path.name for path in packages.iterdir() if not path.name.endswith(".dist-info")} == {
+        "jmxquery", "nagiosplugin", "psutil", "pymysql", "stallwatch",
+    }  # fmt: skip
+
+
+def test_the_packed_packages_are_the_pinned_ones(monitored_debian):
+    pinned = re.findall(r"^(\S+)==(\S+) ", (ROOT / "contrib" / "requirements.txt").read_text(), re.MULTILINE)
+    [packages] = monitored_debian.path("/usr/lib/stallwatch/lib").glob("python3.*/site-packages")
+    assert {path.name.lower() for path in packages.glob("*.dist-info")} - {
+        f"{name}-{version}.dist-info".lower() for name, version in pinned
+    } == {f"stallwatch-{version_of_this_tree()}.dist-info"}
+    assert dict(pinned).keys() == {"nagiosplugin", "PyMySQL", "psutil", "jmxquery", "setuptools"}
+
+
+def version_of_this_tree():
+    return re.search(r'__version__ = "(.+)"', (ROOT / "lib/stallwatch/__init__.py").read_text())[1]
+
+
+def test_the_option_file_is_for_nagios_to_read_and_for_nobody_else(monitored_debian):
+    assert monitored_debian.owner("/etc/stallwatch/mysql.cnf") == "root:nagios 640"
+    check = (
+        f"{FOLDER}/check_mysql_status",
+        "--defaults-file",
+        "/etc/stallwatch/mysql.cnf",
+        "-S",
+        "/tmp/none.sock",
+    )
+    said = monitored_debian.run(*check, user="nagios", status=3)
+    assert "/tmp/none.sock" in said
+    assert "mysql.cnf" not in said
+
+
+def test_the_package_manager_finds_everything_as_it_was_packed(monitored_debian):
+    assert monitored_debian.run("dpkg", "--verify", "stallwatch") == ""
+
+
+def test_manual_pages_and_completions_are_where_they_are_looked_for(monitored_debian):
+    for name in PLUGINS:
+        assert monitored_debian.path(f"/usr/share/man/man1/{name}.1.gz").is_file()
+        assert monitored_debian.path(f"/usr/share/bash-completion/completions/{name}").is_file()
+    assert monitored_debian.path("/usr/share/zsh/vendor-completions/_stallwatch").is_file()
+
+
+def test_the_engines_take_the_definitions_where_the_package_puts_them(debian):
+    debian.install("icinga2-bin", "icinga2-common", "nagios4-core")
+    with debian.path("/etc/icinga2/icinga2.conf").open("a") as settings:
+        settings.write('include <stallwatch>\nobject Host "replica1" { check_command = "replication_lag" }\n')
+    debian.run("icinga2", "daemon", "-C")
+    assert "define command" in debian.path("/etc/nagios-plugins/config/stallwatch.cfg").read_text()
+    assert "Total Warnings: 0" in debian.run("nagios4", "-v", "/etc/nagios4/nagios.cfg")
+    assert debian.path("/etc/nagios/nrpe.d/stallwatch.cfg").is_file()
+
+
+def newer(deb, folder):
+    """Pack a version with another option file, and without one of the plugins."""
+    tree = folder / "tree"
+    subprocess.run(["dpkg-deb", "-R", deb, tree], check=True)
+    control = tree / "DEBIAN" / "control"
+    control.write_text(re.sub(r"^(Version: .+)$", r"\1+1", control.read_text(), flags=re.MULTILINE))
+    with (tree / "etc/stallwatch/mysql.cnf").open("a") as options:
+        options.write("# a newer one\n")
+    with (tree / "etc/logrotate.d/stallwatch").open("a") as settings:
+        settings.write("# a newer one\n")
+    (tree / "usr/lib/stallwatch/bin/check_bonding").unlink()
+    package = folder / "stallwatch_newer.deb"
+    subprocess.run(
+        ["dpkg-deb", "--root-owner-group", "-Znone", "--build", tree, package],
+        check=True,
+        capture_output=True,
+    )
+    return package
+
+
+def test_an_upgrade_keeps_what_was_edited_and_what_is_remembered(debian, deb, tmp_path):
+    options = debian.path("/etc/stallwatch/mysql.cnf")
+    options.write_text("[client]\nuser = site\npassword = secret\n")
+    debian.run("chown", "root:nagios", "/etc/stallwatch/mysql.cnf")
+    memory = debian.path("/var/lib/stallwatch/nagios/check_of_a_site.json")
+    memory.write_text("{}")
+
+    debian.install(newer(deb, tmp_path))
+    assert options.read_text() == "[client]\nuser = site\npassword = secret\n"
+    assert debian.owner("/etc/stallwatch/mysql.cnf") == "root:nagios 640"
+    assert debian.path("/etc/logrotate.d/stallwatch").read_text().endswith("# a newer one\n")
+    assert memory.exists()
+    assert ours(debian) == PLUGINS - THEIRS - {"check_bonding"}
+    assert not debian.path(f"{FOLDER}/check_bonding").is_symlink()
+
+
+def test_a_removal_that_is_given_up_gives_the_links_back(debian):
+    scripts = "/var/lib/dpkg/info/stallwatch"
+    debian.run(f"{scripts}.prerm", "remove")
+    assert ours(debian) == set()
+    debian.run(f"{scripts}.postinst", "abort-remove")
+    assert ours(debian) == PLUGINS - THEIRS
+
+
+def test_a_removal_keeps_settings_and_memory_and_a_purge_leaves_nothing(debian, deb):
+    shutil.copy(LOG, debian.path("/tmp/ndb_4_out.log"))
+    for user in ("nagios", "root"):
+        debian.run(f"{FOLDER}/check_ndb_log", "--log", "/tmp/ndb_4_out.log", "--acknowledge", user=user)
+    debian.run("apt-get", "remove", "-y", "-qq", "stallwatch")
+    assert ours(debian) == set()
+    assert not debian.path("/usr/lib/stallwatch").exists()
+    assert debian.path("/etc/stallwatch/mysql.cnf").exists()
+    assert debian.path("/var/lib/stallwatch/root").exists()
+
+    debian.purge("stallwatch")
+    before = debian.files()
+    assert [path for path in before if "stallwatch" in path] == []
+    assert ours(debian) == set()
+
+    said = debian.install(deb)
+    for name in THEIRS:
+        assert f"{FOLDER}/{name} is not ours and was left alone: call {HOME}/{name}\n" in said
+    assert ours(debian) == PLUGINS - THEIRS
+    assert debian.owner("/etc/stallwatch/mysql.cnf") == "root:nagios 640"
+    debian.purge("stallwatch")
+    assert debian.files() == before
+
+
+def test_the_logs_of_a_data_node_are_rotated_once_the_example_is_taken(debian):
+    debian.install("logrotate")
+    folder = debian.path("/var/lib/mysql-cluster")
+    folder.mkdir()
+    log = folder / "ndb_4_out.log"
+    shutil.copy(LOG, log)
+    debian.run("logrotate", "--force", "/etc/logrotate.d/stallwatch")
+    assert [path.name for path in folder.iterdir()] == [
+        "ndb_4_out.log"
+    ]  # nothing, as long as nobody asks for it
+
+    uncomment(debian.path("/etc/logrotate.d/stallwatch"))
+    check = (f"{FOLDER}/check_ndb_log", "--log", "/var/lib/mysql-cluster/ndb_*_out.log", "--hold", "100000d")
+    assert debian.run(*check, user="nagios", status=1).startswith(STUCK)
+    debian.run(*check, "--acknowledge", user="nagios")
+    inode = log.stat().st_ino
+    with log.open("ab") as node:  # which does not open it again
+        debian.run("logrotate", "--force", "/etc/logrotate.d/stallwatch")
+        assert {path.name: path.stat().st_size for path in folder.iterdir()} == {
+            "ndb_4_out.log": 0, "ndb_4_out.log.1": LOG.stat().st_size,
+        }  # fmt: skip
+        assert debian.run(*check, user="nagios").startswith("NDB_LOG OK - ")
+        node.write(LOG.read_bytes())
+    assert log.stat().st_ino == inode
+    assert debian.run(*check, user="nagios", status=1).startswith(STUCK)
+
+
+def uncomment(example):
+    """Take the # away from settings: they follow at once or after four blanks, prose after one."""
+    example.write_text(re.sub(r"^#(?=\S|    )", "", example.read_text(), flags=re.MULTILINE))
+
+
+def test_the_rules_for_sudo_are_right_and_let_pass_what_they_name_only(debian):
+    debian.install("sudo", "adduser")
+    rules = debian.path("/etc/sudoers.d/stallwatch")
+    shutil.copy(debian.path("/usr/share/stallwatch/sudoers.d/stallwatch"), rules)
+    rules.chmod(0o440)
+    bonding = ("sudo", "-n", f"{HOME}/check_bonding")
+    assert "password is required" in debian.run(*bonding, user="nagios", status=1)
+    uncomment(rules)
+    debian.run("adduser", "--system", "--group", "mysql")
+    debian.run("visudo", "-c", "-f", "/etc/sudoers.d/stallwatch")
+    assert debian.run(*bonding, user="nagios", status=3).startswith("BONDING ")
+    assert "password is required" in debian.run(*bonding, "--no-state", user="nagios", status=1)
+
+
+def test_the_same_source_makes_the_same_package_wherever_it_is(deb, unpack_sdist, build_deb, tmp_path):
+    assert build_deb(unpack_sdist(tmp_path), tmp_path).read_bytes() == deb.read_bytes()
