@@ -1,7 +1,6 @@
 """Real servers for tests/live and tests/engines. What is not here is skipped, saying how to get it."""
 
 import contextlib
-import os
 
 import loopback
 import pytest
@@ -9,6 +8,7 @@ import slow_disk
 import software
 import thread_control
 from cassandra import Cassandra
+from installing import installable
 from jvm import VARIANTS, Jvm
 from ndb_cluster import NdbCluster
 from replication_pair import KINDS, Pair
@@ -84,15 +84,6 @@ def thread_trouble():
     """Needed by tests that freeze a thread or let it spin."""
     if reason := thread_control.unavailable():
         pytest.skip(reason)
-
-
-@contextlib.contextmanager
-def installable():
-    """Skip what needs software that is not here; not in CI: there it can be installed."""
-    try:
-        yield
-    except software.Missing as missing:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(str(missing))
 
 
 @pytest.fixture(scope="session")

@@ -120,9 +120,17 @@ def test_the_engines_take_the_definitions_where_the_package_puts_them(debian):
     with debian.path("/etc/icinga2/icinga2.conf").open("a") as settings:
         settings.write('include <stallwatch>\nobject Host "replica1" { check_command = "replication_lag" }\n')
     debian.run("icinga2", "daemon", "-C")
-    assert "define command" in debian.path("/etc/nagios-plugins/config/stallwatch.cfg").read_text()
+    debian.run("cp", "/usr/share/stallwatch/nagios/stallwatch-commands.cfg", "/etc/nagios4/conf.d")
     assert "Total Warnings: 0" in debian.run("nagios4", "-v", "/etc/nagios4/nagios.cfg")
-    assert debian.path("/etc/nagios/nrpe.d/stallwatch.cfg").is_file()
+    assert debian.path("/usr/share/stallwatch/nrpe/stallwatch.cfg").is_file()
+
+
+def test_nothing_is_put_into_the_configuration_of_an_engine(debian):
+    of_it = [path for path in debian.run("dpkg", "-L", "stallwatch").split() if path.startswith("/etc/")]
+    assert {path for path in of_it if debian.path(path).is_file()} == {
+        "/etc/stallwatch/mysql.cnf",
+        "/etc/logrotate.d/stallwatch",
+    }
 
 
 def newer(deb, folder):

@@ -1,0 +1,126 @@
+"""What the dashboards ask for is where a real Icinga has written it."""
+
+import fnmatch
+import json
+import re
+import sys
+from pathlib import Path
+
+import engine_user
+import pytest
+from icinga import Icinga
+from icinga_writers import Writers
+from installing import installable
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "contrib"))
+from generators import grafana, icinga2, panels  # noqa: E402
+from generators.plugins import plugins  # noqa: E402
+
+PLUGINS = {plugin.name: plugin for plugin in plugins()}
+DASHBOARDS = {path.stem: json.loads(text) for path, text in grafana.files([*PLUGINS.values()]).items()}
+EXAMPLES = {
+    "{node}": "3", "{channel}": "eu.west", "{disk}": "vda", "{bond}": "bond0.100",
+    "{pool}": "http_nio_127.0.0.1_8080",
+    "{quantity}": "Memory.HeapMemoryUsage.used", "{variable}": "Questions",
+}  # fmt: skip
+SERVICE = """
+object CheckCommand "{command}" {{ command = [ "/bin/cat", "{file}" ] }}
+object Service "a {name}" {{
+  host_name = "db1.example"
+  check_command = "{command}"
+}}
+"""
+HOST = 'object Host "db1.example" { check_command = "dummy" }\n'
+COMMANDS = {plugin.name: icinga2.command(plugin).name for plugin in PLUGINS.values()}
+
+
+def example(label):
+    """A label as it would be printed."""
+    for place, word in EXAMPLES.items():
+        label = label.replace(place, word)
+    return label
+
+
+def printed(plugin):
+    """All labels that a plugin may print, those that panels name among them."""
+    named = [words.split() for row in panels.ROWS.values() for panel in row for words in panel.series]
+    wanted = [label for name, *labels in named if name == plugin.name for label in labels]
+    return list(dict.fromkeys(map(example, [*(one.name for one in plugin.labels), *wanted])))
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """The lines for InfluxDB and for Graphite of every label of every plugin."""
+    with installable(), engine_user.open_folder() as folder:
+        services = ""
+        for plugin in PLUGINS.values():
+            items = " ".join(f"{label}={number}" for number, label in enumerate(printed(plugin), 1))
+            path = folder / f"{plugin.name}.txt"
+            path.write_text(f"{plugin.name.upper()} OK - fine | {items}\n")
+            path.chmod(0o644)
+            services += SERVICE.format(command=COMMANDS[plugin.name], file=path, name=plugin.name)
+        with (
+            Writers() as writers,
+            Icinga(folder / "icinga", objects=HOST + services + writers.objects) as icinga,
+        ):
+            writers.wait_for(icinga)
+            icinga.check_all([f"db1.example!a {name}" for name in PLUGINS])
+            count = sum(len(printed(plugin)) for plugin in PLUGINS.values())
+            yield {to: writers.written(to, "", count) for to in ("influxdb", "graphite")}
+
+
+def expected(panel):
+    """What a panel is to show: command and label."""
+    named = [words.split() for words in panel.series]
+    return sorted((COMMANDS[name], example(label)) for name, *labels in named for label in labels)
+
+
+def pairs():
+    """Each panel of the catalogue, with what became of it in both dashboards."""
+    for row in panels.ROWS.values():
+        yield from row
+
+
+def found_in_influxdb(target, lines):
+    query = target["query"]
+    measurement = re.search(r'FROM "(\w+)"', query)[1]
+    wanted = re.search(r'"metric" =~ /(.+?)/ ', query)[1]
+    besides = re.search(r'"metric" !~ /(.+?)/ ', query)
+    for line in lines:
+        name, tags = re.match(r"(\w+),((?:\\.|[^ \\])+) ", line).groups()
+        told = dict(tag.split("=") for tag in re.split(r"(?<!\\),", tags))
+        metric = told.get("metric", "")
+        if name == measurement and re.search(wanted, metric) and "value=" in line:
+            assert told["hostname"] == "db1.example"
+            assert told["service"].startswith("a\\ ")
+            if not (besides and re.search(besides[1], metric)):
+                yield name, metric
+
+
+def found_in_graphite(target, lines):
+    call = re.fullmatch(
+        r"aliasByNode\((?:exclude\()?(icinga2\.[^,]+?)(?:, '(.+)'\))?, 1, 3, ([0-9, ]+)\)", target["target"]
+    )
+    assert call, target
+    glob, besides, levels = call.groups()
+    asked = glob.replace("$hostname", "db1_example").split(".")
+    for path in (line.split(" ")[0] for line in lines):
+        words = path.split(".")
+        fits = len(words) == len(asked) and all(map(fnmatch.fnmatchcase, words, asked))
+        if fits and not (besides and re.search(besides, path)):
+            assert words[1] == "db1_example"
+            assert words[3].startswith("a_")
+            yield words[4], ".".join(words[int(level)] for level in levels.split(", "))
+
+
+@pytest.mark.parametrize("panel", list(pairs()), ids=lambda panel: panel.title)
+@pytest.mark.parametrize("to", ["influxdb", "graphite"])
+def test_a_panel_shows_its_labels_and_no_others(written, to, panel):
+    finding = {"influxdb": found_in_influxdb, "graphite": found_in_graphite}[to]
+    shown = next(one for one in DASHBOARDS[f"stallwatch-{to}"]["panels"] if one["title"] == panel.title)
+    found = [pair for target in shown["targets"] for pair in finding(target, written[to])]
+    if panel.series == ("jmx {quantity}",):
+        assert set(expected(panel)) <= set(found)
+    else:
+        assert sorted(found) == expected(panel)

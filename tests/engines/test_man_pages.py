@@ -1,0 +1,55 @@
+"""The manual pages, as real formatters show them."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import software
+from installing import installable
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted((ROOT / "contrib" / "man").glob("*.1"))
+sys.path.append(str(ROOT / "contrib"))
+
+from generators.plugins import plugins  # noqa: E402
+
+UTF8 = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "MANWIDTH": "80"}
+COMPLAINING = {
+    "mandoc": ("mandoc", ["-T", "lint", "-W", "warning"]),
+    "groff": ("groff-base", ["-ww", "-z", "-man", "-T", "utf8"]),
+}
+
+
+def said(*command):
+    done = subprocess.run(
+        [*map(str, command)], capture_output=True, text=True, check=True, env=UTF8, timeout=60
+    )
+    return done.stdout, done.stderr
+
+
+def test_every_plugin_has_a_page():
+    assert [page.stem for page in PAGES] == [plugin.program for plugin in plugins()]
+
+
+@pytest.mark.parametrize("formatter", COMPLAINING)
+def test_no_formatter_complains(formatter):
+    package, options = COMPLAINING[formatter]
+    with installable():
+        program = software.program(formatter, package)
+    assert said(program, *options, *PAGES) == ("", "")
+
+
+def test_a_page_shows_options_and_examples_so_that_they_can_be_copied():
+    with installable():
+        man = software.program("man", "man-db")
+    for plugin in plugins():
+        page, complaints = said(man, "--warnings", "-l", ROOT / "contrib" / "man" / f"{plugin.program}.1")
+        assert complaints == ""
+        shown = re.sub(r"\s+", " ", page)
+        for option in plugin.options:
+            value = f"[{option.metavar}]" if option.optional else option.metavar
+            assert f"{option.long} {value}".rstrip() in shown
+            assert re.sub(r"\s+", " ", option.about) in shown
+        assert all(f"       {line}\n" in page for line in plugin.examples)
