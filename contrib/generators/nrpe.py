@@ -40,10 +40,17 @@ SQL = f"-H localhost --defaults-file {OPTION_FILE}"  # localhost: by the socket
 JMX = "-H 127.0.0.1 -P 7199"
 PID_FILE = "/var/run/cassandra/cassandra.pid"
 MODE = (
-    "-O org.apache.cassandra.db:type=StorageService -A OperationMode --match NORMAL -A UnreachableNodes -w 0"
+    "-O org.apache.cassandra.db:type=StorageService -A OperationMode --match NORMAL "
+    "-A UnreachableNodes -w 0 --label unreachable_nodes"
 )
 COLLECTING = (
-    "-O 'java.lang:type=GarbageCollector,*' -A CollectionTime --unit ms --rate --aggregate sum -w 100 -c 300"
+    "-O 'java.lang:type=GarbageCollector,name=*' -A CollectionTime --unit ms --rate --aggregate sum "
+    "-w 100 -c 300 --label collecting"
+)
+HEAP = "-O java.lang:type=Memory -A HeapMemoryUsage -K used --of max --unit B -w 95% --label heap"
+DROPPED = (
+    "-O 'org.apache.cassandra.metrics:type=DroppedMessage,scope=*,name=Dropped' -A Count --rate "
+    "--aggregate sum -w 0 -c 100 --label dropped"
 )
 COMPACTIONS = (
     "-O org.apache.cassandra.metrics:type=Compaction,name=PendingTasks -A Value --label pending -w 100"
@@ -122,6 +129,8 @@ SECTIONS = (
             Command("cassandra_mode", "jmx", f"{JMX} --unreachable critical {MODE}"),
             Command("cassandra_pools", "jmx_thread_pools", JMX),
             Command("cassandra_collecting", "jmx", f"{JMX} {COLLECTING}"),
+            Command("cassandra_heap", "jmx", f"{JMX} {HEAP}"),
+            Command("cassandra_dropped", "jmx", f"{JMX} {DROPPED}"),
             Command("cassandra_compactions", "jmx", f"{JMX} {COMPACTIONS}"),
             Command("cassandra_process", "mysqld_process", f"--program java --pid-file {PID_FILE}"),
         ),

@@ -394,11 +394,11 @@ def test_the_sets_make_the_services_that_they_promise(open_path, tells):
         for host, words in mysql_of.items()
         for name, plugin in MYSQL.items()
     }
-    more = said("--source", "192.0.2.11:3306", "--warning", "5m")
+    more = said("--source", "192.0.2.11:3306", "--warning", "5m", "--not-replica", "critical")
     meant["replica1!replication-lag"] = "replication_lag", sorted(mysql_of["replica1"] + more)
     alone = said("--hostname", "192.0.2.13", *LOGIN)
     meant["replica2!mysql"] = "mysql_query", alone
-    meant["replica2!replication-lag"] = "replication_lag", alone
+    meant["replica2!replication-lag"] = "replication_lag", sorted(alone + said("--not-replica", "critical"))
     at = said("--hostname", "192.0.2.21", *LOGIN)
     meant["sql1!ndb-sql-node"] = "mysql_query", at
     meant |= {f"sql1!{name}": (plugin, at) for name, plugin in NDB.items()}

@@ -95,9 +95,9 @@ def test_an_ndb_cluster(stranger, ndb):
 
 
 def test_a_cassandra_ring(stranger, cassandra):
-    ports = {"192.0.2.31": cassandra.port, "192.0.2.32": free_port()}
+    ports = {"192.0.2.51": cassandra.port, "192.0.2.52": free_port()}
     with stranger("cassandra", ports) as nagios:
-        assert len(are_well(nagios, "cassandra1")) == 4
+        assert len(are_well(nagios, "cassandra1")) == 6
         found, _ = states(nagios, "cassandra2")
     assert found.pop("cassandra2!Cassandra") == CRITICAL
-    assert list(found.values()) == [UNKNOWN] * 3
+    assert list(found.values()) == [UNKNOWN] * 5

@@ -117,8 +117,10 @@ def test_manual_pages_and_completions_are_where_they_are_looked_for(monitored_de
 
 def test_the_engines_take_the_definitions_where_the_package_puts_them(debian):
     debian.install("icinga2-bin", "icinga2-common", "nagios4-core")
-    with debian.path("/etc/icinga2/icinga2.conf").open("a") as settings:
-        settings.write('include <stallwatch>\nobject Host "replica1" { check_command = "replication_lag" }\n')
+    settings = debian.path("/etc/icinga2/conf.d/stallwatch.conf")
+    settings.write_text(
+        'include <stallwatch>\nobject Host "replica1" { check_command = "replication_lag" }\n'
+    )
     debian.run("icinga2", "daemon", "-C")
     debian.run("cp", "/usr/share/stallwatch/nagios/stallwatch-commands.cfg", "/etc/nagios4/conf.d")
     assert "Total Warnings: 0" in debian.run("nagios4", "-v", "/etc/nagios4/nagios.cfg")

@@ -17,8 +17,8 @@ BY_AGENT = (
     "\n// These run on that host, by its Icinga agent, an Endpoint of its name: uncomment what is right.\n"
 )
 HEAD = """\
-// For Icinga 2: put it beside your hosts, as /etc/icinga2/conf.d/{name}.conf; icinga2.conf has to have
-// include <stallwatch>. A host that you have already is left out here.
+// For Icinga 2: put it beside your hosts, as /etc/icinga2/conf.d/{name}.conf. It needs our commands: one
+// line, include <stallwatch>, in one file alone. A host that you have already is left out here.
 """
 
 
