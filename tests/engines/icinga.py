@@ -102,6 +102,7 @@ class Icinga:
     """
 
     boot = 120  # seconds at most; it takes less than one
+    grace = 10  # seconds to end by itself
 
     def __init__(
         self, folder, *files, objects="", plugins=None, name="localhost", zones=ALONE, authority=None
@@ -109,7 +110,8 @@ class Icinga:
         self.folder = Path(folder).absolute()
         self.name = name
         self.authority = Path(authority or self.path("authority"))
-        self.port = free_port()
+        self.port, self.password = free_port(), PASSWORD
+        self.certificates = self.path("data", "certs")
         self.program = _program()
         self.log = self.path("log", "console")
         self.process = None
@@ -120,7 +122,7 @@ class Icinga:
         constant = f'const StallwatchPluginDir = "{plugins}"' if plugins else ""
         self.path("icinga2.conf").write_text(
             CONFIGURATION.format(
-                name=name, port=self.port, password=PASSWORD, zones=zones, objects=objects,
+                name=name, port=self.port, password=self.password, zones=zones, objects=objects,
                 constants=constant,
                 includes="\n".join(map(_include, copies)),
             )
@@ -149,9 +151,13 @@ class Icinga:
         return done.returncode, done.stdout + done.stderr
 
     def start(self):
-        """Start it, and wait until its API answers."""
+        """Start it."""
         engine_user.give(self.folder)
-        self.process = ServerProcess(self._command(), self.log, **self._surroundings())
+        self.launch(self._command(), **self._surroundings())
+
+    def launch(self, command, **surroundings):
+        """Start it by this command, and wait until its API answers."""
+        self.process = ServerProcess(command, self.log, **surroundings)
         try:
             wait_until(self.answers, self.boot, self.process, self.log)
         except BaseException:
@@ -161,7 +167,7 @@ class Icinga:
     def stop(self):
         """End it."""
         if self.process:
-            self.process.stop(grace=10)
+            self.process.stop(self.grace)
 
     def _command(self):
         user = engine_user.name()
@@ -190,11 +196,11 @@ class Icinga:
 
     def api(self, method, path, **asked):
         """What its API says: its "results"."""
-        context = ssl.create_default_context(cafile=self.path("data", "certs", "ca.crt"))
+        context = ssl.create_default_context(cafile=self.certificates / "ca.crt")
         context.check_hostname = False  # a certificate of Icinga's says a name of Icinga's
         link = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=60, context=context)
         try:
-            user = base64.b64encode(f"root:{PASSWORD}".encode()).decode()
+            user = base64.b64encode(f"root:{self.password}".encode()).decode()
             headers = {
                 "Accept": "application/json",
                 "Authorization": f"Basic {user}",
@@ -263,7 +269,7 @@ class Icinga:
         if not self.authority.exists():
             self.authority.mkdir(parents=True)
             _openssl("ca", self.authority, "-subj", "/CN=authority")
-        authority, own = self.authority / "ca", self.path("data", "certs")
+        authority, own = self.authority / "ca", self.certificates
         _openssl(
             self.name,
             own,

@@ -107,6 +107,7 @@ class Nagios:
     """
 
     boot = 120  # seconds at most; it takes 1
+    grace = 10  # seconds to end by itself
 
     def __init__(self, folder, *files, objects="", settings=""):
         self.folder = Path(folder).absolute()
@@ -151,10 +152,14 @@ class Nagios:
         return done.returncode, done.stdout + done.stderr
 
     def start(self):
-        """Start it, and wait until it takes commands and tells what it holds."""
+        """Start it."""
         engine_user.give(self.folder)
         command = [self.program, str(self.path("nagios.cfg"))]
-        self.process = ServerProcess(command, self.log, **engine_user.surroundings(self.folder))
+        self.launch(command, **engine_user.surroundings(self.folder))
+
+    def launch(self, command, **surroundings):
+        """Start it by this command, and wait until it takes commands and tells what it holds."""
+        self.process = ServerProcess(command, self.log, **surroundings)
         try:
             wait_until(self._ready, self.boot, self.process, self.log)
         except BaseException:
@@ -167,7 +172,7 @@ class Nagios:
     def stop(self):
         """End it."""
         if self.process:
-            self.process.stop(grace=10)
+            self.process.stop(self.grace)
 
     # asking
 

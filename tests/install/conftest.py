@@ -88,6 +88,25 @@ def monitored_debian(tmp_path_factory, bare_debian, deb):
     root.remove()
 
 
+@pytest.fixture(scope="session")
+def engines_debian(tmp_path_factory, monitored_debian):
+    """One with Icinga and Nagios, too, and a certificate for Icinga's API: for copies."""
+    root = monitored_debian.copy(tmp_path_factory.mktemp("debian") / "engines")
+    root.install("icinga2", "nagios4-core")
+    root.run("icinga2", "api", "setup")
+    root.run("apt-get", "clean")
+    yield root
+    root.remove()
+
+
+@pytest.fixture
+def monitoring_debian(tmp_path, engines_debian):
+    """A copy of that one for one test."""
+    root = engines_debian.copy(tmp_path / "monitoring")
+    yield root
+    root.remove()
+
+
 @pytest.fixture
 def debian(tmp_path, monitored_debian):
     """A copy of that one for one test."""

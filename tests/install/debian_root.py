@@ -78,15 +78,19 @@ class DebianRoot:
         """Make room: it is some 500 MB, and pytest keeps the folders of three runs."""
         shutil.rmtree(self.folder)
 
+    def inside(self, *command):
+        """What to run for a command to be run in there, as root."""
+        return [
+            "unshare", "--mount", "--pid", "--fork", "--kill-child", f"--mount-proc={self.folder}/proc",
+            "chroot", str(self.folder), *command,
+        ]  # fmt: skip
+
     def run(self, *command, user=None, status=0, **environment):
         """Run a command in there, as root or that user, and give what it says, errors and all."""
-        settings = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8", **_proxies(), **environment}
         becoming = ["runuser", "-u", user, "--"] if user else []
         done = subprocess.run(
-            ["unshare", "--mount", "--pid", "--fork", "--kill-child", f"--mount-proc={self.folder}/proc",
-             "chroot", self.folder, *becoming, *command],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            check=False, env=settings,
+            self.inside(*becoming, *command), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, check=False, env={**surroundings(), **environment},
         )  # fmt: skip
         assert done.returncode == status, f"{command} ended with {done.returncode}:\n{done.stdout}"
         return done.stdout
@@ -125,5 +129,7 @@ class DebianRoot:
         return self.run("stat", "-c", "%U:%G %a", inside).strip()
 
 
-def _proxies():
-    return {name: value for name, value in os.environ.items() if name.lower().endswith("_proxy")}
+def surroundings():
+    """The environment of what runs in there."""
+    proxies = {name: value for name, value in os.environ.items() if name.lower().endswith("_proxy")}
+    return {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8", **proxies}

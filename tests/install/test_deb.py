@@ -115,8 +115,8 @@ def test_manual_pages_and_completions_are_where_they_are_looked_for(monitored_de
     assert monitored_debian.path("/usr/share/zsh/vendor-completions/_stallwatch").is_file()
 
 
-def test_the_engines_take_the_definitions_where_the_package_puts_them(debian):
-    debian.install("icinga2-bin", "icinga2-common", "nagios4-core")
+def test_the_engines_take_the_definitions_where_the_package_puts_them(monitoring_debian):
+    debian = monitoring_debian
     settings = debian.path("/etc/icinga2/conf.d/stallwatch.conf")
     settings.write_text(
         'include <stallwatch>\nobject Host "replica1" { check_command = "replication_lag" }\n'
