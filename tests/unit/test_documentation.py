@@ -193,6 +193,11 @@ def test_links_lead_somewhere(page):
             assert place in map(anchor, headings), f"{link} in {page.name}"
 
 
+def test_the_help_of_each_plugin_fits_80_columns(plugins):
+    helps = {name: plugin.parser.format_help().splitlines() for name, plugin in plugins.items()}
+    assert [(name, line) for name, lines in helps.items() for line in lines if len(line) > 80] == []
+
+
 def test_the_readme_is_short():
     said = re.sub(
         r"^<!-- (run|show).*?^<!-- end -->$",
