@@ -14,6 +14,12 @@ from ndb_cluster import NdbCluster
 from replication_pair import KINDS, Pair
 
 
+def pytest_addoption(parser):
+    """Options of the whole run."""
+    about = "tests/hostile: every plugin in every trouble, not only a representative part"
+    parser.addoption("--all-cells", action="store_true", help=about)
+
+
 @contextlib.contextmanager
 def obtainable():
     """Skip what needs software that is not here, in CI too: it cannot be installed."""
