@@ -15,6 +15,7 @@ PROGRAMS := $(PLUGINS) discover experiment
 help:
 	@echo "make demo      run the plugins on recorded logs of a real cluster and see what they say"
 	@echo "make test      run all tests; sets up what they need"
+	@echo "make test-all  the same, with every plugin in every trouble, and the long ones of fuzzing and faults"
 	@echo "make check     lint, types, generated files unchanged, and all tests"
 	@echo "make bench     measure side by side with what one would use instead"
 	@echo "make generate  write anew what is made from the plugins' own parsers"
@@ -38,6 +39,11 @@ demo: $(VENV)/ready
 
 test: $(VENV)/ready
 	$(VENV)/bin/python -m pytest
+
+# What it comes to is kept in tests/hostile/figures.json, for contrib/docs/reliability.md.
+test-all: $(VENV)/ready
+	$(VENV)/bin/python -m pytest --all-cells
+	$(VENV)/bin/python contrib/generate
 
 lint: $(VENV)/ready
 	$(VENV)/bin/ruff check .
@@ -116,4 +122,4 @@ clean:
 	rm -rf $(VENV) build dist lib/*.egg-info .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help demo test lint check generate record bench places install uninstall deb sdist wheel clean
+.PHONY: help demo test test-all lint check generate record bench places install uninstall deb sdist wheel clean
