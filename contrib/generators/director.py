@@ -6,7 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from generators import icinga2
-from generators.plugins import ROOT, Option, Plugin
+from generators.plugins import LOCAL, PLUGIN_DIR, ROOT, Option, Plugin
+from stallwatch.discovery.plan import OPTION_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,11 +18,8 @@ if TYPE_CHECKING:
     Object = dict[str, Any]
 
 BASKET = ROOT / "contrib" / "director" / "stallwatch.json"
-LOGIN = "/etc/stallwatch/mysql.cnf"
 DATA_TYPE = "Icinga\\Module\\Director\\DataType\\DataType"
 SECONDS = {"1m": "60", "2m": "120"}
-# What reads files of the host that is checked: its agent runs it.
-BY_AGENT = ("bonding", "host", "mysql_backup", "mysqld_process", "ndb_log")
 # Looks that are less than 15 s apart count as one for what has to last before it is critical.
 TIMES = {"check_interval": 60, "retry_interval": 30, "max_check_attempts": 3}
 OTHER_TIMES = {
@@ -63,7 +61,7 @@ def _command(plugin: Plugin, made: Command, numbers: dict[str, int]) -> Object:
     name = _name(plugin)
     return {
         "arguments": {option: _argument(attributes) for option, attributes in made.arguments.items()},
-        "command": f"{icinga2.PLUGIN_DIR}/{made.program}",
+        "command": f"{PLUGIN_DIR}/{made.program}",
         "disabled": False,
         "fields": [_link(attributes, numbers) for attributes in made.arguments.values()],
         "imports": [],
@@ -130,8 +128,10 @@ def _type(plugin: Plugin, option: Option) -> tuple[str, Object]:
 
 def _template(plugin: Plugin, made: Command) -> Object:
     name = _name(plugin)
-    login = {f"{made.name}_defaults_file": LOGIN} if made.hostname and plugin.has("--defaults-file") else {}
-    agent = {"use_agent": True} if plugin.name in BY_AGENT else {}
+    login = (
+        {f"{made.name}_defaults_file": OPTION_FILE} if made.hostname and plugin.has("--defaults-file") else {}
+    )
+    agent = {"use_agent": True} if plugin.name in LOCAL else {}
     return {
         "check_command": name,
         **TIMES,

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from generators.plugins import ROOT, Option, Plugin
+from generators.plugins import PLUGIN_DIR, ROOT, Option, Plugin
+from stallwatch.discovery.icinga2 import COMMANDS as RENAMED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
 COMMANDS = ROOT / "contrib" / "icinga2" / "stallwatch-commands.conf"
-PLUGIN_DIR = "/usr/lib/stallwatch/bin"
 # What has no variable: a check would never give it.
 AT_A_TERMINAL = {
     "--help": "text for people",
@@ -24,7 +24,7 @@ AT_A_TERMINAL = {
     "--acknowledge": "is given once, by whoever has looked: in every run it would hide everything",
 }
 # Icinga's own library has a command of that name (plugins.conf), for another check_mysql_query.
-TAKEN = ("mysql_query",)
+[TAKEN] = RENAMED
 # The server is an extra of these, which is asked only if it is named; the others have the host's address.
 ON_THIS_HOST = ("mysql_backup", "mysqld_process")
 # Another way than --hostname to say which server.
@@ -38,7 +38,7 @@ HEAD = f"""\
  *
  * A command is called like its plugin without check_, and has a variable for each option:
  * check_replication_lag --backup-grace 4h is replication_lag with vars.replication_lag_backup_grace = "4h".
- * It is stallwatch_{TAKEN[0]} where Icinga's own library has a {TAKEN[0]} already.
+ * It is {RENAMED[TAKEN]} where Icinga's own library has a {TAKEN} already.
  * A dollar sign in a value is written twice: vars.jmx_match = "^NORMAL$$".
  * A list is for what may be given several times; anything else is UNKNOWN with one.
  *
@@ -83,7 +83,7 @@ def files(plugins: list[Plugin]) -> dict[Path, str]:
 
 def command(plugin: Plugin) -> Command:
     """Make the command of a plugin."""
-    name = f"stallwatch_{plugin.name}" if plugin.name in TAKEN else plugin.name
+    name = RENAMED.get(plugin.name, plugin.name)
     hostname = f"{name}_hostname" if plugin.has("--hostname") and plugin.name not in ON_THIS_HOST else ""
     timeout = FOR_BACKUPS if plugin.has("--verify-timeout") else PATIENCE
     made = Command(name, plugin.program, plugin.about, {}, hostname, timeout)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
-from generators.nagios import BIN, OPTION_FILE
-from generators.plugins import ROOT
+from generators.plugins import PLUGIN_DIR, ROOT
+from stallwatch.discovery.plan import OPTION_FILE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -153,4 +153,6 @@ def _section(section: Section) -> str:
 
 def line(command: Command) -> str:
     """Write the line of one command."""
-    return f"command[stallwatch_{command.name}]={BIN}/check_{command.plugin} {command.options}".rstrip()
+    return (
+        f"command[stallwatch_{command.name}]={PLUGIN_DIR}/check_{command.plugin} {command.options}".rstrip()
+    )

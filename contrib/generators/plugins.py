@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import runpy
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,6 +13,9 @@ if TYPE_CHECKING:
     from stallwatch.label import Label
 
 ROOT = Path(__file__).resolve().parents[2]
+PLUGIN_DIR = "/usr/lib/stallwatch/bin"  # of the Debian package
+# What they look at is the host that they run on.
+LOCAL = ("bonding", "host", "mysql_backup", "mysqld_process", "ndb_log")
 OPTIONS, COMMON = "options", "options of every check"
 # Where a plugin's probe is not called like the plugin.
 PROBES = {"jmx": "jmx_attributes", "replication_lag": "replication"}
@@ -82,7 +83,7 @@ def _option(action: Action, group: str) -> Option:
     default_metavar = "{" + ",".join(action.choices) + "}" if action.choices else action.dest.upper()
     return Option(
         tuple(action.option_strings),
-        re.sub("%%", "%", action.help or ""),
+        (action.help or "").replace("%%", "%"),
         str(action.metavar or default_metavar) if takes else "",
         tuple(map(str, action.choices or ())),
         optional=action.nargs == "?",
@@ -94,4 +95,4 @@ def _option(action: Action, group: str) -> Option:
 
 def _labels(name: str) -> tuple[Label, ...]:
     module = f"stallwatch.probes.{PROBES.get(name, name)}.labels"
-    return import_module(module).LABELS if find_spec(module) else ()
+    return import_module(module).LABELS

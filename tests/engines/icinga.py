@@ -10,7 +10,6 @@ import base64
 import http.client
 import json
 import ssl
-import subprocess
 import time
 from glob import glob
 from pathlib import Path
@@ -18,9 +17,9 @@ from typing import NamedTuple
 
 import engine_user
 import software
+from engine import Checking
 from installing import installable
-from loopback import free_port, wait_until
-from server_process import ServerProcess
+from loopback import free_port
 
 FOLDERS = ("data/certs", "log", "cache", "spool/perfdata", "spool/tmp", "run", "home", "included")
 KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
@@ -91,7 +90,7 @@ def number(item):
     }  # fmt: skip
 
 
-class Icinga:
+class Icinga(Checking):
     """An Icinga of that name.
 
     files       what its configuration includes, files or folders
@@ -101,20 +100,15 @@ class Icinga:
     authority   the folder with the certificate authority of all that know each other; by default its own
     """
 
-    boot = 120  # seconds at most; it takes less than one
-    grace = 10  # seconds to end by itself
-
     def __init__(
         self, folder, *files, objects="", plugins=None, name="localhost", zones=ALONE, authority=None
     ):
-        self.folder = Path(folder).absolute()
+        super().__init__(folder)
         self.name = name
         self.authority = Path(authority or self.path("authority"))
         self.port, self.password = free_port(), PASSWORD
         self.certificates = self.path("data", "certs")
         self.program = _program()
-        self.log = self.path("log", "console")
-        self.process = None
         for part in FOLDERS:
             self.path(part).mkdir(parents=True, exist_ok=True)
         self._certify()
@@ -128,48 +122,14 @@ class Icinga:
             )
         )  # fmt: skip
 
-    def __enter__(self):
-        self.start()
-        return self
-
-    def __exit__(self, *_):
-        self.stop()
-
-    def path(self, *parts):
-        """A path below its folder."""
-        return self.folder.joinpath(*parts)
-
     # starting and stopping
 
     def validate(self):
         """What it says of its configuration: exit status and output."""
-        engine_user.give(self.folder)
-        done = subprocess.run(
-            [*self._command(), "-C"], capture_output=True, text=True, check=False, timeout=120,
-            **self._surroundings(),
-        )  # fmt: skip
-        return done.returncode, done.stdout + done.stderr
+        return self.said_to(*self.command(), "-C")
 
-    def start(self):
-        """Start it."""
-        engine_user.give(self.folder)
-        self.launch(self._command(), **self._surroundings())
-
-    def launch(self, command, **surroundings):
-        """Start it by this command, and wait until its API answers."""
-        self.process = ServerProcess(command, self.log, **surroundings)
-        try:
-            wait_until(self.answers, self.boot, self.process, self.log)
-        except BaseException:
-            self.stop()
-            raise
-
-    def stop(self):
-        """End it."""
-        if self.process:
-            self.process.stop(self.grace)
-
-    def _command(self):
+    def command(self):
+        """What starts it."""
         user = engine_user.name()
         places = {
             "RunAsUser": user, "RunAsGroup": engine_user.group(), "ConfigDir": self.folder,
@@ -179,16 +139,10 @@ class Icinga:
         definitions = [f"-D{name}={place}" for name, place in places.items()]
         return [self.program, "daemon", "-c", str(self.path("icinga2.conf")), *definitions]
 
-    def _surroundings(self):
-        """Next to nothing; plugins keep their state in its folder."""
-        variables = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(self.path("home"))}
-        variables["STATE_DIRECTORY"] = str(self.path("state"))
-        return {"cwd": self.folder, "env": variables, **engine_user.becoming()}
-
     # the API
 
-    def answers(self):
-        """Whether it does."""
+    def ready(self):
+        """Whether it answers."""
         try:
             return bool(self.api("GET", "/v1"))
         except (OSError, http.client.HTTPException):
@@ -213,10 +167,6 @@ class Icinga:
             link.close()
         assert answer.status == http.HTTPStatus.OK, text
         return json.loads(text)["results"]
-
-    def check(self, service, seconds=120):
-        """Let it check "HOST!SERVICE" now, and give the Result of that."""
-        return self.check_all([service], seconds)[service]
 
     def check_all(self, services, seconds=120):
         """Let it check them all now, and give the Results by service."""

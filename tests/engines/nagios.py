@@ -9,15 +9,14 @@ It runs as the user nagios, checks only what it is told to, and ends with the pr
 import contextlib
 import re
 import shlex
-import subprocess
 import time
 from pathlib import Path
 from typing import NamedTuple
 
 import engine_user
 import software
-from loopback import wait_until
-from server_process import ServerProcess
+from engine import Checking
+from stallwatch.discovery import nagios
 
 FOLDERS = ("archives", "included", "home", "results", "rw", "tmp")
 OF_DEBIAN = "/etc/nagios4/objects"
@@ -98,7 +97,7 @@ class Result(NamedTuple):
     performance_data: str
 
 
-class Nagios:
+class Nagios(Checking):
     """A Nagios, of those objects.
 
     files       of objects, beside those that a Nagios of Debian has
@@ -106,14 +105,9 @@ class Nagios:
     settings    lines of nagios.cfg, which count more than ours
     """
 
-    boot = 120  # seconds at most; it takes 1
-    grace = 10  # seconds to end by itself
-
     def __init__(self, folder, *files, objects="", settings=""):
-        self.folder = Path(folder).absolute()
+        super().__init__(folder)
         self.program = _program()
-        self.log = self.path("console")
-        self.process = None
         for part in FOLDERS:
             self.path(part).mkdir(parents=True, exist_ok=True)
         copies = [engine_user.copy(file, self.path("included")) for file in files]
@@ -129,60 +123,25 @@ class Nagios:
             + settings
         )  # fmt: skip
 
-    def __enter__(self):
-        self.start()
-        return self
-
-    def __exit__(self, *_):
-        self.stop()
-
-    def path(self, *parts):
-        """A path below its folder."""
-        return self.folder.joinpath(*parts)
-
     # starting and stopping
 
     def validate(self):
         """What it says of its configuration: exit status and output."""
-        engine_user.give(self.folder)
-        done = subprocess.run(
-            [self.program, "-v", self.path("nagios.cfg")], capture_output=True, text=True, check=False,
-            timeout=120, **engine_user.surroundings(self.folder),
-        )  # fmt: skip
-        return done.returncode, done.stdout + done.stderr
+        return self.said_to(self.program, "-v", self.path("nagios.cfg"))
 
-    def start(self):
-        """Start it."""
-        engine_user.give(self.folder)
-        command = [self.program, str(self.path("nagios.cfg"))]
-        self.launch(command, **engine_user.surroundings(self.folder))
+    def command(self):
+        """What starts it."""
+        return [self.program, str(self.path("nagios.cfg"))]
 
-    def launch(self, command, **surroundings):
-        """Start it by this command, and wait until it takes commands and tells what it holds."""
-        self.process = ServerProcess(command, self.log, **surroundings)
-        try:
-            wait_until(self._ready, self.boot, self.process, self.log)
-        except BaseException:
-            self.stop()
-            raise
-
-    def _ready(self):
+    def ready(self):
+        """Whether it takes commands and tells what it holds."""
         return self.path("rw", "nagios.cmd").exists() and bool(_read(self.path("status.dat")))
-
-    def stop(self):
-        """End it."""
-        if self.process:
-            self.process.stop(self.grace)
 
     # asking
 
     def services(self):
         """All services that it has, each as "HOST!SERVICE"."""
         return sorted(self._held())
-
-    def check(self, service, seconds=120):
-        """Let it check "HOST!SERVICE" now, and give the Result of that."""
-        return self.check_all([service], seconds)[service]
 
     def check_all(self, services, seconds=120):
         """Let it check them all now, and give the Results by service."""
@@ -260,7 +219,7 @@ def _program():
 def _of_debian():
     """What a Nagios of Debian has before anybody writes anything, without the one host that it knows."""
     own = [Path(OF_DEBIAN, f"{name}.cfg") for name in ("commands", "contacts", "templates", "timeperiods")]
-    return [*own, *(path for path in PLUGINS_OF_DEBIAN.glob("*.cfg") if path.name != "stallwatch.cfg")]
+    return [*own, *PLUGINS_OF_DEBIAN.glob("*.cfg")]
 
 
 def debians_commands():
@@ -300,4 +259,4 @@ def elsewhere(folder, plugins, ports):
 
 def escaped(options):
     """Write words of a command line as a part of a check_command."""
-    return shlex.join(options).replace("$", "$$").replace("!", "\\!").replace(";", "\\;")
+    return nagios.escaped(shlex.join(options))

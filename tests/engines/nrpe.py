@@ -11,8 +11,8 @@ from pathlib import Path
 
 import engine_user
 import software
-from loopback import free_port, listens, wait_until
-from server_process import ServerProcess
+from engine import Engine
+from loopback import free_port, listens
 
 PLUGINS = Path("/usr/lib/nagios/plugins")
 CONFIGURATION = """
@@ -31,18 +31,14 @@ include_dir={folder}/nrpe.d
 """
 
 
-class Nrpe:
+class Nrpe(Engine):
     """An NRPE with the commands of those files."""
 
-    boot = 60  # seconds at most; it takes 1
-
     def __init__(self, folder, *files):
-        self.folder = Path(folder).absolute()
+        super().__init__(folder)
         self.program = software.program("nrpe", "nagios-nrpe-server")
         self.asking = software.file(PLUGINS / "check_nrpe", "nagios-nrpe-plugin")
         self.port = free_port()
-        self.log = self.folder / "console"
-        self.process = None
         for file in files:
             engine_user.copy(file, self.folder / "nrpe.d")
         (self.folder / "nrpe.cfg").write_text(
@@ -51,19 +47,13 @@ class Nrpe:
             )
         )
 
-    def __enter__(self):
-        engine_user.give(self.folder)
-        command = [self.program, "-c", str(self.folder / "nrpe.cfg"), "-f"]
-        self.process = ServerProcess(command, self.log, **engine_user.surroundings(self.folder))
-        try:
-            wait_until(lambda: listens(self.port), self.boot, self.process, self.log)
-        except BaseException:
-            self.process.stop()
-            raise
-        return self
+    def command(self):
+        """What starts it."""
+        return [self.program, "-c", str(self.path("nrpe.cfg")), "-f"]
 
-    def __exit__(self, *_):
-        self.process.stop(grace=10)
+    def ready(self):
+        """Whether it can be asked."""
+        return listens(self.port)
 
     def ask(self, name, *options):
         """What it answers when it is asked to run the command of that name."""

@@ -1,17 +1,13 @@
 """Completion of the plugins' options, in real shells."""
 
-import sys
 from pathlib import Path
 
 import pytest
+from generators.plugins import plugins
 from installing import installable
 from shell import ALL, TAB, Shell
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.append(str(ROOT / "contrib"))
-
-from generators.plugins import plugins  # noqa: E402
-
 FILES = {"bash": "stallwatch.bash", "zsh": "_stallwatch"}
 
 

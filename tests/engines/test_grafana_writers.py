@@ -3,20 +3,17 @@
 import fnmatch
 import json
 import re
-import sys
 from pathlib import Path
 
 import engine_user
 import pytest
+from generators import grafana, icinga2, panels
+from generators.plugins import plugins
 from icinga import Icinga
 from icinga_writers import Writers
 from installing import installable
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.append(str(ROOT / "contrib"))
-from generators import grafana, icinga2, panels  # noqa: E402
-from generators.plugins import plugins  # noqa: E402
-
 PLUGINS = {plugin.name: plugin for plugin in plugins()}
 DASHBOARDS = {path.stem: json.loads(text) for path, text in grafana.files([*PLUGINS.values()]).items()}
 EXAMPLES = {

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import engine_user
 import pytest
+from generators import icinga2
+from generators.plugins import PLUGIN_DIR, plugins
 from icinga import Icinga
 from icinga_notifications import Notifications
 from loopback import free_port
@@ -19,10 +21,6 @@ from stallwatch.options import quantities
 from stallwatch.units import duration
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "contrib"))
-from generators import icinga2  # noqa: E402
-from generators.plugins import plugins  # noqa: E402
-
 SHIPPED = ROOT / "contrib" / "icinga2"
 COMMANDS = SHIPPED / "stallwatch-commands.conf"
 BASKET = ROOT / "contrib" / "director" / "stallwatch.json"
@@ -87,7 +85,7 @@ def tells():
 
 
 def deployed(basket, plugin_dir):
-    return "".join(map(_deployed, basket["Command"].values())).replace(icinga2.PLUGIN_DIR, str(plugin_dir))
+    return "".join(map(_deployed, basket["Command"].values())).replace(PLUGIN_DIR, str(plugin_dir))
 
 
 def _deployed(command):

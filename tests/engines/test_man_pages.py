@@ -2,19 +2,15 @@
 
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import software
+from generators.plugins import plugins
 from installing import installable
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "contrib" / "man").glob("*.1"))
-sys.path.append(str(ROOT / "contrib"))
-
-from generators.plugins import plugins  # noqa: E402
-
 UTF8 = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "MANWIDTH": "80"}
 COMPLAINING = {
     "mandoc": ("mandoc", ["-T", "lint", "-W", "warning"]),

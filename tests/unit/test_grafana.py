@@ -3,17 +3,14 @@
 import fnmatch
 import json
 import re
-import sys
 from pathlib import Path
 
 import pytest
+from generators import grafana, icinga2, panels
+from generators.plugins import plugins
 from jsonschema import Draft202012Validator
 
 ROOT = Path(__file__).parents[2]
-sys.path.append(str(ROOT / "contrib"))
-from generators import grafana, icinga2, panels  # noqa: E402
-from generators.plugins import plugins  # noqa: E402
-
 PLUGINS = {plugin.name: plugin for plugin in plugins()}
 MADE = {path.stem: text for path, text in grafana.files([*PLUGINS.values()]).items()}
 DASHBOARDS = {name: json.loads(text) for name, text in MADE.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stallwatch.discovery.plan import FLAG, ONE_PROBLEM, apart, by_key, name, remark
+from stallwatch.discovery.plan import FLAG, ONE_PROBLEM, apart, by_key, commented, name, parts, remark
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,22 +38,18 @@ def _host(host: Host, called: str) -> str:
         '  check_command = "hostalive"\n  check_interval = 1m\n  retry_interval = 30s\n'
         f"  {kind} = {text(host.address)}\n}}\n"
     )
-    titles = apart((service.title for service in host.every), _title)
-    named = [*zip(titles, host.every, strict=True)]
-    asked, own = named[: len(host.services)], named[len(host.services) :]
-    inside = [(title, one) for title, one in own if not host.runs(one)]
+    services = parts(host, _title)
     return "".join(
         [
             head,
-            *(_service(called, title, one, host.reach) for title, one in asked),
-            *(_service(called, title, one) for title, one in own if host.runs(one)),
-            _dependency(
-                called,
-                [title for title, one in named if one.leads],
-                [title for title, one in named if host.follows(one)],
+            *(_service(called, title, one, host.reach) for title, one in services.asked),
+            *(_service(called, title, one) for title, one in services.here),
+            _dependency(called, services.leaders, services.followers),
+            *([BY_AGENT] if services.inside else []),
+            *(
+                commented(_service(called, title, one, agent=not host.local), "//")
+                for title, one in services.inside
             ),
-            *([BY_AGENT] if inside else []),
-            *(_commented(_service(called, title, one, agent=not host.local)) for title, one in inside),
         ]
     )
 
@@ -98,10 +94,6 @@ def _service(host: str, title: str, service: Service, reach: Options = (), *, ag
         f"  check_interval = 1m\n  retry_interval = {SOONER if service.leads else '30s'}\n"
         f"  max_check_attempts = {service.attempts}\n" + "".join(f"  {line}\n" for line in lines) + "}\n"
     )
-
-
-def _commented(definition: str) -> str:
-    return "".join(f"//{' ' * bool(line)}{line}\n" for line in definition.strip().splitlines()) + "\n"
 
 
 def _value(values: list[str]) -> str:

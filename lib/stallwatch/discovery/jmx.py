@@ -25,41 +25,18 @@ MEMORY = "java.lang:type=Memory"
 
 _CRITICAL = (("unreachable", "critical"),)
 HEAP = (
-    "-O",
-    MEMORY,
-    "-A",
-    "HeapMemoryUsage",
-    "-K",
-    "used",
-    "--of",
-    "max",
-    "--unit",
-    "B",
-    "-w",
-    "95%",
-    "--label",
-    "heap",
-)
+    "-O", MEMORY, "-A", "HeapMemoryUsage", "-K", "used", "--of", "max", "--unit", "B", "-w", "95%",
+    "--label", "heap",
+)  # fmt: skip
 RING = (
     "-O", STORAGE, "-A", "OperationMode", "--match", "^NORMAL$",
     "-A", "UnreachableNodes", "-w", "0", "--label", "unreachable_nodes",
 )  # fmt: skip
 RATE = ("--rate", "--aggregate", "sum")
 COLLECTING = (
-    "-O",
-    COLLECTORS,
-    "-A",
-    "CollectionTime",
-    "--unit",
-    "ms",
-    *RATE,
-    "-w",
-    "100",
-    "-c",
-    "300",
-    "--label",
+    "-O", COLLECTORS, "-A", "CollectionTime", "--unit", "ms", *RATE, "-w", "100", "-c", "300", "--label",
     "collecting",
-)
+)  # fmt: skip
 THROWN_AWAY = ("-O", DROPPED, "-A", "Count", *RATE, "-w", "0", "-c", "100", "--label", "dropped")
 WAITING = ("-O", COMPACTIONS, "-A", "Value", "--label", "pending", "-w", "100")
 

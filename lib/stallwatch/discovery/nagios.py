@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 
-from stallwatch.discovery.plan import FLAG, ONE_PROBLEM, OPTION_FILE, apart, remark
+from stallwatch.discovery.plan import FLAG, ONE_PROBLEM, OPTION_FILE, apart, commented, parts, remark
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,23 +39,17 @@ def _host(host: Host, called: str) -> str:
         "    max_check_attempts   3\n"
         "    notification_period  24x7\n}\n"  # while a host is down its services are silent
     )
-    titles = apart(service.title for service in host.every)
-    named = [*zip(titles, host.every, strict=True)]
-    asked, own = named[: len(host.services)], named[len(host.services) :]
-    inside = [(title, one) for title, one in own if one.nrpe and not host.runs(one)]
+    services = parts(host)
+    inside = [(title, one) for title, one in services.inside if one.nrpe]
     return "".join(
         [
             head,
-            *(_service(called, title, one, _asked(host, one)) for title, one in asked),
-            *(_service(called, title, one, _here(one)) for title, one in own if host.runs(one)),
-            _dependency(
-                called,
-                [title for title, one in named if one.leads],
-                [title for title, one in named if host.follows(one)],
-            ),
+            *(_service(called, title, one, _asked(host, one)) for title, one in services.asked),
+            *(_service(called, title, one, _here(one)) for title, one in services.here),
+            _dependency(called, services.leaders, services.followers),
             *([BY_NRPE] if inside else []),
             *(
-                _commented(_service(called, title, one, f"check_stallwatch_nrpe!{one.nrpe}"))
+                commented(_service(called, title, one, f"check_stallwatch_nrpe!{one.nrpe}"), "#")
                 for title, one in inside
             ),
         ]
@@ -113,8 +106,9 @@ def _words(options: Iterable[tuple[str, str]], words: Iterable[str]) -> str:
 def argument(value: str) -> str:
     """Write a word for the shell that Nagios gives it to, as a part of a check_command."""
     plain = "".join(letter if letter.isprintable() else "?" for letter in value)
-    return re.sub(r"[!;]", r"\\\g<0>", shlex.quote(plain)).replace("$", "$$")
+    return escaped(shlex.quote(plain))
 
 
-def _commented(definition: str) -> str:
-    return "".join(f"#{' ' * bool(line)}{line}\n" for line in definition.strip().splitlines()) + "\n"
+def escaped(words: str) -> str:
+    """Write words of a shell's command line as a part of a check_command."""
+    return words.replace("$", "$$").replace("!", "\\!").replace(";", "\\;")

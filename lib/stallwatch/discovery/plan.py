@@ -61,6 +61,16 @@ class Host(NamedTuple):
         return not service.leads and (service in self.services or of_process)
 
 
+class Parts(NamedTuple):
+    """The services of a host, each with the name that it has in an engine."""
+
+    asked: list[tuple[str, Service]]  # from here
+    here: list[tuple[str, Service]]  # can only run on it, which is here
+    inside: list[tuple[str, Service]]  # can only run on it, elsewhere
+    leaders: list[str]
+    followers: list[str]  # have nothing to say of their own when nobody answers
+
+
 class Plan(NamedTuple):
     """All that was found, and what is to be said of it."""
 
@@ -88,6 +98,26 @@ def apart(names: Iterable[str], form: Callable[[str], str] = str) -> list[str]:
         given.append(next(way for way in ways if way.lower() not in taken))
         taken.add(given[-1].lower())
     return given
+
+
+def parts(host: Host, form: Callable[[str], str] = str) -> Parts:
+    """Name the services of a host, as ``apart`` does, and sort them by where they run."""
+    titles = apart((service.title for service in host.every), form)
+    named = [*zip(titles, host.every, strict=True)]
+    asked, own = named[: len(host.services)], named[len(host.services) :]
+    return Parts(
+        asked,
+        [(title, one) for title, one in own if host.runs(one)],
+        [(title, one) for title, one in own if not host.runs(one)],
+        [title for title, one in named if one.leads],
+        [title for title, one in named if host.follows(one)],
+    )
+
+
+def commented(definition: str, sign: str) -> str:
+    """Put ``sign`` before each line of a definition, for a person to take away."""
+    lines = definition.strip().splitlines()
+    return "".join(f"{sign}{' ' * bool(line)}{line}\n" for line in lines) + "\n"
 
 
 def by_key(options: Options) -> dict[str, list[str]]:
