@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 
 from stallwatch.reading import ProbeError
-from stallwatch.sources.backups.files import opened, unreadable
+from stallwatch.sources.backups.files import unreadable
+from stallwatch.sources.following import opened
+from stallwatch.sources.inherited import environment, search_path
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
@@ -151,13 +153,15 @@ def _by_zstd(descriptor: int, children: Children, size: int, moved: Moved) -> Ge
     import shutil
     import subprocess
 
-    program = shutil.which("zstd")
+    program = shutil.which("zstd", path=search_path())
     if program is None:
         raise SealedError("compressed by zstd, and there is no program zstd here")
     pipe = subprocess.PIPE
     # Whatever window it was packed with: 2 GiB of memory at most.
     command = [program, "-dcq", "--long=31"]
-    process = subprocess.Popen(command, stdin=descriptor, stdout=pipe, stderr=pipe)  # noqa: S603
+    process = subprocess.Popen(  # noqa: S603
+        command, stdin=descriptor, stdout=pipe, stderr=pipe, env=environment()
+    )
     children.append(process)
     position = 0
     try:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import pwd
 import stat
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from stallwatch.reading import ProbeError
+from stallwatch.sources.following import opened
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
@@ -50,7 +52,7 @@ def look_into(path: str, below: str = "") -> Folder:
     """
     files, folders, broken = [], [], []
     try:
-        with os.scandir(path) as entries:
+        with _listed(path) as entries:
             for entry in entries:
                 name = below + entry.name
                 if entry.is_dir(follow_symlinks=False):
@@ -59,16 +61,27 @@ def look_into(path: str, below: str = "") -> Folder:
                 try:
                     status = entry.stat()
                 except PermissionError as error:
-                    raise unreadable(entry.path, error) from error
+                    raise unreadable(os.path.join(path, entry.name), error) from error
                 except OSError:
                     if entry.is_symlink():
                         broken.append(name)
                     continue
                 if stat.S_ISREG(status.st_mode):
-                    files.append(_file(entry.path, name, status))
+                    files.append(_file(os.path.join(path, entry.name), name, status))
     except OSError as error:
         raise unreadable(path, error) from error
     return Folder(files, sorted(folders), broken)
+
+
+@contextmanager
+def _listed(path: str) -> Iterator[Iterator[os.DirEntry[str]]]:
+    """List what was opened: nobody can put a link into its place meanwhile."""
+    descriptor = opened(path)
+    try:
+        with os.scandir(descriptor) as entries:
+            yield entries
+    finally:
+        os.close(descriptor)
 
 
 def tree(path: str, folder: Folder) -> Tree:
@@ -145,11 +158,6 @@ def _piece(file: File, size: int, start: int) -> bytes:
             os.close(descriptor)
     except OSError as error:
         raise unreadable(file.path, error) from error
-
-
-def opened(path: str) -> int:
-    """Open a file for reading without waiting for a writer, should it have become a FIFO; raises OSError."""
-    return os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
 
 
 def unreadable(path: str, error: OSError) -> ProbeError:

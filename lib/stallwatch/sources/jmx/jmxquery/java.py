@@ -10,6 +10,7 @@ import subprocess
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from stallwatch.sources.inherited import environment
 from stallwatch.sources.jmx.errors import UnreachableError
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
@@ -24,7 +25,7 @@ MOST_OUTPUT, MOST_ERRORS = 64 * 1024 * 1024, 256 * 1024
 _DISCREET = ("-XX:-UsePerfData", "-XX:+SuppressFatalErrorMessage")
 # Under a monitoring engine LANG is C, and other letters would become "?" on their way in and out.
 _ENCODING = ("-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8")
-_LOCALE = {"LC_ALL": "C.UTF-8"}
+_LOCALE = "C.UTF-8"
 _INSTALL = "install Java 9 or later (apt install default-jre-headless), or name it with --java"
 
 
@@ -110,7 +111,7 @@ def _started(command: list[str], file: int) -> _Process:
             stderr=subprocess.PIPE,
             pass_fds=[file],
             start_new_session=True,
-            env={**os.environ, **_LOCALE},
+            env=environment(LC_ALL=_LOCALE),
         )
     except OSError as error:
         raise UnreachableError(f"{command[0]} cannot be run: {error.strerror}", _INSTALL) from None
