@@ -16,7 +16,9 @@ help:
 	@echo "make demo      run the plugins on recorded logs of a real cluster and see what they say"
 	@echo "make test      run all tests; sets up what they need"
 	@echo "make test-all  the same, with every plugin in every trouble, and the long ones of fuzzing and faults"
+	@echo "make fuzz      TARGETS= SECONDS= give the parsers what nobody would write, 10 minutes in all"
 	@echo "make check     lint, types, generated files unchanged, and all tests"
+	@echo "make audit     ask PyPI for known vulnerabilities of what is installed"
 	@echo "make bench     measure side by side with what one would use instead"
 	@echo "make generate  write anew what is made from the plugins' own parsers"
 	@echo "make record    make what the plugins say about recorded logs what the tests expect"
@@ -44,6 +46,11 @@ test: $(VENV)/ready
 test-all: $(VENV)/ready
 	$(VENV)/bin/python -m pytest --all-cells
 	$(VENV)/bin/python contrib/generate
+
+# Other inputs than make test has, led by coverage: all targets, or TARGETS="range host"; SECONDS for each of them.
+fuzz: $(VENV)/ready
+	$(VENV)/bin/pip install --quiet atheris
+	$(VENV)/bin/python tests/fuzz/coverage_guided.py $(SECONDS:%=--seconds %) --keep build/fuzz $(TARGETS)
 
 lint: $(VENV)/ready
 	$(VENV)/bin/ruff check .
@@ -76,27 +83,35 @@ places:
 # there; without pip and setuptools, whose .pth file would cost every check. DESTDIR must not be seen in it.
 # It is made beside the one that is there: checks go on meanwhile, and also if it fails.
 # What setuptools builds is built in there, too: build/ here may be an older one's, or another make's.
+# What is not pinned is not fetched, unless EXTRAS ask for it. -I: no variable, no home and no working directory can
+# put a module before the plugins' own.
 FINAL := $(DESTDIR)$(HOME_OF_IT)
 STAGED := $(FINAL).new
 BUILD := $(abspath $(STAGED))/build
+ALONE := $(if $(EXTRAS),,--no-deps --no-index)
 install: places
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || contrib/debian-install python3-venv
 	umask 022 && $(PYTHON) -m venv --clear $(STAGED)
 	umask 022 && $(STAGED)/bin/pip install --quiet --no-compile --require-hashes -r contrib/requirements.txt
 	@mkdir $(BUILD) && printf '[build]\nbuild_base=%s\n[egg_info]\negg_base=%s\n' $(BUILD) $(BUILD) >$(BUILD)/cfg
 	umask 022 && DIST_EXTRA_CONFIG=$(BUILD)/cfg \
-	    $(STAGED)/bin/pip install --quiet --no-compile --no-build-isolation '.$(EXTRAS:%=[%])'
+	    $(STAGED)/bin/pip install --quiet --no-compile --no-build-isolation $(ALONE) '.$(EXTRAS:%=[%])'
 	$(STAGED)/bin/pip uninstall --quiet --yes setuptools pip 2>/dev/null
 	rm -rf $(STAGED)/bin/[Aa]ctivate* $(STAGED)/bin/pip* $(STAGED)/include $(BUILD)
 	rm -f $(STAGED)/lib/python3.*/site-packages/stallwatch-*/direct_url.json
 	umask 022 && $(STAGED)/bin/python3 -m compileall -q -f -s $(STAGED) -p $(HOME_OF_IT) $(STAGED)/lib
 	sed -i '/^command = /d' $(STAGED)/pyvenv.cfg
-	sed -i '1s|^#!.*|#!$(HOME_OF_IT)/bin/python3|' $(addprefix $(STAGED)/bin/,$(PROGRAMS))
+	sed -i '1s|^#!.*|#!$(HOME_OF_IT)/bin/python3 -I|' $(addprefix $(STAGED)/bin/,$(PROGRAMS))
 	$(PYTHON) contrib/exchange.py $(STAGED) $(FINAL)
 	install -d $(DESTDIR)$(PLUGINDIR)
 	@for plugin in $(PLUGINS); do contrib/link-plugin $(HOME_OF_IT)/bin/$$plugin $(DESTDIR)$(PLUGINDIR); done
 	contrib/install-share $(PREFIX) $(DESTDIR)
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then contrib/state-directory nagios; fi
+
+# Whether anything is known against what is installed. Strict: what nobody could be asked about is not clean.
+audit:
+	@rm -rf build/audit && $(PYTHON) -m venv build/audit && build/audit/bin/pip install --quiet pip-audit
+	build/audit/bin/pip-audit --strict --require-hashes --disable-pip -r contrib/requirements.txt
 
 # What is remembered in /var/lib/stallwatch stays: others may use it, too.
 SHARE := $(DESTDIR)$(PREFIX)/share
@@ -122,4 +137,4 @@ clean:
 	rm -rf $(VENV) build dist lib/*.egg-info .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help demo test test-all lint check generate record bench places install uninstall deb sdist wheel clean
+.PHONY: help demo test fuzz test-all lint check generate record bench audit places install uninstall deb sdist wheel clean

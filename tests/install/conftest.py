@@ -3,11 +3,13 @@
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 from debian_root import DebianRoot, not_debian, unavailable
 from installing import installable
+from making import make_install
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -19,6 +21,17 @@ def built(*command, **environment):
         env={**os.environ, **environment},
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
+
+
+@pytest.fixture(scope="session")
+def installed():
+    """The prefix of an installation that everybody may look into, with the folder of plugins in it."""
+    with tempfile.TemporaryDirectory() as folder:  # pytest's own are private
+        prefix = Path(folder)
+        done = make_install(f"PREFIX={prefix}", f"PLUGINDIR={prefix}/plugins")
+        assert done.returncode == 0, done.stderr
+        prefix.chmod(0o755)
+        yield prefix
 
 
 @pytest.fixture(scope="session")

@@ -62,9 +62,8 @@ def test_a_check_of_a_log_remembers_what_it_has_told(debian):
 
 
 def test_nothing_is_compiled_again_at_each_check(monitored_debian):
-    said = monitored_debian.run(
-        "/usr/bin/env", "PYTHONVERBOSE=1", f"{FOLDER}/check_ndb_log", "--version", status=3
-    )
+    python = f"{HOME}/python3"
+    said = monitored_debian.run(python, "-I", "-v", f"{FOLDER}/check_ndb_log", "--version", status=3)
     loaded = re.findall(r"# code object from '(/usr/lib/stallwatch/lib/[^']+)'", said)
     assert loaded
     assert [module for module in loaded if not module.endswith(".pyc")] == []

@@ -7,30 +7,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from making import make, make_install
 
 ROOT = Path(__file__).resolve().parents[2]
 LOG = ROOT / "tests" / "recorded" / "ndb_log" / "E2_freeze_one_ldm_3s_idle.ndb_4_out.log"
 NOBODY = 65534
-
-
-def make(target, *places):
-    return subprocess.run(
-        ["make", "-s", target, *places], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-
-
-def make_install(*places):
-    return make("install", *places)
-
-
-@pytest.fixture(scope="module")
-def installed(tmp_path_factory):
-    prefix = tmp_path_factory.mktemp("prefix")
-    done = make_install(f"PREFIX={prefix}", f"PLUGINDIR={prefix}/plugins")
-    assert done.returncode == 0, done.stderr
-    for folder in (prefix, *prefix.parents[:-2]):  # pytest's own folders are private
-        folder.chmod(folder.stat().st_mode | 0o055)
-    return prefix
 
 
 def test_each_plugin_is_linked_into_the_plugin_folder(installed):
@@ -132,7 +113,7 @@ def test_a_staged_installation_does_not_know_where_it_was_staged(staged):
     found = subprocess.run(["grep", "-rl", staged, staged], capture_output=True, text=True, check=False)
     assert found.stdout == ""
     plugin = staged / "opt/it/lib/stallwatch/bin/check_ndb_log"
-    assert plugin.read_text().splitlines()[0] == "#!/opt/it/lib/stallwatch/bin/python3"
+    assert plugin.read_text().splitlines()[0] == "#!/opt/it/lib/stallwatch/bin/python3 -I"
 
 
 @pytest.mark.parametrize("target", ["install", "uninstall"])
@@ -154,10 +135,7 @@ def test_a_removal_leaves_nothing(staged, tmp_path):
 def test_an_installation_that_fails_leaves_the_one_that_is_there(installed):
     plugin = installed / "plugins" / "check_ndb_log"
     places = (f"PREFIX={installed}", f"PLUGINDIR={installed}/plugins")
-    failing = subprocess.run(
-        ["make", "-s", "install", *places], cwd=ROOT, capture_output=True, check=False,
-        env={**os.environ, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": ""},
-    )  # fmt: skip
+    failing = make_install(*places, PIP_NO_INDEX="1", PIP_FIND_LINKS="")
     assert failing.returncode != 0
     assert subprocess.run([plugin, "--version"], capture_output=True, check=False).stdout
 

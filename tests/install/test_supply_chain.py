@@ -1,0 +1,93 @@
+"""What is installed with the plugins: what is pinned, by its sum, with no known vulnerability."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from importlib.metadata import distributions
+
+import pytest
+from making import ROOT, make_install
+
+PINS = ROOT / "contrib" / "requirements.txt"
+PINNED = dict(re.findall(r"^(\S+)==(\S+) ", PINS.read_text(), re.MULTILINE))
+BUILDING = "setuptools"  # it builds, and is removed again
+PAGE = ROOT / "contrib" / "docs" / "installation.md"
+
+
+def packages(installed):
+    """The distributions in an installation, by name; the plugins' own is none of them."""
+    [folder] = installed.glob("lib/stallwatch/lib/python3.*/site-packages")
+    found = {one.metadata["Name"]: one for one in distributions(path=[str(folder)])}
+    del found["stallwatch"]
+    return found
+
+
+def test_what_is_installed_is_what_is_pinned(installed):
+    there = {name: one.version for name, one in packages(installed).items()}
+    assert there == {name: version for name, version in PINNED.items() if name != BUILDING}
+
+
+def test_the_page_tells_every_package_its_version_and_what_it_depends_on(installed):
+    rows = re.findall(r"^\| (\w+) \| (\d[\d.]*) \| .+ \| (.+) \|$", PAGE.read_text(), re.MULTILINE)
+    told = {name: (version, depends) for name, version, depends in rows}
+    assert told == {name: (one.version, needs(one)) for name, one in packages(installed).items()}
+
+
+def needs(distribution):
+    """What it needs besides Python, extras left out."""
+    names = [one for one in distribution.requires or () if "extra ==" not in one]
+    return ", ".join(names) or "nothing"
+
+
+def impostor(folder, name, version):
+    """A wheel of that name, which is not the one that is pinned."""
+    path = folder / f"{name}-{version}-py3-none-any.whl"
+    about = f"{name}-{version}.dist-info"
+    with zipfile.ZipFile(path, "w") as wheel:
+        wheel.writestr(f"{name}/__init__.py", "raise SystemExit('taken')\n")
+        wheel.writestr(f"{about}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+        wheel.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr(f"{about}/RECORD", f"{name}/__init__.py,,\n")
+
+
+def test_a_package_of_the_pinned_version_with_another_sum_is_refused(tmp_path):
+    impostor(tmp_path, "nagiosplugin", PINNED["nagiosplugin"])
+    places = (f"PREFIX={tmp_path}/prefix", f"PLUGINDIR={tmp_path}/plugins")
+    done = make_install(*places, PIP_NO_INDEX="1", PIP_FIND_LINKS=str(tmp_path))
+    assert done.returncode != 0
+    assert "DO NOT MATCH THE HASHES" in done.stderr
+    assert not (tmp_path / "prefix/lib/stallwatch").exists()
+
+
+def test_a_newer_package_than_the_pinned_one_is_not_taken(tmp_path):
+    for name in PINNED:
+        impostor(tmp_path, name.lower(), "99.0")
+    places = (f"PREFIX={tmp_path}/prefix", f"PLUGINDIR={tmp_path}/plugins")
+    links = f"{tmp_path} {os.environ.get('PIP_FIND_LINKS', '')}"
+    done = make_install(*places, PIP_FIND_LINKS=links)
+    assert done.returncode == 0, done.stderr
+    assert {one.version for one in packages(tmp_path / "prefix").values()} <= set(PINNED.values())
+
+
+def test_nothing_is_known_against_what_is_pinned(tmp_path):
+    auditor = tmp_path / "auditor"
+    for command in (
+        [sys.executable, "-m", "venv", auditor],
+        [auditor / "bin/pip", "install", "-q", "pip-audit"],
+    ):
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            pytest.skip(f"pip-audit cannot be installed here: {done.stderr.strip()[-300:]}")
+    asking = [auditor / "bin/pip-audit", "-f", "json", "--require-hashes", "--disable-pip", "-r", PINS]
+    done = subprocess.run(asking, capture_output=True, text=True, check=False)
+    if not done.stdout:
+        pytest.skip(f"the service that knows vulnerabilities cannot be asked: {done.stderr.strip()[-300:]}")
+    audited = json.loads(done.stdout)["dependencies"]
+    assert {one["name"] for one in audited} == {name.lower() for name in PINNED}
+    assert {one["name"]: one["vulns"] for one in audited if one.get("vulns")} == {}
+    if skipped := [f"{one['name']}: {one['skip_reason']}" for one in audited if "skip_reason" in one]:
+        # pip-audit 2.10 says "No known vulnerabilities found" of these, too, and ends with 0.
+        pytest.skip(f"not everything could be audited: {'; '.join(skipped)}")
