@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import re
 
-_NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)([A-Za-z%]*)", re.ASCII)
+# Possessive, so that 100 000 digits are read once: options are read before any deadline runs. A group cannot
+# be, as "(?:e\d++)?+" takes the "e" alone (CPython 3.11.2, gh-106052).
+_NUMBER = re.compile(r"([+-]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?\d++)?)([A-Za-z%]*+)", re.ASCII)
 
 _SIZES = {
     "": 1,

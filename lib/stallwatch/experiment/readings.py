@@ -6,6 +6,8 @@ import json
 import os
 import re
 from collections import Counter
+from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stallwatch.units import NotUnderstoodError, Range, is_number
@@ -15,7 +17,8 @@ if TYPE_CHECKING:
 
     Said = dict[str, Any]
 
-_LARGEST = 1 << 28  # bytes of a file
+_LARGEST = 1 << 28  # letters of a file
+_BLOCK = 1 << 20  # letters that are read at once: as many take their memory even if the file is short
 
 
 class Measure(NamedTuple):
@@ -45,7 +48,7 @@ def load(path: str) -> Readings:
     """Read a file; raises NotUnderstoodError."""
     try:
         with open(path, encoding="utf-8") as file:
-            text = file.read(_LARGEST)
+            text = "".join(islice(iter(partial(file.read, _BLOCK), ""), _LARGEST // _BLOCK))
     except OSError as error:
         raise NotUnderstoodError(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError:

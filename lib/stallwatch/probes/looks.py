@@ -94,7 +94,7 @@ def between(first: Look, second: Look) -> Interval:
     counts = {
         name: number - first.counts[name]
         for name, number in second.counts.items()
-        if number >= first.counts.get(name, number + 1)
+        if name in first.counts and number >= first.counts[name]
     }
     return Interval(seconds, counts)
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 _SYS_BLOCK = "/sys/dev/block"
 _MOUNTS = "/proc/self/mountinfo"
+_PLACE = 4  # the field with the place, from 0
 
 
 class NoBlocksError(Exception):
@@ -75,7 +76,7 @@ def _source(directory: str) -> int | None:
     mount = _mount(directory)
     try:
         return os.stat(mount.source).st_rdev if mount and mount.source.startswith("/dev/") else None
-    except OSError:
+    except (OSError, ValueError):  # a NUL is in no path
         return None
 
 
@@ -102,8 +103,9 @@ def _mounts() -> Iterator[Mount]:
         return
     for line in lines:
         before, _, after = line.partition(" - ")
-        kind, source, *_ = after.split(" ")
-        yield Mount(_plain(before.split(" ")[4]), kind, source)
+        fields, about = before.split(" "), after.split(" ")
+        if len(fields) > _PLACE and len(about) > 1:
+            yield Mount(_plain(fields[_PLACE]), *about[:2])
 
 
 def _plain(place: str) -> str:

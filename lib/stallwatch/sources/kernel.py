@@ -6,7 +6,9 @@ queue of a disk, takes all pages for 4 KiB, and swapping for 0 where it cannot b
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 from typing import NamedTuple
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
@@ -19,6 +21,8 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _KIB = 1024
 _WHOLE_LINE = 11  # numbers of a disk; partitions of Linux 2.6.24 and older have 4
+_UPTIME = re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,9})?(?=\s)")
+_LONGEST = 20  # digits of 64 bits
 _NEXT_KIND = 4  # numbers of discards, which begin with how many are done; then those of flushes
 
 
@@ -63,7 +67,10 @@ class Interface(NamedTuple):
 
 def uptime() -> float:
     """Tell for how many seconds the host has been up, the time that it slept included. Raises OSError."""
-    return float(_read("uptime").split()[0])
+    told = _UPTIME.match(_read("uptime"))
+    if not told:
+        raise OSError(errno.EBADMSG, "it tells no time", f"{PLACE}/uptime")
+    return float(told[0])
 
 
 def boot() -> str | None:
@@ -84,7 +91,7 @@ def processors() -> dict[str, Processor]:
     """Tell what each processor has done, and as "cpu" all of them. Raises OSError, ValueError."""
     rows = (line.split() for line in _read("stat").splitlines() if line.startswith("cpu"))
     fields = len(Processor._fields)
-    found = {name: Processor(*(int(ticks) / _TICKS for ticks in row[:fields])) for name, *row in rows}
+    found = {name: Processor(*(counted(ticks) / _TICKS for ticks in row[:fields])) for name, *row in rows}
     if "cpu" not in found:
         raise ValueError
     return found
@@ -94,7 +101,7 @@ def disks() -> dict[str, Disk]:
     """Tell what each block device has done. Raises OSError, as in containers without /proc/diskstats."""
     rows = (line.split() for line in _read("diskstats").splitlines())
     return {
-        name: Disk._make(_counted([int(number) for number in numbers]))
+        name: Disk._make(_counted([counted(number) for number in numbers]))
         for _, _, name, *numbers in rows
         if len(numbers) >= _WHOLE_LINE
     }
@@ -109,7 +116,7 @@ def interfaces() -> dict[str, Interface]:
     found = {}
     for line in _read("net/dev").splitlines()[2:]:
         name, _, numbers = line.rpartition(":")  # "eth0:1" is an alias, "eth0:123" has no blank (2.6)
-        each = [int(number) for number in numbers.split()]
+        each = [counted(number) for number in numbers.split()]
         found[name.strip()] = Interface(each[2] + each[10], each[3] + each[11])
     if not found:  # each network namespace has a lo
         raise ValueError
@@ -140,7 +147,7 @@ def _watermarks() -> int:
         rows = [line.split() for line in _read("zoneinfo").splitlines()]
     except OSError:
         return 0
-    return sum(int(row[1]) for row in rows if row[:1] == ["low"]) * _PAGE
+    return sum(counted(row[1]) for row in rows if row[:1] == ["low"]) * _PAGE
 
 
 def swapped() -> tuple[int, int]:
@@ -152,7 +159,14 @@ def swapped() -> tuple[int, int]:
 def _named(file: str) -> Iterator[tuple[str, int]]:
     for line in _read(file).splitlines():
         name, number, *_ = line.split()
-        yield name.rstrip(":"), int(number)
+        yield name.rstrip(":"), counted(number)
+
+
+def counted(digits: str | bytes) -> int:
+    """Read a number of at most 64 bits; raises ValueError."""
+    if len(digits) > _LONGEST:
+        raise ValueError(digits)
+    return int(digits)
 
 
 def _read(file: str) -> str:

@@ -134,4 +134,4 @@ def _name(text: str | None) -> str | None:
 
 
 def _number(text: str | None) -> int | None:
-    return int(text) if text and text.isascii() and text.isdigit() else None
+    return int(text) if text and re.fullmatch("[0-9]{1,20}", text) else None

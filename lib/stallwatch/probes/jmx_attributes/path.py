@@ -10,6 +10,8 @@ TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
     from stallwatch.sources.jmx.values import Value
 
+_LONGEST = 9  # digits of a place in a list
+
 
 def steps(text: str) -> tuple[str, ...]:
     r"""Take a path apart: ``/`` stands between two steps, ``\/`` for a slash in one."""
@@ -37,7 +39,7 @@ def _step(value: Value, step: str, subject: str) -> Value:
             return value[step]
         raise AbsentError(f"{subject} has no key {step}", _advice(step, list(value)))
     if isinstance(value, list):
-        if step.isascii() and step.isdigit() and int(step) < len(value):
+        if step.isascii() and step.isdigit() and len(step) <= _LONGEST and int(step) < len(value):
             return value[int(step)]
         places = f"its items are 0 to {len(value) - 1}" if value else "it is empty"
         raise AbsentError(f"{subject} is a list and has no item {step}", places)

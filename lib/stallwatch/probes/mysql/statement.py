@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     Row = Mapping[str, str | int | float | None]
 
+_MOST = 1e20
+
 
 class Statement(NamedTuple):
     """SQL with the privilege that it needs, if any."""
@@ -26,12 +28,18 @@ def text(row: Row, column: str) -> str:
     return "" if value is None else str(value)
 
 
-def number(row: Row, column: str) -> float:
-    """Read a number; NULL, what is no number and what is not there count as 0."""
+def meant(value: object) -> float | None:
+    """Read a number that a server can mean, which counts to 2^64; None: it is none, or nan, or 1e300."""
     try:
-        return float(row.get(column) or 0)
+        number = float(str(value))
     except ValueError:
-        return 0.0
+        return None
+    return number if abs(number) < _MOST else None
+
+
+def number(row: Row, column: str) -> float:
+    """Read a number; NULL, what is none that a server can mean and what is not there count as 0."""
+    return meant(row.get(column)) or 0.0
 
 
 def whole(row: Row, column: str) -> int:

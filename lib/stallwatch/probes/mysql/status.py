@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from stallwatch.probes.mysql.privileges import PROCESS
-from stallwatch.probes.mysql.statement import Statement, text
-from stallwatch.units import is_number
+from stallwatch.probes.mysql.statement import Statement, meant, text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,11 +36,7 @@ def numbers(told: Mapping[str, str]) -> dict[str, float]:
     """Give those of them that are numbers."""
     found = {}
     for name, value in told.items():
-        try:
-            number = float(value)
-        except ValueError:
-            continue
-        if is_number(number):
+        if (number := meant(value)) is not None:
             found[name] = number
     return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from stallwatch.probes.mysql.statement import meant
 from stallwatch.units import plain
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
@@ -45,10 +46,7 @@ class Facts(NamedTuple):
 
     def setting(self, name: str) -> float:
         """Give a system variable that is a number; 0 where it is none, or not known."""
-        try:
-            return float(self.variables.get(name, 0))
-        except ValueError:
-            return 0.0
+        return meant(self.variables.get(name)) or 0.0
 
     def say(self, name: str, how: Callable[[float], str] = plain) -> str:
         """Say how a system variable is set: ``max_connections is 151``."""

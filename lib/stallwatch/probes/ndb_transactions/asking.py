@@ -88,7 +88,7 @@ class Lock(NamedTuple):
 
 def totals(ndbinfo: Ndbinfo) -> Totals:
     """Count what is open; raises a ProbeError."""
-    (row,) = ndbinfo.rows(_TOTALS)
+    row = ndbinfo.some(_TOTALS)[0]
     found = Totals(*(whole(row, name) for name in Totals._fields))
     if not found.transactions:
         ndbinfo.believe_nothing(_TOTALS)

@@ -116,7 +116,7 @@ class Ndbinfo:
         answer = self._server.rows("SHOW GLOBAL STATUS LIKE 'Ndb_number_of_%'")
         numbers = {str(row.get("Variable_name")): str(row.get("Value")) for row in answer}
         count = numbers.get(_DATA_NODES, "")
-        if not count.isdecimal():
+        if not re.fullmatch("[0-9]{1,9}", count):
             raise ProbeError(
                 f"{self.where} is no SQL node of an NDB Cluster: it knows of no data nodes",
                 "ask a mysqld that runs with --ndbcluster, see SHOW ENGINES",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from stallwatch.probes.mysql.statement import meant
 from stallwatch.reading import ProbeError
-from stallwatch.units import is_number
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def number(row: Row, column: str) -> float:
     """Give a number; raises a ProbeError where there is none, as from a server that is damaged or no NDB."""
     value = row.get(column)
-    if isinstance(value, int | float) and is_number(value):
+    if isinstance(value, int | float) and meant(value) is not None:
         return value
     raise ProbeError(
         f"ndbinfo tells no number as {column}, but {value!r}: {row}", "is that server's ndbinfo intact?"

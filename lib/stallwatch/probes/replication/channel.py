@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
+
+from stallwatch.probes.mysql.statement import meant
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -110,11 +111,7 @@ def _gtids(text: str) -> str:
 
 def finite(value: object) -> float | None:
     """Read a number; what is none, or not finite, is not known."""
-    try:
-        number = float(str(value))
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
+    return meant(value)
 
 
 class _Row:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from stallwatch.probes.mysql.statement import meant
 from stallwatch.probes.replication.evidence import Heartbeat
 from stallwatch.reading import ProbeError
 from stallwatch.sources.mysql import NoAnswerError
@@ -64,7 +65,8 @@ class HeartbeatTable(NamedTuple):
         if not rows:
             raise self._no_row(wanted, others, server)
         row = rows[0]
-        ages = {zone: float(row[zone] or 0) / 1e6 for zone in self._zones() if row[zone] is not None}
+        told = {zone: meant(row[zone]) for zone in self._zones()}
+        ages = {zone: microseconds / 1e6 for zone, microseconds in told.items() if microseconds is not None}
         if not ages:
             raise ProbeError(f"{server.where}: ts of server {wanted} in {self.name} is not a time")
         age = _age(ages.values(), expected)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import NamedTuple
 
+from stallwatch.probes.mysql.statement import number, text, whole
 from stallwatch.probes.replication import binary_log, gtid
 from stallwatch.probes.replication.evidence import Source
 from stallwatch.probes.replication.settling import settled
@@ -41,7 +42,7 @@ class Identity(NamedTuple):
 def identity(server: Server) -> Identity:
     """Ask a server who it is; no privilege is needed. Raises MysqlError."""
     row = only(server, _ID if server.flavour.mariadb else _WHO)
-    return Identity(int(row["id"] or 0), str(row.get("uuid") or ""))
+    return Identity(whole(row, "id"), text(row, "uuid"))
 
 
 def ask(source: Server, replica: Server, channel: Channel, channels: Sequence[Channel] = ()) -> Source:
@@ -74,7 +75,7 @@ def _clock(server: Server) -> tuple[float, float]:
     begun = time.monotonic()
     row = only(server, _CLOCK)
     took = time.monotonic() - begun
-    return float(row["now"] or 0) - (begun + took / 2), took
+    return number(row, "now") - (begun + took / 2), took
 
 
 def _compare_sets(source: Server, replica: Server, channel: Channel, *, several: bool) -> Source:

@@ -26,7 +26,7 @@ def flavour(version: str, comment: str) -> Flavour:
 
     MariaDB has its name in the version; Percona, whose versions are MySQL's, has it in the comment.
     """
-    numbers = re.match(r"(\d+)\.(\d+)(?:\.(\d+))?", version.removeprefix(_OLD_PREFIX))
+    numbers = re.match(r"(\d{1,9})\.(\d{1,9})(?:\.(\d{1,9}))?", version.removeprefix(_OLD_PREFIX))
     major, minor, patch = (int(part or 0) for part in numbers.groups()) if numbers else (0, 0, 0)
     name = next(
         (one for one in ("MariaDB", "Percona") if one.lower() in f"{version} {comment}".lower()), "MySQL"

@@ -37,6 +37,10 @@ class Entry(NamedTuple):
     group: str
     name: str = ""
     value: str | None = None
+    file: str = ""  # where it stands
+
+    def __repr__(self) -> str:
+        return f"Entry({self.group!r}, {self.name!r})"  # never with the value, which may be a password
 
 
 def read(path: str) -> list[Entry]:
@@ -52,9 +56,18 @@ def options(entries: Iterable[Entry], groups: Iterable[str], known: Iterable[str
     """
     wanted, names = set(groups), [*known]
     found: dict[str, str | None] = {}
-    for group, written, value in entries:
+    for group, written, value, _ in entries:
         if group in wanted and (name := _name(written, names)):
             found[name] = value
+    return found
+
+
+def files(entries: Iterable[Entry]) -> dict[str, bool]:
+    """Tell the files in which they stand, and of each whether a password does, of whatever group."""
+    found: dict[str, bool] = {}
+    for entry in entries:
+        secret = _name(entry.name, ["password"]) == "password"
+        found[entry.file] = secret or found.get(entry.file, False)
     return found
 
 
@@ -80,11 +93,11 @@ def _entries(path: str, depth: int) -> Iterator[Entry]:
             if not end:
                 raise NotUnderstoodError(f'{where}: the name of the group does not end with "]"')
             group = _text(name.rstrip())
-            yield Entry(group)
+            yield Entry(group, file=path)
         elif group is None:
             raise NotUnderstoodError(f"{where}: an option outside of any group: write [client] before it")
         else:
-            yield _option(group, stripped)
+            yield _option(group, stripped)._replace(file=path)
 
 
 def _content(path: str) -> bytes:
@@ -105,7 +118,7 @@ def _included(directive: bytes, depth: int, where: str) -> Iterator[Entry]:
     """Read what is included; a missing file is none, as for MySQL, and so is what is not to be understood."""
     word, _, argument = directive.partition(b" " if b" " in directive else b"\t")
     path = os.fsdecode(argument.strip())
-    if word not in (b"include", b"includedir") or not path:
+    if word not in (b"include", b"includedir") or not path or "\0" in path:
         return
     if depth >= _DEEPEST:
         raise NotUnderstoodError(f"{where}: {_DEEPEST} files include one another: does one include itself?")
