@@ -8,6 +8,7 @@ from stallwatch.sources.following import opened
 
 BY_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away: run this test as root")
 NOBODY, SOMEBODY = 65534, 65533  # ids of users
+GONE = " (deleted)"
 
 
 def text(path):
@@ -102,6 +103,7 @@ def test_what_is_not_there_and_links_in_a_ring_are_said_as_ever(tmp_path):
     for path, kind in {
         "none": FileNotFoundError, "none/file": FileNotFoundError, "lost": FileNotFoundError,
         "file/file": NotADirectoryError, "file/": NotADirectoryError, "one": OSError,
+        "a\0b": FileNotFoundError,
     }.items():  # fmt: skip
         with pytest.raises(kind):
             opened(f"{tmp_path}/{path}")
@@ -112,6 +114,53 @@ def test_a_named_pipe_is_refused_at_once(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(OSError, match="neither a regular file nor a directory"):
         opened(str(tmp_path / "pipe"))
+
+
+@BY_ROOT
+@pytest.mark.usefixtures("open_descriptors")
+def test_a_device_is_refused_without_being_opened(tmp_path, monkeypatch):
+    plain, read = os.open, []
+
+    def seen(path, flags, *more, **named):
+        read.extend([path] if not flags & os.O_PATH else [])
+        return plain(path, flags, *more, **named)
+
+    monkeypatch.setattr(os, "open", seen)
+    with pytest.raises(OSError, match="neither a regular file nor a directory"):
+        opened(str(link(tmp_path / "link", "/dev/null", NOBODY)))
+    assert read == []
+
+
+@pytest.mark.usefixtures("open_descriptors")
+def test_a_link_of_the_kernel_leads_where_the_kernel_leads(tmp_path):
+    (tmp_path / "log").write_text("secret")
+    with open(tmp_path / "log", encoding="utf-8") as deleted:
+        (tmp_path / "log").unlink()
+        (tmp_path / f"log{GONE}").write_text("another")  # as its link in /proc reads
+        assert text(f"/proc/self/fd/{deleted.fileno()}") == "secret"
+    assert text(f"/proc/self/root{tmp_path}/log{GONE}") == "another"
+
+
+@pytest.mark.usefixtures("open_descriptors")
+@pytest.mark.parametrize("other", [False, True])
+def test_without_proc_a_file_is_opened_by_its_name_and_compared(tmp_path, monkeypatch, other):
+    (tmp_path / "log").write_text("secret")
+    plain = os.open
+
+    def without_proc(path, flags, *more, **named):
+        if str(path).startswith("/proc/"):
+            if other:
+                (tmp_path / "new").write_text("another")
+                (tmp_path / "new").replace(tmp_path / "log")
+            raise FileNotFoundError
+        return plain(path, flags, *more, **named)
+
+    monkeypatch.setattr(os, "open", without_proc)
+    if other:
+        with pytest.raises(OSError, match="another file has come into its place"):
+            opened(str(tmp_path / "log"))
+    else:
+        assert text(tmp_path / "log") == "secret"
 
 
 def test_a_directory_is_opened_to_be_listed(tmp_path):

@@ -5,16 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from typing import NamedTuple
 
-_FOLDER = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW | os.O_CLOEXEC
+_LOOK = (
+    os.O_PATH | os.O_CLOEXEC
+)  # opens nothing: no device begins to do something, no writer of a pipe is let go
+_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _MOST = 40  # links on the way, as Linux has it: path_resolution(7)
-
-
-class _Link(NamedTuple):
-    target: str
-    owner: int
 
 
 def opened(path: str) -> int:
@@ -23,56 +19,59 @@ def opened(path: str) -> int:
     A link is followed that is root's, our own, or its owner's who also owns what it leads to. Else a server
     that may write into its folder of logs could have root read /etc/shadow to it.
     """
+    if "\0" in path:  # of a server, maybe
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
     names = path.split("/")[::-1]
-    folder = os.open("/" if path.startswith("/") else ".", _FOLDER)
+    here = os.open("/" if path.startswith("/") else ".", _LOOK)
     strangers, links = set(), 0
     try:
-        while True:
+        while names:
             name = names.pop() or "."
-            try:
-                found = os.open(name, _FOLDER if names else _FILE, dir_fd=folder)
-            except OSError as error:
-                link = _link(name, folder) if error.errno in (errno.ELOOP, errno.ENOTDIR) else None
-                if link is None or (links := links + 1) > _MOST:
-                    raise
-                strangers |= {link.owner} - {0, os.geteuid()}
-                names += link.target.split("/")[::-1]
-                if not link.target.startswith("/"):
-                    continue
-                found = os.open("/", _FOLDER)
-            else:
-                if not names:
-                    return _permitted(found, strangers)
-            folder, left = found, folder
-            os.close(left)
+            there: int | None = (found := os.open(name, _LOOK | os.O_NOFOLLOW, dir_fd=here))
+            about = os.fstat(found)
+            if stat.S_ISLNK(about.st_mode):
+                links += 1
+                strangers |= {about.st_uid} - {0, os.geteuid()}
+                there = _followed(here, name, found, about, names)
+            if there is not None:
+                here, left = there, here
+                os.close(left)
+            if links > _MOST:
+                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+        return _for_reading(path, here, strangers)
     finally:
-        os.close(folder)
+        os.close(here)
 
 
-def _link(name: str, folder: int) -> _Link | None:
-    """Look where a link leads and whose it is, both of the same one; None: it is no link."""
+def _followed(folder: int, name: str, link: int, about: os.stat_result, names: list[str]) -> int | None:
+    """Give where to go on, None: in the same folder; the names on the way there are put before the others."""
     try:
-        link = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
-    except FileNotFoundError:
-        return None
-    try:
-        about = os.fstat(link)
-        return _Link(os.readlink("", dir_fd=link), about.st_uid) if stat.S_ISLNK(about.st_mode) else None
+        target = os.readlink("", dir_fd=link)
     finally:
         os.close(link)
+    if about.st_size != len(os.fsencode(target)):
+        # One of /proc, as /proc/PID/root: the kernel leads on, and what it reads as may be elsewhere, proc(5)
+        return os.open(name, _LOOK, dir_fd=folder)
+    names += target.split("/")[::-1]
+    return os.open("/", _LOOK) if target.startswith("/") else None
 
 
-def _permitted(descriptor: int, strangers: set[int]) -> int:
-    about = os.fstat(descriptor)
+def _for_reading(path: str, found: int, strangers: set[int]) -> int:
+    about = os.fstat(found)
     if not (stat.S_ISREG(about.st_mode) or stat.S_ISDIR(about.st_mode)):
-        why = "it is neither a regular file nor a directory"
-    elif strangers <= {about.st_uid}:
-        return descriptor
-    else:
+        raise OSError(errno.ELOOP, "it is neither a regular file nor a directory")
+    if not strangers <= {about.st_uid}:
         whose = ", ".join(map(_user, sorted(strangers)))
         why = f"a symbolic link of user {whose} leads to what user {_user(about.st_uid)} owns"
+        raise OSError(errno.ELOOP, why)
+    try:
+        return os.open(f"/proc/self/fd/{found}", _READ)
+    except FileNotFoundError:  # no /proc here
+        descriptor = os.open(path, _READ)
+    if os.path.samestat(os.fstat(descriptor), about):
+        return descriptor
     os.close(descriptor)
-    raise OSError(errno.ELOOP, why)
+    raise OSError(errno.ESTALE, "another file has come into its place")
 
 
 def _user(uid: int) -> str:
