@@ -10,6 +10,7 @@ from contextlib import suppress
 import pytest
 from stallwatch import units
 from stallwatch.check import Check
+from stallwatch.line import shorten
 from stallwatch.reading import Fault, ProbeError, Reading, State
 
 HINT = ": see check_demo --help"
@@ -406,6 +407,19 @@ def test_secrets_are_masked_in_every_rendering(check):
     ]
     assert "hunter2" not in check.run(findings, ["--output=json"])[1]
     assert "hunter2" not in check.run(findings, ["--output=human", "-vvv"])[1]
+
+
+@pytest.mark.parametrize("room", range(8, 40))
+def test_a_secret_is_masked_also_where_a_text_was_shortened_in_its_middle(check, room):
+    secret = "S3cret Passw0rd"
+
+    def findings(_options, _run):
+        check.secret(secret)
+        yield Fault(State.CRITICAL, shorten(f"it says {secret} and more", room))
+
+    said = check.run(findings, [])[1]
+    assert not any(secret[:length] in said for length in range(4, len(secret)))
+    assert ("***" in said) == (room >= len("it says S3cr..."))
 
 
 def test_two_checks_in_one_process_share_nothing(check):
