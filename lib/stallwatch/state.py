@@ -39,14 +39,14 @@ def memory(
     The file's name begins with ``identity["name"]``.
     """
     try:
-        store = _Store(identity, directory)
+        store = _Store(identity, directory, deadline)
     except _UnusableError as error:
         advice = "give this user a directory of its own with --state-dir"
         problems.append(ProbeError(f"nothing is remembered between runs: {error}", advice))
         yield {}
         return
     try:
-        if not store.locked(deadline):
+        if not store.locked:
             problems.append(ProbeError("another run of this check has not ended yet and holds its state"))
             raise problems[-1]
         try:
@@ -66,44 +66,52 @@ def memory(
 class _Store:
     """The files of one identity, all reached through the descriptor of a directory that was looked at."""
 
-    def __init__(self, identity: dict[str, Any], directory: str | None) -> None:
+    def __init__(self, identity: dict[str, Any], directory: str | None, deadline: Deadline) -> None:
         canonical = json.dumps(identity, sort_keys=True)
         self.identity = json.loads(canonical)  # tuples have become lists, as in the file
         self.stem = f"{identity['name']}-{hashlib.sha256(canonical.encode()).hexdigest()[:16]}"
         self.place, self.folder = _open_folder(directory)
         self.path = f"{self.place}/{self.stem}.json"
+        self.lock: int | None = None
         try:
             self.lock = self._open(f"{self.stem}.lock", os.O_RDWR | os.O_CREAT)
+            self.locked = self._locked(self.lock, deadline)
         except OSError as error:
-            os.close(self.folder)
+            self.close()
             raise _UnusableError(f"{self.place}/{self.stem}.lock: {error.strerror}") from error
 
     def _open(self, name: str, flags: int) -> int:
         return os.open(name, flags | _SAFELY, 0o600, dir_fd=self.folder)
 
-    def locked(self, deadline: Deadline) -> bool:
+    @staticmethod
+    def _locked(lock: int, deadline: Deadline) -> bool:
         """Whether the lock could be had before the deadline; the kernel lets go of it when we end."""
+        before, deadline.doing = (
+            deadline.doing,
+            "waiting for another run, which holds the state",
+        )
         while True:
             try:
-                fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 if not deadline.left():
                     return False
                 time.sleep(0.05)
             else:
+                deadline.doing = before
                 return True
 
     def read(self) -> dict[str, Any]:
         """Read what was kept; empty if there is no file yet."""
         try:
             descriptor = self._open(f"{self.stem}.json", os.O_RDONLY)
+            with open(descriptor, "rb") as file:
+                _must_be_ours(descriptor, self.path)
+                octets = file.read(LARGEST + 1)
         except FileNotFoundError:
             return {}
         except OSError as error:
             raise _UnusableError(f"{self.path}: {error.strerror}") from error
-        with open(descriptor, "rb") as file:
-            _must_be_ours(descriptor, self.path)
-            octets = file.read(LARGEST + 1)
         if len(octets) > LARGEST:
             raise _UnusableError(f"{self.path} is larger than {say_size(LARGEST)}")
         try:
@@ -116,7 +124,12 @@ class _Store:
         raise _UnusableError(f"{self.path} was written by another check or version")
 
     def write(self, values: dict[str, Any]) -> None:
-        """Replace what was kept: whoever looks, at any moment, finds the old file or the new one."""
+        """Replace what was kept: whoever looks, at any moment, finds the old file or the new one.
+
+        There is no fsync: on a dying or busy disk, when this run is needed most, it would wait without end,
+        and no signal ends that. After a power failure XFS, for one, may have an empty file: it is told as
+        damaged, and the run begins anew, UNKNOWN. No other crash, not even a kill -9, can come to that.
+        """
         content = {"version": 1, "identity": self.identity, "values": values}
         octets = json.dumps(content).encode()
         if len(octets) > LARGEST:
@@ -138,8 +151,10 @@ class _Store:
 
     def close(self) -> None:
         """Let go of the lock and the directory."""
-        os.close(self.lock)
-        os.close(self.folder)
+        for descriptor in (self.lock, self.folder):
+            if descriptor is not None:
+                with suppress(OSError):  # all that was to be written is: nothing is lost by it
+                    os.close(descriptor)
 
 
 def _open_folder(directory: str | None) -> tuple[str, int]:
@@ -177,7 +192,10 @@ def _opened(place: str) -> int:
 
 
 def _must_be_ours(descriptor: int, path: str) -> None:
-    about = os.fstat(descriptor)
+    try:
+        about = os.fstat(descriptor)
+    except OSError as error:
+        raise _UnusableError(f"{path}: {error.strerror}") from error
     if about.st_uid != os.geteuid():
         raise _UnusableError(f"{path} belongs to {_user(about.st_uid)}, not to {_user(os.geteuid())}")
     if about.st_mode & 0o022:

@@ -84,6 +84,20 @@ def test_a_link_in_the_place_of_a_rotated_log_is_passed_over(home, theirs, priva
     assert run(NDB_LOG, Place(log=log), home).holds(TIMEOUT, first.status).took < TIMEOUT
 
 
+def test_what_is_beside_a_link_s_target_is_no_rotated_log_of_its_own(home, theirs, private, tmp_path):
+    folder = tmp_path / "root's"
+    folder.mkdir()
+    log = give(Place().log, theirs / "ndb_4_out.log")
+    run(NDB_LOG, Place(log=log), home).holds(TIMEOUT, OK)
+    private(STUCK).rename(folder / "auth.log.1")
+    (folder / "auth.log").write_text("root's\n")
+    (theirs / "ndb_4_out.log").unlink()
+    plant(theirs / "ndb_4_out.log", folder / "auth.log")
+    outcome = run(NDB_LOG, Place(log=log), home).holds(TIMEOUT, UNKNOWN)
+    assert REFUSED in outcome.text
+    assert " stuck=0s;" in outcome.line
+
+
 @pytest.mark.parametrize(
     ("subject", "said"),
     [

@@ -4,7 +4,7 @@ import os
 import stat
 
 import pytest
-from stallwatch.sources.following import opened
+from stallwatch.sources.following import opened, opener, strangers
 
 BY_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away: run this test as root")
 NOBODY, SOMEBODY = 65534, 65533  # ids of users
@@ -139,6 +139,41 @@ def test_a_link_of_the_kernel_leads_where_the_kernel_leads(tmp_path):
         (tmp_path / f"log{GONE}").write_text("another")  # as its link in /proc reads
         assert text(f"/proc/self/fd/{deleted.fileno()}") == "secret"
     assert text(f"/proc/self/root{tmp_path}/log{GONE}") == "another"
+
+
+@pytest.mark.usefixtures("open_descriptors")
+@pytest.mark.parametrize("longer", range(3))
+def test_a_link_of_the_kernel_is_known_whatever_its_length(tmp_path, longer):
+    room = 63 + longer - len(f"{tmp_path}/{GONE}")  # its size is always 64 (Linux 6.1)
+    if room < 1:
+        pytest.skip(f"{tmp_path} is too long a path for this test")
+    path = tmp_path / ("x" * room)
+    path.write_text("secret")
+    with open(path, encoding="utf-8") as deleted:
+        path.unlink()
+        assert text(f"/proc/self/fd/{deleted.fileno()}") == "secret"
+
+
+@BY_ROOT
+def test_strangers_on_the_way_to_a_path_are_told_also_if_nothing_is_there(tmp_path):
+    link(tmp_path / "theirs", tmp_path / "none", NOBODY)
+    link(tmp_path / "roots", tmp_path / "theirs", 0)
+    assert strangers(str(tmp_path / "roots")) == {NOBODY}
+    assert strangers(str(tmp_path / "other")) == frozenset()
+
+
+@BY_ROOT
+def test_strangers_who_have_led_to_a_path_count(tmp_path):
+    path = str(file(tmp_path / "log", 0))
+    os.close(opened(path, {0}))
+    with pytest.raises(OSError, match="of user nobody leads to what user root owns"):
+        opened(path, {NOBODY})
+
+
+@pytest.mark.usefixtures("open_descriptors")
+def test_a_file_object_that_cannot_be_made_leaves_nothing_open(tmp_path):
+    with pytest.raises(IsADirectoryError):
+        open(tmp_path, "rb", opener=opener)  # noqa: SIM115 - it comes to nothing
 
 
 @pytest.mark.usefixtures("open_descriptors")

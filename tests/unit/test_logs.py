@@ -16,7 +16,7 @@ import pytest
 from stallwatch.reading import ProbeError
 from stallwatch.sources import logs
 from stallwatch.sources.logs import logfile
-from stallwatch.sources.logs.rotation import rotated_name
+from stallwatch.sources.logs.rotation import look, rotated_name
 
 NOBODY = 65534
 MIB = 1 << 20
@@ -539,6 +539,37 @@ def test_a_compressed_generation_that_is_cut_off_is_told(log, check, rotated):
     ]
 
 
+def test_a_generation_that_is_being_compressed_is_read_once_and_not_called_damaged(log, check, rotated):
+    append(log, "one\n")
+    check()
+    log.unlink()
+    lines = [f"line {number} {number * number}" for number in range(500)]
+    append(log, "".join(f"{line}\n" for line in lines))
+    log.rename(rotated(1))
+    octets = gzip.compress(rotated(1).read_bytes())
+    append(log, "last\n")
+    rotated("1.gz").write_bytes(octets[: len(octets) // 2])
+    assert check() == [*lines, "last"]
+    assert [note for note in check.log.notes if "damaged" in note] == []
+    rotated("1.gz").write_bytes(octets)
+    shutil.copystat(rotated(1), rotated("1.gz"))
+    rotated(1).unlink()
+    assert check() == check.log.notes == []
+
+
+def test_what_gzip_appends_to_a_file_after_it_was_opened_is_not_of_its_text(rotated):
+    octets = gzip.compress(b"".join(b"%d\n" % (number * number) for number in range(900)))
+    rotated("1.gz").write_bytes(octets[: len(octets) // 2])
+    with contextlib.closing(logfile.open_log(str(rotated("1.gz")), lambda: False)) as file:
+        length, edges = file.length(), file.edges(300)
+        with rotated("1.gz").open("ab") as growing:
+            growing.write(octets[len(octets) // 2 :])
+        assert file.edges(10 * length)
+        assert (file.length(), file.edges(300)) == (length, edges)
+    with contextlib.closing(logfile.open_log(str(rotated("1.gz")), lambda: False)) as file:
+        assert file.length() > length
+
+
 def test_a_compression_other_than_gzip_is_told(log, check, rotated):
     append(log, "one\n")
     check()
@@ -615,6 +646,29 @@ def test_a_log_truncated_twice_with_copies_between_two_runs(log, check, rotated)
     shutil.copyfile(log, rotated(1))
     log.write_bytes(b"four\n")
     assert check() == ["two", "three", "four"]
+
+
+@pytest.mark.parametrize("after", ["", "three\n"])
+def test_the_gap_is_told_of_a_log_that_was_empty_and_then_copied_and_truncated(
+    log, check, rotated, births, after
+):
+    append(log, "one\n")
+    check()
+    log.write_bytes(b"")
+    check()
+    append(log, "two\n")
+    shutil.copyfile(log, rotated(1))
+    log.write_bytes(after.encode())
+    assert check() == ["two", *after.split()]
+    assert check.log.notes == []
+    assert check.log.asides == [
+        (
+            "ndb_4_out.log was truncated in place (its copy ndb_4_out.log.1 is read): "
+            "what was written to it in the last 1 min may be lost"
+        )
+    ]
+    shutil.copyfile(log, rotated(2))
+    assert check() == check.log.notes == check.log.asides == []
 
 
 def test_a_truncated_log_without_a_copy(log, check, births):
@@ -1157,3 +1211,44 @@ def test_a_whole_log_without_time_to_read_it(log):
 
 def test_a_whole_log_that_is_missing(log):
     assert error_of(lambda: list(logs.Whole(str(log))))[0] == f"{log} does not exist"
+
+
+def test_a_log_through_the_root_of_a_process_has_its_rotated_files_there(tmp_path, log):
+    append(log, "live\n")
+    append(tmp_path / "ndb_4_out.log.1", "old\n")
+    there = f"/proc/{os.getpid()}/root{log}"
+    rotation = look(there, lambda: False)
+    try:
+        assert [file.path for file in rotation.files] == [there, f"{there}.1"]
+    finally:
+        rotation.close()
+
+
+def test_a_log_of_another_root_does_not_get_the_rotated_files_of_this_one(tmp_path, log, monkeypatch):
+    append(log, "live\n")
+    other = tmp_path / "other"
+    other.mkdir()
+    append(other / "ndb_4_out.log", "of the host\n")
+    append(other / "ndb_4_out.log.1", "of the host\n")
+    real = os.path.realpath
+    elsewhere = {str(log): str(other / log.name), str(tmp_path): str(other)}
+    monkeypatch.setattr(os.path, "realpath", lambda path: elsewhere.get(path) or real(path))
+    rotation = look(str(log), lambda: False)
+    try:
+        assert [file.path for file in rotation.files] == [str(log)]
+    finally:
+        rotation.close()
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_file_that_is_truncated_while_it_is_read_is_told(log, first):
+    append(log, "".join(f"line {number}\n" for number in range(300_000)))
+    blocks = iter(run := logs.Follow(str(log), None) if first else logs.Whole(str(log)))
+    next(blocks)
+    os.truncate(log, 0)
+    if first:
+        assert [*blocks] == []
+        assert run.notes == [f"{log} was truncated while it was read: lines may be lost"]
+    else:
+        with pytest.raises(ProbeError, match="was truncated while it was read"):
+            next(blocks)

@@ -131,6 +131,12 @@ def test_a_pid_file_of_a_process_that_is_gone(proc, pid_file):
     assert gone.advice == "see its error log; here runs mysqld 1"
 
 
+def test_a_pid_file_of_a_script_that_is_looked_for_by_its_interpreter(proc, pid_file):
+    proc.process(7, "python3", arguments=("python3", "-m", "icinga"))
+    assert chosen(pid_file=pid_file(7), programs=("python3",)) == 7
+    assert chosen(pid_file=pid_file(7), programs=("icinga",)) == 7
+
+
 def test_a_pid_file_whose_pid_is_somebody_else_s_now(proc, pid_file):
     proc.process(4711, "cron")
     gone = not_there(pid_file=pid_file(4711))

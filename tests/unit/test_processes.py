@@ -64,6 +64,16 @@ def test_a_script_is_found_by_its_name(started, tmp_path):
     assert (found.pid, found.name) == (pid, "mysqlpdump")
 
 
+def test_a_script_is_found_by_the_name_of_its_interpreter_too(started, tmp_path):
+    script = tmp_path / "mysqlpdump.py"
+    script.write_text("import time\ntime.sleep(60)\n")
+    pid = started(sys.executable, str(script))
+    interpreter = eventually(lambda: (name := processes.program_of(pid)).startswith("python") and name)
+    names = {one.pid: one.name for one in processes.running({interpreter})}
+    assert names[pid] == interpreter
+    assert os.getpid() not in names
+
+
 @pytest.mark.parametrize(
     ("name", "arguments", "called"),
     [

@@ -12,6 +12,8 @@ import time
 from typing import NamedTuple
 
 from stallwatch.sources import kernel
+from stallwatch.sources.following import RefusedError, opener
+from stallwatch.sources.kernel import counted
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
@@ -89,14 +91,18 @@ class Listening(NamedTuple):
 
 
 def running(names: Container[str]) -> list[Running]:
-    """List the processes that are called so, or are scripts that are called so, and have not ended."""
-    found = []
+    """List the processes that are called so, or are scripts that are called so, and have not ended.
+
+    We ourselves are not among them: who looks for python means another one.
+    """
+    found, ours = [], _ourselves()
     for one in _all():
-        if one.state == ENDED or not _may_be(one.name, names):
+        if one.state == ENDED or one.id == ours or not _may_be(one.name, names):
             continue  # to read the arguments of all processes takes long where there are many
         arguments = _arguments(one.id)
-        name = _called(_whole(one.name, arguments), arguments)
-        if name in names:
+        whole = _whole(one.name, arguments)
+        name = next((name for name in (_called(whole, arguments), whole) if name in names), None)
+        if name is not None:
             found.append(Running(one.id, name, age(one), arguments, one.parent))
     return found
 
@@ -105,6 +111,13 @@ def _all() -> Iterator[Task]:
     for pid in sorted(int(name) for name in os.listdir(kernel.PLACE) if name.isdecimal()):
         if one := task(pid):
             yield one
+
+
+def _ourselves() -> int | None:
+    """Give our own id in the name space that is looked at; None: we are not seen there."""
+    with contextlib.suppress(OSError, ValueError):
+        return int(os.readlink(f"{kernel.PLACE}/self"))
+    return None
 
 
 def _may_be(name: str, names: Container[str]) -> bool:
@@ -146,7 +159,7 @@ def is_process(pid_file: str, names: Container[str]) -> bool | None:
     """Whether the process that a file tells the id of is called so; None: the file is not for us to read."""
     try:
         return program_of(pid_in(pid_file)) in names
-    except PermissionError:
+    except (PermissionError, RefusedError):
         return None
     except (OSError, ValueError):
         return False
@@ -154,7 +167,7 @@ def is_process(pid_file: str, names: Container[str]) -> bool | None:
 
 def pid_in(pid_file: str) -> int:
     """Read the id of a process from a file; raises OSError, and ValueError where there is none."""
-    with open(pid_file, encoding="ascii") as file:
+    with open(pid_file, encoding="ascii", opener=opener) as file:
         told = file.read(20).strip()
     if not told.isdecimal():  # "-10" and "1_0" are numbers to Python
         raise ValueError(told)
@@ -171,13 +184,13 @@ def task(pid: int, thread: int | None = None) -> Task | None:
             id=thread or pid,
             name=before.partition(b"(")[2].decode(errors="replace"),
             state=numbers[0].decode(),
-            parent=int(numbers[1]),
-            minor_faults=int(numbers[7]),
-            major_faults=int(numbers[9]),
-            user=int(numbers[11]) / _TICKS,
-            system=int(numbers[12]) / _TICKS,
-            threads=int(numbers[17]),
-            started=int(numbers[19]) / _TICKS,
+            parent=counted(numbers[1]),
+            minor_faults=counted(numbers[7]),
+            major_faults=counted(numbers[9]),
+            user=counted(numbers[11]) / _TICKS,
+            system=counted(numbers[12]) / _TICKS,
+            threads=counted(numbers[17]),
+            started=counted(numbers[19]) / _TICKS,
         )
     except (OSError, ValueError, IndexError):
         return None
@@ -222,12 +235,12 @@ def status(pid: int) -> Status | None:
     try:
         about = _about(pid)
         return Status(
-            user=int(about["Uid"].split()[1]),
+            user=counted(about["Uid"].split()[1]),
             resident=_bytes(about.get("VmRSS", "0")),
             swapped=_bytes(about.get("VmSwap", "0")),
-            slots=int(about["FDSize"]),
-            tracer=int(about.get("TracerPid", "0")),
-            pids=tuple(map(int, about.get("NSpid", str(pid)).split())),
+            slots=counted(about["FDSize"]),
+            tracer=counted(about.get("TracerPid", "0")),
+            pids=tuple(map(counted, about.get("NSpid", str(pid)).split())),
         )
     except (OSError, ValueError, KeyError, IndexError):
         return None
@@ -239,7 +252,7 @@ def _about(pid: int) -> dict[str, str]:
 
 
 def _bytes(told: str) -> int:
-    return int(told.split(maxsplit=1)[0]) * _KIB
+    return counted(told.split(maxsplit=1)[0]) * _KIB
 
 
 def descriptor_limit(pid: int) -> int | None:
@@ -247,7 +260,7 @@ def descriptor_limit(pid: int) -> int | None:
     with contextlib.suppress(OSError, ValueError, IndexError):
         with open(_path(pid, "limits"), encoding="ascii", errors="replace") as file:
             lines = [line for line in file if line.startswith("Max open files")]
-        return int(lines[0].split()[3])
+        return counted(lines[0].split()[3])
     return None
 
 
@@ -279,14 +292,14 @@ def listening(pid: int, port: int) -> list[Listening]:
 
 
 def _listening(table: str, port: int) -> Iterator[Listening]:
-    with contextlib.suppress(OSError), open(table, encoding="ascii") as file:
+    with contextlib.suppress(OSError, ValueError, IndexError), open(table, encoding="ascii") as file:
         next(file, None)
         for line in file:
             fields = line.split()
             if fields[3] != _LISTENS:
                 return  # these come first, and of the others there may be many
             if int(fields[1].rpartition(":")[2], 16) == port:
-                yield Listening(int(fields[9]), int(fields[7]))
+                yield Listening(counted(fields[9]), counted(fields[7]))
 
 
 def works_in(pid: int, directory: str) -> bool | None:

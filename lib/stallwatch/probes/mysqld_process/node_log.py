@@ -6,7 +6,7 @@ import contextlib
 import os
 import re
 
-from stallwatch.sources.following import opened
+from stallwatch.sources.following import opener
 
 _NAME = re.compile(r"ndb_\d+_out\.log")
 _STARTED = b" started child: "
@@ -29,7 +29,7 @@ def start_of(pid: int, directory: str) -> bytes:
 
 def _last_start(log: str, pid: int) -> bytes:
     """Look for it from the end of the log, which may be cut off or renamed meanwhile."""
-    with open(opened(log), "rb") as file:
+    with open(log, "rb", opener=opener) as file:
         size = file.seek(0, os.SEEK_END)
         for length in _LENGTHS:
             file.seek(max(0, size - length))

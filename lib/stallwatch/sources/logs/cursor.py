@@ -73,10 +73,15 @@ class Cursor:
     def lines(self, budget: Budget) -> Iterator[bytes]:
         """Give blocks of whole lines, up to the end or until the budget is spent.
 
-        Every block is read from the beginning of a line, so that nothing has to be carried over.
+        Every block is read from the beginning of a line, so that nothing has to be carried over. A file that
+        is truncated meanwhile ends here; the next run looks for a copy of it and goes on there.
         """
         while not self._at_end and not budget.spent():
-            block = self.file.text(self.offset, BLOCK)
+            room = BLOCK if self.file.packed else min(BLOCK, self.file.size - self.offset)
+            block = self.file.text(self.offset, room)
+            if self.file.truncated:  # looked at after reading: the block may be of another text
+                self._at_end = True
+                break
             self._seen = max(self._seen, self.offset + len(block))
             if self._overlong:
                 end = block.find(b"\n") + 1
@@ -118,7 +123,7 @@ class Cursor:
         if self.file.packed and self._was and self._was.seen >= seen:
             seen, edges = self._was.seen, self._was.edges  # to look there again would take its time
         else:
-            edges = self.file.edges(seen)
+            edges = self.file.edges(seen) if self.file.packed else self.file.fingerprint
         return Generation(
             name=self.file.name,
             inode=self.file.inode,

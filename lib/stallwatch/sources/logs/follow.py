@@ -9,7 +9,7 @@ from stallwatch.reading import ProbeError
 from stallwatch.sources.logs.cursor import Budget, Cursor
 from stallwatch.sources.logs.generations import Kept, Whereabouts
 from stallwatch.sources.logs.logfile import TimeShortError, open_log
-from stallwatch.sources.logs.rotation import age, look, without_copies
+from stallwatch.sources.logs.rotation import ATTEMPTS, age, look, without_copies
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
@@ -63,34 +63,53 @@ class Follow:
         return self._budget.bytes_read
 
     def __iter__(self) -> Iterator[bytes]:
-        rotation = look(self.path, self._budget.time_is_short)
+        rotation = None
         try:
+            rotation, there = self._look()
             self.problem = rotation.problem
             self.head = rotation.live.head() if rotation.live else b""
             if rotation.problem and not rotation.rotated:
                 raise rotation.problem
             if rotation.live and rotation.live.packed:
                 raise ProbeError(f"{self.path} is compressed", "name the log that is being written")
-            if self.first_run:
+            if there is None:
                 yield from self._read(_begin(rotation), [], rotation)
+                if rotation.live and rotation.live.truncated:  # without a state there is no next run
+                    self.notes.append(f"{self.path} was truncated while it was read: lines may be lost")
             else:
-                yield from self._go_on(Kept.from_json(self.kept), rotation)
+                yield from self._go_on(there, rotation)
         except TimeShortError as short:
             self.behind = self.behind or short.size
         finally:
-            rotation.close()
+            if rotation:
+                rotation.close()
 
-    def _go_on(self, kept: Kept, rotation: Rotation) -> Iterator[bytes]:
+    def _look(self) -> tuple[Rotation, Whereabouts | None]:
+        """Find what the last run knew again, at a moment when nothing is truncated."""
+        kept = None if self.first_run else Kept.from_json(self.kept)
+        for attempt in range(ATTEMPTS):
+            rotation = look(self.path, self._budget.time_is_short)
+            try:
+                there = Whereabouts(kept, rotation, self._now) if kept else None
+                if attempt == ATTEMPTS - 1 or not rotation.truncated:
+                    break
+            except BaseException:
+                rotation.close()
+                raise
+            rotation.close()
+        return rotation, there
+
+    def _go_on(self, there: Whereabouts, rotation: Rotation) -> Iterator[bytes]:
         """Read each generation from where the last run stopped, then what is new since."""
-        there = Whereabouts(kept, rotation, self._now)
         cursors = []
-        for generation in kept.generations:
+        for generation in there.kept.generations:
             if generation in there.found:
                 cursors.append(Cursor(there.found[generation], generation))
                 cursors[-1].left_behind |= there.is_copy(generation)
-        cursors += [Cursor(file) for file in sorted(there.newcomers(), key=age)]
+        cursors += [Cursor(file) for file in there.newcomers]
         if rotation.live and rotation.live in there.strangers:
             cursors.append(Cursor(rotation.live))
+        cursors.sort(key=lambda cursor: cursor.file is rotation.live)  # it may be known, but empty
         self.notes += there.losses(copied=False) + there.obstacles()
         self.asides += there.losses(copied=True)
         yield from self._read(cursors, there.unread(), rotation)
@@ -165,6 +184,9 @@ class Whole:
         finally:
             self.behind = cursor.behind
             self.notes += cursor.remarks()
+            cut = file.truncated
             file.close()
         if file.damage:
             raise ProbeError(f"{self.path} is damaged: {file.damage}", "fetch it again")
+        if cut:
+            raise ProbeError(f"{self.path} was truncated while it was read", "look again")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from functools import cached_property
 
-from stallwatch.sources.logs.rotation import without_copies
+from stallwatch.sources.logs.rotation import age, without_copies
 from stallwatch.units import say_duration, say_size
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
@@ -98,8 +99,9 @@ class Whereabouts:
         last = self.kept.generations[-1] if self.kept.generations else None
         return not (last and last.seen and last in self.found and self.found[last] is self.rotation.live)
 
+    @cached_property
     def newcomers(self) -> list[LogFile]:
-        """Give the rotated files that were born after the last run and are no copies.
+        """The rotated files that were born after the last run and are no copies, the oldest first.
 
         As long as the log is the file that it was, whatever appears beside it is history.
         """
@@ -113,12 +115,20 @@ class Whereabouts:
             and (self.moved or file in filled)
         ]
         young.sort(key=lambda file: file not in filled)
-        return without_copies(young, [file for file in self.rotation.files if file not in young])
+        found = without_copies(young, [file for file in self.rotation.files if file not in young])
+        return sorted(found, key=age)
 
     def is_copy(self, generation: Generation) -> bool:
         """Whether a generation was found in another file than the one that its writer had."""
         file = self.found[generation]
         return not (generation.is_file(file) or file.name == generation.name or file is self.rotation.live)
+
+    def _copy(self, generation: Generation) -> LogFile | None:
+        """Give the copy in which a generation was found, or what a log that was empty has become."""
+        if generation.seen:
+            return self.found[generation] if generation in self.found and self.is_copy(generation) else None
+        live = self.rotation.live
+        return self.newcomers[-1] if live and generation.is_file(live) and self.newcomers else None
 
     def unread(self) -> list[Generation]:
         """Give the generations that are there but cannot be read."""
@@ -148,26 +158,25 @@ class Whereabouts:
             self._tell_loss(generation)
             for generation in self.kept.generations
             if generation not in unread and not generation.done and self._may_have_lost(generation)
-            if (generation in self.found) == copied
+            if (self._copy(generation) is not None) == copied
         ]
 
     def _truncated(self, generation: Generation) -> bool:
-        """Whether it was the log itself, and still is the same file, if with another content."""
-        live = self.rotation.live
-        return live is not None and live.name == generation.name and generation.is_file(live)
+        """Whether it was the log itself, and its file is there, under any name, with another content."""
+        text = self.found.get(generation) if generation.seen else None
+        others = (file for file in self.rotation.files if file is not text)
+        return generation.name == self.rotation.name and any(generation.is_file(file) for file in others)
 
     def _may_have_lost(self, generation: Generation) -> bool:
-        file = self.found.get(generation)
-        if not generation.seen:
-            return not file and not self._grew(generation)
-        if file and not self.is_copy(generation):
+        copy = self._copy(generation)
+        if not copy and (generation in self.found or self._grew(generation)):
             return False
         # gzip reads a file to its end; what is written between copying and truncating is nowhere.
-        return self._truncated(generation) or not (file and file.packed)
+        return self._truncated(generation) or not (copy and copy.packed)
 
     def _grew(self, generation: Generation) -> bool:
         """Whether a stranger can be what was empty when last seen: no content tells."""
-        return any(
+        return not generation.seen and any(
             file.mtime > self.kept.newest
             if generation.is_file(file)
             else file.packed and file.mtime >= generation.mtime
@@ -175,7 +184,7 @@ class Whereabouts:
         )
 
     def _tell_loss(self, generation: Generation) -> str:
-        copy = self.found.get(generation)
+        copy = self._copy(generation)
         fate = "deleted"
         if self._truncated(generation):
             fate = "truncated in place" if generation.birth else "truncated in place or recreated"

@@ -7,10 +7,11 @@ import stat
 import sys
 
 from stallwatch.reading import ProbeError
+from stallwatch.sources.following import opened
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 BLOCK = 1 << 20  # bytes: what is read at once, and the longest line that is handed out
 EDGE = 256  # bytes at the beginning and before a position by which a content is known again
@@ -29,8 +30,9 @@ class TimeShortError(Exception):
 class LogFile:
     """A regular file, opened for reading; never waits for a writer.
 
-    ``inode``, ``size`` (bytes on disk) and ``mtime`` (ns) are those of the moment it was opened. ``birth``
-    tells the file from an earlier one that had its inode; 0 where the file system does not say.
+    ``inode``, ``size`` (bytes on disk) and ``mtime`` (ns) are those of the moment it was opened: what is
+    written later is for the next run, and what is read counts only while the file is not ``truncated``.
+    ``birth`` tells the file from an earlier one that had its inode; 0 where the file system does not say.
     """
 
     packed = False
@@ -45,6 +47,12 @@ class LogFile:
         self.size = status.st_size
         self.mtime = status.st_mtime_ns
         self._descriptor = descriptor
+        self.fingerprint = "" if self.packed else self.edges(self.size)  # of the text, as it was opened
+
+    @property
+    def truncated(self) -> bool:
+        """Whether the text is not any more what was opened, perhaps with a beginning of its own by now."""
+        return not self.packed and self.edges(self.size) != self.fingerprint
 
     def text(self, position: int, size: int) -> bytes:
         """Give up to ``size`` bytes of text from ``position`` on; fewer only at the end of the file."""
@@ -91,7 +99,10 @@ def _birth(descriptor: int) -> int:
 
 
 class GzippedLog(LogFile):
-    """A gzipped log: its text streams forwards, a step back beyond the last block starts afresh."""
+    """A gzipped log: its text streams forwards, a step back beyond the last block starts afresh.
+
+    What gzip appends to it after it was opened is left out, or its text would differ from look to look.
+    """
 
     packed = True
 
@@ -133,15 +144,18 @@ class GzippedLog(LogFile):
     def _rewind(self) -> None:
         import zlib
 
-        os.lseek(self._descriptor, 0, os.SEEK_SET)
+        self.damage = ""
+        self._position = 0  # of what is to be read next, in bytes on disk
         self._start, self._held, self._raw = 0, b"", b""
         self._inflater = zlib.decompressobj(zlib.MAX_WBITS | 16)
 
     def _read(self) -> bytes:
         try:
-            return os.read(self._descriptor, BLOCK // 4)
+            raw = os.pread(self._descriptor, min(BLOCK // 4, self.size - self._position), self._position)
         except OSError as error:
             raise unreadable(self.path, error) from error
+        self._position += len(raw)
+        return raw
 
     def _inflate(self) -> bytes:
         """Give the next piece of text, b"" at the end; several gzip streams in a row are one text."""
@@ -167,8 +181,11 @@ class GzippedLog(LogFile):
         return piece
 
 
-def open_log(path: str, time_is_short: Callable[[], bool]) -> LogFile:
-    """Open a log, gzipped or not; ProbeError if it cannot be read or is no regular file."""
+def open_log(path: str, time_is_short: Callable[[], bool], strangers: Iterable[int] = ()) -> LogFile:
+    """Open a log, gzipped or not; ProbeError if it cannot be read or is no regular file.
+
+    ``strangers`` are users whose links have led to this path.
+    """
     try:
         mode = os.stat(path).st_mode
         if stat.S_ISDIR(mode):
@@ -176,7 +193,7 @@ def open_log(path: str, time_is_short: Callable[[], bool]) -> LogFile:
             raise ProbeError(f"{path} is a directory", f"name the log file in it, for example {example}")
         if not stat.S_ISREG(mode):
             raise ProbeError(f"{path} is {_kind(mode)}, not a log file", "name a regular file")
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        descriptor = opened(path, strangers)
         packed = os.pread(descriptor, len(GZIP), 0) == GZIP
     except OSError as error:
         raise unreadable(path, error) from error

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from stallwatch.reading import ProbeError
+from stallwatch.sources.following import strangers
 from stallwatch.sources.logs.logfile import LogFile, open_log
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
@@ -40,6 +41,7 @@ class Rotation:
     """
 
     def __init__(self, path: str, time_is_short: Callable[[], bool]) -> None:
+        self.name = os.path.basename(path)
         self.live: LogFile | None = None
         self.problem: ProbeError | None = None
         self.rotated: list[LogFile] = []
@@ -48,8 +50,9 @@ class Rotation:
             self.live = open_log(path, time_is_short)
         except ProbeError as problem:
             self.problem = problem
+        met = strangers(path)  # who has led us to where it really is may have done so for what is beside it
         for mtime, entry in _siblings(path)[:OPENED]:
-            self._add(entry, mtime, time_is_short)
+            self._add(entry, mtime, time_is_short, met)
         self.rotated.sort(key=lambda file: (file.packed, file.mtime))
 
     @property
@@ -58,18 +61,25 @@ class Rotation:
         return [*([self.live] if self.live else []), *self.rotated]
 
     @property
+    def truncated(self) -> bool:
+        """Whether any of them has lost what it was opened with."""
+        return any(file.truncated for file in self.files)
+
+    @property
     def newest(self) -> int:
         """When anything was last written (ns); 0 if there is nothing."""
         readable = [file.mtime for file in self.files]
         return max(readable + [closed.mtime for closed in self.closed], default=0)
 
-    def _add(self, entry: os.DirEntry[str], mtime: int, time_is_short: Callable[[], bool]) -> None:
+    def _add(
+        self, entry: os.DirEntry[str], mtime: int, time_is_short: Callable[[], bool], met: frozenset[int]
+    ) -> None:
         if entry.name.endswith(_NOT_GZIP):
             why = f"{entry.path} cannot be read: of compressed logs, only gzipped ones can"
             self.closed.append(Closed(None, mtime, why))
             return
         try:
-            file = open_log(entry.path, time_is_short)
+            file = open_log(entry.path, time_is_short, met)
         except ProbeError as problem:
             if not isinstance(problem.__cause__, FileNotFoundError):
                 self.closed.append(Closed(entry.inode(), mtime, problem.what))
@@ -88,9 +98,9 @@ class Rotation:
 def look(path: str, time_is_short: Callable[[], bool]) -> Rotation:
     """Open the files of the log ``path``, at a moment when nobody renames or compresses them."""
     for _ in range(ATTEMPTS):
-        before = _changes(path)
+        before = _names(path)
         rotation = Rotation(path, time_is_short)
-        if _changes(path) == before:
+        if _names(path) == before:
             break
         rotation.close()
     else:
@@ -138,27 +148,50 @@ def age(file: LogFile) -> tuple[int, int]:
 
 def _places(path: str) -> list[str]:
     """Give the log's path, and where it really is: either may be what is rotated."""
-    return list(dict.fromkeys((os.path.abspath(path), os.path.realpath(path))))
+    named, real = os.path.abspath(path), os.path.realpath(path)
+    folder = os.path.dirname(named)
+    # A path through /proc/PID/root reads as one of this host, and is another.
+    is_there = _same(folder, os.path.realpath(folder)) and (_same(named, real) or not os.path.exists(named))
+    return list(dict.fromkeys((named, real))) if is_there else [named]
+
+
+def _same(one: str, other: str) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False
 
 
 def _siblings(path: str) -> list[tuple[int, os.DirEntry[str]]]:
     """Give the rotated files of a log and when they were last written (ns), the youngest first."""
-    found = []
-    for place in _places(path):
-        folder, name = os.path.split(place)
-        rotated = rotated_name(name)
-        with suppress(OSError), os.scandir(folder) as entries:  # perhaps it may be entered but not listed
-            found += [entry for entry in entries if rotated.fullmatch(entry.name)]
     dated = []
-    for entry in sorted(found, key=lambda entry: entry.name):
+    for entry in sorted(_entries(path), key=lambda entry: entry.name):
         with suppress(FileNotFoundError):  # look() will see that the directory has changed
             if entry.is_file(follow_symlinks=False):
                 dated.append((entry.stat(follow_symlinks=False).st_mtime_ns, entry))
     return sorted(dated, key=lambda pair: -pair[0])
 
 
-def _changes(path: str) -> list[int]:
-    try:
-        return [os.stat(os.path.dirname(place)).st_mtime_ns for place in _places(path)]
-    except OSError:
-        return []
+def _names(path: str) -> list[tuple[str, int]]:
+    """Give which file has which name (its inode), the log's own among them.
+
+    The time of the directory would not do: it moves on every 4 ms only (Linux, HZ=250), and a rotation that
+    renames ten files takes less.
+    """
+    own = []
+    with suppress(OSError):  # its folder may be one that nobody may list
+        own.append((path, os.stat(path).st_ino))
+    return own + sorted((entry.path, entry.inode()) for entry in _entries(path, whole=True))
+
+
+def _entries(path: str, *, whole: bool = False) -> list[os.DirEntry[str]]:
+    """Give the rotated files of a log; the ``whole`` of them with the log itself."""
+    found = []
+    for place in _places(path):
+        folder, name = os.path.split(place)
+        rotated = rotated_name(name)
+        with suppress(OSError), os.scandir(folder) as entries:  # perhaps it may be entered but not listed
+            found += [
+                entry for entry in entries if rotated.fullmatch(entry.name) or (whole and entry.name == name)
+            ]
+    return found
