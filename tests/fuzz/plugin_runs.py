@@ -42,6 +42,7 @@ def clock(now=NOW):
     with (
         mock.patch.object(time, "time", own),
         mock.patch.object(time, "monotonic", own),
+        mock.patch.object(time, "clock_gettime", side_effect=lambda _: own()),
         mock.patch.object(time, "sleep", own.sleep),
     ):
         yield own

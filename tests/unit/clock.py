@@ -7,6 +7,7 @@ def keep_time(monkeypatch, now, sleep=lambda _: None):
     """Let the time be what ``now()`` says, for everybody; ``sleep`` is told of each pause."""
     monkeypatch.setattr(time, "time", now)
     monkeypatch.setattr(time, "monotonic", now)
+    monkeypatch.setattr(time, "clock_gettime", lambda _: now())
     monkeypatch.setattr(time, "sleep", sleep)
 
 

@@ -1,11 +1,12 @@
 """What check_replication_lag says of a replica, from run to run."""
 
 import runpy
+import time
 from pathlib import Path
 
 import pytest
 from clock import Clock, keep_time
-from fake_replica import FakeReplica
+from fake_replica import FLAVOURS, FakeReplica
 from stallwatch.options import mysql
 from stallwatch.sources.mysql import MysqlError, NoAnswerError
 
@@ -327,3 +328,19 @@ def test_moments_that_make_no_sense_are_never_a_crash(look, replica, moment, val
     status, text = look()
     assert "internal error" not in text
     assert status in {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize("step", [-86400, 86400, 365 * 86400])
+def test_our_clock_being_set_makes_no_lag(look, replica, monkeypatch, step):
+    replica.flavour = FLAVOURS["MariaDB"]
+    replica.uptime = 100  # seconds: less than the clock is set by
+    passes = time.time
+    at_most = []
+    for beats, set_by in enumerate((0, step, 0)):
+        replica.channel(Slave_received_heartbeats=3 + 2 * beats)
+        monkeypatch.setattr(time, "time", lambda by=set_by: passes() + by)
+        status, text = look("-v")
+        assert status == 0, text
+        assert "REPLICATION_LAG OK - replica of db1:3306 0 s behind" in text
+        at_most.append(text.splitlines()[-1].split()[5])
+    assert at_most == ["-", "30", "30"]  # one of two heartbeats came a period after the last look

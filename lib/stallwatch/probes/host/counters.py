@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from typing import NamedTuple
 
+from stallwatch.probes import steady
 from stallwatch.probes.host import wrapping
 from stallwatch.probes.host.choosing import is_left_out
 from stallwatch.probes.looks import Look
 from stallwatch.reading import ProbeError
 from stallwatch.sources import kernel
-from stallwatch.units import is_number
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     Part = TypeVar("Part")
 
 ALL = "cpu"  # the name of all processors together
-_BOOT = "boot"
 _BUSY = frozenset(("user", "nice", "system", "irq", "softirq", "steal"))
 
 
@@ -72,23 +70,13 @@ def take(disks: Collection[str] | None, memory: dict[str, Any]) -> Sight:
     if swapped := _part("vmstat", kernel.swapped, missing):
         counts |= {"swap in": swapped[0], "swap out": swapped[1]}
     return Sight(
-        Look(uptime, _started(uptime, memory) + uptime, counts),
+        Look(uptime, steady.now(memory, uptime), counts),
         there,
         max(0, len(processors) - 1),
         _part("loadavg", kernel.load, missing),
         _part("meminfo", _memory, missing),
         missing,
     )
-
-
-def _started(uptime: float, memory: dict[str, Any]) -> float:
-    """Tell when the host was started, by our clock at the first look since: it may be set later."""
-    boot, now = kernel.boot(), time.time() - uptime
-    match memory.get(_BOOT):
-        case [str(same), started] if same == boot and is_number(started):
-            return float(started)
-    memory[_BOOT] = [boot, now]
-    return now
 
 
 def of_disk(name: str, field: str) -> str:

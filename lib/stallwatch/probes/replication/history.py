@@ -45,12 +45,12 @@ class Memory:
 
     def __init__(self, memory: dict[str, Any], facts: Facts, now: float) -> None:
         self.problems: list[ProbeError] = []
-        if (memory.get("format"), memory.get("server_id")) != (FORMAT, facts.server_id):
-            memory.clear()
+        same = (memory.get("format"), memory.get("server_id")) == (FORMAT, facts.server_id)
+        last = memory if same else {}
         try:
-            restarted, passed = _passed(memory, facts, now)
-            clock = memory.get("clock", 0.0) + passed
-            self._channels = {name: dict(kept) for name, kept in memory.get("channels", {}).items()}
+            restarted, passed = _passed(last, facts, now)
+            clock = last.get("clock", 0.0) + passed
+            self._channels = {name: dict(kept) for name, kept in last.get("channels", {}).items()}
             for kept in self._channels.values():
                 if restarted:
                     _restart(kept)
@@ -59,7 +59,6 @@ class Memory:
             what = "the memory of earlier runs is damaged, this run begins anew"
             self.problems.append(ProbeError(what))
             clock, self._channels = 0.0, {}
-        memory.clear()
         self._now = clock
         memory.update(
             format=FORMAT, server_id=facts.server_id, uptime=facts.uptime, at=now, clock=clock,

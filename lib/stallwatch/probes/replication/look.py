@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import NamedTuple
 
+from stallwatch.probes import steady
 from stallwatch.probes.replication import history, lag, status, telling, threads, trend
 from stallwatch.probes.replication.gathering import Gathering
 from stallwatch.probes.replication.judged import Judged
@@ -83,7 +84,7 @@ def judge(server: Server, asked: Asked, memory: dict[str, Any]) -> Judgement:
     channels = [one for one in existing if asked.wants(one) and not threads.is_resting(one)]
     if not channels:
         return Judgement((), [_nothing_to_judge(server, asked, existing)])
-    remembered = history.Memory(memory, facts, time.time())
+    remembered = history.Memory(memory, facts, steady.now(memory))
     remembered.keep_only([one.name for one in existing])
     others = [one for one in existing if one not in channels]
     gathering = Gathering(server, facts, channels, remembered, others)
@@ -226,7 +227,7 @@ def _compared(reference: Opened, signals: Signals, asked: Asked) -> Finding:
     try:
         with reference() as server:
             facts, channels = status.facts(server), status.channels(server)
-            gathering = Gathering(server, facts, channels, history.Memory({}, facts, time.time()))
+            gathering = Gathering(server, facts, channels, history.Memory({}, facts, 0.0))
             theirs = _signals(server, gathering.evidences(), asked)
     except ProbeError as error:  # that is no trouble of this replica
         return Fault(State.OK, f"not compared with the reference: {error.what}")
