@@ -431,7 +431,7 @@ def test_no_connected_data_node_is_not_this_checks_alert(look, ndb):
     assert "cluster down: none of 2 data nodes is connected" in text
 
 
-@pytest.mark.parametrize("error", [MysqlError, NoAnswerError])
+@pytest.mark.parametrize(("error", "state"), [(MysqlError, "OK"), (NoAnswerError, "UNKNOWN")])
 @pytest.mark.parametrize(
     ("table", "about"),
     [
@@ -440,13 +440,13 @@ def test_no_connected_data_node_is_not_this_checks_alert(look, ndb):
         ("threads", "how busy threads are"),
     ],
 )
-def test_evidence_that_is_not_answered_is_missing_and_nothing_more(look, ndb, table, about, error):
+def test_evidence_that_is_not_answered_is_missing(look, ndb, table, about, error, state):
     ndb.show(*recorded("article_heavy_load"))
     ndb.failing[f"ndbinfo.{table}"] = error("sql1:3306 says: no")
     status, text = look()
     assert status == 2
     assert "redo buffer of node 3 log part 4 86.1 % full" in first_line(text)
-    assert f"[OK] not known is {about}: sql1:3306 says: no" in text
+    assert f"[{state}] not known is {about}: sql1:3306 says: no" in text
 
 
 @pytest.mark.parametrize(
@@ -587,7 +587,29 @@ def test_a_sample_that_fails_ends_the_samples_and_not_the_run(look, ndb, monkeyp
     status, text = look()
     assert status == 2
     assert "100 % full (4 of 5 samples, the next one failed), and 3 more" in first_line(text)
-    assert "[OK] a further sample failed: sql1:3306 has not answered within 3 s" in text
+    assert "[UNKNOWN] only 4 of 5 samples: sql1:3306 has not answered within 3 s" in text
+
+
+def test_a_server_that_hangs_in_a_later_sample_is_not_ok(look, ndb, monkeypatch):
+    fail_at(ndb, monkeypatch, 2)
+    status, text = look("--samples", 2)
+    assert status == 3
+    assert "UNKNOWN - only 1 of 2 samples: sql1:3306 has not answered within 3 s" in first_line(text)
+    assert " redo_buffer=9%;" in text
+
+
+def test_a_server_that_hangs_in_its_last_answer_is_not_ok(look, ndb):
+    ndb.failing["disk_write_speed"] = NO_ANSWER
+    status, text = look()
+    assert status == 3
+    assert "UNKNOWN - not known is whether redo writes lagged: sql1:3306 has not answered within" in text
+
+
+def test_what_there_was_no_time_to_look_at_is_not_ok(look, ndb):
+    ndb.takes = 1.6
+    status, text = look()
+    assert status == 3
+    assert "UNKNOWN - not looked at, as time was short: how full the redo log is: raise --timeout" in text
 
 
 def test_a_full_redo_log_is_told_without_any_sample(look, ndb):
@@ -721,7 +743,7 @@ def test_two_samples_come_before_all_else(look, ndb):
     status, text = look()
     assert status == 2
     assert "(2 of 5 samples, time was short)" in first_line(text)
-    assert "[OK] not looked at, as time was short: how full the redo log is; whether other buffers" in text
+    assert "[UNKNOWN] not looked at, as time was short: how full the redo log is: raise" in text
 
 
 def test_a_node_that_is_not_started_is_not_judged(look, ndb):

@@ -11,7 +11,7 @@ from stallwatch.probes.ndb_redo_buffer.evidence import Search
 from stallwatch.probes.ndbinfo.cluster import look_at_started
 from stallwatch.probes.ndbinfo.words import FEW, LABELLED
 from stallwatch.reading import Fault, ProbeError, Reading, State
-from stallwatch.sources.mysql import MissingTableError
+from stallwatch.sources.mysql import MissingTableError, NoAnswerError, UnreachableError
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
@@ -48,6 +48,13 @@ def findings(ndbinfo: Ndbinfo, asked: Asked, memory: dict[str, Any]) -> Iterator
     look = _Look(ndbinfo, asked, memory)
     look.take()
     yield from look.findings()
+
+
+class _NoTimeError(ProbeError):
+    """A step was left out, as it would have taken longer than there was time."""
+
+    def __init__(self, about: str) -> None:
+        super().__init__(f"not looked at, as time was short: {about}", "raise --timeout")
 
 
 class _Look:
@@ -101,18 +108,24 @@ class _Look:
         return failure
 
     def _evidence(self, about: str, step: Callable[[], None], takes: float) -> None:
-        """Do one step, if there is time for it; if it fails, evidence is missing, nothing more."""
+        """Do one step, if there is time for it; if it fails, evidence is missing, nothing more.
+
+        Unless nobody answers: a server or a data node that hangs is never OK.
+        """
         failure = self._try(about, step, takes)
-        if isinstance(failure, MissingTableError):
+        if isinstance(failure, NoAnswerError | UnreachableError):
+            self._problems.append(ProbeError(f"not known is {about}: {failure.what}", failure.advice))
+        elif isinstance(failure, MissingTableError):
             self._unproven.append(Fault(State.OK, f"this version does not tell {about}"))
+        elif isinstance(failure, _NoTimeError):
+            self._left_out.append(about)
         elif failure:
             self._unproven.append(Fault(State.OK, f"not known is {about}: {failure.what}"))
         self._asked.so_far(self.findings())
 
     def _try(self, about: str, step: Callable[[], None], takes: float) -> ProbeError | None:
         if self._ndbinfo.deadline.left() < takes:
-            self._left_out.append(about)
-            return None
+            return _NoTimeError(about)
         try:
             step()
         except ProbeError as error:
@@ -180,13 +193,14 @@ class _Look:
             yield from told.findings(by_node=self._cluster.configured <= LABELLED)
         yield from telling.spaces(self._spaces, self._buffers, self._lasting, asked.is_problem)
         yield from telling.heard(self._search.heard, verdicts)
+        if self._samples and (failed := self._samples.failed):
+            taken, wanted = self._samples.taken, self._samples.wanted
+            yield ProbeError(f"only {taken} of {wanted} samples: {failed.what}", failed.advice)
         yield from (*self._silent(), *self._spaces.problems, *self._buffers.problems, *self._problems)
         yield from self._cluster.asides()
         yield from self._asides(is_searched=bool(verdicts) or asked.everything)
 
     def _asides(self, *, is_searched: bool) -> Iterator[Fault]:
-        if self._samples and self._samples.failed:
-            yield Fault(State.OK, f"a further sample failed: {self._samples.failed.what}")
         if self._left_out:
             yield Fault(State.OK, f"not looked at, as time was short: {'; '.join(self._left_out)}")
         if is_searched:
