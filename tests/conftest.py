@@ -8,16 +8,42 @@ import slow_disk
 import software
 import thread_control
 from cassandra import Cassandra
+from figures import Modules
 from installing import installable
 from jvm import VARIANTS, Jvm
 from ndb_cluster import NdbCluster
 from replication_pair import KINDS, Pair
 
+FIGURES = Modules()
+
 
 def pytest_addoption(parser):
     """Options of the whole run."""
-    about = "tests/hostile: every plugin in every trouble, not only a representative part"
+    about = "every plugin in every trouble, and the long ones of faults, not only a representative part"
     parser.addoption("--all-cells", action="store_true", help=about)
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out what is not representative, unless all is asked for."""
+    if config.getoption("all_cells"):
+        return
+    left_out = [item for item in items if item.get_closest_marker("only_in_all_cells")]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if not item.get_closest_marker("only_in_all_cells")]
+
+
+def pytest_runtest_logreport(report):
+    """Count what tests came to."""
+    FIGURES.add(report)
+
+
+def pytest_sessionfinish(session, exitstatus):
+    """Keep the figures of modules that were run with every cell, to their end."""
+    config = session.config
+    chosen = config.option.keyword or config.option.markexpr or any("::" in word for word in config.args)
+    whole = exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) and not session.shouldfail
+    if config.getoption("all_cells") and whole and not chosen:
+        FIGURES.write()
 
 
 @contextlib.contextmanager

@@ -7,8 +7,8 @@ import os
 import re
 import sys
 
-from stallwatch.deadline import UNKNOWN, Exit, silence
-from stallwatch.line import clean, status
+from stallwatch.deadline import UNKNOWN, Exit, no_dump, silence
+from stallwatch.line import clean, masked, status
 from stallwatch.run import Run
 from stallwatch.units import NotUnderstoodError, Range, duration
 from stallwatch.usage import Parser, Said, UsageError, Version, described
@@ -54,6 +54,7 @@ class Check:
         self.units: dict[str, str] = {}  # of each quantity that has thresholds
         self.limits: dict[str, dict[str, Action]] = {}  # its two options, "warning" and "critical"
         self._secrets: set[str] = set()
+        self._asides: dict[str, None] = {}  # in their order
         self._as_json = False  # whatever it says
         self._own: list[Action] = []
         self._common: list[Action] = []
@@ -143,16 +144,28 @@ class Check:
         self._share("--unreachable", choices=states, default=unreachable, help=about)
 
     def secret(self, value: str | None) -> None:
-        """Never show this value in any output, nor its ``repr``; an absent or empty one is no secret."""
+        """Never show this value in any output, nor as Python or JSON write it; an empty one is none."""
         if value:
-            self._secrets |= {value, repr(value)[1:-1]}
+            in_json = value.replace("\\", "\\\\").replace('"', '\\"')
+            tidied = " ".join(value.split())  # as sources tell what a server says
+            self._secrets |= {value, repr(value)[1:-1], in_json, tidied} - {""}
+
+    def masked(self, text: str) -> str:
+        """Put *** in place of every secret."""
+        return masked(text, self._secrets) if self._secrets else text
+
+    def aside(self, sentence: str) -> None:
+        """Tell this with -v, once, whatever is found: no matter of the server, and of no consequence."""
+        self._asides[sentence] = None
 
     def main(self, findings: Findings) -> NoReturn:
         """Run as a plugin: say one thing on standard output and leave with 0 to 3."""
         gc.set_threshold(100_000)  # imports make thousands of objects that stay: looking for rubbish is 7 ms
         way_out = Exit(self._unknown)
+        os.umask(0o077)  # what we keep is for us alone, and for us to read again, whatever the engine's is
 
         def begin(run: Run, options: Namespace) -> None:
+            no_dump()
             way_out.at(run.deadline, lambda why: self._cut_short(why, options, run))
             run.output, run.progress, run.columns = way_out.say, way_out.progress, way_out.columns
             if options.verbose < TRACE:
@@ -218,6 +231,10 @@ class Check:
         from stallwatch.report import Report, judge
 
         verdicts = judge(run.found, run.thresholds, self._clean)
+        if options.verbose >= EVERYTHING and self._asides:
+            from stallwatch.reading import Fault, State
+
+            verdicts += judge([Fault(State.OK, aside) for aside in self._asides], {}, self._clean)
         trace = [self._clean(sentence) for sentence in run.traced] if options.verbose >= TRACE else []
         report = Report(self.name, verdicts, everything=options.verbose >= EVERYTHING, trace=trace)
         if options.output == "human":

@@ -72,19 +72,28 @@ class Exit:
     def __init__(self, line: Callable[[str], str]) -> None:
         if sys.stdout is None:
             os._exit(UNKNOWN)  # descriptor 1 was closed: the next file to be opened would get the report
-        self._terminal = fcntl(2, F_DUPFD_CLOEXEC, 3) if os.isatty(2) else None
+        self._terminal: int | None = None
         self._shown = ""
-        self._output = fcntl(1, F_DUPFD_CLOEXEC, 3)  # not 2, which may be closed, too, and be silenced
-        silence(1)
+        self._output = 1
         self._line = line
         self._comers: list[int] = []  # the threads that leave, the first of which makes the report
         self._pen = allocate_lock()  # of who writes, never given back
         self._code = UNKNOWN
         self._at_leisure = False
         self._deadline: Deadline | None = None
+        try:
+            self._take_output()
+        except OSError as error:
+            self.leave(UNKNOWN, line(f"standard output cannot be led to {os.devnull}: {error.strerror}"))
         signal.signal(signal.SIGINT, lambda *_: self._ended("interrupted"))
         for number in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, lambda *_: self._ended("terminated"))
+
+    def _take_output(self) -> None:
+        if os.isatty(2):
+            self._terminal = fcntl(2, F_DUPFD_CLOEXEC, 3)
+        self._output = fcntl(1, F_DUPFD_CLOEXEC, 3)  # not 2, which may be closed, too, and be silenced
+        silence(1)
 
     def at(self, deadline: Deadline, report: Callable[[str], tuple[int, str]]) -> None:
         """Leave when ``deadline`` has passed, whatever the plugin does then.
@@ -113,7 +122,8 @@ class Exit:
         signal.signal(signal.SIGALRM, overdue)
         deadline.extended = wind
         wind()
-        start_new_thread(watch, ())
+        with suppress(RuntimeError):  # no more threads: the signal has to do
+            start_new_thread(watch, ())
 
     def leave(self, code: int, text: str) -> NoReturn:
         """Write ``text`` to standard output and end the process with ``code``; 3 if it cannot be written."""
@@ -159,11 +169,9 @@ class Exit:
     def _tell(self, code: int, text: str) -> None:
         """Write it, unless somebody else does: he has the time for it, but not for ever."""
         if self._pen.acquire(timeout=PATIENCE):
-            self._code = code
-            try:
+            with suppress(OSError):
                 self.write(f"{text}\n" if text else "")
-            except OSError:
-                self._code = UNKNOWN
+                self._code = code  # not before: who comes second leaves with it while we write
 
     def _kill(self) -> None:
         for child in [*self._deadline.children] if self._deadline else ():
@@ -201,6 +209,19 @@ class Exit:
             os.write(self._terminal, f"\r{text}\x1b[K".encode(errors="replace"))
         except OSError:
             self._terminal = None  # it has hung up
+
+
+def no_dump() -> None:
+    """Let no crash write our memory, in which there are passwords, to a disk; nor that of a child.
+
+    1 byte, not 0: where a program takes the dumps, 0 is no limit, and 1 is (Linux 6.1, fs/coredump.c). Where
+    no more than 0 can be had, it is up to that program.
+    """
+    with suppress(Exception):  # that is no reason not to check
+        import resource
+
+        _, most = resource.getrlimit(resource.RLIMIT_CORE)
+        resource.setrlimit(resource.RLIMIT_CORE, (1, 1) if most else (0, 0))
 
 
 def silence(descriptor: int) -> None:

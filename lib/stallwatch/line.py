@@ -21,7 +21,8 @@ def masked(text: str, secrets: Iterable[str]) -> str:
         text = text.replace(secret, "***")
     for secret in each if _CUT in text else ():
         for end in range(len(secret) - 1, _TELLING - 1, -1):
-            text = text.replace(secret[:end].rstrip() + _CUT, f"***{_CUT}")
+            if len(begun := secret[:end].rstrip()) >= _TELLING:
+                text = text.replace(begun + _CUT, f"***{_CUT}")
     return text
 
 

@@ -41,6 +41,7 @@ for word do
 done
 exec {plugin} "$@" ${{port:+{flag} $port}}
 """
+PARTS = ("current_state", "plugin_output", "long_plugin_output", "performance_data")  # of a service's status
 MACROS = (
     "HOSTNAME",
     "SERVICEDESC",
@@ -152,14 +153,14 @@ class Nagios(Checking):
             assert time.monotonic() < until, f"Nagios has not checked {missing}: {self._said()}"
             time.sleep(0.1)
         held = self._held()
-        return {one: _result(held[one]) for one in services}
+        return {one: _result(*map(held[one].get, PARTS)) for one in services}
 
     def perfdata(self, service):
         """Give what it wrote last about a service into its file for graphs; None: nothing."""
         lines = _read(self.path("service-perfdata")).splitlines()
         told = [line.split("\t") for line in lines]
         found = [words[2:] for words in told if "!".join(words[:2]) == service]
-        return Result(int(found[-1][0]), *map(_unescaped, found[-1][1:])) if found else None
+        return _result(*found[-1]) if found else None
 
     def order(self, *orders):
         """Give it orders, as it takes them from a pipe."""
@@ -194,16 +195,10 @@ class Nagios(Checking):
         return _read(self.path("nagios.log"))[-2000:]
 
 
-def _result(said):
-    return Result(
-        int(said["current_state"]), _unescaped(said["plugin_output"]), _unescaped(said["long_plugin_output"]),
-        _unescaped(said["performance_data"]),
-    )  # fmt: skip
-
-
-def _unescaped(text):
-    """Give back the lines of what Nagios holds in one."""
-    return re.sub(r"\\(.)", lambda escaped: "\n" if escaped[1] == "n" else escaped[1], text)
+def _result(state, output, long_output, performance_data):
+    """Give it as it was said: of all, only what is below line 1 has escapes (4.4.6), for its newlines."""
+    lines = re.sub(r"\\(.)", lambda escaped: "\n" if escaped[1] == "n" else escaped[1], long_output)
+    return Result(int(state), output, lines, performance_data)
 
 
 def _read(path):

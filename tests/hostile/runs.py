@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
+from figures import lateness
 from printed_labels import known
 from subjects import SECRET, UNKNOWN, Subject
 
@@ -18,7 +19,6 @@ BUSY = 20.0  # seconds more that a machine that is busy with other tests may tak
 SHOWN = (SECRET, repr(SECRET)[1:-1], SECRET.encode().hex())
 PATIENCE = 120  # seconds, then it is said to hang
 strict = False  # whether SLACK is all that a plugin gets, beside what this machine takes for any program
-lateness = []  # seconds after its timeout in which each run has ended, negative: before
 
 
 @dataclass(frozen=True)

@@ -2,18 +2,22 @@
 
 import os
 import sys
-from dataclasses import dataclass, field
+import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
 PLUGINS = ROOT / "plugins"
 RECORDED = ROOT / "tests" / "recorded"
-MYSQL, NDB, JMX, LOG, HERE = "mysql", "ndb", "jmx", "log", "here"
+MYSQL, NDB, JMX, LOG, HERE, BESIDE = "mysql", "ndb", "jmx", "log", "here", "beside"
 NETWORK = (MYSQL, NDB, JMX)  # who asks a server over the network
 OK, WARNING, CRITICAL, UNKNOWN = range(4)
 SECRET = "s3cret|%s\\'\"=ü"  # what no output, no state file and no process may show
 
+_FOLDER = tempfile.TemporaryDirectory()  # for as long as these tests run
+_PID_FILE = Path(_FOLDER.name) / "pid"  # of a process that is healthy: this one
+_PID_FILE.write_text(f"{os.getpid()}\n")
 _MYSQL = ("-H", "{host}", "-P", "{port}", "-u", "{user}")
 _JMX = ("-H", "{host}", "-P", "{port}", "-u", "{user}")
 _BONDS = """import runpy, sys
@@ -27,8 +31,9 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 class Subject(NamedTuple):
     """A plugin that is put in trouble.
 
-    source       what it asks: MYSQL, NDB (a cluster's SQL node), JMX, LOG, HERE (this host, its files)
-    arguments    with {host}, {port}, {user}, {log}, {backup}, {pid_file} where a Place has something
+    source       what it asks: MYSQL, NDB (a cluster's SQL node), JMX, LOG, HERE (this host, its files),
+                 BESIDE (this host, and a server besides)
+    arguments    with {host}, {port}, {user}, {log}, {backup}, {pid_file}, {program}: what a Place has
     unreachable  its exit status if its server cannot be asked
     state        whether it keeps one
     """
@@ -64,13 +69,14 @@ class Place:
     password: str = SECRET
     log: str = str(RECORDED / "ndb_log" / "E0_start_and_100s_quiet.ndb_4_out.log")
     backup: str = str(RECORDED / "mysql_backup" / "mariadb-dump" / "all.sql")
-    pid: int = field(default_factory=os.getpid)
+    pid_file: str = str(_PID_FILE)
+    program: str = Path("/proc/self/comm").read_text().strip()  # what its process is called
 
     def words(self):
         """What stands for it in a command line."""
         return {
             "host": self.host, "port": self.port, "user": self.user, "log": self.log, "backup": self.backup,
-            "pid_file": f"/proc/{self.pid}/stat",
+            "pid_file": self.pid_file, "program": self.program,
         }  # fmt: skip
 
 
@@ -89,7 +95,13 @@ SUBJECTS = (
     Subject("jmx_thread_pools", JMX, _JMX),
     Subject("ndb_log", LOG, ("--log", "{log}")),
     Subject("mysql_backup", HERE, ("-d", "{backup}", "-w", "20000d", "-c", "20000d")),
-    Subject("mysqld_process", HERE, ("--pid-file", "{pid_file}")),
+    Subject("mysqld_process", HERE, ("--pid-file", "{pid_file}", "--program", "{program}")),
     Subject("host", HERE, ()),
     Subject("bonding", HERE, ()),
+)
+
+# Plugins that ask a server, too, if one is named; of a process "sleep", whose id is in the file {pid_file}.
+ALSO_ASKING = (
+    Subject("mysql_backup", BESIDE, ("-d", "{backup}", "-w", "20000d", "-c", "20000d", *_MYSQL)),
+    Subject("mysqld_process", BESIDE, ("--pid-file", "{pid_file}", "--program", "sleep", *_MYSQL)),
 )

@@ -172,6 +172,15 @@ def test_a_host_without_a_name():
             mysql.connect(mysql.Target(host), Deadline(60))
 
 
+def test_a_name_server_that_is_silent_is_no_firewall(monkeypatch):
+    def silent(*_):
+        raise TimeoutError
+
+    monkeypatch.setattr(tcp, "_in_time", silent)
+    with pytest.raises(mysql.UnreachableError, match="the host db1 cannot be looked up: no name server has"):
+        mysql.connect(mysql.Target("db1"), Deadline(60))
+
+
 def test_a_socket_that_is_not_there(tmp_path):
     for path in (str(tmp_path / "none"), str(tmp_path / ("x" * 200))):
         with pytest.raises(mysql.UnreachableError, match=f"the socket {path} cannot be used: "):

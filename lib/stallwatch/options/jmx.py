@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
-
+from stallwatch.options import exposed
 from stallwatch.options.port import port
+from stallwatch.options.utf8 import utf8, variable
 from stallwatch.units import NotUnderstoodError
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
@@ -59,6 +59,7 @@ def target(check: Check, options: Namespace) -> Target:
             check.parser.error(f"--{option.replace('_', '-')} is empty")
     host, port, name = _address(check, options)
     password = _password(check, options)
+    check.secret(password)
     if password is not None and options.username is None:
         check.parser.error("a password needs a user: give -u")
     if options.username is not None and not password:
@@ -66,6 +67,8 @@ def target(check: Check, options: Namespace) -> Target:
         check.parser.error(f"the user {options.username} needs a password: {how}")
     if options.client_key and not options.client_cert:
         check.parser.error("--client-key needs --client-cert")
+    for file in filter(None, (options.password_file, options.client_key or options.client_cert)):
+        exposed.tell(check, file)
     given = (options.tls_registry, options.ca_file, options.client_cert, options.insecure)
     tls = jmx.Tls(
         wanted=options.tls or any(given),
@@ -75,8 +78,9 @@ def target(check: Check, options: Namespace) -> Target:
         client_key=options.client_key,
         insecure=options.insecure,
     )
+    user = options.username and utf8(options.username)
     return jmx.Target(
-        host, port, name, options.rmi_host, options.rmi_port, options.username, password, tls,
+        host, port, name, options.rmi_host, options.rmi_port, user, password, tls,
         options.via, options.java,
     )  # fmt: skip
 
@@ -98,9 +102,9 @@ def _address(check: Check, options: Namespace) -> tuple[str, int, str]:
 
 def _password(check: Check, options: Namespace) -> str | None:
     if options.password is not None:
-        return str(options.password)
+        return utf8(options.password)
     if options.password_file is None:
-        return os.environ.get(PASSWORD) if options.username is not None else None
+        return variable(PASSWORD) if options.username is not None else None
     try:
         with open(options.password_file, encoding="utf-8") as file:
             return file.readline(4096).rstrip("\r\n")

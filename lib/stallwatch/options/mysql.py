@@ -6,7 +6,9 @@ import os
 import re
 import stat
 
+from stallwatch.options import exposed
 from stallwatch.options.port import port
+from stallwatch.options.utf8 import utf8, variable
 from stallwatch.units import NotUnderstoodError
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
@@ -39,7 +41,7 @@ _NO = ("0", "off", "false", "no", "disabled")
 
 
 def add(check: Check, unreachable: str = "unknown") -> None:
-    """Add the options; ``connect`` uses them. ``unreachable`` is as for ``Check.asks_server``."""
+    """Add the options; ``target`` reads them. ``unreachable`` is as for ``Check.asks_server``."""
     about = "the server's host (default: localhost: its socket, as long as no port is given)"
     check.option("-H", "--hostname", metavar="HOST", help=about)
     check.option("-P", "--port", type=port, metavar="PORT", help="its TCP port (default: 3306)")
@@ -65,11 +67,14 @@ def add(check: Check, unreachable: str = "unknown") -> None:
     check.asks_server(unreachable)
 
 
-def connect(check: Check, options: Namespace, run: Run) -> Server:
-    """Log in as the options say, for a ``with`` statement; raises UnreachableError."""
+def connect(target: Target, run: Run) -> Server:
+    """Log in, for a ``with`` statement; raises UnreachableError.
+
+    A run that has a memory gets hold of it first: one that waits for another has no place at the server.
+    """
     from stallwatch.sources import mysql
 
-    return mysql.connect(target(check, options), run.deadline, run.trace)
+    return mysql.connect(target, run.deadline, run.trace)
 
 
 def target(check: Check, options: Namespace) -> Target:
@@ -84,7 +89,7 @@ def target(check: Check, options: Namespace) -> Target:
     if options.socket and (options.port or options.hostname not in _LOCAL):
         check.parser.error("-S names a server on this host already: leave out -H and -P")
     try:
-        given = _filed(options, (*GROUPS, options.defaults_group)) | _on_command_line(options)
+        given = _filed(check, options, (*GROUPS, options.defaults_group)) | _on_command_line(check, options)
         tcp = options.port or (given.get("protocol") or "").lower() == "tcp"
         if given.get("host") in _LOCAL and not tcp:
             given["socket"] = given.get("socket") or _usual_socket()
@@ -101,14 +106,14 @@ def other(check: Check, options: Namespace, place: str | None, group: str | None
     The rest is as for ``target``, port, user, password and TLS, as far as the group says nothing else.
     """
     try:
-        given = _filed(options, (*GROUPS, options.defaults_group)) | _on_command_line(options)
-        return _target(check, given | _elsewhere(options, place, group))
+        given = _filed(check, options, (*GROUPS, options.defaults_group)) | _on_command_line(check, options)
+        return _target(check, given | _elsewhere(check, options, place, group))
     except NotUnderstoodError as error:
         check.parser.error(str(error))
 
 
-def _elsewhere(options: Namespace, place: str | None, group: str | None) -> Given:
-    own = _filed(options, (group,)) if group else {}
+def _elsewhere(check: Check, options: Namespace, place: str | None, group: str | None) -> Given:
+    own = _filed(check, options, (group,)) if group else {}
     if place is not None:
         own["host"], port = host_and_port(place)
         own |= {"port": port} if port else {}
@@ -118,7 +123,7 @@ def _elsewhere(options: Namespace, place: str | None, group: str | None) -> Give
     return own
 
 
-def _filed(options: Namespace, groups: tuple[str | None, ...]) -> Given:
+def _filed(check: Check, options: Namespace, groups: tuple[str | None, ...]) -> Given:
     """Read these groups of the option file; the last of them, if there is one, has to be there."""
     from stallwatch.sources.mysql import option_files
 
@@ -129,18 +134,20 @@ def _filed(options: Namespace, groups: tuple[str | None, ...]) -> Given:
     if path is None:
         return {}
     entries = option_files.read(path)
+    for file, secret in option_files.files(entries).items():
+        exposed.tell(check, file, secret=secret)
     if groups[-1] and groups[-1] not in {entry.group for entry in entries}:
         raise NotUnderstoodError(f"{path} has no group [{groups[-1]}]")
     return option_files.options(entries, filter(None, groups), _KNOWN)
 
 
-def _on_command_line(options: Namespace) -> Given:
+def _on_command_line(check: Check, options: Namespace) -> Given:
     given = {
         "host": options.hostname,
         "port": options.port and str(options.port),
         "socket": options.socket,
-        "user": options.username,
-        "password": _password(options),
+        "user": options.username and utf8(options.username),
+        "password": _password(check, options),
         "ssl-mode": options.ssl_mode,
         "ssl-ca": options.ssl_ca,
         "ssl-cert": options.ssl_cert,
@@ -149,11 +156,11 @@ def _on_command_line(options: Namespace) -> Given:
     return {name: value for name, value in given.items() if value is not None}
 
 
-def _password(options: Namespace) -> str | None:
+def _password(check: Check, options: Namespace) -> str | None:
     if options.password is not None:
-        return str(options.password)
+        return utf8(options.password)
     if options.password_file is None:
-        return os.environ.get(PASSWORD)
+        return variable(PASSWORD)
     try:
         with open(options.password_file, encoding="utf-8", errors="surrogateescape") as file:
             password = file.readline(_LONGEST_LINE).rstrip("\r\n")
@@ -161,6 +168,7 @@ def _password(options: Namespace) -> str | None:
         raise NotUnderstoodError(f"--password-file {options.password_file}: {error.strerror}") from None
     if not password:
         raise NotUnderstoodError(f"--password-file {options.password_file}: its first line is empty")
+    exposed.tell(check, options.password_file)
     return password
 
 
@@ -170,14 +178,17 @@ def _target(check: Check, given: Given) -> Target:
 
     check.secret(given.get("password"))
     host, at = given.get("host") or "localhost", port(given.get("port") or str(PORT))
-    return mysql.Target(host, at, given.get("socket"), given.get("user"), given.get("password"), _tls(given))
+    login = given.get("user"), given.get("password")
+    return mysql.Target(host, at, given.get("socket"), *login, _tls(check, given))
 
 
-def _tls(given: Given) -> Tls:
+def _tls(check: Check, given: Given) -> Tls:
     from stallwatch.sources import mysql
 
     if given.get("ssl-key") and not given.get("ssl-cert"):
         raise NotUnderstoodError("--ssl-key needs --ssl-cert")
+    if key := given.get("ssl-key") or given.get("ssl-cert"):
+        exposed.tell(check, key)
     mode = given.get("ssl-mode")
     return mysql.Tls(
         _mode(mode) if mode else _implied_mode(given),

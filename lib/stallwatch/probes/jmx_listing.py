@@ -78,32 +78,47 @@ class Wanted:
 
 
 def listing(
-    server: Server, wanted: Wanted, style: Style, so_far: Callable[[str], None], *, values: bool
+    server: Server,
+    wanted: Wanted,
+    style: Style,
+    masked: Callable[[str], str],
+    so_far: Callable[[str], None],
+    *,
+    values: bool,
 ) -> Iterator[ProbeError]:
-    """Write the wanted beans in that style; ``so_far`` is told how far it has come."""
+    """Write the wanted beans in that style; ``so_far`` is told how far it has come.
+
+    ``masked`` takes our secrets out of a text of the server, before anybody shortens or quotes it.
+    """
     so_far(f"asking {server.where} for its MBeans")
     beans = wanted.beans(server)
     if not beans:
         yield wanted.none(server)
         return
     for start in range(0, len(beans), _TOGETHER):
-        described = _described(server, beans[start : start + _TOGETHER], style)
+        described = _described(server, beans[start : start + _TOGETHER], style, masked)
         told = _with_values(server, described, values=values)
         for done, (bean, attributes, found) in enumerate(told, start):
-            style.bean(bean, attributes, found)
+            style.bean(
+                _each_text(bean, masked),
+                [_each_text(one, masked) for one in attributes],
+                _each_text(found, masked),
+            )
             if not done % 100:
                 so_far(f"listed {done} of {len(beans)} MBeans of {server.where}")
     style.end()
 
 
-def _described(server: Server, beans: Sequence[Bean], style: Style) -> list[tuple[Bean, list[Attribute]]]:
+def _described(
+    server: Server, beans: Sequence[Bean], style: Style, masked: Callable[[str], str]
+) -> list[tuple[Bean, list[Attribute]]]:
     """Ask for the attributes of beans. Those that have gone meanwhile are no error."""
     known = []
     for bean, attributes in zip(beans, server.describe(beans), strict=True):
         if isinstance(attributes, list):
             known.append((bean, attributes))
         elif not isinstance(attributes, NoSuchBeanError):
-            style.unknown(bean, attributes.what)
+            style.unknown(_each_text(bean, masked), masked(attributes.what))
     return known
 
 
@@ -184,14 +199,21 @@ class JsonLines:
     def bean(self, bean: Bean, attributes: list[Attribute], values: Values) -> None:
         """Write a bean."""
         told = [self._attribute(one, values) for one in attributes]
-        self.written.append(_json({"bean": bean.name, "class": bean.class_name, "attributes": told}) + "\n")
+        self._write({"bean": bean.name, "class": bean.class_name, "attributes": told})
 
     def unknown(self, bean: Bean, why: str) -> None:
         """Write a bean whose attributes cannot be had."""
-        self.written.append(_json({"bean": bean.name, "class": bean.class_name, "error": why}) + "\n")
+        self._write({"bean": bean.name, "class": bean.class_name, "error": why})
 
     def end(self) -> None:
         """Write nothing more."""
+
+    def _write(self, bean: dict[str, Any]) -> None:
+        """Write it; what would disturb a terminal is an escape, which only texts can hold."""
+        line = _json(bean)
+        if not line.isprintable():
+            line = "".join(one if one.isprintable() else json.dumps(one)[1:-1] for one in line)
+        self.written.append(f"{line}\n")
 
     @staticmethod
     def _attribute(attribute: Attribute, values: Values) -> dict[str, Any]:
@@ -218,6 +240,19 @@ def presentable(name: str, value: Value) -> Value:
     if isinstance(value, str) and value:
         return "***" if _SECRET.search(name) else _SECRET_WITHIN.sub(r"\1***", value)
     return value
+
+
+def _each_text(value: Any, change: Callable[[str], str]) -> Any:
+    """Change all texts in it: a value, or a tuple or an error that tells of the server."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, dict):
+        return {change(key): _each_text(part, change) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_each_text(part, change) for part in value]
+    if isinstance(value, tuple):
+        return type(value)(*(_each_text(part, change) for part in value))
+    return JmxError(change(value.what)) if isinstance(value, JmxError) else value
 
 
 def _short(kind: str) -> str:

@@ -14,15 +14,10 @@ from __future__ import annotations
 
 import re
 import time
-from _thread import allocate_lock, start_new_thread
 from typing import NamedTuple
 
 from stallwatch.reading import ProbeError
 from stallwatch.units import say_duration
-
-TYPE_CHECKING = False  # typing itself costs every check 2 ms
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 PORT = 1186
 PATIENCE = 1.5  # seconds for all of it, looking up the host's name included
@@ -53,7 +48,7 @@ def data_nodes(host: str, port: int = PORT, patience: float = PATIENCE) -> dict[
     where = f"the management server {place(host, port)}"
     advice = "give its address with --management"
     try:
-        answer = _within(patience, lambda left: _asked(host, port, left))
+        answer = _asked(host, port, time.monotonic() + patience)
     except TimeoutError:
         raise ProbeError(f"{where} has not answered within {say_duration(patience)}", advice) from None
     except OSError as error:
@@ -64,41 +59,20 @@ def data_nodes(host: str, port: int = PORT, patience: float = PATIENCE) -> dict[
     raise ProbeError(f"{where} does not tell the status of data nodes: {_quoted(answer)}", advice)
 
 
-def _within(patience: float, ask: Callable[[Callable[[], float]], bytes]) -> bytes:
-    """Give what ``ask`` gives, who is told how much time is left; raises TimeoutError, or its OSError.
-
-    In a thread: nothing else ends the look-up of a host's name in time.
-    """
-    end = time.monotonic() + patience
-    answers: list[bytes] = []
-    failures: list[OSError] = []
-    done = allocate_lock()
-    done.acquire()
-
-    def work() -> None:
-        try:
-            answers.append(ask(lambda: max(0.0, end - time.monotonic())))
-        except OSError as error:
-            failures.append(error)
-        finally:
-            done.release()
-
-    start_new_thread(work, ())
-    if not done.acquire(timeout=patience):
-        raise TimeoutError
-    if failures:
-        raise failures[0]
-    return b"".join(answers)
-
-
-def _asked(host: str, port: int, left: Callable[[], float]) -> bytes:
+def _asked(host: str, port: int, end: float) -> bytes:
+    """Ask, until ``end`` by the monotonic clock; raises TimeoutError, or another OSError."""
     from stallwatch.sources.tcp import connected
+
+    def left() -> float:
+        return max(0.0, end - time.monotonic())
 
     with connected(host, port, left) as peer:
         answer = b""
         peer.sendall(_QUESTION)
         while len(answer) < _LARGEST and not answer.endswith(_END):
-            peer.settimeout(left() or 0.001)  # 0 would mean not to wait at all, which is another error
+            if not (time_left := left()):
+                raise TimeoutError
+            peer.settimeout(time_left)
             piece = peer.recv(65536)
             if not piece:
                 break

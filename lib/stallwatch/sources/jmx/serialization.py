@@ -131,7 +131,7 @@ class Reader:
     def _take(self, count: int) -> bytes:
         self._room -= count
         if self._room < 0:
-            raise LimitError(f"the answer is larger than {MOST_OCTETS >> 20} MiB")
+            raise LimitError(f"an answer of more than {MOST_OCTETS >> 20} MiB")
         return self._octets.take(count)
 
     def _byte(self) -> int:
@@ -152,7 +152,7 @@ class Reader:
         if count < 0:
             raise ProtocolError("a negative number of things")
         if count * each > self._room or (each == 1 and count > self._items):
-            raise LimitError(f"an array of {count} is more than a check reads")
+            raise LimitError(f"an array of {count}, more than a check reads")
         return count
 
     def block(self) -> bytes:
@@ -169,7 +169,7 @@ class Reader:
     def _spend(self, items: int) -> None:
         self._items -= items
         if self._items < 0:
-            raise LimitError(f"the answer has more than {MOST_ITEMS} items")
+            raise LimitError(f"an answer of more than {MOST_ITEMS} items")
 
     def _content(self, tag: int) -> Any:
         self._spend(tag != _REFERENCE)  # which takes no memory, but five bytes of the answer
@@ -203,7 +203,7 @@ class Reader:
     def _long_string(self) -> str:
         length: int = self._number(_I8)
         if not 0 <= length <= self._room:
-            raise LimitError(f"a text of {length} bytes is more than a check reads")
+            raise LimitError(f"a text of {length} bytes, more than a check reads")
         text: str = self._new(self._text(length))
         return text
 

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from stallwatch.sources.jmx.target import Target
 
 _FAREWELL = 0.25  # seconds; less than what the deadline keeps back for the report
-_TLS_ALERT, _HTTP = 0x15, 0x48  # what a TLS server says to plain text; the H of HTTP/1.1
+# What a TLS server says to plain text; the H of HTTP/1.1; JRMP's ProtocolNotSupported.
+_TLS_ALERT, _HTTP, _NOT_SUPPORTED = 0x15, 0x48, 0x4F
 
 
 class Session:
@@ -165,7 +166,8 @@ class Session:
         where = place(peer.host, peer.port)
         if first == _TLS_ALERT:
             return UnreachableError(f"{where} speaks TLS, although it says that it does not")
-        kind = "HTTP" if first == _HTTP else "something else"
+        kinds = {_HTTP: "HTTP", _NOT_SUPPORTED: "RMI in another protocol than the stream protocol"}
+        kind = kinds.get(first, "something else")
         return UnreachableError(f"{where} speaks {kind}, not JMX over RMI", "which is the JMX port?")
 
     def _not_found(self, registry: Reference, error: RemoteError) -> UnreachableError:

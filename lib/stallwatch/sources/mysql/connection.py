@@ -5,10 +5,12 @@ Written for PyMySQL 1.0.2 (Debian 12) to 1.2.4.
 
 from __future__ import annotations
 
+import math
 import os
 import pwd
 import struct
 import time
+from contextlib import suppress
 from typing import NamedTuple
 
 from pymysql import connections, converters
@@ -32,17 +34,38 @@ CONNECTING, GREETING, LOG_IN, IN = range(4)  # how far a connection has come
 _LARGEST = 8 * 1024 * 1024  # bytes of one answer: SHOW ENGINE INNODB STATUS has up to 1 MB
 _MOST_COLUMNS = 4096  # of a table or a SELECT (MySQL's and MariaDB's limit)
 _MOST_VALUES = 1_000_000
+_QUIT = b"\1\0\0\0\1"  # a packet of one byte, COM_QUIT
 _HEAD = struct.Struct("<IB")  # of a packet: length (3 bytes), number, and the first byte of what it carries
 _END, _ERROR, _LONGEST_END = 0xFE, 0xFF, 9  # a row that begins with 0xFE is longer than an end
 _CLEAR_TEXT = (b"mysql_clear_password", b"dialog")
 _BROKEN_BY_NOW = b"mysql_old_password"
 
+_LONGEST_NUMBER = 255  # digits: INT(255) ZEROFILL
+
+
+def _whole(octets: bytes) -> int:
+    """Read a whole number; ValueError: it is none of SQL's."""
+    if len(octets) > _LONGEST_NUMBER:
+        raise ValueError(octets)
+    return int(octets)
+
+
+def _finite(octets: bytes) -> float:
+    """Read a number; ValueError: it is none of SQL's, which has neither NaN nor infinity."""
+    number = float(octets)
+    if not math.isfinite(number):
+        raise ValueError(octets)
+    return number
+
+
 _READ: dict[int, Callable[[bytes], Value]] = {
     **dict.fromkeys(
         (FIELD_TYPE.TINY, FIELD_TYPE.SHORT, FIELD_TYPE.LONG, FIELD_TYPE.LONGLONG, FIELD_TYPE.INT24,
-         FIELD_TYPE.YEAR), int,
+         FIELD_TYPE.YEAR), _whole,
     ),
-    **dict.fromkeys((FIELD_TYPE.FLOAT, FIELD_TYPE.DOUBLE, FIELD_TYPE.DECIMAL, FIELD_TYPE.NEWDECIMAL), float),
+    **dict.fromkeys(
+        (FIELD_TYPE.FLOAT, FIELD_TYPE.DOUBLE, FIELD_TYPE.DECIMAL, FIELD_TYPE.NEWDECIMAL), _finite,
+    ),
 }  # fmt: skip
 
 
@@ -184,8 +207,14 @@ class Connection(connections.Connection):  # type: ignore[misc]
         self.until = None if within is None else time.monotonic() + within
         self._octets = self._columns = 0
 
-    def abandon(self) -> None:
-        """Hang up without a word."""
+    def close(self) -> None:
+        """Log out, without waiting for anything: also when no time is left, or an answer is still to come.
+
+        A server counts who hangs up without a word as an aborted client, and MariaDB logs it.
+        """
+        with suppress(Exception):
+            self._sock.settimeout(0)
+            self._sock.send(_QUIT)
         self._force_close()
 
     def _get_server_information(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pymysql.err import InterfaceError
 
-from stallwatch.line import shorten
+from stallwatch.line import masked, shorten
 
 TYPE_CHECKING = False  # typing itself costs every check 2 ms
 if TYPE_CHECKING:
@@ -16,15 +16,16 @@ _LOST = (2006, 2013)  # it could not be sent, it did not come
 
 
 class Facts:
-    """What is known of a failure."""
+    """What is known of a failure; a password is taken out of it before anything is cut."""
 
-    def __init__(self, failure: Exception) -> None:
+    def __init__(self, failure: Exception, password: str | None = None) -> None:
         causes = [*_chain(failure)]
         arguments = failure.args or (0,)
         by_pymysql = type(failure).__module__.startswith("pymysql.")
         # PyMySQL 1.0.2 reads numbers above 32767 as negative ones.
         self.number = arguments[0] & 0xFFFF if by_pymysql and isinstance(arguments[0], int) else 0
-        self.said = shorten(" ".join(str(arguments[-1])[: 4 * _LONGEST].split()), _LONGEST).rstrip(".")
+        said = masked(str(arguments[-1]), filter(None, [password]))[: 4 * _LONGEST]
+        self.said = shorten(" ".join(said.split()), _LONGEST).rstrip(".")
         self.by_server = self.number > 0 and self.number not in _OURS
         self.late = any(isinstance(one, TimeoutError) for one in causes)
         self.tls = next((one for one in causes if type(one).__module__ == "ssl"), None)

@@ -20,6 +20,7 @@ from stallwatch.sources.mysql.no_log_in import REFUSALS
 from stallwatch.units import say_duration
 
 _LONGEST = 80  # bytes of a statement
+_NO_TIME = 0.05  # seconds: of a server that was given no more it is not said that it does not answer
 _BETWEEN = "is it a MySQL server, and what is in between?"
 _TOO_MUCH = "is it a MySQL server? If so, ask for less: 8 MiB at once are the limit"
 
@@ -67,13 +68,13 @@ def reason(failure: Exception, asked: Asked) -> MysqlError:
 
 
 def _late(asked: Asked, facts: Facts) -> NoAnswerError:
-    why = f": {facts.said}" if facts.number in _LATE else ""
     within = say_duration(round(asked.waited, 1))
-    return NoAnswerError(
-        f"{asked.where} has not answered within {within}{why}: asked {asked.shortly}",
-        "",
-        facts.number if why else 0,
-    )
+    if facts.number in _LATE:
+        what = f"{asked.where} has not answered within {within}: {facts.said}: asked {asked.shortly}"
+        return NoAnswerError(what, "", facts.number)
+    if asked.waited < _NO_TIME:  # another run had the state until now, or the machine is busy
+        return NoAnswerError(f"no time was left to ask {asked.where}: {asked.shortly}", "raise --timeout")
+    return NoAnswerError(f"{asked.where} has not answered within {within}: asked {asked.shortly}")
 
 
 def _refused(asked: Asked, number: int, said: str) -> MysqlError:

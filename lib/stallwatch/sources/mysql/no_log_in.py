@@ -72,7 +72,7 @@ def reason(failure: Exception, connection: Connection, target: Target, seconds: 
     """Say why one could not connect and log in within ``seconds``; never with the password."""
     if isinstance(failure, UnreachableError):
         return failure
-    case = _Case(failure, Facts(failure), connection, target, say_duration(seconds))
+    case = _Case(failure, Facts(failure, target.password), connection, target, say_duration(seconds))
     explanations = (_decided_here, _late, _no_tls, _no_connection, _hung_up, _not_let_in, _no_method)
     found = (explain(case) for explain in explanations)
     error = next((one for one in found if one), None) or _not_mysql(case)
@@ -97,10 +97,12 @@ def _decided_here(case: _Case) -> UnreachableError | None:
 
 
 def _late(case: _Case) -> UnreachableError | None:
-    if not case.facts.late:
+    if not case.facts.late or isinstance(case.failure, tcp.UnknownHostError):
         return None
     if case.stage == CONNECTING:
         what, advice = "does not answer: no connection", "is a firewall in between?"
+    elif case.stage == GREETING and case.connection.first:
+        what, advice = "has not finished its greeting", "is it MySQL's port? If so, is the server stopped?"
     elif case.stage == GREETING:
         what = "took the connection and has not said a word"
         advice = "is it MySQL's port? If so, is the server stopped, or does it wait for a name server?"

@@ -23,7 +23,11 @@ if TYPE_CHECKING:
     from stallwatch.sources.mysql.target import Target
 
 _WHO = ("@@version", "@@version_comment", "@@hostname", "CURRENT_USER()")
-_SESSION = "SET NAMES utf8mb4, autocommit = 1, time_zone = '+00:00', lock_wait_timeout = 1, {statements}"
+_SESSION = (
+    "SET NAMES utf8mb4, autocommit = 1, time_zone = '+00:00', lock_wait_timeout = 1, "
+    "wait_timeout = {idle:.0f}, {statements}"
+)
+_GONE = 5  # seconds that a server gives us beyond our time before it logs us out
 
 
 class Server:
@@ -42,11 +46,12 @@ class Server:
         begun = time.monotonic()
         self._connection = self._connected()
         self.let_in_after = time.monotonic() - begun
+        deadline.farewells.append(self._connection.close)
         try:
             self._introduce_itself()
             self._set_up()
         except MysqlError as error:
-            self._connection.abandon()
+            self._connection.close()
             raise UnreachableError(error.what, error.advice, error.number) from None
         spent = say_duration(time.monotonic() - begun)
         in_tls = " in TLS" * bool(self._connection.ssl)
@@ -76,12 +81,15 @@ class Server:
         self.local = bool(self._target.socket) or own
 
     def _set_up(self) -> None:
-        """Let the server end what we no longer wait for, tell times in UTC, and leave no transaction open."""
+        """Let the server end what we no longer wait for, tell times in UTC, and leave no transaction open.
+
+        It logs us out, too, when this host is gone without a word: it would wait for us for 8 hours.
+        """
         left = max(0.001, self._deadline.left())  # 0 would be for ever
         statements = f"max_statement_time = {left:.3f}"
         if not self.flavour.mariadb:
             statements = f"max_execution_time = {left * 1000:.0f}"
-        self.rows(_SESSION.format(statements=statements))
+        self.rows(_SESSION.format(statements=statements, idle=left + _GONE))
 
     def __enter__(self) -> Self:
         return self
@@ -91,8 +99,7 @@ class Server:
 
     def close(self) -> None:
         """Log out; once is enough."""
-        if self._connection.open:
-            self._connection.close()
+        self._connection.close()
 
     def again(self) -> Server:
         """Log in once more, for what may hang; raises UnreachableError."""
@@ -144,6 +151,6 @@ class Server:
             failure, no_answer.Asked(sql, self.where, self._connection.user_name, self._account, waited)
         )
         if isinstance(error, UnreachableError) or (isinstance(error, NoAnswerError) and not error.number):
-            self._connection.abandon()
+            self._connection.close()
         self._trace(error.what)
         return error

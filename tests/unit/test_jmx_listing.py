@@ -1,0 +1,56 @@
+"""The list of all that a JVM shows: no secret of ours is in it, however it is quoted and cut."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+from stallwatch.check import Check
+from stallwatch.probes.jmx_listing import JsonLines, Text, Wanted, listing
+from stallwatch.sources.jmx.errors import UnreadableError
+from stallwatch.sources.jmx.info import Attribute, Bean
+
+BEAN = Bean("target:type=Trouble", "Trouble")
+
+
+def listed(style, values, *secrets):
+    check = Check("jmx", "")
+    for secret in secrets:
+        check.secret(secret)
+    attributes = [Attribute(name, "java.lang.String", readable=True, writable=False) for name in values]
+    server = SimpleNamespace(
+        where="here", beans=lambda _: [BEAN], describe=lambda _: [attributes], read=lambda _: [values]
+    )
+    assert [*listing(server, Wanted("*"), style, check.masked, lambda _: None, values=True)] == []
+    return "".join(style.written)
+
+
+@pytest.fixture(params=[lambda: Text(more=True), JsonLines], ids=["text", "json"])
+def style(request):
+    return request.param()
+
+
+@pytest.mark.parametrize("secret", ["S3cretPassw0rd", 'pa"ss\\w\u00a0ord|%', "two words\tof it"])
+@pytest.mark.parametrize("before", [0, 150, 178, 190, 195, 500])
+def test_no_secret_is_in_a_value_wherever_it_is_cut(style, secret, before):
+    said = listed(style, {"Good": "x" * before + secret + "y" * 100}, secret)
+    for form in (secret, repr(secret)[1:-1], json.dumps(secret)[1:-1]):
+        assert form[:6] not in said
+    assert ("***" in said) == (before <= 190 or isinstance(style, JsonLines))
+
+
+def test_no_secret_is_in_a_name_a_key_or_an_error(style):
+    values = {"S3cret": UnreadableError("S3cret cannot be read: S3cret"), "Map": {"S3cret": ["S3cret"]}}
+    assert "S3cret" not in listed(style, values, "S3cret")
+
+
+def test_the_words_of_our_own_stay_what_they_are():
+    (line,) = listed(JsonLines(), {"Good": "text"}, "name", "bean", "value").splitlines()
+    bean = json.loads(line)
+    assert [*bean] == ["bean", "class", "attributes"]
+    assert [*bean["attributes"][0]] == ["name", "type", "access", "value"]
+
+
+def test_what_would_disturb_a_terminal_is_an_escape_in_json():
+    said = listed(JsonLines(), {"Good": "\x1b[31m\u202e\u2028\x9b"})
+    assert said.strip().isprintable()
+    assert json.loads(said)["attributes"][0]["value"] == "\x1b[31m\u202e\u2028\x9b"
