@@ -42,7 +42,7 @@ demo: $(VENV)/ready
 test: $(VENV)/ready
 	$(VENV)/bin/python -m pytest
 
-# What it comes to is kept in tests/hostile/figures.json, for contrib/docs/reliability.md.
+# What it comes to is kept in tests/figures.json, for contrib/docs/reliability.md.
 test-all: $(VENV)/ready
 	$(VENV)/bin/python -m pytest --all-cells
 	$(VENV)/bin/python contrib/generate

@@ -1,0 +1,90 @@
+"""The checks that ask a server, with default options, and the servers that they ask."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+from plugin_command import PLUGINS, ROOT, environment
+from sql_server import Account
+
+BACKUP = ROOT / "tests" / "recorded" / "mysql_backup" / "mariadb-dump" / "all.sql"
+HEAP = ("-O", "java.lang:type=Memory", "-A", "HeapMemoryUsage", "-K", "used")
+UNKNOWN = 3
+PATIENCE = "60s"  # a busy machine takes its time
+
+# Each with what it must be told besides the server.
+SQL = {
+    "check_replication_lag": (),
+    "check_mysql_status": (),
+    "check_mysql_query": ("--query", "SELECT 1"),
+    "check_innodb_buffer_pool": (),
+    "check_innodb_redo_log": (),
+    "check_mysqld_process": ("--pid-file", "{pid_file}"),
+    "check_mysql_backup": ("-d", str(BACKUP), "-w", "20000d", "-c", "20000d"),
+}
+NDB = {
+    "check_ndb_nodes": (),
+    "check_ndb_memory": (),
+    "check_ndb_page_buffer": (),
+    "check_ndb_redo_buffer": (),
+    "check_ndb_transactions": (),
+}
+JMX = {"check_jmx": HEAP, "check_jmx_thread_pools": ()}
+CHECKS = {"mysql": SQL, "mariadb": SQL, "ndb": NDB, "jvm": JMX, "cassandra": JMX}
+GRANTS = {  # all that a check may want to see
+    "mysql": ("REPLICATION CLIENT", "PROCESS", "SHOW VIEW", "SELECT ON performance_schema.*"),
+    "mariadb": (
+        "SLAVE MONITOR", "BINLOG MONITOR", "PROCESS", "SHOW VIEW", "SELECT ON performance_schema.*"
+    ),
+    "ndb": ("SELECT ON ndbinfo.*", "PROCESS"),
+}  # fmt: skip
+
+
+class Said(NamedTuple):
+    """How one run ended."""
+
+    status: int
+    output: str
+
+
+class Asked(NamedTuple):
+    """A server as checks ask it: where it is, as whom, and what stands for it in their options."""
+
+    host: str
+    port: int
+    account: Account | None = None
+    pid_file: str = ""
+
+    def command(self, check, *more, through=()):
+        """The command line of that check; ``through`` a program that runs it, and what that is to know."""
+        own = next(of[check] for of in CHECKS.values() if check in of)
+        words = [word.format(pid_file=self.pid_file) for word in own]
+        as_whom = ("-u", self.account.user) if self.account else ()
+        where = ("-H", self.host, "-P", self.port, *as_whom, "-t", PATIENCE)
+        start = ("-c", *through) if through else ()
+        return [sys.executable, *map(str, (*start, PLUGINS / check, *where, *words, *more))]
+
+    def run(self, home, check, *more, through=()):
+        """Run it, with its state below ``home``: gives what it Said."""
+        done = subprocess.run(
+            self.command(check, *more, through=through), env=self.environment(home), stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, check=False, timeout=120,
+        )  # fmt: skip
+        return Said(done.returncode, done.stdout + done.stderr)
+
+    def environment(self, home):
+        """The variables of a run."""
+        password = {"STALLWATCH_MYSQL_PASSWORD": self.account.password} if self.account else {}
+        return environment(home) | {"STATE_DIRECTORY": str(Path(home) / "state")} | password
+
+
+def of_sql(kind, server):
+    """A server of SQL, of "mysql", "mariadb" or "ndb", with an account of its own for the checks."""
+    account = server.account("load", *GRANTS[kind])
+    return Asked(server.host, server.port, account, server.path("pid"))
+
+
+def of_java(server):
+    """A Java server that anybody may ask."""
+    return Asked(server.host, server.port)
