@@ -18,6 +18,7 @@ SLACK = 0.5  # seconds after its timeout in which a plugin has ended
 BUSY = 20.0  # seconds more that a machine that is busy with other tests may take
 SHOWN = (SECRET, repr(SECRET)[1:-1], SECRET.encode().hex())
 PATIENCE = 120  # seconds, then it is said to hang
+ENDING = 5.0  # seconds that the kernel may take to end what was killed
 strict = False  # whether SLACK is all that a plugin gets, beside what this machine takes for any program
 
 
@@ -128,7 +129,14 @@ def run(subject, place, home, *more, **settings):
 
 
 def _left(session):
-    """The processes of that session, whose first one has ended."""
+    """The processes of that session, whose first one has ended, that do not end either."""
+    until = time.monotonic() + ENDING
+    while (left := _members(session)) and time.monotonic() < until:
+        time.sleep(0.05)
+    return left
+
+
+def _members(session):
     return tuple(
         " ".join(process.info["cmdline"] or [process.info["name"]])
         for process in psutil.process_iter(["pid", "name", "cmdline", "status"])

@@ -109,11 +109,6 @@ def _gtids(text: str) -> str:
     return "".join(text.split())  # MySQL breaks long sets into lines
 
 
-def finite(value: object) -> float | None:
-    """Read a number; what is none, or not finite, is not known."""
-    return meant(value)
-
-
 class _Row:
     """A row whose columns may have several names; what is not there is nothing."""
 
@@ -127,7 +122,7 @@ class _Row:
         return ""
 
     def number(self, *names: str) -> float | None:
-        return finite(self.text(*names))
+        return meant(self.text(*names))
 
     def count(self, *names: str) -> int:
         return int(self.number(*names) or 0)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from stallwatch.probes.replication.channel import NOTHING_TO_APPLY, channel, finite
+from stallwatch.probes.mysql.statement import meant
+from stallwatch.probes.replication.channel import NOTHING_TO_APPLY, channel
 from stallwatch.probes.replication.commits import Commits, Worker
 from stallwatch.sources.mysql import MysqlError, UnknownStatementError
 
@@ -104,8 +105,8 @@ def facts(server: Server) -> Facts:
     return Facts(
         now=_moment(row["now"]) or 0.0,
         server_id=_count(row["id"]),
-        uptime=finite(uptime["Value"]) or 0.0,
-        net_timeout=finite(row["net_timeout"]) or 0.0,
+        uptime=meant(uptime["Value"]) or 0.0,
+        net_timeout=meant(row["net_timeout"]) or 0.0,
     )
 
 
@@ -129,7 +130,7 @@ def _commits(row: Row, workers: Iterable[Row]) -> Commits:
         now=_moment(row["now"]) or 0.0,
         last_heartbeat=_moment(row["last_heartbeat"]),
         heartbeats=_count(row["heartbeats"]),
-        heartbeat_period=finite(row["heartbeat_period"]),  # 0: the source sends none
+        heartbeat_period=meant(row["heartbeat_period"]),  # 0: the source sends none
         queued=str(row.get("queued") or ""),
         queued_commit=_moment(row.get("queued_commit")),
         queued_sent=_moment(row.get("queued_sent")),
@@ -163,7 +164,7 @@ def appliers(server: Server) -> Appliers:
     MariaDB 10.5 to 11.8 (Slave_SQL); no version tells which channel it belongs to.
     """
     rows = server.rows(_REPLICATION_THREADS)
-    idle = [finite(row["time"]) or 0.0 for row in rows if NOTHING_TO_APPLY in str(row["state"])]
+    idle = [meant(row["time"]) or 0.0 for row in rows if NOTHING_TO_APPLY in str(row["state"])]
     return Appliers(visible=bool(rows), idle=tuple(idle))
 
 
@@ -187,8 +188,8 @@ def waits_for_space(server: Server) -> bool:
 
 def _moment(value: Value) -> float | None:
     """Read seconds; a moment that never was is 0000-00-00, whose UNIX_TIMESTAMP is 0."""
-    return finite(value) or None
+    return meant(value) or None
 
 
 def _count(value: Value) -> int:
-    return int(finite(value) or 0)
+    return int(meant(value) or 0)
