@@ -1252,3 +1252,14 @@ def test_a_file_that_is_truncated_while_it_is_read_is_told(log, first):
     else:
         with pytest.raises(ProbeError, match="was truncated while it was read"):
             next(blocks)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="root may read all links: it has to become somebody else")
+def test_a_link_on_the_way_that_is_not_for_us_to_read_is_told(log):
+    """Of /proc/1/root; the log may even be opened by its other name."""
+    os.seteuid(NOBODY)
+    try:
+        what, _ = error_of(list, logs.Follow(f"/proc/1/root{log}", None))
+    finally:
+        os.seteuid(0)
+    assert "/proc/1/root" in what

@@ -148,10 +148,14 @@ def age(file: LogFile) -> tuple[int, int]:
 
 def _places(path: str) -> list[str]:
     """Give the log's path, and where it really is: either may be what is rotated."""
-    named, real = os.path.abspath(path), os.path.realpath(path)
+    named = os.path.abspath(path)
     folder = os.path.dirname(named)
+    try:
+        real, real_folder = os.path.realpath(path), os.path.realpath(folder)
+    except OSError:  # a link on the way that is not for us to read (CPython 3.11 lets that out)
+        return [named]
     # A path through /proc/PID/root reads as one of this host, and is another.
-    is_there = _same(folder, os.path.realpath(folder)) and (_same(named, real) or not os.path.exists(named))
+    is_there = _same(folder, real_folder) and (_same(named, real) or not os.path.exists(named))
     return list(dict.fromkeys((named, real))) if is_there else [named]
 
 
