@@ -46,6 +46,11 @@ def test_bad_usage_is_a_sentence_and_unknown(call, arguments, sentence):
     assert text.count("\n") == 1
 
 
+def test_a_short_timeout_alone_is_no_mistake(check):
+    status, text = check("-H", "127.0.0.1", "-P", "1", "-t", "1s")
+    assert (status, "refused the connection" in text) == (2, True)
+
+
 def test_a_query_and_a_file_are_one_too_many(check, tmp_path):
     file = tmp_path / "typical.sql"
     file.write_text("SELECT 1")

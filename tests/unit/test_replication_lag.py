@@ -281,6 +281,14 @@ def test_a_heartbeat_that_was_counted_after_the_last_event_is_contact():
     assert lag.seconds == 0
 
 
+def test_heartbeats_that_are_counted_anew_are_contact_as_any_others():
+    """CHANGE MASTER of MariaDB sets the counter to 0; 80 s later two heartbeats have come, one each 30 s."""
+    then = before(100, of=mariadb(heartbeats=9))
+    lag = judge(evidence(mariadb(heartbeats=2, heartbeat_period=30.0), idle=80.0, before=then))
+    assert not lag.silent
+    assert lag.seconds == 0.0
+
+
 def test_a_source_that_writes_nothing_is_heard_by_its_heartbeats():
     then = before(of=mariadb(), contact=before(of=mariadb()).contact._replace(received=mariadb().received))
     lag = judge(evidence(mariadb(heartbeats=20), idle=7000.0, before=then))

@@ -11,8 +11,19 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+NO_CONNECTION = "is the host up, does the server hang, is a firewall in between?"  # if nothing comes back
+
+
 class UnknownHostError(OSError):
     """The name of the host cannot be looked up; the message is why."""
+
+    advice = "is that its name?"
+
+
+class SilentNameServerError(UnknownHostError):
+    """Nobody says whether there is such a host."""
+
+    advice = "look at this host's name servers (/etc/resolv.conf), or give the address"
 
 
 class NoTimeError(TimeoutError):
@@ -55,7 +66,7 @@ def _looked_up(host: str, port: int, left: Callable[[], float]) -> list[Any]:
     try:
         addresses: list[Any] = _in_time(lambda: socket.getaddrinfo(name, port, type=socket.SOCK_STREAM), time)
     except TimeoutError:
-        raise UnknownHostError("no name server has answered in time") from None
+        raise SilentNameServerError("no name server has answered in time") from None
     except (socket.gaierror, UnicodeError) as error:
         raise UnknownHostError(getattr(error, "strerror", None) or "that is no host name") from None
     return addresses

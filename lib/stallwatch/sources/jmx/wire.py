@@ -111,7 +111,7 @@ def _connected(host: str, port: int, left: Callable[[], float]) -> socket.socket
     try:
         return tcp.connected(host, port, left)
     except tcp.UnknownHostError as error:
-        raise UnreachableError(f"the host {host} cannot be looked up: {error}", "is -H right?") from None
+        raise UnreachableError(f"the host {host} cannot be looked up: {error}", error.advice) from None
     except tcp.NoTimeError:
         raise SilentError from None
     except OSError as error:
@@ -120,7 +120,7 @@ def _connected(host: str, port: int, left: Callable[[], float]) -> socket.socket
 
 def _no_connection(where: str, failure: OSError) -> UnreachableError:
     if isinstance(failure, TimeoutError):
-        return UnreachableError(f"{where} does not answer: no connection", "is a firewall in between?")
+        return UnreachableError(f"{where} does not answer: no connection", tcp.NO_CONNECTION)
     if isinstance(failure, ConnectionRefusedError):
         return UnreachableError(
             f"{where} refused the connection", "is the JVM up, and JMX open on this address and port?"

@@ -100,7 +100,7 @@ def _late(case: _Case) -> UnreachableError | None:
     if not case.facts.late or isinstance(case.failure, tcp.UnknownHostError):
         return None
     if case.stage == CONNECTING:
-        what, advice = "does not answer: no connection", "is a firewall in between?"
+        what, advice = "does not answer: no connection", tcp.NO_CONNECTION
     elif case.stage == GREETING and case.connection.first:
         what, advice = "has not finished its greeting", "is it MySQL's port? If so, is the server stopped?"
     elif case.stage == GREETING:
@@ -135,7 +135,8 @@ def _no_connection(case: _Case) -> UnreachableError | None:
         return None
     why = getattr(case.failure, "strerror", None) or str(case.failure)
     if isinstance(case.failure, tcp.UnknownHostError):
-        return UnreachableError(f"the host {case.target.host} cannot be looked up: {why}", "is -H right?")
+        what = f"the host {case.target.host} cannot be looked up: {why}"
+        return UnreachableError(what, case.failure.advice)
     if case.target.socket:
         how = "is the server up, and is this its socket (SELECT @@socket)?"
         if isinstance(case.failure, PermissionError):

@@ -142,7 +142,7 @@ def _heartbeats(evidence: Evidence, period: float) -> Age:
         none_for = _since_contact(evidence, before)
         idle = evidence.idle or 0.0  # the first heartbeat after an event comes a period later
         return Age(max(none_for, idle) if none_for >= idle - period else none_for, math.inf)
-    more = max(1, count - then)  # fewer: the server or its receiver was started anew
+    more = count - then if count > then else count  # fewer: counted anew, as by MariaDB's CHANGE MASTER
     low = 0.0
     if evidence.idle is not None and evidence.idle < before.seconds_ago:
         low = max(0.0, evidence.idle - more * period)  # as if all of them came after the last event
