@@ -23,29 +23,38 @@ def files(_: list[Plugin]) -> dict[Path, str]:
         PAGE: filled(
             PAGE.read_text(),
             measured=lambda _: _measured(modules),
-            troubles=lambda _: _table("trouble", "plugins", _summed(modules, "cells")),
-            counted=lambda _: _table("what", "how many", _summed(modules, "counted")),
+            troubles=lambda _: _troubles(modules),
+            counted=lambda _: _counted(modules),
         )
     }
 
 
 def _measured(modules: dict[str, Any]) -> str:
     lines = [
-        f"| `{module}` | {told['day']} | {told['tests']:,} | {sum(told['skipped'].values()) or ''} "
-        f"| {told['seconds'] / 60:.0f} min | {'' if told['latest'] is None else told['latest']} |\n"
+        f"| `{module}` | {told['day']} | {told['held']:,} | {sum(told['skipped'].values())} "
+        f"| {told['seconds'] / 60:.1f} | {'' if told['latest'] is None else told['latest']} |\n"
         for module, told in modules.items()
     ]
-    heads = "| tests | run on | held | not possible there | took | latest end after the timeout, s |\n"
+    heads = (
+        "| tests | run on | held | not possible there | minutes | latest end, seconds after the timeout |\n"
+    )
     return f"{heads}|---|---|--:|--:|--:|--:|\n{''.join(lines)}"
 
 
-def _summed(modules: dict[str, Any], what: str) -> Counter[str]:
-    found: Counter[str] = Counter()
+def _troubles(modules: dict[str, Any]) -> str:
+    lines = []
     for told in modules.values():
-        found += Counter(told[what])
-    return found
+        for test, troubles in told["cells"].items():
+            plugins = {plugin for those in troubles.values() for plugin in those}
+            runs = sum(map(len, troubles.values()))
+            sentence = test.removeprefix("test_").replace("_", " ")
+            lines.append(f"| {sentence} | {'; '.join(troubles)} | {len(plugins)} | {runs:,} |\n")
+    return f"| test | troubles | plugins | cells |\n|---|---|--:|--:|\n{''.join(lines)}"
 
 
-def _table(what: str, number: str, rows: Counter[str]) -> str:
-    lines = [f"| {name} | {count:,} |\n" for name, count in rows.items()]
-    return f"| {what} | {number} |\n|---|--:|\n{''.join(lines)}"
+def _counted(modules: dict[str, Any]) -> str:
+    counted: Counter[str] = Counter()
+    for told in modules.values():
+        counted += Counter(told["counted"])
+    lines = [f"| {name} | {number:,} |\n" for name, number in counted.items()]
+    return f"| what | how many |\n|---|--:|\n{''.join(lines)}"

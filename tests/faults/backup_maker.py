@@ -1,9 +1,11 @@
 """A program that makes backups without end in a folder, one after another: FOLDER.
 
-A backup that is finished has WHOLE bytes. From the first one on there is always a finished one; some are
-renamed then, and older ones are removed.
+It ends with whoever has started it. A backup that is finished has WHOLE bytes. From the first one on there is
+always a finished one; some are renamed then, and older ones are removed.
 """
 
+import itertools
+import os
 import random
 import shutil
 import sys
@@ -32,8 +34,8 @@ def make(backup, chance):
 
 
 def main(folder):
-    chance, finished = random.Random(8), []
-    for number in range(10**6):
+    chance, finished, parent = random.Random(8), [], os.getppid()
+    for number in itertools.takewhile(lambda _: os.getppid() == parent, itertools.count()):
         backup = Path(folder, f"daily-{number:06}")
         make(backup, chance)
         if chance.random() < 0.3:

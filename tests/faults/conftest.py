@@ -3,7 +3,7 @@
 import pytest
 import software
 from injected import Strace
-from installing import installable
+from installing import impossible, installable
 
 
 @pytest.fixture(scope="session")
@@ -12,7 +12,7 @@ def strace(tmp_path_factory):
     with installable():
         strace = Strace(software.program("strace", "strace"), tmp_path_factory.mktemp("strace"))
     if reason := strace.unavailable():
-        pytest.skip(reason)
+        impossible(reason)
     return strace
 
 

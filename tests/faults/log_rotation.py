@@ -12,6 +12,8 @@ import threading
 import time
 from pathlib import Path
 
+from log_writer import BATCH
+
 PATIENCE = 60  # seconds for a process to do something
 # One way of rotation in each history: of a log that is now renamed, now copied and truncated between two runs
 # nobody can tell what was lost of a file that none has seen.
@@ -74,7 +76,8 @@ class WrittenLog:
 class Rotation(threading.Thread):
     """Does to a log, again and again, one of these deeds; ``history`` says which.
 
-    Only what a run has seen is destroyed: no run can know of anything else.
+    Only what a run has seen is destroyed: no run can know of anything else. ``lost`` says which lines may be
+    gone all the same: what came after that run to what was destroyed, or between a copy and the truncation.
     """
 
     def __init__(self, log, deeds, chance, seen):
@@ -82,7 +85,9 @@ class Rotation(threading.Thread):
         self.log, self.deeds, self.chance = log, deeds, chance
         self._seen = seen  # gives how many lines there were when the last run began that came to its end
         self._born = {}  # inode: lines that there were when the file was made
+        self._left = {}  # inode: lines that there were when its writer had left it
         self.history = []
+        self.lost = []  # ranges
         self.error = None
         self._end = threading.Event()
         self._serial = 1_700_000_000
@@ -114,26 +119,38 @@ class Rotation(threading.Thread):
 
     def copytruncate(self):
         self._shift()
+        first = self.log.written
         shutil.copyfile(self.log.path, self._at(".1"))
         self._pause()
         os.truncate(self.log.path, 0)
+        self.lost.append(range(first, self.log.written + BATCH))
 
     def gzip(self):
         self._pack(self._plain(), ".gz")
 
     def unreadable(self):
         plain = [file for file in self._plain() if self._is_seen(file)]
-        self._pack(plain, self.chance.choice([".xz", ".bz2"]))
+        if plain:
+            file = self.chance.choice(plain)
+            self._lose(file)
+            self._pack([file], self.chance.choice([".xz", ".bz2"]))
 
     def delete(self):
         if rotated := [file for file in self._rotated() if self._is_seen(file)]:
-            self.chance.choice(rotated).unlink()
+            file = self.chance.choice(rotated)
+            self._lose(file)
+            file.unlink()
 
     def recreate(self):
         if self._is_seen(self.log.path):
+            first = self._seen()
             self.log.path.unlink()
             self._pause()
             self._reopen()
+            self.lost.append(range(first, self.log.written))
+
+    def _lose(self, file):
+        self.lost.append(range(self._seen(), self._left[file.stat().st_ino]))
 
     def _is_seen(self, file):
         return self._born.get(file.stat().st_ino, 0) + FEW < self._seen()
@@ -165,6 +182,7 @@ class Rotation(threading.Thread):
             self.log.path.touch()
         self._pause()
         self._reopen()
+        self._left[place.stat().st_ino] = self.log.written
 
     def _pack(self, plain, suffix):
         """Compress a rotated file as gzip(1) does: what is packed grows beside it, then it is removed."""
@@ -179,6 +197,7 @@ class Rotation(threading.Thread):
                 output.write(octets[start : start + len(octets) // 3 + 1])
                 self._pause()
         self._born[packed.stat().st_ino] = self._born.get(times.st_ino, 0)
+        self._left[packed.stat().st_ino] = self._left.get(times.st_ino, 0)
         os.utime(packed, ns=(times.st_atime_ns, times.st_mtime_ns))
         file.unlink()
 

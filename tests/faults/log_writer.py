@@ -1,7 +1,8 @@
 """A program that writes numbered lines to a log, thousands a second: LOG PROGRESS BASE SEED.
 
-SIGHUP: it ends its line and opens the log anew. SIGTERM: it ends its line and itself. PROGRESS tells how many
-lines are written, and how often the log was opened: two numbers of 8 bytes.
+SIGHUP: it ends its line and opens the log anew. SIGTERM: it ends its line and itself, as it does when
+whoever has started it is gone. PROGRESS tells how many lines are written, and how often the log was opened:
+two numbers of 8 bytes.
 """
 
 import mmap
@@ -47,8 +48,9 @@ class Writer:
         self.count += lines
 
     def run(self):
+        parent = os.getppid()
         self.open()
-        while not self.wants_end:
+        while not self.wants_end and os.getppid() == parent:
             if self.wants_reopening:
                 self.wants_reopening = False
                 os.close(self.file)

@@ -29,6 +29,9 @@ HISTORIES = [
     for seed in range(ALL)
     for name, deeds in (("renaming", RENAMING), ("copying", COPYING), ("destroying", DESTROYING))
 ]
+# Part of all lines, at most, that are given up with a word although nothing has destroyed them: a copy made
+# and truncated between two runs is sometimes not known again, which was up to 0.15.
+NEEDLESS = {RENAMING: 0, COPYING: 0.5, DESTROYING: 0.25}
 # What a run says of a loss: of which file of this log.
 LOSS = re.compile(
     r"^\[(?:UNKNOWN|OK)\] (?:ndb_4_out\.log\S* was .* may be lost"
@@ -150,8 +153,9 @@ def test_each_line_is_judged_once_or_said_to_be_lost(tmp_path, state, deeds, see
     story = f"{written} lines, {reader.runs} runs, {reader.kills} killed, {rotation.history}"
     assert not [number for number, times in judged.items() if times > 1], story
     assert set(judged) <= set(range(written)), story
+    needless = [number for number in missing if not any(number in lines for lines in rotation.lost)]
+    assert len(needless) <= NEEDLESS[deeds] * written, story
     if deeds is RENAMING:
-        assert not missing, story
         assert not [text for text in reader.outputs if "lost" in text or "cannot be read" in text], story
     assert not reader.not_told(missing), story
     assert all(f" stuck_episodes={len(numbered.judged(state, reader.base))}" in text for text in last)

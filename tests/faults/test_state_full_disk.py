@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import sys
 
-import pytest
+from installing import impossible
 
 PAGES, INODES = 8, 6  # left; more than are wanted
 UNSAVED, NOTHING = "this run cannot be remembered: ", "nothing is remembered between runs: "
@@ -107,7 +107,7 @@ def judge(outcomes, error):
 def test_a_file_system_without_room(tmp_path, record_property):
     namespace = ["unshare", "--mount", "--map-root-user"]
     if not shutil.which("unshare") or subprocess.run([*namespace, "true"], check=False).returncode:
-        pytest.skip("no file system can be mounted here: unshare --mount --map-root-user fails")
+        impossible("no file system can be mounted here: unshare --mount --map-root-user fails")
     mount = 'mount -t tmpfs -o size=256k,nr_inodes=64,mode=700 tmpfs "$1" && exec "$0" -c "$2" "$1" "$3" "$4"'
     script = RUN + IN_A_SMALL_FILE_SYSTEM
     words = [sys.executable, tmp_path, script, str(PAGES), str(INODES)]

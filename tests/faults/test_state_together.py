@@ -2,7 +2,9 @@
 
 import contextlib
 import json
+import os
 import random
+import select
 import subprocess
 import sys
 import time
@@ -11,9 +13,10 @@ from remembering import NodeLog
 
 RUNS = 8  # at once
 KILLS = 40
+PATIENCE = 60  # seconds for one of them to say something
 # Keeps tokens, and tells each one when it is kept.
 COLLECT = """
-import itertools, sys
+import itertools, os, sys
 from stallwatch.deadline import Deadline
 from stallwatch.state import memory
 
@@ -21,7 +24,8 @@ for number in itertools.count():
     problems = []
     with memory({"name": "demo"}, sys.argv[1], Deadline(60), problems) as kept:
         kept.setdefault("tokens", []).append(f"{sys.argv[2]}.{number}")
-    print(f"{sys.argv[2]}.{number}", *(problem.what for problem in problems), flush=True)
+    said = " ".join([f"{sys.argv[2]}.{number}", *(problem.what for problem in problems)])
+    os.write(1, f"{said}\\n".encode())  # at once: others write there, too, and print() may do it in pieces
 """
 
 
@@ -37,27 +41,33 @@ def ending_all():
             process.communicate()
 
 
-def killed(process):
-    """Kill it: the lines that it had said."""
-    process.kill()
-    return process.communicate(timeout=60)[0].split("\n")[:-1]
+def more(pipe):
+    """Wait until somebody has said more: that."""
+    assert select.select([pipe], [], [], PATIENCE)[0]
+    return pipe.read(1 << 16)
 
 
 def test_what_a_run_has_kept_is_there_although_others_are_killed(state):
     chance = random.Random(8)  # when; who holds the lock then is not ours to say
-    acknowledged, begun = [], 0
-    with ending_all() as running:
-        for _ in range(KILLS):
-            while len(running) < RUNS:
-                begun += 1
-                command = [sys.executable, "-c", COLLECT, state, str(begun)]
-                running.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
-            time.sleep(chance.uniform(0, 0.1))
-            acknowledged += killed(running.pop(chance.randrange(RUNS)))
-        while len(acknowledged) < RUNS or running:
-            acknowledged += killed(running.pop())
+    said, begun = b"", 0
+    reading, writing = os.pipe()
+    with open(reading, "rb", buffering=0) as told:
+        with open(writing, "wb") as tell, ending_all() as running:
+            for _ in range(KILLS):
+                while len(running) < RUNS:
+                    begun += 1
+                    command = [sys.executable, "-c", COLLECT, state, str(begun)]
+                    running.append(subprocess.Popen(command, stdout=tell))
+                said += more(told)
+                time.sleep(chance.uniform(0, 0.1))
+                killed = running.pop(chance.randrange(RUNS))
+                killed.kill()
+                killed.wait()
+        said += told.read()
+    acknowledged = said.decode().splitlines()
     (file,) = state.glob("*.json")
     tokens = json.loads(file.read_text())["values"]["tokens"]
+    assert len(acknowledged) >= KILLS
     assert len(tokens) == len(set(tokens))
     assert set(acknowledged) <= set(tokens), "lost, or something was wrong"
     assert len(tokens) - len(acknowledged) <= begun, "each was killed at one that it may have kept"

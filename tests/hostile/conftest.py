@@ -15,10 +15,11 @@ def pytest_configure(config):
 
 
 def pytest_runtest_setup(item):
-    """Say of a cell which trouble it is."""
+    """Say of a cell which plugin is in which trouble."""
     cell = item.get_closest_marker("cell")
     if cell:
-        item.user_properties.append(("trouble", cell.kwargs["trouble"]))
+        plugin = item.callspec.params["subject"].plugin
+        item.user_properties.append(("cell", (cell.kwargs["trouble"], plugin)))
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """Where each plugin finds all well: at servers of the whole run, and in files of this host."""
 
+import re
 from functools import cache
 
 from replication_pair import GRANTS
@@ -8,7 +9,8 @@ from sql_node import MONITOR
 from subjects import HERE, JMX, LOG, MYSQL, NDB, SECRET, Place
 
 ANYTHING = "~:"
-# What is as it should be on a machine of tests, and alerts: a busy one, a cluster that has just started.
+# What is as it should be on a machine of tests, and alerts: a busy one, a cluster that has just started and
+# reads what that takes, a server that opens tables for all tests. Bytes_sent is told for sane().
 CALM = {
     "host": tuple(
         f"--{name}={ANYTHING}"
@@ -20,8 +22,18 @@ CALM = {
         )
     ),
     "innodb_buffer_pool": ("--warning=~:", "--critical=~:"),
-    "mysql_query": ("--count", "2", "--spread", "0s", "--warning=~:", "--critical=~:"),
+    "mysql_status": ("--include", "Bytes_sent", "--exclude", "Opened_.*"),
+    "mysql_query": (
+        "--count", "2", "--spread", "0s", *(
+            f"--{name}={ANYTHING}"
+            for name in (
+                "warning", "critical", "max-warning", "max-critical", "connection-warning",
+                "connection-critical",
+            )
+        ),
+    ),
     "ndb_nodes": ("--restarted", "0s", "--generations-warning=~:"),
+    "ndb_page_buffer": ("--min-requests", "999999999"),
     "mysqld_process": ("--major-faults-warning=~:",),
 }  # fmt: skip
 SAID = {  # what each says there, whatever else
@@ -43,6 +55,17 @@ SAID = {  # what each says there, whatever else
     "host": "load ",
     "bonding": "bond0 active-backup over eth0, 2 of 2 links up",
 }
+
+
+MOST_SENT = 1_000_000  # bytes per second, by a server that is asked by nobody but plugins
+
+
+def sane(outcome):
+    """Assert that it tells no number that cannot be: less than nothing, or the count of days for a rate."""
+    for item in outcome.line.partition(" | ")[2].split():
+        value = float(re.search(r"=(-?[\d.]+)", item)[1])
+        assert value >= 0 or "slope=" in item or ".delta=" in item, outcome
+        assert value < MOST_SENT or not item.startswith("Bytes_sent="), outcome
 
 
 class Health:

@@ -10,7 +10,8 @@ class InterruptedLink:
     """Passes everything between its ``port`` and the server's, until it is told otherwise by ``interrupt``.
 
     ``turns`` counts how often the server has begun to speak, over all connections: its greeting is the first
-    turn where it greets, each answer one more. ``happened`` tells whether it was interrupted.
+    turn where it greets, each answer one more. ``happened`` tells whether it was interrupted: in the last of
+    these turns.
     """
 
     def __init__(self, port, host="127.0.0.1"):
@@ -18,6 +19,7 @@ class InterruptedLink:
         self.turns = 0
         self.happened = False
         self._turn = self._after = self._act = None
+        self._failure = None  # of what was to happen
         self._said = 0  # bytes of this turn
         self._lock = threading.Lock()
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=200)
@@ -39,6 +41,14 @@ class InterruptedLink:
         with self._lock:
             self.turns, self.happened = 0, False
             self._turn, self._after, self._act = turn, after, act
+
+    def rest(self):
+        """Let nothing happen any more, and wait for what does; raises what that has raised."""
+        with self._lock:
+            self._turn = None
+            failure, self._failure = self._failure, None
+        if failure:
+            raise failure
 
     def _accept(self):
         with contextlib.suppress(OSError):
@@ -82,4 +92,7 @@ class InterruptedLink:
             client.sendall(kept)
             if kept != octets:
                 self.happened = True
-                self._act()
+                try:
+                    self._act()
+                except Exception as error:  # noqa: BLE001 - rest() raises it
+                    self._failure = error

@@ -49,6 +49,10 @@ class Subject(NamedTuple):
         """What its first line begins with."""
         return self.plugin.upper()
 
+    def remembering(self):
+        """Itself, with options with which it keeps something."""
+        return self._replace(arguments=(*self.arguments, "--delta")) if self.plugin == "jmx" else self
+
     def command(self, place, *more):
         """The whole command line at that place."""
         words = [word.format_map(place.words()) for word in self.arguments]

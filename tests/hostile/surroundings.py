@@ -7,11 +7,13 @@ import time
 from dataclasses import dataclass, field
 
 import pytest
+from installing import impossible
 from runs import environment, finish, start
 from subjects import PLUGINS
 
 NOBODY = 65534
 NAMELESS = 54321  # a user without an entry in the password file
+ALONE = 50_000 + os.getpid() % 4_000  # one whose processes are ours, not even of tests in another folder
 # Python ignores these two, and what is ignored stays so in the program that it becomes (CPython 3.11).
 _BECOME = """import ctypes, fcntl, os, resource, signal, sys
 signal.signal(signal.SIGPIPE, signal.SIG_DFL)
@@ -27,12 +29,14 @@ class Surroundings:
 
     first      what the process does before it becomes the plugin: statements in Python
     mounts     what is mounted for it alone: commands of a shell
+    after      what is done among these mounts when it has ended: commands as well
     variables  of its environment; None: it is not there
     user       the number of the user who it runs as; None: as we do
     """
 
     first: str = ""
     mounts: str = ""
+    after: str = ""
     variables: dict[str, str | None] = field(default_factory=dict)
     user: int | None = None
 
@@ -45,7 +49,8 @@ class Surroundings:
             plugin = [sys.executable, "-I", "-S", "-c", _BECOME.format(first=first), *plugin]
         if self.mounts:
             # Private, so that nothing of it is seen by others.
-            script = f'mount --make-rprivate /\n{self.mounts}\nexec "$@"'
+            script = f"mount --make-rprivate /\n{self.mounts}\n"
+            script += f'"$@" || status=$?\n{self.after}\nexit $status' if self.after else 'exec "$@"'
             plugin = ["unshare", "--mount", "sh", "-ec", script, "sh", *plugin]
         return plugin
 
@@ -63,7 +68,7 @@ class Surroundings:
             self.mounts
             and subprocess.run(["unshare", "--mount", "true"], check=False, capture_output=True).returncode
         ):
-            pytest.skip("this machine gives nobody mounts of his own")
+            impossible("this machine gives nobody mounts of his own")
         if self.user is not None and not _can_read(self.user):
             pytest.skip("this copy of the repository is not for other users to read")
 
@@ -86,7 +91,8 @@ def begin(subject, place, home, surroundings, *more, **settings):
 def run_in(subject, place, home, surroundings, *more, **settings):
     """Run a plugin in these surroundings: gives the Outcome."""
     began = time.monotonic()
-    return finish(begin(subject, place, home, surroundings, *more, **settings), subject, home, began)
+    process = begin(subject, place, home, surroundings, *more, **settings)
+    return finish(process, subject, home, began, place.password)
 
 
 ORDINARY = Surroundings()

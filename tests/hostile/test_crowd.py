@@ -6,6 +6,7 @@ import threading
 
 import pytest
 from asked_servers import SqlAsked, wait_for
+from healthy import CALM
 from replication_pair import GRANTS
 from runs import run
 from sql_node import MONITOR
@@ -14,13 +15,10 @@ from subjects import JMX, MYSQL, NDB, OK, SUBJECTS, UNKNOWN, WARNING, Place
 
 COPIES, FEW = 100, 20
 TIMEOUT = 30  # seconds: for two processors to start a hundred
-LATE = 3  # seconds after it, in which the last has ended
-CALM = {
-    "ndb_nodes": ("--restarted", "1s"), "ndb_page_buffer": ("--min-requests", "999999999"),
-    "mysql_query": ("-w", "60", "-c", "60", "--connection-warning", "60", "--connection-critical", "60"),
-}  # fmt: skip
+LATE = 3.5  # seconds after it, in which the last has ended
+FAIR = 10  # of so many copies at least one has its turn
 HELD = "another run of this check has not ended yet and holds its state"
-NO_TIME = "no time was left to ask|no verdict within"  # it had the state at last
+NO_TIME = "no time was left to ask|no verdict within|as time was short"  # it had the state at last
 REPRESENTATIVE = ("mysql_status", "jmx_thread_pools", "host")
 FULL = "has no connection left (Too many connections)"
 
@@ -57,7 +55,7 @@ def at_once(copies, one):
 
 def judged(outcome):
     """How one of them ended: "measured", "held" or "full"; anything else is an error."""
-    outcome.holds(TIMEOUT + LATE)
+    outcome.holds(TIMEOUT, late=LATE)
     if outcome.status in (OK, WARNING) and " | " in outcome.line:
         return "measured"
     if HELD in outcome.line or re.search(NO_TIME, outcome.line):
@@ -83,7 +81,7 @@ def test_many_copies_at_once(home, subject, place, request):
     copies = COPIES if request.config.getoption("all_cells") else FEW
     more = (*CALM.get(subject.plugin, ()), "-t", f"{TIMEOUT}s")
     ends = [judged(one) for one in at_once(copies, lambda: run(subject, place, home, *more))]
-    assert "measured" in ends
+    assert ends.count("measured") >= copies / FAIR, ends
     alone = run(subject, place, home, *more).holds(TIMEOUT, OK, WARNING)
     assert not re.search("is damaged|is lost|remembered", alone.text), alone
     for file in (home / "state").glob("*"):

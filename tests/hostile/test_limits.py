@@ -3,7 +3,7 @@
 from cells import cells
 from healthy import SAID
 from subjects import HERE, NETWORK, OK, UNKNOWN, Place
-from surroundings import NOBODY, ORDINARY, Surroundings, run_in
+from surroundings import ALONE, ORDINARY, Surroundings, run_in
 
 TIMEOUT = 30  # seconds: this machine may be busy
 WITHIN = ("-t", f"{TIMEOUT}s")
@@ -36,17 +36,17 @@ def test_what_is_enough(home, healthy, subject, trouble):
 
 
 # A user's processes are counted over the whole machine; root's are not limited (setrlimit(2)).
-ALONE = Surroundings("resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))", user=NOBODY)
+ONE_PROCESS = Surroundings("resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))", user=ALONE)
 
 
-@cells({"no more threads": ALONE}, one=True)
+@cells({"no more threads": ONE_PROCESS}, one=True)
 def test_no_more_threads(strangers_home, healthy, subject, trouble):
     calm, place = healthy(subject)
     well = run_in(calm, place, strangers_home, trouble, *WITHIN).holds(TIMEOUT, OK)
     assert SAID[subject.plugin] in well.line, well
 
 
-@cells({"no more threads": ALONE}, lambda _trouble, subject: subject.source in NETWORK, one=True)
+@cells({"no more threads": ONE_PROCESS}, lambda _trouble, subject: subject.source in NETWORK, one=True)
 def test_no_more_threads_to_look_up_a_host(strangers_home, subject, trouble):
     # The look-up of a name takes a thread, that of an address none.
     place = Place(host="db.invalid")

@@ -110,13 +110,18 @@ def test_names_of_beans(asking, some, number, ask):
 
 
 def test_names_of_attributes_and_their_texts(asking):
-    for text in (text[:1000] for text in TEXTS.values()):
-        bean = f"target:type=Odd names,name={quoted(text)}"
-        attribute = f"{text}."
-        # A name of this kind may be one that cannot be asked for, but then it is told so.
-        texts = asking("jmx", "-O", bean, "-A", attribute, "--match", "nothing", saying=(("-vvv",),))
-        assert re.match("JMX (CRITICAL|UNKNOWN) - ", texts[0])
-        asking("jmx", "-O", "target:type=Numbers", "-A", attribute, saying=(("-vvv",),), statuses=(UNKNOWN,))
+    for name in TEXTS:
+        text = TEXTS[name][:1000]
+        bean, attribute = f"target:type=Odd names,name={quoted(text)}", f"{text}."
+        status, says = CRITICAL, "it does not match nothing"
+        if name == "long":  # its bean has a name that is longer than an argument can be
+            status, says = UNKNOWN, "there is no MBean "
+        asked = ("-O", bean, "-A", attribute, "--match", "nothing")
+        (told,) = asking("jmx", *asked, saying=(("-vvv",),), statuses=(status,))
+        assert says in told, told[:300]
+        asked = ("-O", "target:type=Numbers", "-A", attribute)
+        (told,) = asking("jmx", *asked, saying=(("-vvv",),), statuses=(UNKNOWN,))
+        assert "target:type=Numbers has no attribute " in told, told[:300]
 
 
 def test_a_list_of_them(asking, odd_beans, home):
@@ -217,8 +222,9 @@ def test_texts_of_an_answer(of_mysql, name):
 def test_texts_of_errors(of_mysql):
     for text in TEXTS.values():
         name = identifier(text[:60].strip().replace("\U000e0041", "") + "x")
-        texts = of_mysql("mysql_query", "-q", f"SELECT 1 FROM lab.{name}", saying=(("-vvv",),))
-        assert re.match("MYSQL_QUERY (CRITICAL|UNKNOWN) - ", texts[0])
+        asked = ("-q", f"SELECT 1 FROM lab.{name}")
+        (told,) = of_mysql("mysql_query", *asked, saying=(("-vvv",),), statuses=(CRITICAL,))
+        assert "doesn't exist: asked SELECT 1 FROM lab." in told, told[:300]
 
 
 def test_names_of_tables_that_a_backup_lacks(odd_server, home):
@@ -316,25 +322,28 @@ def test_who_holds_the_lock_that_a_replica_waits_for(running_pair, home):
 @pytest.fixture
 def logged(odd_server):
     """Gives all statements that clients of the server sent from the start of the test on."""
-    modes = odd_server.sql("SELECT @@GLOBAL.sql_mode AS modes")[0]["modes"]
-    with odd_server.session() as sql:
-        sql("SET GLOBAL log_output = 'TABLE'")
-        sql("TRUNCATE mysql.general_log")
-        sql("SET GLOBAL general_log = ON")
-        sql(
-            "CHANGE MASTER 'plain' TO MASTER_HOST = '127.0.0.1', MASTER_PORT = 9"
-        )  # else nothing is looked at
-    yield lambda: [
-        row["argument"]
-        for row in odd_server.sql(
-            "SELECT CONVERT(argument USING utf8mb4) AS argument FROM mysql.general_log "
-            "WHERE command_type IN ('Query', 'Prepare', 'Execute') AND user_host LIKE 'odd%'"
-        )
-    ]
-    with odd_server.session() as sql:
-        sql("RESET SLAVE 'plain' ALL")
-        sql("SET GLOBAL general_log = OFF")
-        sql(f"SET GLOBAL sql_mode = '{modes}'")
+    (before,) = odd_server.sql("SELECT @@GLOBAL.sql_mode AS modes, @@GLOBAL.log_output AS output")
+    try:
+        with odd_server.session() as sql:
+            sql("SET GLOBAL log_output = 'TABLE'")
+            sql("TRUNCATE mysql.general_log")
+            sql("SET GLOBAL general_log = ON")
+            # Else nothing is looked at.
+            sql("CHANGE MASTER 'plain' TO MASTER_HOST = '127.0.0.1', MASTER_PORT = 9")
+        yield lambda: [
+            row["argument"]
+            for row in odd_server.sql(
+                "SELECT CONVERT(argument USING utf8mb4) AS argument FROM mysql.general_log "
+                "WHERE command_type IN ('Query', 'Prepare', 'Execute') AND user_host LIKE 'odd%'"
+            )
+        ]
+    finally:
+        with odd_server.session() as sql:
+            sql("SET GLOBAL general_log = OFF")
+            sql(f"SET GLOBAL log_output = '{before['output']}'")
+            sql(f"SET GLOBAL sql_mode = '{before['modes']}'")
+        for channel in odd_server.channels():
+            odd_server.sql(f"RESET SLAVE {literal(channel)} ALL")
 
 
 MODES = ("", "NO_BACKSLASH_ESCAPES", "ANSI_QUOTES,NO_BACKSLASH_ESCAPES,PIPES_AS_CONCAT")
@@ -443,6 +452,7 @@ OPTIONS = {
     "host": ("-H", "{}"), "user": ("-u", "{}"), "group": ("--defaults-group", "{}"),
     "file": ("--password-file", "{}"), "unknown": ("--{}",), "stray": ("{}",), "timeout": ("-t", "{}"),
 }  # fmt: skip
+SAYS = {"host": "cannot be looked up: ", "user": "refused the connection: "}  # bad usage says where to look
 
 
 def has(option, subject):
@@ -455,6 +465,8 @@ def has(option, subject):
 def test_what_users_give(home, some, subject, trouble):
     option, number = trouble
     for text in some([TEXTS[name] for name in TEXTS if name != "long"], number):
-        outcome = run(subject, Place(), home, *(word.format(text) for word in OPTIONS[option]))
-        outcome.holds(8, UNKNOWN, subject.unreachable)
+        words = (word.format(text) for word in OPTIONS[option])
+        outcome = run(subject, Place(), home, "-t", f"{PATIENT}s", *words)
+        outcome.holds(PATIENT, subject.unreachable if option in SAYS else UNKNOWN)
+        assert SAYS.get(option, f": see check_{subject.plugin} --help") in outcome.line, outcome
         assert all(letter.isprintable() for letter in outcome.line), outcome.line

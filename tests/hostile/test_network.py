@@ -18,6 +18,8 @@ from bad_servers import drips, hang_up, once, repeats, reset, says, serving, sil
 from cells import cells
 from ndb_configuration import DATA_NODES
 from runs import environment, finish, start
+from sleeping import sleeping
+from slow_machine import MORE, NO_TIME
 from sql_node import MONITOR
 from subjects import (
     ALSO_ASKING,
@@ -43,8 +45,6 @@ from mysql_bytes import LET_IN, greeting, packet, result, text
 ASKING = (*(one for one in SUBJECTS if one.source in NETWORK), *ALSO_ASKING)
 PATIENT = 30  # seconds that a plugin is given for what does not take its time
 SILENCE, DRIPPING = 1, 3  # seconds for what does
-MORE = (1, 3, 10)  # times that, if the machine stood still before it came to it
-NO_TIME = "no verdict within|no time was left"  # what is said of that
 LEAST = {"mysql_query": 2}  # seconds: twice its --spread, else its command line is refused
 MEMORY = 256 << 20  # bytes of address space
 LEVELS = {"critical": CRITICAL, "warning": WARNING, "unknown": UNKNOWN}
@@ -309,11 +309,8 @@ def is_own_verdict(one, subject):
 @pytest.fixture(scope="module")
 def sleeper(tmp_path_factory):
     """The file with the id of a process that does nothing."""
-    file = tmp_path_factory.mktemp("sleeper") / "pid"
-    with subprocess.Popen(["sleep", "86400"]) as process:
-        file.write_text(f"{process.pid}\n")
-        yield str(file)
-        process.kill()
+    with sleeping(tmp_path_factory.mktemp("sleeper")) as file:
+        yield file
 
 
 def ask(home, sleeper, subject, one, *more, status=None, around=()):

@@ -4,6 +4,7 @@ import contextlib
 import json
 import re
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import loopback
@@ -11,25 +12,21 @@ import psutil
 import pytest
 from asked_servers import SOURCES, JvmAsked, SqlAsked, wait_for
 from cells import cells
+from healthy import CALM, sane
 from interrupted_link import InterruptedLink
 from jvm import Jvm
 from replication_pair import GRANTS
 from runs import environment, run
+from slow_machine import NO_TIME, in_time
 from sql_node import MONITOR
-from subjects import OK, SECRET, UNKNOWN, WARNING
+from subjects import JMX, OK, SECRET, UNKNOWN, WARNING
 
 TIMEOUT = 20  # seconds, where nobody is to be waited for
 SHORT = 3  # where somebody is
-MORE = (1, 3, 10)  # times that, if the machine is too slow
 ATTEMPTS = 5
-CALM = {
-    "ndb_nodes": ("--restarted", "1s"),  # that the cluster of the tests has just started is no trouble,
-    "ndb_page_buffer": ("--min-requests", "999999999"),  # nor what a node reads for one that starts,
-    "mysql_query": ("-w", "60", "-c", "60", "--connection-warning", "60", "--connection-critical", "60"),
-    "mysql_status": ("--include", "Bytes_sent"),  # nor is this: it is to be told, see is_well
+PATIENT = {  # with a query, whose slowest run is to be judged here
+    "mysql_query": ("-w", "60", "-c", "60", "--connection-warning", "60", "--connection-critical", "60")
 }
-MOST_SENT = 1_000_000  # bytes per second, by a server that is asked by nobody but a plugin
-NO_TIME = "no verdict within|no time was left"  # what is said of a machine that is too slow for a timeout
 LENIENT = {"disconnect_on_expired_password": "OFF"}  # of MySQL, at start only
 
 
@@ -90,35 +87,22 @@ def ask(home, subject, asked):
 
     def ask(place, timeout=TIMEOUT):
         known = dict.fromkeys(("STALLWATCH_MYSQL_PASSWORD", "STALLWATCH_JMX_PASSWORD"), place.password)
-        more = (*CALM.get(subject.plugin, ()), "-t", f"{timeout}s")
+        more = (*(CALM | PATIENT).get(subject.plugin, ()), "-t", f"{timeout}s")
+        if subject.source == JMX:
+            more = ("--rmi-port", place.port, *more)  # a link's, not the one that the JVM tells
         return run(subject, place, home, *more, env=environment(home, **known)).holds(timeout)
 
     return ask
 
 
-def in_time(ask, place, seconds):
-    """Run it with more and more time, until the machine is quick enough for a verdict of its own."""
-    for times in MORE:
-        outcome = ask(place, seconds * times)
-        if not re.search(NO_TIME, outcome.text):
-            return outcome
-        assert outcome.status == UNKNOWN, outcome
-    raise AssertionError(outcome)
-
-
 def is_well(outcome):
     """Assert that it has asked all, has its memory, and tells no nonsense.
 
-    mysql_status warns of what a server that has just started, or that tests ask, does: it opens tables.
+    mysql_status warns of what a server that has just started, or that tests ask, does.
     """
     assert outcome.status in ((OK, WARNING) if outcome.subject.plugin == "mysql_status" else (OK,)), outcome
     assert not re.search("is damaged|is lost|remembered", outcome.text), outcome
-    for item in outcome.line.partition(" | ")[2].split():
-        value = float(re.search(r"=(-?[\d.]+)", item)[1])
-        assert value >= 0 or "slope=" in item, outcome
-        assert value < MOST_SENT or not item.startswith("Bytes_sent="), (
-            outcome
-        )  # since the last look, not all
+    sane(outcome)
 
 
 def memory(home):
@@ -284,7 +268,7 @@ def test_a_server_that_lets_nobody_in(ask, asked, home, subject, trouble):
     is_well(ask(asked.place()))
     known = memory(home)
     with trouble.provoke(asked) as place:
-        outcome = in_time(ask, place, trouble.timeout)
+        outcome = in_time(partial(ask, place), trouble.timeout)
     assert re.search(trouble.says, outcome.line), outcome
     if (subject.plugin, trouble.provoke) == ("mysql_status", too_many_connections):
         assert outcome.status == WARNING, outcome  # it is asked just that: CRITICAL in the third look
@@ -360,21 +344,23 @@ def test_a_server_that_stops_in_mid_answer(ask, asked, home, subject, trouble):
         for attempt in range(ATTEMPTS):  # the machine may be slow
             act = getattr(asked, trouble.act)
             link.interrupt(trouble.turn_of(turns, attempt), trouble.after, act)
-            try:
+            with contextlib.ExitStack() as afterwards:
+                afterwards.callback(asked.resume if trouble.act == "suspend" else asked.start_again)
+                afterwards.callback(link.rest)  # first: nobody may be about to do it
                 outcome = ask(place, trouble.timeout(attempt))
-            finally:
-                asked.resume() if trouble.act == "suspend" else asked.start_again()
             if link.happened and re.search(trouble.says, outcome.text):
                 break
             if re.search(NO_TIME, outcome.text):
                 assert outcome.status == UNKNOWN, outcome
             else:
-                assert not link.happened or trouble.kind == "jvm", (outcome, turns)  # it may be the log-out
+                assert not link.happened, (outcome, turns)
                 is_well(outcome)
             asked.heal()
         else:
             raise AssertionError(outcome)
-        assert outcome.status == subject.unreachable, outcome
+        # One failure among answers may be an accident: mysql_query says so, until it lasts.
+        accident = re.search(r": 1 of ([2-9]|\d\d) runs failed", outcome.line)
+        assert outcome.status in {subject.unreachable, WARNING if accident else subject.unreachable}, outcome
         link.interrupt()
         memory(home)
         asked.heal()
@@ -398,7 +384,8 @@ def test_a_server_that_takes_no_writes_is_asked_as_ever(ask, asked, subject, tro
         is_well(ask(place))
 
 
-FROZEN_NODE = "is a data node frozen|no verdict within"
+FROZEN_NODE = "is a data node frozen"
+GIVEN_UP = 12  # seconds after which the other nodes may soon do that to it
 
 
 @cells(troubles("with a frozen data node", "ndb", None, FROZEN_NODE, SHORT), concerned)
@@ -406,13 +393,18 @@ def test_a_frozen_data_node(ask, asked, home, subject, trouble, running_ndb):
     """It is let go on before the others give it up."""
     is_well(ask(asked.place()))
     node = running_ndb.child(4)
-    node.suspend()
-    try:
-        outcome = ask(asked.place(), trouble.timeout)
-    finally:
-        node.resume()
-    assert outcome.status == UNKNOWN, outcome
-    assert re.search(trouble.says, outcome.text), outcome
+
+    def while_frozen(seconds):
+        node.suspend()
+        try:
+            return ask(asked.place(), min(seconds, GIVEN_UP))
+        finally:
+            node.resume()
+
+    outcome = in_time(while_frozen, trouble.timeout)
+    given_up = "does not answer: judged without it" in outcome.text  # check_ndb_nodes has more to say of that
+    assert outcome.status == (OK if given_up else UNKNOWN), outcome
+    assert given_up or re.search(trouble.says, outcome.text), outcome
     memory(home)
     asked.heal()
     wait_for(asked.is_left_alone)
@@ -428,7 +420,7 @@ DENIED = {
 }
 
 
-@cells({kind: Moment(kind, "", 0, 0, "") for kind in SQL.split()}, concerned)
+@cells(troubles("with an account without privileges", SQL, None, ""), concerned)
 def test_an_account_without_privileges(ask, asked, subject, trouble):
     outcome = ask(asked.account("poor"))
     in_ndb = (UNKNOWN, r"GRANT SELECT ON ndbinfo\.\* TO 'poor'@'%'")

@@ -70,7 +70,7 @@ def test_a_signal_while_a_server_is_silent(home, subject, trouble):
         process = begin(subject, place, home, ORDINARY, "-t", "300s")
         with waiting(listener):
             process.send_signal(getattr(signal, f"SIG{trouble}"))
-            outcome = finish(process, subject, home, began).holds(TIMEOUT, UNKNOWN)
+            outcome = finish(process, subject, home, began, place.password).holds(TIMEOUT, UNKNOWN)
     assert outcome.line == f"{subject.name} UNKNOWN - {TOLD[trouble]} before the verdict", outcome
 
 
@@ -87,7 +87,7 @@ def test_terminated_at_any_moment(home, healthy, subject, trouble):
     time.sleep(trouble)  # a moment of no meaning: any outcome of these is right at any
     with suppress(ProcessLookupError):
         process.terminate()
-    outcome = finish(process, calm, home, began)
+    outcome = finish(process, calm, home, began, place.password)
     if outcome.status == -signal.SIGTERM:
         assert (outcome.stdout, outcome.stderr, outcome.left) == (b"", b"", ()), outcome
     elif outcome.holds(TIMEOUT, OK, UNKNOWN).status == UNKNOWN:

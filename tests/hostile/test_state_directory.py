@@ -6,6 +6,7 @@ What the run before has kept is as it was, and once the machine is no trouble an
 import os
 from dataclasses import dataclass, field
 
+import psutil
 import pytest
 from cells import cells
 from healthy import SAID
@@ -17,6 +18,7 @@ WITHIN = ("-t", f"{TIMEOUT}s")
 NOTHING = "nothing is remembered between runs: "
 LOST = "the memory of earlier runs is lost, this run begins anew: "
 UNSAVED = "this run cannot be remembered: "
+US = psutil.Process().username()  # or our number
 
 
 @dataclass(frozen=True)
@@ -25,17 +27,14 @@ class Trouble:
 
     told  how it begins, and how it ends
     kept  whether the file of the run before is as it was
+    root  whether only root can cause it
     """
 
     cause: callable
     told: tuple[str, str]
     surroundings: Surroundings = field(default_factory=Surroundings)
     kept: bool = True
-
-
-def remembering(subject):
-    """Give options with which it keeps something."""
-    return subject._replace(arguments=(*subject.arguments, "--delta")) if subject.plugin == "jmx" else subject
+    root: bool = False
 
 
 def keeps(_trouble, subject):
@@ -95,16 +94,23 @@ FULL = """cp -a "$STATE_DIRECTORY" "$HOME/before"
 mount -t tmpfs -o size=64k,mode=700 none "$STATE_DIRECTORY"
 cp -a "$HOME/before/." "$STATE_DIRECTORY"
 head -c 1M /dev/zero 2>/dev/null >"$STATE_DIRECTORY/filler" || true"""
+KEEP = 'cp -a "$STATE_DIRECTORY" "$HOME/after"'
 NO_FILE = "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))"
 TROUBLES = {
-    "read-only": Trouble(nothing, (f"{NOTHING}", "Read-only file system"), Surroundings(mounts=READ_ONLY)),
-    "a full disk": Trouble(nothing, (UNSAVED, "No space left on device"), Surroundings(mounts=FULL)),
+    "read-only": Trouble(
+        nothing, (NOTHING, "Read-only file system"), Surroundings(mounts=READ_ONLY, after=KEEP)
+    ),
+    "a full disk": Trouble(
+        nothing, (UNSAVED, "No space left on device"), Surroundings(mounts=FULL, after=KEEP)
+    ),
     "files must not grow": Trouble(nothing, (UNSAVED, "File too large"), Surroundings(NO_FILE)),
     "of another user": Trouble(
-        lambda folder: os.chown(folder, NOBODY, NOBODY), (NOTHING, "belongs to nobody, not to root")
+        lambda folder: os.chown(folder, NOBODY, NOBODY),
+        (NOTHING, "belongs to nobody, not to root"),
+        root=True,
     ),
     "others can write": Trouble(
-        lambda folder: folder.chmod(0o777), (NOTHING, "can be written by others than root")
+        lambda folder: folder.chmod(0o777), (NOTHING, f"can be written by others than {US}")
     ),
     "a link in its place": Trouble(linked_directory, (NOTHING, "is a symbolic link")),
     "a file in its place": Trouble(a_file_instead, (NOTHING, "cannot be made: File exists")),
@@ -113,7 +119,7 @@ TROUBLES = {
     ),
     "its file is a FIFO": Trouble(in_place_of(".json", os.mkfifo), (LOST, "is damaged"), kept=False),
     "its file is a device": Trouble(
-        in_place_of(".json", a_device), (LOST, "is larger than 16 MiB"), kept=False
+        in_place_of(".json", a_device), (LOST, "is larger than 16 MiB"), kept=False, root=True
     ),
     "its file is a directory": Trouble(
         in_place_of(".json", a_full_directory), (LOST, "Is a directory"), kept=False
@@ -122,6 +128,7 @@ TROUBLES = {
         lambda folder: [os.chown(file, NOBODY, NOBODY) for file in folder.glob("*.json")],
         (LOST, "belongs to nobody, not to root"),
         kept=False,
+        root=True,
     ),
     "its lock is a link": Trouble(
         in_place_of(".lock", a_link), (NOTHING, "Too many levels of symbolic links")
@@ -136,9 +143,6 @@ HARMLESS = {
     "its new file is a FIFO": in_place_of(".new", os.mkfifo),
     "its lock is a FIFO": in_place_of(".lock", os.mkfifo),
 }
-needs_root = pytest.mark.skipif(
-    os.geteuid() != 0, reason="files of others and devices are made by root alone"
-)
 
 
 def labels(outcome):
@@ -152,11 +156,12 @@ def kept_in(folder):
     return file.read_bytes()
 
 
-@needs_root
 @cells(TROUBLES, keeps, one=True)
 def test_trouble(home, healthy, subject, trouble):
+    if trouble.root and os.geteuid() != 0:
+        pytest.skip("files of others and devices are made by root alone")
     calm, place = healthy(subject)
-    calm = remembering(calm)
+    calm = calm.remembering()
     state = home / "state"
     first = run_in(calm, place, home, ORDINARY, *WITHIN).holds(TIMEOUT, OK)
     before = kept_in(state)
@@ -173,18 +178,17 @@ def test_trouble(home, healthy, subject, trouble):
     if (home / "victim").exists():
         assert (home / "victim").read_text() == "precious"
     if trouble.kept:
-        old = next(home.glob("elsewhere"), state)
+        old = next((home / name for name in ("elsewhere", "after") if (home / name).exists()), state)
         assert kept_in(old) == before
     if trouble.cause is nothing:
         after = run_in(calm, place, home, ORDINARY, *WITHIN).holds(TIMEOUT, OK)
         assert SAID[subject.plugin] in after.line, after
 
 
-@needs_root
 @cells(HARMLESS, keeps, one=True)
 def test_no_trouble(home, healthy, subject, trouble):
     calm, place = healthy(subject)
-    calm = remembering(calm)
+    calm = calm.remembering()
     run_in(calm, place, home, ORDINARY, *WITHIN).holds(TIMEOUT, OK)
     trouble(home / "state")
     run_in(calm, place, home, ORDINARY, *WITHIN).holds(TIMEOUT, OK)
@@ -206,7 +210,7 @@ def test_a_directory_that_cannot_be(home, healthy, subject, trouble):
     place_of_state, told = trouble
     calm, place = healthy(subject)
     variables = {"STATE_DIRECTORY": place_of_state}
-    outcome = run_in(remembering(calm), place, home, Surroundings(variables=variables), *WITHIN)
+    outcome = run_in(calm.remembering(), place, home, Surroundings(variables=variables), *WITHIN)
     outcome.holds(TIMEOUT, UNKNOWN)
     assert f" UNKNOWN - {NOTHING}" in outcome.line, outcome
     assert told in outcome.text, outcome  # below line 1, if it is too long for that
@@ -218,7 +222,7 @@ def test_a_directory_that_cannot_be(home, healthy, subject, trouble):
 }, keeps, one=True)  # fmt: skip
 def test_a_user_who_has_no_place(strangers_home, healthy, subject, trouble):
     calm, place = healthy(subject)
-    outcome = run_in(remembering(calm), place, strangers_home, trouble, *WITHIN).holds(TIMEOUT, UNKNOWN)
+    outcome = run_in(calm.remembering(), place, strangers_home, trouble, *WITHIN).holds(TIMEOUT, UNKNOWN)
     assert f" UNKNOWN - {NOTHING}" in outcome.line, outcome
     assert "cannot be made: Permission denied" in outcome.line, outcome
 

@@ -3,6 +3,9 @@
 What does not concern a verdict does not change it: all is well, and who refuses is told to refuse.
 """
 
+import subprocess
+import sys
+
 import pytest
 import software
 from cells import cells
@@ -56,7 +59,10 @@ def latin_1(tmp_path_factory):
         software.run(
             "a locale", "localedef", "--no-archive", "-i", "de_DE", "-f", "ISO-8859-1", f"{folder}/de_DE"
         )
-    return {"LOCPATH": str(folder), "LC_ALL": "de_DE"}
+    given = {"LOCPATH": str(folder), "LC_ALL": "de_DE"}
+    look = [sys.executable, "-c", "import locale; print(locale.getencoding())"]
+    assert subprocess.run(look, env=given, capture_output=True, check=True).stdout == b"ISO-8859-1\n"
+    return given
 
 
 @cells({"locale Latin-1": {}, "locale Latin-1, and Python obeys": {"PYTHONUTF8": "0"}}, one=True)
@@ -88,21 +94,21 @@ ODD = {
 }
 
 
-@pytest.mark.only_in_all_cells
-@cells({name: variables(**given) for name, given in ODD.items()})
+@cells({name: variables(**given) for name, given in ODD.items()}, one=True)
 def test_odd_variables(home, healthy, subject, trouble):
     is_as_ever(subject, healthy, home, trouble)
 
 
-@cells(
-    {
-        "all odd variables": variables(
-            **{name: value for given in ODD.values() for name, value in given.items()}
-        )
-    },
-    one=True,
-)
-def test_all_odd_variables_at_once(home, healthy, subject, trouble):
+def reads_local_time(_trouble, subject):
+    """Whether it reads times of files and logs, or shows them."""
+    return subject.plugin in ("ndb_log", "mysql_backup")
+
+
+TIME_ZONES = {name: variables(**given) for name, given in ODD.items() if "TZ" in given}
+
+
+@cells(TIME_ZONES, reads_local_time)
+def test_odd_time_zones(home, healthy, subject, trouble):
     is_as_ever(subject, healthy, home, trouble)
 
 
@@ -231,15 +237,23 @@ PLACES = {
 }
 
 
-@cells({name: Surroundings(first) for name, first in PLACES.items()}, one=True)
+def keeps(trouble, subject):
+    """Whether there is something that a umask may lay open."""
+    return subject.state or "umask" not in trouble.first
+
+
+@cells({name: Surroundings(first) for name, first in PLACES.items()}, keeps, one=True)
 def test_odd_places(home, healthy, subject, trouble):
-    is_as_ever(subject, healthy, home, trouble)
-    assert not modes(home / "state") - {0o700, 0o600}
+    is_as_ever(subject.remembering(), healthy, home, trouble)
+    is_private(home / "state", subject)
 
 
-def modes(folder):
-    """What is allowed to whom in a folder of state."""
-    return {path.stat().st_mode & 0o777 for path in (folder, *folder.glob("*"))} if folder.exists() else set()
+def is_private(folder, subject):
+    """Assert that what a plugin has kept is for nobody else."""
+    modes = {
+        oct(path.stat().st_mode & 0o777) for path in (*folder.parent.glob(folder.name), *folder.glob("*"))
+    }
+    assert modes == ({"0o700", "0o600"} if subject.state else set())
 
 
 USERS = {
@@ -254,11 +268,11 @@ USERS = {
 }
 
 
-@cells(USERS, one=True)
+@cells(USERS, keeps, one=True)
 def test_other_users(strangers_home, healthy, subject, trouble):
     for _ in range(2):
-        is_as_ever(subject, healthy, strangers_home, trouble)
-    assert not modes(strangers_home / "state") - {0o700, 0o600}
+        is_as_ever(subject.remembering(), healthy, strangers_home, trouble)
+    is_private(strangers_home / "state", subject)
 
 
 # Without CAP_SYS_ADMIN in the first user namespace /dev may hold no devices: bound, they work.

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import sys
 
 import pytest
 import software
@@ -14,3 +15,9 @@ def installable():
         yield
     except software.Missing as missing:
         (pytest.fail if os.environ.get("CI") else pytest.skip)(str(missing))
+
+
+def impossible(reason):
+    """Skip what this machine does not let us do; not in CI as root of a Linux: he may."""
+    may = os.environ.get("CI") and sys.platform == "linux" and os.geteuid() == 0
+    (pytest.fail if may else pytest.skip)(reason)

@@ -1,4 +1,7 @@
-"""The checks that ask a server, with default options, and the servers that they ask."""
+"""The checks that ask a server, with default options, and the servers that they ask.
+
+Limits are as wide as can be where a busy machine would exceed them: they do not change what is asked.
+"""
 
 import subprocess
 import sys
@@ -10,14 +13,15 @@ from sql_server import Account
 
 BACKUP = ROOT / "tests" / "recorded" / "mysql_backup" / "mariadb-dump" / "all.sql"
 HEAP = ("-O", "java.lang:type=Memory", "-A", "HeapMemoryUsage", "-K", "used")
-UNKNOWN = 3
+OK, WARNING, CRITICAL, UNKNOWN = range(4)
 PATIENCE = "60s"  # a busy machine takes its time
+SLOW = tuple(f"--{name}=~:" for name in ("warning", "critical", "connection-warning", "connection-critical"))
 
 # Each with what it must be told besides the server.
 SQL = {
     "check_replication_lag": (),
     "check_mysql_status": (),
-    "check_mysql_query": ("--query", "SELECT 1"),
+    "check_mysql_query": ("--query", "SELECT 1", *SLOW),
     "check_innodb_buffer_pool": (),
     "check_innodb_redo_log": (),
     "check_mysqld_process": ("--pid-file", "{pid_file}"),
@@ -42,10 +46,19 @@ GRANTS = {  # all that a check may want to see
 
 
 class Said(NamedTuple):
-    """How one run ended."""
+    """How one run of a check ended."""
 
+    check: str
     status: int
     output: str
+    errors: str
+
+    @property
+    def asked(self):
+        """Whether the server has answered: all is well, or nearly so on one that has just started."""
+        name = self.check.removeprefix("check_").upper()
+        word = {OK: "OK", WARNING: "WARNING"}.get(self.status)
+        return word is not None and self.output.startswith(f"{name} {word} ") and not self.errors
 
 
 class Asked(NamedTuple):
@@ -71,7 +84,7 @@ class Asked(NamedTuple):
             self.command(check, *more, through=through), env=self.environment(home), stdin=subprocess.DEVNULL,
             capture_output=True, text=True, check=False, timeout=120,
         )  # fmt: skip
-        return Said(done.returncode, done.stdout + done.stderr)
+        return Said(check, done.returncode, done.stdout, done.stderr)
 
     def environment(self, home):
         """The variables of a run."""
