@@ -38,9 +38,13 @@ def test_no_secret_is_in_a_value_wherever_it_is_cut(style, secret, before):
     assert ("***" in said) == (before <= 190 or isinstance(style, JsonLines))
 
 
-def test_no_secret_is_in_a_name_a_key_or_an_error(style):
-    values = {"S3cret": UnreadableError("S3cret cannot be read: S3cret"), "Map": {"S3cret": ["S3cret"]}}
+def test_no_secret_is_in_a_key_or_an_error(style):
+    values = {"Good": UnreadableError("Good cannot be read: S3cret"), "Map": {"S3cret": ["S3cret"]}}
     assert "S3cret" not in listed(style, values, "S3cret")
+
+
+def test_names_are_what_they_are(style):
+    assert "Verbose" in listed(style, {"Verbose": "e"}, "e")
 
 
 def test_the_words_of_our_own_stay_what_they_are():

@@ -88,7 +88,8 @@ def listing(
 ) -> Iterator[ProbeError]:
     """Write the wanted beans in that style; ``so_far`` is told how far it has come.
 
-    ``masked`` takes our secrets out of a text of the server, before anybody shortens or quotes it.
+    ``masked`` takes our secrets out of a value or an error, before anybody shortens or quotes it; names and
+    types are what they are.
     """
     so_far(f"asking {server.where} for its MBeans")
     beans = wanted.beans(server)
@@ -99,11 +100,7 @@ def listing(
         described = _described(server, beans[start : start + _TOGETHER], style, masked)
         told = _with_values(server, described, values=values)
         for done, (bean, attributes, found) in enumerate(told, start):
-            style.bean(
-                _each_text(bean, masked),
-                [_each_text(one, masked) for one in attributes],
-                _each_text(found, masked),
-            )
+            style.bean(bean, attributes, {name: _each_text(one, masked) for name, one in found.items()})
             if not done % 100:
                 so_far(f"listed {done} of {len(beans)} MBeans of {server.where}")
     style.end()
@@ -118,7 +115,7 @@ def _described(
         if isinstance(attributes, list):
             known.append((bean, attributes))
         elif not isinstance(attributes, NoSuchBeanError):
-            style.unknown(_each_text(bean, masked), masked(attributes.what))
+            style.unknown(bean, masked(attributes.what))
     return known
 
 
@@ -243,15 +240,13 @@ def presentable(name: str, value: Value) -> Value:
 
 
 def _each_text(value: Any, change: Callable[[str], str]) -> Any:
-    """Change all texts in it: a value, or a tuple or an error that tells of the server."""
+    """Change all texts in a value, or why there is none."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, dict):
         return {change(key): _each_text(part, change) for key, part in value.items()}
     if isinstance(value, list):
         return [_each_text(part, change) for part in value]
-    if isinstance(value, tuple):
-        return type(value)(*(_each_text(part, change) for part in value))
     return JmxError(change(value.what)) if isinstance(value, JmxError) else value
 
 
