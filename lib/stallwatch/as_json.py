@@ -6,7 +6,7 @@ import json
 
 from stallwatch import __version__
 
-TYPE_CHECKING = False  # typing itself costs every check 2 ms
+TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from stallwatch.line import shorten
+from stallwatch.named import NamedTuple
 from stallwatch.units import is_number, plain
 
 TYPE_CHECKING = False

@@ -140,6 +140,14 @@ def number(text: str) -> float:
     return _quantity(text, "")
 
 
+def whole(text: str, digits: int = 20) -> int | None:
+    """Read a number of so many ASCII digits at most; None: it is none.
+
+    CPython 3.11 refuses more than 4300 of them, and takes its time for those.
+    """
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= digits else None
+
+
 def count(text: str) -> int:
     """Read a whole number from 1 on, for an option."""
     if not re.fullmatch("0*[1-9][0-9]{0,8}", text):

@@ -4,12 +4,11 @@ import subprocess
 from pathlib import Path
 
 import engine_user
-from loopback import wait_until
-from server_process import ServerProcess
+from server_process import Server
 
 
-class Engine:
-    """An engine that runs as the user nagios; it has a ``command()``, and says when it is ``ready()``."""
+class Engine(Server):
+    """An engine that runs as the user nagios; it has a ``command()``, and says when it ``is_ready()``."""
 
     boot = 120  # seconds at most; it takes 1
     grace = 10  # seconds to end by itself
@@ -17,14 +16,6 @@ class Engine:
     def __init__(self, folder):
         self.folder = Path(folder).absolute()
         self.log = self.path("console")
-        self.process = None
-
-    def __enter__(self):
-        self.start()
-        return self
-
-    def __exit__(self, *_):
-        self.stop()
 
     def path(self, *parts):
         """A path below its folder."""
@@ -43,20 +34,6 @@ class Engine:
         """Start it."""
         engine_user.give(self.folder)
         self.launch(self.command(), **engine_user.surroundings(self.folder))
-
-    def launch(self, command, **surroundings):
-        """Start it by this command, and wait until it is ready."""
-        self.process = ServerProcess(command, self.log, **surroundings)
-        try:
-            wait_until(self.ready, self.boot, self.process, self.log)
-        except BaseException:
-            self.stop()
-            raise
-
-    def stop(self):
-        """End it."""
-        if self.process:
-            self.process.stop(self.grace)
 
 
 class Checking(Engine):

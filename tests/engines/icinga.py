@@ -141,7 +141,7 @@ class Icinga(Checking):
 
     # the API
 
-    def ready(self):
+    def is_ready(self):
         """Whether it answers."""
         try:
             return bool(self.api("GET", "/v1"))

@@ -134,7 +134,7 @@ class Nagios(Checking):
         """What starts it."""
         return [self.program, str(self.path("nagios.cfg"))]
 
-    def ready(self):
+    def is_ready(self):
         """Whether it takes commands and tells what it holds."""
         return self.path("rw", "nagios.cmd").exists() and bool(_read(self.path("status.dat")))
 

@@ -51,7 +51,7 @@ class Nrpe(Engine):
         """What starts it."""
         return [self.program, "-c", str(self.path("nrpe.cfg")), "-f"]
 
-    def ready(self):
+    def is_ready(self):
         """Whether it can be asked."""
         return listens(self.port)
 

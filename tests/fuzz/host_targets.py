@@ -15,7 +15,7 @@ from stallwatch.sources import blocks, bonding, kernel, processes
 
 DIVIDER = b"\n--8<--\n"  # between files
 HOST_FILES = ("uptime", "loadavg", "stat", "diskstats", "meminfo", "vmstat", "net/dev", "zoneinfo")
-PROCESS_FILES = ("stat", "status", "limits", "net/tcp", "cmdline", "task/4711/stat")
+PROCESS_FILES = ("stat", "status", "limits", "net/tcp", "cmdline", "task/4711/stat", "comm")
 ONE = {
     "pid": 4711, "name": "mysqld", "state": "S", "parent": 1, "minor": 106134, "major": 4, "user": 111,
     "system": 148, "threads": 1, "started": 900_000, "uid": 0, "slots": 64, "pids": "4711", "resident": 93272,
@@ -161,7 +161,7 @@ def one_process():
         told = ONE | more
         parts = (
             STAT.format(**told), STATUS.format(**told), LIMITS.format(**told), TCP.format(rows=sockets),
-            "/usr/sbin/mysqld\0--port=3306\0-S/run/x\0", STAT.format(**told),
+            "/usr/sbin/mysqld\0--port=3306\0-S/run/x\0", STAT.format(**told), "mysqld",
         )  # fmt: skip
         return DIVIDER.join(part.encode() for part in parts)
 

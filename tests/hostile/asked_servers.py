@@ -165,12 +165,12 @@ class SqlAsked(Asked):
     def starting(self, begun):
         """It starts, after a crash, and is held up as soon as ``begun`` tells; afterwards it has started."""
         self.kill()
-        self.server.answers = begun  # it is not waited for any longer
+        self.server.is_ready = begun  # it is not waited for any longer
         try:
             self.server.start()
             yield
         finally:
-            del self.server.answers
+            del self.server.is_ready
             self.start_again()
 
     @property

@@ -7,10 +7,13 @@ import time
 from dataclasses import dataclass, field
 
 import pytest
+from healthy import SAID
 from installing import impossible
 from runs import environment, finish, start
-from subjects import PLUGINS
+from subjects import NETWORK, OK, PLUGINS, Place
 
+TIMEOUT = 30  # seconds: this machine may be busy
+WITHIN = ("-t", f"{TIMEOUT}s")
 NOBODY = 65534
 NAMELESS = 54321  # a user without an entry in the password file
 ALONE = 50_000 + os.getpid() % 4_000  # one whose processes are ours, not even of tests in another folder
@@ -96,3 +99,13 @@ def run_in(subject, place, home, surroundings, *more, **settings):
 
 
 ORDINARY = Surroundings()
+
+
+def is_as_ever(subject, healthy, home, surroundings):
+    """Assert that a plugin says what it says in ordinary surroundings."""
+    calm, place = healthy(subject)
+    well = run_in(calm, place, home, surroundings, *WITHIN).holds(TIMEOUT, OK)
+    assert SAID[subject.plugin] in well.line, well
+    if subject.source in NETWORK:
+        refused = run_in(subject, Place(), home, surroundings, *WITHIN).holds(TIMEOUT, subject.unreachable)
+        assert " - 127.0.0.1:9 refused the connection" in refused.line, refused

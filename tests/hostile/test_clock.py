@@ -9,10 +9,8 @@ import time
 from cells import cells
 from healthy import SAID, sane
 from subjects import OK
-from surroundings import ORDINARY, Surroundings, run_in
+from surroundings import ORDINARY, TIMEOUT, WITHIN, Surroundings, run_in
 
-TIMEOUT = 30  # seconds: this machine may be busy
-WITHIN = ("-t", f"{TIMEOUT}s")
 DAY, YEAR = 86400, 365 * 86400
 SHIFTS = {"back a day": -DAY, "forward a day": DAY, "forward a year": YEAR}
 _CLOCK = """import sys, time

@@ -3,10 +3,7 @@
 from cells import cells
 from healthy import SAID
 from subjects import HERE, NETWORK, OK, UNKNOWN, Place
-from surroundings import ALONE, ORDINARY, Surroundings, run_in
-
-TIMEOUT = 30  # seconds: this machine may be busy
-WITHIN = ("-t", f"{TIMEOUT}s")
+from surroundings import ALONE, ORDINARY, TIMEOUT, WITHIN, Surroundings, is_as_ever, run_in
 
 
 def limit(name, value):
@@ -27,12 +24,7 @@ ENOUGH = {
 
 @cells(ENOUGH, one=True)
 def test_what_is_enough(home, healthy, subject, trouble):
-    calm, place = healthy(subject)
-    well = run_in(calm, place, home, trouble, *WITHIN).holds(TIMEOUT, OK)
-    assert SAID[subject.plugin] in well.line, well
-    if subject.source in NETWORK:
-        refused = run_in(subject, Place(), home, trouble, *WITHIN).holds(TIMEOUT, subject.unreachable)
-        assert " - 127.0.0.1:9 refused the connection" in refused.line, refused
+    is_as_ever(subject, healthy, home, trouble)
 
 
 # A user's processes are counted over the whole machine; root's are not limited (setrlimit(2)).

@@ -10,10 +10,8 @@ from cells import cells
 from healthy import SAID
 from runs import finish
 from subjects import NETWORK, OK, UNKNOWN, Place
-from surroundings import ORDINARY, Surroundings, begin, run_in
+from surroundings import ORDINARY, TIMEOUT, WITHIN, Surroundings, begin, run_in
 
-TIMEOUT = 30  # seconds: this machine may be busy
-WITHIN = ("-t", f"{TIMEOUT}s")
 SIGNALS = (
     "TERM", "INT", "HUP", "QUIT", "USR1", "USR2", "ALRM", "CHLD", "PIPE", "XFSZ", "TSTP", "WINCH", "VTALRM",
     "PROF", "IO",

@@ -11,10 +11,8 @@ import pytest
 from cells import cells
 from healthy import SAID
 from subjects import CRITICAL, OK, SUBJECTS, UNKNOWN
-from surroundings import NAMELESS, NOBODY, ORDINARY, Surroundings, run_in
+from surroundings import NAMELESS, NOBODY, ORDINARY, TIMEOUT, WITHIN, Surroundings, run_in
 
-TIMEOUT = 30  # seconds: this machine may be busy
-WITHIN = ("-t", f"{TIMEOUT}s")
 NOTHING = "nothing is remembered between runs: "
 LOST = "the memory of earlier runs is lost, this run begins anew: "
 UNSAVED = "this run cannot be remembered: "

@@ -9,24 +9,9 @@ import sys
 import pytest
 import software
 from cells import cells
-from healthy import SAID
 from installing import installable
-from subjects import NETWORK, OK, UNKNOWN, Place
-from surroundings import NAMELESS, NOBODY, ORDINARY, Surroundings, run_in
-
-TIMEOUT = 30  # seconds: this machine may be busy
-WITHIN = ("-t", f"{TIMEOUT}s")
-
-
-def is_as_ever(subject, healthy, home, surroundings):
-    """Assert that a plugin says what it says in ordinary surroundings."""
-    calm, place = healthy(subject)
-    well = run_in(calm, place, home, surroundings, *WITHIN).holds(TIMEOUT, OK)
-    assert SAID[subject.plugin] in well.line, well
-    if subject.source in NETWORK:
-        refused = run_in(subject, Place(), home, surroundings, *WITHIN).holds(TIMEOUT, subject.unreachable)
-        assert " - 127.0.0.1:9 refused the connection" in refused.line, refused
-
+from subjects import OK, UNKNOWN, Place
+from surroundings import NAMELESS, NOBODY, ORDINARY, TIMEOUT, WITHIN, Surroundings, is_as_ever, run_in
 
 # Variables
 

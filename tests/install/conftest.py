@@ -7,11 +7,15 @@ import tempfile
 from pathlib import Path
 
 import pytest
+import software
 from debian_root import DebianRoot, not_debian, unavailable
 from installing import installable
 from making import make_install
 
 ROOT = Path(__file__).resolve().parents[2]
+PYTHON = (
+    "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
+)  # nobody can run Debian's
 
 
 def built(*command, **environment):
@@ -35,6 +39,13 @@ def installed():
 
 
 @pytest.fixture(scope="session")
+def strace():
+    """The program that tells every call of the kernel."""
+    with installable():
+        return software.program("strace", "strace")
+
+
+@pytest.fixture(scope="session")
 def sdist(tmp_path_factory):
     """The source of this tree as it is given to others."""
     folder = tmp_path_factory.mktemp("sdist")
@@ -52,6 +63,35 @@ def unpack_sdist(sdist):
         return folder / sdist.name.removesuffix(".tar.gz")
 
     return unpack
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory, sdist):
+    """The wheel, built of the sdist."""
+    folder = tmp_path_factory.mktemp("wheel")
+    built(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, sdist)
+    [wheel] = folder.glob("*.whl")
+    return wheel
+
+
+@pytest.fixture(scope="session")
+def fresh_environment():
+    """Gives the folder of programs of a new virtual environment with packages in it, made into a folder."""
+
+    def make(folder, *packages):
+        built(PYTHON, "-m", "venv", folder / "venv")
+        built(folder / "venv/bin/pip", "install", "--quiet", *packages)
+        return folder / "venv/bin"
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def programs_of_the_wheel(wheel, fresh_environment):
+    """The programs of the wheel and of what pip installs with it, for everybody to run."""
+    with tempfile.TemporaryDirectory() as folder:  # pytest's own are private
+        Path(folder).chmod(0o755)
+        yield fresh_environment(Path(folder), wheel)
 
 
 @pytest.fixture(scope="session")

@@ -61,18 +61,10 @@ def test_a_check_of_a_log_remembers_what_it_has_told(debian):
     assert {path: kind for path, kind in debian.files().items() if path.startswith("usr")} == before
 
 
-def test_nothing_is_compiled_again_at_each_check(monitored_debian):
-    python = f"{HOME}/python3"
-    said = monitored_debian.run(python, "-I", "-v", f"{FOLDER}/check_ndb_log", "--version", status=3)
-    loaded = re.findall(r"# code object from '(/usr/lib/stallwatch/lib/[^']+)'", said)
-    assert loaded
-    assert [module for module in loaded if not module.endswith(".pyc")] == []
-
-
 def test_there_is_no_installer_left_and_nothing_that_runs_at_every_start(monitored_debian):
     [packages] = monitored_debian.path("/usr/lib/stallwatch/lib").glob("python3.*/site-packages")
     assert {path.name for path in packages.iterdir() if not path.name.endswith(".dist-info")} == {
-        "jmxquery", "nagiosplugin", "psutil", "pymysql", "stallwatch",
+        "jmxquery", "nagiosplugin", "pymysql", "stallwatch",
     }  # fmt: skip
 
 
@@ -82,7 +74,7 @@ def test_the_packed_packages_are_the_pinned_ones(monitored_debian):
     assert {path.name.lower() for path in packages.glob("*.dist-info")} - {
         f"{name}-{version}.dist-info".lower() for name, version in pinned
     } == {f"stallwatch-{version_of_this_tree()}.dist-info"}
-    assert dict(pinned).keys() == {"nagiosplugin", "PyMySQL", "psutil", "jmxquery", "setuptools"}
+    assert dict(pinned).keys() == {"nagiosplugin", "PyMySQL", "jmxquery", "setuptools"}
 
 
 def version_of_this_tree():

@@ -2,17 +2,15 @@
 
 import os
 import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PYTHON = "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
 LOG = ROOT / "tests" / "recorded" / "ndb_log" / "E2_freeze_one_ldm_3s_idle.ndb_4_out.log"
 PLUGINS = {path.name for path in (ROOT / "plugins").glob("check_*")}
-OF_DEBIAN_12 = ("nagiosplugin==1.3.2", "PyMySQL==1.0.2", "psutil==5.9.4")
+OF_DEBIAN_12 = ("nagiosplugin==1.3.2", "PyMySQL==1.0.2")
 RUN_WITH_THEM = (  # what meets these packages: report, perfdata, MySQL, processes
     "tests/unit/test_report.py", "tests/unit/test_check.py::test_output_is_utf_8_whatever_the_locale",
     "tests/unit/test_mysql_errors.py", "tests/unit/test_mysql_options.py", "tests/unit/test_mysql_skim.py",
@@ -31,29 +29,8 @@ def run(*command, status=0, **environment):
     return done.stdout
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory, sdist):
-    """The wheel, built of the sdist."""
-    folder = tmp_path_factory.mktemp("wheel")
-    run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, sdist)
-    [wheel] = folder.glob("*.whl")
-    return wheel
-
-
-@pytest.fixture
-def environment(tmp_path):
-    """Gives the folder of programs of a new virtual environment with packages in it."""
-
-    def make(*packages):
-        run(PYTHON, "-m", "venv", tmp_path / "venv")
-        run(tmp_path / "venv/bin/pip", "install", "--quiet", *packages)
-        return tmp_path / "venv/bin"
-
-    return make
-
-
-def test_a_plugin_of_the_wheel_runs_in_a_fresh_environment(wheel, environment):
-    programs = environment(wheel)
+def test_a_plugin_of_the_wheel_runs_in_a_fresh_environment(programs_of_the_wheel):
+    programs = programs_of_the_wheel
     assert {path.name for path in programs.glob("check_*")} == PLUGINS
     assert "usage: discover mysql " in run(programs / "discover", "mysql", "--help")
     said = run(programs / "check_ndb_log", "--whole", "--log", LOG, status=1)
@@ -90,9 +67,16 @@ def test_the_sdist_has_all_that_is_kept_here(unpack_sdist, tmp_path):
     assert os.access(tree / "contrib" / "debian" / "build-deb", os.X_OK)
 
 
-def test_it_works_with_what_debian_12_has(wheel, environment, tmp_path_factory):
-    programs = environment(
-        wheel, *OF_DEBIAN_12, "jmxquery==0.6.0", "pytest>=8", "hypothesis>=6.100", "jsonschema>=4.18"
+def test_it_works_with_what_debian_12_has(wheel, fresh_environment, tmp_path, tmp_path_factory):
+    programs = fresh_environment(
+        tmp_path,
+        wheel,
+        *OF_DEBIAN_12,
+        "jmxquery==0.6.0",
+        "pytest>=8",
+        "hypothesis>=6.100",
+        "jsonschema>=4.18",
+        "psutil>=5.9.4",
     )
     short = tmp_path_factory.mktemp("o")  # the path of a socket is 107 bytes at most
     said = run(
@@ -104,7 +88,7 @@ def test_it_works_with_what_debian_12_has(wheel, environment, tmp_path_factory):
 
 def test_it_works_with_debians_own_packages(bare_debian, tmp_path):
     debian = bare_debian.copy(tmp_path / "debian")
-    debian.install("python3-nagiosplugin", "python3-pymysql", "python3-psutil")
+    debian.install("python3-nagiosplugin", "python3-pymysql")
     run("cp", "-r", ROOT / "lib", ROOT / "plugins", LOG, debian.path("/opt"))
     said = debian.run(
         "/opt/plugins/check_ndb_log", "--whole", "--log", f"/opt/{LOG.name}", status=1, PYTHONPATH="/opt/lib"

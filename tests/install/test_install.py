@@ -89,15 +89,6 @@ def test_links_between_the_pages_lead_somewhere(installed):
         assert [target for target in targets if not (page.parent / target).exists()] == [], page
 
 
-def test_every_module_is_compiled_beforehand(installed):
-    modules = list((installed / "lib" / "stallwatch" / "lib").rglob("stallwatch/**/*.py"))
-    assert modules
-    compiled = {
-        module: list((module.parent / "__pycache__").glob(f"{module.stem}.*.pyc")) for module in modules
-    }
-    assert [module for module, files in compiled.items() if not files] == []
-
-
 @pytest.fixture(scope="module")
 def staged(tmp_path_factory):
     """An installation for another place than where it is, beside a plugin of somebody else."""

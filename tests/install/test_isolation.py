@@ -1,39 +1,15 @@
 """What an installed plugin loads, whatever user, home, working directory and variables it is run with."""
 
-import os
-import re
-import subprocess
 import sysconfig
 import tempfile
 from pathlib import Path
 
 import pytest
-import software
-from installing import installable
 from making import ROOT
+from tracing import RUNS, traced
 
-NOBODY = 65534
-LOG = ROOT / "tests" / "recorded" / "ndb_log" / "E2_freeze_one_ldm_3s_idle.ndb_4_out.log"
-NOWHERE = ("-H", "127.0.0.1", "-P", "9")
-RUNS = {  # with what it takes to import all that a plugin of that source does
-    "check_ndb_log": ("--whole", "--log", "{log}"),
-    "check_mysql_status": (*NOWHERE, "--no-state"),
-    "check_jmx": (
-        *NOWHERE,
-        "-O",
-        "java.lang:type=Memory",
-        "-A",
-        "HeapMemoryUsage",
-        "-K",
-        "used",
-        "--no-state",
-    ),
-    "check_mysqld_process": ("--no-state",),
-    "check_host": ("--sample", "1s", "--no-state"),
-    "check_mysql_backup": ("--directory", "{log}", "--no-state"),
-}
 MODULES = (
-    "json", "re", "argparse", "typing", "nagiosplugin", "pymysql", "psutil", "stallwatch", "jmxquery",
+    "json", "re", "argparse", "typing", "nagiosplugin", "pymysql", "stallwatch", "jmxquery",
     "sitecustomize", "usercustomize",
 )  # fmt: skip
 SYSTEM = ("/usr/", "/lib", "/etc/", "/proc/", "/sys/", "/dev/")  # root's own, and the kernel's
@@ -69,41 +45,9 @@ def variables(folder):
     }  # fmt: skip
 
 
-@pytest.fixture
-def strace():
-    """The program that tells every call of the kernel."""
-    with installable():
-        return software.program("strace", "strace")
-
-
-def traced(strace, installed, plugin, folder):
-    """What it says there, every path that it names to the kernel, and every file that it opens or runs."""
-    log = installed / "ndb_4_out.log"
-    log.write_bytes(LOG.read_bytes())
-    trace = folder / "trace"
-    trace.touch()
-    trace.chmod(0o666)
-    becoming = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
-    arguments = [word.format(log=log) for word in RUNS[plugin]]
-    given = [word for name, value in variables(folder).items() for word in ("-E", f"{name}={value}")]
-    done = subprocess.run(
-        [strace, "-f", "-qq", "-y", "-s", "4096", "-e", "trace=%file", "-o", trace, *given,
-         installed / "lib/stallwatch/bin" / plugin, *arguments],
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, cwd=folder,
-        env={"PATH": "/usr/bin:/bin"}, **becoming,
-    )  # fmt: skip
-    if "ptrace" in done.stderr.lower():
-        pytest.skip(f"nothing may be traced here: {done.stderr.strip()}")
-    calls = trace.read_text()
-    named = re.findall(r'^\d+ +\w+\((?:AT_FDCWD[^,]*, )?"([^"]+)"', calls, re.MULTILINE)
-    opened = re.findall(r"^\d+ +open\w*\((?!.*O_PATH).* = \d+<(.+)>$", calls, re.MULTILINE)
-    executed = re.findall(r'^\d+ +execve\("([^"]+)".* = 0$', calls, re.MULTILINE)
-    return done, named, opened + executed
-
-
 @pytest.mark.parametrize("plugin", RUNS)
 def test_a_plugin_loads_nothing_but_what_is_installed_and_what_is_roots(strace, installed, hostile, plugin):
-    done, named, opened = traced(strace, installed, plugin, hostile)
+    done, named, opened, _ = traced(strace, installed, plugin, hostile, **variables(hostile))
     assert done.stderr == ""
     assert "taken" not in done.stdout
     assert done.stdout.startswith(plugin.removeprefix("check_").upper() + " ")

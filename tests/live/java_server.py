@@ -7,8 +7,7 @@ import signal
 import subprocess
 
 import java_software
-from loopback import wait_until
-from server_process import ServerProcess
+from server_process import Server
 
 PASSWORDS = {"monitorRole": "read|only'1", "controlRole": "read&write"}
 ACCESS = {"monitorRole": "readonly", "controlRole": "readwrite"}
@@ -22,44 +21,25 @@ SHOWN = (
 )  # fmt: skip
 
 
-class JavaServer:
+class JavaServer(Server):
     """A server in a folder of its own. A subclass says how it is called and when it is ready."""
 
     host = "127.0.0.1"
     port = None  # of the RMI registry
     rmi_port = None  # None: any
     ca_file = client_cert = client_key = None  # paths of PEM files, for a client
-    boot = 180  # seconds at most
 
     def __init__(self, folder, *, password):
         self.folder = os.path.abspath(folder)
         self.users = PASSWORDS if password else {}
         self.log = self.path("log")
-        self.process = None
-
-    def __enter__(self):
-        self.start()
-        return self
-
-    def __exit__(self, *_):
-        self.stop()
 
     # starting and stopping
 
     def start(self):
         """Start it, and wait until it is ready."""
         os.makedirs(self.folder, exist_ok=True)
-        self.process = ServerProcess(self.command(), self.log, cwd=self.folder)
-        try:
-            wait_until(self.is_ready, self.boot, self.process, self.log)
-        except BaseException:
-            self.stop()
-            raise
-
-    def stop(self):
-        """End it at once."""
-        if self.process:
-            self.process.stop()
+        self.launch(self.command(), cwd=self.folder)
 
     def path(self, *parts):
         """A path below its folder."""

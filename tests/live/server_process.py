@@ -6,6 +6,7 @@ import subprocess
 import time
 
 import psutil
+from loopback import wait_until
 
 # The guard leads the process group. Its standard input is a pipe that we hold: when we end, however we end,
 # it sees the end of the file and takes the group with it. Until we wait for it, nobody else gets its number.
@@ -60,6 +61,38 @@ class ServerProcess:
             time.sleep(0.02)
         self.guard.stdin.close()
         self.guard.wait()
+
+
+class Server:
+    """What runs a program from ``start`` to ``stop``: a subclass starts it, and says when it ``is_ready``.
+
+    It has a ``log``, the path of a file.
+    """
+
+    boot = 180  # seconds at most to get ready
+    grace = 0  # seconds to end by itself
+    process = None
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def launch(self, command, **surroundings):
+        """Start it by this command, and wait until it is ready."""
+        self.process = ServerProcess(command, self.log, **surroundings)
+        try:
+            wait_until(self.is_ready, self.boot, self.process, self.log)
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self, grace=None):
+        """End it, in order if it does so within that many seconds."""
+        if self.process:
+            self.process.stop(self.grace if grace is None else grace)
 
 
 def _alive(process):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pymysql
 from loopback import free_port, wait_until
-from server_process import ServerProcess
+from server_process import Server
 
 AS_ROOT = ["--user=root"] if os.geteuid() == 0 else []  # else both refuse to run as root
 SMALL = {  # what both understand; durable writes would only wear the disk
@@ -43,11 +43,10 @@ class Account(NamedTuple):
 ROOT = Account("root", "")
 
 
-class SqlServer:
+class SqlServer(Server):
     """A server with an empty root password. A subclass says how it is made, called and told to replicate."""
 
     host = "127.0.0.1"
-    boot = 180  # seconds at most; it takes 1
 
     def __init__(self, folder, number=1, **settings):
         self.folder = os.path.abspath(folder)
@@ -57,14 +56,6 @@ class SqlServer:
         self.socket = self.path("socket")
         self.log = self.path("log")
         self.data = self.path("data")
-        self.process = None
-
-    def __enter__(self):
-        self.start()
-        return self
-
-    def __exit__(self, *_):
-        self.stop()
 
     # starting and stopping
 
@@ -80,17 +71,7 @@ class SqlServer:
         }  # fmt: skip
         options = [f"--{name}={value}" for name, value in (own | self.settings).items()]
         unlock(self.socket)
-        self.process = ServerProcess([*self.program(), *AS_ROOT, *options], self.log, cwd=self.folder)
-        try:
-            wait_until(self.answers, self.boot, self.process, self.log)
-        except BaseException:
-            self.stop()
-            raise
-
-    def stop(self, grace=0):
-        """End it: at once, or in order within that many seconds."""
-        if self.process:
-            self.process.stop(grace)
+        self.launch([*self.program(), *AS_ROOT, *options], cwd=self.folder)
 
     def suspend(self):
         """Stop its process, all of it: connections are taken by the kernel, and nobody answers."""
@@ -119,7 +100,7 @@ class SqlServer:
 
     # asking
 
-    def answers(self):
+    def is_ready(self):
         """Whether it does."""
         with contextlib.suppress(OSError, pymysql.Error):
             return bool(self.sql("SELECT 1"))

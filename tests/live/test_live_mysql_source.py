@@ -287,6 +287,26 @@ def test_values(target, mon):
     }
 
 
+ODD = ["", "it's", "\\' OR 1=1 -- ", "\0\n\r\x1a\"'\\", "p\u00e4\u2713 100 %"]
+
+
+@pytest.mark.parametrize("mode", ["", "NO_BACKSLASH_ESCAPES"])
+def test_arguments_of_a_statement(target, mon, mode):
+    with connect(target(mon)) as found:
+        found.rows("SET SESSION sql_mode = %s", mode)
+        for text in ODD:
+            assert found.rows("SELECT %s AS a, %s AS b, '%%' AS c", text, -7) == [
+                {"a": text, "b": -7, "c": "%"}
+            ]
+
+
+def test_what_is_longer_than_a_record_of_tls(target, mon):
+    long = "x" * 1_000_000
+    with connect(target(mon, tls=mysql.Tls("REQUIRED"))) as found:
+        assert found.rows(f"SELECT '{long}' AS a, 1 AS b") == [{"a": long, "b": 1}]
+        assert found.rows("SELECT 2 AS b") == [{"b": 2}]
+
+
 def test_the_session(target, mon, server):
     with connect(target(mon), 10) as found:
         (row,) = found.rows(

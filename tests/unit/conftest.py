@@ -3,6 +3,7 @@ import shutil
 import subprocess
 import sys
 import time
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from stallwatch.check import Check
 settings.register_profile("patient", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
 
+BENCH = Path(__file__).parents[1] / "bench"
 INSTALL = Path(__file__).parents[2] / "contrib" / "debian-install"
 HEAD = """
 import os, signal, sys, time
@@ -81,3 +83,16 @@ def utc(monkeypatch):
     yield
     monkeypatch.undo()
     time.tzset()
+
+
+@pytest.fixture(scope="module")
+def bench_modules():
+    """Imports modules of the benchmark by their names; of these only those stay that were there before."""
+    before, path = set(sys.modules), list(sys.path)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(BENCH)
+        yield import_module
+    sys.path[:] = path  # they put folders of tests into it
+    for name in set(sys.modules) - before:
+        if Path(getattr(sys.modules[name], "__file__", None) or "/").parent == BENCH:
+            del sys.modules[name]

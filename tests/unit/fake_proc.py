@@ -97,6 +97,7 @@ class FakeProc:
             "system": int(one["system"] * TICKS),
             "started": int(one["started"] * TICKS),
         }
+        (place / "comm").write_text(f"{told['name']}\n")
         (place / "stat").write_text(STAT.format(**told))
         (place / "status").write_text(STATUS.format(**told))
         (place / "limits").write_text(LIMITS.format(**told))

@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from stallwatch.sources import host
+from stallwatch.sources import host, kernel
 from stallwatch.sources.host import DiskLoad, DiskUse
 
 
@@ -55,8 +55,34 @@ def test_what_a_disk_did_between_two_looks():
     assert host.disk_load(before, before) is None
 
 
-def test_a_disk_that_is_not_counted():
-    assert host.disk_use("no such disk") is None
+DISKSTATS = "   8       0 sda 7 1 56 3500 5 2 40 1500 0 4000 5000\n"  # as Linux 4.17 and older write it
+
+
+@pytest.fixture
+def diskstats(tmp_path, monkeypatch):
+    """Lets the kernel count disks so."""
+
+    def told(text):
+        (tmp_path / "diskstats").write_text(text)
+        monkeypatch.setattr(kernel, "PLACE", str(tmp_path))
+
+    return told
+
+
+def test_what_a_disk_has_done(diskstats):
+    diskstats(DISKSTATS)
+    assert host.disk_use("sda")[1:] == (4.0, 5.0, 12)
+
+
+@pytest.mark.parametrize("text", [DISKSTATS, DISKSTATS.replace("sda", "sdb 1e9"), ""])
+def test_a_disk_that_is_not_counted(diskstats, text):
+    diskstats(text)
+    assert host.disk_use("sdb") is None
+
+
+def test_a_kernel_that_counts_no_disks(tmp_path, monkeypatch):
+    monkeypatch.setattr(kernel, "PLACE", str(tmp_path))
+    assert host.disk_use("sda") is None
 
 
 def test_the_disks_of_this_host_are_counted():

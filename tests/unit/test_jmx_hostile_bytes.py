@@ -186,14 +186,14 @@ BOMBS = {
         instance(described("x.C", *FIELDS), bytes(20_000)),
         (instance(reference(2)) + bytes(20_000)) * 699,
     ),
-    "480 000 empty objects": array(
-        described(OBJECT_ARRAY), 480_000, instance(EMPTY), instance(reference(2)) * 479_999
+    "580 000 empty objects": array(
+        described(OBJECT_ARRAY), 580_000, instance(EMPTY), instance(reference(2)) * 579_999
     ),
-    "240 000 objects that add nothing": array(
+    "290 000 objects that add nothing": array(
         described(OBJECT_ARRAY),
-        240_000,
+        290_000,
         instance(described("x.C", flags=WRITES), END),
-        (instance(reference(2)) + END) * 239_999,
+        (instance(reference(2)) + END) * 289_999,
     ),
     "200 000 classes with 100 superclasses": array(
         described(OBJECT_ARRAY),

@@ -6,7 +6,7 @@ import time
 
 import pytest
 from stallwatch.reading import ProbeError
-from stallwatch.sources import ndb_mgm
+from stallwatch.sources import ndb_mgm, tcp
 
 # Written down from an ndb_mgmd 9.7.2 while node 4 started.
 ANSWER = b"""node status
@@ -126,7 +126,7 @@ def test_looking_up_the_name_is_bounded_too(monkeypatch):
             ended.wait(60)
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
-    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    monkeypatch.setattr(tcp.socket, "getaddrinfo", look_up)
     begun = time.monotonic()
     with pytest.raises(
         ProbeError, match="management server mgm1:1186 cannot be asked: no name server has answered"
@@ -140,7 +140,7 @@ def test_a_host_that_is_none_is_a_sentence(monkeypatch):
     def unknown(*_, **__):
         raise socket.gaierror(-2, "Name or service not known")
 
-    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    monkeypatch.setattr(tcp.socket, "getaddrinfo", unknown)
     with pytest.raises(ProbeError, match="the management server mgm1:1186 cannot be asked: Name or service"):
         ndb_mgm.data_nodes("mgm1")
 

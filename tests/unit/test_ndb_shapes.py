@@ -45,3 +45,4 @@ def test_the_first_look_finds_what_a_look_at_every_line_finds(lines, runs):
     block = b"".join(line + b"\n" for line in lines)
     slow = [line for line in lines if re.search(rb"stuck in|lag ", re.sub(rb"\d", b"", line))]
     assert [shapes.pick(block) for _ in range(runs)] == [slow] * runs
+    assert shapes.lines == runs * len(lines)

@@ -208,11 +208,11 @@ def test_vvv_shows_the_traceback_without_the_secrets(told, check):
 
 def test_a_missing_module_is_told_so_too(told):
     def findings(_options, _run):
-        raise ModuleNotFoundError(name="psutil")
+        raise ModuleNotFoundError(name="pymysql")
         yield
 
-    how = "pip install psutil, or apt install python3-psutil"
-    assert told(findings)["summary"] == f"the Python module psutil is missing: {how}"
+    how = "pip install PyMySQL, or apt install python3-pymysql"
+    assert told(findings)["summary"] == f"the Python module pymysql is missing: {how}"
 
 
 def test_vvv_tells_what_was_asked(told):

@@ -136,6 +136,18 @@ def test_a_domain_that_two_sources_write_tells_of_no_backlog():
     assert gtid.backlog(one._replace(applied_gtids="0-101-490"), [one, ring]) == 10
 
 
+def test_what_many_channels_tell_is_read_once(monkeypatch):
+    applied = ",".join(f"{number}-{number}-7" for number in range(64))
+    several = [
+        mariadb(name=f"from {number}", received_gtids=f"{number}-{number}-9,{applied}", applied_gtids=applied)
+        for number in range(64)
+    ]
+    read, plain = [], gtid.written
+    monkeypatch.setattr(gtid, "written", lambda text: read.append(text) or plain(text))
+    assert [gtid.backlog(one, several) for one in several] == [2] * 64
+    assert sorted(read) == sorted([applied, *(one.received_gtids for one in several)])
+
+
 def test_what_a_server_has_written_of_each_other():
     assert gtid.written("0-101-600,0-100-505, 1-100-4") == {(0, 101): 600, (0, 100): 505, (1, 100): 4}
     assert gtid.written("") == {}

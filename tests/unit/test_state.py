@@ -100,6 +100,14 @@ def test_the_file_tells_its_version_and_whose_it_is(folder):
     }
 
 
+def test_its_name_is_the_same_for_ever(folder):
+    keep(folder, 1, target="db1:3306", channel="[]")
+    assert {path.name for path in folder.iterdir()} == {
+        "demo-6d934c3978c41c18.json",
+        "demo-6d934c3978c41c18.lock",
+    }
+
+
 def test_a_target_that_is_no_text_is_remembered(folder):
     keep(folder, "\udcfe", log="\udcff.log")
     assert recall(folder, log="\udcff.log") == ({"value": "\udcfe"}, [])

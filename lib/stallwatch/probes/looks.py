@@ -12,12 +12,12 @@ nor hides one.
 from __future__ import annotations
 
 import time
-from typing import NamedTuple
 
+from stallwatch.named import NamedTuple
 from stallwatch.reading import ProbeError
 from stallwatch.units import is_number, say_duration
 
-TYPE_CHECKING = False  # typing itself costs every check 2 ms
+TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any

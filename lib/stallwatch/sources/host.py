@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from typing import NamedTuple
+
+from stallwatch.named import NamedTuple
+from stallwatch.sources import kernel
 
 _SYS_BLOCK = "/sys/dev/block"
 
@@ -43,16 +45,12 @@ def disk_of(directory: str) -> str | None:
 
 def disk_use(disk: str) -> DiskUse | None:
     """Look what a disk has done; None: the kernel does not count it."""
-    import psutil
-
     try:
-        counters = psutil.disk_io_counters(perdisk=True, nowrap=False) or {}
-    except (NotImplementedError, OSError):  # no /proc/diskstats, as in some containers
+        one = kernel.disks()[disk]
+    except (OSError, ValueError, KeyError):  # no /proc/diskstats, as in some containers
         return None
-    if (one := counters.get(disk)) is None:
-        return None
-    waited = (one.read_time + one.write_time) / 1000
-    return DiskUse(time.monotonic(), one.busy_time / 1000, waited, one.read_count + one.write_count)
+    waited = (one.read_ms + one.write_ms) / 1000
+    return DiskUse(time.monotonic(), one.busy_ms / 1000, waited, one.reads + one.writes)
 
 
 def disk_load(before: DiskUse, after: DiskUse) -> DiskLoad | None:

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import re
 import time
-from typing import NamedTuple
+from contextlib import closing
 
+from stallwatch.named import NamedTuple
 from stallwatch.reading import ProbeError
 from stallwatch.units import say_duration
 
@@ -25,7 +26,7 @@ PATIENCE = 1.5  # seconds for all of it, looking up the host's name included
 _QUESTION = b"get status\n\n"
 _BEGINNING, _END = b"node status\n", b"\n\n"
 _LARGEST = 256 * 1024  # bytes; 255 nodes are 60 KiB
-_LINE = re.compile(r"node\.(\d{1,5})\.(type|status|startphase): ([A-Z_ ]{1,30}|\d{1,5})", re.ASCII)
+_LINE = r"(?a)node\.(\d{1,5})\.(type|status|startphase): ([A-Z_ ]{1,30}|\d{1,5})"
 
 
 class NodeStatus(NamedTuple):
@@ -66,7 +67,7 @@ def _asked(host: str, port: int, end: float) -> bytes:
     def left() -> float:
         return max(0.0, end - time.monotonic())
 
-    with connected(host, port, left) as peer:
+    with closing(connected(host, port, left)) as peer:
         answer = b""
         peer.sendall(_QUESTION)
         while len(answer) < _LARGEST and not answer.endswith(_END):
@@ -85,7 +86,7 @@ def _understood(answer: bytes) -> dict[int, NodeStatus]:
         return {}
     told: dict[int, dict[str, str]] = {}
     for line in answer.decode(errors="replace").splitlines():
-        if found := _LINE.fullmatch(line):
+        if found := re.fullmatch(_LINE, line):
             told.setdefault(int(found[1]), {})[found[2]] = found[3]
     return {node: _status(about) for node, about in told.items() if about.get("type") == "NDB"}
 

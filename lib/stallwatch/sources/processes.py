@@ -7,20 +7,19 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import time
-from typing import NamedTuple
 
+from stallwatch.named import NamedTuple
 from stallwatch.sources import kernel
 from stallwatch.sources.following import RefusedError, opener
 from stallwatch.sources.kernel import counted
 
-TYPE_CHECKING = False  # typing itself costs every check 2 ms
+TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Sequence
+    from collections.abc import Collection, Container, Iterator, Sequence
 
 ENDED, STOPPED, TRACED = "Z", "T", "t"  # states of a process (man proc)
-_INTERPRETERS = re.compile(r"python[\d.]*|perl[\d.]*|ruby[\d.]*|bash|dash|sh")
+_INTERPRETERS = frozenset(("python", "perl", "ruby", "bash", "dash", "sh"))  # without their version
 _LONGEST_NAME = 15  # bytes; the kernel cuts names there
 _TICKS = os.sysconf("SC_CLK_TCK")
 _KIB = 1024
@@ -90,27 +89,30 @@ class Listening(NamedTuple):
     user: int
 
 
-def running(names: Container[str]) -> list[Running]:
+def running(names: Collection[str]) -> list[Running]:
     """List the processes that are called so, or are scripts that are called so, and have not ended.
 
     We ourselves are not among them: who looks for python means another one.
     """
     found, ours = [], _ourselves()
-    for one in _all():
-        if one.state == ENDED or one.id == ours or not _may_be(one.name, names):
-            continue  # to read the arguments of all processes takes long where there are many
-        arguments = _arguments(one.id)
+    for pid in sorted(int(name) for name in os.listdir(kernel.PLACE) if name.isdecimal()):
+        if pid == ours or not _may_be(_name(pid), names):
+            continue  # to read more of all processes takes long where there are many
+        if (one := task(pid)) is None or one.state == ENDED:
+            continue
+        arguments = _arguments(pid)
         whole = _whole(one.name, arguments)
         name = next((name for name in (_called(whole, arguments), whole) if name in names), None)
         if name is not None:
-            found.append(Running(one.id, name, age(one), arguments, one.parent))
+            found.append(Running(pid, name, age(one), arguments, one.parent))
     return found
 
 
-def _all() -> Iterator[Task]:
-    for pid in sorted(int(name) for name in os.listdir(kernel.PLACE) if name.isdecimal()):
-        if one := task(pid):
-            yield one
+def _name(pid: int) -> str:
+    """Read what the kernel calls a process; "": it is not there."""
+    with contextlib.suppress(OSError), open(_path(pid, "comm"), "rb", buffering=0) as file:
+        return file.read().removesuffix(b"\n").decode(errors="replace")
+    return ""
 
 
 def _ourselves() -> int | None:
@@ -120,8 +122,14 @@ def _ourselves() -> int | None:
     return None
 
 
-def _may_be(name: str, names: Container[str]) -> bool:
-    return len(name.encode()) >= _LONGEST_NAME or name in names or bool(_INTERPRETERS.fullmatch(name))
+def _may_be(name: str, names: Collection[str]) -> bool:
+    """Whether it is one of these, the beginning of one that the kernel has cut, or of a script."""
+    is_cut = len(name.encode()) >= _LONGEST_NAME  # as are many of the kernel's own
+    return name in names or _interprets(name) or (is_cut and any(one.startswith(name) for one in names))
+
+
+def _interprets(name: str) -> bool:
+    return name.rstrip("0123456789.") in _INTERPRETERS
 
 
 def _whole(name: str, arguments: Sequence[str]) -> str:
@@ -132,7 +140,7 @@ def _whole(name: str, arguments: Sequence[str]) -> str:
 
 def _called(name: str, arguments: Sequence[str]) -> str:
     """Name a program; a script is called after its file, not after its interpreter."""
-    if not _INTERPRETERS.fullmatch(name):
+    if not _interprets(name):
         return name
     script = next((one for one in arguments[1:] if not one.startswith("-")), name)
     return os.path.basename(script).removesuffix(".py")

@@ -11,11 +11,11 @@ vary. A disk under a steady load is not meant: its requests take as long as befo
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import NamedTuple
 
+from stallwatch.named import NamedTuple
 from stallwatch.units import is_number
 
-TYPE_CHECKING = False  # typing itself costs every check 2 ms
+TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any

@@ -15,9 +15,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_UNDER_WAY = re.compile(r"^(Dumping|Loading|Loaded)\b(?!.*(not started|completed|aborted))")
-_LOADED = re.compile(r"(\d+)/(\d+) pages")
-_DUMPING = re.compile(r"(\d+)/(\d+), page (\d+)/(\d+)")  # the first is of the pool's instances
+_UNDER_WAY, _OVER = ("Dumping", "Loading", "Loaded"), ("not started", "completed", "aborted")
+_LOADED = r"(\d+)/(\d+) pages"
+_DUMPING = r"(\d+)/(\d+), page (\d+)/(\d+)"  # the first is of the pool's instances
 _OLD_DUMPS = ("innodb_auto_lru_dump", "innodb_buffer_pool_restore_at_startup")
 
 
@@ -25,7 +25,7 @@ def under_way(texts: Mapping[str, str]) -> str:
     """Say what is going on with the buffer pool's dump: "load 31 %"; "": nothing."""
     for what in ("load", "dump"):
         status = texts.get(f"Innodb_buffer_pool_{what}_status", "")
-        if _UNDER_WAY.search(status):
+        if status.startswith(_UNDER_WAY) and not any(words in status for words in _OVER):
             return f"{what}{_progress(status)}"
     return ""
 
@@ -36,10 +36,10 @@ def _progress(status: str) -> str:
 
 
 def _share(status: str) -> float | None:
-    if match := _DUMPING.search(status):
+    if match := re.search(_DUMPING, status):
         instance, instances, page, pages = map(int, match.groups())
         return (instance - 1 + page / pages) / instances if instances and pages else None
-    if match := _LOADED.search(status):
+    if match := re.search(_LOADED, status):
         done, total = map(int, match.groups())
         return done / total if total else None
     return None

@@ -5,8 +5,7 @@ The age is a saw-tooth: 12, 99 and 16 per cent within two seconds (MySQL 9.7.4).
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from stallwatch.named import NamedTuple
 from stallwatch.probes.mysql.status import numbers
 from stallwatch.reading import Reading
 from stallwatch.units import say_size

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 import time
-from typing import NamedTuple
 
+from stallwatch.named import NamedTuple
 from stallwatch.probes.innodb.redo import before_8_0_30
 from stallwatch.probes.mysql.asking import Asking
 from stallwatch.probes.mysql.privileges import PROCESS
@@ -32,15 +32,13 @@ ADVICE = "InnoDB's own locks are contended: look at dumps of the buffer pool, an
 
 _LEAST = 1.5  # seconds: with less time, running out of it says nothing
 _HANGS = 10.0  # seconds, of anybody's
-_SHOWS = re.compile(r"(/\*.*?\*/ *)?SHOW\s+ENGINE\s+INNODB\s+STATUS", re.IGNORECASE)
-_LSN = re.compile(
-    r"^Log sequence number\s+(\d+)\s*$.*?^Last checkpoint at\s+(\d+)\s*$", re.MULTILINE | re.DOTALL
-)
+_SHOWS = r"(?i)(/\*.*?\*/ *)?SHOW\s+ENGINE\s+INNODB\s+STATUS"
+_LSN = r"(?ms)^Log sequence number\s+(\d+)\s*$.*?^Last checkpoint at\s+(\d+)\s*$"
 
 
 def hanging(listed: Iterable[Process]) -> Process | None:
     """Find one, ours or not, that takes far too long."""
-    found = (one for one in listed if _SHOWS.match(one.info) and one.seconds >= _HANGS)
+    found = (one for one in listed if one.seconds >= _HANGS and re.match(_SHOWS, one.info))
     return max(found, key=lambda one: one.seconds, default=None)
 
 
@@ -108,5 +106,5 @@ def _reading(seconds: float, what: str, why: str = "") -> Reading:
 
 def redo_in(status: str, settings: Mapping[str, str]) -> Redo | None:
     """Read the redo log's age from the text, of which "Log capacity used" is not one (8.0.30 and later)."""
-    match = _LSN.search(status)
+    match = re.search(_LSN, status)
     return before_8_0_30(int(match[1]) - int(match[2]), settings) if match else None

@@ -6,8 +6,7 @@ one that is well, and what differs between them.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from stallwatch.named import NamedTuple
 from stallwatch.units import say_rate, say_size
 
 TIMES = 3  # as much, or as little

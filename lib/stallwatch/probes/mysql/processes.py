@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
+from stallwatch.named import NamedTuple
 from stallwatch.probes.mysql.privileges import PERFORMANCE_SCHEMA, PROCESS
 from stallwatch.probes.mysql.statement import Statement, number, text, whole
 

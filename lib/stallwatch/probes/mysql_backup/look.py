@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from functools import partial
-from typing import NamedTuple
 
+from stallwatch.named import NamedTuple
 from stallwatch.probes.mysql_backup import choosing, comparing, telling
 from stallwatch.probes.mysql_backup.sizes import size_before
 from stallwatch.reading import Fault, State
 
-TYPE_CHECKING = False  # typing itself costs every check 2 ms
+TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import time
-from typing import NamedTuple
 
 from stallwatch.line import shorten
+from stallwatch.named import NamedTuple
 from stallwatch.sources.mysql import MysqlError, NoAnswerError, UnreachableError
 from stallwatch.units import say_duration
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from typing import NamedTuple
 
+from stallwatch.named import NamedTuple
 from stallwatch.probes.mysql_query.query import LEAD, Answer, Session
 from stallwatch.sources.mysql import (
     DeniedError,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from stallwatch.line import shorten
+from stallwatch.named import NamedTuple
 from stallwatch.probes.mysql_query.percentile import percentile
 from stallwatch.probes.mysql_query.runs import READ_ONLY, is_ours
 from stallwatch.reading import Fault, Reading, State

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
-from stallwatch.probes.mysql_status.kinds import BYTES
+from stallwatch.named import NamedTuple
 from stallwatch.units import NotUnderstoodError, Range
 
-_NAME = re.compile(r"[A-Za-z][\w.:-]*( [\w.:-]+)*")
-_BYTES = {name.lower() for name in BYTES}
+_NAME = r"[A-Za-z][\w.:-]*( [\w.:-]+)*"
 
 
 class Wanted(NamedTuple):
@@ -35,6 +33,12 @@ def wanted(text: str) -> Wanted:
     if not equals:
         raise NotUnderstoodError(f'"{text}" says not of what: write NAME=RANGE, as Threads_running=50')
     for one in (name, per) if slash else (name,):
-        if not _NAME.fullmatch(one):
+        if not re.fullmatch(_NAME, one):
             raise NotUnderstoodError(f'"{one}" is no name of a status variable: write NAME=RANGE')
-    return Wanted(name, per, Range(limit, "B" if name.lower() in _BYTES and not per else ""))
+    return Wanted(name, per, Range(limit, "B" if not per and _is_in_bytes(name) else ""))
+
+
+def _is_in_bytes(name: str) -> bool:
+    from stallwatch.probes.mysql_status.kinds import BYTES
+
+    return name.lower() in map(str.lower, BYTES)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import time
 from contextlib import closing
-from typing import NamedTuple
 
+from stallwatch.named import NamedTuple
 from stallwatch.probes import looks
 from stallwatch.probes.lasting import lasting
 from stallwatch.probes.mysqld_process import descriptors, read_buffer, roles, starts, telling, use
 from stallwatch.probes.mysqld_process.choosing import NotThereError, choose, named
-from stallwatch.probes.mysqld_process.server import AskedServer
+from stallwatch.probes.mysqld_process.no_server import NoServer
 from stallwatch.probes.mysqld_process.telling import Found
 from stallwatch.reading import Fault, ProbeError, State
 from stallwatch.sources import processes
 from stallwatch.units import say_duration
 
-TYPE_CHECKING = False  # typing itself costs every check 2 ms
+TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
     from typing import Any
@@ -25,10 +25,13 @@ if TYPE_CHECKING:
     from stallwatch.probes.looks import Interval, Look
     from stallwatch.probes.mysqld_process.choosing import Wanted
     from stallwatch.probes.mysqld_process.roles import Role
+    from stallwatch.probes.mysqld_process.server import AskedServer
     from stallwatch.probes.mysqld_process.use import Seen, Use
     from stallwatch.reading import Finding
     from stallwatch.sources.mysql.server import Server
     from stallwatch.sources.processes import Running
+
+    Itself = AskedServer | NoServer  # the server that the process is
 
 
 class Asked(NamedTuple):
@@ -51,7 +54,7 @@ def findings(asked: Asked, memory: dict[str, Any]) -> Generator[Finding, None, P
 
     Raises a ProbeError if it cannot be told which process is meant, or no time is left for a sample.
     """
-    with closing(AskedServer(asked.connect, asked.trace)) as server:
+    with closing(_server(asked)) as server:
         try:
             process = _chosen(asked, server)
             yield from _findings(_Look(process, server, asked, memory))
@@ -60,7 +63,15 @@ def findings(asked: Asked, memory: dict[str, Any]) -> Generator[Finding, None, P
         return server.lost
 
 
-def _chosen(asked: Asked, server: AskedServer) -> Running:
+def _server(asked: Asked) -> Itself:
+    if asked.connect is None:
+        return NoServer()
+    from stallwatch.probes.mysqld_process.server import AskedServer
+
+    return AskedServer(asked.connect, asked.trace)
+
+
+def _chosen(asked: Asked, server: Itself) -> Running:
     try:
         return choose(asked.wanted, server.likeness)
     except ProbeError as error:
@@ -98,7 +109,7 @@ def _findings(look: _Look) -> Iterator[Finding]:
 class _Look:
     """The process, and what is remembered of it; ``seen`` is the last look at it."""
 
-    def __init__(self, process: Running, server: AskedServer, asked: Asked, memory: dict[str, Any]) -> None:
+    def __init__(self, process: Running, server: Itself, asked: Asked, memory: dict[str, Any]) -> None:
         self.asked = asked
         self.server = server
         self._process = process

@@ -8,7 +8,7 @@ import re
 
 from stallwatch.sources.following import opener
 
-_NAME = re.compile(r"ndb_\d+_out\.log")
+_NAME = r"ndb_\d+_out\.log"
 _STARTED = b" started child: "
 _LENGTHS = (1 << 20, 8 << 20, 64 << 20)  # bytes, one after another: to read these takes 30 ms
 _LONGEST = 4 << 20  # bytes; a start among 48 nodes writes one of them
@@ -21,8 +21,8 @@ def start_of(pid: int, directory: str) -> bytes:
     or this is not for us to read.
     """
     with contextlib.suppress(OSError):
-        for name in filter(_NAME.fullmatch, os.listdir(directory)):
-            if start := _last_start(f"{directory}/{name}", pid):
+        for name in os.listdir(directory):
+            if re.fullmatch(_NAME, name) and (start := _last_start(f"{directory}/{name}", pid)):
                 return start
     return b""
 

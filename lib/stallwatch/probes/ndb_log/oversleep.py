@@ -6,14 +6,12 @@ these threads or their processors. Verified with SIGSTOP and frozen threads on 9
 
 from __future__ import annotations
 
-import re
-from dataclasses import asdict, dataclass
-
-from stallwatch.probes.ndb_log.lines import number
+from stallwatch.named import NamedTuple
+from stallwatch.probes.ndb_log.lines import compiled, number
 from stallwatch.reading import Finding, Reading
 from stallwatch.units import say_duration
 
-TYPE_CHECKING = False  # typing itself costs every check 2 ms
+TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
@@ -23,11 +21,11 @@ if TYPE_CHECKING:
     from stallwatch.probes.ndb_log.node import Node
 
 # 7.x: "thr: 1: Overslept 23577 ms, expected ~10ms"; 8.0 and later without the colon, with the thread's times.
-THREAD = re.compile(
+THREAD = (
     r"thr: (?P<thread>\d+):? Overslept (?P<ms>\d+) ms"
     r"(?:.*user time: (?P<user>\d+) us, sys_time: (?P<system>\d+) us)?"
 )
-_OTHERS = re.compile(
+_OTHERS = (
     r"(?P<watchdog>Watchdog: Warning overslept (?P<late>\d+) ms)"
     r"|timerHandlingLab, .*not scheduled for: (?P<timer>\d+)"
 )
@@ -36,8 +34,7 @@ _STALL = 1000  # milliseconds; shorter ones mean nothing during a start-up
 _KEPT = 100
 
 
-@dataclass
-class Oversleep:
+class Oversleep(NamedTuple):
     """Threads that woke up too late, together."""
 
     when: float
@@ -63,9 +60,9 @@ class Oversleeps:
         when = self._present.of(line)
         if when is None:
             return
-        if match := THREAD.match(line.text):
+        if match := compiled(THREAD).match(line.text):
             self._put(number(match["ms"]), when, line.clock, thread=number(match["thread"]))
-        elif match := _OTHERS.match(line.text):
+        elif match := compiled(_OTHERS).match(line.text):
             ms = number(match["late"] or match["timer"])
             self._put(ms, when, line.clock, watchdog=bool(match["watchdog"]))
 
@@ -75,7 +72,7 @@ class Oversleeps:
     def keep(self) -> None:
         """Put into the memory what still counts."""
         self._prune()
-        self._memory["held"] = [asdict(oversleep) for oversleep in self._held]
+        self._memory["held"] = [oversleep._asdict() for oversleep in self._held]
 
     def _prune(self) -> None:
         held = sorted((o for o in self._held if self._present.holds(o.when)), key=lambda o: o.ms)
@@ -95,15 +92,17 @@ class Oversleeps:
         if self._node.starting and ms < _STALL:
             return
         last = self._held[-1] if self._held else None
-        if last is None or abs(when - last.when) > TOGETHER:
-            last = Oversleep(when, clock, ms, [], watchdog=False)
-            self._held.append(last)
-            if len(self._held) > 4 * _KEPT:
-                self._prune()
-        last.ms = max(last.ms, ms)
-        last.watchdog |= watchdog
-        if thread is not None and thread not in last.threads:
-            last.threads.append(thread)
+        threads = [] if thread is None else [thread]
+        if last and abs(when - last.when) <= TOGETHER:
+            self._held[-1] = last._replace(
+                ms=max(last.ms, ms),
+                threads=list(dict.fromkeys([*last.threads, *threads])),
+                watchdog=last.watchdog or watchdog,
+            )
+            return
+        self._held.append(Oversleep(when, clock, ms, threads, watchdog))
+        if len(self._held) > 4 * _KEPT:
+            self._prune()
 
     def _judge(self, oversleep: Oversleep, label: str) -> Reading:
         if oversleep.watchdog:

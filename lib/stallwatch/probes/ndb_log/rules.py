@@ -6,13 +6,11 @@ good news, "Redo buffer full" is INFO). API nodes that come and go are no proble
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from stallwatch.named import NamedTuple
 from stallwatch.reading import State
 
 
-@dataclass(frozen=True)
-class Rule:
+class Rule(NamedTuple):
     """One kind of line. Texts are formats over the pattern's groups."""
 
     word: bytes  # in the line, for the first look; no digits

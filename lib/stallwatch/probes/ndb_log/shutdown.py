@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import asdict, replace
+from functools import cache
 
 from stallwatch.probes.ndb_log.down import Down, by_signal, forced, not_started
 from stallwatch.probes.ndb_log.lines import number
 from stallwatch.reading import Fault, Finding, Reading
 
-TYPE_CHECKING = False  # typing itself costs every check 2 ms
+TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
     from stallwatch.probes.ndb_log.lines import Line
@@ -77,7 +77,7 @@ class Shutdown:
         when = self._present.of(line)
         if when is None:
             return
-        for pattern, understand in self._LINES:
+        for pattern, understand in self._compiled():
             if match := pattern.match(line.text):
                 understand(self, match, line.node or self._node.id, when, line.clock)
                 return
@@ -89,7 +89,7 @@ class Shutdown:
         """Put into the memory what still counts."""
         self._down = {down.node: down for down in self._down.values() if self._counts(down)}
         self._times = [[when, node] for when, node in self._times if self._present.holds(when)][-_KEPT:]
-        self._memory["down"] = [asdict(down) for down in self._down.values()]
+        self._memory["down"] = [down._asdict() for down in self._down.values()]
         self._memory["times"] = self._times
         for node in [node for node, (_, until) in self._ordered.items() if not self._present.holds(until)]:
             del self._ordered[node]
@@ -127,7 +127,7 @@ class Shutdown:
                 f"{match['count']} times",
                 "look at the errors before it",
             )
-        self._down[node].gave_up = match["count"]
+        self._change(node, gave_up=match["count"])
 
     def _hear_killed(self, match: re.Match[str], node: int | None, when: float, clock: str) -> None:
         if not self._is_down(node):
@@ -139,7 +139,7 @@ class Shutdown:
             why = f"by node {match['by']}: {match['reason']}" if match["we"] else "missed heartbeats"
             advice = "look for a paused VM, swapping, network trouble, then restart the node"
             self._end(node, when, clock, "declared dead", why, advice)
-            self._down[node].hearsay = not match["we"]
+            self._change(node, hearsay=not match["we"])
 
     def _hear_peer_failed(self, match: re.Match[str], _: int | None, when: float, clock: str) -> None:
         node = number(match["peer"])
@@ -147,9 +147,9 @@ class Shutdown:
         if not ordered and not self._is_down(node):
             why = "another node saw its connection break"
             self._end(node, when, clock, "failed", why, f"read ndb_{node}_out.log on its machine")
-            self._down[node].hearsay = True
+            self._change(node, hearsay=True)
         if self._is_down(node):
-            self._down[node].data_node = True
+            self._change(node, data_node=True)
 
     def _hear_order(self, _: re.Match[str], node: int | None, when: float, _clock: str) -> None:
         self._ordered[str(node)] = [when, when + _PLANNED]
@@ -187,9 +187,11 @@ class Shutdown:
         before = self._down.get(node)
         if before is None or before.phase != "down":
             self._times.append([when, node])
-        down = self._down[node] = Down(node, when, clock, what, why, advice)
-        if before and before.phase == "down":
-            down.gave_up = before.gave_up
+        gave_up = before.gave_up if before and before.phase == "down" else ""
+        self._down[node] = Down(node, when, clock, what, why, advice, gave_up)
+
+    def _change(self, node: int | None, **now: Any) -> None:
+        self._down[node] = self._down[node]._replace(**now)
 
     def _goes_on(self, match: re.Match[str], node: int | None, phase: str, when: float, clock: str) -> None:
         peer = match.groupdict().get("peer")
@@ -200,7 +202,7 @@ class Shutdown:
             if self.has_ordered(str(node), when):
                 self._ordered[str(node)][1] = when
         if down and down.phase != "back":
-            down.phase, down.since, down.since_clock = phase, when, clock
+            self._change(node, phase=phase, since=when, since_clock=clock)
 
     def _is_down(self, node: int | None) -> bool:
         down = self._down.get(node)
@@ -212,28 +214,31 @@ class Shutdown:
         )  # others tell of API nodes, too, which may stay away
         return self._present.holds(down.when, stays=stays)
 
-    _LINES = tuple(
-        (re.compile(pattern), understand)
-        for pattern, understand in (
-            (_FORCED, _hear_forced),
-            (_NOT_STARTED, _hear_not_started),
-            (_GAVE_UP, _hear_gave_up),
-            (r"Child process terminated by signal (?P<signal>\d+)", _hear_killed),
-            (_DECLARED_DEAD, _hear_declared_dead),
-            (r"Node (?P<peer>\d+) has failed\. The Node state", _hear_peer_failed),
-            (_PEER + "Node failed, fail handling ongoing", _hear_peer_failed),
-            (r"Node shutdown initiated", _hear_order),
-            (r"Cluster shutdown initiated", _hear_order_to_all),
-            (r"shutdown handover", _hear_handover),
-            (r"Node shutdown completed(?P<again>, restarting)?", _hear_completed),
-            (r"Angel pid: \d+ started child|Start initiated", _hear_beginning),
-            (_PEER + "Allocated node id", _hear_beginning),
-            (r"Started \(|Node started$|Start phase 101 completed", _hear_back),
-            (r"Node (?P<peer>\d+) has completed its restart", _hear_back),
-            (_PEER + "Restart completed", _hear_back),
-            (r"Node (?P<peer>\d+) Connected", _hear_connected),
-        )
+    _LINES = (
+        (_FORCED, _hear_forced),
+        (_NOT_STARTED, _hear_not_started),
+        (_GAVE_UP, _hear_gave_up),
+        (r"Child process terminated by signal (?P<signal>\d+)", _hear_killed),
+        (_DECLARED_DEAD, _hear_declared_dead),
+        (r"Node (?P<peer>\d+) has failed\. The Node state", _hear_peer_failed),
+        (_PEER + "Node failed, fail handling ongoing", _hear_peer_failed),
+        (r"Node shutdown initiated", _hear_order),
+        (r"Cluster shutdown initiated", _hear_order_to_all),
+        (r"shutdown handover", _hear_handover),
+        (r"Node shutdown completed(?P<again>, restarting)?", _hear_completed),
+        (r"Angel pid: \d+ started child|Start initiated", _hear_beginning),
+        (_PEER + "Allocated node id", _hear_beginning),
+        (r"Started \(|Node started$|Start phase 101 completed", _hear_back),
+        (r"Node (?P<peer>\d+) has completed its restart", _hear_back),
+        (_PEER + "Restart completed", _hear_back),
+        (r"Node (?P<peer>\d+) Connected", _hear_connected),
     )
+
+    @classmethod
+    @cache
+    def _compiled(cls) -> Sequence[tuple[re.Pattern[str], Callable[..., None]]]:
+        """Give the lines with their patterns: not before there is a line to look at."""
+        return tuple((re.compile(pattern), understand) for pattern, understand in cls._LINES)
 
 
 def findings(told: list[Shutdown]) -> Iterator[Finding]:
@@ -246,7 +251,7 @@ def findings(told: list[Shutdown]) -> Iterator[Finding]:
         of_node = [(down, say) for down, say in of_node if newest - down.when <= _ONE_END]
         latest, _ = max(of_node, key=lambda end: max(end[0].when, end[0].since))
         best, say = max(of_node, key=lambda end: (not end[0].hearsay, end[0].when))
-        yield say(replace(best, phase=latest.phase, since=latest.since, since_clock=latest.since_clock))
+        yield say(best._replace(phase=latest.phase, since=latest.since, since_clock=latest.since_clock))
     ends = [Counter(node for _, node in log.times()) for log in told]
     count = sum(max(of_log[node] for of_log in ends) for node in set().union(*ends))
     yield Reading("shutdowns", count, what=f"forced shutdowns: {count}")

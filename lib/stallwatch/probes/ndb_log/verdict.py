@@ -6,7 +6,7 @@ Johan Andersson's "Cluster - spins/contentions and thread stuck in.." of 2010-09
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from stallwatch.named import NamedTuple
 
 _USED = 0.05  # core; an idle ndbmtd as a whole stays below 0.013
 _RATIO = 2.0  # one kind of time decides when it is twice the other
@@ -14,8 +14,7 @@ _ONE_CORE = 1.1  # what one thread can use at most, and an idle rest of the node
 _DECIDABLE = 0.3  # seconds: four reports of the watchdog, three ticks of times(2)
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(NamedTuple):
     """Who held the thread up, the evidence, and the next step."""
 
     who: str

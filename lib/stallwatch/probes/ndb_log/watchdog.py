@@ -6,18 +6,16 @@ times TimeBetweenWatchDogCheck (WatchDog.cpp; measured on 9.7.2: killed at elaps
 
 from __future__ import annotations
 
-import re
-from dataclasses import asdict, dataclass
-
 from stallwatch.probes.ndb_log import blocks
-from stallwatch.probes.ndb_log.lines import number
+from stallwatch.probes.ndb_log.lines import compiled, number
 from stallwatch.probes.ndb_log.oversleep import THREAD, TOGETHER
 from stallwatch.probes.ndb_log.verdict import judge
 from stallwatch.reading import Fault, Finding, Reading, State
 from stallwatch.units import say_duration
 
-TYPE_CHECKING = False  # typing itself costs every check 2 ms
+TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator
     from typing import Any
 
@@ -28,13 +26,11 @@ if TYPE_CHECKING:
 KILL = 3  # times TimeBetweenWatchDogCheck without a sign of life, and the watchdog ends the node
 DEFAULT_INTERVAL = 6.0  # seconds, TimeBetweenWatchDogCheck
 
-_STUCK = re.compile(
-    r"Ndb kernel (?:thread (?P<thread>\d+) )?is stuck in: (?P<place>.+?)(?: elapsed=(?P<ms>\d+)|$)"
-)
-_TIMES = re.compile(r"Watchdog: User time: (\d+) +System time: (\d+)\b(?! \(errno=)")
-_BLOCK = re.compile(r"JobHandling in block: (\d+), gsn: (\d+)")
+_STUCK = r"Ndb kernel (?:thread (?P<thread>\d+) )?is stuck in: (?P<place>.+?)(?: elapsed=(?P<ms>\d+)|$)"
+_TIMES = r"Watchdog: User time: (\d+) +System time: (\d+)\b(?! \(errno=)"
+_BLOCK = r"JobHandling in block: (\d+), gsn: (\d+)"
 # Silence is in order then: a start allocates memory, and a thread that never worked has no place.
-_IN_ORDER = re.compile(r"Allocating memory|Unknown place 0$")
+_IN_ORDER = r"Allocating memory|Unknown place 0$"
 _STALL = 1000  # milliseconds; shorter stalls during a start-up mean nothing
 
 _TICK = 0.01  # seconds: the watchdog prints times(2) of the whole process, CLK_TCK is 100
@@ -44,18 +40,28 @@ _KEPT = 100  # episodes, the worst ones
 _COUNTED = 1000  # episodes that are counted
 
 
-@dataclass
 class Episode:
     """One thread without a sign of life. Times in milliseconds, ticks of 10 ms, microseconds as logged."""
 
-    thread: int | None
-    place: str
-    when: float  # of the last line
-    clock: str
-    last_ms: int | None  # None: versions up to 6.x do not say for how long
-    ticks: list[list[int]]  # [milliseconds stuck, user, system] at the first and at the last report of times
-    own: list[int] | None = None  # milliseconds overslept, user and system microseconds of the thread itself
-    load: int | None = None  # operations that the node reported before
+    def __init__(
+        self,
+        thread: int | None,
+        place: str,
+        when: float,
+        clock: str,
+        last_ms: int | None,
+        ticks: list[list[int]],
+        own: list[int] | None = None,
+        load: int | None = None,
+    ) -> None:
+        self.thread = thread
+        self.place = place
+        self.when = when  # of the last line
+        self.clock = clock
+        self.last_ms = last_ms  # None: versions up to 6.x do not say for how long
+        self.ticks = ticks  # [milliseconds stuck, user, system] at the first and at the last report of times
+        self.own = own  # milliseconds overslept, user and system microseconds of the thread itself
+        self.load = load  # operations that the node reported before
 
     @property
     def seconds(self) -> float | None:
@@ -83,11 +89,11 @@ class Watchdog:
         when = self._present.of(line)
         if when is None:
             return
-        if match := _STUCK.search(line.text):
+        if match := compiled(_STUCK).search(line.text):
             self._hear_stuck(match, when, line.clock)
-        elif match := THREAD.match(line.text):
+        elif match := compiled(THREAD).match(line.text):
             self._hear_overslept(match, when)
-        if match := _TIMES.search(line.text):
+        if match := compiled(_TIMES).search(line.text):
             self._hear_times(number(match[1]), number(match[2]))
 
     def begin(self) -> None:
@@ -98,7 +104,7 @@ class Watchdog:
     def keep(self) -> None:
         """Put into the memory what still counts."""
         self._prune()
-        self._memory["stuck"] = [asdict(episode) for episode in self._stuck]
+        self._memory["stuck"] = [dict(vars(episode)) for episode in self._stuck]
         self._memory["begun"] = self._begun
         self._memory.pop("awaits", None)
         if self._last and self._last in self._stuck:
@@ -135,7 +141,7 @@ class Watchdog:
     def _hear_stuck(self, match: re.Match[str], when: float, clock: str) -> None:
         place = match["place"]
         self._last = None
-        if _IN_ORDER.match(place):
+        if compiled(_IN_ORDER).match(place):
             return
         thread = number(match["thread"]) if match["thread"] else None
         ms = number(match["ms"]) if match["ms"] else None
@@ -242,6 +248,6 @@ def _used(episode: Episode) -> tuple[float, float, float]:
 
 def _say_place(place: str) -> str:
     """Name the kernel block, of which 7.6 and later print the number."""
-    if match := _BLOCK.match(place):
+    if match := compiled(_BLOCK).match(place):
         return f"JobHandling in {blocks.name(number(match[1]))}, gsn {match[2]}"
     return place

@@ -7,7 +7,7 @@ import time
 from stallwatch.probes.ndb_redo_buffer import processor, verdict, writing
 from stallwatch.probes.ndbinfo.intervals import Intervals
 
-TYPE_CHECKING = False  # typing itself costs every check 2 ms
+TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any

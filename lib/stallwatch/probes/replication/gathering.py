@@ -46,6 +46,7 @@ class Gathering:
         channels: Sequence[Channel],
         memory: Memory,
         others: Sequence[Channel] = (),
+        appliers: Appliers | None = None,  # None: they were not looked at yet
     ) -> None:
         self.asides: list[Finding] = []
         self.denied: list[Finding] = []
@@ -55,7 +56,7 @@ class Gathering:
         self._all = [*channels, *others]
         self._memory = memory
         self._commits: dict[str, Commits] = self._asked(status.commits, {}, _NO_COMMIT_TIMES)
-        self._appliers = self._look_at_appliers()
+        self._appliers = appliers or self._look_at_appliers()
         self._heartbeats: dict[str, Heartbeat] = {}
         self._sources: dict[str, Source] = {}
 

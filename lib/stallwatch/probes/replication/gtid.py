@@ -2,11 +2,15 @@
 
 MySQL: ``uuid:1-5:7:tag:1-3, uuid2:1`` (tags from 8.3 on; a UUID's intervals without a tag come first).
 MariaDB: ``domain-server-sequence`` of the last transaction of each domain, ``0-101-745,1-102-9``.
+
+Each text is read once, as of many channels each tells how far the whole server has come; nobody changes what
+was read.
 """
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from stallwatch.reading import ProbeError
 
@@ -21,10 +25,11 @@ if TYPE_CHECKING:
     Position = dict[int, tuple[int, int]]  # by domain: server and sequence
     Written = dict[tuple[int, int], int]  # by domain and server: the last sequence
 
-_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-_TAG = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]{0,31}")
-_INTERVAL = re.compile(r"(\d{1,19})(?:-(\d{1,19}))?", re.ASCII)
-_TRIPLE = re.compile(r"(\d{1,10})-(\d{1,10})-(\d{1,20})", re.ASCII)
+_TEXTS = 512  # that are kept
+_UUID = r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+_TAG = r"[a-zA-Z_][a-zA-Z0-9_]{0,31}"
+_INTERVAL = r"([0-9]{1,19})(?:-([0-9]{1,19}))?"
+_TRIPLE = r"([0-9]{1,10})-([0-9]{1,10})-([0-9]{1,20})"
 
 
 class GtidError(ProbeError):
@@ -35,6 +40,7 @@ def _nonsense(text: str, part: str) -> GtidError:
     return GtidError(f'"{part[:60]}" in the GTID set "{text[:60]}" makes no sense')
 
 
+@lru_cache(_TEXTS)
 def parse(text: str) -> GtidSet:
     """Read a GTID set of MySQL; the result is in order. Raises GtidError."""
     found: GtidSet = {}
@@ -47,17 +53,18 @@ def parse(text: str) -> GtidSet:
 def _read_member(member: str, text: str, found: GtidSet) -> None:
     """Read a UUID with its intervals and tags."""
     uuid, *parts = member.split(":")
-    if not _UUID.fullmatch(uuid):
+    if not re.fullmatch(_UUID, uuid):
         raise _nonsense(text, member)
     key = uuid.lower()
+    interval_in = re.compile(_INTERVAL).fullmatch
     for part in parts:
-        if interval := _INTERVAL.fullmatch(part):
+        if interval := interval_in(part):
             first = int(interval[1])
             last = int(interval[2] or first)
             if not 0 < first <= last:
                 raise _nonsense(text, part)
             found.setdefault(key, []).append((first, last))
-        elif _TAG.fullmatch(part):
+        elif re.fullmatch(_TAG, part):
             key = f"{uuid}:{part}".lower()
         else:
             raise _nonsense(text, part)
@@ -110,11 +117,13 @@ def _without(intervals: Intervals, taken: Intervals) -> Intervals:
     return left
 
 
+@lru_cache(_TEXTS)
 def is_mariadb(text: str) -> bool:
     """Whether it is a position of MariaDB."""
-    return bool(text) and all(_TRIPLE.fullmatch(one.strip()) for one in text.split(","))
+    return bool(text) and all(re.fullmatch(_TRIPLE, one.strip()) for one in text.split(","))
 
 
+@lru_cache(_TEXTS)
 def position(text: str) -> Position:
     """Read a position of MariaDB, the furthest of each domain. Raises GtidError."""
     found: Position = {}
@@ -130,7 +139,7 @@ def written(text: str) -> Written:
     for member in text.split(","):
         if not (stripped := member.strip()):
             continue
-        if not (triple := _TRIPLE.fullmatch(stripped)):
+        if not (triple := re.fullmatch(_TRIPLE, stripped)):
             raise _nonsense(text, stripped)
         domain, server, sequence = map(int, triple.groups())
         found[domain, server] = max(sequence, found.get((domain, server), 0))
@@ -183,12 +192,18 @@ def shared(domains: Iterable[int], channel: Channel, channels: Sequence[Channel]
     its count. Raises GtidError.
     """
     own = position(channel.received_gtids)
-    others = [position(one.received_gtids) for one in channels if one.name != channel.name]
-    return [
-        domain
-        for domain in domains
-        if any(domain in other and other[domain][0] != own.get(domain, (0, 0))[0] for other in others)
-    ]
+    last = _servers(tuple(one.received_gtids for one in channels))  # its own, too, which differs in nothing
+    return [domain for domain in domains if last.get(domain, set()) - {own.get(domain, (0, 0))[0]}]
+
+
+@lru_cache(_TEXTS)
+def _servers(received: tuple[str, ...]) -> dict[int, set[int]]:
+    """Give the servers that the last of each domain is from, in these positions."""
+    found: dict[int, set[int]] = {}
+    for text in received:
+        for domain, (server, _) in position(text).items():
+            found.setdefault(domain, set()).add(server)
+    return found
 
 
 def since(received: str, then: str) -> int | None:

@@ -7,8 +7,8 @@ table does not say whether the time is UTC (pt-heartbeat --utc) or local (its de
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
+from stallwatch.named import NamedTuple
 from stallwatch.probes.mysql.statement import meant
 from stallwatch.probes.replication.evidence import Heartbeat
 from stallwatch.reading import ProbeError

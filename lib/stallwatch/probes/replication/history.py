@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from stallwatch.named import NamedTuple
 from stallwatch.probes.replication import gtid
 from stallwatch.probes.replication.channel import Position
 from stallwatch.probes.replication.evidence import Beat, Before, Contact

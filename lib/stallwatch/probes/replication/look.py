@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from typing import NamedTuple
 
+from stallwatch.named import NamedTuple
 from stallwatch.probes import steady
 from stallwatch.probes.replication import history, lag, status, telling, threads, trend
 from stallwatch.probes.replication.gathering import Gathering
@@ -75,7 +75,8 @@ class Judgement(NamedTuple):
 def judge(server: Server, asked: Asked, memory: dict[str, Any]) -> Judgement:
     """Judge every channel. Raises MysqlError where the status itself cannot be had."""
     facts = status.facts(server)
-    if server.flavour.mariadb and status.waits_for_space(server):  # each question would hang there for good
+    appliers = status.appliers(server, status.PATIENCE) if server.flavour.mariadb else None
+    if appliers and appliers.lack_space:  # each question for the status would hang there for good
         return Judgement((), [_no_space(server, "it was not asked for: each question would hang with it")])
     try:
         existing = status.channels(server)
@@ -87,8 +88,9 @@ def judge(server: Server, asked: Asked, memory: dict[str, Any]) -> Judgement:
     remembered = history.Memory(memory, facts, steady.now(memory))
     remembered.keep_only([one.name for one in existing])
     others = [one for one in existing if one not in channels]
-    gathering = Gathering(server, facts, channels, remembered, others)
-    asked.so_far(_told([_judged(one, remembered) for one in gathering.evidences()], asked))
+    gathering = Gathering(server, facts, channels, remembered, others, appliers)
+    if asked.heartbeat or asked.sources:  # which may take long
+        asked.so_far(_told([_judged(one, remembered) for one in gathering.evidences()], asked))
     if asked.heartbeat:
         gathering.ask_heartbeats(asked.heartbeat)
     gathering.ask_sources(asked.sources, asked.heartbeat)
@@ -117,7 +119,7 @@ def _why_no_answer(server: Server, error: NoAnswerError) -> Fault:
     """Tell why the status hangs, if another connection sees it; else raise the error."""
     try:
         with server.again() as another:
-            full = status.waits_for_space(another)
+            full = status.appliers(another, status.PATIENCE).lack_space
     except MysqlError:
         full = False
     if not full:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from typing import NamedTuple
 
+from stallwatch.named import NamedTuple
 from stallwatch.probes.mysql.statement import number, text, whole
 from stallwatch.probes.replication import binary_log, gtid
 from stallwatch.probes.replication.evidence import Source

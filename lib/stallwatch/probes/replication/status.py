@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from typing import NamedTuple
-
+from stallwatch.named import NamedTuple
 from stallwatch.probes.mysql.statement import meant
 from stallwatch.probes.replication.channel import NOTHING_TO_APPLY, channel
 from stallwatch.probes.replication.commits import Commits, Worker
@@ -54,8 +52,8 @@ _APPLIED = """, APPLYING_TRANSACTION AS applying,
 
 _REPLICATION_THREADS = """SELECT COMMAND AS command, TIME AS time, STATE AS state
  FROM information_schema.PROCESSLIST WHERE USER = 'system user'"""
-_PATIENCE = 3.0  # seconds
-_NO_SPACE = re.compile(r"free space|disk space")  # MariaDB and MySQL 5.7; MySQL 8
+PATIENCE = 3.0  # seconds
+_NO_SPACE = ("free space", "disk space")  # MariaDB and MySQL 5.7; MySQL 8
 
 
 class Facts(NamedTuple):
@@ -72,6 +70,7 @@ class Appliers(NamedTuple):
 
     visible: bool  # without PROCESS only one's own processes are
     idle: tuple[float, ...] = ()  # for each that has nothing to do: seconds since its last event
+    lack_space: bool = False  # one of them or a receiver waits until somebody frees disk space
 
 
 def channels(server: Server) -> list[Channel]:
@@ -81,11 +80,11 @@ def channels(server: Server) -> list[Channel]:
     """
     first, *others = _statements(server.flavour)
     try:
-        rows = server.rows(first, within=_PATIENCE)
+        rows = server.rows(first, within=PATIENCE)
     except UnknownStatementError:
         if not others:
             raise
-        rows = server.rows(*others, within=_PATIENCE)
+        rows = server.rows(*others, within=PATIENCE)
     return [channel(row) for row in rows]
 
 
@@ -157,15 +156,18 @@ def _worker(row: Row) -> Worker:
     )
 
 
-def appliers(server: Server) -> Appliers:
+def appliers(server: Server, within: float | None = None) -> Appliers:
     """Look which appliers have nothing to do, and for how long: PROCESS is needed. Raises MysqlError.
 
     ``Time`` of an idle applier counts from its last event, on MySQL 5.7 to 9.7 (the coordinator) and on
     MariaDB 10.5 to 11.8 (Slave_SQL); no version tells which channel it belongs to.
+    Where disk space is lacking, SHOW ALL SLAVES STATUS hangs until there is, even when its connection is
+    gone: one a minute, and max_connections is used up (10.11.19).
     """
-    rows = server.rows(_REPLICATION_THREADS)
+    rows = server.rows(_REPLICATION_THREADS, within=within)
     idle = [meant(row["time"]) or 0.0 for row in rows if NOTHING_TO_APPLY in str(row["state"])]
-    return Appliers(visible=bool(rows), idle=tuple(idle))
+    lack_space = any(words in str(row["state"]) for row in rows for words in _NO_SPACE)
+    return Appliers(visible=bool(rows), idle=tuple(idle), lack_space=lack_space)
 
 
 def only(server: Server, sql: str) -> Row:
@@ -174,16 +176,6 @@ def only(server: Server, sql: str) -> Row:
     if len(rows) != 1:
         raise MysqlError(f"{server.where} gave {len(rows)} rows instead of one: asked {sql}")
     return rows[0]
-
-
-def waits_for_space(server: Server) -> bool:
-    """Look whether a receiver or applier waits until somebody frees disk space. Raises MysqlError.
-
-    SHOW ALL SLAVES STATUS then hangs until there is, even when its connection is gone: one a minute, and
-    max_connections is used up (10.11.19). Without PROCESS it is not seen.
-    """
-    rows = server.rows(_REPLICATION_THREADS, within=_PATIENCE)
-    return any(_NO_SPACE.search(str(row["state"])) for row in rows)
 
 
 def _moment(value: Value) -> float | None:

@@ -144,7 +144,7 @@ def labels(all_judged: Sequence[Judged]) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     taken: list[str] = []
-    for name in sorted(judged.channel.name for judged in all_judged):
+    for name in sorted(filter(None, (judged.channel.name for judged in all_judged))):
         written = re.sub(r"[^A-Za-z0-9_.]", "_", name)
         taken.append(written)
         copy = taken.count(written)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from stallwatch.named import NamedTuple
 from stallwatch.reading import State
 
 TYPE_CHECKING = False

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import NamedTuple
 
+from stallwatch.named import NamedTuple
 from stallwatch.probes.slope import theil_sen
 from stallwatch.units import say_duration
 

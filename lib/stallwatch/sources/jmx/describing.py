@@ -7,7 +7,7 @@ from stallwatch.sources.jmx.errors import JmxError, UnreachableError
 from stallwatch.sources.jmx.info import attributes_of, is_of_class
 from stallwatch.sources.jmx.rmi import FAILURES
 
-TYPE_CHECKING = False  # typing itself costs every check 2 ms
+TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from typing import Any
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
+from stallwatch.named import NamedTuple
 from stallwatch.units import NotUnderstoodError
 
 # A value is quoted or holds none of the characters that part a name (javax.management.ObjectName, JDK 17).
-_PROPERTY = re.compile(r"""(?P<key>[^,=:*?\n]+)=(?P<value>"(?:[^"\\\n]|\\["\\n*?])*"|[^,=:"\n]*)(?=,|\Z)""")
-_WILD = re.compile(r"\\.|[*?]", re.DOTALL)
+_NOT_IN_KEY, _NOT_IN_VALUE = frozenset(",:*?\n"), frozenset('=:"\n')
+_QUOTED = r'"(?:[^"\\\n]|\\["\\n*?])*"(?=,|\Z)'
+_WILD = r"(?s)\\.|[*?]"
 
 
 class ObjectName(NamedTuple):
@@ -32,10 +33,11 @@ class ObjectName(NamedTuple):
         while True:
             if rest.startswith("*", at) and rest[at + 1 : at + 2] in ("", ",") and not open_ended:
                 open_ended, end = True, at + 1
-            elif found := _PROPERTY.match(rest, at):
-                if found["key"] in properties:
-                    raise NotUnderstoodError(f'"{text}" has the key {found["key"]} twice')
-                properties[found["key"]], end = found["value"], found.end()
+            elif found := _property(rest, at):
+                key, value, end = found
+                if key in properties:
+                    raise NotUnderstoodError(f'"{text}" has the key {key} twice')
+                properties[key] = value
             else:
                 raise NotUnderstoodError(_complaint(text, rest[at:].partition(",")[0]))
             if end == len(rest):
@@ -82,6 +84,22 @@ def unquoted(value: str) -> str:
     return re.sub(r"\\(.)", lambda found: "\n" if found[1] == "n" else found[1], value[1:-1])
 
 
+def _property(text: str, at: int) -> tuple[str, str, int] | None:
+    """Read ``key=value``: both, and where it ends; None if it is no such pair.
+
+    What is not quoted is read without a regular expression: to compile that takes 0.4 ms (CPython 3.11).
+    """
+    equals = text.find("=", at)
+    key, begin = text[at:equals], equals + 1
+    if equals <= at or not _NOT_IN_KEY.isdisjoint(key):
+        return None
+    if text.startswith('"', begin):
+        quoted = re.compile(_QUOTED).match(text, begin)
+        return (key, quoted[0], quoted.end()) if quoted else None
+    value = text[begin:].partition(",")[0]
+    return (key, value, begin + len(value)) if _NOT_IN_VALUE.isdisjoint(value) else None
+
+
 def _complaint(text: str, part: str) -> str:
     if not part:
         return f'"{text}" lacks a key property: write domain:key=value'
@@ -89,7 +107,7 @@ def _complaint(text: str, part: str) -> str:
 
 
 def _is_wild(text: str) -> bool:
-    return any(found in "*?" for found in _WILD.findall(text))
+    return ("*" in text or "?" in text) and any(found in "*?" for found in re.findall(_WILD, text))
 
 
 def _fits(pattern: str, text: str) -> bool:
@@ -97,7 +115,7 @@ def _fits(pattern: str, text: str) -> bool:
     if not _is_wild(pattern):
         return pattern == text
     regex, at = "", 0
-    for found in _WILD.finditer(pattern):
+    for found in re.finditer(_WILD, pattern):
         wild = {"*": ".*", "?": "."}.get(found[0]) or re.escape(found[0])
         regex += re.escape(pattern[at : found.start()]) + wild
         at = found.end()

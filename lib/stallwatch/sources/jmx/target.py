@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
+from stallwatch.named import NamedTuple
 from stallwatch.units import NotUnderstoodError
 
 JMXRMI = "jmxrmi"  # the name that the JVM's own agent is bound to

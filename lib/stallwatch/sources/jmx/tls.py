@@ -7,7 +7,7 @@ import ssl
 from stallwatch.sources.encrypted import EncryptedSocket
 from stallwatch.sources.jmx.errors import UnreachableError
 
-TYPE_CHECKING = False  # typing itself costs every check 2 ms
+TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from stallwatch.sources.jmx.target import Tls
 
@@ -21,10 +21,10 @@ _NOT_LET_IN = ("certificate required", "bad certificate", "handshake failure", "
 
 def context(tls: Tls) -> ssl.SSLContext:
     """Make what connections are encrypted with; a file that cannot be used is an UnreachableError."""
-    try:
-        made = ssl.create_default_context(cafile=tls.ca_file)
-    except OSError as error:
-        raise _unusable("--ca-file", tls.ca_file, error) from None
+    if tls.insecure and not tls.ca_file:
+        made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    else:
+        made = _trusting(tls.ca_file)
     made.sslsocket_class = EncryptedSocket
     if tls.insecure:
         made.check_hostname = False
@@ -35,6 +35,14 @@ def context(tls: Tls) -> ssl.SSLContext:
         except OSError as error:
             raise _unusable("--client-cert", tls.client_cert, error) from None
     return made
+
+
+def _trusting(ca_file: str | None) -> ssl.SSLContext:
+    """Make one that trusts these authorities, or those of this host: the 144 of Debian 12 take 20 ms."""
+    try:
+        return ssl.create_default_context(cafile=ca_file)
+    except OSError as error:
+        raise _unusable("--ca-file", ca_file, error) from None
 
 
 def _remedy(error: ssl.SSLCertVerificationError) -> str:

@@ -1,7 +1,4 @@
-"""PyMySQL's connection, bounded in time and size, and with TLS as the mysql client understands it.
-
-Written for PyMySQL 1.0.2 (Debian 12) to 1.2.4.
-"""
+"""PyMySQL's connection, bounded in time and size, and with TLS as the mysql client understands it."""
 
 from __future__ import annotations
 
@@ -11,18 +8,24 @@ import pwd
 import struct
 import time
 from contextlib import suppress
-from typing import NamedTuple
 
-from pymysql import connections, converters
-from pymysql.constants import CLIENT, FIELD_TYPE
-from pymysql.protocol import FieldDescriptorPacket, MysqlPacket
-
+from stallwatch.named import NamedTuple
+from stallwatch.sources.mysql.literals import literal
+from stallwatch.sources.mysql.protocol import (
+    CLIENT,
+    FIELD_TYPE,
+    SERVER_STATUS,
+    FieldDescriptorPacket,
+    MysqlPacket,
+    connections,
+)
+from stallwatch.sources.mysql.rows import values
 from stallwatch.sources.mysql.sockets import connected, connected_locally, is_own_address
 from stallwatch.sources.mysql.target import DISABLED, PREFERRED
 
-TYPE_CHECKING = False  # typing itself costs every check 2 ms
+TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from stallwatch.sources.mysql.target import Target
@@ -103,7 +106,7 @@ class Connection(connections.Connection):  # type: ignore[misc]
             password=(target.password or "").encode(errors="surrogateescape"),
             charset="utf8mb4",
             use_unicode=False,
-            conv=converters.encoders,
+            conv={},  # rows are read by ``ask``
             autocommit=None,
             program_name="stallwatch",
             ssl_disabled=True,  # until the server has said that it can
@@ -144,20 +147,40 @@ class Connection(connections.Connection):  # type: ignore[misc]
             self._force_close()
             raise
 
+    def filled(self, sql: str, arguments: tuple[object, ...]) -> str:
+        """Put the ``arguments`` into a statement where ``%s`` is; a ``%%`` in it is a per cent sign."""
+        escapes = not self.server_status & SERVER_STATUS.SERVER_STATUS_NO_BACKSLASH_ESCAPES
+        return sql % tuple(literal(one, escapes) for one in arguments)
+
     def ask(self, sql: str, within: float | None = None) -> tuple[list[str], list[list[Value]]]:
         """Give the names of the columns and the rows; raises whatever went wrong, see ``no_answer``."""
         self._begin(within)
-        self.query(sql)
-        found = self._result
-        fields = getattr(found, "fields", None) or []
-        if len(fields) * len(found.rows or ()) > _MOST_VALUES:
-            raise TooMuchError
-        read = [_READ.get(field.type_code, _text) for field in fields]
-        rows = [
-            [None if value is None else one(value) for one, value in zip(read, row, strict=True)]
-            for row in found.rows or ()
-        ]
-        return [field.name for field in fields], rows
+        self.query(sql, unbuffered=True)
+        if not self._result.unbuffered_active:
+            return [], []
+        fields = self._result.fields
+        return [field.name for field in fields], self._rows(
+            [_READ.get(one.type_code, _text) for one in fields]
+        )
+
+    def _rows(self, read: list[Callable[[bytes], Value]]) -> list[list[Value]]:
+        """Read all rows; made into packets first they took three times as long (CPython 3.11)."""
+        rows: list[list[Value]] = []
+        for packet in self._packets():
+            octets = packet.get_all_data()
+            rows.append(values(octets, 0, len(octets), read))
+            here = self._rfile.peek()
+            rows += [values(here, begins, ends, read) for begins, ends in self._whole_rows(here)]
+            if len(rows) * len(read) > _MOST_VALUES:
+                raise TooMuchError
+        return rows
+
+    def _packets(self) -> Iterator[MysqlPacket]:
+        """Give the packets of an answer that has rows, but for those that are taken meanwhile."""
+        result = self._result
+        result.unbuffered_active = False  # or else PyMySQL reads on when it throws that away
+        while not result._check_packet_is_eof(packet := self._read_packet()):  # noqa: SLF001
+            yield packet
 
     def skim(self, sql: str, within: float | None = None) -> Skimmed:
         """Ask a statement and read its answer to the end, however long it is, with one buffer in memory.
@@ -173,35 +196,35 @@ class Connection(connections.Connection):  # type: ignore[misc]
         return skimmed
 
     def _skimmed(self) -> Skimmed:
-        result = self._result
-        if not result.unbuffered_active:
+        if not self._result.unbuffered_active:
             return Skimmed(None, None)
-        result.unbuffered_active = False  # or else PyMySQL reads on when it throws that away
         rows, first = 0, None
-        while not result._check_packet_is_eof(row := self._read_packet()):  # noqa: SLF001
-            first = row.read_length_coded_string() if not rows else first
-            rows += 1 + self._pass_over()
+        for packet in self._packets():
+            first = packet.read_length_coded_string() if not rows else first
+            rows += 1 + len(self._whole_rows(self._rfile.peek()))
             self._octets = 0
         return Skimmed(rows, None if first is None else _text(first))
 
-    def _pass_over(self) -> int:
-        """Pass over the rows that have come whole, tell how many, and leave what is behind them.
+    def _whole_rows(self, here: bytes) -> list[tuple[int, int]]:
+        """Take the rows that are ``here`` whole, tell where each begins and ends, and leave what is behind.
 
-        Made into packets they took 2 us each, so 0.3 us (CPython 3.11).
+        Made into packets they took 2 us each, so 0.2 us (CPython 3.11).
         """
-        here = self._rfile.peek()
-        at = rows = 0
-        last = len(here) - _HEAD.size
+        found: list[tuple[int, int]] = []
+        at, last, number = 0, len(here) - _HEAD.size, self._next_seq_id
         while at <= last:
             head, kind = _HEAD.unpack_from(here, at)
             length = head & 0xFFFFFF
             ends = at + _HEAD.size - 1 + length
-            if ends > len(here) or kind == _ERROR or (kind == _END and length < _LONGEST_END) or not length:
+            is_row = kind != _ERROR and (kind != _END or length >= _LONGEST_END) and length
+            if ends > len(here) or not is_row or head >> 24 != number:
                 break
-            at, rows = ends, rows + 1
-        self._rfile.read(at)
-        self._next_seq_id: int = (self._next_seq_id + rows) % 256
-        return rows
+            number = (number + 1) % 256
+            found.append((at + _HEAD.size - 1, ends))
+            at = ends
+        self._read_bytes(at)
+        self._next_seq_id: int = number
+        return found
 
     def _begin(self, within: float | None) -> None:
         self.until = None if within is None else time.monotonic() + within
@@ -233,9 +256,9 @@ class Connection(connections.Connection):  # type: ignore[misc]
         if mode not in (DISABLED, PREFERRED) and not can:
             raise NoTlsError
         if mode != DISABLED and can:
-            from stallwatch.sources.mysql.tls import context
+            from stallwatch.sources.mysql.tls import Context
 
-            self.ctx = context(self._target.tls, self.left)
+            self.ctx = Context(self._target.tls)
             self.client_flag |= CLIENT.SSL
             self.ssl = True
         super()._request_authentication()

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from pymysql.err import InterfaceError
-
 from stallwatch.line import masked, shorten
+from stallwatch.sources.mysql.protocol import err
 
-TYPE_CHECKING = False  # typing itself costs every check 2 ms
+TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -29,7 +28,7 @@ class Facts:
         self.by_server = self.number > 0 and self.number not in _OURS
         self.late = any(isinstance(one, TimeoutError) for one in causes)
         self.tls = next((one for one in causes if type(one).__module__ == "ssl"), None)
-        broken = any(isinstance(one, (OSError, InterfaceError)) for one in causes)
+        broken = any(isinstance(one, (OSError, err.InterfaceError)) for one in causes)
         self.lost = self.number in _LOST or broken
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+
+from stallwatch.named import NamedTuple
 
 _OLD_PREFIX = "5.5.5-"  # MariaDB before 11 puts it first, for replicas of MySQL that know no version 10
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from stallwatch.line import shorten
+from stallwatch.named import NamedTuple
 from stallwatch.sources.mysql.connection import TooMuchError
 from stallwatch.sources.mysql.errors import (
     DeniedError,

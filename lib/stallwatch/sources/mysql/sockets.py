@@ -2,27 +2,51 @@
 
 from __future__ import annotations
 
-import socket
+import _socket  # socket itself takes 2 ms to import, for names and classes that are not needed here
+import io
 
 from stallwatch.sources import tcp
 
-TYPE_CHECKING = False  # typing itself costs every check 2 ms
+TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    _Socket = socket.socket
-else:
-    _Socket = object
+
+class Readable:
+    """What has a ``recv_into`` and is to be read as PyMySQL does it."""
+
+    recv_into: Callable[..., int]
+
+    def makefile(self, _mode: str) -> io.BufferedReader:
+        """Give a file to read from it; to close that closes nothing else."""
+        return io.BufferedReader(_Incoming(self))
 
 
-class Bounded(_Socket):
-    """For a subclass of socket: what ``left`` tells, in seconds, is all that its waits may take together.
+class _Incoming(io.RawIOBase):
+    """What comes in at a socket, as a file."""
+
+    def __init__(self, peer: Readable) -> None:
+        self._peer = peer
+
+    def readable(self) -> bool:
+        """Say that it can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Wait until something is there, and take it; 0: there will be nothing more."""
+        return self._peer.recv_into(buffer)
+
+
+class BoundedSocket(_socket.socket, Readable):
+    """A socket all of whose waits together take what ``left`` tells, in seconds.
 
     PyMySQL's own time-outs are for each piece that arrives: a byte a second would be read for ever.
     """
 
-    left: Callable[[], float]
+    def __init__(self, left: Callable[[], float], *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.left = left
 
     def recv_into(self, *arguments: Any) -> int:
         """Receive, in the time that is left."""
@@ -41,23 +65,15 @@ class Bounded(_Socket):
         self.settimeout(left)
 
 
-class PlainSocket(Bounded, socket.socket):
-    """A socket that does not encrypt."""
-
-    def __init__(self, left: Callable[[], float], *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self.left = left
-
-
-def connected(host: str, port: int, left: Callable[[], float]) -> PlainSocket:
+def connected(host: str, port: int, left: Callable[[], float]) -> BoundedSocket:
     """Connect to ``host``; raises what ``tcp.connected`` does."""
     peer = tcp.connected(host, port, left)
-    return PlainSocket(left, peer.family, peer.type, peer.proto, peer.detach())
+    return BoundedSocket(left, peer.family, peer.type, peer.proto, peer.detach())
 
 
-def connected_locally(path: str, left: Callable[[], float]) -> PlainSocket:
+def connected_locally(path: str, left: Callable[[], float]) -> BoundedSocket:
     """Connect to the socket in the file system; OSError."""
-    peer = PlainSocket(left, socket.AF_UNIX, socket.SOCK_STREAM)
+    peer = BoundedSocket(left, _socket.AF_UNIX, _socket.SOCK_STREAM)
     try:
         peer.end_in_time()
         peer.connect(path)
@@ -67,9 +83,9 @@ def connected_locally(path: str, left: Callable[[], float]) -> PlainSocket:
     return peer
 
 
-def is_own_address(peer: socket.socket) -> bool:
+def is_own_address(peer: BoundedSocket) -> bool:
     """Whether the other end has the address of this end: it is on this host, or something here relays it."""
-    if peer.family == socket.AF_UNIX:
+    if peer.family == _socket.AF_UNIX:
         return True
     theirs = str(peer.getpeername()[0])
     return theirs == peer.getsockname()[0] or theirs.startswith("127.") or theirs == "::1"

@@ -8,7 +8,8 @@ holds it (xtrabackup 8.4: for the whole run). Measured with mariabackup 10.11, m
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
+
+from stallwatch.named import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

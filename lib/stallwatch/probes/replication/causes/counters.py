@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from stallwatch.named import NamedTuple
 from stallwatch.probes.mysql import status
 
 TYPE_CHECKING = False

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from typing import NamedTuple
 
+from stallwatch.named import NamedTuple
 from stallwatch.probes.mysql import processes
 from stallwatch.probes.mysql.asking import Asking
 from stallwatch.probes.mysql.privileges import PERFORMANCE_SCHEMA

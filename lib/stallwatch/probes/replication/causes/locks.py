@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from stallwatch.named import NamedTuple
 from stallwatch.probes.mysql.privileges import PERFORMANCE_SCHEMA, PROCESS
 from stallwatch.probes.mysql.statement import Statement, text, whole
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from stallwatch.named import NamedTuple
 from stallwatch.probes.innodb import dump, redo
 from stallwatch.probes.mysql import processes
 from stallwatch.probes.replication.causes import counters

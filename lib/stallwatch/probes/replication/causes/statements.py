@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 
-_NOISE = re.compile(  # comments and texts, also those cut off; names in backticks stay
-    r"(`[^`]*`)|/\*.*?(?:\*/|\Z)|(?:--\s|#)[^\n]*|'(?:[^'\\]|\\.?)*(?:'|\Z)|\"(?:[^\"\\]|\\.?)*(?:\"|\Z)",
-    re.DOTALL,
+# Compiled when they are used: all of them take 2 ms (CPython 3.11), and most servers show no statement.
+_NOISE = (  # comments and texts, also those cut off; names in backticks stay
+    r"(?s)(`[^`]*`)|/\*.*?(?:\*/|\Z)|(?:--\s|#)[^\n]*|'(?:[^'\\]|\\.?)*(?:'|\Z)"
+    r"|\"(?:[^\"\\]|\\.?)*(?:\"|\Z)"
 )
 _PART = r"(?:`[^`]+`|[\w$]+)"
 _TABLE = rf"(?P<table>{_PART}(?:\s*\.\s*{_PART})?)"
 _HOW = r"(?:(?:LOW_PRIORITY|HIGH_PRIORITY|DELAYED|QUICK|IGNORE|ONLINE|OFFLINE)\s+)*"
 _FORMS = tuple(
-    (re.compile(rf"\s*{form}{_TABLE}", re.IGNORECASE | re.DOTALL), said)
+    (rf"(?is)\s*{form}{_TABLE}", said)
     for form, said in (
         (rf"(UPDATE)\s+{_HOW}", "{} {}"),
         (rf"(INSERT|REPLACE)\s+{_HOW}(?:INTO\s+)?", "{} INTO {}"),
@@ -30,17 +31,15 @@ _FORMS = tuple(
         (r"(TRUNCATE)\s+", "{} TABLE {}"),
     )
 )
-_VERB = re.compile(
-    r"\s*(BACKUP\s+STAGE|FLUSH\s+TABLES?|LOCK\s+TABLES?|LOCK\s+INSTANCE|SHOW\s+ENGINE|XA|UPDATE|INSERT|REPLACE"
+_VERB = (
+    r"(?i)\s*(BACKUP\s+STAGE|FLUSH\s+TABLES?|LOCK\s+TABLES?|LOCK\s+INSTANCE|SHOW\s+ENGINE|XA|UPDATE|INSERT|REPLACE"
     r"|DELETE|SELECT|WITH|LOAD|ALTER|CREATE|DROP|TRUNCATE|OPTIMIZE|ANALYZE|RENAME|REPAIR|CHECK|COMMIT|ROLLBACK"
-    r"|CALL|DO|SET|SHOW|FLUSH|LOCK|KILL)\b",
-    re.IGNORECASE,
+    r"|CALL|DO|SET|SHOW|FLUSH|LOCK|KILL)\b"
 )
-_DEFINES = re.compile(r"\s*(ALTER|CREATE|DROP|OPTIMIZE|RENAME|TRUNCATE|ANALYZE)\b", re.IGNORECASE)
-_CHANGES_ONE = re.compile(
-    rf"\s*(?:UPDATE\s+{_HOW}{_TABLE}(?:\s+(?:AS\s+)?(?!SET\b)\w+)?\s+SET\b"
-    rf"|DELETE\s+{_HOW}FROM\s+{_TABLE.replace('table', 'emptied')}\s*(?:\Z|;|\b(?:WHERE|ORDER|LIMIT)\b))",
-    re.IGNORECASE,
+_DEFINES = r"(?i)\s*(ALTER|CREATE|DROP|OPTIMIZE|RENAME|TRUNCATE|ANALYZE)\b"
+_CHANGES_ONE = (
+    rf"(?i)\s*(?:UPDATE\s+{_HOW}{_TABLE}(?:\s+(?:AS\s+)?(?!SET\b)\w+)?\s+SET\b"
+    rf"|DELETE\s+{_HOW}FROM\s+{_TABLE.replace('table', 'emptied')}\s*(?:\Z|;|\b(?:WHERE|ORDER|LIMIT)\b))"
 )
 _SHOWN = 100  # letters of a statement in the process list
 _READ = 1000
@@ -52,17 +51,17 @@ def said(statement: str) -> str:
     if not plain.strip():
         return ""
     for form, words in _FORMS:
-        match = form.match(plain)
+        match = re.match(form, plain)
         if match and not _is_cut(match, plain, statement):
             return words.format(match[1].upper(), _name(match["table"]))
-    verb = _VERB.match(plain)
+    verb = re.match(_VERB, plain)
     return " ".join(verb[1].upper().split()) if verb else "a statement"
 
 
 def changed_table(statement: str, database: str = "") -> str:
     """Name the only table that an UPDATE or DELETE changes, with its database; "": it is not told."""
     plain = _plain(statement)
-    match = _CHANGES_ONE.match(plain)
+    match = re.match(_CHANGES_ONE, plain)
     if not match or _is_cut(match, plain, statement):
         return ""
     return qualified(_name(match["table"] or match["emptied"]), database)
@@ -71,9 +70,9 @@ def changed_table(statement: str, database: str = "") -> str:
 def defined_table(statement: str, database: str = "") -> str:
     """Name the table of an ALTER TABLE and its like, with its database; "": it is not told."""
     plain = _plain(statement)
-    if not _DEFINES.match(plain):
+    if not re.match(_DEFINES, plain):
         return ""
-    matches = (form.match(plain) for form, _ in _FORMS)
+    matches = (re.match(form, plain) for form, _ in _FORMS)
     match = next((one for one in matches if one), None)
     return (
         qualified(_name(match["table"]), database) if match and not _is_cut(match, plain, statement) else ""
@@ -82,7 +81,7 @@ def defined_table(statement: str, database: str = "") -> str:
 
 def defines(statement: str) -> bool:
     """Whether it is an ALTER TABLE or its like, which commits by itself."""
-    return bool(_DEFINES.match(_plain(statement)))
+    return bool(statement) and bool(re.match(_DEFINES, _plain(statement)))
 
 
 def qualified(table: str, database: str) -> str:
@@ -91,7 +90,7 @@ def qualified(table: str, database: str) -> str:
 
 
 def _plain(statement: str) -> str:
-    return _NOISE.sub(lambda found: found[1] or " ", statement[:_READ])
+    return re.sub(_NOISE, lambda found: found[1] or " ", statement[:_READ])
 
 
 def _is_cut(match: re.Match[str], plain: str, statement: str) -> bool:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from stallwatch.named import NamedTuple
 from stallwatch.probes.replication.lag import (
     clocks,
     commit_times,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+
+from stallwatch.named import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

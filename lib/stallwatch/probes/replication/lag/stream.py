@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from stallwatch.named import NamedTuple
 from stallwatch.probes.replication.lag.figure import FRESH
 
 TYPE_CHECKING = False
