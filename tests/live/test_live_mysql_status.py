@@ -62,7 +62,7 @@ def uptime(server):
 
 
 def later(server, seconds=2):
-    """Wait until the server has been up for so much longer."""
+    """Wait until the server has been up for so much longer, in whole seconds: 1 may be none at all."""
     until, end = uptime(server) + seconds, time.monotonic() + PATIENCE
     while uptime(server) < until:
         assert time.monotonic() < end
@@ -241,7 +241,7 @@ def test_a_server_that_has_no_place_left(check, server):
             server.process,
             server.log,
         )
-        later(server, 1)
+        later(server)
         said = check(server)
     assert said.status == 1, said.output
     assert "some were turned away" in said.output or "clients are turned away" in said.output
