@@ -1,45 +1,45 @@
-"""What does check_jmx cost beside jmxquery and jmxterm, which run Java?
+"""What do the checks of JMX cost beside jmxquery, jmxterm and nodetool, which run Java?
 
-Whole processes, arguments and verdict included, in turn in one run. The servers are those of the tests.
+The servers are those of the tests.
 """
 
 import contextlib
 import os
 import re
-import statistics
 import subprocess
 import sys
-import tempfile
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
-from measured import Starter
+from measured import HEAP, Bench, ours
 from stallwatch.deadline import Deadline
 from stallwatch.sources import jmx
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "live"))
+# isort: split
+import cassandra
+import java_software
+import jvm
 
-import java_software  # noqa: E402 - it is there
-from cassandra import Cassandra  # noqa: E402
-from jvm import VARIANTS, Jvm  # noqa: E402
-
-ROUNDS, LISTINGS = 15, 3
+ROUNDS, LISTINGS, SLOW = 15, 3, 1
 ROUND_TRIP = 0.05  # seconds
+JMXTERM = "1.0.4"
+OF_JMXQUERY, OF_JMXTERM = 1 / 6, 1 / 10  # of their processor time, for one attribute
+PYPI = "jmxquery, the PyPI package"
 BEAN, ATTRIBUTE, KEY = "java.lang:type=Memory", "HeapMemoryUsage", "used"
-JUDGED = ("-O", BEAN, "-A", ATTRIBUTE, "-K", KEY, "--unit", "B", "-w", "100G")
+BYTES = r"\b\d{6,}"  # a number of the heap: jmxquery ends with 0 without an answer, jmxterm whatever happens
 PACKAGE = """
 import sys
 from jmxquery import JMXConnection, JMXQuery
-print(len(JMXConnection(sys.argv[1]).query([JMXQuery(*sys.argv[2:])], timeout=120)))
+print(*(found.value for found in JMXConnection(sys.argv[1]).query([JMXQuery(*sys.argv[2:])], timeout=120)))
 """
 
 
 def check(server, *arguments, **options):
     """Our plugin."""
     told = {"-H": server.host, "-P": server.port, **options}
-    plugin = [sys.executable, ROOT / "plugins" / "check_jmx", "--no-state", "-t", "2m", *arguments]
-    return plugin + [word for option, value in told.items() for word in (option, value)]
+    words = [word for option, value in told.items() for word in (option, value)]
+    return ours("check_jmx", "--no-state", "-t", "2m", *arguments, *words)
 
 
 def package(server, *query):
@@ -53,48 +53,29 @@ def jar(server, query):
     return ["java", "-jar", path, "-url", server.url, "-json", "-q", query]
 
 
-def term(server):
-    """A jmxterm, which reads what to do from its input."""
-    jars = os.path.join(java_software.jars("org.cyclopsgroup", "jmxterm", "1.0.4"), "*")
+def term(server, script):
+    """A jmxterm that does what a file says."""
+    jars = os.path.join(java_software.jars("org.cyclopsgroup", "jmxterm", JMXTERM), "*")
     place = f"{server.host}:{server.port}"
-    return ["java", "-cp", jars, "org.cyclopsgroup.jmxterm.boot.CliMain", "-l", place, "-n", "-v", "silent"]
+    main = "org.cyclopsgroup.jmxterm.boot.CliMain"
+    return ["java", "-cp", jars, main, "-l", place, "-n", "-v", "silent", "-i", script]
 
 
-class Bench:
-    """Compares commands and prints a table."""
-
-    def __init__(self, starter, folder):
-        self.starter = starter
-        self.folder = folder
-
-    def script(self, *lines):
-        """A file for jmxterm to read."""
-        path = os.path.join(self.folder, "script")
-        with open(path, "w") as file:
-            file.writelines(f"{line}\n" for line in lines)
-        return path
-
-    def compare(self, title, rounds, given="/dev/null", **commands):
-        """Run each in turn, so many times; jmxterm is given a file. The others are set against the first."""
-        found = {name: [] for name in commands}
-        for _ in range(rounds):
-            for name, command in commands.items():
-                read = given if name == "jmxterm" else "/dev/null"
-                found[name].append(self.starter.cost(command, given=read))
-        print(f"\n{title}, medians of {rounds}")
-        first, *_ = found.values()
-        for name, costs in found.items():
-            _, *medians = map(statistics.median, zip(*costs, strict=True))
-            line = "  {:10} {:7.3f} s processor {:7.3f} s {:6.1f} MiB".format(name, *medians)
-            if costs is not first:
-                line += "   {:5.1f} {:5.1f} {:5.1f} times as much".format(*ratios(first, costs))
-            print(line + "".join({f"   exit status {one.status}" for one in costs if one.status}))
+def nodetool(server):
+    """Cassandra's own, called as its script does; the JRE of the tests' Cassandra has no JNDI for it."""
+    logging = f"-Dlogback.configurationFile={server.path('logback.xml')}"
+    options = ["-Xmx128m", "-XX:ParallelGCThreads=1", logging, *cassandra.OPENED]
+    options += ["-cp", os.path.join(server.jars, "*")]
+    where = ["-h", server.host, "-p", server.port]
+    return ["java", *options, "org.apache.cassandra.tools.NodeTool", *where, "tpstats"]
 
 
-def ratios(first, second):
-    """How many times as much the second costs: processor, time, memory; medians of pairs."""
-    pairs = list(zip(first, second, strict=True))
-    return [statistics.median(b[kind] / a[kind] for a, b in pairs) for kind in (1, 2, 3)]
+def script(bench, name, *lines):
+    """A file for jmxterm to read."""
+    path = bench.path(name)
+    with open(path, "w") as file:
+        file.writelines(f"{line}\n" for line in lines)
+    return path
 
 
 @contextlib.contextmanager
@@ -113,64 +94,103 @@ def rmi_port(server):
         return int(re.search(r"RMI at \S+:(\d+)", told[0])[1])
 
 
-def one_attribute(bench, jvm, tls):
+def one_attribute(bench, server, secured):
     """The everyday check."""
-    bench.compare(
-        "one attribute", ROUNDS, bench.script(f"get -b {BEAN} {ATTRIBUTE}"),
-        check_jmx=check(jvm, *JUDGED),
-        jmxquery=package(jvm, BEAN, ATTRIBUTE, KEY),
-        jar=jar(jvm, f"{BEAN}/{ATTRIBUTE}/{KEY}"),
-        jmxterm=term(jvm),
-    )  # fmt: skip
-    store = os.path.splitext(tls.ca_file)[0]
+    costs = bench.compare(
+        "one attribute",
+        {
+            "check_jmx": check(server, *HEAP),
+            PYPI: package(server, BEAN, ATTRIBUTE, KEY),
+            "jmxquery, its jar alone": jar(server, f"{BEAN}/{ATTRIBUTE}/{KEY}"),
+            "jmxterm": term(server, script(bench, "get", f"get -b {BEAN} {ATTRIBUTE}")),
+        },
+        ROUNDS,
+        says=BYTES,
+    )
+    bench.hold("one JMX attribute, of jmxquery", costs, "check_jmx", PYPI, OF_JMXQUERY)
+    bench.hold("one JMX attribute, of jmxterm", costs, "check_jmx", "jmxterm", OF_JMXTERM)
+    store = os.path.splitext(secured.ca_file)[0]
     trust = f"-Djavax.net.ssl.trustStore={store}.p12 -Djavax.net.ssl.trustStorePassword=changeit"
+    query = package(secured, BEAN, ATTRIBUTE, KEY)
     bench.compare(
-        "one attribute over TLS", ROUNDS,
-        check_jmx=check(tls, *JUDGED, **{"--ca-file": tls.ca_file}),
-        jmxquery=["env", f"JAVA_TOOL_OPTIONS={trust}", *package(tls, BEAN, ATTRIBUTE, KEY)],
-    )  # fmt: skip
+        "one attribute over TLS",
+        {
+            "check_jmx": check(secured, *HEAP, **{"--ca-file": secured.ca_file}),
+            PYPI: ["env", f"JAVA_TOOL_OPTIONS={trust}", *query],
+        },
+        LISTINGS,
+        says=BYTES,
+    )
 
 
-def listings(bench, cassandra):
+def pools(bench, server):
+    """Thread pools of Cassandra."""
+    commands = {
+        "check_jmx_thread_pools": ours("check_jmx_thread_pools", "-H", server.host, "-P", server.port),
+        "nodetool tpstats": nodetool(server),
+    }
+    bench.compare("thread pools of Cassandra", commands, ROUNDS)
+
+
+def listings(bench, server):
     """Everything that Cassandra shows; jmxterm is told the beans, for its `beans` gives no more."""
-    with jmx.connect(jmx.Target(cassandra.host, cassandra.port), Deadline(60)) as server:
-        names = server.names()
-    described = bench.script("beans", *(f"info -b {name}" for name in names))
+    with jmx.connect(jmx.Target(server.host, server.port), Deadline(60)) as session:
+        names = session.names()
+    described = script(bench, "all", "beans", *(f"info -b {name}" for name in names))
+    mine, theirs = "check_jmx --list", "jmxterm, beans and info of each"
+    costs = bench.compare(
+        f"all {len(names)} MBeans of Cassandra",
+        {mine: check(server, "--list"), theirs: term(server, described)},
+        LISTINGS,
+        says=BEAN,
+    )
+    bench.hold("--list on Cassandra, of jmxterm, wall time", costs, mine, theirs, 1, kind="time")
     bench.compare(
-        f"all {len(names)} beans of Cassandra", LISTINGS, described,
-        types=check(cassandra, "--list"),
-        jmxterm=term(cassandra),
-        values=check(cassandra, "--list", "--values"),
-        jmxquery=package(cassandra, "*:*"),
-        jar=jar(cassandra, "*:*"),
-    )  # fmt: skip
+        f"all {len(names)} MBeans of Cassandra and their values",
+        {
+            "check_jmx --list --values": check(server, "--list", "--values"),
+            "jmxquery, its jar alone": jar(server, "*:*"),
+        },
+        SLOW,
+        says=BEAN,
+    )
 
 
-def far_away(bench, jvm, cassandra):
+def far_away(bench, server, large):
     """The same over a link with a long round trip."""
-    for server, what, arguments in (
-        (jvm, "one attribute", JUDGED),
-        (cassandra, "all beans of Cassandra", ["--list"]),
-        (cassandra, "all beans and values of Cassandra", ["--list", "--values"]),
+    for target, what, arguments in (
+        (server, "one attribute", HEAP),
+        (large, "all MBeans of Cassandra", ["--list"]),
     ):
-        with delaying_link(server.port, rmi_port(server)) as (port, rmi):
-            command = check(server, *arguments, **{"-P": port, "--rmi-port": rmi})
-            bench.compare(f"{what}, {ROUND_TRIP * 1000:.0f} ms away", LISTINGS, check_jmx=command)
+        with delaying_link(target.port, rmi_port(target)) as (port, rmi):
+            command = check(target, *arguments, **{"-P": port, "--rmi-port": rmi})
+            bench.compare(f"{what}, {ROUND_TRIP * 1000:.0f} ms away", {"check_jmx": command}, LISTINGS)
 
 
 def main():
-    """Print all tables."""
+    """Measure all."""
     with (
-        tempfile.TemporaryDirectory() as folder,
-        Starter() as starter,
-        Jvm(os.path.join(folder, "jvm")) as jvm,
-        Jvm(os.path.join(folder, "tls"), **VARIANTS["tls"]) as tls,
-        Cassandra(os.path.join(folder, "cassandra")) as cassandra,
+        Bench("jmx") as bench,
+        jvm.Jvm(bench.path("jvm")) as plain,
+        jvm.Jvm(bench.path("tls"), **jvm.VARIANTS["tls"]) as secured,
+        cassandra.Cassandra(bench.path("cassandra")) as large,
     ):
-        bench = Bench(starter, folder)
-        one_attribute(bench, jvm, tls)
-        listings(bench, cassandra)
-        far_away(bench, jvm, cassandra)
+        bench.software |= {
+            "Cassandra": cassandra.VERSION,
+            "jmxterm": JMXTERM,
+            "jmxquery": version("jmxquery"),
+        }
+        bench.software["Java"] = java_version()
+        one_attribute(bench, plain, secured)
+        pools(bench, large)
+        listings(bench, large)
+        far_away(bench, plain, large)
+
+
+def java_version():
+    """Of the java in PATH, which jmxquery and jmxterm run."""
+    said = subprocess.run(["java", "-version"], capture_output=True, text=True, check=True).stderr
+    return re.search(r'"(.+?)"', said)[1]
 
 
 if __name__ == "__main__":

@@ -1,82 +1,134 @@
-"""What do the checks of a MySQL server, its host and its backups cost beside check_replication_lag and peers?
+"""What do checks of MySQL, its replication, process and backups cost beside what there is instead?
 
-Whole processes, arguments and verdict included, in turn in one run, on a replica of MariaDB and one of MySQL
-that the tests start. None is to take more processor time than check_replication_lag on the same server.
+On the healthy replica of a pair of MariaDB and of one of MySQL that the tests start.
 """
 
-import compileall
-import contextlib
-import os
 import subprocess
-import sys
-import tempfile
-from pathlib import Path
+import time
 
-from measured import Starter, cost_line
+from measured import Bench, ours
+from pairs import MONITOR, NAMES, PASSWORD, pairs
 from peers import peers
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "live"))
+# isort: split
+import software
 
-import software  # noqa: E402 - it is there
-from replication_pair import KINDS, Pair  # noqa: E402
-
-ROUNDS = 25
-FIRST = "check_replication_lag"
-MYSQL = {  # of a server, each with what it is to do
-    FIRST: (),
-    "check_mysql_status": ("--set", "handlers", "--set", "connections"),
-    "check_innodb_redo_log": (),
-    "check_innodb_buffer_pool": (),
-    "check_mysql_query": ("--query", "SELECT 1", "--count", "10"),
+# At most so many times the processor time of check_mysql_health in that mode.
+LIMITS = {
+    "check_replication_lag": ("slave-lag", 1.3),
+    "check_mysql_status": ("threads-connected", 0.9),
+    "check_mysql_query": ("sql", 0.9),
+    "check_innodb_redo_log": ("log-waits", 0.9),
+    "check_innodb_buffer_pool": ("bufferpool-hitrate", 0.9),
 }
-PEERS = {  # what is in use, and Debian's packages of it
-    "check_mysql": ("monitoring-plugins-standard",),
-    "check_mysql_health": ("monitoring-plugins-contrib", "libdbd-mysql-perl"),
-    "pmp-check-mysql-status": ("monitoring-plugins-contrib",),
+BECAUSE = {  # it cannot tell
+    ("mysql", "slave-lag"): "it asks SHOW SLAVE STATUS, which MySQL does not know since 8.4",
 }
+PAUSES = {  # seconds between rounds: log-waits divides by the whole seconds since its last run, and 0 ends it
+    "check_innodb_redo_log": 1.1,
+}
+ONE = "SELECT 1"
+PEERS = ("check_mysql", "check_mysql_query", "check_mysql_health", "pmp-check-mysql-replication-delay",
+         "pmp-check-mysql-status", "pt-heartbeat", "check_procs", "check_file_age")  # fmt: skip
+HEARTBEAT = (  # a table of pt-heartbeat's, and what its --update writes
+    "CREATE TABLE lab.heartbeat (ts VARCHAR(26) NOT NULL, server_id INT UNSIGNED NOT NULL PRIMARY KEY)",
+    "INSERT INTO lab.heartbeat (ts, server_id) VALUES (DATE_FORMAT(NOW(6), '%Y-%m-%dT%T.%f'), 1)",
+)
 
 
-def ours(name, *words):
-    """One of our plugins as it is called."""
-    return [sys.executable, ROOT / "plugins" / name, *words]
+class Commands:
+    """What is asked of one server of a pair: ours, and what comes near it."""
+
+    def __init__(self, pair, server, paths):
+        self.pair = pair
+        self.server = server
+        self.paths = paths
+        self.login = ("-S", self.server.socket, "-u", MONITOR)
+
+    def groups(self, backup):
+        """Commands by the plugin that they are beside, each by its name."""
+        other = {  # MariaDB 10.11 has no TLS by default
+            f"check_replication_lag over {'TLS' if self.pair.kind == 'mysql' else 'TCP'}": ours(
+                "check_replication_lag", "-H", self.server.host, "-P", self.server.port, "-u", MONITOR
+            )
+        }
+        return {
+            "check_replication_lag": {**self.ask("check_replication_lag"), **other, **self.lag()},
+            "check_mysql_status": {**self.ask("check_mysql_status"), **self.status()},
+            "check_mysql_query": {
+                **self.ask("check_mysql_query", "--query", ONE, "--count", "1"),
+                **self.known("check_mysql_query (monitoring-plugins)", "-q", ONE, "-s", *self.c_login()),
+                **self.health("sql", "--name", ONE),
+            },
+            "check_innodb_redo_log": {**self.ask("check_innodb_redo_log"), **self.health("log-waits")},
+            "check_innodb_buffer_pool": {
+                **self.ask("check_innodb_buffer_pool"),
+                **self.health("bufferpool-hitrate", "--warning", "0:", "--critical", "0:"),
+            },
+            "check_mysqld_process": {
+                "check_mysqld_process": ours("check_mysqld_process", "--pid-file", self.server.path("pid")),
+                **self.known("check_procs", "-m", "RSS", "-C", self.server.program()[0].rpartition("/")[2]),
+            },
+            "check_mysql_backup": {
+                "check_mysql_backup": ours("check_mysql_backup", "-d", backup),
+                **self.known("check_file_age", "-w", "90000", "-c", "180000", "-f", backup),
+            },
+        }
+
+    def ask(self, plugin, *words):
+        """One of ours that asks the server."""
+        return {plugin: ours(plugin, *self.login, *words)}
+
+    def known(self, name, *words):
+        """A peer, if it is here; what stands in brackets is for the reader."""
+        program = name.partition(" (")[0]
+        return {name: [self.paths[program], *words]} if program in self.paths else {}
+
+    def c_login(self):
+        """How programs of the monitoring plugins log in, after their option for the socket."""
+        return self.server.socket, "-u", MONITOR, "-p", PASSWORD
+
+    def health(self, mode, *words):
+        """One mode of check_mysql_health."""
+        login = ("--socket", self.server.socket, "--username", MONITOR, "--password", PASSWORD)
+        found = self.known("check_mysql_health", "--mode", mode, *login, *words)
+        return {f"{name} {mode}": command for name, command in found.items()}
+
+    def lag(self):
+        """Who tells how far a replica is behind."""
+        limits = ("-w", "60", "-c", "600")
+        beat = ("--check", "--no-version-check", "-D", "lab", "--master-server-id", "1")
+        return {
+            **self.health("slave-lag", "--warning", "60", "--critical", "600"),
+            **self.known(
+                "pmp-check-mysql-replication-delay", *limits, "-S", self.server.socket, "-l", MONITOR,
+                "-p", PASSWORD,
+            ),
+            **self.known("pt-heartbeat", *beat, "-S", self.server.socket, "-u", "root"),
+            **self.known("check_mysql", *limits, "-S", "-s", *self.c_login()),
+        }  # fmt: skip
+
+    def status(self):
+        """Who tells what a server counts."""
+        pmp = ("-x", "Threads_connected", "-w", "40", "-S", self.server.socket, "-l", MONITOR, "-p", PASSWORD)
+        return {
+            **self.health("threads-connected"),
+            **self.known("pmp-check-mysql-status", *pmp),
+            **self.known("check_mysql", "-s", *self.c_login()),
+        }
 
 
-def commands(pair, paths, backup):
-    """All commands by their names."""
-    server, account = pair.replica, pair.monitor
-    login = ("-S", server.socket, "-u", account.user)
-    health = ("--socket", server.socket, "--username", account.user, "--password", account.password)
-    theirs = {
-        "check_mysql": ("-s", server.socket, "-u", account.user, "-p", account.password),
-        "check_mysql_health": ("--mode", "bufferpool-hitrate", *health),
-        "pmp-check-mysql-status": (
-            "-S", server.socket, "-l", account.user, "-p", account.password, "-x", "Threads_connected",
-            "-w", "40",
-        ),
-    }  # fmt: skip
-    return {
-        **{name: ours(name, *login, *words) for name, words in MYSQL.items()},
-        "check_mysqld_process": ours("check_mysqld_process", "--pid-file", server.path("pid")),
-        "check_mysql_backup": ours("check_mysql_backup", "-d", backup),
-        "check_host": ours("check_host"),
-        **{name: [path, *theirs[name]] for name, path in paths.items()},
-    }
+def compare(bench, where, plugin, commands):
+    """Measure one of ours and what comes near it."""
+    pause = PAUSES.get(plugin, 0)
+    return bench.compare(f"{where}: {plugin}", commands, between=lambda: time.sleep(pause))
 
 
-def compare(pair, starter, paths):
-    """Run each in turn, many times; the others are set against the first."""
-    backup = os.path.join(pair.folder, "backup.sql")
-    dump(pair.source, backup)
-    given = commands(pair, paths, backup)
-    costs = {name: [] for name in given}
-    for _ in range(ROUNDS):
-        for name, command in given.items():
-            costs[name].append(starter.cost(command))
-    ((version,),) = (row.values() for row in pair.replica.sql("SELECT @@version"))
-    print(f"\n{pair.kind} {version.partition('-')[0]}, a healthy replica, medians of {ROUNDS}")
-    for name, each in costs.items():
-        print(cost_line(name, each, costs[FIRST]))
+def budgets(bench, kind, where, costs):
+    """Beside check_mysql_health."""
+    for plugin, (mode, limit) in LIMITS.items():
+        peer, because = f"check_mysql_health {mode}", BECAUSE.get((kind, mode), "")
+        bench.hold(f"{plugin} on {where}, of {peer}", costs[plugin], plugin, peer, limit, because=because)
 
 
 def dump(server, path):
@@ -88,21 +140,24 @@ def dump(server, path):
 
 
 def main():
-    """Print a table for each kind of server."""
-    compileall.compile_dir(ROOT / "lib", quiet=1)  # as it is installed
-    paths = peers(PEERS)
-    for kind in KINDS:
-        with contextlib.ExitStack() as running:
-            folder = running.enter_context(tempfile.TemporaryDirectory(prefix="bench-"))
-            try:
-                pair = running.enter_context(Pair(os.path.join(folder, kind), kind))
-            except software.Missing as missing:
-                print(f"left out: {missing}")
-                continue
-            os.environ["HOME"] = folder  # no ~/.my.cnf
-            os.environ["STATE_DIRECTORY"] = os.path.join(folder, "state")
-            os.environ["STALLWATCH_MYSQL_PASSWORD"] = pair.monitor.password
-            compare(pair, running.enter_context(Starter()), paths)
+    """Measure each kind of server."""
+    with Bench("mysql", STALLWATCH_MYSQL_PASSWORD=PASSWORD) as bench:
+        paths = peers(bench, *PEERS)
+        left_out = dict(NAMES)
+        for pair, where in pairs(bench):
+            del left_out[pair.kind]
+            for statement in HEARTBEAT:
+                pair.source.sql(statement)
+            pair.catch_up()
+            backup = bench.path(f"{pair.kind}.sql")
+            dump(pair.source, backup)
+            groups = Commands(pair, pair.replica, paths).groups(backup)
+            costs = {plugin: compare(bench, where, plugin, commands) for plugin, commands in groups.items()}
+            budgets(bench, pair.kind, where, costs)
+        for name in left_out.values():
+            for plugin, (mode, limit) in LIMITS.items():
+                what = f"{plugin} on {name}, of check_mysql_health {mode}"
+                bench.budget_left_out(what, limit, f"there is no {name}")
 
 
 if __name__ == "__main__":

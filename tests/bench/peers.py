@@ -3,39 +3,69 @@
 import os
 import shutil
 import subprocess
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "live"))
+from measured import PATH
 
+# isort: split
 import software
 
+PLUGINS = "/usr/lib/nagios/plugins"
+CONTRIB = ("monitoring-plugins-contrib",)
+STANDARD = ("monitoring-plugins-standard",)
+BASIC = ("monitoring-plugins-basic",)
+PACKAGES = {
+    "check_mysql": STANDARD,
+    "check_mysql_query": STANDARD,
+    "check_mysql_health": (*CONTRIB, "libdbd-mysql-perl"),
+    "pmp-check-mysql-replication-delay": CONTRIB,
+    "pmp-check-mysql-status": CONTRIB,
+    "pt-heartbeat": ("percona-toolkit",),
+    "check_file_age": BASIC,
+    "check_procs": BASIC,
+    "check_load": BASIC,
+    "check_disk": BASIC,
+    "check_swap": BASIC,
+    "check_log": BASIC,
+    "check_cpu": CONTRIB,
+    "check_iowait": CONTRIB,
+    "check_paging": CONTRIB,
+    "check_logfiles": ("monitoring-plugins-check-logfiles",),
+    "iostat": ("sysstat",),
+    "check_dummy": BASIC,
+    "icinga2": ("icinga2-bin",),
+    "nagios4": ("nagios4-core",),
+}
 
-def peers(wanted):
-    """Those that can be had, by name: their paths. ``wanted`` has the packages of each, its own first."""
-    os.environ["PATH"] += ":/usr/lib/nagios/plugins"
+
+def peers(bench, *wanted):
+    """The paths of those that can be had, by name. What has them is noted, and what cannot be had."""
     paths = {}
-    for name, packages in wanted.items():
+    for name in wanted:
         try:
-            paths[name] = _found(name, *packages)
+            paths[name] = _found(name)
         except software.Missing as missing:
-            print(f"left out: {missing}")
-    packages = sorted({package for name in paths for package in wanted[name]})
-    if packages:
-        shown = subprocess.run(
-            ["dpkg-query", "-W", "-f", "${Package} ${Version}, ", *packages],
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        print(f"beside {shown.rstrip(', ')}")
+            bench.leave_out(missing)
+    for package in sorted({package for name in paths for package in PACKAGES[name]}):
+        bench.software[package] = _version(package)
     return paths
 
 
-def _found(name, *packages):
+def _version(package):
+    """What is installed; empty if nothing is, or but its configuration."""
+    command = ["dpkg-query", "-W", "-f", "${db:Status-Status} ${Version}", package]
+    told = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    state, _, version = told.partition(" ")
+    return version if state == "installed" else ""
+
+
+def _found(name):
     """The path of a peer; raises Missing."""
     if not shutil.which("dpkg"):
         raise software.Missing(f"{name} is measured as Debian has it")
-    if subprocess.run(["dpkg", "--status", *packages], capture_output=True, check=False).returncode:
+    packages = PACKAGES[name]
+    if not all(map(_version, packages)):
         software.run(name, software.INSTALL, *packages)
-    return software.program(name, packages[0])
+    found = shutil.which(name, path=os.pathsep.join([PLUGINS, PATH]))
+    if not found:
+        raise software.Missing(f"no {name} although {packages[0]} is installed")
+    return found

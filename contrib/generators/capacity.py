@@ -1,0 +1,170 @@
+"""What engines sustain, from tests/bench/results/capacity.json, which tests/bench/capacity.py measures.
+
+``sustained``  how many checks a second of each command, and what each costs
+``said``       what that comes to: before, after, what is left, and what the next factor would need
+``beyond``     what becomes of an engine that is asked for more
+``fork``       what checks would cost that need no start
+"""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from typing import Any
+
+from generators.markdown import table
+from generators.plugins import ROOT
+
+MEASURED = ROOT / "tests" / "bench" / "results" / "capacity.json"
+BEFORE = ", before"
+PARTS = ("engine", "check", "server")  # that a check's processor time is spent in
+NOTHING = "python3 -I -S -c pass"
+WIDTH = 116
+
+Rows = dict[str, dict[str, Any]]  # of one engine, by command
+
+
+def part(words: str) -> str:
+    """Write the part of that name."""
+    return {"sustained": _sustained, "said": _said, "beyond": _beyond, "fork": _fork}[words]()
+
+
+def _rows(title: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = next(
+        each["rows"] for each in _measured()["tables"] if each["title"] == title
+    )
+    return found
+
+
+def _measured() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(MEASURED.read_text())
+    return found
+
+
+def _engines() -> dict[str, Rows]:
+    return {
+        each["title"]: {row["name"]: row for row in each["rows"]}
+        for each in _measured()["tables"]
+        if each["title"] not in ("beyond", "fork")
+    }
+
+
+def _sustained() -> str:
+    engines = _engines()
+    heads = ["command", *(head for name in engines for head in (f"{name}: a second", "busy", "ms each"))]
+    lines = []
+    for rows in zip(*(rows.values() for rows in engines.values()), strict=True):
+        name = f"`{rows[0]['name']}`".replace(f"{BEFORE}`", f"`{BEFORE}")
+        cells = [cell for row in rows for cell in (_rate(row), f"{row['busy']:.0%}", _cost(row))]
+        lines.append([name, *cells])
+    return table(heads, lines)
+
+
+def _rate(row: dict[str, Any]) -> str:
+    number = _number(row["asked"])
+    if not row["sustained"]:
+        return f"not even {number}"
+    return number if row.get("sure") else f"some {number}"  # earlier figures do not say
+
+
+def _cost(row: dict[str, Any]) -> str:
+    return " + ".join(f"{row[which]:.1f}" for which in PARTS)
+
+
+def _said() -> str:
+    """Write a paragraph each: before and after, what is left, the next factor, what else the machine did."""
+    engines = _engines()
+    said = [
+        *(f"**{name}, before and after.** {_gains(rows)}" for name, rows in engines.items()),
+        f"**What is left** is the start. {_starts(engines)}",
+        f"**The next factor** needs checks that are not started. {_next(engines)}",
+        _disturbed(engines),
+    ]
+    return "\n".join(f"{textwrap.fill(one, WIDTH, break_on_hyphens=False)}\n" for one in said)
+
+
+def _gains(rows: Rows) -> str:
+    """Say what each of ours was and is."""
+    before = {name: rows[f"{name}{BEFORE}"] for name in rows if f"{name}{BEFORE}" in rows}
+    if not before:
+        return "What was before was not measured: that needs a repository with its history."
+    return "; ".join(_gain(name, row, rows[name]) for name, row in before.items()) + "."
+
+
+def _gain(name: str, before: dict[str, Any], now: dict[str, Any]) -> str:
+    said = f"`{name}` {_rate(before)} a second, now {_rate(now)}"
+    known = before["sustained"] and now["sustained"]
+    return f"{said}: {now['asked'] / before['asked']:.1f} times as many" if known else said
+
+
+def _starts(engines: dict[str, Rows]) -> str:
+    """Say how much of a check its start is, and what bounds all that is started."""
+    shares = [f"{1 - row['loaded'] / row['anew']:.0%} of `{row['name']}`" for row in _rows("fork")]
+    most = [f"{_rate(rows[NOTHING])} with {name}" for name, rows in engines.items() if NOTHING in rows]
+    return (
+        f"It takes {_listed(shares)}: that much less does a check cost where everything is loaded "
+        f"already. Of an interpreter that does nothing there are {_listed(most)} a second, and of no "
+        "check in Python more, as long as one is started for each."
+    )
+
+
+def _next(engines: dict[str, Rows]) -> str:
+    """Say what there would be time for; what nobody runs cannot be measured with an engine."""
+    said = []
+    for name, rows in engines.items():
+        sketched = [
+            (row["name"], _more(rows[row["name"]], row)) for row in _rows("fork") if row["name"] in rows
+        ]
+        said.append(f"{_listed([f'{more:.1f} times the `{check}`' for check, more in sketched])} with {name}")
+    return (
+        "In children of a process that has everything loaded there would be processor time for "
+        f"{', for '.join(said)}. This is reckoned from the tables here; no engine has run it."
+    )
+
+
+def _more(row: dict[str, Any], sketch: dict[str, Any]) -> float:
+    """How many times as many there is time for if only engine, server and what is not the start remain."""
+    saved: float = row["check"] * (1 - sketch["loaded"] / sketch["anew"])
+    whole: float = sum(row[which] for which in PARTS)
+    return whole / (whole - saved)
+
+
+def _listed(words: list[str]) -> str:
+    """Write a list as people read it: 1, 2 and 3."""
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _disturbed(engines: dict[str, Rows]) -> str:
+    """Say how much of the machine was taken by what does not belong to the trials."""
+    processors = _measured()["machine"]["processors"]
+    found = [row for rows in engines.values() for row in rows.values()]
+    spent = [row["done"] * sum(row[which] for which in PARTS) / 1000 / processors for row in found]
+    share = max(0.0, *(row["busy"] - own for row, own in zip(found, spent, strict=True)))
+    return (
+        f"At most {share:.0%} of the processors' time was spent on something else: the rest of the machine, "
+        "and what read the clocks."
+    )
+
+
+def _beyond() -> str:
+    heads = ["engine", "checks at once", "asked for, a second", "done", "busy"]
+    lines = []
+    for row in _rows("beyond"):
+        bound = str(row["at_once"]) if row["at_once"] else "all that are due"
+        lines.append([row["name"], bound, _number(row["asked"]), _number(row["done"]), f"{row['busy']:.0%}"])
+    return table(heads, lines)
+
+
+def _fork() -> str:
+    heads = ["ms of processor", "started anew", "in a child that has all loaded", "a child that does nothing"]
+    lines = [
+        [f"`{row['name']}`", *(f"{row[which]:.1f}" for which in ("anew", "loaded", "empty"))]
+        for row in _rows("fork")
+    ]
+    return table(heads, lines)
+
+
+def _number(number: float) -> str:
+    """Write it as exactly as it is known: 3.2, 45, 610."""
+    return f"{number:.0f}" if number >= 10 else f"{number:.1f}"  # noqa: PLR2004

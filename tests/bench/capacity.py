@@ -1,0 +1,186 @@
+"""How many checks a second does a real Icinga or Nagios sustain on this machine, with which plugin?
+
+Engine, plugins and the servers that they ask share the processors of this machine. Each command is tried
+alone: once at more than there can be processor time for, which tells about what can be done; then at rates
+near that, up and down (capacity_search.py), for the highest that the engine sustains: 97 of 100 checks that
+are due are run, 95 of 100 results are there within a second of when they were due, and all are OK.
+
+Plugins are installed and run as the user nagios; those of an earlier revision are tried beside today's.
+"""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import psutil
+from installed import installed
+from measured import HEAP, ROOT, Bench
+from pairs import version
+from peers import peers
+
+# isort: split
+import engine_user
+from capacity_engines import EACH, ENGINES
+from capacity_search import following, highest, is_sure, rate, told
+from capacity_trial import Trials
+from jvm import Jvm
+from replication_pair import Pair
+
+EARLIER, BEFORE = "1835a94", ", before"  # the last revision before checks were made cheap; how we call it
+GUESS = 0.95  # of what it does when it is asked for too much
+LITTLE = 0.25  # of what it is asked for
+FLOOR = "python3 -I -S -c pass"
+TOO_MUCH, WIDELY = 2, "check_replication_lag"  # times what is sustained; of what
+# How many checks may run at once: in all trials, and for comparison (Icinga's default). 0: all that are due,
+# which is Nagios' default.
+BOUNDS = {"Icinga": (16, 512), "Nagios": (0,)}
+TRIED = ("check_mysql_query", "check_replication_lag", "check_jmx")  # each takes minutes; others are sketched only
+SKETCHED = 60  # runs
+
+
+def plugins(bench):
+    """The folders of our plugins: what they were, if the repository knows that, and what they are."""
+    found, tree = {}, bench.path("earlier")
+    archive = subprocess.run(["git", "archive", EARLIER], cwd=ROOT, capture_output=True, check=False)
+    if archive.returncode:
+        bench.leave_out("our plugins before checks were made cheap: not in this copy of the repository")
+    else:
+        os.mkdir(tree)
+        subprocess.run(["tar", "-x", "-C", tree], input=archive.stdout, check=True)
+        found[BEFORE] = installed(bench.path("before"), tree) / "bin"
+    return found | {"": installed(bench.path("today")) / "bin"}
+
+
+def our_words(pair, jvm, folder):
+    """What our plugins are told; each service keeps what the next run is to know in a place of its own."""
+    server, (user, password) = pair.replica, pair.monitor
+    option_file, state = Path(folder, "my.cnf"), ("--state-dir", f"{folder}/{EACH}")
+    os.mkdir(folder)
+    option_file.write_text(f"[client]\nuser={user}\npassword={password}\n")
+    engine_user.give(folder)
+    login = ("-H", server.host, "-P", str(server.port), "--defaults-file", str(option_file))
+    return {
+        "check_mysql_query": (*login, "--count", "1"),
+        "check_replication_lag": (*login, *state),
+        "check_jmx": ("-H", jvm.host, "-P", str(jvm.port), *HEAP, *state),
+    }
+
+
+def their_words(pair):
+    """What others' plugins are told."""
+    host, port, (user, password) = pair.replica.host, str(pair.replica.port), pair.monitor
+    return {
+        "check_dummy": ("0",),
+        "check_mysql": ("-H", host, "-P", port, "-u", user, "-p", password, "-S"),
+        "check_mysql_health": ("--hostname", host, "--port", port, "--username", user, "--password", password,
+                               "--mode", "slave-lag"),
+    }  # fmt: skip
+
+
+def commands(peer, theirs, folders, ours):
+    """All commands by name: of each plugin of ours, what it was and what it is, one after the other."""
+    tried = {name: [peer[name], *words] for name, words in theirs.items() if name in peer}
+    tried[FLOOR] = ["/usr/bin/python3", *FLOOR.split()[1:]]
+    for name, words in ours.items():
+        tried |= {f"{name}{when}": [str(folder / name), *words] for when, folder in folders.items()}
+    return tried
+
+
+def alone(bench, command):
+    """Ms of processor time of a command by itself, which finds nothing wrong."""
+    costs = [bench.starter.cost(command) for _ in range(5)]
+    assert costs[-1].status == 0, f"exit status {costs[-1].status} of {command}"
+    return 1000 * min(cost.processor for cost in costs)
+
+
+def sustained(trials, kind, command, guess):
+    """Search the highest rate that is sustained: what came of a trial at it, and whether we are sure."""
+    tried = {}
+    while (rung := following(tried)) is not None:
+        trial = trials.run(kind, command, rate(guess, rung), BOUNDS[kind][0])
+        verdict = "sustained" if trial.sustained else "no"
+        print(f"  {trial.asked:7.1f} a second: {verdict}, {trial}", flush=True)
+        tried.setdefault(rung, []).append(trial)
+    found = highest(tried) is not None
+    return {**told(tried).kept(), "sustained": found, "sure": is_sure(tried)}
+
+
+def table(bench, trials, kind, tried, guesses):
+    """Try all commands with an engine, in turn. A guess is what another engine sustains, if that is known."""
+    rows = []
+    for name, command in tried.items():
+        print(f"{kind}, {name}", flush=True)
+        guess = guesses.get(name) or GUESS * most(bench, trials, kind, command)
+        rows.append({"name": name, **sustained(trials, kind, command, guess)})
+    return {"title": kind, "rows": rows}
+
+
+def most(bench, trials, kind, command):
+    """How many checks a second it does when it is asked for more than there can be processor time for.
+
+    Of many that are begun at once none may have ended yet: then some part of what it was asked for.
+    """
+    too_much = 1000 * psutil.cpu_count() / alone(bench, command)
+    trial = trials.run(kind, command, too_much, BOUNDS[kind][0], patient=True)
+    print(f"  {trial.asked:7.1f} a second: {trial}", flush=True)
+    return max(trial.done, LITTLE * trial.asked)
+
+
+def known(tables):
+    """What is sustained of each command, by the engine that was tried last."""
+    return {row["name"]: row["asked"] for each in tables for row in each["rows"] if row["sustained"]}
+
+
+def beyond(trials, command, tables):
+    """Ask each engine for twice what it sustains, with some bounds of how many checks run at once."""
+    rows = []
+    for each in tables:
+        kind, [asked] = each["title"], [row["asked"] for row in each["rows"] if row["name"] == WIDELY]
+        for bound in BOUNDS[kind]:
+            trial = trials.run(kind, command, TOO_MUCH * asked, bound, patient=True)
+            rows.append({"name": kind, "at_once": bound, **trial.kept()})
+    return {"title": "beyond", "rows": rows}
+
+
+def sketched(folder, words):
+    """What checks would cost that need no start."""
+    rows = []
+    for name, options in words.items():
+        sketch = [folder / "python", "-I", Path(__file__).with_name("capacity_fork.py"), SKETCHED]
+        command = [*map(str, sketch), str(folder / name), *options]
+        done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
+        rows.append({"name": name, **json.loads(done.stdout)})
+    return {"title": "fork", "rows": rows}
+
+
+def measure(bench):
+    """Fill the tables."""
+    wanted = peers(bench, "check_dummy", "check_mysql", "check_mysql_health", "icinga2", "nagios4")
+    kinds = [kind for kind, engine in ENGINES.items() if engine.program_name in wanted]
+    if not kinds:
+        return
+    folders = plugins(bench)
+    with (
+        Pair(bench.path("pair"), "mariadb", replica={"max_connections": 1000}) as pair,
+        Jvm(bench.path("jvm")) as jvm,
+    ):
+        bench.software["MariaDB"] = version(pair.replica)
+        trials = Trials(bench.folder, (pair.replica, pair.source, jvm))
+        ours = our_words(pair, jvm, bench.path("asked"))
+        tried = commands(wanted, their_words(pair), folders, {name: ours[name] for name in TRIED})
+        for kind in kinds:
+            bench.tables.append(table(bench, trials, kind, tried, known(bench.tables)))
+        bench.tables.append(beyond(trials, tried[WIDELY], bench.tables))
+        bench.tables.append(sketched(folders[""], ours))
+
+
+def main():
+    """Measure it all."""
+    with Bench("capacity") as bench:
+        engine_user.reachable(bench.folder)
+        measure(bench)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,347 @@
+"""What the benchmark makes of what it has measured."""
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCH = Path(__file__).parents[1] / "bench"
+
+
+@pytest.fixture(scope="module")
+def measured(bench_modules):
+    return bench_modules("measured")
+
+
+@pytest.fixture(scope="module")
+def spent(bench_modules):
+    return bench_modules("spent")
+
+
+def costs(measured, *seconds, status=0):
+    """Runs of a command that took so much processor time, twice as long, and 10 MiB."""
+    return [measured.Cost(status, one, 2 * one, 10.0) for one in seconds]
+
+
+def test_a_ratio_is_the_median_of_the_rounds_and_not_the_ratio_of_medians(measured):
+    mine, theirs = costs(measured, 0.1, 0.4, 0.9), costs(measured, 0.1, 0.2, 0.1)
+    assert measured.times(mine, theirs) == pytest.approx(2)
+    assert measured.times(mine, theirs, "memory") == 1
+
+
+def test_a_process_too_short_for_the_clock_is_not_divided_by(measured):
+    assert measured.times(costs(measured, 0.1), costs(measured, 0.0)) > 1000
+
+
+def test_rows_are_medians_and_set_against_the_first(measured):
+    given = {"ours": costs(measured, 0.030, 0.050, 0.040), "theirs": costs(measured, 0.060, 0.100, 0.080)}
+    ours, theirs = measured.rows(given, {"ours": 120})
+    assert ours == {
+        "name": "ours", "processor_ms": 40.0, "wall_ms": 80.0, "memory_mib": 10.0, "times": None,
+        "status": None, "modules": 120,
+    }  # fmt: skip
+    assert (theirs["times"], theirs["processor_ms"], theirs["modules"]) == (2.0, 80.0, None)
+
+
+def test_one_round_that_did_not_end_as_expected_is_told(measured):
+    each = [*costs(measured, 0.01, 0.01), *costs(measured, 0.01, status=2)]
+    assert measured.rows({"check": each}, {})[0]["status"] is None
+    each[2] = each[2]._replace(expected=False)
+    assert measured.rows({"check": each}, {})[0]["status"] == 2
+
+
+def test_fewer_rounds_are_fewer_for_all_and_at_least_one(measured, monkeypatch):
+    monkeypatch.delenv("ROUNDS", raising=False)
+    assert [measured.rounds_of(usual) for usual in (25, 50, 3)] == [25, 50, 3]
+    monkeypatch.setenv("ROUNDS", "5")
+    assert [measured.rounds_of(usual) for usual in (25, 50, 3)] == [5, 10, 1]
+
+
+def test_a_limit_is_kept_up_to_itself(measured, capsys):
+    bench = measured.Bench("none")
+    bench.budget("just", 1.5, 1.5)
+    bench.budget("beyond", 1.51, 1.5)
+    assert [one["kept"] for one in bench.budgets] == [True, False]
+    assert "NOT KEPT" in capsys.readouterr().out.splitlines()[-1]
+
+
+def test_a_limit_may_have_a_ratio_beside_it(measured):
+    bench = measured.Bench("none")
+    bench.budget("two and many", 51.23, 60, "ms", times=1.234567)
+    assert bench.budgets == [
+        {"what": "two and many", "found": 51.23, "limit": 60, "unit": "ms", "kept": True, "times": 1.235}
+    ]
+
+
+def test_a_limit_is_held_to_a_peer_that_did_its_work_each_time(measured, capsys):
+    bench = measured.Bench("none")
+    good, bad = costs(measured, 0.1, 0.1), costs(measured, 0.2, status=2)
+    given = {
+        "ours": costs(measured, 0.1, 0.3),
+        "good": good,
+        "bad": [good[0], bad[0]._replace(expected=False)],
+    }
+    bench.hold("of good", given, "ours", "good", 1.9)
+    bench.hold("of bad", given, "ours", "bad", 1.9, because="it is old")
+    bench.hold("of nobody", given, "ours", "nobody", 1.9)
+    assert [(one["found"], one["kept"], one.get("why")) for one in bench.budgets] == [
+        (2.0, False, None),
+        (None, False, "bad ended with exit status 2: it is old"),
+        (None, False, "there is no nobody"),
+    ]
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        "  of bad: may be 1.900 times, NOT JUDGED: bad ended with exit status 2: it is old",
+        "  of nobody: may be 1.900 times, NOT JUDGED: there is no nobody",
+    ]
+
+
+def test_only_plugins_of_this_tree_have_their_modules_counted(measured):
+    assert measured.in_this_tree(measured.ours("check_host", "-V"))
+    assert not measured.in_this_tree([sys.executable, "-I", "-c", "pass"])
+    assert not measured.in_this_tree(measured.Ours(["/usr/bin/true"]))
+
+
+def test_a_plugin_that_somebody_else_runs_has_to_end_as_expected_too(measured, bench_modules):
+    copy = bench_modules("installed").environment(Path("/opt/stallwatch"))
+    command = copy.command("nagios", "check_host", "-V")
+    assert isinstance(command, measured.Ours)
+    assert command[-3:] == ["-I", Path("/opt/stallwatch/bin/check_host"), "-V"]
+    assert not measured.in_this_tree(command)
+
+
+@pytest.fixture
+def bench(measured, tmp_path, monkeypatch):
+    """One that keeps its results apart, and has two rounds."""
+    monkeypatch.setattr(measured, "RESULTS", tmp_path / "results")
+    monkeypatch.setenv("ROUNDS", "2")
+    with measured.Bench("part") as bench:
+        yield bench
+        bench.said["something"] = {}
+
+
+def shell(measured, script):
+    """A command that counts as one of ours."""
+    return measured.Ours(["sh", "-c", script])
+
+
+def test_one_of_ours_that_does_not_end_as_expected_is_no_measurement(measured, bench):
+    with pytest.raises(measured.NotExpectedError, match="check, exit status 2: CRITICAL - refused"):
+        bench.compare("one", {"check": shell(measured, "echo CRITICAL - refused; exit 2")})
+    found = bench.compare("one", {"check": shell(measured, "exit 2")}, expected={"check": (1, 2)})
+    assert [cost.status for cost in found["check"]] == [2, 2]
+    with pytest.raises(measured.NotExpectedError, match="exit status 0"):
+        bench.compare("in trouble", {"check": shell(measured, "exit 0")}, expected={"check": (1, 2)})
+
+
+def test_one_of_ours_may_not_fail_in_any_round(measured, bench):
+    script = f"echo >>{bench.path('runs')}; [ $(wc -l <{bench.path('runs')}) -lt 3 ]"
+    with pytest.raises(measured.NotExpectedError):
+        bench.compare("one", {"check": shell(measured, script)})
+    assert not bench.tables
+
+
+def test_who_says_nothing_is_not_measured(measured, bench):
+    commands = {"one": ["echo", "used=123"], "other": ["true"]}
+    with pytest.raises(measured.NotExpectedError, match="other does not say"):
+        bench.compare("one", commands, says="[0-9]")
+
+
+def test_all_run_in_each_round_and_not_always_in_one_order(measured, bench, monkeypatch):
+    monkeypatch.setenv("ROUNDS", "8")
+    commands = {name: ["sh", "-c", f"echo {name} >>{bench.path('order')}"] for name in "abc"}
+    bench.compare("order", commands)
+    order = Path(bench.path("order")).read_text().split()
+    rounds = ["".join(order[start : start + 3]) for start in range(0, len(order), 3)]
+    assert rounds[0] == "abc"
+    assert {"".join(sorted(each)) for each in rounds} == {"abc"}
+    assert len(rounds) == 9
+    assert len(set(rounds)) > 3
+
+
+def test_commands_know_nothing_of_who_runs_the_bench(measured, bench, monkeypatch):
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-Xmx1m")
+    with measured.Starter(OWN="1") as starter:
+        starter.cost(["env"], output=bench.path("variables"))
+    variables = dict(line.split("=") for line in Path(bench.path("variables")).read_text().splitlines())
+    assert variables == {"PATH": measured.PATH, "LANG": "C.UTF-8", "OWN": "1"}
+
+
+def test_what_is_kept_says_when_it_was_and_in_how_many_rounds(bench, measured):
+    found = bench.results()
+    assert (found["day"], found["time"]) == (f"{bench.begun:%Y-%m-%d}", f"{bench.begun:%H:%M}")
+    assert found["rounds"] == 2
+    assert found["machine"]["load before"] >= 0
+
+
+def test_nothing_measured_leaves_what_was_measured_before(measured, tmp_path, monkeypatch):
+    monkeypatch.setattr(measured, "RESULTS", tmp_path)
+    (tmp_path / "part.json").write_text("of last time")
+    with (
+        pytest.raises(SystemExit, match="part: nothing could be measured: no root"),
+        measured.Bench("part") as bench,
+    ):
+        bench.leave_out("no root")
+    assert (tmp_path / "part.json").read_text() == "of last time"
+
+
+def test_what_is_measured_is_kept_and_what_fails_is_not(measured, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(measured, "RESULTS", tmp_path)
+    monkeypatch.setenv("ROUNDS", "1")
+    with measured.Bench("part") as bench:
+        found = bench.compare("nothing", {"true": ["/bin/true"], "false": ["/bin/false"]})
+    kept = json.loads((tmp_path / "part.json").read_text())
+    assert [row["status"] for row in kept["tables"][0]["rows"]] == [None, 1]
+    assert len(found["true"]) == kept["tables"][0]["rounds"] == 1
+    assert "exit status 1" in capsys.readouterr().out
+    with pytest.raises(ZeroDivisionError), measured.Bench("broken"):
+        raise ZeroDivisionError
+    assert not (tmp_path / "broken.json").exists()
+
+
+def test_a_plugin_tells_how_many_modules_it_loaded(measured, bench):
+    commands = {"ours": measured.ours("check_host", "-V"), "other": ["true"]}
+    bench.compare("version", commands, expected={"ours": (3,)})
+    ours, other = bench.tables[0]["rows"]
+    assert ours["modules"] > 30
+    assert other["modules"] is None
+
+
+def test_work_is_what_the_clock_says_without_the_imports(spent):
+    modules = {
+        "stallwatch.check": (0.003, True),
+        "stallwatch.sources.mysql": (0.001, True),
+        "pymysql": (0.002, True),
+        "argparse": (0.001, True),
+        "ssl": (0.0, False),
+    }
+    marks = [
+        ("begin", 1.0, 0.0),
+        ("compiled", 1.001, 0.0),
+        ("socket.connect", 1.010, 0.006),
+        ("end", 1.013, 0.007),
+    ]
+    found = spent.stages(modules, marks)
+    assert {name: pytest.approx(milliseconds) for name, milliseconds in found.items() if milliseconds} == {
+        spent.REST: 3,
+        "import stallwatch.sources": 1,
+        spent.LIBRARIES: 2,
+        spent.STANDARD: 1,
+        spent.WORK["compiled"]: 1,
+        spent.WORK["socket.connect"]: 3,
+        spent.WORK["end"]: 2,
+    }
+    assert spent.counted(modules)[spent.STANDARD] == 1  # ssl was kept out
+
+
+def test_parts_of_the_run_with_the_clock_are_scaled_to_what_the_interpreter_leaves_of_the_whole(spent):
+    found = spent.shares(7, 9, 29, {spent.STANDARD: 15.0, spent.WORK["end"]: 10.0})
+    assert sum(found.values()) == pytest.approx(29)
+    assert list(found.values()) == [7, 2, pytest.approx(12), pytest.approx(8)]
+
+
+def test_packages_are_named_by_what_they_cost_in_all_runs(spent):
+    runs = [({"re": (0.002, True), "re._parser": (0.002, True), "json": (0.003, True)}, [], 0.2)]
+    runs += [({"stallwatch": (1.0, True), "json": (0.0, True), "enum": (0.0005, True)}, [], 0.2)]
+    assert spent.dearest(runs) == ["re", "json", "enum"]
+
+
+TWO_LINKS = """
+import os, socket, textwrap
+with socket.create_server(("127.0.0.1", 0)) as server:
+    for _ in range(2):
+        socket.create_connection(server.getsockname()).close()
+os._exit(3)
+"""
+
+
+def test_the_first_link_ends_what_goes_before_asking_and_a_second_is_part_of_that(spent, tmp_path):
+    told, script = tmp_path / "told", tmp_path / "script"
+    script.write_text(TWO_LINKS)
+    for _ in range(2):
+        clocked = subprocess.run([sys.executable, "-I", "-c", spent.CLOCKED, told, script], check=False)
+        assert clocked.returncode == 3
+    for modules, marks, kernel in map(ast.literal_eval, told.read_text().splitlines()):
+        assert [stage for stage, *_ in marks] == ["begin", "compiled", "socket.connect", "end"]
+        assert modules["textwrap"][1]
+        assert 0 <= kernel <= 1
+
+
+LIMIT = {"what": "one attribute", "found": 0.2, "limit": 1 / 6, "unit": "times", "kept": False}
+UNJUDGED = {**LIMIT, "what": "lag", "found": None, "why": "there is no check_mysql_health"}
+
+
+@pytest.fixture
+def run(bench_modules, tmp_path, monkeypatch):
+    """run.py, with parts that write what they are given, or end with a number."""
+    module = bench_modules("run")
+    module.parts, module.commands = {}, []
+
+    def ended(command, **_):
+        name = Path(command[1]).stem
+        module.commands.append(name)
+        given = module.parts.get(name, 0)
+        if isinstance(given, int):
+            return subprocess.CompletedProcess(command, given)
+        keep(tmp_path / f"{name}.json", **given)
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(module, "RESULTS", tmp_path)
+    monkeypatch.setattr(module.subprocess, "run", ended)
+    monkeypatch.setattr(module.os, "cpu_count", lambda: 2)
+    return module
+
+
+def keep(path, budgets=(), load=0.5):
+    kept = {"day": "2026-11-22", "time": "16:04", "machine": {"load before": load}, "budgets": budgets}
+    path.write_text(json.dumps(kept))
+
+
+def test_a_limit_that_is_not_kept_is_named_after_all_was_measured(run, capsys):
+    run.parts = {"jmx": {"budgets": [LIMIT, {**LIMIT, "kept": True}]}, "mysql": 7, "usage": {}}
+    assert run.main("jmx", "mysql", "usage") == 1
+    assert run.commands == ["jmx", "mysql", "usage", "generate"]
+    assert capsys.readouterr().out.splitlines()[-2:] == [
+        "not kept: jmx: one attribute: 0.2 times, may be 0.167",
+        "not kept: mysql ended with status 7",
+    ]
+    assert run.main("usage") == 0
+    with pytest.raises(SystemExit, match="no such part: nothing"):
+        run.main("nothing")
+
+
+def test_what_was_not_judged_is_named_and_so_is_a_busy_machine(run, capsys):
+    run.parts = {"mysql": {"budgets": [UNJUDGED], "load": 76.0}}
+    assert run.main("mysql") == 0
+    assert capsys.readouterr().out.splitlines()[-2:] == [
+        "not judged: mysql: lag: there is no check_mysql_health, may be 0.167",
+        "busy: mysql: a load of 76.0 before, of 2 processors",
+    ]
+
+
+def test_figures_of_another_run_are_named(run, tmp_path, capsys):
+    keep(tmp_path / "installed.json", [LIMIT])
+    run.parts = {"installed": 1, "usage": {}}
+    assert run.main("usage", "installed") == 1
+    assert capsys.readouterr().out.splitlines()[-2:] == [
+        "of another run: installed: 2026-11-22 16:04",
+        "not kept: installed ended with status 1",
+    ]
+
+
+def test_each_part_says_how_long_it_took(run, capsys):
+    run.main("usage")
+    assert "== usage: 0 s" in capsys.readouterr().out.splitlines()
+
+
+STATES = {"installed": "installed 2.3.3-5", "removed": "config-files 2.3.3-5", "never": ""}
+
+
+@pytest.mark.parametrize(("state", "version"), [("installed", "2.3.3-5"), ("removed", ""), ("never", "")])
+def test_a_package_of_which_only_settings_are_left_is_not_there(bench_modules, monkeypatch, state, version):
+    peers = bench_modules("peers")
+    done = subprocess.CompletedProcess([], 0, stdout=STATES[state])
+    monkeypatch.setattr(peers.subprocess, "run", lambda *_, **__: done)
+    assert peers._version("monitoring-plugins-basic") == version

@@ -1,0 +1,224 @@
+"""What engines sustain: when a rate counts as sustained, how the highest is found, and what the page says."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+from generators import capacity
+
+with pytest.MonkeyPatch.context() as patch:
+    patch.syspath_prepend(Path(__file__).parents[1] / "bench")
+    import capacity_search
+    import capacity_trial
+    from capacity_trial import Trial, percentile
+
+TRIAL = Trial(
+    asked=100.0, done=99.0, after=0.2, late=0.4, failed=0.0, busy=0.98, engine=1.5, check=16.04, server=2.0
+)
+LATE = TRIAL._replace(late=1.2)
+
+
+def at(rate):
+    """A trial at another rate that is sustained."""
+    return TRIAL._replace(asked=rate, done=0.99 * rate, busy=0.5)
+
+
+@pytest.mark.parametrize(
+    ("changed", "sustained"),
+    [
+        ({}, True),
+        ({"done": 97.0}, True),
+        ({"done": 96.9}, False),
+        ({"done": 103.0}, True),
+        ({"done": 103.1}, False),  # more than is due: made up for, or not yet in its place
+        ({"late": 0.99}, True),
+        ({"late": 1.0}, False),
+        ({"failed": 0.001}, False),
+    ],
+)
+def test_all_that_is_due_is_to_be_done_in_time_and_ok(changed, sustained):
+    assert TRIAL._replace(**changed).sustained is sustained
+
+
+@pytest.mark.parametrize(
+    ("share", "numbers", "found"),
+    [(0.95, range(1, 101), 95), (0.95, [3, 1, 2], 3), (0.5, [3, 1, 2], 2), (0.95, [], math.inf)],
+)
+def test_a_percentile_is_not_exceeded_by_that_share(share, numbers, found):
+    assert percentile(numbers, share) == found
+
+
+def searched(sustained):
+    """Search where ``sustained`` says of a rung and how often it was tried whether it is: the rungs tried."""
+    tried, order = {}, []
+    while (rung := capacity_search.following(tried)) is not None:
+        trials = tried.setdefault(rung, [])
+        trials.append(TRIAL if sustained(rung, len(trials)) else LATE)
+        order.append(rung)
+    return capacity_search.highest(tried), order
+
+
+@pytest.mark.parametrize("limit", range(-5, 6))
+def test_the_highest_is_found_wherever_the_guess_is_and_tried_twice_as_is_the_next(limit):
+    found, order = searched(lambda rung, _: rung <= limit)
+    assert found == limit
+    assert [order.count(rung) for rung in (limit, limit + 1)] == [2, 2]
+
+
+def test_a_good_guess_takes_four_trials():
+    assert searched(lambda rung, _: rung <= 0)[1] == [0, 1, 0, 1]
+
+
+@pytest.mark.parametrize("unlucky", [-1, 0, 1, 2])
+def test_one_trial_of_bad_luck_does_not_lower_what_is_found(unlucky):
+    assert searched(lambda rung, before: rung <= 1 and (rung, before) != (unlucky, 0))[0] == 1
+
+
+@pytest.mark.parametrize("lucky", [1, 2])
+def test_one_trial_of_good_luck_does_not_raise_it(lucky):
+    assert searched(lambda rung, before: rung <= 0 or (rung, before) == (lucky, 0))[0] == 0
+
+
+def test_a_search_ends_where_nothing_is_sustained():
+    found, order = searched(lambda *_: False)
+    assert found is None
+    assert len(order) == capacity_search.TRIALS
+
+
+def test_a_trial_tells_of_a_rate_that_was_sustained_in_it():
+    lucky, later = at(10.0), TRIAL
+    assert capacity_search.told({0: [lucky, later, LATE], 1: [LATE]}) is later
+    assert capacity_search.told({0: [LATE], -1: [LATE._replace(asked=9.0)]}).asked == 9.0
+
+
+def test_it_is_sure_once_two_trials_more_agree_on_the_highest_and_on_the_next():
+    ok, late = [TRIAL], [LATE]
+    assert capacity_search.is_sure({0: 2 * ok, 1: 2 * late})
+    assert capacity_search.is_sure({0: 2 * ok + late + ok, 1: 2 * late})
+    assert not capacity_search.is_sure({0: ok, 1: 2 * late})
+    assert not capacity_search.is_sure({0: 2 * ok, 1: late})
+    assert not capacity_search.is_sure({0: 2 * ok, 2: 2 * late})
+    assert not capacity_search.is_sure({0: 2 * late})
+
+
+class Engine:
+    """An engine that does so many checks a second in one window after the other."""
+
+    settling = 0
+
+    def __init__(self, *done):
+        self.rates, self.clock = list(done), capacity_trial.Clock(0, 0, 0, 0, 0, 0, 0)
+
+
+@pytest.fixture
+def trials(tmp_path, monkeypatch):
+    """Trials with engines that do what a test says; gives what an engine of such rates comes to."""
+
+    class Windows(capacity_trial.Trials):
+        def _window(self, engine, due, hopeless):
+            return TRIAL._replace(asked=due, done=engine.rates.pop(0))
+
+    def run(*rates):
+        class Running(Engine):
+            def __init__(self, *_):
+                super().__init__(*rates)
+
+            def __enter__(self):
+                return self
+
+            def __exit__(self, *_):
+                pass
+
+        monkeypatch.setitem(capacity_trial.ENGINES, "some", Running)
+        return Windows(tmp_path, ()).run("some", [], 100, 16)
+
+    return run
+
+
+def test_where_more_is_done_than_is_due_it_is_counted_again_later(trials):
+    assert trials(110, 99).done == 99
+    assert trials(99, 110).done == 99
+    assert not trials(110, 110).sustained
+
+
+def test_what_is_due_is_what_its_services_come_to(monkeypatch, tmp_path, trials):
+    assert trials(99.0).asked == 100
+    assert capacity_trial.services(0.1) == 1
+    assert capacity_trial.services(33.3) == 67
+
+
+@pytest.fixture
+def measured(tmp_path, monkeypatch):
+    """What was measured, which a test may add to."""
+
+    def tables(**rows):
+        path = tmp_path / "capacity.json"
+        found = [{"title": title, "rows": of} for title, of in rows.items()]
+        path.write_text(json.dumps({"machine": {"processors": 2}, "tables": found}))
+        monkeypatch.setattr(capacity, "MEASURED", path)
+
+    return tables
+
+
+def row(name, trial=TRIAL, **more):
+    return {"name": name, **trial.kept(), "sustained": trial.sustained, "sure": True, **more}
+
+
+SKETCH = {"name": "check_jmx", "anew": 40.0, "loaded": 10.0, "empty": 1.3}
+
+
+def test_a_command_has_what_each_engine_sustains_and_what_a_check_costs(measured):
+    late = LATE._replace(asked=9.04)
+    measured(
+        Icinga=[row("check_jmx"), row("check_jmx, before", late)],
+        Nagios=[row("check_jmx"), row("check_jmx, before")],
+    )
+    head, _, now, before = capacity.part("sustained").splitlines()
+    assert head == "| command | Icinga: a second | busy | ms each | Nagios: a second | busy | ms each |"
+    cells = "100 | 98% | 1.5 + 16.0 + 2.0"
+    assert now == f"| `check_jmx` | {cells} | {cells} |"
+    assert before.startswith("| `check_jmx`, before | not even 9.0 | 98% |")
+
+
+def said(measured, **rows):
+    measured(Icinga=[row("python3 -I -S -c pass", at(250.0)), *rows.values()], fork=[SKETCH])
+    return " ".join(capacity.part("said").split())
+
+
+def test_what_is_said_has_the_numbers(measured):
+    before = row("check_jmx, before", at(62.5))
+    text = said(measured, before=before, now=row("check_jmx"))
+    assert "**Icinga, before and after.** `check_jmx` 62 a second, now 100: 1.6 times as many." in text
+    assert "It takes 75% of `check_jmx`" in text
+    assert "there are 250 with Icinga a second" in text
+    # 19.54 ms, of which 16.04 x 3/4 are the start
+    assert "processor time for 2.6 times the `check_jmx` with Icinga." in text
+    # of 98 % of two processors, 99 x 19.54 ms
+    assert "At most 1% of the processors' time was spent on something else" in text
+
+
+def test_no_ratio_is_made_of_what_is_not_known(measured):
+    before = row("check_jmx, before", LATE._replace(asked=50.0))
+    text = said(measured, before=before, now=row("check_jmx"))
+    assert "`check_jmx` not even 50 a second, now 100. " in text
+
+
+def test_a_rate_that_too_few_trials_agree_on_is_no_more_than_about_right(measured):
+    measured(Icinga=[row("check_jmx", sure=False)])
+    assert capacity.part("sustained").splitlines()[2].startswith("| `check_jmx` | some 100 |")
+
+
+def test_where_nothing_was_before_the_page_says_so(measured):
+    assert "What was before was not measured" in said(measured, now=row("check_jmx"))
+
+
+def test_what_an_engine_does_that_is_asked_for_more_names_its_bound(measured):
+    measured(beyond=[row("Icinga", at_once=bound) for bound in (16, 0)])
+    rows = capacity.part("beyond").splitlines()[2:]
+    assert rows == ["| Icinga | 16 | 100 | 99 | 98% |", "| Icinga | all that are due | 100 | 99 | 98% |"]
+
+
+def test_a_check_that_needs_no_start_stands_beside_the_one_that_does(measured):
+    measured(fork=[SKETCH])
+    assert capacity.part("fork").splitlines()[2:] == ["| `check_jmx` | 40.0 | 10.0 | 1.3 |"]
