@@ -18,7 +18,7 @@ from generators.plugins import ROOT
 MEASURED = ROOT / "tests" / "bench" / "results" / "capacity.json"
 BEFORE = ", before"
 PARTS = ("engine", "check", "server")  # that a check's processor time is spent in
-NOTHING = "python3 -I -S -c pass"
+NOTHING = "python3 -I -S, left at once"
 WIDTH = 116
 
 Rows = dict[str, dict[str, Any]]  # of one engine, by command
@@ -53,18 +53,22 @@ def _sustained() -> str:
     engines = _engines()
     heads = ["command", *(head for name in engines for head in (f"{name}: a second", "busy", "ms each"))]
     lines = []
-    for rows in zip(*(rows.values() for rows in engines.values()), strict=True):
-        name = f"`{rows[0]['name']}`".replace(f"{BEFORE}`", f"`{BEFORE}")
-        cells = [cell for row in rows for cell in (_rate(row), f"{row['busy']:.0%}", _cost(row))]
-        lines.append([name, *cells])
+    for name in dict.fromkeys(name for rows in engines.values() for name in rows):
+        cells = [cell for rows in engines.values() for cell in _cells(rows.get(name))]
+        lines.append([f"`{name}`".replace(f"{BEFORE}`", f"`{BEFORE}"), *cells])
     return table(heads, lines)
+
+
+def _cells(row: dict[str, Any] | None) -> tuple[str, str, str]:
+    """Write what an engine sustains of a command; None: it could not be tried, and is left out below."""
+    return ("", "", "") if row is None else (_rate(row), f"{row['busy']:.0%}", _cost(row))
 
 
 def _rate(row: dict[str, Any]) -> str:
     number = _number(row["asked"])
     if not row["sustained"]:
         return f"not even {number}"
-    return number if row.get("sure") else f"some {number}"  # earlier figures do not say
+    return number if row["sure"] else f"some {number}"
 
 
 def _cost(row: dict[str, Any]) -> str:

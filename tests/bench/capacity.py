@@ -8,6 +8,7 @@ are due are run, 95 of 100 results are there within a second of when they were d
 Plugins are installed and run as the user nagios; those of an earlier revision are tried beside today's.
 """
 
+import contextlib
 import json
 import os
 import subprocess
@@ -30,13 +31,14 @@ from replication_pair import Pair
 EARLIER, BEFORE = "1835a94", ", before"  # the last revision before checks were made cheap; how we call it
 GUESS = 0.95  # of what it does when it is asked for too much
 LITTLE = 0.25  # of what it is asked for
-FLOOR = "python3 -I -S -c pass"
+NOTHING = "python3 -I -S, left at once"  # the least that a check in Python costs
 TOO_MUCH, WIDELY = 2, "check_replication_lag"  # times what is sustained; of what
 # How many checks may run at once: in all trials, and for comparison (Icinga's default). 0: all that are due,
 # which is Nagios' default.
 BOUNDS = {"Icinga": (16, 512), "Nagios": (0,)}
-TRIED = ("check_mysql_query", "check_replication_lag", "check_jmx")  # each takes minutes; others are sketched only
+TRIED = ("check_mysql_query", "check_replication_lag", "check_jmx")  # minutes each
 SKETCHED = 60  # runs
+TROUBLE = (AssertionError, OSError, subprocess.SubprocessError)  # of an engine, a plugin or a server
 
 
 def plugins(bench):
@@ -81,7 +83,7 @@ def their_words(pair):
 def commands(peer, theirs, folders, ours):
     """All commands by name: of each plugin of ours, what it was and what it is, one after the other."""
     tried = {name: [peer[name], *words] for name, words in theirs.items() if name in peer}
-    tried[FLOOR] = ["/usr/bin/python3", *FLOOR.split()[1:]]
+    tried[NOTHING] = ["/usr/bin/python3", "-I", "-S", "-c", "import posix; posix._exit(0)"]
     for name, words in ours.items():
         tried |= {f"{name}{when}": [str(folder / name), *words] for when, folder in folders.items()}
     return tried
@@ -106,13 +108,23 @@ def sustained(trials, kind, command, guess):
     return {**told(tried).kept(), "sustained": found, "sure": is_sure(tried)}
 
 
+@contextlib.contextmanager
+def left_out_if_it_fails(bench, what):
+    """Go on without that: each of the others takes minutes, too."""
+    try:
+        yield
+    except TROUBLE as trouble:
+        bench.leave_out(f"{what}: {trouble!r}")
+
+
 def table(bench, trials, kind, tried, guesses):
     """Try all commands with an engine, in turn. A guess is what another engine sustains, if that is known."""
     rows = []
     for name, command in tried.items():
         print(f"{kind}, {name}", flush=True)
-        guess = guesses.get(name) or GUESS * most(bench, trials, kind, command)
-        rows.append({"name": name, **sustained(trials, kind, command, guess)})
+        with left_out_if_it_fails(bench, f"{kind}, {name}"):
+            guess = guesses.get(name) or GUESS * most(bench, trials, kind, command)
+            rows.append({"name": name, **sustained(trials, kind, command, guess)})
     return {"title": kind, "rows": rows}
 
 
@@ -132,15 +144,14 @@ def known(tables):
     return {row["name"]: row["asked"] for each in tables for row in each["rows"] if row["sustained"]}
 
 
-def beyond(trials, command, tables):
-    """Ask each engine for twice what it sustains, with some bounds of how many checks run at once."""
+def beyond(bench, trials, kind, command, asked):
+    """Ask an engine for more than it sustains, with some bounds of how many checks run at once."""
     rows = []
-    for each in tables:
-        kind, [asked] = each["title"], [row["asked"] for row in each["rows"] if row["name"] == WIDELY]
-        for bound in BOUNDS[kind]:
-            trial = trials.run(kind, command, TOO_MUCH * asked, bound, patient=True)
+    for bound in BOUNDS[kind]:
+        with left_out_if_it_fails(bench, f"{kind} that is asked for too much, {bound} at once"):
+            trial = trials.run(kind, command, asked, bound, patient=True)
             rows.append({"name": kind, "at_once": bound, **trial.kept()})
-    return {"title": "beyond", "rows": rows}
+    return rows
 
 
 def sketched(folder, words):
@@ -169,10 +180,15 @@ def measure(bench):
         trials = Trials(bench.folder, (pair.replica, pair.source, jvm))
         ours = our_words(pair, jvm, bench.path("asked"))
         tried = commands(wanted, their_words(pair), folders, {name: ours[name] for name in TRIED})
+        sketch = sketched(folders[""], ours)
         for kind in kinds:
             bench.tables.append(table(bench, trials, kind, tried, known(bench.tables)))
-        bench.tables.append(beyond(trials, tried[WIDELY], bench.tables))
-        bench.tables.append(sketched(folders[""], ours))
+        more = [
+            row
+            for each in bench.tables
+            for row in beyond(bench, trials, each["title"], tried[WIDELY], TOO_MUCH * known([each])[WIDELY])
+        ]
+        bench.tables += [{"title": "beyond", "rows": more}, sketch]
 
 
 def main():

@@ -11,6 +11,7 @@ with pytest.MonkeyPatch.context() as patch:
     patch.syspath_prepend(Path(__file__).parents[1] / "bench")
     import capacity_search
     import capacity_trial
+    from capacity_engines import INTERVAL, Result
     from capacity_trial import Trial, percentile
 
 TRIAL = Trial(
@@ -108,7 +109,7 @@ class Engine:
     settling = 0
 
     def __init__(self, *done):
-        self.rates, self.clock = list(done), capacity_trial.Clock(0, 0, 0, 0, 0, 0, 0)
+        self.rates = list(done)
 
 
 @pytest.fixture
@@ -142,10 +143,55 @@ def test_where_more_is_done_than_is_due_it_is_counted_again_later(trials):
     assert not trials(110, 110).sustained
 
 
-def test_what_is_due_is_what_its_services_come_to(monkeypatch, tmp_path, trials):
+def test_what_is_due_is_what_its_services_come_to(trials):
     assert trials(99.0).asked == 100
     assert capacity_trial.services(0.1) == 1
     assert capacity_trial.services(33.3) == 67
+
+
+class Read(capacity_trial.Trials):
+    """Trials that read these clocks, which stand some seconds apart."""
+
+    def __init__(self, *clocks):
+        super().__init__("", ())
+        self.clocks = list(clocks)
+
+    def _read(self, _):
+        return self.clocks.pop(0)
+
+
+class Told:
+    """An engine whose services had these results."""
+
+    def __init__(self, *results):
+        self.last = lambda: [Result(*one) for one in results]
+
+
+def clock(number, done):
+    """A clock after so many intervals, with so many checks done: 2, 20 and 3 ms each, on 2 processors."""
+    passed = number * INTERVAL
+    return capacity_trial.Clock(
+        done, 0.002 * done, 0.020 * done, 0.003 * done, busy=passed, all=2 * passed, time=passed
+    )
+
+
+def test_a_window_is_counted_between_its_first_and_its_last_look():
+    due = 10 * INTERVAL
+    clocks = [clock(number, 7 + due * number) for number in range(capacity_trial.INTERVALS + 1)]
+    results = [(0.1, False), (0.3, False), (0.9, True)]
+    found = Read(*clocks)._window(Told(*results), due=10, hopeless=0.85)
+    assert (found.asked, found.done, found.busy) == (10, 10, 0.5)
+    assert (found.after, found.late, round(found.failed, 2)) == (0.3, 0.9, 0.33)
+    assert [round(of, 6) for of in (found.engine, found.check, found.server)] == [2, 20, 3]
+
+
+def test_a_window_that_is_far_behind_is_not_looked_at_to_its_end():
+    reading = Read(clock(0, 0), clock(1, 1), clock(2, 2), clock(3, 3))
+    found = reading._window(Told(), due=10, hopeless=0.85)
+    assert len(reading.clocks) == 1
+    assert found.done == 1 / INTERVAL
+    assert not found.sustained
+    assert found.late == math.inf  # nothing came
 
 
 @pytest.fixture
@@ -182,7 +228,7 @@ def test_a_command_has_what_each_engine_sustains_and_what_a_check_costs(measured
 
 
 def said(measured, **rows):
-    measured(Icinga=[row("python3 -I -S -c pass", at(250.0)), *rows.values()], fork=[SKETCH])
+    measured(Icinga=[row("python3 -I -S, left at once", at(250.0)), *rows.values()], fork=[SKETCH])
     return " ".join(capacity.part("said").split())
 
 
@@ -207,6 +253,13 @@ def test_no_ratio_is_made_of_what_is_not_known(measured):
 def test_a_rate_that_too_few_trials_agree_on_is_no_more_than_about_right(measured):
     measured(Icinga=[row("check_jmx", sure=False)])
     assert capacity.part("sustained").splitlines()[2].startswith("| `check_jmx` | some 100 |")
+
+
+def test_what_an_engine_could_not_be_tried_with_is_empty(measured):
+    measured(Icinga=[row("check_mysql")], Nagios=[row("check_jmx")])
+    [mysql, jmx] = capacity.part("sustained").splitlines()[2:]
+    assert mysql == "| `check_mysql` | 100 | 98% | 1.5 + 16.0 + 2.0 |  |  |  |"
+    assert jmx == "| `check_jmx` |  |  |  | 100 | 98% | 1.5 + 16.0 + 2.0 |"
 
 
 def test_where_nothing_was_before_the_page_says_so(measured):
