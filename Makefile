@@ -81,8 +81,8 @@ places:
 # It is made beside the one that is there: checks go on meanwhile, and also if it fails.
 # What setuptools builds is built in there, too: build/ here may be an older one's, or another make's.
 # What is not pinned is not fetched, unless EXTRAS ask for it. -I: no variable, no home and no working directory can
-# put a module before the plugins' own. Not -S: it saves half a millisecond (CPython 3.11 of Debian 12), and each plugin
-# would have to name the folder of packages.
+# put a module before the plugins' own. Not -S: it saves less than a millisecond (CPython 3.11 of Debian 12), and each
+# plugin would have to name the folder of packages.
 FINAL := $(DESTDIR)$(HOME_OF_IT)
 STAGED := $(FINAL).new
 BUILD := $(abspath $(STAGED))/build

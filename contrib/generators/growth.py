@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from generators.growth_plot import Panel, Series, plot
 from generators.growth_power import power
-from generators.markdown import table
+from generators.markdown import WIDTH, table
 from generators.plugins import ROOT, Plugin
 from stallwatch.sources.jmx.serialization import MOST_ITEMS, MOST_OCTETS
 
@@ -82,7 +82,9 @@ SUBJECTS = {
         "tables",
         "table",
         "Backups of real MariaDB servers with so many tables, each compared with its server: by mydumper, "
-        "two files for each table, and by mariadb-dump, one file.",
+        "two files for each table, and by mariadb-dump, one file. To find what is missing, a check has the "
+        "names of all tables of the server and of all files of the backup in memory: that is meant to grow "
+        "with them.",
     ),
 }
 
@@ -103,17 +105,17 @@ class Curve(NamedTuple):
 
 def files(_: list[Plugin]) -> dict[Path, str]:
     """Draw a plot of each subject that was measured."""
-    return {DOCS / _image(key): drawn(SUBJECTS[key], curves(of)) for key, of in measured().items()}
+    return {DOCS / _image(key): drawn(SUBJECTS[key], curves(of)) for key, of in by_subject().items()}
 
 
-def measured() -> dict[str, dict[str, Any]]:
+def by_subject() -> dict[str, dict[str, Any]]:
     """Give what was measured, by subject."""
     found = {key: RESULTS / f"growth_{key}.json" for key in SUBJECTS}
     return {key: json.loads(path.read_text()) for key, path in found.items() if path.exists()}
 
 
 def curves(of: dict[str, Any]) -> list[Curve]:
-    """Give the curves of one subject: a table for each check, with a row for each size."""
+    """Give the curves of one subject: a table for each check, with a row for each size, the same in all."""
     return [
         Curve(
             each["title"],
@@ -127,26 +129,25 @@ def curves(of: dict[str, Any]) -> list[Curve]:
 
 def section(_: str = "") -> str:
     """Write the part of the page: for each subject what it is, a plot, and a table."""
-    return "\n".join(_of(key, of) for key, of in measured().items())
+    return "\n".join(_of(key, of) for key, of in by_subject().items())
 
 
 def _of(key: str, of: dict[str, Any]) -> str:
     subject, found = SUBJECTS[key], curves(of)
-    sizes = sorted({size for curve in found for size in curve.sizes})
-    heads = [subject.title, *map(subject.named, sizes), f"each {subject.one} more", "twice", "memory"]
-    cells = table(heads, [_row(curve, sizes) for curve in found])
+    sizes = map(subject.named, found[0].sizes)
+    heads = [subject.title, *sizes, f"each {subject.one} more", "twice", "memory"]
+    cells = table(heads, map(_row, found))
     image = f"![{subject.title}: processor time and memory of each check]({_image(key)})"
     rounds = " or ".join(map(str, sorted({each["rounds"] for each in of["tables"]})))
-    about = textwrap.fill(f"{subject.about} Medians of {rounds} rounds.", 116)
+    about = textwrap.fill(f"{subject.about} Medians of {rounds} rounds.", WIDTH)
     return f"### {subject.title}\n\n{about}\n\n{image}\n\n{cells}"
 
 
-def _row(curve: Curve, sizes: list[float]) -> list[str]:
-    costs = dict(zip(curve.sizes, map(seconds, curve.processor), strict=True))
+def _row(curve: Curve) -> list[str]:
     more = power(curve.sizes, curve.processor)
     memory = " to ".join(dict.fromkeys(f"{extreme(curve.memory):.0f}" for extreme in (min, max)))
     grown = [seconds(curve.each()), f"{2**more:.2f}"] if more else ["", ""]
-    return [curve.name, *(costs.get(size, "") for size in sizes), *grown, f"{memory} MiB"]
+    return [curve.name, *map(seconds, curve.processor), *grown, f"{memory} MiB"]
 
 
 def seconds(number: float) -> str:

@@ -206,7 +206,7 @@ def _machines() -> str:
     for part in parts():
         of = results(part)
         found.setdefault(_machine(of["machine"]), []).append(part)
-        when, load = f"{of['day']} {of.get('time', '')}".rstrip(), str(of["machine"].get("load before", ""))
+        when, load = f"{of['day']} {of['time']}", str(of["machine"]["load before"])
         versions = ", ".join(f"{name} {version}" for name, version in of["software"].items())
         rows.append([part, when, load, _range(of["tables"]), versions, "; ".join(of["left_out"])])
     where = [text if len(found) == 1 else f"{', '.join(names)}: {text}" for text, names in found.items()]

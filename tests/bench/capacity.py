@@ -15,7 +15,7 @@ import subprocess
 from pathlib import Path
 
 import psutil
-from installed import installed
+from copies import installed
 from measured import HEAP, ROOT, Bench
 from pairs import version
 from peers import peers

@@ -124,7 +124,7 @@ class BusyNagios(Nagios):
     settling = 1  # interval, over which it spreads the first checks
 
     def __init__(self, folder, command, rate, at_once):
-        line = shlex.join(command).replace(EACH, "$SERVICEDESC$")
+        line = shlex.join(command).replace(EACH, "$SERVICEDESC$").replace(";", r"\;")  # else a comment begins
         defined = "".join(
             SERVICE.format(number=number, interval=INTERVAL) for number in range(services(rate))
         )

@@ -1,12 +1,14 @@
 """The highest rate that is sustained: higher while it is, lower while it is not, then between the two.
 
 Rates are rungs, each STEP times the one below. A rung is tried until two more trials say of it that it is
-sustained than that it is not, or the other way round: one trial has bad luck or good.
+sustained than that it is not, or the other way round: one trial has bad luck or good. One that stays
+undecided is too high.
 """
 
 STEP = 1.05
 SURE = 2  # trials more on one side than on the other
-TRIALS = 8  # of one command, at most
+UNDECIDED = 4  # trials of a rung, after which it counts as not sustained unless they agree
+TRIALS = 10  # of one command, at most
 
 
 def rate(guess, rung):
@@ -15,8 +17,9 @@ def rate(guess, rung):
 
 
 def margin(trials):
-    """How many trials more say that it is sustained than that it is not."""
-    return sum(1 if trial.sustained else -1 for trial in trials)
+    """How many trials more say that it is sustained than that it is not, which it is not if they disagree."""
+    found = sum(1 if trial.sustained else -1 for trial in trials)
+    return -SURE if len(trials) >= UNDECIDED and abs(found) < SURE else found
 
 
 def highest(tried):

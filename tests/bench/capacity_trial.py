@@ -14,6 +14,7 @@ WINDOWS = 2  # of so many intervals, at most: in a later one each service has fo
 ENOUGH, TOO_MANY, HOPELESS = 0.97, 1.03, 0.85  # of what is due
 PUNCTUAL = 1.0  # seconds
 MOST = 0.95  # of the results
+TIMEOUT = 10  # seconds until all checks that an engine has begun have ended after it
 
 
 class Trial(NamedTuple):
@@ -88,6 +89,8 @@ class Trials:
                 trial = self._window(engine, services(rate) / INTERVAL, 0 if patient else HOPELESS)
                 if trial.settled:
                     break
+            begun = engine.process.family
+        psutil.wait_procs(begun, TIMEOUT)  # checks that it does not wait for, and that still write
         return trial
 
     def _window(self, engine, due, hopeless):

@@ -1,9 +1,9 @@
 """What can no check be cheaper than? Processes that do next to nothing, and clients that ask once."""
 
 import contextlib
-import os
-import sys
+from pathlib import Path
 
+from copies import tree
 from measured import ROOT, Bench
 from pairs import MONITOR, version
 
@@ -12,8 +12,6 @@ import software
 from mariadb import Mariadb
 
 ROUNDS = 50
-# Not the environment's own: in a checkout, setuptools' .pth file costs each run of that half a millisecond.
-PYTHON = os.path.realpath(sys.executable)
 STARTS = {
     "python3 -I -S -c pass": ("-I", "-S", "-c", "pass"),
     "python3 -I -c pass": ("-I", "-c", "pass"),
@@ -23,10 +21,10 @@ STARTS = {
 RAW = ROOT / "tests" / "bench" / "raw_client.py"
 
 
-def clients(bench, server):
+def clients(bench, python, server):
     """What asks SELECT 1, by name: as little as Python can, and MariaDB's own, if it is here."""
     account = server.account(MONITOR)
-    found = {"a raw client, python3 -I -S": [PYTHON, "-I", "-S", RAW, server.socket, *account]}
+    found = {"a raw client, python3 -I -S": [python, "-I", "-S", RAW, server.socket, *account]}
     try:
         program = software.program("mariadb", "mariadb-client")
     except software.Missing as missing:
@@ -40,14 +38,15 @@ def main():
     """Measure them."""
     with Bench("floor") as bench, contextlib.ExitStack() as running:
         commands = {"/bin/true": ["/bin/true"]}
-        commands |= {name: [PYTHON, *words] for name, words in STARTS.items()}
+        python = tree(Path(bench.path("environment"))).python
+        commands |= {name: [python, *words] for name, words in STARTS.items()}
         try:
             server = running.enter_context(Mariadb(bench.path("server")))
         except software.Missing as missing:
             bench.leave_out(missing)
         else:
             bench.software["MariaDB"] = version(server)
-            commands |= clients(bench, server)
+            commands |= clients(bench, python, server)
         bench.compare("the floor", commands, ROUNDS)
 
 

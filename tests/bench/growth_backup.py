@@ -15,7 +15,7 @@ from mariadb import Mariadb
 ROUNDS = 15
 TABLES = (10, 100, 1000, 10_000)
 SCHEMA = "shop"
-LONGEST = 600  # seconds that a dump may take
+TIMEOUT = 600  # seconds that a dump may take
 FAST = {  # to make, and to dump
     "debug_no_sync": "ON", "innodb_flush_method": "nosync", "innodb_file_per_table": "OFF",
     "innodb_stats_persistent": "OFF", "innodb_buffer_pool_size": "128M", "table_definition_cache": 20_000,
@@ -66,7 +66,7 @@ def mydumper(server, folder):
     """Dump into two files for each table."""
     program = software.program("mydumper", "mydumper")
     whom = ("-S", server.socket, "-u", "root", "-B", SCHEMA)
-    backup_makers.run([program, *whom, "-o", folder], timeout=LONGEST)
+    backup_makers.run([program, *whom, "-o", folder], timeout=TIMEOUT)
 
 
 def mariadb_dump(server, folder):
@@ -75,7 +75,7 @@ def mariadb_dump(server, folder):
     whom = ("--no-defaults", "-S", server.socket, "-u", "root", "--databases", SCHEMA)
     with open(folder / "all.sql", "wb") as file:
         options = ("--single-transaction", "--master-data=2", "--skip-triggers")
-        backup_makers.run([program, *whom, *options], timeout=LONGEST, stdout=file)
+        backup_makers.run([program, *whom, *options], timeout=TIMEOUT, stdout=file)
 
 
 if __name__ == "__main__":

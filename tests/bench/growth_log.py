@@ -10,6 +10,7 @@ from ndb_log import MINUTE, quiet_lines, whole, write
 ROUNDS = 5
 MEGABYTE = 1_000_000  # bytes
 MEGABYTES = (1, 10, 100, 1000, 10_000)
+FEWEST = 2  # sizes that growth can be told of
 SPARE = 1000  # MB of the disk that stay free
 FIRST = "20G"  # may be read in the run that begins
 
@@ -54,9 +55,12 @@ class Log:
 
 
 def sizes(bench):
-    """Those for which there is room on the disk, in MB."""
+    """Those for which there is room on the disk, in MB; none where there is room for too few."""
     free = shutil.disk_usage(bench.folder).free / MEGABYTE - SPARE
     fitting = [size for place, size in enumerate(MEGABYTES) if sum(MEGABYTES[: place + 1]) <= free]
+    if len(fitting) < FEWEST:
+        bench.leave_out(f"logs of {FEWEST} sizes or more: {free:.0f} MB are free for logs")
+        return []
     for size in MEGABYTES[len(fitting) :]:
         bench.leave_out(f"a log of {size} MB: {free:.0f} MB are free for logs")
     return fitting
@@ -65,22 +69,30 @@ def sizes(bench):
 def main():
     """Measure both."""
     with Bench("growth_log") as bench:
-        logs = {size: Log(Path(bench.folder), size) for size in sizes(bench)}
-        name = "check_ndb_log --whole"
-        at_once = {name: bench.compare(name, {size: whole(log.path) for size, log in logs.items()}, ROUNDS)}
+        if logs := {size: Log(Path(bench.folder), size) for size in sizes(bench)}:
+            at_once, followed = _read_whole(bench, logs), _followed(bench, logs)
+            linear(bench, at_once)
+            flat(bench, followed)
+            flat(bench, at_once | followed, "memory")
+
+
+def _read_whole(bench, logs):
+    name = "check_ndb_log --whole"
+    return {name: bench.compare(name, {size: whole(log.path) for size, log in logs.items()}, ROUNDS)}
+
+
+def _followed(bench, logs):
+    for log in logs.values():
+        bench.starter.cost(log.followed())
+        log.keep()
+
+    def rotate():
         for log in logs.values():
-            bench.starter.cost(log.followed())
-            log.keep()
+            log.rotate()
 
-        def rotate():
-            for log in logs.values():
-                log.rotate()
-
-        name, commands = "check_ndb_log, followed", {size: log.followed() for size, log in logs.items()}
-        followed = {name: bench.compare(name, commands, ROUNDS, rotate)}
-        linear(bench, at_once)
-        flat(bench, followed)
-        flat(bench, at_once | followed, "memory")
+    name = "check_ndb_log, followed"
+    commands = {size: log.followed() for size, log in logs.items()}
+    return {name: bench.compare(name, commands, ROUNDS, rotate)}
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from replication_pair import GRANTS, REPLICATION
 CHANNELS = (1, 2, 4, 8, 16, 32, 64)
 AT_ONCE = 4  # servers that start together
 SMALL = {"innodb_buffer_pool_size": "8M", "key_buffer_size": "1M"}
-LONGEST = 120  # seconds until all channels run
+TIMEOUT = 120  # seconds until all channels run
 
 
 def main():
@@ -50,8 +50,7 @@ def _started(running, bench, name, numbers):
         Mariadb(bench.path(f"{name}{number}"), number, gtid_domain_id=number, **SMALL) for number in numbers
     ]
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as threads:
-        for server in threads.map(lambda server: server.__enter__(), servers):
-            running.push(server)
+        list(threads.map(running.enter_context, servers))
     for server in servers if name == "source" else ():
         server.account(REPLICATION.user, "REPLICATION SLAVE")
     return servers
@@ -65,7 +64,7 @@ def _follow(replica, source):
 
 def _wait(replica):
     """Until every channel runs."""
-    until = time.monotonic() + LONGEST
+    until = time.monotonic() + TIMEOUT
     while not all(
         (row["Replica_IO_Running"], row["Replica_SQL_Running"]) == ("Yes", "Yes")
         for row in replica.channels().values()

@@ -1,81 +1,30 @@
 """Does a check cost where it is installed, and as the user nagios, what it costs in this tree?
 
 On a healthy replica of MariaDB and on a JVM that the tests start. All are run through setpriv, those as root,
-too: it costs each of them the same. The tree is run by an environment without setuptools, whose .pth file
-costs each run half a millisecond, and which nothing installed has.
+too: it costs each of them the same.
 """
 
 import os
 import pwd
 import shutil
-import subprocess
-import sys
-from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple
 
-from measured import HEAP, ROOT, Bench, Ours, times
+from copies import environment, installed, tree, unpacked
+from measured import HEAP, Bench
+from medians import times
 from pairs import MONITOR, PASSWORD, version
 
 # isort: split
 import software
 from debian_root import not_debian
 from jvm import Jvm
-from making import make_install
 from replication_pair import Pair
 
 ROUNDS = 40
 LIMIT = 1.1
 TREE, COMPILED_ANEW = "this tree", "not compiled beforehand"
-PACKAGES = ("stallwatch", "pymysql", "nagiosplugin")
 NAGIOS = "nagios"
 HIS = "nagios-nrpe-server"  # Debian's package with the least that brings him
-
-
-class Copy(NamedTuple):
-    """An interpreter, and the plugins that it is to run."""
-
-    python: Path
-    plugins: Path
-
-    def command(self, user, plugin, *words):
-        """What to run for a user to run one."""
-        becoming = ["setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups"]
-        return Ours([*becoming, self.python, "-I", self.plugins / plugin, *words])
-
-
-def environment(folder):
-    """The copy in a private environment."""
-    return Copy(folder / "bin/python3", folder / "bin")
-
-
-def tree(folder):
-    """An environment that has the packages of this tree."""
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
-    [packages] = folder.glob("lib/python3*/site-packages")
-    for name in PACKAGES:
-        (packages / name).symlink_to(os.path.dirname(find_spec(name).origin))
-    return Copy(folder / "bin/python3", ROOT / "plugins")
-
-
-def installed(folder, of=ROOT):
-    """By make install of a tree: the environment."""
-    done = make_install(f"PREFIX={folder}", f"PLUGINDIR={folder}/plugins", f"--directory={of}")
-    if done.returncode:
-        sys.exit(done.stderr)
-    return Path(folder, "lib/stallwatch")
-
-
-def unpacked(folder):
-    """In the Debian package: the environment, whose interpreter is this machine's."""
-    subprocess.run([ROOT / "contrib/debian/build-deb", folder], check=True, stdout=subprocess.DEVNULL)
-    [package] = folder.glob("*.deb")
-    subprocess.run(["dpkg-deb", "-x", package, folder], check=True)
-    home = folder / "usr/lib/stallwatch"
-    interpreter = folder / "usr/bin" / os.path.basename(os.readlink(home / "bin/python3"))
-    interpreter.parent.mkdir()
-    interpreter.symlink_to(f"/usr/bin/{interpreter.name}")
-    return home
 
 
 def copies(bench):

@@ -6,6 +6,7 @@ The servers are those of the tests.
 import contextlib
 import os
 import re
+import statistics
 import subprocess
 import sys
 from importlib.metadata import version
@@ -20,12 +21,17 @@ from stallwatch.sources import jmx
 import cassandra
 import java_software
 import jvm
+import software
 
-ROUNDS, LISTINGS, SLOW = 15, 3, 1
+ROUNDS, FEW = 15, 3
 ROUND_TRIP = 0.05  # seconds
 JMXTERM = "1.0.4"
 OF_JMXQUERY, OF_JMXTERM = 1 / 6, 1 / 10  # of their processor time, for one attribute
+OF_LISTING, MEMORY, FAR = 1 / 2, 60, 20  # of theirs; MB; seconds: for all of Cassandra's
+LISTED, VALUES = "--list on Cassandra, of jmxterm", "--list --values on Cassandra, of jmxquery's jar"
+PEAK, AWAY = "--list on Cassandra, peak of memory", f"--list on Cassandra, {ROUND_TRIP * 1000:.0f} ms away"
 PYPI = "jmxquery, the PyPI package"
+JAR = "jmxquery, its jar alone"
 BEAN, ATTRIBUTE, KEY = "java.lang:type=Memory", "HeapMemoryUsage", "used"
 BYTES = r"\b\d{6,}"  # a number of the heap: jmxquery ends with 0 without an answer, jmxterm whatever happens
 PACKAGE = """
@@ -53,12 +59,16 @@ def jar(server, query):
     return ["java", "-jar", path, "-url", server.url, "-json", "-q", query]
 
 
-def term(server, script):
-    """A jmxterm that does what a file says."""
-    jars = os.path.join(java_software.jars("org.cyclopsgroup", "jmxterm", JMXTERM), "*")
+def term(bench, name, server, script):
+    """A jmxterm that does what a file says, by its name, if it can be had."""
+    try:
+        jars = os.path.join(java_software.jars("org.cyclopsgroup", "jmxterm", JMXTERM), "*")
+    except software.Missing as missing:
+        bench.leave_out(missing)
+        return {}
     place = f"{server.host}:{server.port}"
     main = "org.cyclopsgroup.jmxterm.boot.CliMain"
-    return ["java", "-cp", jars, main, "-l", place, "-n", "-v", "silent", "-i", script]
+    return {name: ["java", "-cp", jars, main, "-l", place, "-n", "-v", "silent", "-i", script]}
 
 
 def nodetool(server):
@@ -84,7 +94,6 @@ def delaying_link(*ports):
     command = [sys.executable, Path(__file__).with_name("delaying_link.py"), ROUND_TRIP / 2, *ports]
     with subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         yield list(map(int, process.stdout.readline().split()))
-        process.stdin.close()
 
 
 def rmi_port(server):
@@ -94,21 +103,25 @@ def rmi_port(server):
         return int(re.search(r"RMI at \S+:(\d+)", told[0])[1])
 
 
-def one_attribute(bench, server, secured):
+def one_attribute(bench, server):
     """The everyday check."""
     costs = bench.compare(
         "one attribute",
         {
             "check_jmx": check(server, *HEAP),
             PYPI: package(server, BEAN, ATTRIBUTE, KEY),
-            "jmxquery, its jar alone": jar(server, f"{BEAN}/{ATTRIBUTE}/{KEY}"),
-            "jmxterm": term(server, script(bench, "get", f"get -b {BEAN} {ATTRIBUTE}")),
+            JAR: jar(server, f"{BEAN}/{ATTRIBUTE}/{KEY}"),
+            **term(bench, "jmxterm", server, script(bench, "get", f"get -b {BEAN} {ATTRIBUTE}")),
         },
         ROUNDS,
         says=BYTES,
     )
     bench.hold("one JMX attribute, of jmxquery", costs, "check_jmx", PYPI, OF_JMXQUERY)
     bench.hold("one JMX attribute, of jmxterm", costs, "check_jmx", "jmxterm", OF_JMXTERM)
+
+
+def over_tls(bench, secured):
+    """The same of a JVM that asks for TLS."""
     store = os.path.splitext(secured.ca_file)[0]
     trust = f"-Djavax.net.ssl.trustStore={store}.p12 -Djavax.net.ssl.trustStorePassword=changeit"
     query = package(secured, BEAN, ATTRIBUTE, KEY)
@@ -118,7 +131,7 @@ def one_attribute(bench, server, secured):
             "check_jmx": check(secured, *HEAP, **{"--ca-file": secured.ca_file}),
             PYPI: ["env", f"JAVA_TOOL_OPTIONS={trust}", *query],
         },
-        LISTINGS,
+        FEW,
         says=BYTES,
     )
 
@@ -140,51 +153,62 @@ def listings(bench, server):
     mine, theirs = "check_jmx --list", "jmxterm, beans and info of each"
     costs = bench.compare(
         f"all {len(names)} MBeans of Cassandra",
-        {mine: check(server, "--list"), theirs: term(server, described)},
-        LISTINGS,
-        says=BEAN,
+        {mine: check(server, "--list"), **term(bench, theirs, server, described)},
+        FEW,
+        says=ATTRIBUTE,  # which `beans` alone does not
     )
-    bench.hold("--list on Cassandra, of jmxterm, wall time", costs, mine, theirs, 1, kind="time")
-    bench.compare(
+    bench.hold(LISTED, costs, mine, theirs, OF_LISTING)
+    bench.budget(PEAK, max(one.memory for one in costs[mine]) * 2**20 / 1e6, MEMORY, "MB")
+    costs = bench.compare(
         f"all {len(names)} MBeans of Cassandra and their values",
-        {
-            "check_jmx --list --values": check(server, "--list", "--values"),
-            "jmxquery, its jar alone": jar(server, "*:*"),
-        },
-        SLOW,
-        says=BEAN,
+        {f"{mine} --values": check(server, "--list", "--values"), JAR: jar(server, "*:*")},
+        FEW,
+        says=ATTRIBUTE,
     )
+    bench.hold(VALUES, costs, f"{mine} --values", JAR, OF_LISTING)
 
 
-def far_away(bench, server, large):
-    """The same over a link with a long round trip."""
-    for target, what, arguments in (
-        (server, "one attribute", HEAP),
-        (large, "all MBeans of Cassandra", ["--list"]),
-    ):
-        with delaying_link(target.port, rmi_port(target)) as (port, rmi):
-            command = check(target, *arguments, **{"-P": port, "--rmi-port": rmi})
-            bench.compare(f"{what}, {ROUND_TRIP * 1000:.0f} ms away", {"check_jmx": command}, LISTINGS)
+def far_away(bench, what, server, *words):
+    """A check over a link with a long round trip. Gives its costs."""
+    with delaying_link(server.port, rmi_port(server)) as (port, rmi):
+        command = check(server, *words, **{"-P": port, "--rmi-port": rmi})
+        title = f"{what}, {ROUND_TRIP * 1000:.0f} ms away"
+        return bench.compare(title, {"check_jmx": command}, FEW)["check_jmx"]
+
+
+def of_cassandra(bench):
+    """Its thread pools, and all that it shows."""
+    try:
+        with cassandra.Cassandra(bench.path("cassandra")) as server:
+            bench.software["Cassandra"] = cassandra.VERSION
+            pools(bench, server)
+            listings(bench, server)
+            costs = far_away(bench, "all MBeans of Cassandra", server, "--list")
+            bench.budget(AWAY, statistics.median(one.time for one in costs), FAR, "s")
+    except software.Missing as missing:
+        bench.leave_out(missing)
+        for what, limit, unit in (
+            (LISTED, OF_LISTING, "times"),
+            (PEAK, MEMORY, "MB"),
+            (VALUES, OF_LISTING, "times"),
+            (AWAY, FAR, "s"),
+        ):
+            bench.budget_left_out(what, limit, missing, unit)
 
 
 def main():
     """Measure all."""
-    with (
-        Bench("jmx") as bench,
-        jvm.Jvm(bench.path("jvm")) as plain,
-        jvm.Jvm(bench.path("tls"), **jvm.VARIANTS["tls"]) as secured,
-        cassandra.Cassandra(bench.path("cassandra")) as large,
-    ):
-        bench.software |= {
-            "Cassandra": cassandra.VERSION,
-            "jmxterm": JMXTERM,
-            "jmxquery": version("jmxquery"),
-        }
-        bench.software["Java"] = java_version()
-        one_attribute(bench, plain, secured)
-        pools(bench, large)
-        listings(bench, large)
-        far_away(bench, plain, large)
+    with Bench("jmx") as bench:
+        with jvm.Jvm(bench.path("jvm")) as plain:
+            bench.software |= {"jmxterm": JMXTERM, "jmxquery": version("jmxquery"), "Java": java_version()}
+            one_attribute(bench, plain)
+            far_away(bench, "one attribute", plain, *HEAP)
+        try:
+            with jvm.Jvm(bench.path("tls"), **jvm.VARIANTS["tls"]) as secured:
+                over_tls(bench, secured)
+        except software.Missing as missing:
+            bench.leave_out(missing)
+        of_cassandra(bench)
 
 
 def java_version():

@@ -10,9 +10,7 @@ What a command costs: processor time with all that it starts, time, and the memo
 All run in each round, so that what else the machine does meanwhile comes to all of them, and in another order
 each time, so that none always runs after the same one; what is told are medians, and ratios are medians of
 the ratios of each round. ROUNDS in the environment says how many rounds there are of the cheapest commands;
-others have fewer in proportion.
-
-A process begins with the peak memory of the one that starts it. So commands are started by a small one.
+others have fewer in proportion. Figures of fewer rounds than usual are for a quick look, and kept apart.
 """
 
 import compileall
@@ -23,36 +21,23 @@ import os
 import platform
 import random
 import re
-import statistics
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import NamedTuple
+
+from medians import rows, times, written
+from starter import Starter
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = Path(__file__).resolve().parent / "results"
+QUICK = ROOT / "build" / "bench"  # the same, of fewer rounds than usual
 sys.path[:0] = [str(ROOT / "tests" / part) for part in ("live", "unit", "engines", "install")]
 sys.path.append(str(ROOT / "contrib"))
-PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"  # as Debian has it
-ENVIRONMENT = {"PATH": PATH, "LANG": "C.UTF-8"}
 HEAP = (  # one attribute of any JVM, for check_jmx
     "-O", "java.lang:type=Memory", "-A", "HeapMemoryUsage", "-K", "used", "--unit", "B", "-w", "100G",
 )  # fmt: skip
 ROUNDS = 25
-LONGEST = 150  # characters of what a command says that does not say OK
-_STARTER = """
-import os, sys, time
-for line in sys.stdin:
-    command = eval(line)
-    nowhere = [(os.POSIX_SPAWN_OPEN, 1, command.pop(0), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600),
-               (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-               (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0)]
-    begun = time.monotonic()
-    _, status, usage = os.wait4(os.posix_spawnp(command[0], command, os.environ, file_actions=nowhere), 0)
-    print(os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime, time.monotonic() - begun,
-          usage.ru_maxrss / 1024, flush=True)
-"""
+MOST_CHARACTERS = 150  # of what a command says that does not do its work
 # Runs a plugin and tells how many modules it has loaded; plugins leave by os._exit.
 _COUNTER = """
 import os, sys
@@ -74,44 +59,6 @@ class NotExpectedError(Exception):
 
 class Ours(list):
     """A command that is one of our plugins: if it does not end as expected, nothing was measured."""
-
-
-class Cost(NamedTuple):
-    """Exit status; seconds of processor time; seconds; MiB; whether it ended as expected."""
-
-    status: int
-    processor: float
-    time: float
-    memory: float
-    expected: bool = True
-
-
-class Starter:
-    """Runs commands one after the other, with little more than these variables in their environment."""
-
-    def __init__(self, **environment):
-        self.environment = ENVIRONMENT | environment
-
-    def __enter__(self):
-        self.process = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", _STARTER],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env=self.environment,
-        )
-        return self
-
-    def __exit__(self, *_):
-        self.process.stdin.close()
-        self.process.wait()
-        self.process.stdout.close()
-
-    def cost(self, command, output="/dev/null"):
-        """Run a command with this file as standard output."""
-        print(repr([str(output), *map(str, command)]), file=self.process.stdin, flush=True)
-        status, *numbers = self.process.stdout.readline().split()
-        return Cost(int(status), *map(float, numbers))
 
 
 class Bench:
@@ -140,14 +87,16 @@ class Bench:
         return self
 
     def __exit__(self, kind, *_):
-        self._end.close()
-        if kind is not None:
-            return
+        with self._end:
+            if kind is None:
+                self._keep()
+
+    def _keep(self):
         if not self.tables and not self.said:  # the figures of last time stay
             sys.exit(f"{self.name}: nothing could be measured: {'; '.join(self.left_out)}")
-        RESULTS.mkdir(exist_ok=True)
+        place().mkdir(parents=True, exist_ok=True)
         kept = json.dumps(self.results(), indent=1, ensure_ascii=False)
-        (RESULTS / f"{self.name}.json").write_text(f"{kept}\n")
+        (place() / f"{self.name}.json").write_text(f"{kept}\n")
 
     def path(self, *parts):
         """A path below its folder."""
@@ -159,37 +108,40 @@ class Bench:
         ``expected``  exit statuses by name, where they are not 0
         ``says``      a regular expression: what each has to say, some end with 0 whatever happens
 
-        Raises NotExpectedError if one of ours ends otherwise. What others do is told in their rows.
+        Raises NotExpectedError if one of ours does otherwise. What others do is told in their rows.
         """
         expected = dict.fromkeys(commands, (0,)) | (expected or {})
+
+        def run(name, command):
+            return self._cost(name, command, expected[name], says)
+
         for name, command in commands.items():
-            self._cost(name, command, expected[name])
-            if not re.search(says, self._answer()):
-                raise NotExpectedError(f"{name} does not say {says}: {self._answer()[:LONGEST]}")
+            run(name, command)
         costs = {name: [] for name in commands}
         for number in range(rounds_of(rounds)):
             between()
             for name in random.Random(number).sample(list(commands), len(commands)):
-                costs[name].append(self._cost(name, commands[name], expected[name]))
-        loaded = {name: self._modules(command) for name, command in commands.items() if in_this_tree(command)}
+                costs[name].append(run(name, commands[name]))
+        between()
+        loaded = {
+            name: self._modules(name, command, run)
+            for name, command in commands.items()
+            if in_this_tree(command)
+        }
         table = {"title": title, "rounds": rounds_of(rounds), "rows": rows(costs, loaded)}
         self.tables.append(table)
         print(written(table), flush=True)
         return costs
 
-    def hold(self, what, costs, mine, theirs, limit, kind="processor", because=""):
-        """A limit of how many times as much as another a command costs, if the other did its work each time.
-
-        ``because`` says why it cannot do it, where that is known.
-        """
-        failed = [one.status for one in costs.get(theirs, ()) if not one.expected]
+    def hold(self, what, costs, mine, theirs, limit):
+        """A limit of how many times as much as another a command costs, if that did its work each time."""
+        failed = next((one.failed for one in costs.get(theirs, ()) if one.failed), "")
         if theirs not in costs:
             self.budget_left_out(what, limit, f"there is no {theirs}")
         elif failed:
-            why = f"{theirs} ended with exit status {failed[0]}"
-            self.budget_left_out(what, limit, f"{why}: {because}" if because else why)
+            self.budget_left_out(what, limit, f"{theirs} ended with {failed}")
         else:
-            self.budget(what, times(costs[mine], costs[theirs], kind), limit)
+            self.budget(what, times(costs[mine], costs[theirs]), limit)
 
     def budget(self, what, found, limit, unit="times", times=None):
         """A limit of what was found; ``times`` is told beside it: how many times as much as another."""
@@ -219,7 +171,6 @@ class Bench:
             "day": f"{self.begun:%F}",
             "time": f"{self.begun:%R}",
             "machine": {**machine(), "load before": round(self.load, 1)},
-            "rounds": rounds_of(ROUNDS),
             "software": self.software,
             "left_out": self.left_out,
             "tables": self.tables,
@@ -227,27 +178,25 @@ class Bench:
             "said": self.said,
         }
 
-    def _cost(self, name, command, expected):
-        """Run a command. If it does not end as expected, that is an error, or told the first time."""
+    def _cost(self, name, command, expected, says):
+        """Run a command. If it does not do what is expected, that is an error, or told the first time."""
         cost = self.starter.cost(command, output=self.path("answer"))
-        if cost.status in expected:
+        answer = Path(self.path("answer")).read_text(errors="replace")
+        if cost.status in expected and re.search(says, answer):
             return cost
-        sentence = f"{name}, exit status {cost.status}: {self._answer()[:LONGEST]}"
+        failed = f"exit status {cost.status}: {' '.join(answer.split())[:MOST_CHARACTERS]}"
         if isinstance(command, Ours):
-            raise NotExpectedError(sentence)
+            raise NotExpectedError(f"{name}, {failed}")
         if name not in self._told:
             self._told.add(name)
-            print(f"  {sentence}", flush=True)
-        return cost._replace(expected=False)
+            print(f"  {name}, {failed}", flush=True)
+        return cost._replace(failed=failed)
 
-    def _answer(self):
-        """What the last command has said, in one line."""
-        return " ".join(Path(self.path("answer")).read_text(errors="replace").split())
-
-    def _modules(self, command):
+    def _modules(self, name, command, run):
         """How many modules one of our plugins has loaded when it ends."""
         told, python, isolated, *plugin = self.path("modules"), *command
-        self.starter.cost([python, isolated, "-c", _COUNTER, told, *plugin])
+        Path(told).unlink(missing_ok=True)
+        run(name, Ours([python, isolated, "-c", _COUNTER, told, *plugin]))
         return int(Path(told).read_text())
 
 
@@ -266,41 +215,9 @@ def rounds_of(usual):
     return max(1, round(usual * int(os.environ.get("ROUNDS") or ROUNDS) / ROUNDS))
 
 
-def times(costs, others, kind="processor"):
-    """How many times as much as the others these cost: the median of the pairs."""
-    pairs = zip(costs, others, strict=True)
-    return statistics.median(getattr(one, kind) / max(getattr(other, kind), 1e-6) for one, other in pairs)
-
-
-def rows(costs, modules):
-    """Medians of each, and how many times as much as the first it costs; a status not expected."""
-    first, *_ = costs.values()
-    return [
-        {
-            "name": name,
-            "processor_ms": round(1000 * statistics.median(one.processor for one in each), 1),
-            "wall_ms": round(1000 * statistics.median(one.time for one in each), 1),
-            "memory_mib": round(statistics.median(one.memory for one in each), 1),
-            "times": None if each is first else round(times(each, first), 2),
-            "status": next((one.status for one in each if not one.expected), None),
-            "modules": modules.get(name),
-        }
-        for name, each in costs.items()
-    ]
-
-
-def written(table):
-    """A table for whoever waits for it."""
-    lines = [f"\n{table['title']}, medians of {table['rounds']}"]
-    for row in table["rows"]:
-        more = "" if row["times"] is None else f"   {row['times']:5.2f} times the processor time"
-        more += "" if row["status"] is None else f"   exit status {row['status']}"
-        more += "" if row["modules"] is None else f"   {row['modules']} modules"
-        lines.append(
-            f"  {row['name']:40} {row['processor_ms']:8.1f} ms processor"
-            f" {row['wall_ms']:8.1f} ms {row['memory_mib']:6.1f} MiB{more}"
-        )
-    return "\n".join(lines)
+def place():
+    """Where results are kept: what few rounds tell is for a quick look."""
+    return RESULTS if rounds_of(ROUNDS) >= ROUNDS else QUICK
 
 
 def machine():

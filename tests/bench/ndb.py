@@ -14,10 +14,12 @@ import os
 import re
 import statistics
 
-from measured import PATH, Bench, ours, times
+from measured import Bench, ours
+from medians import times
 from pairs import MONITOR, PASSWORD, version
 from peers import peers
 from sql_stand_in import served
+from starter import PATH
 
 # isort: split
 import ndb_software
@@ -27,7 +29,7 @@ from large_cluster import TROUBLES, LargeCluster
 from ndb_cluster import NdbCluster
 from ndb_load import disk_table
 
-ROUNDS, REAL_ROUNDS = 9, 3
+ROUNDS = 9
 NODES = 48
 IN_TROUBLE = "the same in trouble"  # that is not OK: else the trouble would not be there
 TIMES, MORE = 1.2, 0.02  # of the processor time of two nodes, and seconds
@@ -193,7 +195,7 @@ def main():
             disk_table(cluster.sql_node)
             for plugin, statements in asked.items():
                 commands = given.real(plugin, statements, cluster)
-                bench.compare(f"a real cluster of two: {plugin}", commands, REAL_ROUNDS)
+                bench.compare(f"a real cluster of two: {plugin}", commands, ROUNDS)
 
 
 if __name__ == "__main__":

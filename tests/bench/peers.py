@@ -4,7 +4,8 @@ import os
 import shutil
 import subprocess
 
-from measured import PATH
+import measured  # noqa: F401 - it says where the rest is
+from starter import PATH
 
 # isort: split
 import software

@@ -3,16 +3,18 @@
     python run.py [PART...]
 
 Ends with 1 if a limit was not kept, or a part could not be measured, after all that could be was. At last it
-says which limits could not be judged, where the machine was busy, and which figures are of another run.
+says which limits could not be judged, where the machine was busy, and which figures are of another run. The
+page stays as it is where there were fewer rounds than usual.
 """
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
 
-from measured import RESULTS, ROOT
+from measured import RESULTS, ROOT, place
 
 USUAL = ("floor", "usage", "spent", "mysql", "jmx", "ndb", "ndb_log", "host", "installed")
 LONG = ("replication", "capacity", "growth")  # minutes each, when they are asked for
@@ -20,7 +22,7 @@ LONG = ("replication", "capacity", "growth")  # minutes each, when they are aske
 
 def kept():
     """What is kept, by when it was written."""
-    return {path: path.stat().st_mtime_ns for path in sorted(RESULTS.glob("*.json"))}
+    return {path: path.stat().st_mtime_ns for path in sorted(place().glob("*.json"))}
 
 
 def measured(part):
@@ -52,20 +54,29 @@ def old(before):
     """The figures that are of another run."""
     for path in (path for path, when in kept().items() if before.get(path) == when):
         found = json.loads(path.read_text())
-        yield f"of another run: {path.stem}: {found.get('day', '')} {found.get('time', '')}".rstrip()
+        yield f"of another run: {path.stem}: {found['day']} {found['time']}"
 
 
 def main(*parts):
     """Measure these."""
     if unknown := set(parts) - {*USUAL, *LONG}:
         sys.exit(f"no such part: {' '.join(sorted(unknown))}; there are {' '.join((*USUAL, *LONG))}")
+    if not re.fullmatch("0*[1-9][0-9]*", os.environ.get("ROUNDS") or "1"):
+        sys.exit(f"ROUNDS is to be a number from 1 on, not {os.environ['ROUNDS']!r}")
     before = kept()
     found = [measured(part) for part in parts or USUAL]
-    subprocess.run([sys.executable, ROOT / "contrib" / "generate"], check=True)
     wrong = [f"not kept: {sentence}" for sentences, _ in found for sentence in sentences]
     known = [sentence for _, sentences in found for sentence in sentences]
-    print("\n".join(["", *known, *old(before), *wrong]))
-    return 1 if wrong else 0
+    print("\n".join(["", *known, *old(before), *wrong]), flush=True)
+    return 1 if write() or wrong else 0
+
+
+def write():
+    """Write the page anew, if there were rounds enough. Gives a status."""
+    if place() != RESULTS:
+        print(f"fewer rounds than usual: the figures are in {place()}, and the page stays as it is")
+        return 0
+    return subprocess.run([sys.executable, ROOT / "contrib" / "generate"], check=False).returncode
 
 
 if __name__ == "__main__":

@@ -6,7 +6,8 @@ plugin does neither, so the same as a plugin does it stands beside. All are run 
 
 import sys
 
-from measured import ROOT, Bench, ours, times
+from measured import ROOT, Bench, ours
+from medians import times
 
 ROUNDS = 15
 ARGPARSE = "python3 -c 'import argparse'"

@@ -74,6 +74,7 @@ class Cassandra(JavaServer):
             "cassandra.skip_wait_for_gossip_to_settle": 0,
             "cassandra.ring_delay_ms": 1,
             "cassandra.superuser_setup_delay_ms": 1,
+            "java.io.tmpdir": self.folder,  # lz4 leaves its library there when it is killed
         }
         options = [*HEAP, *OPENED, *system_properties(system), *agent_properties(self.authentication())]
         daemon = "org.apache.cassandra.service.CassandraDaemon"

@@ -17,28 +17,38 @@ def measured(bench_modules):
 
 
 @pytest.fixture(scope="module")
+def medians(bench_modules):
+    return bench_modules("medians")
+
+
+@pytest.fixture(scope="module")
 def spent(bench_modules):
     return bench_modules("spent")
 
 
-def costs(measured, *seconds, status=0):
-    """Runs of a command that took so much processor time, twice as long, and 10 MiB."""
-    return [measured.Cost(status, one, 2 * one, 10.0) for one in seconds]
+@pytest.fixture(scope="module")
+def costs(bench_modules):
+    """Makes runs of a command that took so much processor time, twice as long, and 10 MiB."""
+    cost = bench_modules("starter").Cost
+
+    def made(*seconds, failed=""):
+        return [cost(2 if failed else 0, one, 2 * one, 10.0, failed) for one in seconds]
+
+    return made
 
 
-def test_a_ratio_is_the_median_of_the_rounds_and_not_the_ratio_of_medians(measured):
-    mine, theirs = costs(measured, 0.1, 0.4, 0.9), costs(measured, 0.1, 0.2, 0.1)
-    assert measured.times(mine, theirs) == pytest.approx(2)
-    assert measured.times(mine, theirs, "memory") == 1
+def test_a_ratio_is_the_median_of_the_rounds_and_not_the_ratio_of_medians(medians, costs):
+    mine, theirs = costs(0.1, 0.4, 0.9), costs(0.1, 0.2, 0.1)
+    assert medians.times(mine, theirs) == pytest.approx(2)
 
 
-def test_a_process_too_short_for_the_clock_is_not_divided_by(measured):
-    assert measured.times(costs(measured, 0.1), costs(measured, 0.0)) > 1000
+def test_a_process_too_short_for_the_clock_is_not_divided_by(medians, costs):
+    assert medians.times(costs(0.1), costs(0.0)) > 1000
 
 
-def test_rows_are_medians_and_set_against_the_first(measured):
-    given = {"ours": costs(measured, 0.030, 0.050, 0.040), "theirs": costs(measured, 0.060, 0.100, 0.080)}
-    ours, theirs = measured.rows(given, {"ours": 120})
+def test_rows_are_medians_and_set_against_the_first(medians, costs):
+    given = {"ours": costs(0.030, 0.050, 0.040), "theirs": costs(0.060, 0.100, 0.080)}
+    ours, theirs = medians.rows(given, {"ours": 120})
     assert ours == {
         "name": "ours", "processor_ms": 40.0, "wall_ms": 80.0, "memory_mib": 10.0, "times": None,
         "status": None, "modules": 120,
@@ -46,11 +56,11 @@ def test_rows_are_medians_and_set_against_the_first(measured):
     assert (theirs["times"], theirs["processor_ms"], theirs["modules"]) == (2.0, 80.0, None)
 
 
-def test_one_round_that_did_not_end_as_expected_is_told(measured):
-    each = [*costs(measured, 0.01, 0.01), *costs(measured, 0.01, status=2)]
-    assert measured.rows({"check": each}, {})[0]["status"] is None
-    each[2] = each[2]._replace(expected=False)
-    assert measured.rows({"check": each}, {})[0]["status"] == 2
+def test_one_round_that_did_not_end_as_expected_is_told(medians, costs):
+    each = costs(0.01, 0.01)
+    assert medians.rows({"check": each}, {})[0]["status"] is None
+    each += costs(0.01, failed="exit status 2: no")
+    assert medians.rows({"check": each}, {})[0]["status"] == 2
 
 
 def test_fewer_rounds_are_fewer_for_all_and_at_least_one(measured, monkeypatch):
@@ -76,24 +86,20 @@ def test_a_limit_may_have_a_ratio_beside_it(measured):
     ]
 
 
-def test_a_limit_is_held_to_a_peer_that_did_its_work_each_time(measured, capsys):
+def test_a_limit_is_held_to_a_peer_that_did_its_work_each_time(measured, costs, capsys):
     bench = measured.Bench("none")
-    good, bad = costs(measured, 0.1, 0.1), costs(measured, 0.2, status=2)
-    given = {
-        "ours": costs(measured, 0.1, 0.3),
-        "good": good,
-        "bad": [good[0], bad[0]._replace(expected=False)],
-    }
+    good, bad = costs(0.1, 0.1), costs(0.2, failed="exit status 2: too old")
+    given = {"ours": costs(0.1, 0.3), "good": good, "bad": [good[0], *bad]}
     bench.hold("of good", given, "ours", "good", 1.9)
-    bench.hold("of bad", given, "ours", "bad", 1.9, because="it is old")
+    bench.hold("of bad", given, "ours", "bad", 1.9)
     bench.hold("of nobody", given, "ours", "nobody", 1.9)
     assert [(one["found"], one["kept"], one.get("why")) for one in bench.budgets] == [
         (2.0, False, None),
-        (None, False, "bad ended with exit status 2: it is old"),
+        (None, False, "bad ended with exit status 2: too old"),
         (None, False, "there is no nobody"),
     ]
     assert capsys.readouterr().out.splitlines()[1:] == [
-        "  of bad: may be 1.900 times, NOT JUDGED: bad ended with exit status 2: it is old",
+        "  of bad: may be 1.900 times, NOT JUDGED: bad ended with exit status 2: too old",
         "  of nobody: may be 1.900 times, NOT JUDGED: there is no nobody",
     ]
 
@@ -105,7 +111,7 @@ def test_only_plugins_of_this_tree_have_their_modules_counted(measured):
 
 
 def test_a_plugin_that_somebody_else_runs_has_to_end_as_expected_too(measured, bench_modules):
-    copy = bench_modules("installed").environment(Path("/opt/stallwatch"))
+    copy = bench_modules("copies").environment(Path("/opt/stallwatch"))
     command = copy.command("nagios", "check_host", "-V")
     assert isinstance(command, measured.Ours)
     assert command[-3:] == ["-I", Path("/opt/stallwatch/bin/check_host"), "-V"]
@@ -114,8 +120,8 @@ def test_a_plugin_that_somebody_else_runs_has_to_end_as_expected_too(measured, b
 
 @pytest.fixture
 def bench(measured, tmp_path, monkeypatch):
-    """One that keeps its results apart, and has two rounds."""
-    monkeypatch.setattr(measured, "RESULTS", tmp_path / "results")
+    """One that has two rounds, and so keeps its results apart."""
+    monkeypatch.setattr(measured, "QUICK", tmp_path / "results")
     monkeypatch.setenv("ROUNDS", "2")
     with measured.Bench("part") as bench:
         yield bench
@@ -143,10 +149,17 @@ def test_one_of_ours_may_not_fail_in_any_round(measured, bench):
     assert not bench.tables
 
 
-def test_who_says_nothing_is_not_measured(measured, bench):
-    commands = {"one": ["echo", "used=123"], "other": ["true"]}
-    with pytest.raises(measured.NotExpectedError, match="other does not say"):
-        bench.compare("one", commands, says="[0-9]")
+def test_one_of_ours_that_says_nothing_is_not_measured(measured, bench):
+    with pytest.raises(measured.NotExpectedError, match="check, exit status 0: nothing"):
+        bench.compare("one", {"check": shell(measured, "echo nothing")}, says="[0-9]")
+
+
+def test_a_peer_that_does_not_say_it_in_one_round_did_not_do_its_work(measured, bench, capsys):
+    runs = bench.path("runs")
+    peer = ["sh", "-c", f"echo >>{runs}; [ $(wc -l <{runs}) -lt 3 ] && echo used=123 || echo none"]
+    found = bench.compare("one", {"one": ["echo", "used=123"], "peer": peer}, says="[0-9]")
+    assert [cost.failed for cost in found["peer"]] == ["", "exit status 0: none"]
+    assert capsys.readouterr().out.splitlines()[0] == "  peer, exit status 0: none"
 
 
 def test_all_run_in_each_round_and_not_always_in_one_order(measured, bench, monkeypatch):
@@ -161,18 +174,18 @@ def test_all_run_in_each_round_and_not_always_in_one_order(measured, bench, monk
     assert len(set(rounds)) > 3
 
 
-def test_commands_know_nothing_of_who_runs_the_bench(measured, bench, monkeypatch):
+def test_commands_know_nothing_of_who_runs_the_bench(bench_modules, bench, monkeypatch):
     monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-Xmx1m")
-    with measured.Starter(OWN="1") as starter:
-        starter.cost(["env"], output=bench.path("variables"))
+    starter = bench_modules("starter")
+    with starter.Starter(OWN="1") as started:
+        started.cost(["env"], output=bench.path("variables"))
     variables = dict(line.split("=") for line in Path(bench.path("variables")).read_text().splitlines())
-    assert variables == {"PATH": measured.PATH, "LANG": "C.UTF-8", "OWN": "1"}
+    assert variables == {"PATH": starter.PATH, "LANG": "C.UTF-8", "OWN": "1"}
 
 
-def test_what_is_kept_says_when_it_was_and_in_how_many_rounds(bench, measured):
+def test_what_is_kept_says_when_it_was(bench, measured):
     found = bench.results()
     assert (found["day"], found["time"]) == (f"{bench.begun:%Y-%m-%d}", f"{bench.begun:%H:%M}")
-    assert found["rounds"] == 2
     assert found["machine"]["load before"] >= 0
 
 
@@ -188,7 +201,7 @@ def test_nothing_measured_leaves_what_was_measured_before(measured, tmp_path, mo
 
 
 def test_what_is_measured_is_kept_and_what_fails_is_not(measured, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(measured, "RESULTS", tmp_path)
+    monkeypatch.setattr(measured, "QUICK", tmp_path)
     monkeypatch.setenv("ROUNDS", "1")
     with measured.Bench("part") as bench:
         found = bench.compare("nothing", {"true": ["/bin/true"], "false": ["/bin/false"]})
@@ -199,6 +212,15 @@ def test_what_is_measured_is_kept_and_what_fails_is_not(measured, tmp_path, monk
     with pytest.raises(ZeroDivisionError), measured.Bench("broken"):
         raise ZeroDivisionError
     assert not (tmp_path / "broken.json").exists()
+
+
+def test_what_cannot_be_tidied_up_loses_no_figures(measured, tmp_path, monkeypatch):
+    monkeypatch.setattr(measured, "QUICK", tmp_path)
+    monkeypatch.setenv("ROUNDS", "1")
+    with pytest.raises(ZeroDivisionError), measured.Bench("part") as bench:
+        bench.said["something"] = {}
+        bench._end.callback(lambda: 1 / 0)
+    assert json.loads((tmp_path / "part.json").read_text())["said"] == {"something": {}}
 
 
 def test_a_plugin_tells_how_many_modules_it_loaded(measured, bench):
@@ -289,6 +311,7 @@ def run(bench_modules, tmp_path, monkeypatch):
         return subprocess.CompletedProcess(command, 0)
 
     monkeypatch.setattr(module, "RESULTS", tmp_path)
+    monkeypatch.setattr(module, "place", lambda: tmp_path)
     monkeypatch.setattr(module.subprocess, "run", ended)
     monkeypatch.setattr(module.os, "cpu_count", lambda: 2)
     return module
@@ -329,6 +352,21 @@ def test_figures_of_another_run_are_named(run, tmp_path, capsys):
         "of another run: installed: 2026-11-22 16:04",
         "not kept: installed ended with status 1",
     ]
+
+
+def test_few_rounds_leave_the_page_as_it_is(run, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(run, "place", lambda: tmp_path / "quick")
+    assert run.main("usage") == 0
+    assert run.commands == ["usage"]
+    assert "the page stays as it is" in capsys.readouterr().out.splitlines()[-1]
+
+
+@pytest.mark.parametrize("rounds", ["0", "00", "-1", "1.5", "abc"])
+def test_rounds_that_are_none_are_refused_before_anything_runs(run, monkeypatch, rounds):
+    monkeypatch.setenv("ROUNDS", rounds)
+    with pytest.raises(SystemExit, match=f"ROUNDS is to be a number from 1 on, not '{rounds}'"):
+        run.main("usage")
+    assert not run.commands
 
 
 def test_each_part_says_how_long_it_took(run, capsys):

@@ -3,6 +3,7 @@
 import json
 import math
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from generators import capacity
@@ -81,6 +82,12 @@ def test_one_trial_of_good_luck_does_not_raise_it(lucky):
     assert searched(lambda rung, before: rung <= 0 or (rung, before) == (lucky, 0))[0] == 0
 
 
+def test_where_trials_disagree_for_long_a_lower_rate_is_found():
+    found, order = searched(lambda rung, before: rung < 0 or (rung == 0 and before % 2 == 0))
+    assert found == -1
+    assert order.count(0) == capacity_search.UNDECIDED
+
+
 def test_a_search_ends_where_nothing_is_sustained():
     found, order = searched(lambda *_: False)
     assert found is None
@@ -110,6 +117,7 @@ class Engine:
 
     def __init__(self, *done):
         self.rates = list(done)
+        self.process = SimpleNamespace(family=[])
 
 
 @pytest.fixture

@@ -42,7 +42,7 @@ def test_noise_and_what_gets_cheaper_do_not_grow(costs):
 
 def measured(bench_modules, costs, memory=None):
     """Runs of one check: costs by size, a number for each round."""
-    cost = bench_modules("measured").Cost
+    cost = bench_modules("starter").Cost
     memory = memory or {size: [12.0] * len(each) for size, each in costs.items()}
     return {
         size: [cost(0, one, 1.0, most) for one, most in zip(each, memory[size], strict=True)]
@@ -79,13 +79,11 @@ def test_one_check_of_several_that_is_steeper_breaks_the_limit(bench_modules, li
     assert (budget["kept"], budget["found"]) == (False, pytest.approx(2**1.3, abs=0.001))
 
 
-def test_a_round_that_was_disturbed_breaks_no_limit_and_three_of_four_do(bench_modules, limits, growing):
-    linear, steep = grown(1), grown(2)
+def test_rounds_that_were_disturbed_break_no_limit_and_most_of_them_do(bench_modules, limits, growing):
+    five = (1.0, 1.02, 0.99, 1.01, 0.98)
+    linear, steep = grown(1, five), grown(2, five)
     for disturbed in (1, 2, 3):
-        costs = {
-            size: [*steep[size][:disturbed], *linear[size][disturbed:]]  # of four rounds
-            for size in NODES
-        }
+        costs = {size: [*steep[size][:disturbed], *linear[size][disturbed:]] for size in NODES}
         limits.linear(growing, {"check": measured(bench_modules, costs)})
     assert [budget["kept"] for budget in growing.budgets] == [True, True, False]
 
@@ -121,6 +119,17 @@ def test_a_log_that_the_disk_has_no_room_for_is_left_out(bench_modules, tmp_path
     monkeypatch.setattr(log.shutil, "disk_usage", lambda _: type("Disk", (), {"free": 5_000_000_000}))
     assert log.sizes(part) == [1, 10, 100, 1000]
     assert part.left_out == ["a log of 10000 MB: 4000 MB are free for logs"]
+
+
+@pytest.mark.parametrize("megabytes", [5, -1000])
+def test_a_disk_with_room_for_one_log_or_none_ends_without_figures(bench_modules, monkeypatch, megabytes):
+    log = bench_modules("growth_log")
+    free = (log.SPARE + megabytes) * log.MEGABYTE
+    monkeypatch.setattr(log.shutil, "disk_usage", lambda _: type("Disk", (), {"free": free}))
+    with pytest.raises(
+        SystemExit, match=f"nothing could be measured: logs of 2 sizes or more: {megabytes} MB"
+    ):
+        log.main()
 
 
 def test_a_log_is_rotated_from_where_it_was_read_to_each_time(bench_modules, tmp_path):

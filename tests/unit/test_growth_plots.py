@@ -127,8 +127,9 @@ def test_a_label_without_room_is_left_out():
 
 
 def test_the_page_has_a_plot_and_a_row_for_each_curve_that_was_measured():
-    section = growth.section()
-    for key, of in growth.measured().items():
+    found, section = growth.by_subject(), growth.section()
+    assert set(found) == set(growth.SUBJECTS)
+    for key, of in found.items():
         assert f"](growth_{key}.svg)" in section
         assert (growth.DOCS / f"growth_{key}.svg").stat().st_size <= LARGEST
         for one in growth.curves(of):

@@ -50,12 +50,15 @@ def body(table):
 def test_words_stand_at_the_left_of_a_table_and_numbers_at_the_right():
     from generators.markdown import table
 
-    rows = [["1", "8.1", "1,234", "yes", ""], ["2", "-0.1", "", "no", ""]]
-    assert table(["a", "b", "c", "d", "e"], rows).splitlines() == [
-        "| a | b | c | d | e |",
-        "| --- | --: | --: | --- | --: |",
-        "| 1 | 8.1 | 1,234 | yes |  |",
-        "| 2 | -0.1 |  | no |  |",
+    rows = [
+        ["1", "8.1", "1,234", "yes", "", "2026-11-22 16:04"],
+        ["2", "-0.1", "", "no", "", "2026-11-22 23:10"],
+    ]
+    assert table(["a", "b", "c", "d", "e", "f"], rows).splitlines() == [
+        "| a | b | c | d | e | f |",
+        "| --- | --: | --: | --- | --- | --- |",
+        "| 1 | 8.1 | 1,234 | yes |  | 2026-11-22 16:04 |",
+        "| 2 | -0.1 |  | no |  | 2026-11-22 23:10 |",
     ]
     assert table(["a", "b"], iter([])) == "| a | b |\n| --- |\n"
 
@@ -200,7 +203,7 @@ def test_one_machine_is_told_once_and_each_part_has_its_line(page):
         "EPYC, 2 processors, 24 GiB, Linux 6.1, Python 3.11.2.",
         "",
         "| part | when, UTC | load before | rounds | with | left out |",
-        "| --- | --: | --: | --: | --- | --- |",
+        "| --- | --- | --: | --: | --- | --- |",
         "| jmx | 2026-11-22 16:04 | 0.5 | 3 to 25 |  | a; b |",
         "| host | 2026-11-22 23:10 | 0.5 | 9 |  |  |",
         "| capacity | 2026-11-22 16:04 | 0.5 |  | Nagios 4.4.6 | no Icinga |",
@@ -217,3 +220,11 @@ def test_machines_that_differ_are_told_with_their_parts(page):
         "host: EPYC, 8 processors, 24 GiB, Linux 6.1, Python 3.11.2.",
         "",
     ]
+
+
+def test_every_limit_of_the_page_was_kept_where_it_could_be_judged():
+    from generators import performance
+
+    limits = [one for part in performance.parts() for one in performance.results(part)["budgets"]]
+    assert len(limits) > 30
+    assert [one for one in limits if one["found"] is not None and not one["kept"]] == []
