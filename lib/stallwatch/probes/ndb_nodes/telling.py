@@ -62,7 +62,8 @@ def counts_of_none(presence: Presence) -> Iterator[Finding]:
 def _summary(presence: Presence) -> str:
     groups = len(presence.groups.all)
     in_groups = f" in {groups} node group{'s' if groups > 1 else ''}" if groups else ""
-    nodes = [node for node in presence.cluster.nodes.values() if node.id in presence.up]
+    up = set(presence.up)
+    nodes = [node for node in presence.cluster.nodes.values() if node.id in up]
     youngest = f", the youngest for {say_duration(min(node.uptime for node in nodes))}" if nodes else ""
     verb = are(range(presence.total))
     return f"{len(presence.up)} of {presence.total} data nodes {verb} up{in_groups}{youngest}"
