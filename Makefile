@@ -19,7 +19,7 @@ help:
 	@echo "make fuzz      TARGETS= SECONDS= give the parsers what nobody would write, 10 minutes in all"
 	@echo "make check     lint, types, generated files unchanged, and all tests"
 	@echo "make audit     ask PyPI for known vulnerabilities of what is installed"
-	@echo "make bench     WHAT= ROUNDS= measure side by side with what one would use instead, 10 minutes in all"
+	@echo "make bench     WHAT= ROUNDS= measure side by side with what one would use instead, 15 minutes in all"
 	@echo "make generate  write anew what is made from the plugins' own parsers"
 	@echo "make record    make what the plugins say about recorded logs what the tests expect"
 	@echo "make install   PREFIX=$(PREFIX) PLUGINDIR=$(PLUGINDIR) DESTDIR=$(DESTDIR) EXTRAS=$(EXTRAS)"
