@@ -19,6 +19,7 @@ MEASURED = ROOT / "tests" / "bench" / "results" / "capacity.json"
 BEFORE = ", before"
 PARTS = ("engine", "check", "server")  # that a check's processor time is spent in
 NOTHING = "python3 -I -S, left at once"
+EXAMPLE, SERVICES, MINUTE = "check_replication_lag", 1000, 60
 WIDTH = 116
 
 Rows = dict[str, dict[str, Any]]  # of one engine, by command
@@ -79,12 +80,26 @@ def _said() -> str:
     """Write a paragraph each: before and after, what is left, the next factor, what else the machine did."""
     engines = _engines()
     said = [
+        *(f"**{name}.** {_example(rows)}" for name, rows in engines.items() if EXAMPLE in rows),
         *(f"**{name}, before and after.** {_gains(rows)}" for name, rows in engines.items()),
         f"**What is left** is the start. {_starts(engines)}",
         f"**The next factor** needs checks that are not started. {_next(engines)}",
         _disturbed(engines),
     ]
     return "\n".join(f"{textwrap.fill(one, WIDTH, break_on_hyphens=False)}\n" for one in said)
+
+
+def _example(rows: Rows) -> str:
+    """Say what many services come to."""
+    row, processors = rows[EXAMPLE], _measured()["machine"]["processors"]
+    rate = SERVICES / MINUTE
+    spent = sum(row[which] for which in PARTS)
+    return (
+        f"{SERVICES:,} services that are checked every minute are {rate:.0f} checks a second. Where each is "
+        f"`{EXAMPLE}`, at {spent:.0f} ms in all, that is {rate * spent / 1000 / processors:.0%} of these "
+        f"{processors} processors; what is sustained is {_rate(row)} a second, "
+        f"{MINUTE * row['asked']:,.0f} services a minute."
+    )
 
 
 def _gains(rows: Rows) -> str:

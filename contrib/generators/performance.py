@@ -32,6 +32,7 @@ ORDER = ("floor", "usage", "spent", "mysql", "jmx", "ndb", "ndb_log", "host", "i
 # Those that compare checks of ours: of MySQL's two kinds the first stands for a check.
 COMPARED = ("mysql", "jmx", "ndb", "ndb_log", "host")
 BESIDE = ("python3 -I, left at once", "a raw client, python3 -I -S", "the mariadb client")  # of the floor
+OVER_TLS = " over TLS"  # as rows of MySQL's are named
 SECOND = 1000  # milliseconds
 ROUGH = 0.001  # a limit that is so near to one of some parts is said as that: 1/6
 WIDTH = 116
@@ -85,7 +86,10 @@ def _checks(programs: list[str]) -> str:
     rows = [row for part in COMPARED for each in _tables(part) for row in each["rows"]]
     found = {row["name"]: row for row in reversed(rows)}  # the first of a name stays
     cells = [_check(name, floor[name]) for name in BESIDE if name in floor]
-    cells += [_check(f"[`{name}`]({name}.md)", found[name]) for name in programs if name in found]
+    for name in (name for name in programs if name in found):
+        cells.append(_check(f"[`{name}`]({name}.md)", found[name]))
+        if f"{name}{OVER_TLS}" in found:
+            cells.append(_check(f"the same{OVER_TLS}", found[f"{name}{OVER_TLS}"]))
     return table(["check", "ms of processor", "ms in all", "MiB", "a second, on one processor"], cells)
 
 

@@ -25,6 +25,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from interrupted import ending_tidily
 from medians import rows, times, written
 from starter import Starter
 
@@ -78,6 +79,7 @@ class Bench:
     def __enter__(self):
         compileall.compile_dir(ROOT / "lib", quiet=1)  # as it is installed
         with contextlib.ExitStack() as begun:
+            begun.enter_context(ending_tidily())
             self.folder = begun.enter_context(tempfile.TemporaryDirectory(prefix="bench-"))
             own = {"HOME": self.folder, "STATE_DIRECTORY": os.path.join(self.folder, "state")}
             self.starter = begun.enter_context(Starter(**own, **self.environment))

@@ -10,10 +10,10 @@ page stays as it is where there were fewer rounds than usual.
 import json
 import os
 import re
-import subprocess
 import sys
 import time
 
+from interrupted import ending_tidily, status_of
 from measured import RESULTS, ROOT, place
 
 USUAL = ("floor", "usage", "spent", "mysql", "jmx", "ndb", "ndb_log", "host", "installed")
@@ -29,7 +29,7 @@ def measured(part):
     """Measure a part. Gives what went wrong, a sentence each, and what else is to be known."""
     print(f"\n== {part}", flush=True)
     before, begun = kept(), time.monotonic()
-    status = subprocess.run([sys.executable, ROOT / "tests" / "bench" / f"{part}.py"], check=False).returncode
+    status = status_of(ROOT / "tests" / "bench" / f"{part}.py")
     print(f"== {part}: {time.monotonic() - begun:.0f} s", flush=True)
     wrong, known = [f"{part} ended with status {status}"] if status else [], []
     for path in (path for path, when in kept().items() if before.get(path) != when):
@@ -76,8 +76,9 @@ def write():
     if place() != RESULTS:
         print(f"fewer rounds than usual: the figures are in {place()}, and the page stays as it is")
         return 0
-    return subprocess.run([sys.executable, ROOT / "contrib" / "generate"], check=False).returncode
+    return status_of(ROOT / "contrib" / "generate")
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    with ending_tidily():
+        sys.exit(main(*sys.argv[1:]))

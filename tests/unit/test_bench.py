@@ -2,6 +2,7 @@
 
 import ast
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -217,8 +218,9 @@ def test_what_is_measured_is_kept_and_what_fails_is_not(measured, tmp_path, monk
 def test_what_cannot_be_tidied_up_loses_no_figures(measured, tmp_path, monkeypatch):
     monkeypatch.setattr(measured, "QUICK", tmp_path)
     monkeypatch.setenv("ROUNDS", "1")
-    with pytest.raises(ZeroDivisionError), measured.Bench("part") as bench:
-        bench.said["something"] = {}
+    bench = measured.Bench("part")
+    bench.said["something"] = {}
+    with pytest.raises(ZeroDivisionError), bench:
         bench._end.callback(lambda: 1 / 0)
     assert json.loads((tmp_path / "part.json").read_text())["said"] == {"something": {}}
 
@@ -301,18 +303,17 @@ def run(bench_modules, tmp_path, monkeypatch):
     module = bench_modules("run")
     module.parts, module.commands = {}, []
 
-    def ended(command, **_):
-        name = Path(command[1]).stem
-        module.commands.append(name)
-        given = module.parts.get(name, 0)
+    def ended(script):
+        module.commands.append(script.stem)
+        given = module.parts.get(script.stem, 0)
         if isinstance(given, int):
-            return subprocess.CompletedProcess(command, given)
-        keep(tmp_path / f"{name}.json", **given)
-        return subprocess.CompletedProcess(command, 0)
+            return given
+        keep(tmp_path / f"{script.stem}.json", **given)
+        return 0
 
     monkeypatch.setattr(module, "RESULTS", tmp_path)
     monkeypatch.setattr(module, "place", lambda: tmp_path)
-    monkeypatch.setattr(module.subprocess, "run", ended)
+    monkeypatch.setattr(module, "status_of", ended)
     monkeypatch.setattr(module.os, "cpu_count", lambda: 2)
     return module
 
@@ -372,6 +373,37 @@ def test_rounds_that_are_none_are_refused_before_anything_runs(run, monkeypatch,
 def test_each_part_says_how_long_it_took(run, capsys):
     run.main("usage")
     assert "== usage: 0 s" in capsys.readouterr().out.splitlines()
+
+
+BENCH_OF_A_MINUTE = """
+import sys, time
+sys.path.insert(0, sys.argv[1])
+from measured import Bench
+with Bench("minute") as bench:
+    print(bench.folder, flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_bench_that_is_ended_leaves_nothing_behind_and_says_nothing(number):
+    command = [sys.executable, "-c", BENCH_OF_A_MINUTE, BENCH]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as bench:
+        folder = bench.stdout.readline().strip()
+        assert Path(folder).is_dir()
+        bench.send_signal(number)
+        assert bench.communicate() == ("", "")
+    assert bench.returncode == 128 + number
+    assert not Path(folder).exists()
+
+
+def test_what_is_run_is_ended_with_who_runs_it(bench_modules, tmp_path):
+    interrupted = bench_modules("interrupted")
+    script = tmp_path / "part.py"
+    script.write_text("import os, signal, time\nos.kill(os.getppid(), signal.SIGTERM)\ntime.sleep(60)\n")
+    with interrupted.ending_tidily(), pytest.raises(SystemExit) as ended:
+        interrupted.status_of(script)
+    assert ended.value.code == 128 + signal.SIGTERM
 
 
 STATES = {"installed": "installed 2.3.3-5", "removed": "config-files 2.3.3-5", "never": ""}

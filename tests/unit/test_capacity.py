@@ -252,6 +252,16 @@ def test_what_is_said_has_the_numbers(measured):
     assert "At most 1% of the processors' time was spent on something else" in text
 
 
+def test_what_many_services_come_to_is_reckoned_as_an_example(measured):
+    text = said(measured, now=row("check_jmx"), lag=row("check_replication_lag", at(50.0)))
+    # 1000 / 60 x (1.5 + 16.04 + 2.0) ms / 2 processors
+    assert (
+        "**Icinga.** 1,000 services that are checked every minute are 17 checks a second. Where each is "
+        "`check_replication_lag`, at 20 ms in all, that is 16% of these 2 processors; what is sustained is 50 "
+        "a second, 3,000 services a minute." in text
+    )
+
+
 def test_no_ratio_is_made_of_what_is_not_known(measured):
     before = row("check_jmx, before", LATE._replace(asked=50.0))
     text = said(measured, before=before, now=row("check_jmx"))

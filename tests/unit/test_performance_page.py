@@ -149,6 +149,18 @@ def test_a_check_costs_what_its_first_row_says_and_may_be_left_out(page):
     ]
 
 
+def test_a_check_over_tls_stands_below_the_same_without(page):
+    for part in page.COMPARED:
+        keep(page, part)
+    keep(page, "floor")
+    rows = [{**ROW, "name": name} for name in ("check_replication_lag", "check_replication_lag over TLS")]
+    keep(page, "mysql", tables=[of("MySQL", *rows)])
+    assert body(page._checks(["check_replication_lag"])) == [
+        "| [`check_replication_lag`](check_replication_lag.md) | 40.0 | 80.0 | 13 | 25 |",
+        "| the same over TLS | 40.0 | 80.0 | 13 | 25 |",
+    ]
+
+
 def test_the_floor_stands_above_the_checks(page):
     for part in page.COMPARED:
         keep(page, part)

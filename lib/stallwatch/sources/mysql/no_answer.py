@@ -119,9 +119,15 @@ def missing_grant(number: int, said: str, sql: str) -> str:
         return ""
     database, name = quoted[-1]
     if number == _DATABASE:
-        return f"SELECT on {name}.*"
+        return f"SELECT on {_quoted(name)}.*"
     if number == _ROUTINE:
-        return f"EXECUTE on {name}"
+        return f"EXECUTE on {'.'.join(map(_quoted, name.split('.')))}"
     if not database and (found := re.search(rf"\b(\w+)`?\.`?{re.escape(name)}\b", sql, re.IGNORECASE)):
         database = found[1]
-    return f"SELECT on {database}.{name}" if database else f"SELECT on {name}"
+    return f"SELECT on {'.'.join(_quoted(part) for part in (database, name) if part)}"
+
+
+def _quoted(name: str) -> str:
+    """Write a name as a statement takes it."""
+    plain = re.fullmatch(r"\w+", name, re.ASCII) and not name.isdigit()
+    return name if plain else "`{}`".format(name.replace("`", "``"))

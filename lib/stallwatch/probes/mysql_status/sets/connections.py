@@ -59,7 +59,8 @@ def _turned_away(facts: Facts, *, full: bool) -> Iterator[Limit]:
     name = "Max_used_connections"
     places = facts.setting("max_connections")
     rose = places and facts.now(name) > places and facts.measured.grown(name)
-    what = f"{many(facts.now(name), 'client')} were connected at once ({name})"
+    verb = "was" if facts.now(name) == 1 else "were"
+    what = f"{many(facts.now(name), 'client')} {verb} connected at once ({name})"
     why = f"{most}, so some were turned away since the last look" if rose else most
     yield Limit(name, what, why, _WHO, f"{places:.0f}" if rose else "")
 
