@@ -257,8 +257,8 @@ def test_what_many_services_come_to_is_reckoned_as_an_example(measured):
     # 1000 / 60 x (1.5 + 16.04 + 2.0) ms / 2 processors
     assert (
         "**Icinga.** 1,000 services that are checked every minute are 17 checks a second. Where each is "
-        "`check_replication_lag`, at 20 ms in all, that is 16% of these 2 processors; what is sustained is 50 "
-        "a second, 3,000 services a minute." in text
+        "`check_replication_lag`, at 20 ms in all, that is 16% of these 2 processors; what is sustained is "
+        "50 a second, 3,000 services a minute." in text
     )
 
 
