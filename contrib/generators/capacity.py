@@ -12,7 +12,7 @@ import json
 import textwrap
 from typing import Any
 
-from generators.markdown import table
+from generators.markdown import WIDTH, table
 from generators.plugins import ROOT
 
 MEASURED = ROOT / "tests" / "bench" / "results" / "capacity.json"
@@ -20,7 +20,6 @@ BEFORE = ", before"
 PARTS = ("engine", "check", "server")  # that a check's processor time is spent in
 NOTHING = "python3 -I -S, left at once"
 EXAMPLE, SERVICES, MINUTE = "check_replication_lag", 1000, 60
-WIDTH = 116
 
 Rows = dict[str, dict[str, Any]]  # of one engine, by command
 

@@ -18,7 +18,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from generators import capacity, growth
-from generators.markdown import table
+from generators.markdown import WIDTH, table
 from generators.marks import filled
 from generators.plugins import ROOT, Plugin
 
@@ -35,7 +35,6 @@ BESIDE = ("python3 -I, left at once", "a raw client, python3 -I -S", "the mariad
 OVER_TLS = " over TLS"  # as rows of MySQL's are named
 SECOND = 1000  # milliseconds
 ROUGH = 0.001  # a limit that is so near to one of some parts is said as that: 1/6
-WIDTH = 116
 
 
 def files(plugins: list[Plugin]) -> dict[Path, str]:
