@@ -27,14 +27,13 @@ def flat(bench, found, kind="processor"):
     _hold(bench, f"{KINDS[kind]} at one size, of that at another", found, kind, spread, FLAT)
 
 
-def twice(sizes, rounds):
-    """How many times as much twice the size costs, above the start: the median of the rounds."""
-    return 2 ** statistics.median(power(sizes, costs) for costs in rounds)
+def twice(sizes, medians):
+    """How many times as much twice the size costs, above the start."""
+    return 2 ** power(sizes, medians)
 
 
-def spread(_, rounds):
+def spread(_, medians):
     """How many times as much the dearest size costs as the cheapest."""
-    medians = [statistics.median(costs) for costs in zip(*rounds, strict=True)]
     return max(medians) / min(medians)
 
 
@@ -43,8 +42,8 @@ def _hold(bench, what, found, kind, judged, limit):
     sizes = list(next(iter(found.values())))
     ratios = {}
     for name, costs in found.items():
-        rounds = list(zip(*([getattr(one, kind) for one in each] for each in costs.values()), strict=True))
-        ratios[name] = judged(sizes, rounds)
+        medians = [statistics.median(getattr(one, kind) for one in each) for each in costs.values()]
+        ratios[name] = judged(sizes, medians)
     worst = max(ratios, key=ratios.get)
     where = f"{subject.named(sizes[0])} to {subject.named(sizes[-1])} {subject.unit}"
     bench.budget(f"{where}: {what}; the worst is {worst}", ratios[worst], limit)
