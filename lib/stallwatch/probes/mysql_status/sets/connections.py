@@ -59,8 +59,8 @@ def _turned_away(facts: Facts, *, full: bool) -> Iterator[Limit]:
     name = "Max_used_connections"
     places = facts.setting("max_connections")
     rose = places and facts.now(name) > places and facts.measured.grown(name)
-    verb = "was" if facts.now(name) == 1 else "were"
-    what = f"{many(facts.now(name), 'client')} {verb} connected at once ({name})"
+    at_once = "was connected at once" if facts.now(name) == 1 else "were connected at once"
+    what = f"{many(facts.now(name), 'client')} {at_once} ({name})"
     why = f"{most}, so some were turned away since the last look" if rose else most
     yield Limit(name, what, why, _WHO, f"{places:.0f}" if rose else "")
 
