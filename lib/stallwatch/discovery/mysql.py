@@ -12,6 +12,7 @@ from stallwatch.probes.ndbinfo.asking import Ndbinfo
 from stallwatch.probes.ndbinfo.privileges import PROCESS
 from stallwatch.probes.replication import source, status
 from stallwatch.sources.mysql import DeniedError, MissingTableError, MysqlError
+from stallwatch.sources.mysql.literals import identifier
 from stallwatch.sources.mysql.target import PORT, Target
 
 TYPE_CHECKING = False
@@ -299,4 +300,4 @@ def _letter(letter: str) -> str:
 def _name(part: str) -> str:
     if re.fullmatch(r"[A-Za-z0-9_]+", part):
         return part
-    return "`{}`".format(part.replace("`", "``"))
+    return identifier(part)

@@ -8,6 +8,7 @@ import time
 from stallwatch.line import shorten
 from stallwatch.named import NamedTuple
 from stallwatch.sources.mysql import MysqlError, NoAnswerError, UnreachableError
+from stallwatch.sources.mysql.literals import identifier
 from stallwatch.units import say_duration
 
 TYPE_CHECKING = False
@@ -60,7 +61,7 @@ class Session:
         if server.flavour.mariadb:
             self._answer_anew()
         if query.database:
-            self._order(f"USE `{query.database.replace('`', '``')}`")
+            self._order(f"USE {identifier(query.database)}")
         if not query.writes:
             self._order(_READ_ONLY)
 

@@ -66,7 +66,7 @@ def _summary(presence: Presence) -> str:
     nodes = [node for node in presence.cluster.nodes.values() if node.id in up]
     youngest = f", the youngest for {say_duration(min(node.uptime for node in nodes))}" if nodes else ""
     verb = are(range(presence.total))
-    return f"{len(presence.up)} of {presence.total} data nodes {verb} up{in_groups}{youngest}"
+    return f"{len(up)} of {presence.total} data nodes {verb} up{in_groups}{youngest}"
 
 
 def _lost_groups(presence: Presence) -> Iterator[Fault]:

@@ -13,6 +13,7 @@ from stallwatch.probes.mysql.statement import meant
 from stallwatch.probes.replication.evidence import Heartbeat
 from stallwatch.reading import ProbeError
 from stallwatch.sources.mysql import NoAnswerError
+from stallwatch.sources.mysql.literals import identifier
 from stallwatch.units import NotUnderstoodError, say_duration
 
 TYPE_CHECKING = False
@@ -97,7 +98,7 @@ def table(text: str, server_id: int | None = None, utc: bool | None = None) -> H
 
 def _quoted(name: str) -> str:
     bare = name[1:-1].replace("``", "`") if name.startswith("`") else name
-    return "`{}`".format(bare.replace("`", "``"))
+    return identifier(bare)
 
 
 def _age(ages: Iterable[float], expected: float | None) -> float:

@@ -1,4 +1,4 @@
-"""Values as they stand in a statement."""
+"""Values and names as they stand in a statement."""
 
 from __future__ import annotations
 
@@ -19,3 +19,8 @@ def literal(value: object, escapes: bool) -> str:  # noqa: FBT001 - a mode of th
         raise TypeError(type(value).__name__)
     text = value.translate(_ESCAPED) if escapes else value.replace("'", "''")
     return f"'{text}'"
+
+
+def identifier(name: str) -> str:
+    """Write the name of a database, a table or a routine as SQL, whatever is in it."""
+    return "`{}`".format(name.replace("`", "``"))

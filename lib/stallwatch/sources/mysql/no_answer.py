@@ -16,6 +16,7 @@ from stallwatch.sources.mysql.errors import (
     UnreachableError,
 )
 from stallwatch.sources.mysql.facts import Facts
+from stallwatch.sources.mysql.literals import identifier
 from stallwatch.sources.mysql.no_log_in import REFUSALS
 from stallwatch.units import say_duration
 
@@ -130,4 +131,4 @@ def missing_grant(number: int, said: str, sql: str) -> str:
 def _quoted(name: str) -> str:
     """Write a name as a statement takes it."""
     plain = re.fullmatch(r"\w+", name, re.ASCII) and not name.isdigit()
-    return name if plain else "`{}`".format(name.replace("`", "``"))
+    return name if plain else identifier(name)
