@@ -215,6 +215,13 @@ def test_what_is_measured_is_kept_and_what_fails_is_not(measured, tmp_path, monk
     assert not (tmp_path / "broken.json").exists()
 
 
+def test_only_rounds_as_usual_are_for_the_page(measured, monkeypatch):
+    monkeypatch.delenv("ROUNDS", raising=False)
+    assert measured.place() == measured.RESULTS
+    monkeypatch.setenv("ROUNDS", str(measured.ROUNDS - 1))
+    assert measured.place() == measured.QUICK
+
+
 def test_what_cannot_be_tidied_up_loses_no_figures(measured, tmp_path, monkeypatch):
     monkeypatch.setattr(measured, "QUICK", tmp_path)
     monkeypatch.setenv("ROUNDS", "1")
