@@ -14,8 +14,10 @@ PROGRAMS := $(PLUGINS) discover experiment
 
 help:
 	@echo "make demo      run the plugins on recorded logs of a real cluster and see what they say"
-	@echo "make test      run all tests; sets up what they need"
+	@echo "make unit      run the tests that need no server"
+	@echo "make test      run all tests, on real servers; sets up what they need; GROUP=replication: those of a group"
 	@echo "make test-all  the same, with every plugin in every trouble, and the long ones of fuzzing and faults"
+	@echo "make durations run all tests and write what they take into tests/durations.json, which balances the workers"
 	@echo "make fuzz      TARGETS= SECONDS= give the parsers what nobody would write, 10 minutes in all"
 	@echo "make check     lint, types, generated files unchanged, and all tests"
 	@echo "make audit     ask PyPI for known vulnerabilities of what is installed"
@@ -39,13 +41,26 @@ $(VENV)/ready: setup.py pyproject.toml
 demo: $(VENV)/ready
 	@$(VENV)/bin/python contrib/demo
 
+# Tests that compute get a worker for each processor; those of real servers mostly wait, so they get more.
+PROCESSORS := $(shell nproc)
+WORKERS ?= $(shell expr 4 '*' $(PROCESSORS))
+PYTEST := $(VENV)/bin/python -m pytest -q --durations=20
+# Modules are compiled once, not by every worker and every run of a plugin.
+export PYTHONDONTWRITEBYTECODE :=
+
+unit: $(VENV)/ready
+	$(PYTEST) -n $(PROCESSORS) --group unit
+
 test: $(VENV)/ready
-	$(VENV)/bin/python -m pytest
+	$(PYTEST) -n $(WORKERS) $(GROUP:%=--group %)
 
 # What it comes to is kept in tests/figures.json, for contrib/docs/reliability.md.
 test-all: $(VENV)/ready
-	$(VENV)/bin/python -m pytest --all-cells
+	$(PYTEST) -n $(WORKERS) --all-cells $(GROUP:%=--group %)
 	$(VENV)/bin/python contrib/generate
+
+durations: $(VENV)/ready
+	$(PYTEST) -n $(WORKERS) --write-durations
 
 # Other inputs than make test has, led by coverage: all targets, or TARGETS="range host"; SECONDS for each of them.
 fuzz: $(VENV)/ready
@@ -135,4 +150,4 @@ clean:
 	rm -rf $(VENV) build dist lib/*.egg-info .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help demo test fuzz test-all lint check generate record bench audit places install uninstall deb sdist wheel clean
+.PHONY: help demo unit test fuzz test-all durations lint check generate record bench audit places install uninstall deb sdist wheel clean

@@ -14,22 +14,8 @@ from jvm import VARIANTS, Jvm
 from ndb_cluster import NdbCluster
 from replication_pair import KINDS, Pair
 
+pytest_plugins = ["levels", "balance", "kept_logs"]
 FIGURES = Modules()
-
-
-def pytest_addoption(parser):
-    """Options of the whole run."""
-    about = "every plugin in every trouble, and the long ones of faults, not only a representative part"
-    parser.addoption("--all-cells", action="store_true", help=about)
-
-
-def pytest_collection_modifyitems(config, items):
-    """Leave out what is not representative, unless all is asked for."""
-    if config.getoption("all_cells"):
-        return
-    left_out = [item for item in items if item.get_closest_marker("only_in_all_cells")]
-    config.hook.pytest_deselected(items=left_out)
-    items[:] = [item for item in items if not item.get_closest_marker("only_in_all_cells")]
 
 
 def pytest_runtest_logreport(report):
@@ -42,8 +28,14 @@ def pytest_sessionfinish(session, exitstatus):
     config = session.config
     chosen = config.option.keyword or config.option.markexpr or any("::" in word for word in config.args)
     whole = exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) and not session.shouldfail
-    if config.getoption("all_cells") and whole and not chosen:
+    if config.getoption("all_cells") and whole and not chosen and not hasattr(config, "workerinput"):
         FIGURES.write()
+
+
+@pytest.fixture
+def counted(request):
+    """Counts what a page tells of: counted("inputs tried", 5)."""
+    return lambda what, number: request.node.user_properties.append(("counted", (what, number)))
 
 
 @contextlib.contextmanager

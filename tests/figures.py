@@ -8,7 +8,7 @@ from pathlib import Path
 
 FILE = Path(__file__).parent / "figures.json"
 FOLDERS = ("hostile", "faults", "fuzz")
-lateness = []  # seconds after its timeout in which each plugin of this module has ended, negative: before
+lateness = []  # seconds after its timeout in which each plugin of this test has ended, negative: before
 
 
 class Figures:
@@ -18,7 +18,7 @@ class Figures:
     failed    how many did not
     skipped   how many could not be run here, by the reason
     cells     which plugins held, by test and trouble
-    counted   what tests have counted themselves, as ``record_property("counted", ("lines", 5))``
+    counted   what tests have counted themselves, by the fixture ``counted``: ``counted("lines", 5)``
     seconds   of all of them
     latest    seconds after its timeout in which the last plugin has ended; None: none was run
     """
@@ -42,25 +42,22 @@ class Figures:
         for name, value in report.user_properties:
             if name == "counted":
                 self.counted[value[0]] += value[1]
+            if name == "late":
+                self.latest = round(value if self.latest is None else max(self.latest, value), 2)
             if name == "cell":
                 trouble, plugin = value
                 test = report.nodeid.partition("::")[2].partition("[")[0]
                 self.cells.setdefault(test, {}).setdefault(trouble, []).append(plugin)
-        if lateness:
-            self.latest = round(max(lateness), 2)
 
 
 class Modules(dict):
     """The figures of each module in FOLDERS."""
 
     def add(self, report):
-        """Take in what pytest reports; the lateness of runs is that of one module."""
+        """Take in what pytest reports."""
         path = Path(report.nodeid.partition("::")[0])
-        if path.parent.name not in FOLDERS:
-            return
-        if path.stem not in self:
-            lateness.clear()
-        self.setdefault(path.stem, Figures()).add(report)
+        if path.parent.name in FOLDERS:
+            self.setdefault(path.stem, Figures()).add(report)
 
     def write(self):
         """Keep them, beside what is known of modules that were not run now; not those of one that failed."""

@@ -4,6 +4,7 @@ import os
 import tempfile
 from pathlib import Path
 
+import figures
 import pytest
 import runs
 from healthy import Health
@@ -20,6 +21,15 @@ def pytest_runtest_setup(item):
     if cell:
         plugin = item.callspec.params["subject"].plugin
         item.user_properties.append(("cell", (cell.kwargs["trouble"], plugin)))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    """Hand on how late the plugins of a test have ended: its report reaches figures.py, whoever ran it."""
+    figures.lateness.clear()
+    yield
+    if figures.lateness:
+        item.user_properties.append(("late", max(figures.lateness)))
 
 
 @pytest.fixture

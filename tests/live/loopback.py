@@ -8,16 +8,22 @@ import time
 # Below the ports that the kernel hands out to whoever connects (32768 and up): a port that is free now is
 # still free when a server has started.
 PORTS = range(20000, 32000)
-_given = set()  # to servers that may only be about to listen there
+_reserved = []  # sockets without a file, whose names are ours on this machine until this process ends
 
 
 def free_port(host="127.0.0.1"):
-    """A TCP port that nobody listens on, and that nobody was given before."""
+    """A TCP port that nobody listens on, and that no test on this machine has been given while it runs."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    for port in random.sample([*set(PORTS) - _given], 100):
+    for port in random.sample(PORTS, 200):
         with socket.socket(family) as listener, contextlib.suppress(OSError):
             listener.bind((host, port))
-            _given.add(port)
+            reservation = socket.socket(socket.AF_UNIX)
+            try:
+                reservation.bind(f"\0stallwatch-tests-port-{port}")
+            except OSError:  # of another worker
+                reservation.close()
+                raise
+            _reserved.append(reservation)
             return port
     raise OSError(f"no free port on {host}")
 

@@ -27,7 +27,7 @@ import ndb_software
 import thread_control
 from loopback import free_port
 from ndb_configuration import DATA_NODES, MANAGEMENT, SETTINGS, SQL_NODES, configuration
-from server_process import ServerProcess
+from server_process import LOGS, ServerProcess
 from slow_disk import slow_disk
 from sql_node import MONITOR, SqlNode
 
@@ -93,6 +93,7 @@ class NdbCluster:
         with open(self.path("config.ini"), "w") as file:
             file.write(configuration(self.folder, self.port, self.settings))
         folder = self.path(MANAGEMENT)
+        LOGS[self.cluster_log] = None
         command = (
             f"--config-file={self.path('config.ini')}", f"--configdir={folder}", "--bind-address=127.0.0.1",
             f"--ndb-nodeid={MANAGEMENT}", "--nodaemon", *options,

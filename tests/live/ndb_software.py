@@ -3,12 +3,10 @@
 import os
 import platform
 import re
-import shutil
 import subprocess
 import tarfile
-import tempfile
 
-from software import CACHE, REPOSITORY, Missing
+from software import REPOSITORY, Missing, kept
 
 PACKED = os.path.join(
     os.path.dirname(REPOSITORY), "shared", "ndb-cluster", "mysql-cluster-9.7.2-linux-x86_64.tar.xz"
@@ -45,31 +43,16 @@ def _unpacked():
             f"name the folder with its bin/, or put {os.path.basename(PACKED)} into {os.path.dirname(PACKED)}"
         )
     name = os.path.basename(PACKED).removesuffix(".tar.xz")
-    kept = os.path.join(CACHE, f"{name}-{os.path.getsize(PACKED)}")
-    if not os.path.isdir(kept):
-        try:
-            os.makedirs(CACHE, exist_ok=True)
-            _unpack(name, kept)
-        except (OSError, tarfile.TarError) as error:
-            raise Missing(
-                f"cannot unpack {PACKED} into {CACHE}: {error}; set XDG_CACHE_HOME or NDB_HOME"
-            ) from error
-    return kept
-
-
-def _unpack(name, kept):
-    """Unpack beside the place where it is to be, then rename: nobody ever sees half of it."""
-    beside = tempfile.mkdtemp(prefix="unpacking-", dir=CACHE)
     try:
-        with tarfile.open(PACKED) as packed:
-            packed.extraction_filter = getattr(tarfile, "tar_filter", None)  # not before Python 3.11.4
-            packed.extractall(beside)
-        os.rename(os.path.join(beside, name), kept)
-    except OSError:
-        if not os.path.isdir(kept):  # else another run was faster
-            raise
-    finally:
-        shutil.rmtree(beside)
+        return os.path.join(kept(f"{name}-{os.path.getsize(PACKED)}", _unpack), name)
+    except tarfile.TarError as error:
+        raise Missing(f"cannot unpack {PACKED}: {error}; set NDB_HOME") from error
+
+
+def _unpack(folder):
+    with tarfile.open(PACKED) as packed:
+        packed.extraction_filter = getattr(tarfile, "tar_filter", None)  # not before Python 3.11.4
+        packed.extractall(folder)
 
 
 def _check(program):

@@ -11,12 +11,14 @@ from loopback import wait_until
 # The guard leads the process group. Its standard input is a pipe that we hold: when we end, however we end,
 # it sees the end of the file and takes the group with it. Until we wait for it, nobody else gets its number.
 GUARD = '"$@" & read the_end; kill -KILL -$$'
+LOGS = {}  # the paths of the logs of all servers that were started, in that order, as keys
 
 
 class ServerProcess:
     """A running program, writing to a log file of its own."""
 
     def __init__(self, command, log, **more):
+        LOGS[str(log)] = None
         with open(log, "ab") as output:
             self.guard = subprocess.Popen(
                 ["/bin/sh", "-c", GUARD, "guard", *command],

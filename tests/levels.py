@@ -1,0 +1,113 @@
+"""What a run of the tests says at its start and its end: what it runs, how long it takes, what it leaves out.
+
+A plugin of pytest, as is balance.py, which hands the tests to workers.
+"""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from groups import GROUPS, expected, group_of, unit_of
+
+TESTS = Path(__file__).parent
+DURATIONS = TESTS / "durations.json"
+LONG = 10.0  # seconds, from which on a test says why
+START = 15.0  # seconds to collect the tests and to start the workers
+
+
+def pytest_addoption(parser):
+    """Options of the whole run."""
+    add = parser.getgroup("stallwatch").addoption
+    add("--group", action="append", choices=GROUPS, help="run the tests of this group (default: all groups)")
+    add("--all-cells", action="store_true", help="also every plugin in every trouble, long tests and benches")
+    add("--write-durations", action="store_true", help=f"write what the tests take into {DURATIONS.name}")
+
+
+def pytest_configure(config):
+    """Count and time what this process runs, or, where there are workers, what they run."""
+    config.pluginmanager.register(Run(config), "stallwatch-run")
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Leave out the modules of groups that are not asked for."""
+    chosen = config.getoption("group")
+    if chosen and collection_path.name.startswith("test_") and TESTS in collection_path.parents:
+        return group_of(str(collection_path.relative_to(TESTS))) not in chosen or None
+    return None
+
+
+def known_durations():
+    """Seconds that tests take, by unit."""
+    return json.loads(DURATIONS.read_text()) if DURATIONS.exists() else {}
+
+
+class Run:
+    """One run: ``left_out`` counts by folder what only --all-cells runs, ``seconds`` are those of each test."""
+
+    def __init__(self, config):
+        self.config = config
+        self.left_out = Counter()
+        self.seconds = Counter()
+        self.reasons = {}
+
+    def pytest_report_header(self):
+        """Say what is run, and about how long."""
+        chosen = self.config.getoption("group") or list(GROUPS)
+        workers = self.config.getoption("numprocesses", None) or 1
+        level = "every cell" if self.config.getoption("all_cells") else "the representative part"
+        times = known_durations()
+        if self.config.getoption("all_cells") or not times:
+            took = ""
+        else:
+            took = f", about {(START + expected(times, chosen, workers)) / 60:.1f} min"
+        return f"groups: {', '.join(chosen)} ({level}); workers: {workers}{took} on 2 idle processors"
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, config, items):
+        """Leave out what is not representative, unless all is asked for."""
+        for item in items:
+            if reason := item.get_closest_marker("slow"):
+                self.reasons[item.nodeid] = reason.args[0]
+        if config.getoption("all_cells"):
+            return
+        out = [item for item in items if item.get_closest_marker("only_in_all_cells")]
+        self.left_out.update(item.nodeid.split("/")[1] for item in out)
+        config.hook.pytest_deselected(items=out)
+        items[:] = [item for item in items if not item.get_closest_marker("only_in_all_cells")]
+
+    def pytest_runtest_logreport(self, report):
+        """Add the time of a phase of a test."""
+        self.seconds[report.nodeid] += report.duration
+
+    def pytest_sessionfinish(self, session):
+        """Hand the process that started this worker what was left out; keep the times if asked to."""
+        if hasattr(self.config, "workeroutput"):
+            self.config.workeroutput["left_out"] = dict(self.left_out)
+            self.config.workeroutput["reasons"] = self.reasons
+        elif self.config.getoption("write_durations") and session.exitstatus == 0:
+            units = Counter()
+            for nodeid, seconds in self.seconds.items():
+                units[unit_of(nodeid)] += seconds
+            kept = {unit: round(seconds, 1) for unit, seconds in sorted(units.items())}
+            DURATIONS.write_text(json.dumps(kept, indent=1) + "\n")
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node):
+        """Take over what a worker left out: all of them collect the same."""
+        output = getattr(node, "workeroutput", {})
+        self.left_out |= Counter(output.get("left_out", {}))
+        self.reasons |= output.get("reasons", {})
+
+    def pytest_terminal_summary(self, terminalreporter):
+        """Say what was not run, and what takes long without a reason."""
+        say = terminalreporter.write_line
+        long = {nodeid: seconds for nodeid, seconds in self.seconds.items() if seconds > LONG}
+        for nodeid in sorted(long.keys() - self.reasons.keys(), key=long.get, reverse=True):
+            say(f"beyond {LONG:.0f} s without a reason (mark it slow): {long[nodeid]:.0f} s {nodeid}")
+        chosen = self.config.getoption("group") or GROUPS
+        if others := [name for name in GROUPS if name not in chosen]:
+            say(f"not run: the groups {', '.join(others)} (make test)")
+        if self.left_out:
+            counts = ", ".join(f"{count:,} of tests/{name}" for name, count in self.left_out.most_common())
+            say(f"not run: {self.left_out.total():,} tests that only make test-all runs: {counts}")
