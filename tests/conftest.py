@@ -14,7 +14,7 @@ from jvm import VARIANTS, Jvm
 from ndb_cluster import NdbCluster
 from replication_pair import KINDS, Pair
 
-pytest_plugins = ["levels", "balance", "kept_logs"]
+pytest_plugins = ["levels", "balance", "kept_logs", "older_recordings"]
 FIGURES = Modules()
 
 
@@ -33,9 +33,9 @@ def pytest_sessionfinish(session, exitstatus):
 
 
 @pytest.fixture
-def counted(request):
-    """Counts what a page tells of: counted("inputs tried", 5)."""
-    return lambda what, number: request.node.user_properties.append(("counted", (what, number)))
+def note(request):
+    """Put something into the test's report, whoever runs it: note("counted", ("inputs tried", 5))."""
+    return lambda name, value: request.node.user_properties.append((name, value))
 
 
 @contextlib.contextmanager

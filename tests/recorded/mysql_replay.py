@@ -1,20 +1,32 @@
 """What plugins say about recorded MySQL servers, word by word, run by run."""
 
+import os
 import runpy
 import time
 from pathlib import Path
 
+import newest_recording
 import recorded_mysql
 from stallwatch.sources import mysql, ndb_mgm
 
-PLUGINS = Path(__file__).parents[2] / "plugins"
+ROOT = Path(__file__).parents[2]
+PLUGINS = ROOT / "plugins"
 
 
-def said(path, home, monkeypatch):
-    """The whole output of all runs of a recording, and their exit statuses; ``home`` is an empty folder."""
+class LacksError(Exception):
+    """A recording that must have everything that is asked today has not."""
+
+
+def said(path, home, monkeypatch, record_property=None):
+    """The whole output of all runs of a recording, and their exit statuses; ``home`` is an empty folder.
+
+    What the recording lacks of what is asked today is recorded as the property "lacks" of the test, for
+    older_recordings.py; raises LacksError where that is more than an older recording may lack.
+    """
     monkeypatch.setenv("HOME", str(home))  # whoever runs this may have a ~/.my.cnf
     runs = recorded_mysql.load(path)
     texts = [_said(run, home, monkeypatch) for run in runs]
+    _look_for_lacks(path, runs, record_property or (lambda *_: None))
     for number, (run, before) in enumerate(zip(runs[1:], runs, strict=False), start=1):
         texts[number] = f"\n{run.began - before.began:.0f} s later\n{texts[number]}"
     return "".join(texts)
@@ -32,3 +44,16 @@ def _said(run, home, monkeypatch):
         raise surprise
     assert "internal error" not in text
     return f"{text}\nexit status {status}\n"
+
+
+def _look_for_lacks(path, runs, record_property):
+    missing = []
+    for flavour, lack in (one for run in runs for one in run.lacks):
+        tables, what = lack.asked.tables, ", ".join([*lack.columns, *lack.names])
+        record_property("lacks", [os.path.relpath(path, ROOT), tables, what])
+        if newest_recording.newest(path.parent, flavour.name, lack) == path.stem:
+            missing.append(f"{flavour.name} that asks {tables} and lacks {what}")
+    if missing:
+        what = ", the newest of ".join(dict.fromkeys(missing))
+        how = newest_recording.how_to_record(path.stem)
+        raise LacksError(f"{path.name} is the newest recording of {what}: record it anew by {how}")

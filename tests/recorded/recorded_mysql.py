@@ -1,11 +1,13 @@
 """MySQL and MariaDB servers as they were recorded: they answer as sources.mysql does, at their pace.
 
-So does the management server of an NDB Cluster.
+So does the management server of an NDB Cluster. A statement that was not recorded gets the recorded answer to
+the same question, if there is one (recorded_answers.py).
 """
 
 import json
 
 import pymysql
+from recorded_answers import Answers, NotAskedError
 from stallwatch.reading import ProbeError
 from stallwatch.sources.mysql import Flavour, no_answer
 from stallwatch.sources.ndb_mgm import NodeStatus
@@ -39,6 +41,7 @@ class RecordedRun:
     """One run of the plugin: the options that it was given, and what servers answered.
 
     What was asked that is not here is in ``surprises``: the plugin itself would make an UNKNOWN of it.
+    What answers lack of what was asked is in ``lacks``, each with the flavour of the server.
     """
 
     def __init__(self, recorded, statements):
@@ -47,6 +50,7 @@ class RecordedRun:
         self.began = recorded["began"]
         self.clock = Clock(self.began)
         self.surprises = []
+        self.lacks = []
         self._log_ins = recorded["log_ins"]
         self._management = recorded.get("management", [])
         self._statements = statements
@@ -86,7 +90,7 @@ class RecordedRun:
 
 
 class RecordedServer:
-    """One log-in. The same statement gets one answer after the other, whatever is asked in between."""
+    """One log-in."""
 
     local = False  # nothing of the host that it ran on was recorded
 
@@ -96,10 +100,7 @@ class RecordedServer:
         self.flavour = Flavour(name, tuple(version), text)
         self._account = recorded["account"]
         self._run = run
-        self._answers = {}
-        for answer in recorded["answers"]:
-            sql, columns = statements[answer["statement"]].values()
-            self._answers.setdefault(sql, []).append((columns, answer))
+        self._answers = Answers(recorded["answers"], statements)
         run.come(recorded)
 
     def __enter__(self):
@@ -117,15 +118,16 @@ class RecordedServer:
 
     def rows(self, sql, *arguments, within=None):
         """As the server's."""
-        answers = self._answers.get(statement(sql, *arguments))
-        if not answers:
-            times = "" if answers is None else "so often "
-            raise self._run.surprise(f"{self.where} was not asked {times}when it was recorded: {sql}")
-        columns, answer = answers.pop(0)
+        try:
+            answer, lack = self._answers.next(statement(sql, *arguments))
+        except NotAskedError as error:
+            raise self._run.surprise(f"{self.where} {error}") from None
         self._run.come(answer)
         if "error" in answer:
             raise self._error(sql, answer)
-        return [dict(zip(columns, row, strict=True)) for row in answer["rows"]]
+        if lack:
+            self._run.lacks.append((self.flavour, lack))
+        return answer["rows"]
 
     def _error(self, sql, answer):
         """What is made today of the error that the server gave then."""

@@ -15,9 +15,9 @@ NAMES = sorted(path.stem for path in SERVERS.glob("*.json"))
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_recorded_replica_is_told_as_expected(name, monkeypatch, tmp_path):
+def test_a_recorded_replica_is_told_as_expected(name, monkeypatch, tmp_path, record_property):
     expected = SERVERS / "expected" / f"{name}.txt"
-    text = mysql_replay.said(SERVERS / f"{name}.json", tmp_path, monkeypatch)
+    text = mysql_replay.said(SERVERS / f"{name}.json", tmp_path, monkeypatch, record_property)
     if "STALLWATCH_RECORD" in os.environ:
         expected.write_text(text)
     assert text == expected.read_text()
@@ -47,7 +47,7 @@ def test_a_statement_may_be_broken_into_other_lines(server):
 
 
 def test_what_was_not_recorded_fails_and_says_what_to_do(server):
-    with pytest.raises(recorded_mysql.NotRecordedError, match=r"was not asked when .*: SELECT 1: record "):
+    with pytest.raises(recorded_mysql.NotRecordedError, match=r"was not asked when .*: SELECT 1 .*: record "):
         server.rows("SELECT 1")
     server.rows("SHOW REPLICA STATUS")
     with pytest.raises(recorded_mysql.NotRecordedError, match="was not asked so often when"):
