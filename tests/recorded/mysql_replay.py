@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import newest_recording
+import pytest
 import recorded_mysql
 from stallwatch.sources import mysql, ndb_mgm
 
@@ -13,8 +14,11 @@ ROOT = Path(__file__).parents[2]
 PLUGINS = ROOT / "plugins"
 
 
-class LacksError(Exception):
-    """A recording that must have everything that is asked today has not."""
+class LacksError(pytest.fail.Exception):
+    """The newest recording of a product lacks what is asked today: one sentence, no traceback."""
+
+    def __init__(self, sentence):
+        super().__init__(sentence, pytrace=False)
 
 
 def said(path, home, monkeypatch, record_property=None):
