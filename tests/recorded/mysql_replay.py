@@ -29,8 +29,11 @@ def said(path, home, monkeypatch, record_property=None):
     """
     monkeypatch.setenv("HOME", str(home))  # whoever runs this may have a ~/.my.cnf
     runs = recorded_mysql.load(path)
-    texts = [_said(run, home, monkeypatch) for run in runs]
-    _look_for_lacks(path, runs, record_property or (lambda *_: None))
+    try:
+        texts = [_said(run, home, monkeypatch) for run in runs]
+    finally:
+        _note_lacks(path, runs, record_property or (lambda *_: None))
+    _fail_if_newest(path, runs)
     for number, (run, before) in enumerate(zip(runs[1:], runs, strict=False), start=1):
         texts[number] = f"\n{run.began - before.began:.0f} s later\n{texts[number]}"
     return "".join(texts)
@@ -50,14 +53,24 @@ def _said(run, home, monkeypatch):
     return f"{text}\nexit status {status}\n"
 
 
-def _look_for_lacks(path, runs, record_property):
-    missing = []
+def _lacks(runs):
+    """The flavour of a server, tables, what their answer lacks, and the Lack."""
     for flavour, lack in (one for run in runs for one in run.lacks):
-        tables, what = lack.asked.tables, ", ".join([*lack.columns, *lack.names])
+        yield flavour, lack.asked.tables, ", ".join([*lack.columns, *lack.names]), lack
+
+
+def _note_lacks(path, runs, record_property):
+    for _, tables, what, _ in _lacks(runs):
         record_property("lacks", [os.path.relpath(path, ROOT), tables, what])
-        if newest_recording.newest(path.parent, flavour.name, lack) == path.stem:
-            missing.append(f"{flavour.name} that asks {tables} and lacks {what}")
-    if missing:
-        what = ", the newest of ".join(dict.fromkeys(missing))
+
+
+def _fail_if_newest(path, runs):
+    found = [
+        f"{flavour.name} that asks {tables} and lacks {what}"
+        for flavour, tables, what, lack in _lacks(runs)
+        if newest_recording.newest(path.parent, flavour.name, lack) == path.stem
+    ]
+    if found:
+        what = ", the newest of ".join(dict.fromkeys(found))
         how = newest_recording.how_to_record(path.stem)
         raise LacksError(f"{path.name} is the newest recording of {what}: record it anew by {how}")
