@@ -18,7 +18,7 @@ class Figures:
     failed    how many did not
     skipped   how many could not be run here, by the reason
     cells     which plugins held, by test and trouble
-    counted   what tests have counted themselves, by the fixture ``counted``: ``counted("lines", 5)``
+    counted   what tests have counted themselves, as ``note("counted", ("lines", 5))``
     seconds   of all of them
     latest    seconds after its timeout in which the last plugin has ended; None: none was run
     """

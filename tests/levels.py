@@ -43,7 +43,7 @@ def known_durations():
 
 
 class Run:
-    """One run: ``left_out`` counts by folder what only --all-cells runs, ``seconds`` are those of each test."""
+    """One run: ``left_out`` counts by folder what only --all-cells runs, ``seconds`` each test took."""
 
     def __init__(self, config):
         self.config = config

@@ -1,12 +1,9 @@
 """What the tests with real engines share."""
 
-import subprocess
-from pathlib import Path
-
 import engine_user
 import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
+import software
+from making import make_install
 
 
 @pytest.fixture
@@ -17,12 +14,12 @@ def open_path():
 
 
 @pytest.fixture(scope="session")
-def installed():
+def installed(shared_folder):
     """The folder into which the suite is installed, once a run: its plugins are in lib/stallwatch/bin."""
-    with engine_user.open_folder() as prefix:
-        places = (f"PREFIX={prefix}", f"PLUGINDIR={prefix}/plugins")
-        done = subprocess.run(
-            ["make", "-s", "install", *places], cwd=ROOT, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stderr
-        yield prefix
+    prefix, done = shared_folder / "installed", shared_folder / "is-installed"
+    with software.alone("install", shared_folder):
+        if not done.exists():
+            made = make_install(f"PREFIX={prefix}", f"PLUGINDIR={prefix}/plugins")
+            assert made.returncode == 0, made.stderr
+            done.touch()
+    return prefix

@@ -146,7 +146,7 @@ def history(tmp_path, state, deeds, seed):
 
 
 @pytest.mark.parametrize(("deeds", "seed"), HISTORIES)
-def test_each_line_is_judged_once_or_said_to_be_lost(tmp_path, state, deeds, seed, counted):
+def test_each_line_is_judged_once_or_said_to_be_lost(tmp_path, state, deeds, seed, note):
     reader, rotation, last = history(tmp_path, state, deeds, seed)
     judged, written = Counter(reader.judged()), reader.log.written
     missing = sorted(set(range(written)) - set(judged))
@@ -159,6 +159,6 @@ def test_each_line_is_judged_once_or_said_to_be_lost(tmp_path, state, deeds, see
         assert not [text for text in reader.outputs if "lost" in text or "cannot be read" in text], story
     assert not reader.not_told(missing), story
     assert all(f" stuck_episodes={len(numbered.judged(state, reader.base))}" in text for text in last)
-    counted("lines of logs rotated at speed", written)
-    counted("runs on logs rotated at speed", reader.runs)
-    counted("runs killed on logs rotated at speed", reader.kills)
+    note("counted", ("lines of logs rotated at speed", written))
+    note("counted", ("runs on logs rotated at speed", reader.runs))
+    note("counted", ("runs killed on logs rotated at speed", reader.kills))

@@ -22,12 +22,12 @@ def names(text, error):
 
 
 @pytest.fixture
-def each_failed(strace, counted):
+def each_failed(strace, note):
     """Lets each call with the state, or every n-th, fail, one a run: gives the call, and what came of it."""
 
     def failed(subject, error, every=1):
         for hit in strace.each_tampered(subject, f"error={error}", every):
-            counted("errors of a system call", 1)
+            note("counted", ("errors of a system call", 1))
             yield hit
 
     return failed

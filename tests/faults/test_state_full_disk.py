@@ -104,7 +104,7 @@ def judge(outcomes, error):
     return well, len(outcomes) - well
 
 
-def test_a_file_system_without_room(tmp_path, counted):
+def test_a_file_system_without_room(tmp_path, note):
     namespace = ["unshare", "--mount", "--map-root-user"]
     if not shutil.which("unshare") or subprocess.run([*namespace, "true"], check=False).returncode:
         impossible("no file system can be mounted here: unshare --mount --map-root-user fails")
@@ -114,11 +114,11 @@ def test_a_file_system_without_room(tmp_path, counted):
     well, failed = judge(outcomes(*namespace, "sh", "-c", mount, *words), "No space left on device")
     assert well > 10
     assert failed >= 8
-    counted("sizes of a full disk", failed)
+    note("counted", ("sizes of a full disk", failed))
 
 
-def test_a_file_that_must_be_shorter_by_any_number_of_bytes(state, counted):
+def test_a_file_that_must_be_shorter_by_any_number_of_bytes(state, note):
     well, failed = judge(outcomes(sys.executable, "-c", RUN + WITH_SHORT_FILES, state), "File too large")
     assert well == 4
     assert failed > 200
-    counted("sizes of a full disk", failed)
+    note("counted", ("sizes of a full disk", failed))

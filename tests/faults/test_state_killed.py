@@ -6,13 +6,13 @@ from remembering import Counting, Host, NodeLog
 
 
 @pytest.fixture
-def killed_at_each_call(strace, counted):
+def killed_at_each_call(strace, note):
     """Kills a run at each call with its state, or every n-th, which may not happen then: gives the call."""
 
     def killed(subject, every=1):
         for call, ran in strace.each_tampered(subject, KILLED, every):
             assert (ran.status, ran.stdout, ran.stderr) == (-9, "", ""), (call, ran)
-            counted("kills at a system call", 1)
+            note("counted", ("kills at a system call", 1))
             yield call
 
     return killed

@@ -72,6 +72,7 @@ def test_a_newer_package_than_the_pinned_one_is_not_taken(tmp_path):
     assert {one.version for one in packages(tmp_path / "prefix").values()} <= set(PINNED.values())
 
 
+@pytest.mark.only_in_all_cells  # a service on the Internet has to answer
 def test_nothing_is_known_against_what_is_pinned(tmp_path):
     auditor = tmp_path / "auditor"
     for command in (

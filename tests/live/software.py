@@ -41,7 +41,7 @@ def file(path, package):
 
 def _install(package):
     os.makedirs(CACHE, exist_ok=True)
-    with _alone("debian"):
+    with alone("debian"):
         run(f"Debian's package {package}", INSTALL, package)
 
 
@@ -52,7 +52,7 @@ def kept(name, make):
         return place
     try:
         os.makedirs(CACHE, exist_ok=True)
-        with _alone(name):
+        with alone(name):
             if not os.path.isdir(place):
                 _fill(place, make)
     except OSError as error:
@@ -70,9 +70,9 @@ def _fill(place, make):
 
 
 @contextlib.contextmanager
-def _alone(name):
-    """Nobody else on this machine does the same meanwhile."""
-    with open(os.path.join(CACHE, f"{name}.lock"), "w") as lock:
+def alone(name, folder=CACHE):
+    """No other process that names the same folder does what has that name meanwhile."""
+    with open(os.path.join(folder, f"{name}.lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 

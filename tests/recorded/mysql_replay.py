@@ -21,7 +21,7 @@ class LacksError(pytest.fail.Exception):
         super().__init__(sentence, pytrace=False)
 
 
-def said(path, home, monkeypatch, record_property=None):
+def said(path, home, monkeypatch, note=None):
     """The whole output of all runs of a recording, and their exit statuses; ``home`` is an empty folder.
 
     What the recording lacks of what is asked today is recorded as the property "lacks" of the test, for
@@ -32,7 +32,7 @@ def said(path, home, monkeypatch, record_property=None):
     try:
         texts = [_said(run, home, monkeypatch) for run in runs]
     finally:
-        _note_lacks(path, runs, record_property or (lambda *_: None))
+        _note_lacks(path, runs, note or (lambda *_: None))
     _fail_if_newest(path, runs)
     for number, (run, before) in enumerate(zip(runs[1:], runs, strict=False), start=1):
         texts[number] = f"\n{run.began - before.began:.0f} s later\n{texts[number]}"
@@ -59,9 +59,9 @@ def _lacks(runs):
         yield flavour, lack.asked.tables, ", ".join([*lack.columns, *lack.names]), lack
 
 
-def _note_lacks(path, runs, record_property):
+def _note_lacks(path, runs, note):
     for _, tables, what, _ in _lacks(runs):
-        record_property("lacks", [os.path.relpath(path, ROOT), tables, what])
+        note("lacks", [os.path.relpath(path, ROOT), tables, what])
 
 
 def _fail_if_newest(path, runs):

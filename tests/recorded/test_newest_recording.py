@@ -118,7 +118,7 @@ def test_the_end_of_a_run_shows_which_recordings_lack_what():
     other = ("lacks", ["tests/b/three.json", "ndbinfo.nodes", "uptime"])
     second = ("lacks", ["tests/a/two.json", *status[1][1:]])
     reporter = Reporter(second, status, other, ("counted", ["lines", 5]))
-    older_recordings.show(reporter)
+    older_recordings.pytest_terminal_summary(reporter)
     assert reporter.lines == [
         older_recordings.TITLE,
         "SHOW GLOBAL STATUS: Threads_running",
@@ -130,5 +130,5 @@ def test_the_end_of_a_run_shows_which_recordings_lack_what():
 
 def test_the_end_of_a_run_shows_nothing_where_nothing_lacks():
     reporter = Reporter(("counted", ["lines", 5]))
-    older_recordings.show(reporter)
+    older_recordings.pytest_terminal_summary(reporter)
     assert reporter.lines == []

@@ -15,9 +15,9 @@ NAMES = sorted(path.stem for path in SERVERS.glob("*.json"))
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_recorded_replica_is_told_as_expected(name, monkeypatch, tmp_path, record_property):
+def test_a_recorded_replica_is_told_as_expected(name, monkeypatch, tmp_path, note):
     expected = SERVERS / "expected" / f"{name}.txt"
-    text = mysql_replay.said(SERVERS / f"{name}.json", tmp_path, monkeypatch, record_property)
+    text = mysql_replay.said(SERVERS / f"{name}.json", tmp_path, monkeypatch, note)
     if "STALLWATCH_RECORD" in os.environ:
         expected.write_text(text)
     assert text == expected.read_text()

@@ -20,9 +20,9 @@ PLUGINS = {
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_recorded_cluster_is_told_as_expected(name, monkeypatch, tmp_path, record_property):
+def test_a_recorded_cluster_is_told_as_expected(name, monkeypatch, tmp_path, note):
     expected = CLUSTERS / "expected" / f"{name}.txt"
-    text = mysql_replay.said(CLUSTERS / f"{name}.json", tmp_path, monkeypatch, record_property)
+    text = mysql_replay.said(CLUSTERS / f"{name}.json", tmp_path, monkeypatch, note)
     if "STALLWATCH_RECORD" in os.environ:
         expected.write_text(text)
     assert text == expected.read_text()

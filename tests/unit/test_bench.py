@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.only_in_all_cells  # the benches and their page
+
 BENCH = Path(__file__).parents[1] / "bench"
 
 

@@ -8,6 +8,8 @@ from types import SimpleNamespace
 import pytest
 from generators import capacity
 
+pytestmark = pytest.mark.only_in_all_cells  # the benches and their page
+
 with pytest.MonkeyPatch.context() as patch:
     patch.syspath_prepend(Path(__file__).parents[1] / "bench")
     import capacity_search

@@ -6,6 +6,8 @@ import pytest
 from generators.growth import SUBJECTS
 from generators.growth_power import power
 
+pytestmark = pytest.mark.only_in_all_cells  # the benches and their page
+
 BENCH = Path(__file__).parents[1] / "bench"
 DECADES = [1, 10, 100, 1000]
 NODES = [2, 6, 12, 24, 48, 96, 144]

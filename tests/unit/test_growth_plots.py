@@ -10,6 +10,8 @@ from generators import growth
 from generators.growth_labels import Box, Labels
 from generators.growth_plot import round_numbers
 
+pytestmark = pytest.mark.only_in_all_cells  # the benches and their page
+
 SIZES = [1, 10, 100, 1000]
 SVG = "{http://www.w3.org/2000/svg}"
 LARGEST = 15_000  # bytes of a plot

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+pytestmark = pytest.mark.only_in_all_cells  # the benches and their page
+
 ABOUT = {"processor": "EPYC", "processors": 2, "memory": "24 GiB", "kernel": "Linux 6.1", "Python": "3.11.2"}
 ROW = {
     "processor_ms": 40.0,
