@@ -167,9 +167,23 @@ def test_a_node_that_runs_but_does_not_answer_is_a_matter_of_the_network(look, n
     look()
     ndb.end(4)
     ndb.seen[4] = ndb.seen[3]
+    look()
     status, text = look()
     assert status == 2
     assert "says that node 4 is started: look at the network between sql1:3306 and the host of node 4" in text
+
+
+def test_a_node_that_has_just_been_lost_may_have_ended_although_the_management_server_sees_it(look, ndb):
+    """After kill -9 the management server calls it started for a moment."""
+    look()
+    ndb.end(4)
+    ndb.seen[4] = ndb.seen[3]
+    status, text = look()
+    assert status == 2
+    assert first_line(text).endswith(
+        "says that node 4 is started: check that the ndbmtd process runs: if so, look at the network between "
+        "sql1:3306 and the host of node 4, otherwise read the log ndb_4_out.log"
+    )
 
 
 def test_a_node_that_was_shut_down_in_order_is_told_so(look, ndb):
@@ -241,6 +255,7 @@ def test_an_sql_node_that_lost_a_cluster_that_runs(look, ndb):
     for node in (3, 4):
         ndb.end(node)
     ndb.seen = seen
+    look()
     status, text = look()
     assert status == 2
     assert "says that nodes 3 and 4 are started: look at the network between sql1:3306 and" in first_line(
@@ -400,6 +415,7 @@ def test_in_single_user_mode_a_node_runs(look, ndb):
     look()
     ndb.end(4)
     ndb.seen[4] = NodeStatus("SINGLE USER MODE", 0)
+    look()
     assert "look at the network between sql1:3306 and the host of node 4" in first_line(look()[1])
 
 
@@ -486,6 +502,7 @@ def test_a_group_that_only_the_sql_node_has_lost_is_not_to_be_started(look_at):
     for node in (5, 6):
         ndb.end(node)
         ndb.seen[node] = NodeStatus("STARTED", 0)
+    look()
     status, text = look()
     assert status == 2
     assert "sql1:3306 has no contact to any member of node group 1: nodes 5 and 6: the man" in first_line(

@@ -11,6 +11,11 @@ if TYPE_CHECKING:
 
     from stallwatch.probes.ndb_nodes.presence import Presence
 
+# Seconds after which the management server knows that a node has ended: data nodes declare one dead after
+# four missed heartbeats of HeartbeatIntervalDbDb, 5 s by default. After kill -9 it called a node started for
+# some tenths of a second (9.7.2).
+_DETECTED = 20.0
+
 
 def advice(presence: Presence, nodes: Sequence[int]) -> str:
     """Say it of these nodes, each named if there are several kinds of trouble."""
@@ -27,7 +32,7 @@ def advice(presence: Presence, nodes: Sequence[int]) -> str:
 def _kind(presence: Presence, node: int) -> Callable[[Presence, Sequence[int]], str]:
     about, seen = presence.statuses[node], presence.management.of(node)
     if presence.is_apart(node):
-        return _apart
+        return _apart if about.seconds >= _DETECTED else _apart_or_ended
     if about.remark:
         return _late
     if seen == "NOT_STARTED":
@@ -42,6 +47,12 @@ def _kind(presence: Presence, node: int) -> Callable[[Presence, Sequence[int]], 
 def _apart(presence: Presence, nodes: Sequence[int]) -> str:
     hosts = "hosts" if len(nodes) > 1 else "host"
     return f"look at the network between {presence.cluster.where} and the {hosts} of {named(nodes)}"
+
+
+def _apart_or_ended(presence: Presence, nodes: Sequence[int]) -> str:
+    process, log = ("processes run", "logs") if len(nodes) > 1 else ("process runs", "log")
+    network = _apart(presence, nodes)
+    return f"check that the ndbmtd {process}: if so, {network}, otherwise read the {log} {_log(nodes)}"
 
 
 def _late(_: Presence, nodes: Sequence[int]) -> str:
