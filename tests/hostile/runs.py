@@ -1,5 +1,6 @@
 """One run of a plugin in trouble, and what holds for every run, whatever the trouble is."""
 
+import contextlib
 import os
 import re
 import signal
@@ -154,11 +155,14 @@ def _left(session):
 
 
 def _members(session):
-    return tuple(
-        " ".join(process.info["cmdline"] or [process.info["name"]])
-        for process in psutil.process_iter(["pid", "name", "cmdline", "status"])
-        if _session(process.info["pid"]) == session and process.info["status"] != psutil.STATUS_ZOMBIE
-    )
+    found = []
+    for pid in psutil.pids():
+        if _session(pid) == session:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process = psutil.Process(pid)
+                if process.status() != psutil.STATUS_ZOMBIE:
+                    found.append(" ".join(process.cmdline() or [process.name()]))
+    return tuple(found)
 
 
 def _session(pid):
