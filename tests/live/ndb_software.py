@@ -44,15 +44,20 @@ def _unpacked():
         )
     name = os.path.basename(PACKED).removesuffix(".tar.xz")
     try:
-        return os.path.join(kept(f"{name}-{os.path.getsize(PACKED)}", _unpack), name)
+        return kept(f"{name}-{os.path.getsize(PACKED)}", _unpack)
     except tarfile.TarError as error:
         raise Missing(f"cannot unpack {PACKED}: {error}; set NDB_HOME") from error
 
 
 def _unpack(folder):
+    """Unpack what is in the one folder that is packed."""
     with tarfile.open(PACKED) as packed:
         packed.extraction_filter = getattr(tarfile, "tar_filter", None)  # not before Python 3.11.4
         packed.extractall(folder)
+    (inner,) = os.scandir(folder)
+    for entry in os.scandir(inner):
+        os.rename(entry.path, os.path.join(folder, entry.name))
+    os.rmdir(inner)
 
 
 def _check(program):

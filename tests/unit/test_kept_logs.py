@@ -1,4 +1,4 @@
-"""The logs of servers are kept where a test fails, and named in its failure; those that were silent are not."""
+"""The logs of servers are kept where a test fails, and named in its failure; not those that were silent."""
 
 import os
 
