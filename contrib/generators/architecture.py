@@ -17,7 +17,7 @@ from generators.imports import AT_START, LATER, TYPES, circles, imports, modules
 from generators.markdown import table
 from generators.marks import filled
 from generators.plugins import ROOT, Plugin
-from generators.rooms import ROOMS, House, Room, about, house
+from generators.rooms import House, Room, about, house
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,7 +46,7 @@ def files(_: list[Plugin]) -> dict[Path, str]:
 
 def rooms(counted: House) -> str:
     """Write a row for each room."""
-    rows = [_row(room, counted) for room in ROOMS]
+    rows = [_row(room, counted) for room in counted.rooms]
     return table(["room", "what it knows", "files", "lines (about)", "imports"], rows)
 
 

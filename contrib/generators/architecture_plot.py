@@ -27,7 +27,7 @@ from generators.architecture_places import (
     WIDTH,
     Box,
 )
-from generators.rooms import ROOMS, about
+from generators.rooms import about
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -86,7 +86,7 @@ def between_boxes(house: House) -> Counter[tuple[str, str]]:
 
     The box of basics says how many it has. Between probes and sources each room has arrows of its own.
     """
-    group = {room.title: room.group for room in ROOMS}
+    group = {room.title: room.group for room in house.rooms}
     found: Counter[tuple[str, str]] = Counter()
     for (one, other), number in house.imports.items():
         pair = group[one], group[other]
@@ -134,12 +134,12 @@ def _boxes(house: House) -> Iterator[str]:
             yield text(x, y + 4 + 16 * (place - (len(lines) - 1) / 2), line, "middle")
     for name, box in BOXES.items():
         yield _rectangle(box, "box")
-        rooms = [room for room in ROOMS if room.group == name]
+        rooms = [room for room in house.rooms if room.group == name]
         if name == "basics":
             yield _basics(box, house)
         elif name in ("sources", "probes"):
             yield text(box.middle[0], box.y + 24, name, "name middle")
-            for place, room in places(name).items():
+            for place, room in places(name, house).items():
                 yield from _room(place, room, house)
         else:
             yield text(box.middle[0], box.y + 24, name, "name middle")
@@ -147,7 +147,7 @@ def _boxes(house: House) -> Iterator[str]:
 
 
 def _basics(box: Box, house: House) -> str:
-    (room,) = (room for room in ROOMS if room.group == "basics")
+    (room,) = (room for room in house.rooms if room.group == "basics")
     found = [number for (_, other), number in house.imports.items() if other == room.title]
     told = f"basics: {_size([room], house)}; {len(found)} rooms import it ({sum(found)} imports)"
     return text(box.middle[0], box.middle[1] + 4, told, "middle")
@@ -158,10 +158,10 @@ def _size(rooms: Sequence[Room], house: House) -> str:
     return f"{files} file{'s' * (files != 1)}, {about(lines)} lines"
 
 
-def places(group: str) -> dict[Box, Room]:
+def places(group: str, house: House) -> dict[Box, Room]:
     """Give the place of each room within the box of a group."""
     box = BOXES[group]
-    rooms = [room for room in ROOMS if room.group == group]
+    rooms = [room for room in house.rooms if room.group == group]
     step, (left, right) = (box.height - CAPTION) / len(rooms), INSETS[group]
     high = min(ROW, step - GAP)
     return {
@@ -185,7 +185,7 @@ def _arrows(counted: Counted) -> Iterator[str]:
 
 def _arrows_of_rooms(house: House) -> Iterator[str]:
     """Draw the imports of each probe from each source: from the left of the one to the right of the other."""
-    at = {room.title: box for group in ("sources", "probes") for box, room in places(group).items()}
+    at = {room.title: box for group in ("sources", "probes") for box, room in places(group, house).items()}
     found = {pair: number for pair, number in house.imports.items() if _is_from_source(pair)}
     leaves = {pair: _spread([one for one in found if one[0] == pair[0]], pair, 1, at) for pair in found}
     comes = {pair: _spread([one for one in found if one[1] == pair[1]], pair, 0, at) for pair in found}

@@ -1,6 +1,7 @@
 """The rooms of the house: which module belongs where, how large each room is, which room imports which.
 
-A new folder of ``lib/stallwatch`` needs a place in the table: ``make generate`` names what has none.
+A new probe is in the room of other probes until the table has a room for it. Any other new module needs a
+place in the table: ``make generate`` names what has none.
 """
 
 from __future__ import annotations
@@ -75,6 +76,8 @@ probes | jmx | attributes and thread pools of a JVM
     probes.jmx_*
 probes | shared | differences of two looks, N bad looks in a row, slopes
     probes probes.looks probes.lasting probes.slope probes.steady
+probes | other | probes that have no room of their own yet
+    probes.*
 basics |  | units, ranges, text that is safe on a line, words, cheap imports
     stallwatch units line words named bare digests
 """
@@ -82,8 +85,9 @@ ROOMS = tuple(Room(*head.split(" | "), modules) for head, modules in re.findall(
 
 
 class House(NamedTuple):
-    """All rooms with what is in them."""
+    """The rooms that have anything in them, and what."""
 
+    rooms: tuple[Room, ...]
     files: Counter[str]  # by title
     lines: Counter[str]
     imports: Counter[tuple[str, str]]  # how many pairs of modules of two rooms; those for types are left out
@@ -110,7 +114,7 @@ def house(modules: Mapping[str, Path], imports: Iterable[Import]) -> House:
     for one in imports:
         titles = room(one.module).title, room(one.imported).title
         between[titles] += titles[0] != titles[1] and one.when != TYPES
-    return House(files, lines, +between)
+    return House(tuple(one for one in ROOMS if files[one.title]), files, lines, +between)
 
 
 def about(lines: int) -> str:
