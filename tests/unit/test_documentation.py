@@ -12,7 +12,8 @@ from stallwatch.usage import Said, UsageError
 
 ROOT = Path(__file__).parents[2]
 CONTRIB, DOCS = ROOT / "contrib", ROOT / "contrib" / "docs"
-PAGES = sorted([ROOT / "README.md", *DOCS.glob("*.md")])
+AT_THE_TOP = [ROOT / "CONTRIBUTING.md", ROOT / "README.md", ROOT / "SECURITY.md"]
+PAGES = sorted([*AT_THE_TOP, *DOCS.glob("*.md")])
 OF_OTHERS = {
     "--ndbcluster",
     "--initial",
