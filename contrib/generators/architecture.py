@@ -1,0 +1,99 @@
+"""The page on the architecture: by hand, with what the code's own imports and a recording say.
+
+``<!-- rooms -->``               each room of the house, its size, and which rooms it imports
+``<!-- circles -->``             the modules that import each other
+``<!-- datum FILE RUN -->``      the moments of the oldest transaction in hand, as that run read them
+
+The picture of the house is made anew, too.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from generators.architecture_plot import picture
+from generators.imports import AT_START, LATER, TYPES, circles, imports, modules
+from generators.markdown import table
+from generators.marks import filled
+from generators.plugins import ROOT, Plugin
+from generators.rooms import House, Room, about, house
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from generators.imports import Import
+
+DOCS = ROOT / "contrib" / "docs"
+PAGE, PICTURE = DOCS / "architecture.md", DOCS / "architecture.svg"
+_WHEN = {
+    AT_START: "both when they are imported",
+    LATER: "one of them in a function, when it is called",
+    TYPES: "one of them for types only",
+}
+RECEIVER = "replication_connection_status"
+WORKERS = "replication_applier_status_by_worker"
+
+
+def files(_: list[Plugin]) -> dict[Path, str]:
+    """Draw the picture, and fill what is between the marks of the page."""
+    known = modules()
+    found = imports(known)
+    counted = house(known, found)
+    marks = {"rooms": lambda _: rooms(counted), "circles": lambda _: listed(found), "datum": datum}
+    return {PICTURE: picture(counted), PAGE: filled(PAGE.read_text(), **marks)}
+
+
+def rooms(counted: House) -> str:
+    """Write a row for each room."""
+    rows = [_row(room, counted) for room in counted.rooms]
+    return table(["room", "what it knows", "files", "lines (about)", "imports"], rows)
+
+
+def _row(room: Room, counted: House) -> list[str]:
+    files, lines = counted.files[room.title], counted.lines[room.title]
+    found = sorted((other, n) for (one, other), n in counted.imports.items() if one == room.title)
+    imported = ", ".join(f"{other} {number}" for other, number in found)
+    return [room.title, room.knows, f"{files:,}", about(lines), imported or "no other room"]
+
+
+def listed(found: list[Import]) -> str:
+    """Write a line for each circle of imports."""
+    lines = [f"- {' ⇄ '.join(map(_short, group))}: {_WHEN[when]}\n" for group, when in circles(found)]
+    return "".join(lines) or "None.\n"
+
+
+def _short(module: str) -> str:
+    return f"`{module.removeprefix('stallwatch.')}`"
+
+
+def datum(words: str) -> str:
+    """Write what the last worker status and the receiver status of a run say of the transaction in hand."""
+    path, run = words.split()
+    worker, receiver = moments(path, int(run))
+    lag = receiver["now"] - worker["applying_commit"]
+    rows = [
+        [WORKERS, "`applying`", f"`{worker['applying']}`"],
+        [WORKERS, "`applying_commit`", f"`{worker['applying_commit']:.6f}`"],
+        [RECEIVER, "`now`", f"`{receiver['now']:.6f}`"],
+        ["", "`now` - `applying_commit`", f"**{lag:.3f} s**"],
+    ]
+    return table(["table", "column", "value"], rows)
+
+
+def moments(path: str, run: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Give the row of the worker that applies a transaction, and that of the receiver, of the nth run."""
+    recorded = json.loads((ROOT / path).read_text())
+    answers = [one for log_in in recorded["runs"][run - 1]["log_ins"] for one in log_in["answers"]]
+
+    def rows(name: str) -> list[dict[str, Any]]:
+        return [
+            dict(zip(statement["columns"], row, strict=True))
+            for one in answers
+            if f".{name}" in (statement := recorded["statements"][one["statement"]])["sql"]
+            for row in one["rows"]
+        ]
+
+    (worker,) = (row for row in rows(WORKERS) if row["applying"])
+    (receiver,) = rows(RECEIVER)
+    return worker, receiver

@@ -1,0 +1,122 @@
+"""The rooms of the house: which module belongs where, how large each room is, which room imports which.
+
+A new probe is in the room of other probes until the table has a room for it. Any other new module needs a
+place in the table: ``make generate`` names what has none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, NamedTuple
+
+from generators.imports import TYPES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from generators.imports import Import
+
+
+class Room(NamedTuple):
+    """A part of the code that knows one thing."""
+
+    group: str  # the box of the picture that it stands in
+    name: str  # within that box; "": it is the box
+    knows: str
+    modules: str  # patterns of their names below stallwatch, or of programs
+
+    @property
+    def title(self) -> str:
+        """Its name on the page."""
+        return f"{self.group}: {self.name}" if self.name else self.group
+
+
+# Box, name, what it knows, modules. The first room of which a pattern fits has the module.
+_TABLE = """
+programs | plugins | which probe answers; which options and default thresholds it has
+    plugins/check_*
+programs | tools | `discover` and `experiment`: definitions for engines, comparisons of readings
+    contrib/* discovery discovery.* experiment experiment.*
+options |  | options that several plugins share, and what their values mean
+    options options.*
+frame |  | the run of a plugin: options, deadline, exit status, state file
+    check run usage deadline state
+report |  | thresholds, states, and how an engine reads output: text, JSON, for a terminal
+    report human as_json
+reading |  | what a probe found: a quantity, a fault, an error, a table
+    reading table label
+sources | mysql | log-in, TLS, option files, protocol and errors of MySQL and MariaDB
+    sources.mysql sources.mysql.*
+sources | ndb_mgm | status of data nodes from the management server
+    sources.ndb_mgm
+sources | logs | log files, read from where the last run stopped
+    sources.logs sources.logs.*
+sources | backups | files of a backup, compressed or not
+    sources.backups sources.backups.*
+sources | host | processes, processors, disks, memory and bonds from `/proc` and `/sys`
+    sources.host sources.kernel sources.processes sources.bonding
+sources | jmx | RMI, serialization, TLS and errors of a JVM
+    sources.jmx sources.jmx.*
+sources | shared | TCP, symbolic links, blocks of a file
+    sources sources.*
+probes | replication | lag, its direction and its causes
+    probes.replication probes.replication.*
+probes | mysql | status variables, InnoDB, queries; the process list and statements for other probes
+    probes.mysql probes.mysql.* probes.innodb* probes.mysql_status* probes.mysql_query*
+probes | ndb | ndbinfo and logs of an NDB Cluster
+    probes.ndb*
+probes | backup | whether a backup is whole and recent
+    probes.mysql_backup*
+probes | host | a host, a process and a bond
+    probes.host* probes.bonding* probes.mysqld_process*
+probes | jmx | attributes and thread pools of a JVM
+    probes.jmx_*
+probes | shared | differences of two looks, N bad looks in a row, slopes
+    probes probes.looks probes.lasting probes.slope probes.steady
+probes | other | probes that have no room of their own yet
+    probes.*
+basics |  | units, ranges, text that is safe on a line, words, cheap imports
+    stallwatch units line words named bare digests
+"""
+ROOMS = tuple(Room(*head.split(" | "), modules) for head, modules in re.findall(r"(\S.*)\n +(.*)\n", _TABLE))
+
+
+class House(NamedTuple):
+    """The rooms that have anything in them, and what."""
+
+    rooms: tuple[Room, ...]
+    files: Counter[str]  # by title
+    lines: Counter[str]
+    imports: Counter[tuple[str, str]]  # how many pairs of modules of two rooms; those for types are left out
+
+
+def room(module: str) -> Room:
+    """Find the room of a module; KeyError: it has none."""
+    name = module.removeprefix("stallwatch.")
+    for one in ROOMS:
+        if any(fnmatchcase(name, pattern) for pattern in one.modules.split()):
+            return one
+    raise KeyError(f"{module} is in no room: add it to the table in contrib/generators/rooms.py")
+
+
+def house(modules: Mapping[str, Path], imports: Iterable[Import]) -> House:
+    """Count what is in each room, and what the rooms import from each other."""
+    files: Counter[str] = Counter()
+    lines: Counter[str] = Counter()
+    for module, path in modules.items():
+        title = room(module).title
+        files[title] += 1
+        lines[title] += len(path.read_text().splitlines())
+    between: Counter[tuple[str, str]] = Counter()
+    for one in imports:
+        titles = room(one.module).title, room(one.imported).title
+        between[titles] += titles[0] != titles[1] and one.when != TYPES
+    return House(tuple(one for one in ROOMS if files[one.title]), files, lines, +between)
+
+
+def about(lines: int) -> str:
+    """Round a number of lines: the page is not to change with every line of code."""
+    return f"{round(lines, -2 if lines >= 1000 else -1):,}"  # noqa: PLR2004

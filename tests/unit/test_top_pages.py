@@ -1,0 +1,63 @@
+"""CONTRIBUTING and SECURITY against what there is: files, tests, privileges, what is installed."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+CONTRIBUTING, SECURITY = ((ROOT / f"{name}.md").read_text() for name in ("CONTRIBUTING", "SECURITY"))
+ARCHITECTURE = (ROOT / "contrib" / "docs" / "architecture.md").read_text()
+PLACES = (ROOT, ROOT / "lib" / "stallwatch", ROOT / "lib" / "stallwatch" / "probes", ROOT / "tests" / "live")
+PLACES += (ROOT / "lib" / "stallwatch" / "probes" / "replication",)
+EXAMPLE = re.compile(r"NAME|\*|^\.\./|^/|^~")  # what stands for many, or is not in the repository
+CHANGES_NOTHING = {
+    "REPLICATION CLIENT", "SLAVE MONITOR", "BINLOG MONITOR", "PROCESS", "SELECT", "SHOW VIEW",
+}  # fmt: skip
+
+
+def paths(text):
+    """All that stands between backticks and looks like a file or folder of ours."""
+    sentences = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    told = re.findall(r"`([\w.~*/-]+/[\w.*/-]*)`", sentences)
+    return sorted({path for path in told if not EXAMPLE.search(path)})
+
+
+@pytest.mark.parametrize("path", sorted({*paths(CONTRIBUTING), *paths(SECURITY), *paths(ARCHITECTURE)}))
+def test_every_path_leads_somewhere(path):
+    assert any((place / path).exists() for place in PLACES), path
+
+
+def test_modules_that_are_named_alone_are_somewhere():
+    known = {path.name for folder in ("lib", "tests", "contrib") for path in (ROOT / folder).rglob("*.py")}
+    assert set(re.findall(r"`(\w+\.py)`", CONTRIBUTING)) <= known
+
+
+@pytest.mark.parametrize("name", sorted(set(re.findall(r"`(test_\w+)`", SECURITY + CONTRIBUTING))))
+def test_every_test_that_is_named_is_there(name):
+    files = [*(ROOT / "tests").rglob("test_*.py")]
+    is_module = any(path.stem == name for path in files)
+    assert is_module or any(f"def {name}(" in path.read_text() for path in files)
+
+
+def test_no_privilege_of_the_account_changes_anything():
+    grants = (ROOT / "contrib" / "mysql" / "grants.sql").read_text()
+    granted = re.findall(r"GRANT ([A-Z ,]+) ON ", grants)
+    assert granted
+    assert {privilege for one in granted for privilege in one.split(", ")} <= CHANGES_NOTHING
+    assert "WITH GRANT OPTION" not in grants
+
+
+def test_no_address_is_made_up():
+    assert not re.search(r"\w@\w|https?://", SECURITY)
+
+
+def test_pages_that_the_readme_links_to_are_installed_beside_it():
+    linked = re.findall(r"\]\((\w+\.md)\)", (ROOT / "README.md").read_text())
+    script = (ROOT / "contrib" / "install-share").read_text()
+    put = re.search(r"^put .*doc/stallwatch.*", script, re.MULTILINE)[0]
+    packed = (ROOT / "MANIFEST.in").read_text()
+    assert {"CONTRIBUTING.md", "SECURITY.md"} <= set(linked)
+    for name in linked:
+        assert f"../{name}" in put
+        assert name in packed
