@@ -1,7 +1,9 @@
 """Real servers for tests/live and tests/engines. What is not here is skipped, saying how to get it."""
 
 import contextlib
+import functools
 
+import groups
 import loopback
 import pytest
 import slow_disk
@@ -13,6 +15,7 @@ from installing import installable
 from jvm import VARIANTS, Jvm
 from ndb_cluster import NdbCluster
 from replication_pair import KINDS, Pair
+from shared_servers import SERVERS
 
 pytest_plugins = ["levels", "balance", "kept_logs", "older_recordings"]
 FIGURES = Modules()
@@ -30,6 +33,13 @@ def pytest_sessionfinish(session, exitstatus):
     whole = exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) and not session.shouldfail
     if config.getoption("all_cells") and whole and not chosen and not hasattr(config, "workerinput"):
         FIGURES.write()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item, nextitem):
+    """Stop the shared servers behind the last test of a group, when its module has cleaned up."""
+    if nextitem is None or groups.of_test(nextitem.nodeid) != groups.of_test(item.nodeid):
+        SERVERS.stop()
 
 
 @pytest.fixture
@@ -63,17 +73,19 @@ def ndb_cluster(ndb_processes):
     return ndb_processes
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def running_ndb(tmp_path_factory):
-    """A cluster with an SQL node for the whole run."""
-    with obtainable():
-        cluster = NdbCluster(
-            tmp_path_factory.mktemp("ndb"),
-            sql=True,
-            TransactionDeadlockDetectionTimeout=10000,  # by default nobody waits longer than 1.2 s for a lock
-        )
-    with cluster:
-        yield cluster
+    """A cluster with an SQL node for all tests."""
+
+    def cluster():
+        with obtainable():
+            return NdbCluster(
+                tmp_path_factory.mktemp("ndb"),
+                sql=True,
+                TransactionDeadlockDetectionTimeout=10000,  # by default nobody waits longer than 1.2 s
+            )
+
+    return SERVERS.get("ndb", cluster)
 
 
 @pytest.fixture
@@ -112,43 +124,43 @@ def thread_trouble():
 
 @pytest.fixture(scope="session")
 def jvm_variant(tmp_path_factory):
-    """Gives the JVM of that name in jvm.VARIANTS, one for the whole run."""
-    running = {}
-    with contextlib.ExitStack() as each:
+    """Gives the JVM of that name in jvm.VARIANTS, one for all tests."""
 
-        def variant(name):
-            if VARIANTS[name].get("host") == "::1" and not loopback.has_ipv6():
-                pytest.skip("this machine has no IPv6 loopback")
-            if name not in running:
-                with installable():
-                    running[name] = each.enter_context(Jvm(tmp_path_factory.mktemp(name), **VARIANTS[name]))
-            return running[name]
+    def variant(name):
+        if VARIANTS[name].get("host") == "::1" and not loopback.has_ipv6():
+            pytest.skip("this machine has no IPv6 loopback")
+        make = functools.partial(obtained, Jvm, tmp_path_factory.mktemp(name), **VARIANTS[name])
+        return SERVERS.get(f"JVM {name}", make)
 
-        yield variant
+    return variant
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def jvm(jvm_variant):
-    """A JVM that anyone may ask, for the whole run."""
+    """A JVM that anyone may ask, for all tests."""
     return jvm_variant("plain")
+
+
+@contextlib.contextmanager
+def obtained(make, *arguments, **settings):
+    """A context with the server that make(...) gives, of software that can be installed."""
+    with contextlib.ExitStack() as server:
+        with installable():
+            started = server.enter_context(make(*arguments, **settings))
+        yield started
 
 
 @pytest.fixture
 def own_jvm(tmp_path):
     """A JVM for one test, which may change what it shows."""
-    with contextlib.ExitStack() as server:
-        with installable():
-            started = server.enter_context(Jvm(tmp_path / "jvm"))
-        yield started
+    with obtained(Jvm, tmp_path / "jvm") as server:
+        yield server
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def cassandra(tmp_path_factory):
-    """A Cassandra that anyone may ask, for the whole run."""
-    with contextlib.ExitStack() as server:
-        with installable():
-            started = server.enter_context(Cassandra(tmp_path_factory.mktemp("cassandra")))
-        yield started
+    """A Cassandra that anyone may ask, for all tests."""
+    return SERVERS.get("cassandra", lambda: obtained(Cassandra, tmp_path_factory.mktemp("cassandra")))
 
 
 @contextlib.contextmanager
@@ -171,16 +183,8 @@ def new_pair():
 
 @pytest.fixture(scope="session")
 def running_pair(tmp_path_factory, new_pair):
-    """Gives the pair of that kind, "mariadb" or "mysql", one for the whole run."""
-    running = {}
-    with contextlib.ExitStack() as each:
-
-        def pair(kind):
-            if kind not in running:
-                running[kind] = each.enter_context(new_pair(tmp_path_factory.mktemp(kind), kind))
-            return running[kind]
-
-        yield pair
+    """Gives the pair of that kind, "mariadb" or "mysql", one for all tests."""
+    return lambda kind: SERVERS.get(f"{kind} pair", lambda: new_pair(tmp_path_factory.mktemp(kind), kind))
 
 
 @pytest.fixture
@@ -213,16 +217,8 @@ def own_server(tmp_path, new_server):
 
 @pytest.fixture(scope="session")
 def running_server(tmp_path_factory, new_server):
-    """Gives the server of that kind, one for the whole run."""
-    running = {}
-    with contextlib.ExitStack() as each:
-
-        def server(kind):
-            if kind not in running:
-                running[kind] = each.enter_context(new_server(tmp_path_factory.mktemp(kind), kind))
-            return running[kind]
-
-        yield server
+    """Gives the server of that kind, one for all tests."""
+    return lambda kind: SERVERS.get(kind, lambda: new_server(tmp_path_factory.mktemp(kind), kind))
 
 
 @pytest.fixture(params=("mariadb", "mysql"))

@@ -43,6 +43,11 @@ def group_of(path):
     raise LookupError(f"tests/{path} is in no group: add it to tests/groups.py")
 
 
+def of_test(nodeid):
+    """The name of the group of a test, by its node id. Raises LookupError where there is none."""
+    return group_of(nodeid.partition("::")[0].removeprefix("tests/"))
+
+
 def unit_of(nodeid):
     """What is never cut: the module of a test, or the tests of one kind of servers in it.
 

@@ -43,16 +43,26 @@ def known_durations():
 
 
 class Run:
-    """One run: ``left_out`` counts by folder what only --all-cells runs, ``seconds`` each test took."""
+    """One run.
+
+    left_out    how many tests only --all-cells runs, by their folder
+    seconds     what each test took with its fixtures, calls: without them
+    reasons     why a test takes long, of each that says so
+    """
 
     def __init__(self, config):
         self.config = config
         self.left_out = Counter()
         self.seconds = Counter()
+        self.calls = {}
         self.reasons = {}
 
-    def pytest_report_header(self):
+    def pytest_sessionstart(self):
         """Say what is run, and about how long."""
+        if reporter := self.config.pluginmanager.get_plugin("terminalreporter"):
+            reporter.write_line(self._header())
+
+    def _header(self):
         chosen = self.config.getoption("group") or list(GROUPS)
         workers = self.config.getoption("numprocesses", None) or 1
         level = "every cell" if self.config.getoption("all_cells") else "the representative part"
@@ -77,8 +87,10 @@ class Run:
         items[:] = [item for item in items if not item.get_closest_marker("only_in_all_cells")]
 
     def pytest_runtest_logreport(self, report):
-        """Add the time of a phase of a test."""
+        """Add the time of a phase of a test; what a fixture takes that others share is not the test's own."""
         self.seconds[report.nodeid] += report.duration
+        if report.when == "call":
+            self.calls[report.nodeid] = report.duration
 
     def pytest_sessionfinish(self, session):
         """Hand the process that started this worker what was left out; keep the times if asked to."""
@@ -102,7 +114,7 @@ class Run:
     def pytest_terminal_summary(self, terminalreporter):
         """Say what was not run, and what takes long without a reason."""
         say = terminalreporter.write_line
-        long = {nodeid: seconds for nodeid, seconds in self.seconds.items() if seconds > LONG}
+        long = {nodeid: seconds for nodeid, seconds in self.calls.items() if seconds > LONG}
         for nodeid in sorted(long.keys() - self.reasons.keys(), key=long.get, reverse=True):
             say(f"beyond {LONG:.0f} s without a reason (mark it slow): {long[nodeid]:.0f} s {nodeid}")
         chosen = self.config.getoption("group") or GROUPS

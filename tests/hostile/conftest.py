@@ -38,7 +38,7 @@ def home(tmp_path):
     return tmp_path
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def healthy(request):
     """Gives, of a Subject, a calm one and the Place where it finds all well."""
     with tempfile.TemporaryDirectory() as folder:
