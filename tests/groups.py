@@ -29,7 +29,8 @@ GROUPS = {
     "host": Group(("live/test_live_host", "live/test_live_bonding"), 100),
     "load": Group(("live/test_live_load", "live/test_live_imports"), 200),
     "engines": Group(("engines/",), 200),
-    "install": Group(("install/",), 600),  # its Debians take longer than its tests
+    "install": Group(("install/test_distribution", "install/test_i", "install/test_supply"), 900),
+    "debian": Group(("install/test_deb", "install/test_compiled", "install/test_readme"), 900),
     "hostile": Group(("hostile/", "faults/", "fuzz/"), 200),
 }
 KIND = re.compile(r"[\[-](mariadb|mysql)[\]-]")

@@ -1,4 +1,4 @@
-"""Servers that tests share: a worker stops them when it goes on to another group, to have memory for others."""
+"""Servers that tests share: a worker stops them when it goes on to another group, and frees their memory."""
 
 import contextlib
 
