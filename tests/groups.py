@@ -22,17 +22,31 @@ class Group(NamedTuple):
 
 GROUPS = {
     "unit": Group(("unit/", "recorded/", "plugins/"), 5),
-    "replication": Group(("live/test_live_replication_",), 150, kinds=True),
-    "mysql": Group(("live/test_live_mysql", "live/test_live_innodb_"), 150, kinds=True),
-    "ndb": Group(("live/test_live_ndb_",), 250),
-    "jmx": Group(("live/test_live_jmx_", "live/test_live_check_jmx", "live/test_live_jvm_"), 150),
+    "replication": Group(("live/test_live_replication_",), 400, kinds=True),
+    "mysql": Group(("live/test_live_mysql", "live/test_live_innodb_"), 400),
+    "ndb": Group(("live/test_live_ndb_",), 260),
+    "jmx": Group(("live/test_live_jmx_", "live/test_live_check_jmx", "live/test_live_jvm_"), 260),
     "host": Group(("live/test_live_host", "live/test_live_bonding"), 100),
-    "load": Group(("live/test_live_load", "live/test_live_imports"), 200),
-    "engines": Group(("engines/",), 200),
-    "install": Group(("install/test_distribution", "install/test_i", "install/test_supply"), 900),
+    "load": Group(("live/test_live_load", "live/test_live_imports"), 400),
+    "engines": Group(
+        (
+            "engines/test_discovered_services", "engines/test_icinga_definitions", "engines/test_icinga_runs",
+            "engines/test_nagios_runs", "engines/test_nagios_sets", "engines/test_readme",
+        ),
+        600,
+    ),
+    "definitions": Group(
+        (
+            "engines/test_completion", "engines/test_grafana_writers", "engines/test_hostile_names",
+            "engines/test_icinga_agent", "engines/test_icinga_perfdata", "engines/test_man_pages",
+            "engines/test_nagios_definitions", "engines/test_nagios_notifications", "engines/test_nrpe",
+        ),
+        200,
+    ),
+    "install": Group(("install/test_distribution", "install/test_i", "install/test_supply_chain"), 900),
     "debian": Group(("install/test_deb", "install/test_compiled", "install/test_readme"), 900),
-    "hostile": Group(("hostile/", "faults/", "fuzz/"), 200),
-}
+    "hostile": Group(("hostile/", "faults/", "fuzz/"), 400),
+}  # fmt: skip
 KIND = re.compile(r"[\[-](mariadb|mysql)[\]-]")
 
 
@@ -86,10 +100,10 @@ def shares(nodeids, durations):
 
 def expected(durations, names, workers):
     """Seconds that a run of these groups takes: each worker takes the longest share that is left."""
-    units = [unit for unit in durations if group_of(unit) in names]
+    tests = [_any_test_of(unit) for unit in durations if group_of(unit) in names]
     lengths = {}
-    for unit, share in shares([_any_test_of(unit) for unit in units], durations).items():
-        lengths[share] = lengths.get(share, 0.0) + durations[unit_of(unit)]
+    for test, share in shares(tests, durations).items():
+        lengths[share] = lengths.get(share, 0.0) + durations.get(unit_of(test), 0.0)
     busy = [0.0] * workers
     for length in lengths.values():
         busy[busy.index(min(busy))] += length

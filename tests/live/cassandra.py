@@ -20,7 +20,7 @@ from loopback import free_port, listens
 
 VERSION = "5.0.4"
 JAVA = 17  # the newest that it starts with
-HEAP = ("-Xms256m", "-Xmx256m", "-Xss512k", "-XX:+UseSerialGC")
+HEAP = ("-Xms256m", "-Xmx256m", "-Xss512k", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 # By leaving them out one by one; with fewer it does not start.
 OPENED = (
     "--add-exports=java.rmi/sun.rmi.registry=ALL-UNNAMED",
