@@ -50,9 +50,8 @@ def _apart(presence: Presence, nodes: Sequence[int]) -> str:
 
 
 def _apart_or_ended(presence: Presence, nodes: Sequence[int]) -> str:
-    process, log = ("processes run", "logs") if len(nodes) > 1 else ("process runs", "log")
     network = _apart(presence, nodes)
-    return f"check that the ndbmtd {process}: if so, {network}, otherwise read the {log} {_log(nodes)}"
+    return f"check that ndbmtd of {named(nodes)} runs: if so, {network}, otherwise read {_log(nodes)}"
 
 
 def _late(_: Presence, nodes: Sequence[int]) -> str:
