@@ -24,8 +24,14 @@ def pytest_addoption(parser):
     add("--write-durations", action="store_true", help=f"write what the tests take into {DURATIONS.name}")
 
 
+# What the modules of tests ask for when they are imported, after this.
+_every = False
+
+
 def pytest_configure(config):
     """Count and time what this process runs, or, where there are workers, what they run."""
+    global _every  # noqa: PLW0603 - an option of the run
+    _every = config.getoption("all_cells")
     config.pluginmanager.register(Run(config), "stallwatch-run")
 
 
@@ -35,6 +41,15 @@ def pytest_ignore_collect(collection_path, config):
     if chosen and collection_path.name.startswith("test_") and TESTS in collection_path.parents:
         return group_of(str(collection_path.relative_to(TESTS))) not in chosen or None
     return None
+
+
+def representative(some, every):
+    """How many examples, changes or places a test tries: ``some``, but ``every`` with --all-cells.
+
+    For tests that try the same thing again with other values: most of what the thousandth value finds, the
+    hundredth has found.
+    """
+    return every if _every else some
 
 
 def known_durations():

@@ -6,19 +6,47 @@ import sys
 from pathlib import Path
 
 import pytest
+from forked import Forks
 from ndb_log_service import NOBODY, PLUGIN, Log, Said
 
 PLUGINS = Path(__file__).parents[2] / "plugins"
+TIMEOUT = 120  # seconds for one run
+
+
+@pytest.fixture(scope="session")
+def forks():
+    """Run plugins without starting an interpreter for each run."""
+    with Forks() as forks:
+        yield forks
 
 
 @pytest.fixture
-def call(tmp_path):
+def new_interpreter():
+    """Needed by tests in which each run of a plugin starts an interpreter, as it does for an engine."""
+
+
+@pytest.fixture
+def run_plugin(request, tmp_path, forks):
+    """Run a plugin, given its path and its arguments, and give what subprocess.run gives."""
+
+    def run_plugin(path, *arguments, env, cwd=None, fork=True, **settings):
+        words = [str(path), *map(str, arguments)]
+        if fork and "new_interpreter" not in request.fixturenames:
+            return forks(words, tmp_path, env, cwd or Path.cwd(), TIMEOUT)
+        settings = {"timeout": TIMEOUT, "errors": "replace", "env": env, "cwd": cwd, **settings}
+        command = [sys.executable, *words]
+        return subprocess.run(command, capture_output=True, text=True, check=False, **settings)
+
+    return run_plugin
+
+
+@pytest.fixture
+def call(tmp_path, run_plugin):
     """Call a plugin by its name: gives its exit status and output, which is all that it says."""
 
     def call(name, *arguments):
         env = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "STATE_DIRECTORY": str(tmp_path / "state")}
-        command = [sys.executable, str(PLUGINS / name), *map(str, arguments)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=env, timeout=120)
+        done = run_plugin(PLUGINS / name, *arguments, env=env)
         assert done.stderr == ""
         return done.returncode, done.stdout
 
@@ -26,24 +54,21 @@ def call(tmp_path):
 
 
 @pytest.fixture
-def check(tmp_path):
-    """Run the plugin with a state directory of its own and nothing else to lean on."""
-    clean = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "HOME": str(tmp_path / "home")}
+def check(tmp_path, run_plugin):
+    """Run the plugin with a state directory of its own and nothing else to lean on.
 
-    def command(*arguments):
-        return [sys.executable, str(PLUGIN), *map(str, arguments)]
+    With settings of subprocess.run, the run starts an interpreter.
+    """
+    clean = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "HOME": str(tmp_path / "home")}
 
     def run(*arguments, state=True, **settings):
         home = ["--state-dir", tmp_path / "state"] if state else []
-        settings = {"cwd": tmp_path, "env": clean, "timeout": 120, "errors": "replace", **settings}
-        process = subprocess.run(
-            command(*arguments, *home), capture_output=True, text=True, check=False, **settings
-        )
-        return Said.of(process)
+        where = {"cwd": tmp_path, "env": clean, "fork": not settings}
+        return Said.of(run_plugin(PLUGIN, *arguments, *home, **{**where, **settings}))
 
     def start(*arguments):
         return subprocess.Popen(
-            command(*arguments, "--state-dir", tmp_path / "state"),
+            [sys.executable, str(PLUGIN), *map(str, arguments), "--state-dir", str(tmp_path / "state")],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=clean, cwd=tmp_path,
         )  # fmt: skip
 

@@ -8,6 +8,7 @@ import pytest
 PLUGINS = ["check_host", "check_bonding"]
 
 
+@pytest.mark.usefixtures("new_interpreter")
 @pytest.mark.parametrize("name", PLUGINS)
 def test_help_fits_a_terminal(call, name):
     status, text = call(name, "--help")
@@ -58,6 +59,7 @@ def test_a_directory_without_a_disk_is_told_beside_the_rest(call, directory, wor
     assert "memory_available=" in text
 
 
+@pytest.mark.usefixtures("new_interpreter")
 def test_a_first_run_then_a_second_one(call):
     status, first = call("check_host")
     assert status in {0, 1}

@@ -41,6 +41,7 @@ def test_help_fits_80_columns(call, plugin):
     assert max(map(len, text.splitlines())) <= 80
 
 
+@pytest.mark.usefixtures("new_interpreter")
 @pytest.mark.parametrize("plugin", PLUGINS)
 def test_a_port_where_nobody_listens_is_unknown_and_may_be_critical(call, plugin):
     status, text = call(plugin, "-H", "127.0.0.1", "-P", "1")

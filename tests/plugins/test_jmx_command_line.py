@@ -3,8 +3,6 @@
 
 import re
 import socket
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -16,14 +14,12 @@ PLUGIN = ROOT / "plugins" / "check_jmx"
 
 
 @pytest.fixture
-def said(tmp_path):
+def said(tmp_path, run_plugin):
     """Run the plugin: its status and its output."""
 
     def run(*arguments):
-        process = subprocess.run(
-            [sys.executable, PLUGIN, *arguments, "--state-dir", tmp_path / "state"],
-            capture_output=True, text=True, check=False, env={"HOME": str(tmp_path), "LC_ALL": "C"}, timeout=60,
-        )  # fmt: skip
+        env = {"HOME": str(tmp_path), "LC_ALL": "C"}
+        process = run_plugin(PLUGIN, *arguments, "--state-dir", tmp_path / "state", env=env)
         assert process.stderr == ""
         return process.returncode, process.stdout.rstrip("\n")
 
@@ -64,6 +60,7 @@ def test_what_makes_no_sense_is_unknown(said, arguments, sentence):
     assert said(*arguments) == (3, f"JMX UNKNOWN - {sentence}: see check_jmx --help")
 
 
+@pytest.mark.usefixtures("new_interpreter")
 @pytest.mark.parametrize("what", [("--list",), ("-O", "java.lang:type=Memory", "-A", "Verbose")])
 def test_a_server_that_is_not_there_means_what_the_user_says(said, silent, what):
     with socket.create_server(("127.0.0.1", 0)) as server:

@@ -72,6 +72,7 @@ def test_a_query_file_may_begin_with_a_mark_and_is_judged_like_a_query(check, tm
     assert "typical.sql: there is no statement" in check(*where)[1]
 
 
+@pytest.mark.usefixtures("new_interpreter")
 def test_a_named_pipe_that_nobody_writes_into_is_refused_at_once(check, tmp_path):
     os.mkfifo(tmp_path / "q")
     status, text = check("-f", tmp_path / "q", "-t", "20s")
@@ -88,6 +89,7 @@ def test_help_fits_80_columns_and_names_every_option(check):
         assert option in text
 
 
+@pytest.mark.usefixtures("new_interpreter")
 def test_a_port_where_nobody_listens_is_critical_and_may_be_unknown(check):
     status, text = check("-H", "127.0.0.1", "-P", "1")
     assert status == 2

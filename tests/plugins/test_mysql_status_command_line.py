@@ -55,6 +55,7 @@ def test_the_sets_of_the_plugin_are_those_of_the_probe(run_it):
         assert "invalid choice" not in run_it("--set", name, "-H", "127.0.0.1", "-P", "1")[1]
 
 
+@pytest.mark.usefixtures("new_interpreter")
 def test_a_port_where_nobody_listens_is_unknown_and_may_be_critical(run_it):
     status, text = run_it("-H", "127.0.0.1", "-P", "1")
     assert status == 3

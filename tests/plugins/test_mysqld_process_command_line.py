@@ -77,6 +77,7 @@ def test_a_process_in_one_run(run_it, pid_file):
     assert {"cpu", "user", "system", "minor_faults", "resident_memory", "busiest_thread"} <= labels
 
 
+@pytest.mark.usefixtures("new_interpreter")
 def test_a_process_from_run_to_run(run_it, pid_file):
     arguments = ("--pid-file", pid_file, "--program", "sleep")
     assert "[OK] no rates yet: no earlier look to compare with" in run_it(*arguments)[1]

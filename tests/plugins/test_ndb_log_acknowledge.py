@@ -1,11 +1,13 @@
 """--acknowledge clears by hand, and says what."""
 
+import pytest
 from ndb_log_service import HOUR
 
 KILLED = "Forced node shutdown completed. Caused by error 6050: 'WatchDog terminate'."
 NOTHING = "NDB_LOG OK - acknowledged: nothing was held"
 
 
+@pytest.mark.usefixtures("new_interpreter")
 def test_it_says_what_it_clears(check, watched):
     watched.say(KILLED, 2 * HOUR, "ALERT")
     watched.say("Filesystem problem: slow. Check it.", 60, "WARNING")

@@ -4,6 +4,7 @@
 import re
 import resource
 
+import pytest
 from ndb_log_service import DAY, HOUR, MINUTE
 
 IN_TIME = 8  # seconds of processor time, the default of --timeout
@@ -30,6 +31,7 @@ MEMORY = (
 # A stuck thread
 
 
+@pytest.mark.usefixtures("new_interpreter")
 def test_a_stuck_thread_alerts_in_the_next_run_and_for_the_hold(check, watched):
     watched.stuck(2, 600, 1200, ago=1795)
     expected = (
@@ -174,6 +176,7 @@ def test_five_short_standstills_within_ten_minutes(check, watched):
     )
 
 
+@pytest.mark.usefixtures("new_interpreter")
 def test_thousands_of_standstills_are_judged_in_time(check, log):
     """A machine that swaps for a day leaves such a log."""
     report = "2026-10-20T23:06:41.711002Z [ndbd] WARNING  -- Ndb kernel thread 2 is stuck in: Yielding to OS"

@@ -12,6 +12,7 @@ from stallwatch.probes.ndb_log.story import WORDS
 
 CHECK = runpy.run_path(str(PLUGIN))
 QUIET = "2026-11-20T23:00:00.{:06}Z [ndbd] INFO     -- Local checkpoint {} started. Keep GCI = {} oldest restorable\n"
+MANY_QUIET = "".join(QUIET.format(number, number, number) for number in range(10_000))
 NEW = "2026-11-20T23:06:41.711002Z [ndbd] WARNING  -- "
 ZONE = "2026-11-21T00:06:41.711002+01:00 [ndbd] INFO     -- "
 LEGACY = "2013-03-19 10:04:44 [ndbd] INFO     -- "
@@ -25,9 +26,8 @@ DIED = "NR Status: node=4,OLD=Restart completed,NEW=Node failed, fail handling o
 
 def told(tmp_path, *lines, log="ndb_4_out.log"):
     """All that -v says of these lines, with 10,000 quiet ones before each and after the last."""
-    quiet = "".join(QUIET.format(number, number, number) for number in range(10_000))
     path = tmp_path / log
-    path.write_text(quiet + "".join(f"{line}\n{quiet}" for line in lines))
+    path.write_text(MANY_QUIET + "".join(f"{line}\n{MANY_QUIET}" for line in lines))
     _, text = CHECK["check"].run(CHECK["findings"], ["--whole", "-v", "--log", str(path)])
     return text
 

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 
+import pytest
 from ndb_log_service import DAY, HOUR, PLUGIN
 
 # Thresholds
@@ -216,6 +217,7 @@ def test_nothing_contradicts_an_alert_with_v(check, log):
     assert "nothing wrong" not in check("--log", log, "--whole", "-v").output
 
 
+@pytest.mark.usefixtures("new_interpreter")
 def test_json(check, log):
     log.stuck(2, 600, 4000)
     said = check("--log", log, "--whole", "--output", "json")
@@ -223,6 +225,7 @@ def test_json(check, log):
     assert json.loads(said.output)["state"] == "WARNING"
 
 
+@pytest.mark.usefixtures("new_interpreter")
 def test_for_people(check, log):
     log.stuck(2, 600, 4000)
     said = check("--log", log, "--whole", "--output", "human")
@@ -230,6 +233,7 @@ def test_for_people(check, log):
     assert "|" not in said.output
 
 
+@pytest.mark.usefixtures("new_interpreter")
 def test_help_fits_80_columns(check):
     said = check("-h", state=False)
     assert said.status == 3
@@ -237,6 +241,7 @@ def test_help_fits_80_columns(check):
     assert said.output.startswith("usage: check_ndb_log ")
 
 
+@pytest.mark.usefixtures("new_interpreter")
 def test_the_version(check):
     said = check("--version", state=False)
     assert said.status == 3

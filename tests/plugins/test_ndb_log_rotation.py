@@ -38,6 +38,7 @@ def all_read(said):
     return True
 
 
+@pytest.mark.usefixtures("new_interpreter")
 def test_rotation_by_renaming(check, half_read):
     half_read.path.rename(f"{half_read}.1")
     half_read.stuck(2, 600, 1300, ago=100)
@@ -45,12 +46,14 @@ def test_rotation_by_renaming(check, half_read):
     assert check("--log", half_read).perfdata["lines"] == "0"
 
 
+@pytest.mark.usefixtures("new_interpreter")
 def test_rotation_by_renaming_to_a_dated_name(check, half_read):
     half_read.path.rename(half_read.path.with_name("ndb_4_out.log-20261121"))
     half_read.stuck(2, 600, 1300, ago=100)
     assert all_read(check("--log", half_read))
 
 
+@pytest.mark.usefixtures("new_interpreter")
 def test_rotation_by_renaming_and_compressing(check, half_read):
     half_read.path.rename(f"{half_read}.1")
     half_read.stuck(2, 600, 1300, ago=100)
@@ -80,6 +83,7 @@ def test_rotation_by_renaming_twice(check, half_read):
     assert all_read(check("--log", half_read))
 
 
+@pytest.mark.usefixtures("new_interpreter")
 def test_the_writer_goes_on_in_the_renamed_file(check, half_read):
     """NDB keeps its out log open until it is restarted."""
     half_read.path.rename(f"{half_read}.1")
@@ -100,6 +104,7 @@ def test_an_episode_that_rotation_splits_is_one(check, watched):
     assert said.perfdata["stuck"] == "3s;1;9"
 
 
+@pytest.mark.usefixtures("new_interpreter")
 def test_copytruncate_without_a_loss_says_that_there_may_be_one(check, log):
     log.stuck(2, 600, 1100, ago=300)
     assert check("--log", log).perfdata["lines"] == "4"
@@ -117,6 +122,7 @@ def test_copytruncate_without_a_loss_says_that_there_may_be_one(check, log):
     assert "may be lost" not in again.output
 
 
+@pytest.mark.usefixtures("new_interpreter")
 def test_copytruncate_with_new_lines_in_the_copy(check, half_read):
     shutil.copy2(half_read.path, f"{half_read}.1")
     os.truncate(half_read.path, 0)
@@ -127,6 +133,7 @@ def test_copytruncate_with_new_lines_in_the_copy(check, half_read):
     assert "(its copy ndb_4_out.log.1 is read)" in said.output
 
 
+@pytest.mark.usefixtures("new_interpreter")
 def test_copytruncate_with_a_compressed_copy(check, half_read):
     with gzip.open(f"{half_read}-20261121.gz", "wb") as packed:
         packed.write(half_read.path.read_bytes())
@@ -137,6 +144,7 @@ def test_copytruncate_with_a_compressed_copy(check, half_read):
     assert said.perfdata["stuck_episodes"] == "3"
 
 
+@pytest.mark.usefixtures("new_interpreter")
 def test_a_log_that_was_deleted_and_recreated(check, half_read):
     half_read.path.unlink()
     half_read.stuck(2, 600, 1300, ago=100)
@@ -269,6 +277,7 @@ def test_a_run_that_is_overdue_says_that_it_waits(check, log, tmp_path):
     assert said.text == "NDB_LOG UNKNOWN - another run of this check has not ended yet and holds its state"
 
 
+@pytest.mark.usefixtures("new_interpreter")
 def test_a_state_that_is_damaged(check, watched):
     (state,) = check.states()
     state.write_text("{")
@@ -339,6 +348,7 @@ def test_a_state_directory_that_cannot_be_made_is_unknown_when_all_else_is_well(
     assert said.perfdata["lines"] == "1"
 
 
+@pytest.mark.usefixtures("new_interpreter")
 def test_a_state_for_each_set_of_logs(check, log, peer):
     log.stuck(2, 600, 1200)
     peer.say("Operations=0")
@@ -349,6 +359,7 @@ def test_a_state_for_each_set_of_logs(check, log, peer):
     assert len(check.states()) == 2
 
 
+@pytest.mark.usefixtures("new_interpreter")
 def test_no_state_leaves_nothing_and_is_a_first_run_each_time(check, log, tmp_path):
     log.stuck(2, 600, 12000, ago=2 * HOUR)
     log.stuck(2, 600, 1200, ago=60)
@@ -365,6 +376,7 @@ def test_no_state_does_not_touch_the_state_that_is_there(check, watched):
     assert check("--log", watched).perfdata["lines"] == "4"
 
 
+@pytest.mark.usefixtures("new_interpreter")
 def test_whole_keeps_no_state(check, log, tmp_path):
     log.stuck(2, 600, 1200, ago=30 * 24 * HOUR)
     assert check("--log", log, "--whole").status == 1

@@ -1,5 +1,7 @@
 """Several logs of one cluster tell of the same thing: it is said once."""
 
+import pytest
+
 KILLED = "Forced node shutdown completed. Caused by error 6050: 'WatchDog terminate'."
 DIED = "NR Status: node=4,OLD=Restart completed,NEW=Node failed, fail handling ongoing"
 DOWN = (
@@ -13,6 +15,7 @@ LABELS = [
 ]  # fmt: skip
 
 
+@pytest.mark.usefixtures("new_interpreter")
 def test_the_end_of_a_node_in_three_logs_is_one_problem(check, log, peer, cluster):
     log.say(KILLED, 60, "ALERT")
     peer.say(DIED, 64)

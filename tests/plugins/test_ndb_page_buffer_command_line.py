@@ -40,6 +40,7 @@ def test_help_fits_80_columns_and_says_what_one_sample_is_worth(run_it):
     )
 
 
+@pytest.mark.usefixtures("new_interpreter")
 def test_a_port_where_nobody_listens_is_unknown_and_may_be_critical(run_it):
     status, text = run_it("-H", "127.0.0.1", "-P", "1")
     assert status == 3

@@ -42,6 +42,7 @@ def test_help_fits_80_columns_and_names_every_option(check):
         assert option in text
 
 
+@pytest.mark.usefixtures("new_interpreter")
 def test_a_port_where_nobody_listens_is_unknown_and_may_be_critical(check):
     status, text = check("-H", "127.0.0.1", "-P", "1")
     assert status == 3

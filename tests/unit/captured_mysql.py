@@ -92,11 +92,14 @@ class CapturedMysql:
         return []
 
     def _metrics(self, sql):
-        on, off = ("1", "0") if self.flavour.mariadb else ("enabled", "disabled")
+        says = {"1": "1", "0": "0"} if self.flavour.mariadb else {"1": "enabled", "0": "disabled"}
         column = "ENABLED" if self.flavour.mariadb else "STATUS"
-        rows = [{"NAME": name, "COUNT": count, column: on} for name, count in self.metrics.items()]
-        rows += [{"NAME": name, "COUNT": count, column: off} for name, count in self.disabled.items()]
-        return [row for row in rows if row["NAME"] in _names(sql, (row["NAME"] for row in rows))]
+        told = {"1": self.metrics, "0": self.disabled}
+        return [
+            {"NAME": name, "COUNT": told[state][name], column: says[state]}
+            for state in told
+            for name in _names(sql, told[state])
+        ]
 
 
 def _variables(told, sql):
@@ -104,5 +107,5 @@ def _variables(told, sql):
 
 
 def _names(sql, known):
-    wanted = re.findall(r"'(\w+)'", sql)
+    wanted = set(re.findall(r"'(\w+)'", sql))
     return [name for name in known if name in wanted or not wanted]

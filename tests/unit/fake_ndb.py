@@ -4,6 +4,7 @@ SQLite works the statements out: sums, groups and limits are the real ones. What
 (SHOW ...) is answered here.
 """
 
+import re
 import sqlite3
 
 import clock
@@ -155,7 +156,7 @@ class FakeNdb:
             raise MysqlError(f"{self.where} says: {LOST} (error 1296): asked {sql}", "", 1296)
         with sqlite3.connect(":memory:") as database:
             database.row_factory = sqlite3.Row
-            for schema in ("ndbinfo", "information_schema"):
+            for schema in {"ndbinfo", "information_schema"}.intersection(re.findall(r"\w+", sql)):
                 database.execute(f"ATTACH ':memory:' AS {schema}")
             for name, rows in self.tables.items():
                 table = name if "." in name else f"ndbinfo.{name}"

@@ -5,6 +5,7 @@ threads each, is said of as many nodes: tests/recorded/ndbinfo/tables, made by
 tests/live/ndb_tables_recording.py.
 """
 
+import functools
 import json
 from pathlib import Path
 
@@ -20,20 +21,30 @@ ABOUT_ANOTHER = {"transporters": "remote_node_id", "transporter_details": "remot
 OF_ALL_NODES = ("config_nodes", "processes")
 
 
+_SPREAD = {}  # the tables of clusters that were made already, by their number of nodes
+
+
+@functools.cache
+def _recorded():
+    return json.loads(TABLES.read_text())
+
+
+def _rows(table):
+    return [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
+
+
 class LargeCluster(FakeNdb):
     """Such a cluster: ``tables`` has the rows of all ``nodes``; groups are (3, 4), (5, 6), and so on."""
 
     def __init__(self, count=48):
         self.nodes = tuple(range(RECORDED[0], RECORDED[0] + count))
         super().__init__(self.nodes)
-        recorded = json.loads(TABLES.read_text())
+        recorded = _recorded()
         self.columns = {name: table["columns"] for name, table in recorded.items()}
         self.columns["ndb$certificates"] = ["node_id", "name", "serial", "expires"]  # listed nowhere
-        rows = {
-            name: [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
-            for name, table in recorded.items()
-        }
-        self.tables = {name: list(self._spread(name, of_it)) for name, of_it in rows.items()}
+        if count not in _SPREAD:
+            _SPREAD[count] = {name: list(self._spread(name, _rows(recorded[name]))) for name in recorded}
+        self.tables = {name: [row.copy() for row in rows] for name, rows in _SPREAD[count].items()}
         self.tables["ndb$certificates"] = []
         for row in self.tables["nodes"]:
             row["uptime"] = UPTIME

@@ -34,6 +34,7 @@ from java_stream import (
     table,
     utf,
 )  # fmt: skip
+from levels import representative
 from stallwatch.sources import jmx
 from stallwatch.sources.jmx.rmi import FAILURES
 from stallwatch.sources.jmx.serialization import MAGIC, Reader
@@ -41,7 +42,7 @@ from stallwatch.sources.jmx.values import plain
 from stallwatch.sources.jmx.wire import LostError
 
 OURS = (*FAILURES, jmx.JmxError, LostError)
-MUTATIONS = int(os.environ.get("MUTATIONS", "3000"))
+MUTATIONS = int(os.environ.get("MUTATIONS") or representative(1000, every=3000))
 MEGABYTES, SECONDS = 200, 30  # what hangs takes for ever
 REFUSED = {"denied", "cassandra_denied", "not_bound", "rmi_port"}
 

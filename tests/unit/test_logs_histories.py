@@ -18,6 +18,7 @@ import hypothesis
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from levels import representative
 from stallwatch.reading import ProbeError
 from stallwatch.sources import logs
 from stallwatch.sources.logs import cursor, logfile
@@ -413,7 +414,7 @@ def checked(histories):
         deadline=None,
         derandomize="HISTORIES" not in os.environ,
         print_blob=True,
-        max_examples=int(os.environ.get("HISTORIES", "300")),
+        max_examples=int(os.environ.get("HISTORIES") or representative(100, every=300)),
         stateful_step_count=30,
         suppress_health_check=list(hypothesis.HealthCheck),
     )

@@ -2,7 +2,6 @@
 
 import json
 import re
-import resource
 import socket
 import struct
 import subprocess
@@ -10,9 +9,11 @@ import sys
 import time
 
 import mysql_bytes
+import mysql_without_end
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from levels import representative
 from mysql_bytes import (
     LET_IN,
     OK,
@@ -24,16 +25,15 @@ from mysql_bytes import (
     replay,
     result,
     served,
-    text,
     turns,
 )
+from mysql_without_end import ENDLESS, LARGEST, SECONDS
 from stallwatch.sources import mysql
 
-SECONDS = 2
 SLACK = 30  # what hangs takes for ever, or as long as mysql_bytes.served waits
 MEGABYTES = 200
-MUTATIONS = 4000
-LARGEST = 2**24 - 1
+MUTATIONS = representative(1000, every=4000)
+GREETINGS = 350  # bytes: what a server says before the answer, and the answer's first
 RECORDED = ("mariadb", "mysql", "denied")
 
 
@@ -90,7 +90,8 @@ def test_an_undamaged_refusal_is_one():
 @pytest.mark.parametrize("name", RECORDED)
 def test_a_server_that_closes_after_any_byte(name):
     whole = b"".join(mysql_bytes.load(name))
-    for length in range(len(whole)):
+    beginning, end = range(min(GREETINGS, len(whole))), range(GREETINGS, len(whole))
+    for length in (*beginning, *end[:: representative(64, every=1)], len(whole) - 1):
         with pytest.raises(mysql.UnreachableError, match="closed the connection"):
             replay([whole[:length]])
 
@@ -311,27 +312,6 @@ def test_a_packet_that_is_announced_and_does_not_come():
     assert said == "db1 closed the connection: asked SHOW ENGINE INNODB STATUS"
 
 
-ENDLESS = {
-    "error texts of 16 MB": (
-        b"",
-        struct.pack("<I", LARGEST)[:3] + b"\1" + b"\xff\x28\4#HY000" + b"x" * (LARGEST - 9),
-    ),
-    "error texts of 4 MB": (b"", packet(1, error(1064, b"x" * 4_000_000))),
-    "a text of 16 MB": (result(b"a")[:-9], packet(4, b"x" * (LARGEST - 1))),
-    "rows": (result(b"a")[:-9], b"".join(packet((4 + n) % 256, text(b"x" * 50)) for n in range(256))),
-    "rows of NULL": (
-        result(*[b"a"] * 250)[:-9],
-        b"".join(packet((253 + n) % 256, b"\xfb" * 250) for n in range(256)),
-    ),
-    "columns": (
-        packet(1, b"\xfe" + b"\xff" * 8),
-        b"".join(packet((2 + n) % 256, result(b"a")[9:-18]) for n in range(256)),
-    ),
-    "results after results": (b"", packet(1, b"\0\0\0\x0a\0\0\0")),
-    "greetings": (None, greeting() * 100),
-}
-
-
 TOO_MUCH = "db1 answers too much to be read: asked SHOW ENGINE INNODB STATUS"
 CAME_TO = dict.fromkeys(ENDLESS, TOO_MUCH) | {
     "error texts of 4 MB": "db1 does not know the statement SHOW ENGINE INNODB STATUS",
@@ -345,39 +325,9 @@ CAME_TO = dict.fromkeys(ENDLESS, TOO_MUCH) | {
 @pytest.mark.parametrize("name", ENDLESS)
 def test_a_server_that_never_ends(name):
     """In a process of its own, whose memory is looked at."""
-    command = [sys.executable, __file__, name]
+    command = [sys.executable, mysql_without_end.__file__, name]
     run = subprocess.run(command, capture_output=True, text=True, check=True)
     told = json.loads(run.stdout)
     assert told["peak_MiB"] < MEGABYTES
     assert told["seconds"] < SECONDS + SLACK
     assert told["what"].startswith(CAME_TO[name])
-
-
-def never_end(name):
-    """Ask such a server, and print what that came to."""
-    begun, (first, again) = time.perf_counter(), ENDLESS[name]
-
-    def play(connection):
-        if first is not None:
-            turns_before_the_answer(connection)
-            connection.sendall(first)
-        while True:
-            connection.sendall(again)
-
-    def turns_before_the_answer(connection):
-        for part in LET_IN:
-            connection.sendall(part)
-            connection.recv(65536)
-
-    with served(play) as port:
-        try:
-            what = str(ask(port, SECONDS))
-        except mysql.MysqlError as raised:
-            what = raised.what.replace(f"127.0.0.1:{port}", "db1")
-    seconds = round(time.perf_counter() - begun, 1)
-    print(json.dumps({"what": what, "seconds": seconds, "peak_MiB": mysql_bytes.peak()}))  # noqa: T201
-
-
-if __name__ == "__main__":
-    resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
-    never_end(sys.argv[1])

@@ -1,6 +1,7 @@
 """Each rule, for and against: what it says of a replica in that trouble, and that it is silent otherwise."""
 
 import pytest
+from levels import representative
 from replication_evidence import IDLE, NOW, channel, commits, evidence, mariadb, source, worker
 from replication_signals import (
     APPLIER,
@@ -74,7 +75,8 @@ def test_r1_lets_the_worker_speak_that_failed():
 
 
 def test_r1_cuts_long_words_short():
-    found = stopped.r1_applier_failed(case(channel(applier=down(9999, "x" * 16_000_000))))
+    long = "x" * representative(2_000_000, every=16_000_000)
+    found = stopped.r1_applier_failed(case(channel(applier=down(9999, long))))
     assert len(found.what) < 200
     assert found.advice
 
