@@ -133,9 +133,43 @@ def jvm(jvm_variant):
     return jvm_variant("plain")
 
 
+@pytest.fixture(scope="session")
+def second_jvm(tmp_path_factory):
+    """A JVM in which every test leaves nothing, unlike the one that anyone may ask."""
+    with contextlib.ExitStack() as server:
+        with installable():
+            started = server.enter_context(Jvm(tmp_path_factory.mktemp("second")))
+        yield started
+
+
+@pytest.fixture
+def changeable_jvm(request, second_jvm):
+    """A JVM that a test may change, and whose clients log out: it is brought back to its first state.
+
+    After a test that failed it is started anew, so that no other test fails for that.
+    """
+    if not second_jvm.process.family:
+        second_jvm.start()
+    failed = request.session.testsfailed
+    yield second_jvm
+    if request.session.testsfailed > failed:
+        second_jvm.stop()
+    else:
+        second_jvm.tell("reset")
+
+
+@pytest.fixture(scope="session")
+def jvm_that_hangs(tmp_path_factory):
+    """A JVM for tests of an attribute that never returns: each look at it leaves a thread there."""
+    with contextlib.ExitStack() as server:
+        with installable():
+            started = server.enter_context(Jvm(tmp_path_factory.mktemp("hangs"), groups=("never",)))
+        yield started
+
+
 @pytest.fixture
 def own_jvm(tmp_path):
-    """A JVM for one test, which may change what it shows."""
+    """A JVM for one test, which leaves something there."""
     with contextlib.ExitStack() as server:
         with installable():
             started = server.enter_context(Jvm(tmp_path / "jvm"))
