@@ -55,6 +55,14 @@ class Mariadb(SqlServer):
         self.stop_replication(channel)
         self.sql(f"RESET SLAVE '{channel}' ALL")
 
+    def forget_transactions(self, source):
+        """Have no transactions of that source, which is followed no more; nobody is followed meanwhile."""
+        (row,) = self.sql("SELECT @@GLOBAL.gtid_slave_pos AS them")
+        domain = source.settings["gtid_domain_id"]
+        kept = [one for one in row["them"].split(",") if not one.startswith(f"{domain}-")]
+        self.sql("RESET MASTER")
+        self.sql("SET GLOBAL gtid_slave_pos = %s", ",".join(kept))
+
     def channels(self):
         """The rows of the replication status by channel, in MySQL's words: Source_Host, …."""
         rows = self.sql("SHOW ALL SLAVES STATUS")

@@ -65,6 +65,13 @@ class Mysql(SqlServer):
         self.stop_replication(channel)
         self.sql(f"RESET REPLICA ALL FOR CHANNEL '{channel}'")
 
+    def forget_transactions(self, source):
+        """Have no transactions of that source, which is followed no more; nobody is followed meanwhile."""
+        (theirs,) = source.sql("SELECT @@GLOBAL.gtid_executed AS them")
+        (kept,) = self.sql("SELECT GTID_SUBTRACT(@@GLOBAL.gtid_executed, %s) AS them", theirs["them"])
+        self.sql("RESET BINARY LOGS AND GTIDS")
+        self.sql("SET GLOBAL gtid_purged = %s", kept["them"])
+
     def channels(self):
         """The rows of the replication status by channel."""
         return {row["Channel_Name"]: row for row in self.sql("SHOW REPLICA STATUS")}
