@@ -5,7 +5,8 @@ import time
 import pytest
 from innodb_check import Check
 from mariadb import Mariadb
-from redo_load import SLOW, SMALL, counter, filled, writing
+from mysql_server import Mysql
+from redo_load import counter, filled, writing
 
 SAMPLE = ("--sample", "1s")
 
@@ -15,13 +16,31 @@ def check(tmp_path):
     return Check("check_innodb_redo_log", tmp_path)
 
 
-THREADS = {"mysql": {"innodb_thread_concurrency": 16}, "mariadb": {}}  # they move MySQL's stall point
+SLOW = {  # flushing that writers outrun, as on a slow disk
+    "innodb_adaptive_flushing": "OFF", "innodb_io_capacity": 100, "innodb_io_capacity_max": 100,
+}  # fmt: skip
+SMALL = {
+    Mariadb: {"innodb_log_file_size": 16 << 20},
+    Mysql: {
+        "innodb_thread_concurrency": 16,
+        "innodb_redo_log_capacity": 8 << 20,
+    },  # threads move its stall point
+}
 
 
-@pytest.fixture(params=("mariadb", "mysql"))
-def small(request, own_server):
+@pytest.fixture
+def small(server):
     """A server with as small a redo log as there is."""
-    return own_server(request.param, **SLOW, **SMALL[request.param], **THREADS[request.param])
+    settings = SLOW | SMALL[type(server)]
+    (before,) = server.sql("SELECT " + ", ".join(f"@@GLOBAL.{name} AS {name}" for name in settings))
+    for name, value in settings.items():
+        server.sql(f"SET GLOBAL {name} = {value}")
+    yield server
+    server.sql("DROP DATABASE IF EXISTS lab")
+    for name in ("innodb_monitor_disable", "innodb_monitor_reset_all"):
+        server.sql(f"SET GLOBAL {name} = '{counter(server)}'")
+    for name in reversed(settings):
+        server.sql(f"SET GLOBAL {name} = {before[name]}")
 
 
 def test_an_idle_server_is_ok_below_the_async_point(server, check):
