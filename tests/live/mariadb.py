@@ -55,11 +55,11 @@ class Mariadb(SqlServer):
         self.stop_replication(channel)
         self.sql(f"RESET SLAVE '{channel}' ALL")
 
-    def forget_transactions(self, source):
-        """Have no transactions of that source, which is followed no more; nobody is followed meanwhile."""
+    def keep_transactions_of(self, sources):
+        """Forget all other transactions that it had, its own, too; nobody is followed meanwhile."""
         (row,) = self.sql("SELECT @@GLOBAL.gtid_slave_pos AS them")
-        domain = source.settings["gtid_domain_id"]
-        kept = [one for one in row["them"].split(",") if not one.startswith(f"{domain}-")]
+        domains = {str(source.settings["gtid_domain_id"]) for source in sources}
+        kept = [one for one in row["them"].split(",") if one.partition("-")[0] in domains]
         self.sql("RESET MASTER")
         self.sql("SET GLOBAL gtid_slave_pos = %s", ",".join(kept))
 

@@ -65,10 +65,13 @@ class Mysql(SqlServer):
         self.stop_replication(channel)
         self.sql(f"RESET REPLICA ALL FOR CHANNEL '{channel}'")
 
-    def forget_transactions(self, source):
-        """Have no transactions of that source, which is followed no more; nobody is followed meanwhile."""
-        (theirs,) = source.sql("SELECT @@GLOBAL.gtid_executed AS them")
-        (kept,) = self.sql("SELECT GTID_SUBTRACT(@@GLOBAL.gtid_executed, %s) AS them", theirs["them"])
+    def keep_transactions_of(self, sources):
+        """Forget all other transactions that it had, its own, too; nobody is followed meanwhile."""
+        theirs = ",".join(
+            source.sql("SELECT @@GLOBAL.gtid_executed AS them")[0]["them"] for source in sources
+        )
+        ours = "@@GLOBAL.gtid_executed"
+        (kept,) = self.sql(f"SELECT GTID_SUBTRACT({ours}, GTID_SUBTRACT({ours}, %s)) AS them", theirs)
         self.sql("RESET BINARY LOGS AND GTIDS")
         self.sql("SET GLOBAL gtid_purged = %s", kept["them"])
 

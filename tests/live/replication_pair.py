@@ -115,15 +115,18 @@ class Pair:
             finally:
                 del self.channels[name]
                 self.replica.forget(name)
-                self._forget_transactions(channel)
+                with self._stopped(), self.replica.session() as sql:
+                    sql("SET sql_log_bin = 0")
+                    sql(f"DROP DATABASE {channel.schema}")
 
-    def _forget_transactions(self, channel):
+    @contextlib.contextmanager
+    def _stopped(self):
+        """Meanwhile nothing is replicated, and the replica has no transactions but those of its sources."""
+        self.catch_up()
         for name in self.channels:
             self.replica.stop_replication(name)
-        with self.replica.session() as sql:
-            sql("SET sql_log_bin = 0")
-            sql(f"DROP DATABASE {channel.schema}")
-        self.replica.forget_transactions(channel.source)
+        self.replica.keep_transactions_of([channel.source for channel in self.channels.values()])
+        yield
         for name in self.channels:
             self.replica.start_replication(name)
 
@@ -165,16 +168,14 @@ class Pair:
             self._use_gtids(wanted=True)
 
     def _use_gtids(self, *, wanted):
-        self.catch_up()
-        self.replica.stop_replication()
-        if wanted:
-            self._set(TO_GTID)
-        self.gtid = wanted
-        place = self._place(self.source)
-        self.replica.follow("", self.link.port, REPLICATION, gtid=self.gtid, place=place)
-        if not wanted:
-            self._set(TO_NO_GTID)
-        self.replica.start_replication()
+        with self._stopped():
+            if wanted:
+                self._set(TO_GTID)
+            self.gtid = wanted
+            place = self._place(self.source)
+            self.replica.follow("", self.link.port, REPLICATION, gtid=self.gtid, place=place)
+            if not wanted:
+                self._set(TO_NO_GTID)
         self.catch_up()
 
     def _set(self, steps):
