@@ -5,8 +5,7 @@ import time
 import pytest
 from innodb_check import Check
 from mariadb import Mariadb
-from mysql_server import Mysql
-from redo_load import counter, filled, writing
+from redo_load import SLOW, SMALL, counter, filled, writing
 
 SAMPLE = ("--sample", "1s")
 
@@ -16,31 +15,13 @@ def check(tmp_path):
     return Check("check_innodb_redo_log", tmp_path)
 
 
-SLOW = {  # flushing that writers outrun, as on a slow disk
-    "innodb_adaptive_flushing": "OFF", "innodb_io_capacity": 100, "innodb_io_capacity_max": 100,
-}  # fmt: skip
-SMALL = {
-    Mariadb: {"innodb_log_file_size": 16 << 20},
-    Mysql: {
-        "innodb_thread_concurrency": 16,
-        "innodb_redo_log_capacity": 8 << 20,
-    },  # threads move its stall point
-}
+THREADS = {"mysql": {"innodb_thread_concurrency": 16}, "mariadb": {}}  # they move MySQL's stall point
 
 
-@pytest.fixture
-def small(server):
+@pytest.fixture(params=("mariadb", "mysql"))
+def small(request, own_server):
     """A server with as small a redo log as there is."""
-    settings = SLOW | SMALL[type(server)]
-    (before,) = server.sql("SELECT " + ", ".join(f"@@GLOBAL.{name} AS {name}" for name in settings))
-    for name, value in settings.items():
-        server.sql(f"SET GLOBAL {name} = {value}")
-    yield server
-    server.sql("DROP DATABASE IF EXISTS lab")
-    for name in ("innodb_monitor_disable", "innodb_monitor_reset_all"):
-        server.sql(f"SET GLOBAL {name} = '{counter(server)}'")
-    for name in reversed(settings):
-        server.sql(f"SET GLOBAL {name} = {before[name]}")
+    return own_server(request.param, **SLOW, **SMALL[request.param], **THREADS[request.param])
 
 
 def test_an_idle_server_is_ok_below_the_async_point(server, check):
@@ -72,6 +53,7 @@ def stands(said):
     return whole and said.number("redo_log") > 97
 
 
+@pytest.mark.own_server("MariaDB takes minutes to change the size of its buffer pool while it runs")
 def test_writers_that_wait_are_critical_and_nobody_once_they_do_not(small, check):
     """The log fills up to the stall point and not beyond, which is what the stall point is."""
     filled(small)
