@@ -269,11 +269,11 @@ def test_an_attribute_that_never_returns_ends_in_time_and_is_logged_out_from(tmp
         assert jvm.left_by_clients() == {"threads": 0, "connections": 1, "unacknowledged": 0}
 
 
-def test_nothing_is_left_on_the_server_after_200_log_ins(jvm):
+def test_nothing_is_left_on_the_server_after_200_log_ins(changeable_jvm):
     for _ in range(200):
-        with jmx.connect(target(jvm), Deadline(20)) as server:
+        with jmx.connect(target(changeable_jvm), Deadline(20)) as server:
             assert server.attribute("target:type=Numbers", "Int") == 42
-    assert jvm.left_by_clients() == {"threads": 0, "connections": 0, "unacknowledged": 0}
+    assert changeable_jvm.left_by_clients() == {"threads": 0, "connections": 0, "unacknowledged": 0}
 
 
 def test_domains_names_and_classes(server):

@@ -257,11 +257,11 @@ def test_an_attribute_that_never_returns(via, jvm_that_hangs):
     assert "within 3 s" in sentence
 
 
-def test_a_server_that_is_frozen(changeable_jvm):
-    process = psutil.Process(changeable_jvm.pid)
+def test_a_server_that_is_frozen(jvm_that_hangs):
+    process = psutil.Process(jvm_that_hangs.pid)
     process.suspend()
     try:
-        assert "has not answered within 2 s" in said(*of(changeable_jvm), *GOOD, timeout=2)
+        assert "has not answered within 2 s" in said(*of(jvm_that_hangs), *GOOD, timeout=2)
     finally:
         process.resume()
 
