@@ -32,6 +32,29 @@ def pytest_sessionfinish(session, exitstatus):
         FIGURES.write()
 
 
+OWN = frozenset({"own_jvm", "own_pair", "own_server", "own_ndb"})
+WHY = "starts a server of its own: mark with own_server(why), or use a shared server"
+
+
+def silent(item):
+    """Whether a test starts a server of its own and does not say why."""
+    return not OWN.isdisjoint(item.fixturenames) and not item.get_closest_marker("own_server")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Refuse such tests; what a worker raises here would not be shown."""
+    found = [item.nodeid for item in items if silent(item)]
+    if found and not hasattr(config, "workerinput"):
+        raise pytest.UsageError(f"{', '.join(found)} {WHY}")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    """Refuse such a test in a worker."""
+    if silent(item):
+        pytest.fail(WHY, pytrace=False)
+
+
 @pytest.fixture
 def note(request):
     """Put something into the test's report, whoever runs it: note("counted", ("inputs tried", 5))."""
@@ -160,7 +183,7 @@ def changeable_jvm(request, second_jvm):
 
 @pytest.fixture(scope="session")
 def jvm_that_hangs(tmp_path_factory):
-    """A JVM for tests of an attribute that never returns: each look at it leaves a thread there."""
+    """A JVM that is frozen, or asked for what never returns: what a look leaves there harms nobody."""
     with contextlib.ExitStack() as server:
         with installable():
             started = server.enter_context(Jvm(tmp_path_factory.mktemp("hangs"), groups=("never",)))
