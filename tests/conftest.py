@@ -42,6 +42,17 @@ def pytest_runtest_teardown(item, nextitem):
         SERVERS.stop()
 
 
+OWN = frozenset({"own_jvm", "own_pair", "own_server", "own_ndb"})
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    """Refuse a test that starts a server of its own and does not say why."""
+    if not OWN.isdisjoint(item.fixturenames) and not item.get_closest_marker("own_server"):
+        why = "starts a server of its own: mark with own_server(why), or use a shared server"
+        pytest.fail(why, pytrace=False)
+
+
 @pytest.fixture
 def note(request):
     """Put something into the test's report, whoever runs it: note("counted", ("inputs tried", 5))."""
@@ -151,8 +162,32 @@ def obtained(make, *arguments, **settings):
 
 
 @pytest.fixture
+def changeable_jvm(request, tmp_path_factory):
+    """A JVM that a test may change, and whose clients log out: it is brought back to its first state.
+
+    After a test that failed it is started anew, so that no other test fails for that.
+    """
+    jvm = SERVERS.get("JVM to be changed", lambda: obtained(Jvm, tmp_path_factory.mktemp("changeable")))
+    if not jvm.process.family:
+        jvm.start()
+    failed = request.session.testsfailed
+    yield jvm
+    if request.session.testsfailed > failed:
+        jvm.stop()
+    else:
+        jvm.tell("reset")
+
+
+@pytest.fixture
+def jvm_that_hangs(tmp_path_factory):
+    """A JVM that is frozen, or asked for what never returns: what a look leaves there harms nobody."""
+    make = functools.partial(obtained, Jvm, tmp_path_factory.mktemp("hangs"), groups=("never",))
+    return SERVERS.get("JVM that hangs", make)
+
+
+@pytest.fixture
 def own_jvm(tmp_path):
-    """A JVM for one test, which may change what it shows."""
+    """A JVM for one test, which leaves something there."""
     with obtained(Jvm, tmp_path / "jvm") as server:
         yield server
 

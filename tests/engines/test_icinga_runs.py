@@ -285,13 +285,13 @@ def test_a_cluster(engine, ndb):
     engine.run([("ndb_nodes", CRITICAL, {})], **at)
 
 
-def test_a_jvm(engine, own_jvm):
+def test_a_jvm(engine, changeable_jvm):
     pool = "org.apache.cassandra.metrics:type=ThreadPools,path=internal,scope=MemtableFlushWriter,name={}"
     for name, value in {"ActiveTasks": 1, "MaxPoolSize": 2, "PendingTasks": 3}.items():
-        own_jvm.bean(pool.format(name), {"Value": value})
+        changeable_jvm.bean(pool.format(name), {"Value": value})
     for name, value in {"CurrentlyBlockedTasks": 1, "TotalBlockedTasks": 5}.items():
-        own_jvm.bean(pool.format(name), {"Count": value})
-    engine.run(JAVA, port=own_jvm.port)
+        changeable_jvm.bean(pool.format(name), {"Count": value})
+    engine.run(JAVA, port=changeable_jvm.port)
 
 
 def test_what_is_on_this_host(engine, running_server):

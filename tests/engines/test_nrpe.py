@@ -195,6 +195,7 @@ def here(text, open_path, installed, **places):
     return text
 
 
+@pytest.mark.own_server("it is where the user of NRPE can reach its socket")
 def test_a_server_asked_by_its_socket_knows_the_account_that_the_head_tells_to_make(
     start, open_path, installed, new_server
 ):

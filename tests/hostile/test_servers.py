@@ -49,7 +49,11 @@ def concerned(trouble, subject):
 
 @pytest.fixture(scope="module")
 def server_of(tmp_path_factory, new_pair, request):
-    """Gives the server of that kind, healthy, with a new account; all but the cluster's are our own."""
+    """Gives the server of that kind, healthy, with a new account.
+
+    All but the cluster's are of these tests alone, which kill, freeze and exhaust them; an account that may
+    log in with an expired password, and a JVM with a password and one port, are set at the start.
+    """
     running = {}
     with contextlib.ExitStack() as each:
 

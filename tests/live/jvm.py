@@ -9,6 +9,8 @@ interrupted, and prints its port and the rest as a line of JSON.
 """
 
 import argparse
+import contextlib
+import os
 import socket
 import tempfile
 import urllib.parse
@@ -71,6 +73,12 @@ class Jvm(JavaServer):
         if client_certificate:
             self.client_cert = jmx_certificates.path("client.pem")
             self.client_key = jmx_certificates.path("client.key")
+
+    def start(self):
+        """Start it, and wait until it is ready; an older log would say so already."""
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(self.log)
+        super().start()
 
     def command(self):
         """How it is called."""

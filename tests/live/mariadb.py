@@ -55,6 +55,14 @@ class Mariadb(SqlServer):
         self.stop_replication(channel)
         self.sql(f"RESET SLAVE '{channel}' ALL")
 
+    def keep_transactions_of(self, sources):
+        """Forget all other transactions that it had, its own, too; nobody is followed meanwhile."""
+        (row,) = self.sql("SELECT @@GLOBAL.gtid_slave_pos AS them")
+        domains = {str(source.settings["gtid_domain_id"]) for source in sources}
+        kept = [one for one in row["them"].split(",") if one.partition("-")[0] in domains]
+        self.sql("RESET MASTER")
+        self.sql("SET GLOBAL gtid_slave_pos = %s", ",".join(kept))
+
     def channels(self):
         """The rows of the replication status by channel, in MySQL's words: Source_Host, …."""
         rows = self.sql("SHOW ALL SLAVES STATUS")

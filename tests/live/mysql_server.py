@@ -65,6 +65,16 @@ class Mysql(SqlServer):
         self.stop_replication(channel)
         self.sql(f"RESET REPLICA ALL FOR CHANNEL '{channel}'")
 
+    def keep_transactions_of(self, sources):
+        """Forget all other transactions that it had, its own, too; nobody is followed meanwhile."""
+        theirs = ",".join(
+            source.sql("SELECT @@GLOBAL.gtid_executed AS them")[0]["them"] for source in sources
+        )
+        ours = "@@GLOBAL.gtid_executed"
+        (kept,) = self.sql(f"SELECT GTID_SUBTRACT({ours}, GTID_SUBTRACT({ours}, %s)) AS them", theirs)
+        self.sql("RESET BINARY LOGS AND GTIDS")
+        self.sql("SET GLOBAL gtid_purged = %s", kept["them"])
+
     def channels(self):
         """The rows of the replication status by channel."""
         return {row["Channel_Name"]: row for row in self.sql("SHOW REPLICA STATUS")}

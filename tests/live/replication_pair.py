@@ -13,8 +13,10 @@ channel's name may stand before it.
 import argparse
 import concurrent.futures
 import contextlib
+import itertools
 import json
 import os
+import shutil
 import signal
 import tempfile
 import time
@@ -29,6 +31,14 @@ from sql_server import Account, SqlServer
 
 KINDS = {"mariadb": Mariadb, "mysql": Mysql}
 NO_GTID = {"gtid_mode": "OFF", "enforce_gtid_consistency": "OFF"}  # of MySQL; MariaDB always has them
+TO_NO_GTID = (  # MySQL goes from one mode to the next only
+    "gtid_mode = ON_PERMISSIVE", "gtid_mode = OFF_PERMISSIVE", "gtid_mode = OFF",
+    "enforce_gtid_consistency = OFF",
+)  # fmt: skip
+TO_GTID = (
+    "enforce_gtid_consistency = ON",
+    "gtid_mode = OFF_PERMISSIVE", "gtid_mode = ON_PERMISSIVE", "gtid_mode = ON",
+)  # fmt: skip
 REPLICATION = Account("replication", "secret of replication")
 GRANTS = {  # what a monitoring account needs, all of it
     "mariadb": ("SLAVE MONITOR", "BINLOG MONITOR", "PROCESS", "SELECT ON performance_schema.*"),
@@ -59,9 +69,7 @@ class Pair:
         self.kind = kind
         self.gtid = gtid
         self.server = KINDS[kind]
-        self.off = (
-            {} if gtid or kind == "mariadb" else {"gtid_mode": "OFF", "enforce_gtid_consistency": "OFF"}
-        )
+        self.off = {} if gtid or kind == "mariadb" else NO_GTID
         self.channels = {}
         self.monitor = None
         self.settings = dict(source)
@@ -71,7 +79,7 @@ class Pair:
     def __enter__(self):
         with contextlib.ExitStack() as started:
             with concurrent.futures.ThreadPoolExecutor() as both:
-                source = both.submit(self._source, started, 1, "source", self.settings)
+                source = both.submit(self._source, started, "source", self.settings)
                 both.submit(started.enter_context, self.replica).result()
             self._add("", source.result(), "lab", started)
             self.all = started.pop_all()
@@ -94,13 +102,43 @@ class Pair:
 
     def add_channel(self, name, **settings):
         """Start another source, for a channel of that name. Returns the Channel."""
-        source = self._source(self.all, len(self.channels) + 1, name, settings)
+        return self._channel(name, settings, self.all)
+
+    @contextlib.contextmanager
+    def another_channel(self, name, **settings):
+        """Meanwhile there is a channel of that name, with a source of its own. Gives the Channel."""
+        shutil.rmtree(os.path.join(self.folder, name), ignore_errors=True)  # of an earlier one
+        with contextlib.ExitStack() as started:
+            channel = self._channel(name, settings, started)
+            try:
+                yield channel
+            finally:
+                del self.channels[name]
+                self.replica.forget(name)
+                with self._stopped(), self.replica.session() as sql:
+                    sql("SET sql_log_bin = 0")
+                    sql(f"DROP DATABASE {channel.schema}")
+
+    @contextlib.contextmanager
+    def _stopped(self):
+        """Meanwhile nothing is replicated, and the replica has no transactions but those of its sources."""
+        self.catch_up()
+        for name in self.channels:
+            self.replica.stop_replication(name)
+        self.replica.keep_transactions_of([channel.source for channel in self.channels.values()])
+        yield
+        for name in self.channels:
+            self.replica.start_replication(name)
+
+    def _channel(self, name, settings, started):
+        source = self._source(started, name, settings)
         source.account(self.monitor.user, *GRANTS[self.kind])
-        channel = self._add(name, source, name, self.all)
+        channel = self._add(name, source, name, started)
         self.catch_up()
         return channel
 
-    def _source(self, started, number, name, settings):
+    def _source(self, started, name, settings):
+        number = len(self.channels) + 1
         domain = {"gtid_domain_id": number} if self.kind == "mariadb" else {}
         server = self.server(os.path.join(self.folder, name), number, **domain | self.off | settings)
         return started.enter_context(server)
@@ -118,6 +156,32 @@ class Pair:
 
     def _place(self, source):
         return None if self.gtid else source.place()
+
+    @contextlib.contextmanager
+    def without_gtids(self):
+        """Meanwhile the replica finds its place by file and offset, and MySQL's servers have no GTIDs."""
+        self._use_gtids(wanted=False)
+        try:
+            yield
+        finally:
+            self.heal()
+            self._use_gtids(wanted=True)
+
+    def _use_gtids(self, *, wanted):
+        with self._stopped():
+            if wanted:
+                self._set(TO_GTID)
+            self.gtid = wanted
+            place = self._place(self.source)
+            self.replica.follow("", self.link.port, REPLICATION, gtid=self.gtid, place=place)
+            if not wanted:
+                self._set(TO_NO_GTID)
+        self.catch_up()
+
+    def _set(self, steps):
+        if self.kind == "mysql":
+            for server, step in itertools.product((self.source, self.replica), steps):
+                server.sql(f"SET GLOBAL {step}")
 
     def account(self, name="mon", *grants):
         """Make an account on the replica and all sources. Without grants it may read all that is read."""

@@ -80,20 +80,22 @@ def test_an_odd_name_can_be_asked_for(ask, jvm):
     assert (said.status, said.perfdata) == (0, {"a_b_c_d.semi_colon": "3", "a_b_c_d.Gr__e": "5"})
 
 
-def test_a_name_with_nothing_or_quotes_in_it_is_not_left_out(ask, own_jvm):
+def test_a_name_with_nothing_or_quotes_in_it_is_not_left_out(ask, changeable_jvm):
     for name in ("name=", 'na"me=q'):
-        own_jvm.bean(f"shop:type=Till,{name}", {"Blocked": 999})
-    own_jvm.bean("shop:type=Till", {"Blocked": 1})
-    said = ask(own_jvm, "-O", "shop:*", "-A", "Blocked", "-c", "500")
+        changeable_jvm.bean(f"shop:type=Till,{name}", {"Blocked": 999})
+    changeable_jvm.bean("shop:type=Till", {"Blocked": 1})
+    said = ask(changeable_jvm, "-O", "shop:*", "-A", "Blocked", "-c", "500")
     assert (said.status, list(said.perfdata.values())) == (2, ["1;;500", "999;;500", "999;;500"])
-    assert ask(own_jvm, "-O", "shop:type=Till,name=", "-A", "Blocked", "-c", "500").status == 2
-    assert ask(own_jvm, "--list", "shop:*").output.endswith("\n3 MBeans with 3 attributes; domains: 1\n")
+    assert ask(changeable_jvm, "-O", "shop:type=Till,name=", "-A", "Blocked", "-c", "500").status == 2
+    assert ask(changeable_jvm, "--list", "shop:*").output.endswith(
+        "\n3 MBeans with 3 attributes; domains: 1\n"
+    )
 
 
-def test_booleans_text_that_is_a_number_and_times_in_base_units(ask, own_jvm):
-    own_jvm.bean("shop:type=Cart", {"Open": True, "Items": "12", "Wait": 1500})
+def test_booleans_text_that_is_a_number_and_times_in_base_units(ask, changeable_jvm):
+    changeable_jvm.bean("shop:type=Cart", {"Open": True, "Items": "12", "Wait": 1500})
     said = ask(
-        own_jvm, "-O", "shop:type=Cart", "-A", "Open", "-c", "1:", "-A", "Items",
+        changeable_jvm, "-O", "shop:type=Cart", "-A", "Open", "-c", "1:", "-A", "Items",
         "-A", "Wait", "--unit", "ms", "-w", "1000", "-c", "2s", "-v",
     )  # fmt: skip
     assert said.text == "JMX WARNING - Cart Wait 1.5 s"
@@ -129,30 +131,38 @@ def test_a_label_is_made_of_key_properties(ask, jvm):
     assert any(line.startswith("[OK] Tenured Gen ") for line in said.more)
 
 
-def test_one_number_of_all(ask, own_jvm):
+def test_one_number_of_all(ask, changeable_jvm):
     for name, value in (("a", 5), ("b", -1), ("c", 11)):
-        own_jvm.bean(f"shop:type=Till,name={name}", {"Queue": value, "Size": 20})
-    own_jvm.bean("shop:type=Till,name=d", {"Other": 7})
+        changeable_jvm.bean(f"shop:type=Till,name={name}", {"Queue": value, "Size": 20})
+    changeable_jvm.bean("shop:type=Till,name=d", {"Other": 7})
     tills = ("-O", "shop:type=Till,*", "-A", "Queue", "--aggregate")
-    assert ask(own_jvm, *tills, "sum").text == "JMX OK - Till Queue: sum 15, 3 beans"
-    assert ask(own_jvm, *tills, "avg").perfdata == {"Till.Queue.avg": "5"}
-    assert ask(own_jvm, *tills, "max", "-w", "10").text == "JMX WARNING - Till Queue: max 11 (c), 3 beans"
-    assert ask(own_jvm, *tills, "min").text == "JMX OK - Till Queue: min -1 (b), 3 beans"
-    assert ask(own_jvm, *tills, "count", "-c", "4:").status == 2
-    assert ask(own_jvm, *tills, "sum", "--of", "Size").perfdata == {"Till.Queue.of_Size.sum": "25%"}
-    said = ask(own_jvm, *tills, "max", "--of", "Size", "--label", "fullest")
+    assert ask(changeable_jvm, *tills, "sum").text == "JMX OK - Till Queue: sum 15, 3 beans"
+    assert ask(changeable_jvm, *tills, "avg").perfdata == {"Till.Queue.avg": "5"}
+    assert (
+        ask(changeable_jvm, *tills, "max", "-w", "10").text == "JMX WARNING - Till Queue: max 11 (c), 3 beans"
+    )
+    assert ask(changeable_jvm, *tills, "min").text == "JMX OK - Till Queue: min -1 (b), 3 beans"
+    assert ask(changeable_jvm, *tills, "count", "-c", "4:").status == 2
+    assert ask(changeable_jvm, *tills, "sum", "--of", "Size").perfdata == {"Till.Queue.of_Size.sum": "25%"}
+    said = ask(changeable_jvm, *tills, "max", "--of", "Size", "--label", "fullest")
     assert said.text == "JMX OK - fullest: max 11 (55 % of Size 20) (c), 3 beans"
     none = ("-O", "shop:type=None,*", "-A", "Queue", "--aggregate", "count")
-    assert ask(own_jvm, *none).status == 3
-    assert ask(own_jvm, *none, "--missing", "ok").status == 0
+    assert ask(changeable_jvm, *none).status == 3
+    assert ask(changeable_jvm, *none, "--missing", "ok").status == 0
 
 
-def test_a_whole_in_another_bean_named_alike(ask, own_jvm):
+def test_a_whole_in_another_bean_named_alike(ask, changeable_jvm):
     for name, limit in (("a", 4), ("b", 50)):
-        own_jvm.bean(f"shop:type=Used,name={name}", {"Value": 2})
-        own_jvm.bean(f"shop:type=Limit,name={name}", {"Value": limit})
+        changeable_jvm.bean(f"shop:type=Used,name={name}", {"Value": 2})
+        changeable_jvm.bean(f"shop:type=Limit,name={name}", {"Value": limit})
     said = ask(
-        own_jvm, "-O", "shop:type=Used,name=*", "-A", "Value", "--of", "shop:type=Limit,name={name}/Value"
+        changeable_jvm,
+        "-O",
+        "shop:type=Used,name=*",
+        "-A",
+        "Value",
+        "--of",
+        "shop:type=Limit,name={name}/Value",
     )
     assert said.perfdata == {"a.Value.of_Value": "50%", "b.Value.of_Value": "4%"}
 
@@ -215,10 +225,11 @@ def test_a_getter_that_throws_is_never_ok_and_leaves_the_others_their_say(ask, j
     assert (said.status, said.perfdata) == (3, {"Trouble.Good": "1"})
 
 
-def test_an_attribute_that_never_comes_ends_in_time(ask, own_jvm):
-    own_jvm.tell("register", "never")
+def test_an_attribute_that_never_comes_ends_in_time(ask, jvm_that_hangs):
     begun = time.monotonic()
-    said = ask(own_jvm, "-O", "target:type=Never", "-A", "Value", "-t", "2s", "--unreachable", "critical")
+    said = ask(
+        jvm_that_hangs, "-O", "target:type=Never", "-A", "Value", "-t", "2s", "--unreachable", "critical"
+    )
     assert time.monotonic() - begun < 2 + 0.5 + SLACK
     assert said.status == 2
     assert "asked for Value of target:type=Never" in said.text
@@ -227,71 +238,70 @@ def test_an_attribute_that_never_comes_ends_in_time(ask, own_jvm):
 # Between two runs
 
 
-def test_what_it_changed_by(ask, own_jvm):
-    own_jvm.set("target:type=Counter", Value=1000)
+def test_what_it_changed_by(ask, changeable_jvm):
+    changeable_jvm.set("target:type=Counter", Value=1000)
     delta = (*COUNTER, "--delta", "-w", "50")
-    first = ask(own_jvm, *delta)
+    first = ask(changeable_jvm, *delta)
     assert (first.status, first.perfdata) == (0, {})
     assert (
         first.text
         == "JMX OK - Counter Value: this is the first look, its change is told from the next run on"
     )
-    own_jvm.set("target:type=Counter", Value=1060)
+    changeable_jvm.set("target:type=Counter", Value=1060)
     time.sleep(1)
-    said = ask(own_jvm, *delta)
+    said = ask(changeable_jvm, *delta)
     assert (said.status, said.perfdata) == (1, {"Counter.Value.delta": "60;50"})
     assert said.text.startswith("JMX WARNING - Counter Value +60 in ")
-    own_jvm.set("target:type=Counter", Value=1040)
+    changeable_jvm.set("target:type=Counter", Value=1040)
     time.sleep(1)
-    assert ask(own_jvm, *delta).perfdata == {"Counter.Value.delta": "-20;50"}
+    assert ask(changeable_jvm, *delta).perfdata == {"Counter.Value.delta": "-20;50"}
 
 
-def test_what_it_grew_by_per_second_on_the_clock_of_the_jvm(ask, own_jvm):
+def test_what_it_grew_by_per_second_on_the_clock_of_the_jvm(ask, changeable_jvm):
     rate = (*COUNTER, "--rate", "--unit", "B")
-    own_jvm.set("target:type=Counter", Value=0)
+    changeable_jvm.set("target:type=Counter", Value=0)
     begun = time.monotonic()
-    ask(own_jvm, *rate)
+    ask(changeable_jvm, *rate)
     time.sleep(1)
-    own_jvm.set("target:type=Counter", Value=5_000_000)
-    said = ask(own_jvm, *rate)
+    changeable_jvm.set("target:type=Counter", Value=5_000_000)
+    said = ask(changeable_jvm, *rate)
     spent = time.monotonic() - begun
     per_second = float(said.perfdata["Counter.Value.rate"].removesuffix("B"))
     assert 5_000_000 / spent < per_second < 5_000_000
     assert said.text.endswith("/s")
 
 
-def test_a_counter_that_went_back_and_a_new_jvm_begin_anew(ask, own_jvm):
+def test_a_counter_that_went_back_and_a_new_jvm_begin_anew(ask, changeable_jvm):
     rate = (*COUNTER, "--rate", "-c", "0")
-    own_jvm.set("target:type=Counter", Value=500)
-    ask(own_jvm, *rate)
-    own_jvm.set("target:type=Counter", Value=20)
+    changeable_jvm.set("target:type=Counter", Value=500)
+    ask(changeable_jvm, *rate)
+    changeable_jvm.set("target:type=Counter", Value=20)
     time.sleep(1)
-    said = ask(own_jvm, *rate)
+    said = ask(changeable_jvm, *rate)
     assert (said.status, said.perfdata) == (0, {})
     assert (
         said.text
         == "JMX OK - Counter Value: it was reset, from 500 to 20, its rate is told from the next run on"
     )
-    own_jvm.stop()
-    os.remove(own_jvm.log)  # it says that a JVM is ready
-    own_jvm.start()
-    own_jvm.set("target:type=Counter", Value=900)
-    said = ask(own_jvm, *rate)
+    changeable_jvm.stop()
+    changeable_jvm.start()
+    changeable_jvm.set("target:type=Counter", Value=900)
+    said = ask(changeable_jvm, *rate)
     assert (
         said.text
         == "JMX OK - Counter Value: the JVM has started anew since the last look, its rate is told from the next run on"
     )
     time.sleep(1)
-    assert (said.status, ask(own_jvm, *rate).perfdata) == (0, {"Counter.Value.rate": "0;;0"})
+    assert (said.status, ask(changeable_jvm, *rate).perfdata) == (0, {"Counter.Value.rate": "0;;0"})
 
 
-def test_a_bean_that_is_new_has_no_rate_yet(ask, own_jvm):
-    own_jvm.bean("shop:type=Till,name=a", {"Sold": 5})
+def test_a_bean_that_is_new_has_no_rate_yet(ask, changeable_jvm):
+    changeable_jvm.bean("shop:type=Till,name=a", {"Sold": 5})
     rate = ("-O", "shop:type=Till,*", "-A", "Sold", "--delta", "--unit", "c")
-    ask(own_jvm, *rate)
-    own_jvm.bean("shop:type=Till,name=b", {"Sold": 7})
+    ask(changeable_jvm, *rate)
+    changeable_jvm.bean("shop:type=Till,name=b", {"Sold": 7})
     time.sleep(1)
-    said = ask(own_jvm, *rate)
+    said = ask(changeable_jvm, *rate)
     assert (said.status, said.perfdata) == (0, {"a.Sold.delta": "0"})
     assert said.more == [
         "[OK] b Sold: it was not there at the last look, its change is told from the next run on"
@@ -301,15 +311,17 @@ def test_a_bean_that_is_new_has_no_rate_yet(ask, own_jvm):
 # The command of the article of 2012, through Nagios
 
 
-def test_the_articles_misspelling_is_answered_with_the_name_that_exists(tmp_path, own_jvm):
-    old_cassandra.show(own_jvm, CurrentlyBlockedTasks=3)
-    said = check_jmx_command.nagios(tmp_path, ARTICLE.format(port=own_jvm.port), HOSTADDRESS=own_jvm.host)
+def test_the_articles_misspelling_is_answered_with_the_name_that_exists(tmp_path, changeable_jvm):
+    old_cassandra.show(changeable_jvm, CurrentlyBlockedTasks=3)
+    said = check_jmx_command.nagios(
+        tmp_path, ARTICLE.format(port=changeable_jvm.port), HOSTADDRESS=changeable_jvm.host
+    )
     assert (said.status, said.text) == (
         3,
         "JMX UNKNOWN - org.apache.cassandra.internal:type=FlushWriter has no attribute CurrentlyBlockedTask: did you mean CurrentlyBlockedTasks?",
     )
     said = check_jmx_command.nagios(
-        tmp_path, ARTICLE.format(port=own_jvm.port) + "s -c 2", HOSTADDRESS=own_jvm.host
+        tmp_path, ARTICLE.format(port=changeable_jvm.port) + "s -c 2", HOSTADDRESS=changeable_jvm.host
     )
     assert (said.status, said.text) == (2, "JMX CRITICAL - FlushWriter CurrentlyBlockedTasks 3")
     assert said.perfdata == {"FlushWriter.CurrentlyBlockedTasks": "3;;2"}
@@ -393,9 +405,11 @@ def test_values_are_listed_and_failures_say_why(tmp_path, jvm):
     assert (numbers["MaxLong"], numbers["NaN"], numbers["NullInteger"]) == (2**63 - 1, "NaN", None)
 
 
-def test_a_list_shows_no_secret(tmp_path, own_jvm):
-    own_jvm.bean("shop:type=Pool", {"Password": "hunter2", "Settings": "url=x trustStorePassword=hunter2 y"})
-    run = check_jmx_command.run(tmp_path, own_jvm, "--list", "shop:*", "--values")
+def test_a_list_shows_no_secret(tmp_path, changeable_jvm):
+    changeable_jvm.bean(
+        "shop:type=Pool", {"Password": "hunter2", "Settings": "url=x trustStorePassword=hunter2 y"}
+    )
+    run = check_jmx_command.run(tmp_path, changeable_jvm, "--list", "shop:*", "--values")
     assert "hunter2" not in run.stdout
     assert '"url=x trustStorePassword=*** y"' in run.stdout
 
@@ -408,27 +422,31 @@ def test_names_and_types_are_never_taken_for_the_password(tmp_path, jvm):
     assert {"Verbose": "boolean"}.items() <= {one["name"]: one["type"] for one in bean["attributes"]}.items()
 
 
-def test_who_stops_reading_a_list_ends_it_quietly(tmp_path, own_jvm):
-    own_jvm.tell("many", 3000)  # more than a pipe holds
+def test_who_stops_reading_a_list_ends_it_quietly(tmp_path, changeable_jvm):
+    changeable_jvm.tell("many", 3000)  # more than a pipe holds
     with (tmp_path / "first").open("wb") as output:
         head = subprocess.Popen(["head", "-1"], stdin=subprocess.PIPE, stdout=output)
-        run = check_jmx_command.run(tmp_path, own_jvm, "--list", "--values", "-t", "20s", stdout=head.stdin)
+        run = check_jmx_command.run(
+            tmp_path, changeable_jvm, "--list", "--values", "-t", "20s", stdout=head.stdin
+        )
         head.stdin.close()
         assert head.wait(timeout=60) == 0
     assert (run.returncode, run.stderr) == (3, "")
     assert (tmp_path / "first").read_text() == "[JMImplementation]\n"
-    assert own_jvm.left_by_clients() == {"threads": 0, "connections": 0, "unacknowledged": 0}
+    assert changeable_jvm.left_by_clients() == {"threads": 0, "connections": 0, "unacknowledged": 0}
 
 
-def test_a_slow_reader_gets_the_whole_list_and_keeps_no_log_in(tmp_path, own_jvm):
-    own_jvm.tell("many", 3000)
+def test_a_slow_reader_gets_the_whole_list_and_keeps_no_log_in(tmp_path, changeable_jvm):
+    changeable_jvm.tell("many", 3000)
     run = subprocess.Popen(
-        check_jmx_command.command(own_jvm, "--list", "-t", "6s"),
+        check_jmx_command.command(changeable_jvm, "--list", "-t", "6s"),
         stdout=subprocess.PIPE, text=True, env=environment(tmp_path),
     )  # fmt: skip
     time.sleep(7)
     nothing = {"threads": 0, "connections": 0, "unacknowledged": 0}
-    wait_until(lambda: own_jvm.left_by_clients() == nothing, 60, own_jvm.process, own_jvm.log)
+    wait_until(
+        lambda: changeable_jvm.left_by_clients() == nothing, 60, changeable_jvm.process, changeable_jvm.log
+    )
     text = run.communicate(timeout=60)[0]
     assert (run.returncode, text.count("\ntarget:type=Many,")) == (0, 3000)
     assert text.splitlines()[-1].split()[1:3] == ["MBeans", "with"]

@@ -45,6 +45,7 @@ def test_every_way_of_logging_in(variant, jvm_variant):
         assert f":{jvm.rmi_port}" in sentence
 
 
+@pytest.mark.own_server("each is another Java")
 @pytest.mark.parametrize("version", sorted(java_software.JRES))
 def test_every_version_of_java(version, tmp_path):
     with (
@@ -257,6 +258,7 @@ def test_any_certificate_will_do_where_that_is_asked_for(jvm_variant):
             jmx.connect(target(jvm, tls=jmx.Tls(wanted=True)), Deadline(20))
 
 
+@pytest.mark.own_server("an attribute that never returns leaves a connection, and this counts them")
 def test_an_attribute_that_never_returns_ends_in_time_and_is_logged_out_from(tmp_path):
     with Jvm(tmp_path, groups=["never"]) as jvm:
         with jmx.connect(target(jvm), Deadline(5)) as server, pytest.raises(jmx.UnreachableError) as error:
@@ -267,11 +269,11 @@ def test_an_attribute_that_never_returns_ends_in_time_and_is_logged_out_from(tmp
         assert jvm.left_by_clients() == {"threads": 0, "connections": 1, "unacknowledged": 0}
 
 
-def test_nothing_is_left_on_the_server_after_200_log_ins(jvm):
+def test_nothing_is_left_on_the_server_after_200_log_ins(changeable_jvm):
     for _ in range(200):
-        with jmx.connect(target(jvm), Deadline(20)) as server:
+        with jmx.connect(target(changeable_jvm), Deadline(20)) as server:
             assert server.attribute("target:type=Numbers", "Int") == 42
-    assert jvm.left_by_clients() == {"threads": 0, "connections": 0, "unacknowledged": 0}
+    assert changeable_jvm.left_by_clients() == {"threads": 0, "connections": 0, "unacknowledged": 0}
 
 
 def test_domains_names_and_classes(server):
@@ -327,18 +329,18 @@ def test_info_is_asked_once_a_class_only_where_the_class_says_so(jvm, server):
     assert all(described[name] == attributes for name, attributes in alone.items())
 
 
-def test_beans_of_one_class_that_show_different_interfaces(own_jvm):
-    own_jvm.tell("register", "wrapped")
-    with jmx.connect(target(own_jvm), Deadline(20)) as server:
+def test_beans_of_one_class_that_show_different_interfaces(changeable_jvm):
+    changeable_jvm.tell("register", "wrapped")
+    with jmx.connect(target(changeable_jvm), Deadline(20)) as server:
         beans = server.beans("target:type=Wrapped,*")
         assert len({bean.class_name for bean in beans}) == 1
         described = [[one.name for one in attributes] for attributes in server.describe(beans)]
         assert described == [["One"], ["Two"]]
 
 
-def test_questions_asked_in_the_middle_of_an_answer_use_the_same_connection(own_jvm):
-    own_jvm.tell("many", 500)
-    with jmx.connect(target(own_jvm), Deadline(20)) as server:
+def test_questions_asked_in_the_middle_of_an_answer_use_the_same_connection(changeable_jvm):
+    changeable_jvm.tell("many", 500)
+    with jmx.connect(target(changeable_jvm), Deadline(20)) as server:
         link = server._session.link()
         wanted = [(bean.name, ["Number", "Text"]) for bean in server.beans("target:type=Standard,*")]
         for (name, _), values in zip(wanted, server.read(wanted), strict=True):
@@ -353,12 +355,12 @@ def test_logging_out_twice_does_no_harm(jvm):
     server.close()
 
 
-def test_what_is_left_in_the_middle_of_an_answer_is_logged_out_from(own_jvm):
-    own_jvm.tell("many", 500)
-    with jmx.connect(target(own_jvm), Deadline(20)) as server:
+def test_what_is_left_in_the_middle_of_an_answer_is_logged_out_from(changeable_jvm):
+    changeable_jvm.tell("many", 500)
+    with jmx.connect(target(changeable_jvm), Deadline(20)) as server:
         wanted = [(bean.name, ["Number", "Text"]) for bean in server.beans("target:type=Standard,*")]
         assert next(iter(server.read(wanted)))["Text"].startswith("bean number")
-    assert own_jvm.left_by_clients() == {"threads": 0, "connections": 0, "unacknowledged": 0}
+    assert changeable_jvm.left_by_clients() == {"threads": 0, "connections": 0, "unacknowledged": 0}
 
 
 def test_a_bean_that_has_gone_meanwhile_is_an_error_of_its_own(server):

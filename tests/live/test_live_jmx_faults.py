@@ -13,7 +13,6 @@ from pathlib import Path
 import psutil
 import pytest
 from cassandra import Cassandra
-from jvm import Jvm
 from loopback import free_port
 from stallwatch.deadline import Deadline
 from stallwatch.sources import jmx
@@ -251,18 +250,18 @@ def test_an_attribute_that_cannot_be_read(attribute, jvm):
 
 
 @pytest.mark.parametrize("via", ["rmi", "jmxquery"])
-def test_an_attribute_that_never_returns(via, tmp_path, jvm):
-    with Jvm(tmp_path, groups=("never",)) as never:
-        sentence = said(*of(never), "-O", "target:type=Never", "-A", "Value", "--via", via, timeout=3)
+def test_an_attribute_that_never_returns(via, jvm_that_hangs):
+    never = ("-O", "target:type=Never", "-A", "Value")
+    sentence = said(*of(jvm_that_hangs), *never, "--via", via, timeout=3)
     assert "has not answered" in sentence
     assert "within 3 s" in sentence
 
 
-def test_a_server_that_is_frozen(own_jvm):
-    process = psutil.Process(own_jvm.pid)
+def test_a_server_that_is_frozen(jvm_that_hangs):
+    process = psutil.Process(jvm_that_hangs.pid)
     process.suspend()
     try:
-        assert "has not answered within 2 s" in said(*of(own_jvm), *GOOD, timeout=2)
+        assert "has not answered within 2 s" in said(*of(jvm_that_hangs), *GOOD, timeout=2)
     finally:
         process.resume()
 

@@ -28,23 +28,24 @@ def check(jvm, *arguments):
     return subprocess.run(command(jvm, *arguments), stdout=subprocess.DEVNULL, check=False).returncode
 
 
-def test_200_checks_leave_nothing(own_jvm):
+def test_200_checks_leave_nothing(changeable_jvm):
     with ThreadPoolExecutor(2) as several:
-        found = list(several.map(lambda asked: check(own_jvm, *asked), [*ASKED] * 40))
+        found = list(several.map(lambda asked: check(changeable_jvm, *asked), [*ASKED] * 40))
     assert found == [*ASKED.values()] * 40
-    assert own_jvm.left_by_clients() == NOTHING
+    assert changeable_jvm.left_by_clients() == NOTHING
 
 
-def test_who_does_not_close_leaves_a_thread_and_a_connection(own_jvm):
+def test_who_does_not_close_leaves_a_thread_and_a_connection(changeable_jvm):
     """What the other tests look for is there when it is there."""
-    left = [jmx.connect(jmx.Target(own_jvm.host, own_jvm.port), Deadline(10)) for _ in range(3)]
-    found = own_jvm.left_by_clients()
+    left = [jmx.connect(jmx.Target(changeable_jvm.host, changeable_jvm.port), Deadline(10)) for _ in range(3)]
+    found = changeable_jvm.left_by_clients()
     for server in left:
         server.close()
     assert found == {"threads": 3, "connections": 3, "unacknowledged": 0}
-    assert own_jvm.left_by_clients() == NOTHING
+    assert changeable_jvm.left_by_clients() == NOTHING
 
 
+@pytest.mark.own_server("an attribute that never returns leaves a connection, and this counts them")
 def test_an_overdue_check_logs_out_all_the_same(tmp_path, jvm):
     with Jvm(tmp_path, groups=("never",)) as never:
         assert check(never, "-O", "target:type=Never", "-A", "Value", "-t", "3s") == 3
@@ -54,20 +55,25 @@ def test_an_overdue_check_logs_out_all_the_same(tmp_path, jvm):
     assert found["connections"] <= 1  # the getter that never returns holds it
 
 
-def test_a_check_whose_own_work_takes_too_long_logs_out_all_the_same(own_jvm):
+def test_a_check_whose_own_work_takes_too_long_logs_out_all_the_same(changeable_jvm):
     asked = ("-O", "target:type=Texts", "-A", "Long", "--match", "(.+)+!", "-t", "2s")
-    assert check(own_jvm, *asked) == 3
-    assert own_jvm.left_by_clients() == NOTHING
+    assert check(changeable_jvm, *asked) == 3
+    assert changeable_jvm.left_by_clients() == NOTHING
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_a_check_that_is_stopped_logs_out_all_the_same(how, own_jvm):
-    asked = command(own_jvm, "-O", "target:type=Texts", "-A", "Long", "--match", "(.+)+!", "-t", "60s")
+def test_a_check_that_is_stopped_logs_out_all_the_same(how, changeable_jvm):
+    asked = command(changeable_jvm, "-O", "target:type=Texts", "-A", "Long", "--match", "(.+)+!", "-t", "60s")
     with subprocess.Popen(asked, stdout=subprocess.DEVNULL) as process:
-        wait_until(lambda: own_jvm.left_by_clients()["threads"] == 1, 60, own_jvm.process, own_jvm.log)
+        wait_until(
+            lambda: changeable_jvm.left_by_clients()["threads"] == 1,
+            60,
+            changeable_jvm.process,
+            changeable_jvm.log,
+        )
         process.send_signal(how)
         assert process.wait(60) == 3
-    assert own_jvm.left_by_clients() == NOTHING
+    assert changeable_jvm.left_by_clients() == NOTHING
 
 
 @pytest.mark.parametrize("variant", ["password", "tls"])

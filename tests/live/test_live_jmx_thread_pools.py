@@ -51,7 +51,7 @@ def check(tmp_path):
 
 @pytest.fixture
 def started(tmp_path):
-    """Start a server of pool_servers for one test."""
+    """Start a server of pool_servers for one test: each test has another kind, size or load."""
     with contextlib.ExitStack() as servers:
 
         def start(kind, *arguments):
@@ -227,15 +227,15 @@ def test_a_jvm_without_pools_has_threads(check, jvm):
     )
 
 
-def test_deadlocked_threads_are_critical(check, own_jvm):
-    assert check(own_jvm, "--deadlocks")[0] == 0
-    own_jvm.tell("deadlock")
-    status, lines = check(own_jvm, "--deadlocks")
+def test_deadlocked_threads_are_critical(check, changeable_jvm):
+    assert check(changeable_jvm, "--deadlocks")[0] == 0
+    changeable_jvm.tell("deadlock")
+    status, lines = check(changeable_jvm, "--deadlocks")
     assert status == 2
     assert re.match(
         r"JMX_THREAD_POOLS CRITICAL - 2 threads are deadlocked, .+: #\d+, #\d+: jstack PID", lines[0]
     )
-    assert check(own_jvm)[0] == 0
+    assert check(changeable_jvm)[0] == 0
 
 
 def test_a_read_only_role_may_not_look_for_deadlocks(check, jvm_variant, monkeypatch):
@@ -250,27 +250,27 @@ def test_a_read_only_role_may_not_look_for_deadlocks(check, jvm_variant, monkeyp
     assert check(jvm, "-u", "controlRole", "--deadlocks")[0] == 0
 
 
-def test_pools_that_appear_and_vanish(check, own_jvm):
+def test_pools_that_appear_and_vanish(check, changeable_jvm):
     name = "org.apache.cassandra.metrics:type=ThreadPools,path=internal,scope=GossipStage,name={}"
-    own_jvm.bean(name.format("ActiveTasks"), {"Value": ("java.lang.Object", 1)})
-    assert check(own_jvm)[1][0].startswith(
+    changeable_jvm.bean(name.format("ActiveTasks"), {"Value": ("java.lang.Object", 1)})
+    assert check(changeable_jvm)[1][0].startswith(
         "JMX_THREAD_POOLS OK - 1 pool, busiest GossipStage: 1 thread busy | "
     )
-    own_jvm.bean(name.format("CurrentlyBlockedTasks"), {"Count": 1})
-    assert check(own_jvm)[1][0].startswith(
+    changeable_jvm.bean(name.format("CurrentlyBlockedTasks"), {"Count": 1})
+    assert check(changeable_jvm)[1][0].startswith(
         "JMX_THREAD_POOLS CRITICAL - GossipStage: 1 task blocked, 1 thread busy: "
     )
-    own_jvm.tell("unregister", "org.apache.cassandra.metrics:*")
-    status, lines = check(own_jvm)
+    changeable_jvm.tell("unregister", "org.apache.cassandra.metrics:*")
+    status, lines = check(changeable_jvm)
     assert status == 3
     assert re.match(r"JMX_THREAD_POOLS UNKNOWN - .+ had 1 pool and has none now: is it starting", lines[0])
-    assert check(own_jvm, "--no-state")[0] == 0
+    assert check(changeable_jvm, "--no-state")[0] == 0
 
 
-def test_java_sees_the_same_pools(check, own_jvm):
-    own_jvm.tell("unregister", "target:*")
-    own_jvm.bean(
+def test_java_sees_the_same_pools(check, changeable_jvm):
+    changeable_jvm.tell("unregister", "target:*")
+    changeable_jvm.bean(
         'Catalina:type=ThreadPool,name="http-nio-8080"',
         {"maxThreads": ("int", 200), "currentThreadsBusy": ("int", 7)},
     )
-    assert check(own_jvm, "--via", "jmxquery", "-t", "50") == check(own_jvm)
+    assert check(changeable_jvm, "--via", "jmxquery", "-t", "50") == check(changeable_jvm)

@@ -34,7 +34,7 @@ def trusting(jvm):
 
 @pytest.fixture(scope="module")
 def jvm_without_nulls(tmp_path_factory, jvm):
-    """A JVM without composite values that hold nulls: jmxquery cannot list one with such."""
+    """A JVM of these tests without composite values that hold nulls: jmxquery cannot list one with such."""
     with Jvm(tmp_path_factory.mktemp("jvm"), groups=("values", "names", "trouble")) as started:
         yield started
 
@@ -203,16 +203,15 @@ def test_the_password_is_where_nobody_else_sees_it(locked):
     assert java_runs > 1
 
 
-def test_an_attribute_that_never_returns_ends_in_time(tmp_path, jvm):
-    with Jvm(tmp_path, groups=("never",)) as never:
-        begun = time.monotonic()
-        with (
-            connect(never, deadline=3, via="jmxquery") as server,
-            pytest.raises(jmx.UnreachableError, match="has not answered Java within 3 s"),
-        ):
-            server.attribute("target:type=Never", "Value")
-        assert time.monotonic() - begun < 3 + 0.5 + SLACK
-        assert not [path for path in glob.glob("/proc/[0-9]*/stat") if f" {os.getpid()} " in _stat(path)]
+def test_an_attribute_that_never_returns_ends_in_time(jvm_that_hangs):
+    begun = time.monotonic()
+    with (
+        connect(jvm_that_hangs, deadline=3, via="jmxquery") as server,
+        pytest.raises(jmx.UnreachableError, match="has not answered Java within 3 s"),
+    ):
+        server.attribute("target:type=Never", "Value")
+    assert time.monotonic() - begun < 3 + 0.5 + SLACK
+    assert not [path for path in glob.glob("/proc/[0-9]*/stat") if f" {os.getpid()} " in _stat(path)]
 
 
 def _stat(path):

@@ -21,6 +21,7 @@ os._exit(0)
 """
 
 
+@pytest.mark.own_server("a client that ends without logging out stays in it for two minutes")
 def test_what_a_client_leaves_is_seen(own_jvm):
     assert own_jvm.left_by_clients() == {"threads": 0, "connections": 0, "unacknowledged": 0}
     subprocess.run([sys.executable, "-c", DIES_LOGGED_IN, str(own_jvm.port)], check=True, timeout=30)
@@ -30,30 +31,30 @@ def test_what_a_client_leaves_is_seen(own_jvm):
     assert left["threads"] == left["connections"] == 1
 
 
-def test_it_does_what_it_is_told(own_jvm):
-    with jmx.connect(jmx.Target(own_jvm.host, own_jvm.port), Deadline(60)) as server:
-        own_jvm.tell("deadlock")
+def test_it_does_what_it_is_told(changeable_jvm):
+    with jmx.connect(jmx.Target(changeable_jvm.host, changeable_jvm.port), Deadline(60)) as server:
+        changeable_jvm.tell("deadlock")
         assert len(server.deadlocked_threads()) == 2
-        own_jvm.tell("release")
+        changeable_jvm.tell("release")
         assert server.deadlocked_threads() == []
 
-        own_jvm.set("target:type=Counter", Value=-5, Flag=True, Text="with blanks | and ü")
+        changeable_jvm.set("target:type=Counter", Value=-5, Flag=True, Text="with blanks | and ü")
         (values,) = server.read([("target:type=Counter", ["Value", "Flag", "Text"])])
         assert values == {"Value": -5, "Flag": True, "Text": "with blanks | and ü"}
 
         before = len(server.names())
-        own_jvm.tell("many", 10)
+        changeable_jvm.tell("many", 10)
         assert len(server.names()) == before + 10
-        own_jvm.tell("unregister", "target:type=Many,*")
+        changeable_jvm.tell("unregister", "target:type=Many,*")
         assert len(server.names()) == before
         with pytest.raises(ValueError, match="unknown command nonsense"):
-            own_jvm.tell("nonsense")
+            changeable_jvm.tell("nonsense")
 
 
-def test_it_looks_like_an_old_cassandra(own_jvm):
-    old_cassandra.show(own_jvm, CurrentlyBlockedTasks=3)
-    old_cassandra.show_metrics(own_jvm, ActiveCount=1, TotalBlockedTasks=7)
-    with jmx.connect(jmx.Target(own_jvm.host, own_jvm.port), Deadline(60)) as server:
+def test_it_looks_like_an_old_cassandra(changeable_jvm):
+    old_cassandra.show(changeable_jvm, CurrentlyBlockedTasks=3)
+    old_cassandra.show_metrics(changeable_jvm, ActiveCount=1, TotalBlockedTasks=7)
+    with jmx.connect(jmx.Target(changeable_jvm.host, changeable_jvm.port), Deadline(60)) as server:
         (pool,) = server.read([("org.apache.cassandra.internal:type=FlushWriter", old_cassandra.TASKS)])
         assert pool == {
             "ActiveCount": 0, "CompletedTasks": 0, "CurrentlyBlockedTasks": 3, "PendingTasks": 0,

@@ -9,6 +9,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import load_left
+import ndb_load
 import pytest
 from load_checks import CHECKS, UNKNOWN, of_java, of_sql
 from load_counting import JmxCounts, SqlCounts
@@ -327,9 +328,10 @@ def test_a_check_asks_a_server_what_is_said(kind, check, replica, tmp_path):
     assert wrongly_said(kind, check, counts, tmp_path) == []
 
 
-def test_checks_ask_a_cluster_what_is_said(own_ndb, tmp_path):
-    """A new one: where there are tables on disk, more is to be asked."""
-    node = own_ndb().sql_node
+def test_checks_ask_a_cluster_what_is_said(ndb, tmp_path):
+    """An empty one: where there are tables on disk, more is to be asked."""
+    node = ndb.sql_node
+    ndb_load.clear(node)
     counts = SqlCounts(node, "ndb", of_sql("ndb", node))
     assert [wrong for check in CHECKS["ndb"] for wrong in wrongly_said("ndb", check, counts, tmp_path)] == []
 
@@ -345,19 +347,34 @@ def test_a_check_asks_a_cassandra_what_is_said(check, cassandra, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["mariadb", pytest.param("mysql", marks=pytest.mark.only_in_all_cells)])
-def test_a_check_asks_a_server_with_many_tables_and_sessions_the_same(kind, own_pair, tmp_path):
-    server = own_pair(kind, replica={"max_connections": 2 * IDLE}).replica
+def test_a_check_asks_a_server_with_many_tables_and_sessions_the_same(kind, replica, tmp_path):
+    server = replica(kind)
     counts = SqlCounts(server, kind, of_sql(kind, server))
-    with contextlib.ExitStack() as idle, server.session() as sql:
-        for _ in range(IDLE):
-            idle.enter_context(server.session())
-        sql("SET sql_log_bin = 0")
-        sql("CREATE DATABASE many")
-        for number in range(TABLES):
-            sql(f"CREATE TABLE many.t{number} (id INT)")
+    with many_tables_and_sessions(server):
         wrong = {check: wrongly_said(kind, check, counts, tmp_path) for check in CHECKS[kind]}
     assert [one for those in wrong.values() for one in those if one[1] in EXACT] == []
     assert {check for check, those in wrong.items() if those} == GROW[kind]
+
+
+@contextlib.contextmanager
+def many_tables_and_sessions(server):
+    """Meanwhile a server has many of both."""
+    with server.session() as sql:
+        (before,) = sql("SELECT @@GLOBAL.max_connections AS n")
+        sql("SET sql_log_bin = 0")
+        sql(f"SET GLOBAL max_connections = {2 * IDLE}")
+        try:
+            sql("CREATE DATABASE many")
+            for number in range(TABLES):
+                sql(f"CREATE TABLE many.t{number} (id INT)")
+            with contextlib.ExitStack() as idle:
+                for _ in range(IDLE):
+                    idle.enter_context(server.session())
+                yield
+        finally:
+            sql("DROP DATABASE IF EXISTS many")
+            sql(f"SET GLOBAL max_connections = {before['n']}")
+            sql("FLUSH LOCAL STATUS")  # the most sessions that there were
 
 
 @pytest.mark.parametrize("kind", EITHER)

@@ -51,6 +51,21 @@ def mariadb(running_server):
     backup_makers.clear(server)
 
 
+@pytest.fixture(scope="module")
+def second_server(tmp_path_factory, new_server):
+    """Another MariaDB of these tests: backups are restored elsewhere than where they come from."""
+    with new_server(tmp_path_factory.mktemp("second"), "mariadb") as server:
+        yield server
+
+
+@pytest.fixture
+def other(second_server):
+    """That server, without tables."""
+    backup_makers.clear(second_server)
+    yield second_server
+    backup_makers.clear(second_server)
+
+
 @pytest.fixture
 def check(tmp_path):
     """Run the plugin on a backup, and beside a server if one is given."""
@@ -336,20 +351,19 @@ def test_a_server_that_is_not_there_leaves_the_backup_its_verdict(mariadb, check
 # The restore
 
 
-def test_what_is_judged_whole_is_restored_by_myloader_to_the_last_row(mariadb, own_server, check, tmp_path):
+def test_what_is_judged_whole_is_restored_by_myloader_to_the_last_row(mariadb, other, check, tmp_path):
     mariadb.sql("DROP TABLE `odd-db`.`t-schema`")  # myloader 0.10 takes its rows for the making of "t"
     dump = backup_makers.mydumper(mariadb, tmp_path / "dump", "-c")
     said = check(dump, "--verify", "full", server=mariadb)
     assert (said.status, said.number("verified")) == (0, 100), said.output
     expected = checksums(mariadb)
     assert len(expected) == TABLES - 1
-    other = own_server("mariadb")
     program = software.program("myloader", "mydumper")
     backup_makers.run([program, "-S", other.socket, "-u", "root", "-d", dump])
     assert checksums(other) == expected
 
 
-def test_what_is_judged_incomplete_lacks_just_that_when_it_is_restored(mariadb, own_server, check, tmp_path):
+def test_what_is_judged_incomplete_lacks_just_that_when_it_is_restored(mariadb, other, check, tmp_path):
     dump = backup_makers.mysqlpdump(mariadb, tmp_path / "dump")
     dump_in_quiet(dump)
     broken = dump / "shop-orders.sql.gz"
@@ -361,7 +375,6 @@ def test_what_is_judged_incomplete_lacks_just_that_when_it_is_restored(mariadb, 
     assert "shop.customer is not in the backup" in said.output
     assert "shop-orders.sql.gz: the compressed data end too early" in said.output
     expected = checksums(mariadb)
-    other = own_server("mariadb")
     for schema in backup_makers.SCHEMAS:
         other.sql(f"CREATE DATABASE `{schema}`")
     for schema, table in expected:
@@ -378,6 +391,7 @@ def test_what_is_judged_incomplete_lacks_just_that_when_it_is_restored(mariadb, 
     assert found.get(("shop", "orders")) != expected["shop", "orders"]
 
 
+@pytest.mark.own_server("its data are the copy")
 def test_a_copy_that_is_judged_whole_starts_as_a_server(mariadb, own_server, check, tmp_path):
     copy = tmp_path / "full"
     backup_makers.mariabackup(mariadb, copy)

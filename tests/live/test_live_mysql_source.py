@@ -33,7 +33,7 @@ def certificate(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def started(tmp_path_factory, certificate):
-    """Gives the server of that kind, with TLS, one for this module."""
+    """Gives the server of that kind, one for this module: with TLS, which no other test needs."""
     cert, key = certificate
     running = {}
     with contextlib.ExitStack() as each:
@@ -172,6 +172,7 @@ def test_an_account_that_takes_tls_or_a_certificate(server, target, certificate)
         pass
 
 
+@pytest.mark.own_server("it has no TLS, and ends")
 def test_a_server_without_tls_and_then_no_server(tmp_path, started):
     started("mariadb")  # it can be installed
     with Mariadb(tmp_path / "plain") as plain:

@@ -105,9 +105,7 @@ def test_a_server_that_is_stopped_is_critical(server, check):
     assert f" {server.pid} is stopped and answers nobody" in said.text
 
 
-@pytest.mark.parametrize("kind", ["mariadb", "mysql"])
-def test_a_server_that_was_killed_is_critical_and_one_that_came_back_is_another(own_server, check, kind):
-    server = own_server(kind)
+def test_a_server_that_was_killed_is_critical_and_one_that_came_back_is_another(server, check):
     way = ("--pid-file", server.path("pid"))
     first = server.pid
     assert check(*way).status == 0
@@ -227,40 +225,51 @@ def says(monkeypatch):
     return says
 
 
+@contextlib.contextmanager
 def large_table(server):
-    """A MyISAM table of 7 MB: a buffer is no larger than the file that is read."""
+    """Meanwhile there is a MyISAM table of 7 MB: a buffer is no larger than the file that is read."""
     with server.session() as sql:
+        sql("SET sql_log_bin = 0")
         sql("CREATE DATABASE lab")
         sql("CREATE TABLE lab.large (c CHAR(200)) CHARSET latin1 ENGINE = MyISAM")
         sql("INSERT INTO lab.large VALUES (REPEAT('x', 200))")
         for _ in range(15):
             sql("INSERT INTO lab.large SELECT * FROM lab.large")
+        yield
+        sql("DROP DATABASE lab")
 
 
 SCAN = "SELECT * FROM lab.large LIMIT 1"
 
 
+@pytest.mark.own_server("glibc is told at the start not to adapt")
 def test_a_read_buffer_that_mariadb_maps_for_each_scan(own_server, says, monkeypatch):
     monkeypatch.setenv("MALLOC_MMAP_THRESHOLD_", str(128 << 10))  # else glibc adapts after the first one
     server = own_server("mariadb", read_buffer_size=5 * MIB)
-    large_table(server)
-    says(server, SCAN, mapped=True)
-    server.sql("SET GLOBAL read_buffer_size = 131072")
-    says(server, SCAN, mapped=False)
+    with large_table(server):
+        says(server, SCAN, mapped=True)
+        server.sql("SET GLOBAL read_buffer_size = 131072")
+        says(server, SCAN, mapped=False)
 
 
-def test_a_read_buffer_that_glibc_keeps_is_no_problem(own_server, says):
-    server = own_server("mariadb", read_buffer_size=5 * MIB)
-    large_table(server)
-    says(server, SCAN, mapped=False)
+def test_a_read_buffer_that_glibc_keeps_is_no_problem(running_server, says):
+    server = running_server("mariadb")
+    server.revive()
+    server.sql(f"SET GLOBAL read_buffer_size = {5 * MIB}")
+    try:
+        with large_table(server):
+            says(server, SCAN, mapped=False)
+    finally:
+        server.sql("SET GLOBAL read_buffer_size = DEFAULT")
 
 
+@pytest.mark.own_server("glibc is told at the start not to adapt, and the server to read any file")
 def test_mysql_maps_it_for_load_data_alone(own_server, says, monkeypatch):
     monkeypatch.setenv("MALLOC_MMAP_THRESHOLD_", str(128 << 10))
     server = own_server("mysql", read_buffer_size=5 * MIB, secure_file_priv="")
-    large_table(server)
-    says(server, SCAN, mapped=False)
     file = server.path("rows")
     with open(file, "w") as rows:
         rows.write(f"{'x' * 99}\n" * 70_000)
-    says(server, f"LOAD DATA INFILE '{file}' INTO TABLE lab.large IGNORE 69999 LINES", mapped=True)
+    with large_table(server):
+        says(server, SCAN, mapped=False)
+        says(server, f"LOAD DATA INFILE '{file}' INTO TABLE lab.large IGNORE 69999 LINES", mapped=True)

@@ -321,9 +321,15 @@ def test_more_appliers_as_advised(running_pair):
         pair.heal()
 
 
-def test_a_relay_log_again_without_a_reset(own_pair):
+def test_a_relay_log_again_without_a_reset(running_pair):
     """The place that R1 tells to keep is where RESET would have begun anew."""
-    pair = own_pair("mysql", gtid=False)
+    pair = running_pair("mysql")
+    with pair.without_gtids():
+        a_relay_log_again(pair)
+    pair.source.sql("DROP TABLE lab.once")
+
+
+def a_relay_log_again(pair):
     pair.source.sql("CREATE TABLE lab.once (id INT PRIMARY KEY)")
     pair.catch_up()
     pair.replica.stop_replication("", "SQL_THREAD")
@@ -409,21 +415,28 @@ def test_an_applier_that_fails(pair, mon, table):
     pair.replica.start_replication("")
 
 
-@pytest.fixture
-def backed_up(own_pair, tmp_path):
-    """A MariaDB pair whose replica a mariabackup copies, as long as the test lasts."""
-
-    @contextlib.contextmanager
-    def backup(**settings):
-        pair = own_pair("mariadb", replica=settings)
-        with held_backup(pair.replica, tmp_path / "copy") as pid:
-            yield pair, pid
-
-    return backup
+@pytest.fixture(scope="module")
+def performing_pair(tmp_path_factory, new_pair):
+    """A MariaDB pair of these tests with performance_schema: it can only be set at the start."""
+    folder = tmp_path_factory.mktemp("performing")
+    with new_pair(folder, "mariadb", replica={"performance_schema": "ON"}) as pair:
+        yield pair
 
 
-def test_a_mariabackup_that_stops_the_applier(backed_up):
-    with backed_up(performance_schema="ON") as (pair, pid):
+@contextlib.contextmanager
+def backed_up(pair, folder):
+    """Meanwhile a mariabackup copies the replica of a pair: gives its process id."""
+    pair.heal()
+    try:
+        with held_backup(pair.replica, folder) as pid:
+            yield pid
+    finally:
+        pair.heal()
+
+
+def test_a_mariabackup_that_stops_the_applier(performing_pair, tmp_path):
+    pair = performing_pair
+    with backed_up(pair, tmp_path / "copy") as pid:
         (cause,) = explained(pair, pair.account())
         assert cause.rule == "R2"
         assert f"stopped, likely by the backup that runs: mariabackup pid {pid} for " in cause.what
@@ -432,8 +445,9 @@ def test_a_mariabackup_that_stops_the_applier(backed_up):
         assert running.connections
 
 
-def test_a_mariabackup_beside_a_running_applier(backed_up):
-    with backed_up(performance_schema="ON") as (pair, pid):
+def test_a_mariabackup_beside_a_running_applier(performing_pair, tmp_path):
+    pair = performing_pair
+    with backed_up(pair, tmp_path / "copy") as pid:
         pair.replica.start_replication("")
         found = explained(pair, pair.account())
         assert [cause.rule for cause in found] == ["R12"]
@@ -441,8 +455,9 @@ def test_a_mariabackup_beside_a_running_applier(backed_up):
         assert "% busy" in found[0].what
 
 
-def test_a_mariabackup_that_no_attribute_gives_away(backed_up):
-    with backed_up() as (pair, pid):
+def test_a_mariabackup_that_no_attribute_gives_away(running_pair, tmp_path):
+    pair = running_pair("mariadb")
+    with backed_up(pair, tmp_path / "copy") as pid:
         found = [one for one in gathered(pair, pair.account()).backups if one.pid == pid]
         assert [one.certain for one in found] == [True]  # its arguments do
 
@@ -490,12 +505,27 @@ def test_a_dump(pair, mon):
     pair.source.sql("DROP TABLE lab.big")
 
 
-SMALL_REDO = {"mariadb": {"innodb_log_file_size": "8M"}, "mysql": {"innodb_redo_log_capacity": "8M"}}
+SMALL_REDO = {  # MariaDB's is as large as its buffer at least
+    "mariadb": ("innodb_log_file_size", 16 << 20),
+    "mysql": ("innodb_redo_log_capacity", 8 << 20),
+}
 
 
-@pytest.mark.parametrize("kind", ["mariadb", "mysql"])
-def test_a_full_redo_log(own_pair, kind):
-    pair = own_pair(kind, replica=SMALL_REDO[kind])
+@pytest.fixture
+def small_redo(pair):
+    """A pair of either kind whose replica has as small a redo log as there is."""
+    name, size = SMALL_REDO[pair.kind]
+    (before,) = pair.replica.sql(f"SELECT @@GLOBAL.{name} AS size")
+    pair.replica.sql(f"SET GLOBAL {name} = %s", size)
+    yield pair
+    with pair.replica.session() as sql:
+        sql("SET sql_log_bin = 0")
+        sql("DROP TABLE lab.fills")
+        sql(f"SET GLOBAL {name} = %s", before["size"])
+
+
+def test_a_full_redo_log(small_redo):
+    pair = small_redo
     mon = pair.account()
     filling = threading.Event()
     fill_up = threading.Thread(target=keep_filling, args=(pair, filling), daemon=True)
@@ -555,14 +585,19 @@ def test_what_can_be_known_without_privileges_is_known(pair, table):
     assert cause.rule == "R2"
 
 
+@pytest.mark.own_server("a server takes over the time zone of its surroundings at its start")
 @pytest.mark.parametrize("kind", ["mariadb", "mysql"])
-def test_ages_are_right_in_any_time_zone(own_pair, kind, monkeypatch):
+def test_ages_are_right_in_any_time_zone(own_server, kind, monkeypatch):
     monkeypatch.setenv("TZ", "America/New_York")
-    pair = own_pair(kind)
-    with pair.replica.session() as sql:
+    server = own_server(kind)
+    mon = server.account("mon", *GRANTS[kind])
+    with server.session() as sql, connected(server, mon) as asked:
+        sql("CREATE DATABASE lab")
+        sql("CREATE TABLE lab.mark (at DOUBLE)")
+        sql("INSERT INTO lab.mark VALUES (0)")
         sql("BEGIN")
         sql("SELECT * FROM lab.mark FOR UPDATE")
-        ages = [one.age for one in gathered(pair, pair.account()).transactions]
+        ages = [one.age for one in causes.gather(asked, [], pause, lambda _: None).transactions]
         sql("ROLLBACK")
     assert ages
     assert max(ages) < 30

@@ -20,6 +20,7 @@ def small_disk(tmp_path):
     subprocess.run(["umount", "-l", folder], check=True)
 
 
+@pytest.mark.own_server("its relay log is on a small file system")
 def test_a_full_disk_of_the_relay_log_is_told(small_disk, tmp_path):
     with Pair(tmp_path / "pair", "mariadb", replica={"relay_log": small_disk / "relay"}) as pair:
         check = Check(tmp_path)

@@ -85,6 +85,40 @@ def test_everything_heals(pair, trouble):
         eventually(lambda: writer.true_lag() < 1)
 
 
+def everything(pair):
+    """What outlives a test: databases, whose transactions there are, how the replica finds its place."""
+    pair.catch_up()
+    both = (pair.source, pair.replica)
+    databases = [server.sql("SHOW DATABASES") for server in both]
+    if pair.kind == "mariadb":
+        rows = pair.replica.sql("SELECT @@GLOBAL.gtid_slave_pos AS it, 1 AS mode")
+        whose = "-"
+    else:
+        asked = "SELECT @@GLOBAL.gtid_executed AS it, @@GLOBAL.gtid_mode AS mode"
+        rows = [row for server in both for row in server.sql(asked)]
+        whose = ":"
+    theirs = [
+        ({one.strip().partition(whose)[0] for one in row["it"].split(",")}, row["mode"]) for row in rows
+    ]
+    channels = pair.replica.channels()
+    places = {name: (row.get("Using_Gtid"), row.get("Auto_Position")) for name, row in channels.items()}
+    return databases, theirs, places
+
+
+def test_what_is_done_for_a_while_leaves_a_pair_as_it_was(pair):
+    before = everything(pair)
+    with pair.another_channel("east"):
+        assert set(pair.replica.channels()) == {"", "east"}
+    assert everything(pair) == before
+    with pair.without_gtids():
+        assert status(pair).get("Using_Gtid", "No") == "No"
+        assert status(pair).get("Auto_Position", 0) in {0, "0"}
+        pair.source.sql("CREATE TABLE lab.anonymous (id INT)")
+        pair.catch_up()
+    pair.source.sql("DROP TABLE lab.anonymous")
+    assert everything(pair) == before
+
+
 def test_an_account_may_only_what_it_was_granted(pair):
     account = pair.account("little", "PROCESS")
     statement = "SHOW ALL SLAVES STATUS" if pair.kind == "mariadb" else "SHOW REPLICA STATUS"

@@ -11,6 +11,7 @@ import java.net.Socket;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Set;
 import javax.management.Attribute;
 import javax.management.MBeanAttributeInfo;
 import javax.management.MBeanServer;
@@ -27,11 +28,20 @@ import javax.management.ObjectName;
  * set NAME ATTRIBUTE VALUE
  * many COUNT                              beans target:type=Many,name=0 and so on, all of one class
  * deadlock, release                       two threads that wait for each other; let them go
+ * reset                                   the beans of the start again, with their first values, and no deadlock
  * </pre>
  */
 final class Control {
     private final MBeanServer server = ManagementFactory.getPlatformMBeanServer();
     private final Deadlock deadlock = new Deadlock();
+    private final Set<ObjectName> ofJava = server.queryNames(null, null);
+    private final String[] groups;
+
+    /** With the beans of these groups of Beans. */
+    Control(String... groups) throws Exception {
+        this.groups = groups;
+        reset();
+    }
 
     /** Answers for ever; says on standard output where, when everything is ready. */
     void serve() throws IOException {
@@ -93,8 +103,23 @@ final class Control {
             case "release":
                 deadlock.release();
                 break;
+            case "reset":
+                reset();
+                break;
             default:
                 throw new IllegalArgumentException("unknown command " + words[0]);
+        }
+    }
+
+    private void reset() throws Exception {
+        deadlock.release();
+        for (ObjectName name : server.queryNames(null, null)) {
+            if (!ofJava.contains(name)) {
+                server.unregisterMBean(name);
+            }
+        }
+        for (String group : groups) {
+            Beans.register(group, server);
         }
     }
 

@@ -6,10 +6,6 @@ public final class Target {
 
     /** Says "ready, control port N" on standard output when all beans are there. */
     public static void main(String[] groups) throws Exception {
-        Control control = new Control();
-        for (String group : groups) {
-            control.obey("register", group);
-        }
-        control.serve();
+        new Control(groups).serve();
     }
 }
