@@ -327,7 +327,7 @@ def test_a_check_asks_a_server_what_is_said(kind, check, replica, tmp_path):
     assert wrongly_said(kind, check, counts, tmp_path) == []
 
 
-@pytest.mark.own_server("where other tests have made tables on disk, more is asked, even if these are dropped")
+@pytest.mark.own_server("where other tests have made tables on disk, more is asked, also after a DROP")
 def test_checks_ask_a_cluster_what_is_said(own_ndb, tmp_path):
     """A new one: where there are tables on disk, more is to be asked."""
     node = own_ndb().sql_node
