@@ -71,19 +71,6 @@ def disk_table(node):
             _t1(sql)
 
 
-def clear(node):
-    """Drop all tables of these loads, and what they have on disk."""
-    with node.session() as sql:
-        sql("DROP DATABASE IF EXISTS lab")
-        for statement in (
-            "ALTER TABLESPACE ts_1 DROP DATAFILE 'data_1.dat' ENGINE NDB",
-            "DROP TABLESPACE ts_1 ENGINE NDB",
-            "DROP LOGFILE GROUP lg_1 ENGINE NDB",
-        ):
-            with contextlib.suppress(pymysql.Error):  # it is not there
-                sql(statement)
-
-
 def _tablespace(sql):
     sql("CREATE LOGFILE GROUP lg_1 ADD UNDOFILE 'undo_1.log' INITIAL_SIZE 64M UNDO_BUFFER_SIZE 2M ENGINE NDB")
     sql("CREATE TABLESPACE ts_1 ADD DATAFILE 'data_1.dat' USE LOGFILE GROUP lg_1 INITIAL_SIZE 64M ENGINE NDB")

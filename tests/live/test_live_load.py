@@ -9,7 +9,6 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import load_left
-import ndb_load
 import pytest
 from load_checks import CHECKS, UNKNOWN, of_java, of_sql
 from load_counting import JmxCounts, SqlCounts
@@ -328,10 +327,10 @@ def test_a_check_asks_a_server_what_is_said(kind, check, replica, tmp_path):
     assert wrongly_said(kind, check, counts, tmp_path) == []
 
 
-def test_checks_ask_a_cluster_what_is_said(ndb, tmp_path):
-    """An empty one: where there are tables on disk, more is to be asked."""
-    node = ndb.sql_node
-    ndb_load.clear(node)
+@pytest.mark.own_server("where other tests have made tables on disk, more is asked, also after a DROP")
+def test_checks_ask_a_cluster_what_is_said(own_ndb, tmp_path):
+    """A new one: where there are tables on disk, more is to be asked."""
+    node = own_ndb().sql_node
     counts = SqlCounts(node, "ndb", of_sql("ndb", node))
     assert [wrong for check in CHECKS["ndb"] for wrong in wrongly_said("ndb", check, counts, tmp_path)] == []
 
