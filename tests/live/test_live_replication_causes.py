@@ -495,13 +495,11 @@ def test_a_dump(pair, mon):
         try:
             dump.stdout.read(1000)
             until = time.monotonic() + 60
-            while not (found := gathered(pair, mon).backups):
-                assert time.monotonic() < until
+            while not (found := [one for one in gathered(pair, mon).backups if one.certain]):
+                assert time.monotonic() < until  # another test's dump may run on this host, of another server
         finally:
             dump.kill()
-    assert [(one.tool in {"mariadb-dump", "mysqldump", "dump"}, one.certain) for one in found] == [
-        (True, True)
-    ]
+    assert [one.tool in {"mariadb-dump", "mysqldump", "dump"} for one in found] == [True]
     pair.source.sql("DROP TABLE lab.big")
 
 

@@ -202,7 +202,7 @@ class Histories(RuleBasedStateMachine):
         descriptor, generation = self.writer
         name = self.name_of(generation)
         if self.log and name != "ndb_4_out.log" and not (generation.tokens or self.log.tokens):
-            self.may_note = True  # a late writer: what it writes into the old file looks like a copy of the new
+            self.may_note = True  # a late writer: what it writes looks like a copy of the new file
         os.write(descriptor, text)
         generation.tokens += re.findall(rb"<\d+>", text)
         if text.endswith(b"\n"):
