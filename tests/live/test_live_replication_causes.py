@@ -45,6 +45,11 @@ def gathered(pair, account):
         return causes.gather(server, evidences(server), pause, lambda _: None)
 
 
+def backups(signals):
+    """Those of this replica: on this host others may run for the servers of other tests."""
+    return [one for one in signals.backups if one.certain]
+
+
 def explained(pair, account):
     with connected(pair.replica, account) as server:
         (evidence,) = evidences(server)
@@ -88,7 +93,7 @@ def test_a_healthy_replica_has_nothing_to_explain(pair, mon):
     assert {cause.rule for cause in explained(pair, mon)} <= {disk_busy}
     signals = gathered(pair, mon)
     assert signals.missing == ()
-    assert signals.backups == ()
+    assert backups(signals) == []
     assert len(signals.looks) == 3
     assert {reading.name for reading in causes.findings(signals)} >= {"redo_log", "history_list"}
     assert reference.can_compare(signals, gathered(pair, mon))
@@ -301,7 +306,7 @@ def test_an_idle_shell_is_no_backup(running_pair):
         unix_socket=pair.replica.socket, user="root", program_name="mysqlsh", autocommit=True
     )
     with shell:
-        assert gathered(pair, pair.account()).backups == ()
+        assert backups(gathered(pair, pair.account())) == []
 
 
 def test_more_appliers_as_advised(running_pair):
@@ -440,7 +445,7 @@ def test_a_mariabackup_that_stops_the_applier(performing_pair, tmp_path):
         (cause,) = explained(pair, pair.account())
         assert cause.rule == "R2"
         assert f"stopped, likely by the backup that runs: mariabackup pid {pid} for " in cause.what
-        (running,) = gathered(pair, pair.account()).backups
+        (running,) = backups(gathered(pair, pair.account()))
         assert running.certain
         assert running.connections
 
@@ -468,7 +473,7 @@ def test_a_backup_lock_of_mysql(running_pair):
     with pair.replica.session() as sql:
         sql("LOCK INSTANCE FOR BACKUP")
         holder = connection(sql)
-        (running,) = gathered(pair, mon).backups
+        (running,) = backups(gathered(pair, mon))
         assert (running.tool, running.connections) == ("", (holder,))
         pair.source.sql("CREATE TABLE lab.waits (id INT PRIMARY KEY)")
         cause = first(pair, mon, "R5")
@@ -495,8 +500,8 @@ def test_a_dump(pair, mon):
         try:
             dump.stdout.read(1000)
             until = time.monotonic() + 60
-            while not (found := [one for one in gathered(pair, mon).backups if one.certain]):
-                assert time.monotonic() < until  # another test's dump may run on this host, of another server
+            while not (found := backups(gathered(pair, mon))):
+                assert time.monotonic() < until
         finally:
             dump.kill()
     assert [one.tool in {"mariadb-dump", "mysqldump", "dump"} for one in found] == [True]
