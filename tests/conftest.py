@@ -1,7 +1,6 @@
 """Real servers for tests/live and tests/engines. What is not here is skipped, saying how to get it."""
 
 import contextlib
-import functools
 
 import groups
 import loopback
@@ -27,7 +26,8 @@ def pytest_runtest_logreport(report):
 
 
 def pytest_sessionfinish(session, exitstatus):
-    """Keep the figures of modules that were run with every cell, to their end."""
+    """Stop the shared servers; keep the figures of modules that were run with every cell, to their end."""
+    SERVERS.stop()  # those of a run that was interrupted
     config = session.config
     chosen = config.option.keyword or config.option.markexpr or any("::" in word for word in config.args)
     whole = exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) and not session.shouldfail
@@ -35,11 +35,14 @@ def pytest_sessionfinish(session, exitstatus):
         FIGURES.write()
 
 
-@pytest.hookimpl(trylast=True)
+@pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_teardown(item, nextitem):
     """Stop the shared servers behind the last test of a group, when its module has cleaned up."""
-    if nextitem is None or groups.of_test(nextitem.nodeid) != groups.of_test(item.nodeid):
-        SERVERS.stop()
+    try:
+        return (yield)
+    finally:
+        if nextitem is None or groups.of_test(nextitem.nodeid) != groups.of_test(item.nodeid):
+            SERVERS.stop()
 
 
 OWN = frozenset({"own_jvm", "own_pair", "own_server", "own_ndb"})
@@ -140,8 +143,8 @@ def jvm_variant(tmp_path_factory):
     def variant(name):
         if VARIANTS[name].get("host") == "::1" and not loopback.has_ipv6():
             pytest.skip("this machine has no IPv6 loopback")
-        make = functools.partial(obtained, Jvm, tmp_path_factory.mktemp(name), **VARIANTS[name])
-        return SERVERS.get(f"JVM {name}", make)
+        own = VARIANTS[name]
+        return SERVERS.get(f"JVM {name}", lambda: obtained(Jvm, tmp_path_factory.mktemp(name), **own))
 
     return variant
 
@@ -181,8 +184,9 @@ def changeable_jvm(request, tmp_path_factory):
 @pytest.fixture
 def jvm_that_hangs(tmp_path_factory):
     """A JVM that is frozen, or asked for what never returns: what a look leaves there harms nobody."""
-    make = functools.partial(obtained, Jvm, tmp_path_factory.mktemp("hangs"), groups=("never",))
-    return SERVERS.get("JVM that hangs", make)
+    return SERVERS.get(
+        "JVM that hangs", lambda: obtained(Jvm, tmp_path_factory.mktemp("hangs"), groups=("never",))
+    )
 
 
 @pytest.fixture

@@ -66,8 +66,8 @@ def of_test(nodeid):
 def unit_of(nodeid):
     """What is never cut: the module of a test, or the tests of one kind of servers in it.
 
-    >>> unit_of("tests/live/test_live_mysql_status.py::test_connected[mysql]")
-    'live/test_live_mysql_status.py[mysql]'
+    >>> unit_of("tests/live/test_live_replication_states.py::test_a_dead_port[mysql]")
+    'live/test_live_replication_states.py[mysql]'
     """
     path, _, test = nodeid.partition("::")
     path = path.removeprefix("tests/")

@@ -35,6 +35,7 @@ def keep(name, since):
     """Copy the logs that have changed since a Unix time into a folder of that name: gives the copies."""
     changed = [log for log in LOGS if os.path.exists(log) and os.path.getmtime(log) >= since]
     folder = BUILD / re.sub(r"[^\w.-]+", "-", name)[-150:]
+    shutil.rmtree(folder, ignore_errors=True)  # of an earlier run
     kept = []
     for number, log in enumerate(changed):
         folder.mkdir(parents=True, exist_ok=True)

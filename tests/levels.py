@@ -24,7 +24,7 @@ def pytest_addoption(parser):
     add("--write-durations", action="store_true", help=f"write what the tests take into {DURATIONS.name}")
 
 
-# What the modules of tests ask for when they are imported, after this.
+# Whether this run has --all-cells: modules of tests read it when they are imported.
 _every = False
 
 
@@ -44,7 +44,7 @@ def pytest_ignore_collect(collection_path, config):
 
 
 def representative(some, every):
-    """How many examples, changes or places a test tries: ``some``, but ``every`` with --all-cells.
+    """What a test tries, such as a number of examples: ``some``, but ``every`` with --all-cells.
 
     For tests that try the same thing again with other values: most of what the thousandth value finds, the
     hundredth has found.

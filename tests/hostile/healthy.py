@@ -46,7 +46,7 @@ SAID = {  # what each says there, whatever else
     "ndb_memory": "data memory at most",
     "ndb_page_buffer": " data_nodes=2",
     "ndb_redo_buffer": "2 samples",
-    "ndb_transactions": "open transaction",
+    "ndb_transactions": "open transaction",  # or "no open transactions": the SQL node has one now and then
     "jmx": "Memory HeapMemoryUsage used",
     "jmx_thread_pools": "no pool of a kind that is known",
     "ndb_log": "no thread stuck",

@@ -109,15 +109,14 @@ class Pair:
         """Meanwhile there is a channel of that name, with a source of its own. Gives the Channel."""
         shutil.rmtree(os.path.join(self.folder, name), ignore_errors=True)  # of an earlier one
         with contextlib.ExitStack() as started:
-            channel = self._channel(name, settings, started)
             try:
-                yield channel
+                yield self._channel(name, settings, started)
             finally:
-                del self.channels[name]
-                self.replica.forget(name)
+                if self.channels.pop(name, None):
+                    self.replica.forget(name)
                 with self._stopped(), self.replica.session() as sql:
                     sql("SET sql_log_bin = 0")
-                    sql(f"DROP DATABASE {channel.schema}")
+                    sql(f"DROP DATABASE IF EXISTS {name}")
 
     @contextlib.contextmanager
     def _stopped(self):
@@ -126,9 +125,11 @@ class Pair:
         for name in self.channels:
             self.replica.stop_replication(name)
         self.replica.keep_transactions_of([channel.source for channel in self.channels.values()])
-        yield
-        for name in self.channels:
-            self.replica.start_replication(name)
+        try:
+            yield
+        finally:
+            for name in self.channels:
+                self.replica.start_replication(name)
 
     def _channel(self, name, settings, started):
         source = self._source(started, name, settings)

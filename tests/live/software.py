@@ -71,7 +71,7 @@ def _fill(place, make):
 
 @contextlib.contextmanager
 def alone(name, folder=CACHE):
-    """No other process that names the same folder does what has that name meanwhile."""
+    """Hold the lock of that name in the folder: one process has it at a time."""
     with open(os.path.join(folder, f"{name}.lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

@@ -21,9 +21,11 @@ def check(tmp_path):
 @pytest.fixture
 def small(server):
     """A server with a pool that a table does not fit into."""
-    filled(server, PAGES)
-    yield server
-    server.sql("DROP DATABASE lab")
+    try:
+        filled(server, PAGES)
+        yield server
+    finally:
+        server.sql("DROP DATABASE IF EXISTS lab")
 
 
 def filled(server, pages):

@@ -198,11 +198,13 @@ def test_a_server_that_ends_meanwhile_is_critical_with_what_was_known(running_se
         target=lambda: said.append(Said.of(run(tmp_path, "check_mysql_query", *words, variables=password)))
     )
     asks.start()
-    eventually(lambda: begun_at(server) > before + 2)
-    server.stop()
-    asks.join()
-    server.revive()
-    server.sql("DROP USER query")
+    try:
+        eventually(lambda: begun_at(server) > before + 2)
+    finally:
+        server.stop()
+        asks.join()
+        server.revive()
+        server.sql("DROP USER query")
     assert said[0].status == 2, said[0].output
     assert "cannot be used" in said[0].text
     assert said[0].number("p95") > 0

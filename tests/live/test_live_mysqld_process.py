@@ -235,8 +235,10 @@ def large_table(server):
         sql("INSERT INTO lab.large VALUES (REPEAT('x', 200))")
         for _ in range(15):
             sql("INSERT INTO lab.large SELECT * FROM lab.large")
-        yield
-        sql("DROP DATABASE lab")
+        try:
+            yield
+        finally:
+            sql("DROP DATABASE lab")
 
 
 SCAN = "SELECT * FROM lab.large LIMIT 1"

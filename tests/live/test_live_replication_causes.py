@@ -40,20 +40,21 @@ def pause(seconds):
     return True
 
 
+def gather(server, known):
+    """What is known of the replica; on this host backups may run for the servers of other tests."""
+    signals = causes.gather(server, known, pause, lambda _: None)
+    return signals._replace(backups=tuple(one for one in signals.backups if one.certain))
+
+
 def gathered(pair, account):
     with connected(pair.replica, account) as server:
-        return causes.gather(server, evidences(server), pause, lambda _: None)
-
-
-def backups(signals):
-    """Those of this replica: on this host others may run for the servers of other tests."""
-    return [one for one in signals.backups if one.certain]
+        return gather(server, evidences(server))
 
 
 def explained(pair, account):
     with connected(pair.replica, account) as server:
         (evidence,) = evidences(server)
-        signals = causes.gather(server, [evidence], pause, lambda _: None)
+        signals = gather(server, [evidence])
         return causes.explain(causes.Case(evidence, lag.judge(evidence), None, signals))
 
 
@@ -93,7 +94,7 @@ def test_a_healthy_replica_has_nothing_to_explain(pair, mon):
     assert {cause.rule for cause in explained(pair, mon)} <= {disk_busy}
     signals = gathered(pair, mon)
     assert signals.missing == ()
-    assert backups(signals) == []
+    assert signals.backups == ()
     assert len(signals.looks) == 3
     assert {reading.name for reading in causes.findings(signals)} >= {"redo_log", "history_list"}
     assert reference.can_compare(signals, gathered(pair, mon))
@@ -306,7 +307,7 @@ def test_an_idle_shell_is_no_backup(running_pair):
         unix_socket=pair.replica.socket, user="root", program_name="mysqlsh", autocommit=True
     )
     with shell:
-        assert backups(gathered(pair, pair.account())) == []
+        assert gathered(pair, pair.account()).backups == ()
 
 
 def test_more_appliers_as_advised(running_pair):
@@ -445,7 +446,7 @@ def test_a_mariabackup_that_stops_the_applier(performing_pair, tmp_path):
         (cause,) = explained(pair, pair.account())
         assert cause.rule == "R2"
         assert f"stopped, likely by the backup that runs: mariabackup pid {pid} for " in cause.what
-        (running,) = backups(gathered(pair, pair.account()))
+        (running,) = gathered(pair, pair.account()).backups
         assert running.certain
         assert running.connections
 
@@ -473,7 +474,7 @@ def test_a_backup_lock_of_mysql(running_pair):
     with pair.replica.session() as sql:
         sql("LOCK INSTANCE FOR BACKUP")
         holder = connection(sql)
-        (running,) = backups(gathered(pair, mon))
+        (running,) = gathered(pair, mon).backups
         assert (running.tool, running.connections) == ("", (holder,))
         pair.source.sql("CREATE TABLE lab.waits (id INT PRIMARY KEY)")
         cause = first(pair, mon, "R5")
@@ -500,7 +501,7 @@ def test_a_dump(pair, mon):
         try:
             dump.stdout.read(1000)
             until = time.monotonic() + 60
-            while not (found := backups(gathered(pair, mon))):
+            while not (found := gathered(pair, mon).backups):
                 assert time.monotonic() < until
         finally:
             dump.kill()
@@ -522,9 +523,9 @@ def small_redo(pair):
     pair.replica.sql(f"SET GLOBAL {name} = %s", size)
     yield pair
     with pair.replica.session() as sql:
-        sql("SET sql_log_bin = 0")
-        sql("DROP TABLE lab.fills")
         sql(f"SET GLOBAL {name} = %s", before["size"])
+        sql("SET sql_log_bin = 0")
+        sql("DROP TABLE IF EXISTS lab.fills")
 
 
 def test_a_full_redo_log(small_redo):

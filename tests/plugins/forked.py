@@ -13,6 +13,7 @@ import importlib
 import json
 import os
 import select
+import signal
 import subprocess
 import sys
 import types
@@ -43,18 +44,21 @@ class Forks:
         interpreter.stdin.write(json.dumps(run).encode() + b"\n")
         interpreter.stdin.flush()
         if not select.select([interpreter.stdout], [], [], timeout)[0]:
+            os.killpg(interpreter.pid, signal.SIGKILL)  # its run, too
+            del self._of[plugin]
             raise subprocess.TimeoutExpired(command, timeout)
-        status = int(interpreter.stdout.readline())
+        status = interpreter.stdout.readline()
+        assert status, f"the interpreter that runs {plugin} has ended"
         output, errors = (file.read_text(errors="replace") for file in files)
         for file in files:
             file.unlink()
-        return subprocess.CompletedProcess(command, status, output, errors)
+        return subprocess.CompletedProcess(command, int(status), output, errors)
 
     @contextlib.contextmanager
     def _start(self, plugin):
         command = [sys.executable, __file__, plugin]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        with subprocess.Popen(command, env=START, **pipes) as interpreter:
+        with subprocess.Popen(command, env=START, start_new_session=True, **pipes) as interpreter:
             yield interpreter
             interpreter.kill()
 

@@ -6,7 +6,8 @@ A statement that was not recorded gets those of the recorded statement that asks
 import same_question
 import sql_statement
 
-UNKNOWN_COLUMN = 1054  # MySQL's error: an answer to these columns alone
+# MySQL's errors of a column or a variable: unknown, not permitted, unknown. They answer these columns alone.
+OF_COLUMNS = {1054, 1143, 1193}
 
 
 class NotAskedError(Exception):
@@ -53,4 +54,4 @@ class Answers:
         """The text of the recorded statement that asks the same; None: there is none."""
         text = same_question.best(sql_statement.parsed(asked), self._recorded())
         _, answer = next(iter(self._left.get(text, ())), ((), {}))
-        return None if answer.get("error", [0])[0] == UNKNOWN_COLUMN else text
+        return None if answer.get("error", [0])[0] in OF_COLUMNS else text

@@ -46,7 +46,7 @@ class Statement(NamedTuple):
 
     def column(self, expression):
         """The name of the column with the values of that expression; None: there is none."""
-        if self.whole and _PLAIN.fullmatch(expression):
+        if self.whole and _PLAIN.fullmatch(expression) and _PLAIN.fullmatch(self.parts.get("from", "")):
             expression = expression.rpartition(".")[2]
         return next((name for name, own in self.columns.items() if own == expression), None)
 
@@ -69,12 +69,18 @@ def _parsed(text, words):
         written = {one.name: one.written for one in found}
         whole = not found
         for word in {"group", "having", "order"} & clauses.keys():
-            parts[word] = " ".join(columns.get(token.text, token.same) for token in clauses[word])
+            parts[word] = " ".join(columns.get(_counted(token, found), token.same) for token in clauses[word])
     if "from" in clauses:
         parts["from"], inner, tables = _source(text, clauses["from"])
     if "where" in clauses and not parts.get("select") and not {"group", "limit"} & clauses.keys():
         names, names_of, parts["where"] = _names(clauses["where"])
     return Statement(text, parts, columns, written, whole, names, names_of, inner, tables)
+
+
+def _counted(token, found):
+    """The name of the column that ORDER BY 2 and GROUP BY 2 mean; another word is itself."""
+    number = int(token.text) if token.text.isdecimal() else 0
+    return found[number - 1].name if 0 < number <= len(found) else token.text
 
 
 def _clauses(words):

@@ -213,3 +213,27 @@ def test_an_error_is_one_for_more_columns_too_unless_it_is_about_a_column():
     assert recorded(("SELECT a FROM t", [], denied)).next("SELECT a, b FROM t")[0]["error"] == [1142, "..."]
     with pytest.raises(NotAskedError, match="an error of its columns"):
         recorded(("SELECT a FROM t", [], unknown)).next("SELECT a, b FROM t")
+
+
+@pytest.mark.parametrize("error", [1054, 1143, 1193])
+def test_an_error_of_its_columns_is_no_answer_to_fewer(error):
+    recorded = [{"statement": 0, "error": [error, "no such variable"]}]
+    answers = Answers(recorded, [{"sql": "SELECT @@a, @@b", "columns": []}])
+    with pytest.raises(NotAskedError):
+        answers.next("SELECT @@a")
+
+
+def test_an_order_by_the_number_of_a_column_is_that_of_the_column():
+    rows = [{"statement": 0, "rows": [[1, 9], [2, 8]]}]
+    statements = [{"sql": "SELECT x, y FROM t ORDER BY 1", "columns": ["x", "y"]}]
+    with pytest.raises(NotAskedError, match="another ORDER"):
+        Answers(rows, statements).next("SELECT y, x FROM t ORDER BY 1")
+    answer, lack = Answers(rows, statements).next("SELECT y, x FROM t ORDER BY 2")
+    assert (answer["rows"], lack) == ([{"y": 9, "x": 1}, {"y": 8, "x": 2}], None)
+
+
+def test_a_column_of_one_of_two_tables_is_not_found_in_all_columns():
+    rows = [{"statement": 0, "rows": [["of t1", "of t2"]]}]
+    statements = [{"sql": "SELECT * FROM t1 JOIN t2", "columns": ["name", "other"]}]
+    with pytest.raises(NotAskedError):
+        Answers(rows, statements).next("SELECT t1.name FROM t1 JOIN t2")

@@ -15,6 +15,11 @@ def test_a_module_is_in_one_group(module):
     assert sum(module.startswith(group.paths) for group in groups.GROUPS.values()) == 1
 
 
+def test_the_docstring_s_example_is_true():
+    of = "tests/live/test_live_replication_states.py::test_a_dead_port[mysql]"
+    assert groups.unit_of(of) == "live/test_live_replication_states.py[mysql]"
+
+
 def test_no_start_of_a_path_is_for_nothing():
     starts = [start for group in groups.GROUPS.values() for start in group.paths]
     assert [start for start in starts if not any(module.startswith(start) for module in MODULES)] == []

@@ -181,8 +181,9 @@ def test_a_node_that_has_just_been_lost_may_have_ended_although_the_management_s
     status, text = look()
     assert status == 2
     assert first_line(text).endswith(
-        "says that node 4 is started: check that ndbmtd of node 4 runs: if so, look at the network between "
-        "sql1:3306 and the host of node 4, otherwise read ndb_4_out.log"
+        "says that node 4 is started: is its process there? If so, look at the network between sql1:3306 and "
+        "the host of node 4. If not, the end of ndb_4_out.log says what ended it; then start it: "
+        "ndbmtd --ndb-nodeid=4"
     )
 
 

@@ -50,8 +50,7 @@ def _apart(presence: Presence, nodes: Sequence[int]) -> str:
 
 
 def _apart_or_ended(presence: Presence, nodes: Sequence[int]) -> str:
-    network = _apart(presence, nodes)
-    return f"check that ndbmtd of {named(nodes)} runs: if so, {network}, otherwise read {_log(nodes)}"
+    return f"{_is_it_there(nodes)} If so, {_apart(presence, nodes)}. {_if_not(nodes)}"
 
 
 def _late(_: Presence, nodes: Sequence[int]) -> str:
@@ -87,8 +86,15 @@ def _never_seen(_: Presence, nodes: Sequence[int]) -> str:
 
 
 def _has_ended(_: Presence, nodes: Sequence[int]) -> str:
-    ask = "are their processes there?" if len(nodes) > 1 else "is its process there?"
-    return f"{ask} If not, the end of {_log(nodes)} says what ended {_it(nodes)}; then {_start(nodes)}"
+    return f"{_is_it_there(nodes)} {_if_not(nodes)}"
+
+
+def _is_it_there(nodes: Sequence[int]) -> str:
+    return "are their processes there?" if len(nodes) > 1 else "is its process there?"
+
+
+def _if_not(nodes: Sequence[int]) -> str:
+    return f"If not, the end of {_log(nodes)} says what ended {_it(nodes)}; then {_start(nodes)}"
 
 
 def _log(nodes: Sequence[int]) -> str:
