@@ -16,7 +16,7 @@ help:
 	@echo "make demo      run the plugins on recorded logs of a real cluster and see what they say"
 	@echo "make unit      run the tests that need no server"
 	@echo "make test      run all tests, on real servers; sets up what they need; GROUP=replication: those of a group"
-	@echo "make test-all  the same, with every plugin in every trouble, and the long ones of fuzzing and faults"
+	@echo "make test-all  the same, with all troubles, examples, and the long ones of fuzzing and faults"
 	@echo "make durations run all tests and write what they take into tests/durations.json, which balances the workers"
 	@echo "make fuzz      TARGETS= SECONDS= give the parsers what nobody would write, 10 minutes in all"
 	@echo "make check     lint, types, generated files unchanged, and all tests"

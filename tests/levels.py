@@ -20,7 +20,7 @@ def pytest_addoption(parser):
     """Options of the whole run."""
     add = parser.getgroup("stallwatch").addoption
     add("--group", action="append", choices=GROUPS, help="run the tests of this group (default: all groups)")
-    add("--all-cells", action="store_true", help="also every plugin in every trouble, long tests and benches")
+    add("--all-cells", action="store_true", help="also all troubles, long tests, benches and all examples")
     add("--write-durations", action="store_true", help=f"write what the tests take into {DURATIONS.name}")
 
 

@@ -4,6 +4,7 @@ import runpy
 import socket
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -53,10 +54,11 @@ def test_what_was_asked_for_goes_to_standard_output():
 
 
 def test_a_server_that_never_answers_is_given_up_in_time():
-    with socket.create_server(("127.0.0.1", 0)) as silent:
+    ways = ("mysql", "jmx")
+    with socket.create_server(("127.0.0.1", 0)) as silent, ThreadPoolExecutor() as at_once:
         port = str(silent.getsockname()[1])
-        for way in ("mysql", "jmx"):
-            status, output, errors = run(way, "-H", "127.0.0.1", "-P", port, "-t", "4s")
+        runs = at_once.map(lambda way: run(way, "-H", "127.0.0.1", "-P", port, "-t", "4s"), ways)
+        for way, (status, output, errors) in zip(ways, runs, strict=True):
             assert (status, output) == (3, "")
             assert errors.startswith(f"DISCOVER {way.upper()} UNKNOWN - ")
             assert errors.count("\n") == 1
