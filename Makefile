@@ -15,9 +15,9 @@ PROGRAMS := $(PLUGINS) discover experiment
 help:
 	@echo "make demo      run the plugins on recorded logs of a real cluster and see what they say"
 	@echo "make unit      run the tests that need no server"
-	@echo "make test      run all tests, on real servers; sets up what they need; GROUP=replication: those of a group"
-	@echo "make test-all  the same, with all troubles, examples, and the long ones of fuzzing and faults"
-	@echo "make durations run all tests and write what they take into tests/durations.json, which balances the workers"
+	@echo "make test      run the tests, on real servers; sets up what they need; GROUP=replication: those of a group"
+	@echo "make test-all  all tests: also all troubles, examples, the long ones of fuzzing and faults, and the benches"
+	@echo "make durations make test, and write what tests take into tests/durations.json, which balances the workers"
 	@echo "make fuzz      TARGETS= SECONDS= give the parsers what nobody would write, 10 minutes in all"
 	@echo "make check     lint, types, generated files unchanged, and all tests"
 	@echo "make audit     ask PyPI for known vulnerabilities of what is installed"
@@ -41,22 +41,24 @@ $(VENV)/ready: setup.py pyproject.toml
 demo: $(VENV)/ready
 	@$(VENV)/bin/python contrib/demo
 
-# Tests that compute get a worker for each processor; those of real servers mostly wait, so they get more.
+# Tests that compute get a worker for each processor, and one that waits; those of real servers mostly wait, so they
+# get more, of which each may need 3 GB of memory.
 PROCESSORS := $(shell nproc)
-WORKERS ?= $(shell expr 4 '*' $(PROCESSORS))
+WORKERS ?= $(shell expr 3 '*' $(PROCESSORS) '&' $(PROCESSORS) '<=' 4 '|' 12)
 PYTEST := $(VENV)/bin/python -m pytest -q --durations=20
 # Modules are compiled once, not by every worker and every run of a plugin.
 export PYTHONDONTWRITEBYTECODE :=
 
 unit: $(VENV)/ready
-	$(PYTEST) -n $(PROCESSORS) --group unit
+	$(PYTEST) -n $(shell expr 1 + $(PROCESSORS)) --group unit
 
 test: $(VENV)/ready
 	$(PYTEST) -n $(WORKERS) $(GROUP:%=--group %)
 
-# What it comes to is kept in tests/figures.json, for contrib/docs/reliability.md.
+# The result is kept in tests/figures.json, for contrib/docs/reliability.md. How late plugins end is measured: so no
+# more workers than processors.
 test-all: $(VENV)/ready
-	$(PYTEST) -n $(WORKERS) --all-cells $(GROUP:%=--group %)
+	$(PYTEST) -n $(PROCESSORS) --all-cells $(GROUP:%=--group %)
 	$(VENV)/bin/python contrib/generate
 
 durations: $(VENV)/ready

@@ -28,7 +28,7 @@ setup(
         "rsa": ["cryptography"],  # MySQL's caching_sha2_password without TLS
         "test": [
             "pytest>=8",
-            "pytest-xdist>=3.7",
+            "pytest-xdist>=3.8",
             "hypothesis>=6.100",
             "jsonschema>=4.18",
             "psutil>=5.9.4",

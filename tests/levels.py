@@ -82,12 +82,12 @@ class Run:
         chosen = self.config.getoption("group") or list(GROUPS)
         workers = self.config.getoption("numprocesses", None) or 1
         level = "every cell" if self.config.getoption("all_cells") else "the representative part"
-        times = known_durations()
-        if self.config.getoption("all_cells") or not times:
-            took = ""
-        else:
-            took = f", about {(START + expected(times, chosen, workers)) / 60:.1f} min"
-        return f"groups: {', '.join(chosen)} ({level}); workers: {workers}{took} on 2 idle processors"
+        times, took = known_durations(), ""
+        if self.config.getoption("all_cells"):
+            took = ", for hours"
+        elif times:
+            took = f", about {(START + expected(times, chosen, workers)) / 60:.1f} min on 2 idle processors"
+        return f"groups: {', '.join(chosen)} ({level}); workers: {workers}{took}"
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, config, items):
