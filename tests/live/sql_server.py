@@ -116,8 +116,9 @@ class SqlServer(Server):
             user=account.user, password=account.password, read_timeout=seconds, autocommit=True,
             cursorclass=pymysql.cursors.DictCursor,
             defer_connect=True,
-            ssl_disabled=True,  # a socket needs none, and to read all authorities takes 20 ms of a processor
+            ssl_disabled=True,  # to read all authorities takes 29 ms of processor time
         )  # fmt: skip
+        connection._secure = True  # as PyMySQL says of a socket that it opens itself: passwords may be sent
 
         def sql(statement, *values):
             with connection.cursor() as cursor:
