@@ -205,10 +205,10 @@ class Pair:
 
     def _mark(self, channel):
         try:
-            (row,) = self.replica.sql(f"SELECT at FROM {channel.schema}.mark")
+            rows = self.replica.sql(f"SELECT at FROM {channel.schema}.mark")
         except pymysql.Error:  # the table is not there yet
             return None
-        return row["at"]
+        return rows[0]["at"] if rows else None
 
     def heal(self, seconds=180):
         """Undo all trouble that tests make, and wait until the replica has caught up."""
