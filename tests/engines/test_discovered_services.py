@@ -109,6 +109,7 @@ def option_file(open_path):
     return write
 
 
+@pytest.mark.slow("an engine starts and checks everything")
 def test_a_replica_whose_channel_has_a_hostile_name(run, running_pair, option_file):
     replica = running_pair("mariadb").replica
     file = option_file(running_pair("mariadb").account())

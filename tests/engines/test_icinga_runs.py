@@ -249,6 +249,7 @@ def test_every_plugin_is_here_in_every_state():
     assert here == {(plugin, state) for plugin in plugins for state in STATES}
 
 
+@pytest.mark.slow("Icinga and a server start")
 def test_a_database(engine, running_server):
     server = running_server("mariadb")
     server.revive()
@@ -274,6 +275,7 @@ def test_a_replica(engine, running_pair):
         pair.heal()
 
 
+@pytest.mark.slow("a data node stops and starts")
 def test_a_cluster(engine, ndb):
     node = ndb.sql_node
     at = {"port": node.port, "defaults_file": option_file(engine, node.account(*MONITOR))}

@@ -82,6 +82,7 @@ def site(open_path):
         yield site
 
 
+@pytest.mark.slow("Nagios notifies after several checks")
 def test_who_is_told_of_what(site):
     everything = [one for one in site.nagios.services() if one.startswith("replica1!")]
     others = [one for one in everything if one not in LEADING]

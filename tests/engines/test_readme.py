@@ -75,5 +75,6 @@ def test_a_replication_pair(pair, guest):
     has_a_pair(guest({SOURCE: pair.source, REPLICA: pair.replica}), pair)
 
 
+@pytest.mark.slow("two engines start and check everything")
 def test_an_ndb_cluster(ndb, guest):
     has_a_cluster(guest({NODE: ndb.sql_node, OTHER: ndb.sql_node}))

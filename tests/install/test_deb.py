@@ -146,6 +146,7 @@ def newer(deb, folder):
     return package
 
 
+@pytest.mark.slow("another package is built and installed")
 def test_an_upgrade_keeps_what_was_edited_and_what_is_remembered(debian, deb, tmp_path):
     options = debian.path("/etc/stallwatch/mysql.cnf")
     options.write_text("[client]\nuser = site\npassword = secret\n")
@@ -170,6 +171,7 @@ def test_a_removal_that_is_given_up_gives_the_links_back(debian):
     assert ours(debian) == PLUGINS - THEIRS
 
 
+@pytest.mark.slow("dpkg removes, installs and purges")
 def test_a_removal_keeps_settings_and_memory_and_a_purge_leaves_nothing(debian, deb):
     shutil.copy(LOG, debian.path("/tmp/ndb_4_out.log"))
     for user in ("nagios", "root"):
@@ -240,5 +242,6 @@ def test_the_rules_for_sudo_are_right_and_let_pass_what_they_name_only(debian):
     assert "password is required" in debian.run(*bonding, "--no-state", user="nagios", status=1)
 
 
+@pytest.mark.slow("the package is built twice")
 def test_the_same_source_makes_the_same_package_wherever_it_is(deb, unpack_sdist, build_deb, tmp_path):
     assert build_deb(unpack_sdist(tmp_path), tmp_path).read_bytes() == deb.read_bytes()

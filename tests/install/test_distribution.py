@@ -67,6 +67,7 @@ def test_the_sdist_has_all_that_is_kept_here(unpack_sdist, tmp_path):
     assert os.access(tree / "contrib" / "debian" / "build-deb", os.X_OK)
 
 
+@pytest.mark.slow("pip installs an environment, in which pytest runs")
 def test_it_works_with_what_debian_12_has(wheel, fresh_environment, tmp_path, tmp_path_factory):
     programs = fresh_environment(
         tmp_path,
@@ -86,6 +87,7 @@ def test_it_works_with_what_debian_12_has(wheel, fresh_environment, tmp_path, tm
     assert " passed" in said
 
 
+@pytest.mark.slow("a Debian is copied, and apt-get installs packages")
 def test_it_works_with_debians_own_packages(bare_debian, tmp_path):
     debian = bare_debian.copy(tmp_path / "debian")
     debian.install("python3-nagiosplugin", "python3-pymysql")

@@ -123,6 +123,7 @@ def test_a_removal_leaves_nothing(staged, tmp_path):
     assert [path for path in stage.rglob("*") if not path.is_dir()] == [stage / "opt/plugins/check_host"]
 
 
+@pytest.mark.slow("make install until it fails")
 def test_an_installation_that_fails_leaves_the_one_that_is_there(installed):
     plugin = installed / "plugins" / "check_ndb_log"
     places = (f"PREFIX={installed}", f"PLUGINDIR={installed}/plugins")
@@ -131,6 +132,7 @@ def test_an_installation_that_fails_leaves_the_one_that_is_there(installed):
     assert subprocess.run([plugin, "--version"], capture_output=True, check=False).stdout
 
 
+@pytest.mark.slow("make install")
 def test_a_newer_installation_takes_the_place_of_the_one_that_is_there_at_once(installed):
     plugin = installed / "plugins" / "check_ndb_log"
     places = (f"PREFIX={installed}", f"PLUGINDIR={installed}/plugins")

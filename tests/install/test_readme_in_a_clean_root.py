@@ -44,9 +44,11 @@ def newcomer(monitoring_debian):
 
 
 @pytest.mark.parametrize("pair", ["mariadb"], indirect=True)
+@pytest.mark.slow("two engines start in a Debian and check everything")
 def test_a_replication_pair_on_the_screen(pair, newcomer):
     has_a_pair(newcomer({SOURCE: pair.source, REPLICA: pair.replica}), pair)
 
 
+@pytest.mark.slow("two engines start in a Debian and check everything")
 def test_an_ndb_cluster_on_the_screen(ndb, newcomer):
     has_a_cluster(newcomer({NODE: ndb.sql_node, OTHER: ndb.sql_node}))

@@ -53,6 +53,7 @@ def impostor(folder, name, version):
         wheel.writestr(f"{about}/RECORD", f"{name}/__init__.py,,\n")
 
 
+@pytest.mark.slow("make install until it fails")
 def test_a_package_of_the_pinned_version_with_another_sum_is_refused(tmp_path):
     impostor(tmp_path, "nagiosplugin", PINNED["nagiosplugin"])
     places = (f"PREFIX={tmp_path}/prefix", f"PLUGINDIR={tmp_path}/plugins")
@@ -62,6 +63,7 @@ def test_a_package_of_the_pinned_version_with_another_sum_is_refused(tmp_path):
     assert not (tmp_path / "prefix/lib/stallwatch").exists()
 
 
+@pytest.mark.slow("make install")
 def test_a_newer_package_than_the_pinned_one_is_not_taken(tmp_path):
     for name in PINNED:
         impostor(tmp_path, name.lower(), "99.0")

@@ -109,6 +109,7 @@ def test_a_dump_that_is_over_is_not_under_way(server, check):
 
 
 @pytest.mark.own_server("has a larger pool, and starts again with an empty one")
+@pytest.mark.slow("a server of its own restarts")
 def test_a_load_is_told_while_it_lasts(own_server, check):
     """MySQL loads no more than innodb_io_capacity pages a second while clients are at work."""
     server = own_server(

@@ -54,6 +54,7 @@ def stands(said):
 
 
 @pytest.mark.own_server("MariaDB takes minutes to change the size of its buffer pool while it runs")
+@pytest.mark.slow("the redo log is filled")
 def test_writers_that_wait_are_critical_and_nobody_once_they_do_not(small, check):
     """The log fills up to the stall point and not beyond, which is what the stall point is."""
     filled(small)

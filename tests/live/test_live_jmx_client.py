@@ -259,6 +259,7 @@ def test_any_certificate_will_do_where_that_is_asked_for(jvm_variant):
 
 
 @pytest.mark.own_server("an attribute that never returns leaves a connection, and this counts them")
+@pytest.mark.slow("a JVM of its own starts")
 def test_an_attribute_that_never_returns_ends_in_time_and_is_logged_out_from(tmp_path):
     with Jvm(tmp_path, groups=["never"]) as jvm:
         with jmx.connect(target(jvm), Deadline(5)) as server, pytest.raises(jmx.UnreachableError) as error:
@@ -269,6 +270,7 @@ def test_an_attribute_that_never_returns_ends_in_time_and_is_logged_out_from(tmp
         assert jvm.left_by_clients() == {"threads": 0, "connections": 1, "unacknowledged": 0}
 
 
+@pytest.mark.slow("200 log-ins")
 def test_nothing_is_left_on_the_server_after_200_log_ins(changeable_jvm):
     for _ in range(200):
         with jmx.connect(target(changeable_jvm), Deadline(20)) as server:

@@ -28,6 +28,7 @@ def check(jvm, *arguments):
     return subprocess.run(command(jvm, *arguments), stdout=subprocess.DEVNULL, check=False).returncode
 
 
+@pytest.mark.slow("200 checks")
 def test_200_checks_leave_nothing(changeable_jvm):
     with ThreadPoolExecutor(2) as several:
         found = list(several.map(lambda asked: check(changeable_jvm, *asked), [*ASKED] * 40))

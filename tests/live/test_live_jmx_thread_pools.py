@@ -128,6 +128,7 @@ def test_the_table_is_that_of_nodetool(check, cassandra):
     assert {name: said[name] for name in still} == {name: before[name] for name in still}
 
 
+@pytest.mark.slow("a Tomcat starts and is filled")
 def test_requests_that_queue_up_are_told(check, started):
     narrow = started(NarrowCassandra)
     with meanwhile(lambda: narrow.write(6000)):
@@ -138,6 +139,7 @@ def test_requests_that_queue_up_are_told(check, started):
         )
 
 
+@pytest.mark.slow("looks are seconds apart")
 def test_a_flush_writer_that_is_blocked_is_told(check, started):
     old = started(pool_servers.OldCassandra)
     old.execute(
@@ -157,6 +159,7 @@ def test_a_flush_writer_that_is_blocked_is_told(check, started):
 # Web servers and pools of connections
 
 
+@pytest.mark.slow("a Tomcat starts and is filled")
 def test_a_tomcat_whose_threads_are_all_busy(check, started):
     tomcat = started(pool_servers.Tomcat, 1)
     status, lines = check(tomcat)
@@ -177,6 +180,7 @@ def test_a_tomcat_whose_connections_are_all_in_use(check, started):
     assert sum("/" in line and ": 2 threads wait for a connection, 2 of 2" in line for line in lines) == 4
 
 
+@pytest.mark.slow("a Jetty starts and is filled")
 def test_a_jetty_whose_threads_are_all_busy(check, started):
     jetty = started(pool_servers.Jetty)
     assert check(jetty)[0] == 0

@@ -132,6 +132,7 @@ def leaves_nothing(unable):
 
 
 @pytest.mark.parametrize("kind", EITHER)
+@pytest.mark.slow("every check runs twice")
 def test_checks_leave_nothing_on_a_server(kind, replica, leaves_nothing):
     server = replica(kind)
     leaves_nothing(of_sql(kind, server), CHECKS[kind], lambda: load_left.in_sql(server, kind))
@@ -222,6 +223,7 @@ def test_the_server_ends_the_statement_of_a_check_that_is_killed(kind, waits_for
 
 
 @pytest.mark.parametrize("kind", EITHER)
+@pytest.mark.slow("the check has 15 s")
 def test_a_server_ends_any_scan_when_the_time_of_the_check_is_up(kind, running_server):
     """It is told when a check logs in: by itself it would not notice that its client has left."""
     server = running_server(kind)
@@ -328,6 +330,7 @@ def test_a_check_asks_a_server_what_is_said(kind, check, replica, tmp_path):
 
 
 @pytest.mark.own_server("where other tests have made tables on disk, more is asked, also after a DROP")
+@pytest.mark.slow("looks that count are 16 s apart")
 def test_checks_ask_a_cluster_what_is_said(own_ndb, tmp_path):
     """A new one: where there are tables on disk, more is to be asked."""
     node = own_ndb().sql_node
@@ -346,6 +349,7 @@ def test_a_check_asks_a_cassandra_what_is_said(check, cassandra, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["mariadb", pytest.param("mysql", marks=pytest.mark.only_in_all_cells)])
+@pytest.mark.slow("500 tables and 200 sessions are made")
 def test_a_check_asks_a_server_with_many_tables_and_sessions_the_same(kind, replica, tmp_path):
     server = replica(kind)
     counts = SqlCounts(server, kind, of_sql(kind, server))

@@ -26,6 +26,7 @@ def test_the_sql_node_shows_both_data_nodes(ndb):
             sql("SELECT * FROM lab.t1")
 
 
+@pytest.mark.slow("all nodes stop and start")
 def test_the_whole_cluster_stops_and_comes_back_with_its_data(ndb):
     ndb.sql_node.sql("CREATE DATABASE IF NOT EXISTS lab")
     ndb.sql_node.sql("CREATE TABLE IF NOT EXISTS lab.kept (id INT PRIMARY KEY) ENGINE NDB")

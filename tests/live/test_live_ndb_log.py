@@ -87,6 +87,7 @@ def test_an_alert_stays_for_the_next_run_and_is_acknowledged_by_hand(service, nd
     assert service.run()[0] == 0
 
 
+@pytest.mark.slow("a data node starts again")
 def test_a_killed_node_is_critical_until_its_angel_has_started_it(service, ndb_cluster):
     ndb_cluster.kill_child(4)
     ndb_cluster.wait_for(4, "starting")
@@ -100,6 +101,7 @@ def test_a_killed_node_is_critical_until_its_angel_has_started_it(service, ndb_c
     assert "signal 9: killed: look in dmesg for the out-of-memory killer" in line
 
 
+@pytest.mark.slow("a data node restarts")
 def test_an_ordered_restart_is_no_problem(service, ndb_cluster):
     ndb_cluster.restart(4)
     status, line = service.run()

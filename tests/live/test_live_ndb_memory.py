@@ -36,6 +36,7 @@ def test_an_idle_cluster_is_ok(ndb, check):
     assert 0 < said.number("data_memory") < 50
 
 
+@pytest.mark.slow("80 MB of memory are filled")
 def test_it_is_critical_before_inserts_fail(ndb, check):
     node = ndb.sql_node
     with ndb_load.filled_memory(node, 0.6) as error:
@@ -89,6 +90,7 @@ def fill(sql):
         sql(f"INSERT INTO lab.small (data) VALUES {', '.join(['(REPEAT(0, 4000))'] * 10)}")
 
 
+@pytest.mark.slow("a tablespace is filled")
 def test_a_full_tablespace_is_not_taken_for_memory(ndb, check):
     node = ndb.sql_node
     with_process = ("process", "SELECT ON ndbinfo.*", "PROCESS")

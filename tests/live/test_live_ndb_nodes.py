@@ -46,6 +46,7 @@ def until(check, words, *options, status=None, seconds=90):
     return told
 
 
+@pytest.mark.slow("a data node shows the use of its threads after 20 s")
 def test_all_is_well(ndb, check):
     # Known 20 s after its start, and after two looks that count.
     known = ("thread_use=", "overloads=", "reconnects=", "major_faults=")
@@ -71,6 +72,7 @@ def test_what_the_management_server_says_is_understood(ndb):
     assert ndb_mgm.data_nodes("127.0.0.1", ndb.port, 10.0) == {3: ("STARTED", 0), 4: ("STARTED", 0)}
 
 
+@pytest.mark.slow("a data node stops and starts")
 def test_a_node_that_is_shut_down_in_order(ndb, check):
     ndb.shut_down(4)
     said = until(check, ("node 4 is missing", "says that node 4 is not connected"), *STEADY)[-1]
@@ -83,6 +85,7 @@ def test_a_node_that_is_shut_down_in_order(ndb, check):
     assert until(check, "node 4 has started ")[-1].status == WARNING
 
 
+@pytest.mark.slow("a data node starts again")
 def test_a_node_that_its_angel_starts_again(ndb, check):
     ndb.kill_child(4)
     told = until(check, "node 4 is starting (start phase ", *STEADY)
@@ -118,6 +121,7 @@ def test_no_arbitrator_and_what_that_means(ndb, check):
     assert f"the management server 127.0.0.1:{ndb.port} cannot be asked: Connection refused" in said.output
 
 
+@pytest.mark.slow("all nodes stop and start")
 def test_the_whole_cluster_is_stopped(ndb, check):
     ndb.shut_down_all()
     said = until(check, "cluster down")[-1]
@@ -141,6 +145,7 @@ def test_an_sql_node_that_is_frozen(ndb, check):
     assert said.status == UNKNOWN, said.output
 
 
+@pytest.mark.slow("the SQL node waits for the cluster")
 def test_an_sql_node_that_is_started_while_the_cluster_is_down(ndb, check):
     ndb.kill(3)
     ndb.kill(4)

@@ -39,6 +39,7 @@ def until(check, reached, *arguments, seconds=180):
 
 
 @pytest.mark.own_server("to undo what it changes would take another rolling restart")
+@pytest.mark.slow("looks that count are 16 s apart, and both data nodes restart")
 def test_a_small_buffer_is_critical_and_a_larger_one_helps(own_ndb, check):
     cluster = own_ndb(DiskPageBufferMemory="4M")
     node = cluster.sql_node

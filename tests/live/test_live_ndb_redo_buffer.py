@@ -69,6 +69,7 @@ def test_an_idle_cluster_is_ok_with_nothing_but_select_on_ndbinfo(check):
     assert {"node3_redo_buffer", "node4_redo_buffer", "redo_space"} <= set(said.perfdata)
 
 
+@pytest.mark.slow("the redo buffer fills on a slow disk")
 def test_a_slow_disk_is_told_while_the_load_runs(check, ndb, throttle):
     ndb_load.blob_table(ndb.sql_node)
     with ndb_load.blob_writes(ndb.sql_node), ndb.slow_disk(RATE):

@@ -185,6 +185,7 @@ def test_a_healthy_cluster(ask, plugin):
         time.sleep(1.1)
 
 
+@pytest.mark.slow("a data node stops and starts")
 def test_one_node_was_stopped(ndb, ask):
     for plugin in PLUGINS:
         assert ask(plugin).status == OK
@@ -246,6 +247,7 @@ class Runs:
         return [said for began, ended, said in self.said[plugin] if begin < began and ended < end]
 
 
+@pytest.mark.slow("a data node starts again")
 def test_one_node_is_killed_while_checks_run(ndb, ask):
     """All five run all the time while node 4 ends, starts and is there again."""
     with Runs(ask) as runs:
@@ -266,6 +268,7 @@ def test_one_node_is_killed_while_checks_run(ndb, ask):
             assert said.status == OK or (plugin == NODES and said.status != UNKNOWN), said.output
 
 
+@pytest.mark.slow("all nodes stop and start")
 def test_the_whole_cluster_is_down(ndb, ask):
     assert ask(NODES).status == OK
     ndb.shut_down_all()

@@ -153,6 +153,7 @@ def test_what_ends_it_does(ndb, check):
 
 
 @pytest.mark.own_server("has TransactionDeadlockDetectionTimeout at its default, unlike the shared cluster")
+@pytest.mark.slow("a cluster of its own starts")
 def test_with_the_usual_timeout_a_row_that_is_wanted_warns(own_ndb, check):
     """Nobody waits for 5 s where each wait ends after 1.2 s; but whoever holds the row is found."""
     node = own_ndb().sql_node

@@ -211,6 +211,7 @@ def until_seen(pair, state):
         time.sleep(0.05)
 
 
+@pytest.mark.slow("the SELECT takes 18 s")
 def test_a_flush_behind_a_long_select(running_pair):
     pair = running_pair("mysql")  # on MariaDB 10.11 nobody else waits with the FLUSH
     mon, table = pair.account(), "lab.flushed"
@@ -381,6 +382,7 @@ def numbers(count):
     return f"(SELECT {total} AS seq FROM {tables} LIMIT {count}) AS n"
 
 
+@pytest.mark.slow("the transaction sleeps 6 s for each of two rows")
 def test_one_long_transaction(pair, mon, table, monkeypatch):
     monkeypatch.setattr(applying, "_LONG", 3.0)  # a minute is too long for a test
     with pair.source.session() as sql:

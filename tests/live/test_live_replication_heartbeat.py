@@ -123,6 +123,7 @@ def assert_is_true(check, pair, hours=0):
         assert told(check, pair, "-w", "5", hours=hours).status == 1
 
 
+@pytest.mark.slow("the replica lags 8 s")
 def test_the_time_in_utc(watched):
     pair, check = watched
     with Heartbeats(pair):
@@ -130,6 +131,7 @@ def test_the_time_in_utc(watched):
 
 
 @pytest.mark.parametrize("hours", [2, -5])
+@pytest.mark.slow("the replica lags 8 s")
 def test_the_time_in_the_servers_own_zone(watched, hours):
     pair, check = watched
     with zone(pair, hours), Heartbeats(pair, hours):
@@ -168,6 +170,7 @@ def test_a_table_that_keeps_every_heartbeat(watched):
 
 
 @pytest.mark.parametrize("asks_source", [False, True])
+@pytest.mark.slow("a heartbeat is late after 10 s")
 def test_a_writer_that_died(watched, asks_source):
     """MariaDB's replica alone takes some looks: transactions go on, and the row does not change."""
     pair, check = watched
@@ -188,6 +191,7 @@ def test_a_writer_that_died(watched, asks_source):
     assert "(heartbeat table" not in said.text
 
 
+@pytest.mark.slow("the replica lags 8 s")
 def test_a_table_that_is_locked(watched):
     """The applier waits for the same lock, so there is a lag to be told."""
     pair, check = watched

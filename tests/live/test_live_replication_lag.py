@@ -58,6 +58,7 @@ def lagging(check, pair, writer, *options, until, every=2.0):
     return found
 
 
+@pytest.mark.slow("the replica lags 20 s")
 def test_a_thin_link(both):
     def thin(pair, check):
         options = ["-w", "8"]
@@ -78,6 +79,7 @@ def test_a_thin_link(both):
     both(thin)
 
 
+@pytest.mark.slow("the replica lags 9 s")
 def test_all_is_locked_for_reading(both):
     def locked(pair, check):
         with Writer(pair) as writer, pair.replica.session() as sql:
@@ -94,6 +96,7 @@ def test_all_is_locked_for_reading(both):
     both(locked)
 
 
+@pytest.mark.slow("the replica lags 9 s")
 def test_a_row_is_locked(both):
     def locked(pair, check):
         with Writer(pair) as writer, pair.replica.session() as sql:
@@ -111,6 +114,7 @@ def test_a_row_is_locked(both):
     both(locked)
 
 
+@pytest.mark.slow("the replica lags 8 s")
 def test_a_table_without_a_key(both):
     def without_key(pair, check):
         with pair.source.session() as sql:
@@ -131,6 +135,7 @@ def test_a_table_without_a_key(both):
     both(without_key)
 
 
+@pytest.mark.slow("a delay of 15 s is configured")
 def test_a_delayed_replica(both):
     def delayed(pair, check):
         with Writer(pair) as writer:

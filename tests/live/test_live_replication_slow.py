@@ -118,6 +118,7 @@ def lived(tmp_path_factory, new_pair):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.slow("the receiver gives up after a minute, and the first test lives through all stories")
 def test_a_black_hole_is_not_ok_before_the_receiver_gives_up(lived, kind):
     said = lived(silent, kind)
     assert said["healthy"].status == 0
@@ -149,6 +150,7 @@ def test_without_history_and_privileges_it_says_that_it_cannot_tell(lived, kind)
 @pytest.mark.parametrize(
     ("story", "statement"), [(long_update, "UPDATE lab.long_one"), (alter, "ALTER TABLE lab.alt")]
 )
+@pytest.mark.slow("a transaction counts as long after a minute")
 def test_one_long_statement(lived, kind, story, statement):
     found = lived(story, kind)
     last = found[-1]

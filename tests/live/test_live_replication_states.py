@@ -139,6 +139,7 @@ def test_one_channel_of_two_is_broken(pair, check):
         assert check(pair, "--channel", "e.*", "--ignore-channel", "east").status == 3
 
 
+@pytest.mark.slow("both servers change how they number transactions, and back")
 def test_without_gtids(pair, check):
     source = f"127.0.0.1:{pair.source.port}"
     with pair.without_gtids(), Writer(pair) as writer:
