@@ -48,6 +48,14 @@ def healthy(request):
         health.stop()
 
 
+@pytest.fixture(autouse=True)
+def _is_started(request):
+    """Start the servers of a subject before its test, whose own time begins after that."""
+    subject = getattr(request.node, "callspec", None) and request.node.callspec.params.get("subject")
+    if subject and "healthy" in request.fixturenames:
+        request.getfixturevalue("healthy")(subject)
+
+
 @pytest.fixture
 def strangers_home():
     """A home that any user can reach and write."""

@@ -77,7 +77,6 @@ def test_the_clock_is_set_between_two_runs(home, healthy, subject, trouble):
 
 
 @cells({f"memory moved {name}": seconds for name, seconds in SHIFTS.items()}, keeps_times, one=True)
-@pytest.mark.slow("the first one starts the servers")
 def test_what_is_remembered_is_of_another_time(home, healthy, subject, trouble):
     calm, place = healthy(subject)
     is_well(calm, place, home, ORDINARY)

@@ -23,7 +23,6 @@ ENOUGH = {
 
 
 @cells(ENOUGH, one=True)
-@pytest.mark.slow("the first one starts the servers")
 def test_what_is_enough(home, healthy, subject, trouble):
     is_as_ever(subject, healthy, home, trouble)
 

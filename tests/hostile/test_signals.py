@@ -36,7 +36,6 @@ INHERITED = {
 
 
 @cells(INHERITED, one=True)
-@pytest.mark.slow("the first one starts the servers")
 def test_inherited(home, healthy, subject, trouble):
     calm, place = healthy(subject)
     well = run_in(calm, place, home, trouble, *WITHIN).holds(TIMEOUT, OK)

@@ -31,7 +31,6 @@ LOCALES = {
 
 
 @cells({f"locale {name}": surroundings for name, surroundings in LOCALES.items()}, one=True)
-@pytest.mark.slow("the first one starts the servers")
 def test_locale(home, healthy, subject, trouble):
     is_as_ever(subject, healthy, home, trouble)
 
