@@ -41,6 +41,7 @@ def representative(*errors):
 
 
 @pytest.mark.parametrize("error", representative("EIO", "EINTR"))
+@pytest.mark.slow("each third system call of a write fails once")
 def test_memory_alone(each_failed, state, error):
     subject = Counting(state)
     said = set()

@@ -27,6 +27,7 @@ def fuzzed(names, *options):
 
 
 @pytest.mark.parametrize("family", all_targets.FAMILIES)
+@pytest.mark.slow("some thousand inputs")
 def test_only_our_own_errors_come_out_in_time_and_in_little_memory(family, note):
     targets = all_targets.OF[family]
     campaigns = fuzzed(targets)

@@ -211,6 +211,7 @@ def test_pools_of_connections_that_nobody_waits_for(check, started):
 # Kafka
 
 
+@pytest.mark.slow("a Kafka starts")
 def test_a_kafka_that_has_just_started_is_not_called_busy(check, started):
     status, lines = check(started(pool_servers.Kafka))
     assert status == 0

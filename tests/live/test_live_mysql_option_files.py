@@ -63,6 +63,7 @@ def my_print_defaults():
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(FILES)
+@pytest.mark.slow("hundreds of option files")
 def test_as_mariadb_reads_them(my_print_defaults, tmp_path, content):
     path = tmp_path / "my.cnf"
     path.write_text(content)

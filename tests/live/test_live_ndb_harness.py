@@ -37,6 +37,7 @@ def test_the_whole_cluster_stops_and_comes_back_with_its_data(ndb):
     assert ndb.sql_node.sql("SELECT id FROM lab.kept") == [{"id": 7}]
 
 
+@pytest.mark.slow("data nodes start again")
 def test_heal_brings_back_killed_nodes_and_a_suspended_sql_node(ndb):
     ndb.kill(4)
     ndb.kill_management()
