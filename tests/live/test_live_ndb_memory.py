@@ -91,7 +91,7 @@ def fill(sql):
 
 
 @pytest.mark.slow("a cluster of its own starts, and a tablespace is filled")
-@pytest.mark.own_server("a data node of 9.7.2 that restarts after a tablespace was dropped may crash (TSMAN 2138)")
+@pytest.mark.own_server("a data node that restarts after a tablespace was dropped may crash (9.7.2, TSMAN)")
 def test_a_full_tablespace_is_not_taken_for_memory(own_ndb, check):
     node = own_ndb().sql_node
     with_process = ("process", "SELECT ON ndbinfo.*", "PROCESS")
