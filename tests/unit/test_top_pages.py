@@ -48,6 +48,10 @@ def test_no_privilege_of_the_account_changes_anything():
     assert "WITH GRANT OPTION" not in grants
 
 
+def test_no_time_is_left_to_be_filled_in():
+    assert not re.search(r"\bTIME-[A-Z]", (ROOT / "README.md").read_text() + CONTRIBUTING)
+
+
 def test_no_address_is_made_up():
     assert not re.search(r"\w@\w|https?://", SECURITY)
 
