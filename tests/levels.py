@@ -83,9 +83,7 @@ class Run:
         workers = self.config.getoption("numprocesses", None) or 1
         level = "every cell" if self.config.getoption("all_cells") else "the representative part"
         times, took = known_durations(), ""
-        if self.config.getoption("all_cells"):
-            took = ", for hours"
-        elif times:
+        if times and not self.config.getoption("all_cells"):
             took = f", about {(START + expected(times, chosen, workers)) / 60:.1f} min on 2 idle processors"
         return f"groups: {', '.join(chosen)} ({level}); workers: {workers}{took}"
 
