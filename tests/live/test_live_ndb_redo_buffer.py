@@ -102,7 +102,8 @@ def test_a_small_buffer_is_told_by_the_nodes_logs(check, ndb, logs):
     options = logs()
     if any(": Lag - " in path.read_text() for path in options[1::2]):
         pytest.skip("the disk of this machine did not keep up: a data node's log tells of lag")
-    said = until(check, lambda said: said.status == 1, "--no-state", logs=logs)  # what was written is on the disk
+    # What was written may not be on the disk yet.
+    said = until(check, lambda said: said.status == 1, "--no-state", logs=logs)
     assert "redo buffer full " in said.text
     assert said.text.partition(" (+")[0].endswith("short bursts: increase RedoBuffer (rolling restart)")
     assert said.number("redo_full") < 0.2
