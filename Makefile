@@ -62,7 +62,7 @@ test-all: $(VENV)/ready
 	$(VENV)/bin/python contrib/generate
 
 durations: $(VENV)/ready
-	$(PYTEST) -n $(WORKERS) --write-durations
+	$(PYTEST) -n $(WORKERS) --write-durations $(GROUP:%=--group %)
 
 # Other inputs than make test has, led by coverage: all targets, or TARGETS="range host"; SECONDS for each of them.
 fuzz: $(VENV)/ready

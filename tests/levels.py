@@ -115,8 +115,8 @@ class Run:
             units = Counter()
             for nodeid, seconds in self.seconds.items():
                 units[unit_of(nodeid)] += seconds
-            kept = {unit: round(seconds, 1) for unit, seconds in sorted(units.items())}
-            DURATIONS.write_text(json.dumps(kept, indent=1) + "\n")
+            kept = known_durations() | {unit: round(seconds, 1) for unit, seconds in units.items()}
+            DURATIONS.write_text(json.dumps(dict(sorted(kept.items())), indent=1) + "\n")
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node):
