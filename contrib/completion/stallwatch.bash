@@ -68,17 +68,19 @@ _stallwatch_check_innodb_buffer_pool() {
         --warning| -c| --critical| --wait-free-warning| --wait-free-critical| --dirty-warning| \
         --dirty-critical| --pages-free-warning| --pages-free-critical| --innodb-status-warning| \
         --innodb-status-critical| -t| --timeout) ;;
-    -S| --socket| --password-file| --defaults-file| --ssl-ca| --ssl-cert| --ssl-key) _stallwatch_files ;;
+    -S| --socket| --password-file| --defaults-file| --ssl-ca| --ssl-cert| --ssl-key| \
+        --server-public-key-path) _stallwatch_files ;;
     --ssl-mode) _stallwatch_words DISABLED PREFERRED REQUIRED VERIFY_CA VERIFY_IDENTITY ;;
     --output) _stallwatch_words text json human ;;
     --color) _stallwatch_words never auto always ;;
     --unreachable) _stallwatch_words critical warning unknown ;;
     --state-dir) _stallwatch_folders ;;
     *) _stallwatch_words --hostname --port --socket --username --password --password-file \
-        --defaults-file --defaults-group --ssl-mode --ssl-ca --ssl-cert --ssl-key --sample --min-requests \
-        --warning --critical --wait-free-warning --wait-free-critical --dirty-warning --dirty-critical \
-        --pages-free-warning --pages-free-critical --innodb-status-warning --innodb-status-critical \
-        --timeout --output --color --verbose --version --help --unreachable --state-dir --no-state ;;
+        --defaults-file --defaults-group --ssl-mode --ssl-ca --ssl-cert --ssl-key --server-public-key-path \
+        --enable-cleartext-plugin --sample --min-requests --warning --critical --wait-free-warning \
+        --wait-free-critical --dirty-warning --dirty-critical --pages-free-warning --pages-free-critical \
+        --innodb-status-warning --innodb-status-critical --timeout --output --color --verbose --version \
+        --help --unreachable --state-dir --no-state ;;
     esac
 }
 
@@ -88,17 +90,18 @@ _stallwatch_check_innodb_redo_log() {
     -P| --port| -u| --username| -p| --password| --defaults-group| --sample| -w| --warning| -c| \
         --critical| --waits-warning| --waits-critical| --standing-warning| --standing-critical| \
         --redo-time-warning| --redo-time-critical| -t| --timeout) ;;
-    -S| --socket| --password-file| --defaults-file| --ssl-ca| --ssl-cert| --ssl-key) _stallwatch_files ;;
+    -S| --socket| --password-file| --defaults-file| --ssl-ca| --ssl-cert| --ssl-key| \
+        --server-public-key-path) _stallwatch_files ;;
     --ssl-mode) _stallwatch_words DISABLED PREFERRED REQUIRED VERIFY_CA VERIFY_IDENTITY ;;
     --output) _stallwatch_words text json human ;;
     --color) _stallwatch_words never auto always ;;
     --unreachable) _stallwatch_words critical warning unknown ;;
     --state-dir) _stallwatch_folders ;;
     *) _stallwatch_words --hostname --port --socket --username --password --password-file \
-        --defaults-file --defaults-group --ssl-mode --ssl-ca --ssl-cert --ssl-key --sample --warning \
-        --critical --waits-warning --waits-critical --standing-warning --standing-critical \
-        --redo-time-warning --redo-time-critical --timeout --output --color --verbose --version --help \
-        --unreachable --state-dir --no-state ;;
+        --defaults-file --defaults-group --ssl-mode --ssl-ca --ssl-cert --ssl-key --server-public-key-path \
+        --enable-cleartext-plugin --sample --warning --critical --waits-warning --waits-critical \
+        --standing-warning --standing-critical --redo-time-warning --redo-time-critical --timeout --output \
+        --color --verbose --version --help --unreachable --state-dir --no-state ;;
     esac
 }
 
@@ -149,7 +152,8 @@ _stallwatch_check_jmx_thread_pools() {
 
 _stallwatch_check_mysql_backup() {
     case $option in
-    -d| --directory| -S| --socket| --password-file| --defaults-file| --ssl-ca| --ssl-cert| --ssl-key) _stallwatch_files ;;
+    -d| --directory| -S| --socket| --password-file| --defaults-file| --ssl-ca| --ssl-cert| --ssl-key| \
+        --server-public-key-path) _stallwatch_files ;;
     --ignore-table| --unfinished-grace| --verify-timeout| -P| --port| -u| --username| -p| --password| \
         --defaults-group| -w| --warning| -c| --critical| --missing-tables-warning| \
         --missing-tables-critical| --damaged-files-warning| --damaged-files-critical| --size-change-warning| \
@@ -163,10 +167,10 @@ _stallwatch_check_mysql_backup() {
     --state-dir) _stallwatch_folders ;;
     *) _stallwatch_words --directory --ignore-table --no-binlog --unfinished-grace --verify \
         --verify-timeout --hostname --port --socket --username --password --password-file --defaults-file \
-        --defaults-group --ssl-mode --ssl-ca --ssl-cert --ssl-key --warning --critical \
-        --missing-tables-warning --missing-tables-critical --damaged-files-warning --damaged-files-critical \
-        --size-change-warning --size-change-critical --timeout --output --color --verbose --version --help \
-        --unreachable --state-dir --no-state ;;
+        --defaults-group --ssl-mode --ssl-ca --ssl-cert --ssl-key --server-public-key-path \
+        --enable-cleartext-plugin --warning --critical --missing-tables-warning --missing-tables-critical \
+        --damaged-files-warning --damaged-files-critical --size-change-warning --size-change-critical \
+        --timeout --output --color --verbose --version --help --unreachable --state-dir --no-state ;;
     esac
 }
 
@@ -176,16 +180,19 @@ _stallwatch_check_mysql_query() {
     -P| --port| -u| --username| -p| --password| --defaults-group| -q| --query| -d| --database| --count| \
         --spread| --expect| -w| --warning| -c| --critical| --max-warning| --max-critical| \
         --connection-warning| --connection-critical| --rows-warning| --rows-critical| -t| --timeout) ;;
-    -S| --socket| --password-file| --defaults-file| --ssl-ca| --ssl-cert| --ssl-key| -f| --query-file) _stallwatch_files ;;
+    -S| --socket| --password-file| --defaults-file| --ssl-ca| --ssl-cert| --ssl-key| \
+        --server-public-key-path| -f| --query-file) _stallwatch_files ;;
     --ssl-mode) _stallwatch_words DISABLED PREFERRED REQUIRED VERIFY_CA VERIFY_IDENTITY ;;
     --output) _stallwatch_words text json human ;;
     --color) _stallwatch_words never auto always ;;
     --unreachable) _stallwatch_words critical warning unknown ;;
+    --state-dir) _stallwatch_folders ;;
     *) _stallwatch_words --hostname --port --socket --username --password --password-file \
-        --defaults-file --defaults-group --ssl-mode --ssl-ca --ssl-cert --ssl-key --query --query-file \
-        --database --count --spread --reconnect --expect --allow-writes --warning --critical --max-warning \
-        --max-critical --connection-warning --connection-critical --rows-warning --rows-critical --timeout \
-        --output --color --verbose --version --help --unreachable ;;
+        --defaults-file --defaults-group --ssl-mode --ssl-ca --ssl-cert --ssl-key --server-public-key-path \
+        --enable-cleartext-plugin --query --query-file --database --count --spread --reconnect --expect \
+        --allow-writes --warning --critical --max-warning --max-critical --connection-warning \
+        --connection-critical --rows-warning --rows-critical --timeout --output --color --verbose --version \
+        --help --unreachable --state-dir --no-state ;;
     esac
 }
 
@@ -194,7 +201,8 @@ _stallwatch_check_mysql_status() {
     -H| --hostname| --reference) _stallwatch_hosts ;;
     -P| --port| -u| --username| -p| --password| --defaults-group| --include| --exclude| --counter| \
         --gauge| --reference-group| --sample| --confirm| -w| --warn| -c| --crit| -t| --timeout) ;;
-    -S| --socket| --password-file| --defaults-file| --ssl-ca| --ssl-cert| --ssl-key) _stallwatch_files ;;
+    -S| --socket| --password-file| --defaults-file| --ssl-ca| --ssl-cert| --ssl-key| \
+        --server-public-key-path) _stallwatch_files ;;
     --ssl-mode) _stallwatch_words DISABLED PREFERRED REQUIRED VERIFY_CA VERIFY_IDENTITY ;;
     --set) _stallwatch_words handlers tables connections threads innodb temporary replication none ;;
     --output) _stallwatch_words text json human ;;
@@ -202,15 +210,17 @@ _stallwatch_check_mysql_status() {
     --unreachable) _stallwatch_words critical warning unknown ;;
     --state-dir) _stallwatch_folders ;;
     *) _stallwatch_words --hostname --port --socket --username --password --password-file \
-        --defaults-file --defaults-group --ssl-mode --ssl-ca --ssl-cert --ssl-key --set --include --exclude \
-        --all --counter --gauge --reference --reference-group --sample --confirm --warn --crit --timeout \
-        --output --color --verbose --version --help --unreachable --state-dir --no-state ;;
+        --defaults-file --defaults-group --ssl-mode --ssl-ca --ssl-cert --ssl-key --server-public-key-path \
+        --enable-cleartext-plugin --set --include --exclude --all --counter --gauge --reference \
+        --reference-group --sample --confirm --warn --crit --timeout --output --color --verbose --version \
+        --help --unreachable --state-dir --no-state ;;
     esac
 }
 
 _stallwatch_check_mysqld_process() {
     case $option in
-    --pid-file| -S| --socket| --password-file| --defaults-file| --ssl-ca| --ssl-cert| --ssl-key) _stallwatch_files ;;
+    --pid-file| -S| --socket| --password-file| --defaults-file| --ssl-ca| --ssl-cert| --ssl-key| \
+        --server-public-key-path) _stallwatch_files ;;
     --listens| --program| --sample| -P| --port| -u| --username| -p| --password| --defaults-group| -w| \
         --warning| -c| --critical| --system-warning| --system-critical| --busiest-thread-warning| \
         --busiest-thread-critical| --minor-faults-warning| --minor-faults-critical| --major-faults-warning| \
@@ -225,12 +235,13 @@ _stallwatch_check_mysqld_process() {
     --unreachable) _stallwatch_words critical warning unknown ;;
     *) _stallwatch_words --pid-file --listens --data-dir --program --sample --mysql --hostname --port \
         --socket --username --password --password-file --defaults-file --defaults-group --ssl-mode --ssl-ca \
-        --ssl-cert --ssl-key --warning --critical --system-warning --system-critical \
-        --busiest-thread-warning --busiest-thread-critical --minor-faults-warning --minor-faults-critical \
-        --major-faults-warning --major-faults-critical --resident-memory-warning --resident-memory-critical \
-        --swapped-memory-warning --swapped-memory-critical --threads-warning --threads-critical \
-        --uptime-warning --uptime-critical --descriptors-warning --descriptors-critical --timeout --output \
-        --color --verbose --version --help --unreachable --state-dir --no-state ;;
+        --ssl-cert --ssl-key --server-public-key-path --enable-cleartext-plugin --warning --critical \
+        --system-warning --system-critical --busiest-thread-warning --busiest-thread-critical \
+        --minor-faults-warning --minor-faults-critical --major-faults-warning --major-faults-critical \
+        --resident-memory-warning --resident-memory-critical --swapped-memory-warning \
+        --swapped-memory-critical --threads-warning --threads-critical --uptime-warning --uptime-critical \
+        --descriptors-warning --descriptors-critical --timeout --output --color --verbose --version --help \
+        --unreachable --state-dir --no-state ;;
     esac
 }
 
@@ -261,18 +272,19 @@ _stallwatch_check_ndb_memory() {
         --critical| --index-memory-warning| --index-memory-critical| --long-message-buffer-warning| \
         --long-message-buffer-critical| --undo-space-warning| --undo-space-critical| --tablespace-warning| \
         --tablespace-critical| -t| --timeout) ;;
-    -S| --socket| --password-file| --defaults-file| --ssl-ca| --ssl-cert| --ssl-key) _stallwatch_files ;;
+    -S| --socket| --password-file| --defaults-file| --ssl-ca| --ssl-cert| --ssl-key| \
+        --server-public-key-path) _stallwatch_files ;;
     --ssl-mode) _stallwatch_words DISABLED PREFERRED REQUIRED VERIFY_CA VERIFY_IDENTITY ;;
     --output) _stallwatch_words text json human ;;
     --color) _stallwatch_words never auto always ;;
     --unreachable) _stallwatch_words critical warning unknown ;;
     --state-dir) _stallwatch_folders ;;
     *) _stallwatch_words --hostname --port --socket --username --password --password-file \
-        --defaults-file --defaults-group --ssl-mode --ssl-ca --ssl-cert --ssl-key --horizon --warning \
-        --critical --index-memory-warning --index-memory-critical --long-message-buffer-warning \
-        --long-message-buffer-critical --undo-space-warning --undo-space-critical --tablespace-warning \
-        --tablespace-critical --timeout --output --color --verbose --version --help --unreachable \
-        --state-dir --no-state ;;
+        --defaults-file --defaults-group --ssl-mode --ssl-ca --ssl-cert --ssl-key --server-public-key-path \
+        --enable-cleartext-plugin --horizon --warning --critical --index-memory-warning \
+        --index-memory-critical --long-message-buffer-warning --long-message-buffer-critical \
+        --undo-space-warning --undo-space-critical --tablespace-warning --tablespace-critical --timeout \
+        --output --color --verbose --version --help --unreachable --state-dir --no-state ;;
     esac
 }
 
@@ -285,20 +297,21 @@ _stallwatch_check_ndb_nodes() {
         --thread-use-critical| --overloads-warning| --overloads-critical| --reconnects-warning| \
         --reconnects-critical| --major-faults-warning| --major-faults-critical| --certificate-warning| \
         --certificate-critical| -t| --timeout) ;;
-    -S| --socket| --password-file| --defaults-file| --ssl-ca| --ssl-cert| --ssl-key) _stallwatch_files ;;
+    -S| --socket| --password-file| --defaults-file| --ssl-ca| --ssl-cert| --ssl-key| \
+        --server-public-key-path) _stallwatch_files ;;
     --ssl-mode) _stallwatch_words DISABLED PREFERRED REQUIRED VERIFY_CA VERIFY_IDENTITY ;;
     --output) _stallwatch_words text json human ;;
     --color) _stallwatch_words never auto always ;;
     --unreachable) _stallwatch_words critical warning unknown ;;
     --state-dir) _stallwatch_folders ;;
     *) _stallwatch_words --hostname --port --socket --username --password --password-file \
-        --defaults-file --defaults-group --ssl-mode --ssl-ca --ssl-cert --ssl-key --management --restarted \
-        --starting-grace --arbitrator-grace --warning --critical --nodes-starting-warning \
-        --nodes-starting-critical --generations-warning --generations-critical --thread-use-warning \
-        --thread-use-critical --overloads-warning --overloads-critical --reconnects-warning \
-        --reconnects-critical --major-faults-warning --major-faults-critical --certificate-warning \
-        --certificate-critical --timeout --output --color --verbose --version --help --unreachable \
-        --state-dir --no-state ;;
+        --defaults-file --defaults-group --ssl-mode --ssl-ca --ssl-cert --ssl-key --server-public-key-path \
+        --enable-cleartext-plugin --management --restarted --starting-grace --arbitrator-grace --warning \
+        --critical --nodes-starting-warning --nodes-starting-critical --generations-warning \
+        --generations-critical --thread-use-warning --thread-use-critical --overloads-warning \
+        --overloads-critical --reconnects-warning --reconnects-critical --major-faults-warning \
+        --major-faults-critical --certificate-warning --certificate-critical --timeout --output --color \
+        --verbose --version --help --unreachable --state-dir --no-state ;;
     esac
 }
 
@@ -307,16 +320,17 @@ _stallwatch_check_ndb_page_buffer() {
     -H| --hostname) _stallwatch_hosts ;;
     -P| --port| -u| --username| -p| --password| --defaults-group| --sample| --confirm| --min-requests| \
         --cold| -w| --warning| -c| --critical| -t| --timeout) ;;
-    -S| --socket| --password-file| --defaults-file| --ssl-ca| --ssl-cert| --ssl-key) _stallwatch_files ;;
+    -S| --socket| --password-file| --defaults-file| --ssl-ca| --ssl-cert| --ssl-key| \
+        --server-public-key-path) _stallwatch_files ;;
     --ssl-mode) _stallwatch_words DISABLED PREFERRED REQUIRED VERIFY_CA VERIFY_IDENTITY ;;
     --output) _stallwatch_words text json human ;;
     --color) _stallwatch_words never auto always ;;
     --unreachable) _stallwatch_words critical warning unknown ;;
     --state-dir) _stallwatch_folders ;;
     *) _stallwatch_words --hostname --port --socket --username --password --password-file \
-        --defaults-file --defaults-group --ssl-mode --ssl-ca --ssl-cert --ssl-key --sample --confirm \
-        --min-requests --cold --warning --critical --timeout --output --color --verbose --version --help \
-        --unreachable --state-dir --no-state ;;
+        --defaults-file --defaults-group --ssl-mode --ssl-ca --ssl-cert --ssl-key --server-public-key-path \
+        --enable-cleartext-plugin --sample --confirm --min-requests --cold --warning --critical --timeout \
+        --output --color --verbose --version --help --unreachable --state-dir --no-state ;;
     esac
 }
 
@@ -327,18 +341,20 @@ _stallwatch_check_ndb_redo_buffer() {
         --warning| -c| --critical| --redo-space-warning| --redo-space-critical| --undo-space-warning| \
         --undo-space-critical| --undo-buffer-warning| --undo-buffer-critical| --redo-full-warning| \
         --redo-full-critical| --redo-lag-warning| --redo-lag-critical| -t| --timeout) ;;
-    -S| --socket| --password-file| --defaults-file| --ssl-ca| --ssl-cert| --ssl-key| --log) _stallwatch_files ;;
+    -S| --socket| --password-file| --defaults-file| --ssl-ca| --ssl-cert| --ssl-key| \
+        --server-public-key-path| --log) _stallwatch_files ;;
     --ssl-mode) _stallwatch_words DISABLED PREFERRED REQUIRED VERIFY_CA VERIFY_IDENTITY ;;
     --data-dir| --state-dir) _stallwatch_folders ;;
     --output) _stallwatch_words text json human ;;
     --color) _stallwatch_words never auto always ;;
     --unreachable) _stallwatch_words critical warning unknown ;;
     *) _stallwatch_words --hostname --port --socket --username --password --password-file \
-        --defaults-file --defaults-group --ssl-mode --ssl-ca --ssl-cert --ssl-key --samples --every --log \
-        --hold --data-dir --warning --critical --redo-space-warning --redo-space-critical \
-        --undo-space-warning --undo-space-critical --undo-buffer-warning --undo-buffer-critical \
-        --redo-full-warning --redo-full-critical --redo-lag-warning --redo-lag-critical --timeout --output \
-        --color --verbose --version --help --unreachable --state-dir --no-state ;;
+        --defaults-file --defaults-group --ssl-mode --ssl-ca --ssl-cert --ssl-key --server-public-key-path \
+        --enable-cleartext-plugin --samples --every --log --hold --data-dir --warning --critical \
+        --redo-space-warning --redo-space-critical --undo-space-warning --undo-space-critical \
+        --undo-buffer-warning --undo-buffer-critical --redo-full-warning --redo-full-critical \
+        --redo-lag-warning --redo-lag-critical --timeout --output --color --verbose --version --help \
+        --unreachable --state-dir --no-state ;;
     esac
 }
 
@@ -349,18 +365,19 @@ _stallwatch_check_ndb_transactions() {
         --lock-held-warning| --lock-held-critical| --lock-wait-warning| --lock-wait-critical| \
         --transactions-warning| --transactions-critical| --operations-warning| --operations-critical| \
         --largest-warning| --largest-critical| -t| --timeout) ;;
-    -S| --socket| --password-file| --defaults-file| --ssl-ca| --ssl-cert| --ssl-key) _stallwatch_files ;;
+    -S| --socket| --password-file| --defaults-file| --ssl-ca| --ssl-cert| --ssl-key| \
+        --server-public-key-path) _stallwatch_files ;;
     --ssl-mode) _stallwatch_words DISABLED PREFERRED REQUIRED VERIFY_CA VERIFY_IDENTITY ;;
     --output) _stallwatch_words text json human ;;
     --color) _stallwatch_words never auto always ;;
     --unreachable) _stallwatch_words critical warning unknown ;;
     --state-dir) _stallwatch_folders ;;
     *) _stallwatch_words --hostname --port --socket --username --password --password-file \
-        --defaults-file --defaults-group --ssl-mode --ssl-ca --ssl-cert --ssl-key --warning --critical \
-        --lock-held-warning --lock-held-critical --lock-wait-warning --lock-wait-critical \
-        --transactions-warning --transactions-critical --operations-warning --operations-critical \
-        --largest-warning --largest-critical --timeout --output --color --verbose --version --help \
-        --unreachable --state-dir --no-state ;;
+        --defaults-file --defaults-group --ssl-mode --ssl-ca --ssl-cert --ssl-key --server-public-key-path \
+        --enable-cleartext-plugin --warning --critical --lock-held-warning --lock-held-critical \
+        --lock-wait-warning --lock-wait-critical --transactions-warning --transactions-critical \
+        --operations-warning --operations-critical --largest-warning --largest-critical --timeout --output \
+        --color --verbose --version --help --unreachable --state-dir --no-state ;;
     esac
 }
 
@@ -371,7 +388,8 @@ _stallwatch_check_replication_lag() {
         --heartbeat| --heartbeat-server-id| --source-group| --connecting-grace| --backup-grace| --horizon| \
         -w| --warning| -c| --critical| --errant-warning| --errant-critical| --redo-log-warning| \
         --redo-log-critical| --innodb-status-warning| --innodb-status-critical| -t| --timeout) ;;
-    -S| --socket| --password-file| --defaults-file| --ssl-ca| --ssl-cert| --ssl-key) _stallwatch_files ;;
+    -S| --socket| --password-file| --defaults-file| --ssl-ca| --ssl-cert| --ssl-key| \
+        --server-public-key-path) _stallwatch_files ;;
     --ssl-mode) _stallwatch_words DISABLED PREFERRED REQUIRED VERIFY_CA VERIFY_IDENTITY ;;
     --not-replica) _stallwatch_words ok warning critical unknown ;;
     --heartbeat-zone) _stallwatch_words utc local ;;
@@ -380,11 +398,12 @@ _stallwatch_check_replication_lag() {
     --unreachable) _stallwatch_words critical warning unknown ;;
     --state-dir) _stallwatch_folders ;;
     *) _stallwatch_words --hostname --port --socket --username --password --password-file \
-        --defaults-file --defaults-group --ssl-mode --ssl-ca --ssl-cert --ssl-key --channel --ignore-channel \
-        --not-replica --heartbeat --heartbeat-server-id --heartbeat-zone --source --source-group --reference \
-        --connecting-grace --backup-grace --horizon --warning --critical --errant-warning --errant-critical \
-        --redo-log-warning --redo-log-critical --innodb-status-warning --innodb-status-critical --timeout \
-        --output --color --verbose --version --help --unreachable --state-dir --no-state ;;
+        --defaults-file --defaults-group --ssl-mode --ssl-ca --ssl-cert --ssl-key --server-public-key-path \
+        --enable-cleartext-plugin --channel --ignore-channel --not-replica --heartbeat --heartbeat-server-id \
+        --heartbeat-zone --source --source-group --reference --connecting-grace --backup-grace --horizon \
+        --warning --critical --errant-warning --errant-critical --redo-log-warning --redo-log-critical \
+        --innodb-status-warning --innodb-status-critical --timeout --output --color --verbose --version \
+        --help --unreachable --state-dir --no-state ;;
     esac
 }
 

@@ -79,7 +79,7 @@ probes | shared | differences of two looks, N bad looks in a row, slopes
 probes | other | probes that have no room of their own yet
     probes.*
 basics |  | units, ranges, text that is safe on a line, words, cheap imports
-    stallwatch units line words named bare digests
+    stallwatch units line words named bare digests memory
 """
 ROOMS = tuple(Room(*head.split(" | "), modules) for head, modules in re.findall(r"(\S.*)\n +(.*)\n", _TABLE))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from stallwatch.deadline import Deadline
+from stallwatch.memory import Memory
 from stallwatch.units import Range
 
 TYPE_CHECKING = False  # typing itself costs every check 3 ms
@@ -91,16 +92,27 @@ class Run:
         self.answered = True
         self.output(text)
 
-    def memory(self, **target: object) -> AbstractContextManager[dict[str, Any]]:
+    def memory(self, **target: object) -> AbstractContextManager[Memory]:
         """Give and keep what the next run on the same target is to know, see ``state.memory``.
 
         With --no-state every run is the first one.
         """
+        return self._memory({**target, "name": self._check.name}, self.problems)
+
+    def known_server(self, **account: object) -> AbstractContextManager[Memory]:
+        """Give and keep what a server showed when this account first logged in, for all checks of this user.
+
+        Without ``problem`` it can be kept, or is not to be: with --no-state each log-in is the first.
+        """
+        return self._memory({**account, "name": "mysql_server"}, [])
+
+    def _memory(
+        self, identity: dict[str, Any], problems: list[ProbeError]
+    ) -> AbstractContextManager[Memory]:
         if self._options.no_state:
             from contextlib import nullcontext
 
-            return nullcontext({})
+            return nullcontext(Memory())
         from stallwatch.state import memory
 
-        identity = {**target, "name": self._check.name}
-        return memory(identity, self._options.state_dir, self.deadline, self.problems)
+        return memory(identity, self._options.state_dir, self.deadline, problems)

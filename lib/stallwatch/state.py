@@ -10,6 +10,7 @@ import time
 from contextlib import contextmanager, suppress
 
 from stallwatch.digests import hashlib
+from stallwatch.memory import Memory
 from stallwatch.reading import ProbeError
 from stallwatch.units import say_size
 
@@ -32,7 +33,7 @@ class _UnusableError(Exception):
 @contextmanager
 def memory(
     identity: dict[str, Any], directory: str | None, deadline: Deadline, problems: list[ProbeError]
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Memory]:
     """Give what the last run of this ``identity`` kept (empty: a first run) and keep what it has become.
 
     It is saved on a clean exit only. What cannot be read or saved is told in ``problems``, and the run
@@ -44,17 +45,20 @@ def memory(
     except _UnusableError as error:
         advice = "give this user a directory of its own with --state-dir"
         problems.append(ProbeError(f"nothing is remembered between runs: {error}", advice))
-        yield {}
+        values = Memory()
+        values.problem = str(error)
+        yield values
         return
     try:
         if not store.locked:
             problems.append(ProbeError("another run of this check has not ended yet and holds its state"))
             raise problems[-1]
         try:
-            values = store.read()
+            values = Memory(store.read())
         except _UnusableError as error:
             problems.append(ProbeError(f"the memory of earlier runs is lost, this run begins anew: {error}"))
-            values = {}
+            values = Memory()
+        values.path = store.path
         yield values
         try:
             store.write(values)
@@ -73,6 +77,7 @@ class _Store:
         self.stem = f"{identity['name']}-{hashlib.sha256(canonical.encode()).hexdigest()[:16]}"
         self.place, self.folder = _open_folder(directory)
         self.path = f"{self.place}/{self.stem}.json"
+        self.kept = b""  # what the file has
         self.lock: int | None = None
         try:
             self.lock = self._open(f"{self.stem}.lock", os.O_RDWR | os.O_CREAT)
@@ -113,7 +118,7 @@ class _Store:
         if len(octets) > LARGEST:
             raise _UnusableError(f"{self.path} is larger than {say_size(LARGEST)}")
         try:
-            content = json.loads(octets)
+            self.kept, content = octets, json.loads(octets)
         except (ValueError, RecursionError) as error:
             raise _UnusableError(f"{self.path} is damaged") from error
         match content:
@@ -135,6 +140,8 @@ class _Store:
         new = f"{self.stem}.new"  # always the same name, so that killed runs do not pile up files
         try:
             self._remove(new)
+            if octets == self.kept:
+                return
             with open(self._open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
                 file.write(octets)
             os.replace(new, f"{self.stem}.json", src_dir_fd=self.folder, dst_dir_fd=self.folder)

@@ -277,6 +277,24 @@ def test_a_server_that_says_that_it_is_elsewhere(jvm_variant):
         assert server.attribute("target:type=Trouble", "Good") == 1
 
 
+@pytest.mark.parametrize("how", [("--rmi-host", "stub"), ("--via", "jmxquery")])
+def test_no_password_for_a_host_that_only_the_server_names(how, jvm_variant):
+    jvm = jvm_variant("wrong-hostname")
+    sentence = said(*of(jvm), *how, "-u", "monitor", "-p", "geheim", *GOOD, timeout=4)
+    assert "says that one logs in at 203.0.113.7:" in sentence
+    assert "not the host that was asked: the password was not sent" in sentence
+    assert "use --rmi-host 203.0.113.7" in sentence
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_a_host_that_the_server_and_the_user_name_gets_the_password(host, jvm_variant):
+    locked = jvm_variant("password")
+    user, password = locked.user, locked.password
+    target = jmx.Target(host, locked.port, rmi_host="stub", user=user, password=password)
+    with jmx.connect(target, Deadline(20)) as server:
+        assert server.attribute("target:type=Trouble", "Good") == 1
+
+
 def test_a_port_forward_to_nowhere(jvm):
     port = free_port()
     assert f"127.0.0.1:{port} refused the connection" in said(*of(jvm), "--rmi-port", port, *GOOD)

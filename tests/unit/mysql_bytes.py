@@ -24,7 +24,7 @@ from unittest import mock
 
 from stallwatch.deadline import Deadline
 from stallwatch.sources import mysql
-from stallwatch.sources.mysql import connection as source
+from stallwatch.sources.mysql import log_in
 
 RECORDED = Path(__file__).parents[1] / "recorded" / "mysql_bytes"
 STATEMENT = "SHOW ENGINE INNODB STATUS"
@@ -144,7 +144,7 @@ class Played(io.BytesIO):
 
 def replay(parts, seconds=60):
     """Ask a server that says these parts, without waiting to be asked."""
-    with mock.patch.object(source, "connected", return_value=Played(b"".join(parts))):
+    with mock.patch.object(log_in, "connected", return_value=Played(b"".join(parts))):
         return ask(3306, seconds, "DISABLED")
 
 

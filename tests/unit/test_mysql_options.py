@@ -7,12 +7,15 @@ from stallwatch.check import Check
 from stallwatch.options import mysql as mysql_options
 from stallwatch.sources import mysql
 
+SOCKETS = mysql_options.SOCKETS
+
 
 @pytest.fixture(autouse=True)
 def home(tmp_path, monkeypatch):
     """A home without an option file, a host without a server, no variable."""
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.delenv(mysql_options.PASSWORD, raising=False)
+    for variable in (mysql_options.PASSWORD, mysql_options.SOCKET):
+        monkeypatch.delenv(variable, raising=False)
     monkeypatch.setattr(mysql_options, "SOCKETS", (str(tmp_path / "usual.sock"),))
     return tmp_path
 
@@ -75,8 +78,35 @@ def usual_socket(home):
 
 
 def test_without_anything_it_is_the_server_on_this_host(target, usual_socket):
+    for found in (target(), target("-H", "localhost")):
+        assert (found.where, found.found) == (usual_socket, True)
+
+
+def test_a_socket_that_the_user_has_named_is_not_one_that_was_found(target, usual_socket, file, monkeypatch):
+    cnf = file(f"[client]\nsocket = {usual_socket}\n")
+    for words in (["-S", usual_socket], ["--defaults-file", cnf]):
+        assert (target(*words).where, target(*words).found) == (usual_socket, False)
+    monkeypatch.setenv("MYSQL_UNIX_PORT", usual_socket)
+    assert (target("-H", "localhost").where, target().found) == (usual_socket, False)
+    assert target("-S", "/other").where == "/other"
+    assert target("-H", "db1").where == "db1:3306"
+
+
+def test_no_socket_is_taken_from_where_everybody_may_put_one(target, usual_socket, home):
+    assert not any(path.startswith("/tmp") for path in SOCKETS)
+    home.chmod(0o1777)
+    assert target().where == "localhost:3306"
+    home.chmod(0o755)
     assert target().where == usual_socket
-    assert target("-H", "localhost").where == usual_socket
+
+
+def test_no_socket_is_taken_through_a_link_to_where_everybody_may_put_one(target, home, tmp_path_factory):
+    open_to_all = tmp_path_factory.mktemp("tmp")
+    open_to_all.chmod(0o1777)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(open_to_all / "mysql.sock"))
+        (home / "usual.sock").symlink_to(open_to_all / "mysql.sock")
+        assert target().where == "localhost:3306"
 
 
 def test_a_port_means_tcp(target, usual_socket):
@@ -287,3 +317,23 @@ def test_the_group_of_another_server_says_what_is_different(other, file):
         None, "client", "--defaults-file", path
     )
     assert "has no group [db4]" in other(None, "db4", "--defaults-file", path)
+
+
+# whom the password may be sent to
+
+
+def test_the_readable_password_is_for_whom_the_user_allows_it(target, file):
+    assert not target().cleartext
+    assert target("--enable-cleartext-plugin").cleartext
+    assert target("--defaults-file", file("[client]\nenable-cleartext-plugin\n")).cleartext
+    assert not target("--defaults-file", file("[client]\nenable_cleartext_plugin = OFF\n")).cleartext
+
+
+def test_the_public_key_of_the_server(target, file):
+    key = "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n"
+    path = file(key, "key.pem")
+    assert target("--server-public-key-path", path).server_key == key.encode()
+    cnf = file(f"[client]\nserver-public-key-path = {path}\n")
+    assert target("--defaults-file", cnf).server_key == key.encode()
+    assert "there is no public key in PEM form in it" in target("--server-public-key-path", cnf)
+    assert "/nowhere: No such file or directory" in target("--server-public-key-path", "/nowhere")

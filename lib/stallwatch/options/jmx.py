@@ -35,7 +35,10 @@ def add(check: Check) -> None:
     check.option("--client-cert", metavar="FILE", help="our own certificate (PEM), if the server wants one")
     check.option("--client-key", metavar="FILE", help="its key (PEM), if that is not in the same file")
     check.option("--insecure", action="store_true", help="take any certificate: anybody may be the server")
-    about = 'host of the RMI port; "stub" for what the server says (default: that of the registry)'
+    about = (
+        'host of the RMI port; "stub" for what the server says, which gets no password unless it is the '
+        "registry's (default: that of the registry)"
+    )
     check.option("--rmi-host", metavar="HOST", help=about)
     check.option("--rmi-port", type=port, metavar="PORT", help="RMI port (default: what the server says)")
     check.option("--via", choices=["rmi", "jmxquery"], default="rmi", help="speak RMI ourselves, or run Java")

@@ -27,12 +27,15 @@ PASSWORD = "STALLWATCH_MYSQL_PASSWORD"  # noqa: S105 - the name of an environmen
 OWN_FILE = "~/.my.cnf"
 # What every client reads, of MySQL or MariaDB, and what is meant for us alone.
 GROUPS = ("client", "client-server", "client-mariadb", "stallwatch")
-# Where servers have their socket: Debian, Red Hat, MySQL's own default.
-SOCKETS = ("/run/mysqld/mysqld.sock", "/var/lib/mysql/mysql.sock", "/tmp/mysql.sock")  # noqa: S108
+# Where packages let servers have their socket: Debian's, Red Hat's. Not MySQL's own default, /tmp/mysql.sock:
+# while no server runs, everybody may have one there.
+SOCKETS = ("/run/mysqld/mysqld.sock", "/var/lib/mysql/mysql.sock")
+SOCKET = "MYSQL_UNIX_PORT"  # the mysql client's own variable
 
 _KNOWN = (
     "host", "port", "socket", "protocol", "user", "password", "ssl-mode", "ssl", "skip-ssl", "ssl-ca",
-    "ssl-capath", "ssl-cert", "ssl-key", "ssl-verify-server-cert",
+    "ssl-capath", "ssl-cert", "ssl-key", "ssl-verify-server-cert", "enable-cleartext-plugin",
+    "server-public-key-path",
 )  # fmt: skip
 _PLACE = r"(?:\[(?P<ipv6>[^\[\]]+)\]|(?P<host>[^\[\]:\s]+))(?::(?P<port>\d{1,5}))?"
 _LONGEST_LINE = 4096
@@ -45,7 +48,8 @@ def add(check: Check, unreachable: str = "unknown") -> None:
     about = "the server's host (default: localhost: its socket, as long as no port is given)"
     check.option("-H", "--hostname", metavar="HOST", help=about)
     check.option("-P", "--port", type=port, metavar="PORT", help="its TCP port (default: 3306)")
-    check.option("-S", "--socket", metavar="PATH", help="the socket of a server on this host")
+    about = f"the socket of a server on this host (default: ${SOCKET}, or where packages put it)"
+    check.option("-S", "--socket", metavar="PATH", help=about)
     check.option("-u", "--username", metavar="USER", help="log in as this user (default: who we are here)")
     check.option("-p", "--password", help="its password, which others can then see in the process list")
     about = f"file with the password in its first line (default: ${PASSWORD})"
@@ -64,6 +68,16 @@ def add(check: Check, unreachable: str = "unknown") -> None:
     check.option("--ssl-ca", metavar="FILE", help=about)
     check.option("--ssl-cert", metavar="FILE", help="our own certificate (PEM), if the server wants one")
     check.option("--ssl-key", metavar="FILE", help="its key (PEM), if that is not in the same file")
+    about = (
+        "public key (PEM) of the server, which encrypts the password where there is no TLS (default: the key "
+        "that the server showed at first)"
+    )
+    check.option("--server-public-key-path", metavar="FILE", help=about)
+    about = (
+        "send the readable password to a server that asks for it (PAM, LDAP), also without verified TLS or a "
+        "local socket (default: only over these)"
+    )
+    check.option("--enable-cleartext-plugin", action="store_true", help=about)
     check.asks_server(unreachable)
 
 
@@ -74,7 +88,7 @@ def connect(target: Target, run: Run) -> Server:
     """
     from stallwatch.sources import mysql
 
-    return mysql.connect(target, run.deadline, run.trace)
+    return mysql.connect(target, run.deadline, run.trace, run.known_server)
 
 
 def target(check: Check, options: Namespace) -> Target:
@@ -91,11 +105,14 @@ def target(check: Check, options: Namespace) -> Target:
     try:
         given = _filed(check, options, (*GROUPS, options.defaults_group)) | _on_command_line(check, options)
         tcp = options.port or (given.get("protocol") or "").lower() == "tcp"
+        found = None
         if given.get("host") in _LOCAL and not tcp:
-            given["socket"] = given.get("socket") or _usual_socket()
+            given["socket"] = given.get("socket") or variable(SOCKET)
+            found = None if given["socket"] else _usual_socket(check)
         elif not options.socket:
             given["socket"] = None
-        return _target(check, given)
+        target = _target(check, given)
+        return target._replace(socket=found, found=True) if found else target
     except NotUnderstoodError as error:
         check.parser.error(str(error))
 
@@ -152,6 +169,8 @@ def _on_command_line(check: Check, options: Namespace) -> Given:
         "ssl-ca": options.ssl_ca,
         "ssl-cert": options.ssl_cert,
         "ssl-key": options.ssl_key,
+        "server-public-key-path": options.server_public_key_path,
+        "enable-cleartext-plugin": "1" if options.enable_cleartext_plugin else None,
     }
     return {name: value for name, value in given.items() if value is not None}
 
@@ -179,7 +198,28 @@ def _target(check: Check, given: Given) -> Target:
     check.secret(given.get("password"))
     host, at = given.get("host") or "localhost", port(given.get("port") or str(PORT))
     login = given.get("user"), given.get("password")
-    return mysql.Target(host, at, given.get("socket"), *login, _tls(check, given))
+    return mysql.Target(
+        host, at, given.get("socket"), *login, _tls(check, given),
+        cleartext=_on(given, "enable-cleartext-plugin"), server_key=_public_key(given),
+    )  # fmt: skip
+
+
+def _public_key(given: Given) -> bytes | None:
+    if not (path := given.get("server-public-key-path")):
+        return None
+    try:
+        with open(path, "rb") as file:
+            octets = file.read(_LONGEST_LINE * 4)
+    except OSError as error:
+        raise NotUnderstoodError(f"--server-public-key-path {path}: {error.strerror}") from None
+    if b"-----BEGIN PUBLIC KEY-----" not in octets:
+        raise NotUnderstoodError(f"--server-public-key-path {path}: there is no public key in PEM form in it")
+    return octets
+
+
+def _on(given: Given, name: str) -> bool:
+    """Whether an option that needs no value is set."""
+    return name in given and (given[name] or "1").lower() not in _NO
 
 
 def _tls(check: Check, given: Given) -> Tls:
@@ -198,17 +238,13 @@ def _tls(check: Check, given: Given) -> Tls:
 
 def _implied_mode(given: Given) -> str:
     """Tell it as MySQL's client does by an authority, and as MariaDB's does, which has no ssl-mode."""
-
-    def on(name: str) -> bool:
-        return name in given and (given[name] or "1").lower() not in _NO
-
-    if on("ssl-verify-server-cert"):
+    if _on(given, "ssl-verify-server-cert"):
         return "VERIFY_IDENTITY"
     if given.get("ssl-ca") or given.get("ssl-capath"):
         return "VERIFY_CA"
-    if on("skip-ssl") or ("ssl" in given and not on("ssl")):
+    if _on(given, "skip-ssl") or ("ssl" in given and not _on(given, "ssl")):
         return "DISABLED"
-    return "REQUIRED" if on("ssl") or given.get("ssl-cert") else "PREFERRED"
+    return "REQUIRED" if _on(given, "ssl") or given.get("ssl-cert") else "PREFERRED"
 
 
 def _mode(text: str) -> str:
@@ -229,11 +265,17 @@ def host_and_port(text: str) -> tuple[str, str | None]:
     raise NotUnderstoodError(f'"{text}" is not HOST, HOST:PORT or [IPV6]:PORT')
 
 
-def _usual_socket() -> str | None:
+def _usual_socket(check: Check) -> str | None:
+    """Find the socket of a server on this host, where nobody but root and the server may put one."""
     for path in SOCKETS:
         try:
-            if stat.S_ISSOCK(os.stat(path).st_mode):
-                return path
+            there = stat.S_ISSOCK(os.stat(path).st_mode)
+            folder = os.path.dirname(os.path.realpath(path))
+            mode = os.stat(folder).st_mode
         except OSError:
             continue
+        if there and mode & stat.S_IWOTH:
+            check.aside(f"{path} is not used: everybody may write to {folder}: chmod o-w, or name it with -S")
+        elif there:
+            return path
     return None

@@ -55,6 +55,14 @@ def connected(host: str, port: int, left: Callable[[], float]) -> socket.socket:
     raise failure
 
 
+def same_host(one: str, other: str, left: Callable[[], float]) -> bool:
+    """Whether two names or addresses have an address in common; raises as ``connected`` does."""
+    if one.lower() == other.lower():
+        return True
+    first, second = ({found[4][0] for found in _looked_up(host, 0, left)} for host in (one, other))
+    return bool(first & second)
+
+
 def _looked_up(host: str, port: int, left: Callable[[], float]) -> list[Any]:
     """Look up the addresses of a host; one that is an address needs no name server."""
     if not (time := left()):

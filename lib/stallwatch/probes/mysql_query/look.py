@@ -31,7 +31,10 @@ def look(run: Run, target: Target, statement: str | None, options: Namespace) ->
     told = Telling(options.expect, is_critical, given=statement is not None)
     for name in (P95, CONNECTION, ROWS):
         run.doubtful(name)
-    runs = Runs(lambda: mysql.connect(target, run.deadline, run.trace), query, plan, run.deadline)
+    def connect() -> mysql.Server:
+        return mysql.connect(target, run.deadline, run.trace, run.known_server)
+
+    runs = Runs(connect, query, plan, run.deadline)
     for _ in runs.take():
         run.so_far(told.readings(runs))
     if len(runs.log_ins) == 1 and is_critical(CONNECTION, runs.log_ins[0]):

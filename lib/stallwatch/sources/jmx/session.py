@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 
 from stallwatch.deadline import Deadline
 from stallwatch.sources.jmx import calls
@@ -10,6 +11,7 @@ from stallwatch.sources.jmx.errors import UnreachableError
 from stallwatch.sources.jmx.rmi import FAILURES, Link, NoJrmpError, Reference, RemoteError, reference
 from stallwatch.sources.jmx.target import AS_SERVER_SAYS, place
 from stallwatch.sources.jmx.wire import LostError, SilentError, Wire
+from stallwatch.sources.tcp import same_host
 from stallwatch.units import say_duration
 
 TYPE_CHECKING = False  # typing itself costs every check 3 ms
@@ -25,10 +27,28 @@ _FAREWELL = 0.25  # seconds; less than what the deadline keeps back for the repo
 _TLS_ALERT, _HTTP, _NOT_SUPPORTED = 0x15, 0x48, 0x4F
 
 
-class Session:
-    """One log-in, and the connections that it uses, one for each port."""
+def must_be_named(server: Reference, target: Target, deadline: Deadline) -> None:
+    """See that the user has named the host that would get the password: a registry can say any."""
+    for named in (target.host, target.rmi_host):
+        with suppress(OSError):
+            if named and named != AS_SERVER_SAYS and same_host(named, server.host, deadline.left):
+                return
+    raise UnreachableError(
+        f"{target.where} says that one logs in at {place(server.host, server.port)}, "
+        "which is not the host that was asked: the password was not sent",
+        f"if that is right, use --rmi-host {server.host}",
+    )
 
-    def __init__(self, target: Target, deadline: Deadline, trace: Callable[[str], None]) -> None:
+
+class Session:
+    """One log-in, and the connections that it uses, one for each port.
+
+    Without ``log_in`` it ends once it is known where that would be, and is of no more use.
+    """
+
+    def __init__(
+        self, target: Target, deadline: Deadline, trace: Callable[[str], None], *, log_in: bool = True
+    ) -> None:
         self.where = target.where
         self._target = target
         self._deadline = deadline
@@ -36,7 +56,13 @@ class Session:
         self._tls: ssl.SSLContext | None = None
         begun = time.monotonic()
         try:
-            self._connection = self._log_in(self._look_up())
+            self.server = self._look_up()  # where to log in
+            if not log_in:
+                self._hang_up()
+                return
+            if target.password is not None:
+                must_be_named(self.server, target, deadline)
+            self._connection = self._log_in(self.server)
         except BaseException:
             self._hang_up()
             raise

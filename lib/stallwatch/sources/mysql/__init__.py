@@ -19,9 +19,12 @@ from stallwatch.sources.mysql.target import Target, Tls
 TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
     from stallwatch.deadline import Deadline
+    from stallwatch.memory import Memory
     from stallwatch.sources.mysql.connection import Value as Value
+    from stallwatch.sources.mysql.log_in import Known
     from stallwatch.sources.mysql.server import Server as Server
 
 __all__ = [
@@ -38,8 +41,24 @@ __all__ = [
 ]
 
 
-def connect(target: Target, deadline: Deadline, trace: Callable[[str], None] = lambda _: None) -> Server:
-    """Log in at ``target``, for a ``with`` statement; ``trace`` is told how. Raises UnreachableError."""
+def connect(
+    target: Target,
+    deadline: Deadline,
+    trace: Callable[[str], None] = lambda _: None,
+    known: Known | None = None,
+) -> Server:
+    """Log in at ``target``, for a ``with`` statement; ``trace`` is told how. Raises UnreachableError.
+
+    ``known`` gives what the server showed at first, see ``Run.known_server``; without it each is a first use.
+    """
     from stallwatch.sources.mysql.server import Server
 
-    return Server(target, deadline, trace)
+    return Server(target, deadline, trace, known or _nothing)
+
+
+def _nothing(**_: object) -> AbstractContextManager[Memory]:
+    from contextlib import nullcontext
+
+    from stallwatch.memory import Memory
+
+    return nullcontext(Memory())

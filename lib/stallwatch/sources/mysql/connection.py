@@ -1,47 +1,39 @@
-"""PyMySQL's connection, bounded in time and size, and with TLS as the mysql client understands it."""
+"""Statements and their answers, as PyMySQL reads them, bounded in time and size."""
 
 from __future__ import annotations
 
 import math
-import os
-import pwd
 import struct
 import time
 from contextlib import suppress
 
 from stallwatch.named import NamedTuple
 from stallwatch.sources.mysql.literals import literal
+from stallwatch.sources.mysql.log_in import LogIn
 from stallwatch.sources.mysql.protocol import (
-    CLIENT,
     FIELD_TYPE,
     SERVER_STATUS,
     FieldDescriptorPacket,
     MysqlPacket,
-    connections,
 )
 from stallwatch.sources.mysql.rows import values
-from stallwatch.sources.mysql.sockets import connected, connected_locally, is_own_address
-from stallwatch.sources.mysql.target import DISABLED, PREFERRED
 
 TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
+    from stallwatch.sources.mysql.log_in import Known
     from stallwatch.sources.mysql.target import Target
 
     Value = str | int | float | None
 
-PROTOCOL = 10
-CONNECTING, GREETING, LOG_IN, IN = range(4)  # how far a connection has come
 _LARGEST = 8 * 1024 * 1024  # bytes of one answer: SHOW ENGINE INNODB STATUS has up to 1 MB
 _MOST_COLUMNS = 4096  # of a table or a SELECT (MySQL's and MariaDB's limit)
 _MOST_VALUES = 1_000_000
 _QUIT = b"\1\0\0\0\1"  # a packet of one byte, COM_QUIT
 _HEAD = struct.Struct("<IB")  # of a packet: length (3 bytes), number, and the first byte of what it carries
 _END, _ERROR, _LONGEST_END = 0xFE, 0xFF, 9  # a row that begins with 0xFE is longer than an end
-_CLEAR_TEXT = (b"mysql_clear_password", b"dialog")
-_BROKEN_BY_NOW = b"mysql_old_password"
 
 _LONGEST_NUMBER = 255  # digits: INT(255) ZEROFILL
 
@@ -86,66 +78,21 @@ class TooMuchError(Exception):
     """The answer is larger than anything that was asked for."""
 
 
-class NoTlsError(Exception):
-    """TLS is wanted, and the server has none."""
+class Connection(LogIn):
+    """A log-in that answers statements, bounded in time and size; see ``LogIn``."""
 
-
-class InsecureError(Exception):
-    """The server wants the password in clear, over a connection that others can read."""
-
-
-class Connection(connections.Connection):  # type: ignore[misc]
-    """A connection to ``target``, whose waits take no longer than ``left`` tells, in seconds."""
-
-    def __init__(self, target: Target, left: Callable[[], float]) -> None:
-        self.user_name = target.user or operating_system_user()
-        super().__init__(
-            host=target.host,
-            port=target.port,
-            user=self.user_name.encode(errors="surrogateescape"),
-            password=(target.password or "").encode(errors="surrogateescape"),
-            charset="utf8mb4",
-            use_unicode=False,
-            conv={},  # rows are read by ``ask``
-            autocommit=None,
-            program_name="stallwatch",
-            ssl_disabled=True,  # until the server has said that it can
-            defer_connect=True,
-        )
+    def __init__(
+        self, target: Target, left: Callable[[], float], known: Known, *, prove: bool = False
+    ) -> None:
         self.first = b""  # what the server said first
-        self.stage = CONNECTING
-        self.own_address = False
         self.until: float | None = None  # when the statement at hand is to be answered, by time.monotonic
-        self._target = target
-        self._time = left
         self._octets = self._columns = 0
-
-    @property
-    def shakes_hands(self) -> bool:
-        """Whether TLS was begun and is not there yet."""
-        return bool(self.ssl) and not self._secure
+        super().__init__(target, left, known, prove=prove)
 
     def left(self) -> float:
         """Seconds that may still be waited."""
-        left = self._time()
+        left = super().left()
         return left if self.until is None else max(0.0, min(left, self.until - time.monotonic()))
-
-    def open_up(self) -> None:
-        """Connect and log in; raises whatever went wrong, see ``no_log_in``."""
-        path = self._target.socket
-        try:
-            if path:
-                peer = connected_locally(path, self.left)
-                self._secure = True
-            else:
-                peer = connected(self._target.host, self._target.port, self.left)
-            self.stage = GREETING
-            self.own_address = is_own_address(peer)
-            self.connect(peer)
-            self.stage = IN
-        except BaseException:
-            self._force_close()
-            raise
 
     def filled(self, sql: str, arguments: tuple[object, ...]) -> str:
         """Put the ``arguments`` into a statement where ``%s`` is; a ``%%`` in it is a per cent sign."""
@@ -240,35 +187,6 @@ class Connection(connections.Connection):  # type: ignore[misc]
             self._sock.send(_QUIT)
         self._force_close()
 
-    def _get_server_information(self) -> None:
-        super()._get_server_information()
-        if self.protocol_version != PROTOCOL:
-            raise ValueError(self.protocol_version)
-        self.stage = LOG_IN
-
-    def _request_authentication(self) -> None:
-        """Log in, in TLS as ``target`` wants it and the server can.
-
-        PyMySQL 1.0.2 goes on without TLS where a server has none, whatever was asked for.
-        """
-        mode = DISABLED if self._target.socket else self._target.tls.mode
-        can = self.server_capabilities & CLIENT.SSL
-        if mode not in (DISABLED, PREFERRED) and not can:
-            raise NoTlsError
-        if mode != DISABLED and can:
-            from stallwatch.sources.mysql.tls import Context
-
-            self.ctx = Context(self._target.tls)
-            self.client_flag |= CLIENT.SSL
-            self.ssl = True
-        super()._request_authentication()
-
-    def _process_auth(self, plugin_name: bytes, *others: Any) -> Any:
-        """Log in as the server wants it; PyMySQL gives any server the password in clear that asks for it."""
-        if plugin_name == _BROKEN_BY_NOW or (plugin_name in _CLEAR_TEXT and not self._secure):
-            raise InsecureError(plugin_name.decode())
-        return super()._process_auth(plugin_name, *others)
-
     def set_character_set(self, charset: str, collation: str | None = None) -> None:
         """Leave that to the statement that sets up the session: PyMySQL 1.2 asks one of its own."""
 
@@ -290,11 +208,3 @@ class Connection(connections.Connection):  # type: ignore[misc]
 
 def _text(octets: bytes) -> str:
     return octets.decode(errors="replace")
-
-
-def operating_system_user() -> str:
-    """Name the user that this process runs as: whom the mysql client logs in as by default."""
-    try:
-        return pwd.getpwuid(os.geteuid()).pw_name
-    except KeyError:
-        return str(os.geteuid())

@@ -6,9 +6,11 @@ import re
 
 from stallwatch.named import NamedTuple
 from stallwatch.sources import tcp
-from stallwatch.sources.mysql.connection import CONNECTING, GREETING, InsecureError, NoTlsError, TooMuchError
+from stallwatch.sources.mysql import not_sent
+from stallwatch.sources.mysql.connection import TooMuchError
 from stallwatch.sources.mysql.errors import UnreachableError
 from stallwatch.sources.mysql.facts import Facts
+from stallwatch.sources.mysql.log_in import CONNECTING, GREETING, NoTlsError
 from stallwatch.units import say_duration
 
 TYPE_CHECKING = False  # typing itself costs every check 3 ms
@@ -73,8 +75,7 @@ def reason(failure: Exception, connection: Connection, target: Target, seconds: 
     if isinstance(failure, UnreachableError):
         return failure
     case = _Case(failure, Facts(failure, target.password), connection, target, say_duration(seconds))
-    explanations = (_decided_here, _late, _no_tls, _no_connection, _hung_up, _not_let_in, _no_method)
-    found = (explain(case) for explain in explanations)
+    found = (explain(case) for explain in _EXPLANATIONS)
     error = next((one for one in found if one), None) or _not_mysql(case)
     if target.password:
         return UnreachableError(error.what.replace(target.password, "***"), error.advice, error.number)
@@ -86,14 +87,13 @@ def _decided_here(case: _Case) -> UnreachableError | None:
         return UnreachableError(
             f"{case.where} has no TLS: nothing was sent", "is --ssl-mode to be PREFERRED?"
         )
-    if isinstance(case.failure, InsecureError):
-        return UnreachableError(
-            f"{case.where} wants the password in clear ({case.failure}) without TLS: it was not sent",
-            "let the server offer TLS, or let that user log in another way",
-        )
     if isinstance(case.failure, TooMuchError):
         return UnreachableError(f"{case.where} says too much before it lets us in", "is it a MySQL server?")
     return None
+
+
+def _not_sent(case: _Case) -> UnreachableError | None:
+    return not_sent.reason(case.failure, case.where, case.user, in_tls=bool(case.connection.ssl))
 
 
 def _late(case: _Case) -> UnreachableError | None:
@@ -205,6 +205,11 @@ def _no_method(case: _Case) -> UnreachableError | None:
             "let that user log in another way, or make install EXTRAS=ed25519",
         )
     return UnreachableError(f"{case.where} wants what it may not have: {said}", "is it a MySQL server?")
+
+
+_EXPLANATIONS = (
+    _decided_here, _not_sent, _late, _no_tls, _no_connection, _hung_up, _not_let_in, _no_method,
+)  # fmt: skip
 
 
 def _not_mysql(case: _Case) -> UnreachableError:

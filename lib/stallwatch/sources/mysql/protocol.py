@@ -20,6 +20,7 @@ __all__ = [
     "SERVER_STATUS",
     "FieldDescriptorPacket",
     "MysqlPacket",
+    "OKPacketWrapper",
     "connections",
     "err",
 ]
@@ -62,12 +63,12 @@ with _apart():
         with without("cryptography", "getpass", "ssl", **_INSTEAD):
             from pymysql import _auth, connections, err
             from pymysql.constants import CLIENT, FIELD_TYPE, SERVER_STATUS
-            from pymysql.protocol import FieldDescriptorPacket, MysqlPacket
+            from pymysql.protocol import FieldDescriptorPacket, MysqlPacket, OKPacketWrapper
     except (ImportError, AttributeError):  # a later one, which asks more of what was left out
         _taken()
         from pymysql import _auth, connections, err
         from pymysql.constants import CLIENT, FIELD_TYPE, SERVER_STATUS
-        from pymysql.protocol import FieldDescriptorPacket, MysqlPacket
+        from pymysql.protocol import FieldDescriptorPacket, MysqlPacket, OKPacketWrapper
 
 
 def _encrypted(password: bytes, salt: bytes, public_key: bytes) -> bytes:

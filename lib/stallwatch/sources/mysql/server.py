@@ -10,6 +10,7 @@ from stallwatch.line import shorten
 from stallwatch.sources.mysql import no_answer, no_log_in
 from stallwatch.sources.mysql.connection import Connection
 from stallwatch.sources.mysql.errors import MysqlError, NoAnswerError, UnreachableError
+from stallwatch.sources.mysql.facts import Facts
 from stallwatch.sources.mysql.flavour import flavour
 from stallwatch.units import say_duration
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from stallwatch.deadline import Deadline
     from stallwatch.sources.mysql.connection import Skimmed, Value
+    from stallwatch.sources.mysql.log_in import Known
     from stallwatch.sources.mysql.target import Target
 
 _WHO = ("@@version", "@@version_comment", "@@hostname", "CURRENT_USER()")
@@ -37,8 +39,11 @@ class Server:
     ``let_in_after`` the seconds that it took to connect and log in, TLS included.
     """
 
-    def __init__(self, target: Target, deadline: Deadline, trace: Callable[[str], None]) -> None:
+    def __init__(
+        self, target: Target, deadline: Deadline, trace: Callable[[str], None], known: Known
+    ) -> None:
         self.where = target.where
+        self._known = known
         self._target = target
         self._deadline = deadline
         self._trace = trace
@@ -58,14 +63,21 @@ class Server:
         trace(f"logged in at {self.where}{in_tls} as {self._account}: {self.flavour.text}, in {spent}")
 
     def _connected(self) -> Connection:
-        connection = Connection(self._target, self._deadline.left)
         self._deadline.doing = f"connecting to {self.where}"
+        try:
+            return self._logged_in() or self._logged_in(prove=True)  # type: ignore[return-value]
+        finally:
+            self._deadline.doing = ""
+
+    def _logged_in(self, *, prove: bool = False) -> Connection | None:
+        """Log in; None if the server may prove that the certificate, which was refused, is its own."""
+        connection = Connection(self._target, self._deadline.left, self._known, prove=prove)
         try:
             connection.open_up()
         except Exception as failure:  # noqa: BLE001 - PyMySQL raises whatever nonsense leads it to
+            if not prove and connection.can_prove_itself(Facts(failure).tls):
+                return None
             raise no_log_in.reason(failure, connection, self._target, self._deadline.seconds) from None
-        finally:
-            self._deadline.doing = ""
         return connection
 
     def _introduce_itself(self) -> None:
@@ -103,7 +115,7 @@ class Server:
 
     def again(self) -> Server:
         """Log in once more, for what may hang; raises UnreachableError."""
-        return Server(self._target, self._deadline, self._trace)
+        return Server(self._target, self._deadline, self._trace, self._known)
 
     def rows(self, sql: str, *arguments: object, within: float | None = None) -> list[dict[str, Value]]:
         """Ask a statement, ``%s`` in it being the ``arguments``; wait at most ``within`` seconds.

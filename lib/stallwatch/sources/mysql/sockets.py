@@ -4,13 +4,40 @@ from __future__ import annotations
 
 import _socket  # socket itself takes 2 ms to import, for names and classes that are not needed here
 import io
+import os
+import pwd
+from contextlib import suppress
+from struct import Struct
 
+from stallwatch.named import NamedTuple
 from stallwatch.sources import tcp
 
 TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
+
+
+_CREDENTIALS = Struct("3i")  # of who listens at a socket: process, user and group (struct ucred, unix(7))
+_SERVERS_USER = "mysql"  # whom the packages of MySQL and MariaDB let their servers run as
+
+
+class Listener(NamedTuple):
+    """The process that listens at a local socket, and the number of the user that it began to listen as."""
+
+    pid: int
+    uid: int
+
+    def __str__(self) -> str:
+        try:
+            with open(f"/proc/{self.pid}/comm", errors="replace") as file:
+                process = f"process {self.pid} ({file.read().strip()})"
+        except OSError:  # it is in another container, or has ended
+            process = f"process {self.pid}" if self.pid else "a process that cannot be seen from here"
+        try:
+            return f"{process} of the user {pwd.getpwuid(self.uid).pw_name}"
+        except KeyError:
+            return f"{process} of the user {self.uid}"
 
 
 class Readable:
@@ -81,6 +108,19 @@ def connected_locally(path: str, left: Callable[[], float]) -> BoundedSocket:
         peer.close()
         raise
     return peer
+
+
+def stranger(peer: BoundedSocket, path: str) -> Listener | None:
+    """Tell who listens at the socket ``path`` if that is nobody to be trusted, None if it is.
+
+    Trusted are root, the user mysql, the owner of the folder and the user that we run as.
+    """
+    octets = peer.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, _CREDENTIALS.size)
+    pid, uid, _ = _CREDENTIALS.unpack(octets)
+    trusted = {0, os.geteuid(), os.stat(os.path.dirname(os.path.realpath(path))).st_uid}
+    with suppress(KeyError):
+        trusted.add(pwd.getpwnam(_SERVERS_USER).pw_uid)
+    return None if uid in trusted else Listener(pid, uid)
 
 
 def is_own_address(peer: BoundedSocket) -> bool:

@@ -30,6 +30,9 @@ class Target(NamedTuple):
     user: str | None = None  # None: that of the operating system
     password: str | None = None
     tls: Tls = Tls()
+    found: bool = False  # the socket was found here: the user has not named it
+    cleartext: bool = False  # the password may be sent readable, whatever the connection
+    server_key: bytes | None = None  # the server's public key (PEM), which the user names
 
     def __repr__(self) -> str:
         return f"Target({self.where})"  # never with the password

@@ -6,7 +6,7 @@ import _ssl  # ssl itself takes 6 ms to import, for enums of all its constants (
 
 from stallwatch.sources.mysql.errors import UnreachableError
 from stallwatch.sources.mysql.sockets import Readable
-from stallwatch.sources.mysql.target import VERIFY_CA, VERIFY_IDENTITY
+from stallwatch.sources.mysql.target import VERIFY_IDENTITY
 
 TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
@@ -25,6 +25,12 @@ class TlsSocket(Readable):
         self.settimeout, self.close, self.send = peer.settimeout, peer.close, self._tls.write
         peer.end_in_time()
         self._tls.do_handshake()
+
+    @property
+    def certificate(self) -> bytes:
+        """The certificate that the other end showed, in DER form."""
+        octets: bytes = self._tls.getpeercert(True)  # noqa: FBT003 - it takes no names
+        return octets
 
     def recv_into(self, buffer: Any) -> int:
         """Receive; 0: the other end has closed it, in the way of TLS or not."""
@@ -46,14 +52,14 @@ class TlsSocket(Readable):
 class Context:
     """What a connection is encrypted with, as PyMySQL asks it to."""
 
-    def __init__(self, tls: Tls) -> None:
+    def __init__(self, tls: Tls, *, verify: bool) -> None:
         """Make it; a file that cannot be used is an UnreachableError.
 
         Where no certificate is looked at, none is loaded: the bundle of the system's authorities takes 25 ms.
         """
         self._made = made = _ssl._SSLContext(_ssl.PROTOCOL_TLS_CLIENT)  # noqa: SLF001 - what ssl.SSLContext is made of
-        made.check_hostname = tls.mode == VERIFY_IDENTITY
-        if tls.mode in (VERIFY_CA, VERIFY_IDENTITY):
+        made.check_hostname = verify and tls.mode == VERIFY_IDENTITY
+        if verify:
             _trust(made, tls)
         else:
             made.verify_mode = _ssl.CERT_NONE

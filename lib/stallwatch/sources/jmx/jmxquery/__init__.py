@@ -60,7 +60,18 @@ class Client:
         self._trace = trace
         self._ahead: list[str] | None = None  # the names that ``names_ahead`` found
         _refuse(target)
+        if target.password is not None or target.rmi_host not in (None, AS_SERVER_SAYS):
+            self._must_be_named()
         self._jar = _jar()
+
+    def _must_be_named(self) -> None:
+        """See that the user has named the host where Java will log in, which is what the server says."""
+        from stallwatch.sources.jmx.session import Session, must_be_named
+        from stallwatch.sources.jmx.target import Tls
+
+        asked = self._target._replace(rmi_host=AS_SERVER_SAYS, tls=Tls(insecure=True))
+        server = Session(asked, self._deadline, self._trace, log_in=False).server
+        must_be_named(server, self._target, self._deadline)
 
     def __enter__(self) -> Self:
         return self
@@ -212,7 +223,5 @@ def _refuse(target: Target) -> None:
             "--via jmxquery cannot insist on TLS: Java speaks it where the server says so, and only there",
             'leave out the TLS options; --java "java -Djavax.net.ssl.trustStore=FILE" says whom to trust',
         )
-    if target.rmi_port or target.rmi_host not in (None, AS_SERVER_SAYS):
-        raise UnreachableError(
-            "--via jmxquery asks where the server says: leave out --rmi-host and --rmi-port", _RATHER
-        )
+    if target.rmi_port:
+        raise UnreachableError("--via jmxquery asks where the server says: leave out --rmi-port", _RATHER)

@@ -1,0 +1,279 @@
+"""Connecting and logging in as PyMySQL does it, but no password is sent to a stranger.
+
+A method that sends the password readable may do so over a local socket whose listener is trusted or was named
+by the user, over TLS whose certificate was verified, and wherever the user allows it.
+
+The full exchange of caching_sha2_password, which a server wants once after each of its starts, may also use
+other TLS, or a public key without TLS. There the certificate, or the key, must be that of the first use.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import re
+
+from stallwatch.digests import hashlib
+from stallwatch.sources.mysql.flavour import flavour
+from stallwatch.sources.mysql.protocol import CLIENT, MysqlPacket, OKPacketWrapper, connections
+from stallwatch.sources.mysql.sockets import connected, connected_locally, is_own_address, stranger
+from stallwatch.sources.mysql.target import DISABLED, PREFERRED, VERIFY_CA, VERIFY_IDENTITY
+
+TYPE_CHECKING = False  # typing itself costs every check 3 ms
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+    from typing import Any
+
+    from stallwatch.memory import Memory
+    from stallwatch.sources.mysql.sockets import BoundedSocket, Listener
+    from stallwatch.sources.mysql.target import Target
+
+    Known = Callable[..., AbstractContextManager[Memory]]
+
+PROTOCOL = 10
+CONNECTING, GREETING, LOG_IN, IN = range(4)  # how far a connection has come
+_CACHING, _SHA256, _NATIVE = b"caching_sha2_password", b"sha256_password", b"mysql_native_password"
+_BROKEN_BY_NOW = b"mysql_old_password"
+_SCRAMBLE = 20  # bytes that a method which hashes the password gets from the server (SCRAMBLE_LENGTH)
+_PROVES_ITSELF = (11, 4)  # MariaDB
+_NOT_SIGNED_BY_ANYBODY_KNOWN = (18, 19, 20, 21)    # X509_V_ERR_... of OpenSSL
+
+
+class NoTlsError(Exception):
+    """TLS is wanted, and the server has none."""
+
+
+class InsecureError(Exception):
+    """The server wants the password readable, and nobody knows who it is; the message is the method."""
+
+
+class BrokenMethodError(Exception):
+    """The server wants a hash that anybody can reverse; the message is the method."""
+
+
+class StrangerError(Exception):
+    """A socket that nobody has named is listened at by a process that is no server's."""
+
+    def __init__(self, listener: Listener) -> None:
+        super().__init__(str(listener))
+
+
+class ChangedError(Exception):
+    """The server shows another certificate, or another public key, than it did at first."""
+
+    def __init__(self, what: str, remembered: str) -> None:
+        super().__init__(what)
+        self.what = what
+        self.remembered = remembered  # the file that has the first one
+
+
+class NotRememberedError(Exception):
+    """What the server shows cannot be compared with what it showed at first; the message is why."""
+
+
+class NotProvenError(Exception):
+    """The server has not proven that the certificate is its own."""
+
+
+class LogIn(connections.Connection):  # type: ignore[misc]
+    """A connection to ``target``, whose waits take no longer than ``left`` tells, in seconds.
+
+    ``known`` gives what servers showed at first use, see ``Run.known_server``. With ``prove`` a certificate
+    is not verified by its authorities, but by the server's proof that it knows the account's password.
+    """
+
+    def __init__(
+        self, target: Target, left: Callable[[], float], known: Known, *, prove: bool = False
+    ) -> None:
+        self.user_name = target.user or operating_system_user()
+        self.stage = CONNECTING
+        super().__init__(
+            host=target.host,
+            port=target.port,
+            user=self.user_name.encode(errors="surrogateescape"),
+            password=(target.password or "").encode(errors="surrogateescape"),
+            charset="utf8mb4",
+            use_unicode=False,
+            conv={},  # rows are read by ``Connection.ask``
+            autocommit=None,
+            program_name="stallwatch",
+            ssl_disabled=True,  # until the server has said that it can
+            server_public_key=target.server_key,
+            defer_connect=True,
+        )
+        self.own_address = False
+        self._target = target
+        self._time = left
+        self._known = known
+        self._proves = prove
+        self._verifies = target.tls.mode in (VERIFY_CA, VERIFY_IDENTITY) and not prove
+        self._auth_plugin_name = ""
+        self._method = self._scramble = b""
+        self._last: MysqlPacket | None = None
+
+    def left(self) -> float:
+        """Seconds that may still be waited."""
+        return self._time()
+
+    @property
+    def shakes_hands(self) -> bool:
+        """Whether TLS was begun and is not there yet."""
+        return bool(self.ssl) and not self._secure
+
+    @property
+    def _trusted(self) -> bool:
+        """Whether it is known who is at the other end, and nobody can listen."""
+        return bool(self._target.socket) or (bool(self.ssl) and self._verifies)
+
+    def open_up(self) -> None:
+        """Connect and log in; raises whatever went wrong, see ``no_log_in``."""
+        path = self._target.socket
+        try:
+            if path:
+                peer = self._connected_locally(path)
+                self._secure = True
+            else:
+                peer = connected(self._target.host, self._target.port, self.left)
+            self.stage = GREETING
+            self.own_address = is_own_address(peer)
+            self.connect(peer)
+            self.stage = IN
+        except BaseException:
+            self._force_close()
+            raise
+
+    def _connected_locally(self, path: str) -> BoundedSocket:
+        peer = connected_locally(path, self.left)
+        if self._target.found and (listener := stranger(peer, path)):
+            peer.close()
+            raise StrangerError(listener)
+        return peer
+
+    def _get_server_information(self) -> None:
+        super()._get_server_information()
+        if self.protocol_version != PROTOCOL:
+            raise ValueError(self.protocol_version)
+        self.stage = LOG_IN
+
+    def _request_authentication(self) -> None:
+        """Log in, in TLS as ``target`` wants it and the server can.
+
+        PyMySQL 1.0.2 goes on without TLS where a server has none, whatever was asked for.
+        """
+        mode = DISABLED if self._target.socket else self._target.tls.mode
+        can = self.server_capabilities & CLIENT.SSL
+        if mode not in (DISABLED, PREFERRED) and not can:
+            raise NoTlsError
+        if mode != DISABLED and can:
+            from stallwatch.sources.mysql.tls import Context
+
+            self.ctx = Context(self._target.tls, verify=self._verifies)
+            self.client_flag |= CLIENT.SSL
+            self.ssl = True
+        if self._auth_plugin_name == _SHA256.decode() and not (self._trusted or self._target.cleartext):
+            self._auth_plugin_name = _NATIVE.decode()  # or else PyMySQL sends the password at once in TLS
+        self._method, self._scramble = self._auth_plugin_name.encode(), self.salt
+        super()._request_authentication()
+        if self.ssl and not self._verifies:
+            self._look_at_proof()
+            if self._method == _CACHING:
+                self._remember()
+
+    def _process_auth(self, plugin_name: bytes, auth_packet: MysqlPacket, *others: Any) -> Any:
+        """Log in as the account wants it."""
+        if plugin_name == _BROKEN_BY_NOW:
+            raise BrokenMethodError(plugin_name.decode())
+        self._method = plugin_name
+        self._scramble = auth_packet.get_all_data()[auth_packet._position :]  # noqa: SLF001
+        return super()._process_auth(plugin_name, auth_packet, *others)
+
+    def write_packet(self, payload: bytes) -> None:
+        """Send a packet; one with the password readable only to whom it may be sent.
+
+        All methods of PyMySQL, and all versions of it, come by here. PyMySQL sends it to whoever asks for it.
+        """
+        if self.stage == LOG_IN and self.password and payload.rstrip(b"\0") == self.password.rstrip(b"\0"):
+            self._must_be_readable_there()
+        super().write_packet(payload)
+
+    def _must_be_readable_there(self) -> None:
+        if self._trusted:
+            return
+        if self._method == _CACHING and self.ssl:
+            self._must_be_the_first("certificate", self._sock.certificate)
+        elif not self._target.cleartext:
+            raise InsecureError(self._method.decode(errors="replace"))
+
+    @property
+    def server_public_key(self) -> bytes | None:
+        """The key that the password is encrypted with where there is no TLS, in PEM form."""
+        return self._server_key
+
+    @server_public_key.setter
+    def server_public_key(self, key: bytes | None) -> None:
+        if key and self.stage == LOG_IN:  # the server has sent it
+            self._must_be_the_first("public key", key)
+        self._server_key = key
+
+    def _must_be_the_first(self, what: str, octets: bytes) -> None:
+        """See that the server shows what it showed at first use; raises ChangedError, NotRememberedError."""
+        shown = hashlib.sha256(octets).hexdigest()
+        with self._known(target=self._target.where, user=self.user_name) as known:
+            if known.problem:
+                raise NotRememberedError(known.problem)
+            if known.setdefault(what, shown) != shown:
+                raise ChangedError(what, known.path)
+
+    def _remember(self) -> None:
+        """Keep the certificate of the first log-in, so that no stranger's can be the first one."""
+        shown = hashlib.sha256(self._sock.certificate).hexdigest()
+        with self._known(target=self._target.where, user=self.user_name) as known:
+            known.setdefault("certificate", shown)
+
+    def can_prove_itself(self, failure: BaseException | None) -> bool:
+        """Whether the certificate that was refused is one that this server can prove to be its own.
+
+        MariaDB 11.4 and later make themselves one that nobody else has signed. Its client accepts that for an
+        account with a password that its method hashes, where no authority is named.
+        """
+        tls, told = self._target.tls, getattr(self, "server_version", "")
+        kind = flavour(told, "")
+        return (
+            getattr(failure, "verify_code", 0) in _NOT_SIGNED_BY_ANYBODY_KNOWN
+            and not (tls.ca or tls.capath)
+            and bool(self.password)
+            and kind.mariadb and kind.version >= _PROVES_ITSELF
+        )  # fmt: skip
+
+    def _look_at_proof(self) -> None:
+        """See that who knows the account's password has this certificate; raises NotProvenError.
+
+        MariaDB sends, where an OK has its message, a byte 1 and, as 64 digits, the SHA-256 of three things:
+        what it knows of the password, what it sent to be hashed with it, and the SHA-256 of its certificate
+        (MariaDB 11.4.5). What it knows of the password is known here for mysql_native_password.
+        """
+        octets = OKPacketWrapper(self._last).message if self._last else b""
+        proof = re.search(rb"\x01([0-9A-Fa-f]{64})\Z", octets)
+        if proof and self.password and self._method == _NATIVE:
+            hashed = hashlib.sha1(hashlib.sha1(self.password).digest()).digest()
+            certificate = hashlib.sha256(self._sock.certificate).digest()
+            expected = hashlib.sha256(hashed + self._scramble[:_SCRAMBLE] + certificate).hexdigest()
+            if proof[1].lower() != expected.encode():
+                raise NotProvenError
+        elif self._proves:
+            raise NotProvenError
+
+    def _read_packet(self, packet_type: type[MysqlPacket] = MysqlPacket) -> Any:
+        packet = super()._read_packet(packet_type)
+        if self.stage == LOG_IN:
+            self._last = packet
+        return packet
+
+
+def operating_system_user() -> str:
+    """Name the user that this process runs as: whom the mysql client logs in as by default."""
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return str(os.geteuid())

@@ -1,0 +1,335 @@
+"""No password for a server that nobody knows, whatever method it asks for."""
+
+import contextlib
+import os
+import socket
+from contextlib import nullcontext
+
+import asking_server
+import pytest
+from asking_server import (
+    CACHING,
+    CLEAR,
+    DENIED,
+    DIALOG,
+    FAST,
+    FULL,
+    KEY,
+    MARIADB,
+    MYSQL,
+    NATIVE,
+    OLD_MARIADB,
+    READABLE,
+    SHA256,
+    Asking,
+    listening,
+    proof,
+    readable,
+)  # fmt: skip
+from mysql_bytes import OK
+from stallwatch.deadline import Deadline
+from stallwatch.memory import Memory
+from stallwatch.sources import mysql
+from stallwatch.state import memory
+
+PASSWORD = b"geheim"
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory):
+    """The server's."""
+    return asking_server.certificate(tmp_path_factory.mktemp("server"), "db1")
+
+
+@pytest.fixture(scope="module")
+def other_certificate(tmp_path_factory):
+    """Somebody else's."""
+    return asking_server.certificate(tmp_path_factory.mktemp("other"), "db1")
+
+
+@pytest.fixture
+def known(tmp_path):
+    """What is remembered of servers, in a folder of this test."""
+
+    def known(**account):
+        return memory({**account, "name": "mysql_server"}, str(tmp_path / "state"), Deadline(8), [])
+
+    return known
+
+
+def log_in(asking, known=None, mode="PREFERRED", where=None, **more):
+    """Log in there. What went wrong, None: nothing did; ``where``: what is remembered is of that server."""
+    ca = more.pop("ca", None)
+    with listening(asking) as port:
+        target = mysql.Target(
+            "127.0.0.1", port, user="mon", password=PASSWORD.decode(), tls=mysql.Tls(mode, ca=ca), **more
+        )
+        place = {"target": where} if where else {}
+        try:
+            with mysql.connect(target, Deadline(8), known=known and (lambda **at: known(**at | place))):
+                return None
+        except mysql.UnreachableError as error:
+            return error
+
+
+# a method that sends the password readable
+
+@pytest.mark.parametrize("mode", ["PREFERRED", "REQUIRED"])
+@pytest.mark.parametrize("method", READABLE)
+def test_not_over_tls_that_was_not_verified(method, mode, certificate):
+    for greeted in {NATIVE, method}:
+        asking = Asking(method=greeted, then=method, tls=certificate)
+        error = log_in(asking, mode=mode)
+        assert not readable(asking.got, PASSWORD), (greeted, asking.got)
+        assert f"readable password of the user mon ({method.decode()}) over TLS whose cert" in error.what
+        assert error.what.endswith(": it was not sent")
+        assert "--ssl-mode VERIFY_CA --ssl-ca FILE" in error.advice
+        assert "--enable-cleartext-plugin" in error.advice
+
+
+@pytest.mark.parametrize("method", [CLEAR, DIALOG])
+def test_not_without_tls(method):
+    asking = Asking(then=method)
+    error = log_in(asking)
+    assert not readable(asking.got, PASSWORD)
+    assert f"password of the user mon ({method.decode()}) without TLS: it was not sent" in error.what
+
+
+def test_sha256_password_that_a_server_greets_with_is_no_password_for_it(certificate):
+    asking = Asking(method=SHA256, answers=(DENIED,), tls=certificate)
+    assert "denied access" in log_in(asking).what
+    assert not readable(asking.got, PASSWORD)
+
+
+def test_an_account_of_another_method_on_a_server_with_sha256_password(certificate):
+    assert log_in(Asking(method=SHA256, then=NATIVE, tls=certificate)) is None
+
+
+@pytest.mark.parametrize("method", [CLEAR, SHA256])
+def test_over_tls_that_was_verified(method, certificate):
+    asking = Asking(then=method, tls=certificate)
+    assert log_in(asking, mode="VERIFY_IDENTITY", ca=certificate.cert) is None
+    assert readable(asking.got, PASSWORD)
+
+
+@pytest.mark.parametrize("tls", [True, False])
+def test_where_the_user_allows_it(tls, certificate):
+    asking = Asking(then=CLEAR, tls=certificate if tls else None)
+    assert log_in(asking, cleartext=True) is None
+    assert readable(asking.got, PASSWORD)
+
+
+# caching_sha2_password
+
+
+def full(certificate):
+    """A server that wants all of the password."""
+    return Asking(method=CACHING, answers=(FULL, OK), tls=certificate)
+
+
+def fast(certificate):
+    """One that knows it still."""
+    return Asking(method=CACHING, answers=(FAST, OK), tls=certificate)
+
+
+@pytest.mark.parametrize("first", [full, fast])
+def test_another_certificate_gets_no_password(first, certificate, other_certificate, known, tmp_path):
+    assert log_in(first(certificate), known, where="db1") is None
+    again = full(certificate)
+    assert log_in(again, known, where="db1") is None
+    assert readable(again.got, PASSWORD)
+
+    stranger = full(other_certificate)
+    error = log_in(stranger, known, where="db1")
+    assert not readable(stranger.got, PASSWORD)
+    assert "shows another certificate than at its first use: the password was not sent" in error.what
+    (file,) = (tmp_path / "state").glob("mysql_server-*.json")
+    assert f"remove {file}" in error.advice
+
+    assert log_in(full(other_certificate), known, where="db2") is None  # a server of its own
+    file.unlink()
+    assert log_in(full(other_certificate), known, where="db1") is None
+
+
+def test_another_certificate_is_no_matter_where_no_password_goes(certificate, other_certificate, known):
+    assert log_in(full(certificate), known, where="db1") is None
+    assert log_in(fast(other_certificate), known, where="db1") is None
+    assert log_in(full(certificate), known, where="db1") is None  # the first one holds
+
+
+def test_each_user_has_a_first_use(certificate, other_certificate, known):
+    assert log_in(full(certificate), known, where="db1") is None
+    assert "another certificate" in log_in(full(other_certificate), known, where="db1").what
+
+    def of_another(**account):
+        return known(**account | {"user": "another"})
+
+    assert log_in(full(other_certificate), of_another, where="db1") is None
+
+
+def test_a_certificate_that_was_verified_is_not_remembered(certificate, known, tmp_path):
+    assert log_in(full(certificate), known, mode="VERIFY_CA", ca=certificate.cert) is None
+    assert not (tmp_path / "state").exists()
+
+
+def test_where_nothing_can_be_remembered(certificate, tmp_path):
+    place = tmp_path / "file"
+    place.touch()
+
+    def known(**account):
+        return memory(account | {"name": "mysql_server"}, str(place), Deadline(8), [])
+
+    asking = full(certificate)
+    error = log_in(asking, known)
+    assert not readable(asking.got, PASSWORD)
+    assert f"is not known ({place} cannot be made: File exists): the password was not sent" in error.what
+    assert error.advice.startswith("use --state-dir, or verify it")
+    assert log_in(fast(certificate), known) is None  # that takes no password
+
+
+def test_nothing_is_to_be_remembered(certificate, other_certificate):
+    for one in (certificate, other_certificate):  # --no-state
+        assert log_in(full(one), lambda **_: nullcontext(Memory()), where="db1") is None
+
+
+def test_another_public_key_gets_no_password(known, monkeypatch):
+    from stallwatch.sources.mysql import protocol
+
+    monkeypatch.setattr(protocol._auth, "sha2_rsa_encrypt", lambda *_: b"encrypted")
+    shown = b"\1" + KEY
+    asking = Asking(method=CACHING, answers=(FULL, shown, OK))
+    assert log_in(asking, known, where="db1") is None
+    assert asking.got.endswith(b"\2encrypted")
+    stranger = Asking(method=CACHING, answers=(FULL, shown.replace(b"AAAA", b"BBBB"), OK))
+    error = log_in(stranger, known, where="db1")
+    assert stranger.got.endswith(b"\2")
+    assert "shows another public key than at its first use" in error.what
+
+    named = Asking(method=CACHING, answers=(FULL, OK))
+    assert log_in(named, known, where="db1", server_key=KEY) is None
+    assert named.got.endswith(b"encrypted")
+    assert not named.got.endswith(b"\2encrypted")  # it was not asked for
+
+
+# MariaDB's proof
+
+OTHER = b"\1" * 32
+
+
+@pytest.mark.parametrize("mode", ["VERIFY_CA", "VERIFY_IDENTITY"])
+@pytest.mark.parametrize("then", [None, NATIVE])
+def test_a_mariadb_that_proves_its_certificate(mode, then, certificate):
+    seed = asking_server.NONCE if then else asking_server.SEED
+    asking = Asking(
+        MARIADB, method=CACHING if then else NATIVE, then=then, tls=certificate,
+        answers=(proof(PASSWORD, certificate.digest, seed),),
+    )  # fmt: skip
+    assert log_in(asking, mode=mode) is None
+
+
+NOT_PROVEN = "has not proven that its certificate belongs to the server"
+
+
+@pytest.mark.parametrize(
+    "last", [OK, proof(PASSWORD, OTHER), proof(b"guessed", OTHER), OK + b"A\1" + b"0" * 63 + b"x"]
+)
+def test_one_that_does_not(last, certificate):
+    assert NOT_PROVEN in log_in(Asking(MARIADB, tls=certificate, answers=(last,)), mode="VERIFY_CA").what
+
+
+def test_a_wrong_proof_is_always_wrong(certificate):
+    asking = Asking(MARIADB, tls=certificate, answers=(proof(PASSWORD, OTHER),))
+    assert NOT_PROVEN in log_in(asking).what
+    assert log_in(Asking(MARIADB, tls=certificate, answers=(proof(PASSWORD, certificate.digest),))) is None
+
+
+@pytest.mark.parametrize("version", [MYSQL, OLD_MARIADB])
+def test_no_other_server_can_prove_it(version, certificate):
+    asking = Asking(version, tls=certificate, answers=(proof(PASSWORD, certificate.digest),))
+    assert "is not to be trusted: self-signed certificate" in log_in(asking, mode="VERIFY_CA").what
+    assert asking.got == b""
+
+
+def test_an_authority_that_was_named_is_asked(certificate, other_certificate):
+    asking = Asking(MARIADB, tls=certificate, answers=(proof(PASSWORD, certificate.digest),))
+    error = log_in(asking, mode="VERIFY_CA", ca=other_certificate.cert)
+    assert "is not to be trusted" in error.what
+
+
+@pytest.mark.parametrize("method", READABLE)
+def test_a_proof_that_is_still_to_come_lets_no_password_out(method, certificate):
+    asking = Asking(MARIADB, then=method, tls=certificate)
+    error = log_in(asking, mode="VERIFY_IDENTITY")
+    assert not readable(asking.got, PASSWORD)
+    assert "asks for the readable password" in error.what
+
+
+# sockets that were found
+
+NOBODY = 65534
+
+
+@contextlib.contextmanager
+def local(asking, path, uid=None):
+    """A process of that user that listens at a socket, whose folder is root's."""
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        os.chmod(path, 0o777)
+        if not (pid := os.fork()):
+            try:
+                if uid is not None:
+                    os.setresuid(uid, uid, uid)
+                listener.listen()
+                while True:
+                    peer, _ = listener.accept()
+                    with contextlib.suppress(OSError):
+                        asking(peer)
+            finally:
+                os._exit(0)
+        try:
+            yield pid
+        finally:
+            os.kill(pid, 9)
+            os.waitpid(pid, 0)
+
+
+def log_in_locally(path, **more):
+    """Log in at a socket as soon as somebody listens there."""
+    for _ in range(500):
+        try:
+            with socket.socket(socket.AF_UNIX) as one:
+                one.connect(str(path))
+            break
+        except ConnectionRefusedError:
+            continue
+    target = mysql.Target(socket=str(path), user="mon", password=PASSWORD.decode(), **more)
+    try:
+        with mysql.connect(target, Deadline(8)):
+            return None
+    except mysql.UnreachableError as error:
+        return error
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be somebody else")
+def test_a_socket_that_was_found_and_is_somebody_elses(tmp_path):
+    path = tmp_path / "mysqld.sock"
+    with local(Asking(then=CLEAR), path, NOBODY) as pid:
+        error = log_in_locally(path, found=True)
+        assert error.what.startswith(f"process {pid} (")
+        assert f"of the user nobody listens at the socket {path}, not a MySQL server" in error.what
+        assert "-S" in error.advice
+        assert log_in_locally(path) is None  # named by the user
+
+
+def test_a_socket_that_was_found_and_is_ours(tmp_path):
+    path = tmp_path / "mysqld.sock"
+    with local(Asking(then=CLEAR), path):
+        assert log_in_locally(path, found=True) is None
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be somebody else")
+def test_a_socket_that_was_found_and_is_of_the_owner_of_its_folder(tmp_path):
+    path = tmp_path / "mysqld.sock"
+    os.chown(tmp_path, NOBODY, -1)
+    with local(Asking(then=CLEAR), path, NOBODY):
+        assert log_in_locally(path, found=True) is None
