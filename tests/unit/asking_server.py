@@ -53,7 +53,10 @@ class Asking:
     """
 
     def __init__(self, version=MYSQL, method=NATIVE, then=None, answers=(OK,), tls=None):
-        self.version, self.method, self.then, self.answers, self.tls = version, method, then, answers, tls
+        self.version, self.method, self.then, self.answers = version, method, then, answers
+        self.tls = tls and ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        if tls:
+            self.tls.load_cert_chain(*tls)
         self.got = b""
 
     def __call__(self, connection):
@@ -64,9 +67,7 @@ class Asking:
         connection.sendall(packet(0, greeting))
         number, octets = received(connection)
         if self.tls and len(octets) == 32:  # it only asks for TLS
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(*self.tls)
-            connection = context.wrap_socket(connection, server_side=True)
+            connection = self.tls.wrap_socket(connection, server_side=True)
             number, octets = received(connection)
         with connection:
             self._log_in(connection, number, octets)
