@@ -211,7 +211,8 @@ class Check:
                 run.found.append(finding)
         except ProbeError as error:
             if error not in run.problems:
-                run.cut_short(Fault(State[options.unreachable.upper()], error.what, advice=error.advice))
+                state = State.UNKNOWN if error.always_unknown else State[options.unreachable.upper()]
+                run.cut_short(Fault(state, error.what, advice=error.advice))
         run.found += run.problems
 
     def _cut_short(self, why: str, options: Namespace, run: Run) -> tuple[int, str]:

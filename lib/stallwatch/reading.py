@@ -59,8 +59,11 @@ class Fault(NamedTuple):
 class ProbeError(Exception):
     """Something could not be found out: a sentence that says what was asked, of whom, and what came back.
 
-    Raised, it ends the run as UNKNOWN; yielded among the findings, it leaves the others their say.
+    Raised, it ends the run as --unreachable says, or as UNKNOWN if it is ``always_unknown``; yielded among
+    the findings, it leaves the others their say.
     """
+
+    always_unknown = False
 
     def __init__(self, what: str, advice: str = "") -> None:
         super().__init__(what)

@@ -72,10 +72,10 @@ class SqlNode(FakeNdb):
         self.tables["processes"] = [*rows, dict(zip(columns, (3, 3, "ndb://192.0.2.31"), strict=True))]
 
 
-def look(server, elsewhere=None, name="sql1", address="192.0.2.21"):
+def look(server, elsewhere=None, name="sql1", address="192.0.2.21", sources=()):
     """The plan of what is found."""
     place = mysql.Place(name, address, REACH)
-    return mysql.look(server, place, elsewhere or (lambda _: OneServer(where="db1:3306")), TheRun())
+    return mysql.look(server, place, sources, elsewhere or (lambda place: OneServer(where=place)), TheRun())
 
 
 def titles(services):
@@ -109,7 +109,7 @@ def test_a_replica_asks_its_source_and_its_heartbeats():
     server = OneServer()
     server.channel()
     server.heartbeats = [("percona", "heartbeat"), ("odd name", "my`heartbeat")]
-    found = look(server)
+    found = look(server, sources=["db1:3306"])
     (host,) = found.hosts
     assert titles(host.services)[:2] == ["MySQL", "Replication lag"]
     assert option(host, "Replication lag", "source") == "db1:3306"
@@ -119,27 +119,37 @@ def test_a_replica_asks_its_source_and_its_heartbeats():
     assert any("percona.heartbeat, `odd name`.`my``heartbeat`" in one for one in found.remarks)
 
 
+def test_a_source_that_nobody_has_named_is_not_asked():
+    def elsewhere(place):
+        raise AssertionError(place)
+
+    server = OneServer()
+    server.channel(Source_Host="203.0.113.7")
+    found = look(server, elsewhere)
+    assert option(found.hosts[0], "Replication lag", "source") is None
+    where = "203.0.113.7:3306"
+    assert f"The source {where} is not asked: if that is its address, give --source {where}." in found.remarks
+
+
 def test_channels_are_services_of_their_own():
     server = OneServer()
     server.channel("east")
     server.channel("we.st", Source_Host="2001:db8::1")
-    (host,) = look(server).hosts
+    (host,) = look(server, sources=["[2001:db8::1]:3306"]).hosts
     assert titles(host.services)[1:3] == ["Replication lag of east", "Replication lag of we.st"]
     assert option(host, "Replication lag of we.st", "channel") == "we[.]st"
     assert option(host, "Replication lag of we.st", "source") == "[2001:db8::1]:3306"
 
 
 @pytest.mark.parametrize(
-    ("source", "where", "why"),
+    ("source", "why"),
     [
-        (UnreachableError("db1:3306 refused the connection"), "db1", "refused the connection"),
-        ({"id": 1, "uuid": "another"}, "db1", "another server"),
-        ({"id": 9, "uuid": ""}, "db1", "another server"),
-        ({"id": 1, "uuid": ""}, "127.0.0.1", "the replica's own host"),
-        ({"id": 1, "uuid": ""}, "$(reboot)", ""),
+        (UnreachableError("db1:3306 refused the connection"), "refused the connection"),
+        ({"id": 1, "uuid": "another"}, "it is not the source db1:3306"),
+        ({"id": 9, "uuid": ""}, "it is not the source db1:3306"),
     ],
 )
-def test_a_source_that_cannot_be_asked_is_not(source, where, why):
+def test_a_source_that_cannot_be_asked_is_not(source, why):
     def elsewhere(_):
         if isinstance(source, Exception):
             raise source
@@ -148,10 +158,10 @@ def test_a_source_that_cannot_be_asked_is_not(source, where, why):
         return there
 
     server = OneServer()
-    server.channel(Source_Host=where)
-    found = look(server, elsewhere)
+    server.channel()
+    found = look(server, elsewhere, sources=["db1:3306"])
     assert option(found.hosts[0], "Replication lag", "source") is None
-    assert not why or any(why in one for one in found.remarks)
+    assert any(why in one for one in found.remarks)
 
 
 def test_who_may_not_see_replication_is_told_so():

@@ -17,7 +17,7 @@ from stallwatch.sources.mysql.target import PORT, Target
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from stallwatch.discovery.plan import Options
     from stallwatch.probes.replication.channel import Channel
@@ -111,18 +111,22 @@ class Place(NamedTuple):
     reach: Options
 
 
-def look(server: Server, place: Place, elsewhere: Elsewhere, run: Run) -> Plan:
-    """Find out what it is; ``elsewhere`` logs in at HOST:PORT as here. Raises a ProbeError.
+def look(server: Server, place: Place, sources: Sequence[str], elsewhere: Elsewhere, run: Run) -> Plan:
+    """Find out what it is; ``elsewhere`` logs in as here, at one of ``sources``. Raises a ProbeError.
 
+    Each of ``sources`` is HOST:PORT, named by the user: a host that only the server names gets no password.
     What one account has to see for it raises: a list that lacks half of the services looks like a whole one.
     """
-    return _Look(server, place, elsewhere, run).plan()
+    return _Look(server, place, sources, elsewhere, run).plan()
 
 
 class _Look:
-    def __init__(self, server: Server, place: Place, elsewhere: Elsewhere, run: Run) -> None:
+    def __init__(
+        self, server: Server, place: Place, sources: Sequence[str], elsewhere: Elsewhere, run: Run
+    ) -> None:
         self._server = server
         self._place = place
+        self._sources = sources
         self._elsewhere = elsewhere
         self._asking = Asking(server, run.trace)
         self._ndbinfo = Ndbinfo(server, run.deadline)
@@ -188,26 +192,22 @@ class _Look:
             )  # fmt: skip
 
     def _source(self, channel: Channel) -> Options:
-        """Give the option that asks the source, too, if it answers to the same user."""
-        place = Target(channel.source_host, channel.source_port).where
-        if not (is_address(channel.source_host) and channel.source_port):
-            return ()
-        if _LOOPBACK.fullmatch(channel.source_host) and not self._server.local:
-            self._remarks.append(f"The source is not asked: {place} is on the replica's own host.")
-            return ()
-        try:
-            with self._elsewhere(place) as server:
-                found = source.identity(server)
-        except MysqlError as error:
-            self._remarks.append(f"The source is not asked (--source {place}): {error.what}")
-            return ()
-        has_met = channel.source_uuid or channel.source_id
-        if has_met and not found.is_source_of(channel):
-            self._remarks.append(
-                f"The source is not asked: at {place} there is another server than the source."
-            )
-            return ()
-        return (("source", place),)
+        """Give the option that asks the source, too, if the user has named it, and it lets us in."""
+        told = Target(channel.source_host, channel.source_port).where
+        for place in self._sources:
+            try:
+                with self._elsewhere(place) as server:
+                    found = source.identity(server)
+            except MysqlError as error:
+                self._remarks.append(f"The source is not asked (--source {place}): {error.what}")
+                continue
+            if found.is_source_of(channel) or not (channel.source_uuid or channel.source_id):
+                return (("source", place),)
+            self._remarks.append(f"{place} (--source) is not asked: it is not the source {told}.")
+        if not self._sources:
+            how = f"if that is its address, give --source {told}"
+            self._remarks.append(f"The source {told} is not asked: {how}.")
+        return ()
 
     def _heartbeat(self) -> Options:
         found = [

@@ -17,6 +17,12 @@ class UnreachableError(MysqlError):
     """Nothing can be asked: the server is not there, is silent, lets nobody in, or has hung up."""
 
 
+class NotSentError(UnreachableError):
+    """Nobody knows who answers in the server's place: the password was not sent, or it is not believed."""
+
+    always_unknown = True
+
+
 class NoAnswerError(MysqlError):
     """A statement took too long: the connection it was asked on is of no more use, others are."""
 

@@ -78,7 +78,7 @@ def reason(failure: Exception, connection: Connection, target: Target, seconds: 
     found = (explain(case) for explain in _EXPLANATIONS)
     error = next((one for one in found if one), None) or _not_mysql(case)
     if target.password:
-        return UnreachableError(error.what.replace(target.password, "***"), error.advice, error.number)
+        return type(error)(error.what.replace(target.password, "***"), error.advice, error.number)
     return error
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stallwatch.sources.mysql.errors import UnreachableError
+from stallwatch.sources.mysql.errors import NotSentError
 from stallwatch.sources.mysql.log_in import (
     BrokenMethodError,
     ChangedError,
@@ -17,7 +17,7 @@ _ALLOW = "allow it with --enable-cleartext-plugin"
 _DECOY = "sha256_password"  # MySQL asks for it, or another one, if the user does not exist (9.7.2)
 
 
-def reason(failure: Exception, where: str, user: str, *, in_tls: bool) -> UnreachableError | None:
+def reason(failure: Exception, where: str, user: str, *, in_tls: bool) -> NotSentError | None:
     """Say it of a server at ``where``; None: that is not what went wrong."""
     match failure:
         case StrangerError():
@@ -48,4 +48,4 @@ def reason(failure: Exception, where: str, user: str, *, in_tls: bool) -> Unreac
             advice = "find out what is in between; if it is right, name its authority with --ssl-ca"
         case _:
             return None
-    return UnreachableError(what, advice)
+    return NotSentError(what, advice)
