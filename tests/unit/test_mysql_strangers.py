@@ -275,33 +275,31 @@ def local(asking, path, uid=None):
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
         os.chmod(path, 0o777)
+        ready, listens = os.pipe()
         if not (pid := os.fork()):
             try:
                 if uid is not None:
                     os.setresuid(uid, uid, uid)
                 listener.listen()
+                os.write(listens, b"!")
                 while True:
                     peer, _ = listener.accept()
                     with contextlib.suppress(OSError):
                         asking(peer)
             finally:
                 os._exit(0)
+        os.read(ready, 1)
         try:
             yield pid
         finally:
             os.kill(pid, 9)
             os.waitpid(pid, 0)
+            os.close(ready)
+            os.close(listens)
 
 
 def log_in_locally(path, **more):
-    """Log in at a socket as soon as somebody listens there."""
-    for _ in range(500):
-        try:
-            with socket.socket(socket.AF_UNIX) as one:
-                one.connect(str(path))
-            break
-        except ConnectionRefusedError:
-            continue
+    """Log in at a socket. What went wrong, None: nothing did."""
     target = mysql.Target(socket=str(path), user="mon", password=PASSWORD.decode(), **more)
     try:
         with mysql.connect(target, Deadline(8)):
