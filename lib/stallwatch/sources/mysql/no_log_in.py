@@ -6,7 +6,6 @@ import re
 
 from stallwatch.named import NamedTuple
 from stallwatch.sources import tcp
-from stallwatch.sources.mysql import not_sent
 from stallwatch.sources.mysql.connection import TooMuchError
 from stallwatch.sources.mysql.errors import UnreachableError
 from stallwatch.sources.mysql.facts import Facts
@@ -93,6 +92,8 @@ def _decided_here(case: _Case) -> UnreachableError | None:
 
 
 def _not_sent(case: _Case) -> UnreachableError | None:
+    from stallwatch.sources.mysql import not_sent
+
     return not_sent.reason(case.failure, case.where, case.user, in_tls=bool(case.connection.ssl))
 
 
