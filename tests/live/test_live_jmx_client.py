@@ -242,9 +242,10 @@ def test_a_question_that_always_breaks_the_connection_is_asked_twice_and_no_more
     assert error.value.what == f"127.0.0.1:{link.port} {asked}"
 
 
-def test_many_large_questions_do_not_block_both_sides(server):
+def test_many_large_questions_do_not_block_both_sides(jvm):
     names = [f"target:type={number:04d}{'x' * 50_000}" for number in range(600)]
-    answers = list(server.read((name, ["Value"]) for name in names))
+    with jmx.connect(target(jvm), Deadline(300)) as server:
+        answers = list(server.read((name, ["Value"]) for name in names))
     assert [type(answer) for answer in answers] == [jmx.NoSuchBeanError] * 600
     assert all(name in answer.what for name, answer in zip(names, answers, strict=True))
 
