@@ -175,8 +175,9 @@ def _not_let_in(case: _Case) -> UnreachableError | None:
         user = f"{case.user} from {host[1]}" if host else case.user
         without = "" if case.connection.password else " without a password"
         how = _WRONG_PASSWORD if case.connection.password else _NO_PASSWORD
-        if case.connection.password and not (case.connection.ssl or case.target.socket):
-            how += " An account with REQUIRE SSL takes TLS"
+        if case.connection.password and not case.connection.ssl:
+            takes = "cannot use a socket" if case.target.socket else "takes TLS"
+            how += f" An account with REQUIRE SSL {takes}"
         return UnreachableError(f"{case.where} denied access to the user {user}{without}", how, number)
     if number in REFUSALS:
         what, advice = (text.format(user=case.user) for text in REFUSALS[number])
