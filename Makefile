@@ -97,20 +97,21 @@ places:
 # there; without pip and setuptools, whose .pth file would cost every check. DESTDIR must not be seen in it.
 # It is made beside the one that is there: checks go on meanwhile, and also if it fails.
 # What setuptools builds is built in there, too: build/ here may be an older one's, or another make's.
-# What is not pinned is not fetched, unless EXTRAS ask for it. -I: no variable, no home and no working directory can
-# put a module before the plugins' own. Not -S: it saves less than a millisecond (CPython 3.11 of Debian 12), and each
-# plugin would have to name the folder of packages.
+# What is not pinned is not fetched. -I: no variable, no home and no working directory
+# can put a module before the plugins' own. Not -S: it saves less than a millisecond (CPython 3.11 of Debian 12), and
+# each plugin would have to name the folder of packages.
 FINAL := $(DESTDIR)$(HOME_OF_IT)
 STAGED := $(FINAL).new
 BUILD := $(abspath $(STAGED))/build
-ALONE := $(if $(EXTRAS),,--no-deps --no-index)
-install: places
+COMMA := ,
+PINS := contrib/requirements.txt $(patsubst %,contrib/requirements-%.txt,$(subst $(COMMA), ,$(EXTRAS)))
+install: places $(PINS)
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || contrib/debian-install python3-venv
 	umask 022 && $(PYTHON) -m venv --clear $(STAGED)
-	umask 022 && $(STAGED)/bin/pip install --quiet --no-compile --require-hashes -r contrib/requirements.txt
+	umask 022 && $(STAGED)/bin/pip install --quiet --no-compile --require-hashes $(PINS:%=-r %)
 	@mkdir $(BUILD) && printf '[build]\nbuild_base=%s\n[egg_info]\negg_base=%s\n' $(BUILD) $(BUILD) >$(BUILD)/cfg
 	umask 022 && DIST_EXTRA_CONFIG=$(BUILD)/cfg \
-	    $(STAGED)/bin/pip install --quiet --no-compile --no-build-isolation $(ALONE) '.$(EXTRAS:%=[%])'
+	    $(STAGED)/bin/pip install --quiet --no-compile --no-build-isolation --no-deps --no-index .
 	$(STAGED)/bin/pip uninstall --quiet --yes setuptools pip 2>/dev/null
 	rm -rf $(STAGED)/bin/[Aa]ctivate* $(STAGED)/bin/pip* $(STAGED)/include $(BUILD)
 	rm -f $(STAGED)/lib/python3.*/site-packages/stallwatch-*/direct_url.json
@@ -126,7 +127,7 @@ install: places
 # Whether anything is known against what is installed. Strict: what nobody could be asked about is not clean.
 audit:
 	@rm -rf build/audit && $(PYTHON) -m venv build/audit && build/audit/bin/pip install --quiet pip-audit
-	build/audit/bin/pip-audit --strict --require-hashes --disable-pip -r contrib/requirements.txt
+	build/audit/bin/pip-audit --strict --require-hashes --disable-pip $(addprefix -r ,$(wildcard contrib/requirements*.txt))
 
 # What is remembered in /var/lib/stallwatch stays: others may use it, too.
 SHARE := $(DESTDIR)$(PREFIX)/share
