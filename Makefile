@@ -97,7 +97,7 @@ places:
 # there; without pip and setuptools, whose .pth file would cost every check. DESTDIR must not be seen in it.
 # It is made beside the one that is there: checks go on meanwhile, and also if it fails.
 # What setuptools builds is built in there, too: build/ here may be an older one's, or another make's.
-# What is not pinned is not fetched. -I: no variable, no home and no working directory
+# What is not pinned is not fetched, and the SBOM tells what was. -I: no variable, no home and no working directory
 # can put a module before the plugins' own. Not -S: it saves less than a millisecond (CPython 3.11 of Debian 12), and
 # each plugin would have to name the folder of packages.
 FINAL := $(DESTDIR)$(HOME_OF_IT)
@@ -108,20 +108,23 @@ PINS := contrib/requirements.txt $(patsubst %,contrib/requirements-%.txt,$(subst
 install: places $(PINS)
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || contrib/debian-install python3-venv
 	umask 022 && $(PYTHON) -m venv --clear $(STAGED)
-	umask 022 && $(STAGED)/bin/pip install --quiet --no-compile --require-hashes $(PINS:%=-r %)
+	umask 022 && $(STAGED)/bin/pip install --quiet --no-compile --require-hashes $(PINS:%=-r %) \
+	    --report $(STAGED)/pip.json
 	@mkdir $(BUILD) && printf '[build]\nbuild_base=%s\n[egg_info]\negg_base=%s\n' $(BUILD) $(BUILD) >$(BUILD)/cfg
 	umask 022 && DIST_EXTRA_CONFIG=$(BUILD)/cfg \
 	    $(STAGED)/bin/pip install --quiet --no-compile --no-build-isolation --no-deps --no-index .
+	umask 022 && $(STAGED)/bin/python3 -I contrib/sbom.py $(STAGED)/pip.json >$(STAGED)/sbom.cdx.json
 	$(STAGED)/bin/pip uninstall --quiet --yes setuptools pip 2>/dev/null
-	rm -rf $(STAGED)/bin/[Aa]ctivate* $(STAGED)/bin/pip* $(STAGED)/include $(BUILD)
+	rm -rf $(STAGED)/bin/[Aa]ctivate* $(STAGED)/bin/pip* $(STAGED)/include $(STAGED)/pip.json $(BUILD)
 	rm -f $(STAGED)/lib/python3.*/site-packages/stallwatch-*/direct_url.json
-	umask 022 && $(STAGED)/bin/python3 -m compileall -q -f -s $(STAGED) -p $(HOME_OF_IT) $(STAGED)/lib
+	umask 022 && $(STAGED)/bin/python3 -I -m compileall -q -f -s $(STAGED) -p $(HOME_OF_IT) $(STAGED)/lib
 	sed -i '/^command = /d' $(STAGED)/pyvenv.cfg
 	sed -i '1s|^#!.*|#!$(HOME_OF_IT)/bin/python3 -I|' $(addprefix $(STAGED)/bin/,$(PROGRAMS))
 	$(PYTHON) contrib/exchange.py $(STAGED) $(FINAL)
 	install -d $(DESTDIR)$(PLUGINDIR)
 	@for plugin in $(PLUGINS); do contrib/link-plugin $(HOME_OF_IT)/bin/$$plugin $(DESTDIR)$(PLUGINDIR); done
 	contrib/install-share $(PREFIX) $(DESTDIR)
+	mv $(FINAL)/sbom.cdx.json $(SHARE)/doc/stallwatch
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then contrib/state-directory nagios; fi
 
 # Whether anything is known against what is installed. Strict: what nobody could be asked about is not clean.

@@ -31,6 +31,7 @@ setup(
             "pytest-xdist>=3.8",
             "hypothesis>=6.100",
             "jsonschema>=4.18",
+            "cyclonedx-python-lib>=8",
             "psutil>=5.9.4",
             "mypy==2.4.1",
             "ruff==0.17.5",

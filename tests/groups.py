@@ -43,7 +43,7 @@ GROUPS = {
         ),
         200,
     ),
-    "install": Group(("install/test_distribution", "install/test_i", "install/test_supply_chain"), 900),
+    "install": Group(("install/test_distribution", "install/test_i", "install/test_s"), 900),
     "debian": Group(("install/test_deb", "install/test_compiled", "install/test_readme"), 900),
     "hostile": Group(("hostile/", "faults/", "fuzz/"), 400),
 }  # fmt: skip

@@ -1,0 +1,121 @@
+"""sbom.py REPORT: write what is installed with the plugins to standard output, as CycloneDX 1.6.
+
+REPORT is that of ``pip install --report``: it has the sums that pip compared with the pinned ones. The Python
+of the environment runs this and knows licenses and dependencies. One commit gives one text: it has no serial
+number, and its time is $SOURCE_DATE_EPOCH or that of the commit.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from datetime import UTC, datetime
+from importlib.metadata import Distribution, distribution
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+OURS = "stallwatch"
+BUILDING = "setuptools"  # it builds, and is removed again
+
+
+def bill(report: dict[str, Any], tree: Path) -> dict[str, Any]:
+    """Give the SBOM of what pip says that it has installed for this source tree."""
+    sums = {
+        canonical(one["metadata"]["name"]): one["download_info"]["archive_info"]["hashes"]["sha256"]
+        for one in report["install"]
+    }
+    refs = {name: purl(distribution(name)) for name in sorted(sums)}
+    ours = distribution(OURS)
+    about = {"type": "application", "bom-ref": OURS, "name": OURS, "version": ours.version}
+    about |= {"licenses": licenses(ours), "purl": f"pkg:generic/{OURS}@{ours.version}"}
+    if head := commit(tree):
+        about["properties"] = [{"name": f"{OURS}:commit", "value": head}]
+    moment = os.environ.get("SOURCE_DATE_EPOCH") or git(tree, "log", "-1", "--format=%ct")
+    used = {name: ref for name, ref in refs.items() if name != BUILDING}
+    return {
+        "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.6",
+        "version": 1,
+        "metadata": ({"timestamp": told(moment)} if moment else {}) | {"component": about},
+        "components": [component(name, ref, sums[name]) for name, ref in refs.items()],
+        "dependencies": [
+            {"ref": ref, "dependsOn": [used[other] for other in needed(name) if other in used]}
+            for name, ref in ({OURS: OURS} | used).items()
+        ],
+    }
+
+
+def component(name: str, ref: str, digest: str) -> dict[str, Any]:
+    """Give what is told of a package. ``excluded`` is what builds and is not installed."""
+    package = distribution(name)
+    known = {
+        "type": "library",
+        "bom-ref": ref,
+        "name": package.metadata["Name"],
+        "version": package.version,
+        "scope": "excluded" if name == BUILDING else "required",
+        "hashes": [{"alg": "SHA-256", "content": digest}],
+        "licenses": licenses(package),
+        "purl": ref,
+    }
+    return {key: value for key, value in known.items() if value}
+
+
+def licenses(package: Distribution) -> list[dict[str, Any]]:
+    """Give what the package says of its license, or nothing: its expression (SPDX), else its own words."""
+    about = package.metadata
+    if expression := about["License-Expression"]:
+        return [{"expression": expression}]
+    words = about["License"] or "UNKNOWN"
+    if words != "UNKNOWN" and "\n" not in words:
+        return [{"license": {"name": words}}]
+    kinds = [kind for kind in about.get_all("Classifier") or () if kind.startswith("License :: ")]
+    return [{"license": {"name": kind.rpartition(" :: ")[2]}} for kind in kinds]
+
+
+def needed(name: str) -> list[str]:
+    """Give the packages that it says it needs, those of its extras too."""
+    found = (re.match(r"[\w.-]+", line) for line in distribution(name).requires or ())
+    return sorted({canonical(one[0]) for one in found if one})
+
+
+def commit(tree: Path) -> str:
+    """Give the commit that the tree is, with "-dirty" if files were changed; "" if git does not know it."""
+    head = git(tree, "rev-parse", "HEAD")
+    return head + "-dirty" * bool(head and git(tree, "status", "--porcelain", "--untracked-files=no"))
+
+
+def git(tree: Path, *words: str) -> str:
+    """Ask git about this very tree: neither about one around it, nor whose it is."""
+    command = ["git", f"--git-dir={tree / '.git'}", f"--work-tree={tree}", *words]
+    try:
+        done = subprocess.run(
+            command, cwd=tree, capture_output=True, text=True, check=False,
+            env=os.environ | {"GIT_OPTIONAL_LOCKS": "0"},
+        )  # fmt: skip
+    except FileNotFoundError:
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def canonical(name: str) -> str:
+    """Give the name of a package as PyPI writes it in addresses."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def purl(package: Distribution) -> str:
+    """Give its address for all who look for vulnerabilities."""
+    return f"pkg:pypi/{canonical(package.metadata['Name'])}@{package.version}"
+
+
+def told(moment: str) -> str:
+    """Give seconds since 1970 as a time of CycloneDX."""
+    return datetime.fromtimestamp(int(moment), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+if __name__ == "__main__":
+    found = bill(json.loads(Path(sys.argv[1]).read_text()), ROOT)
+    print(json.dumps(found, indent=1, ensure_ascii=False))
