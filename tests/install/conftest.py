@@ -18,11 +18,14 @@ PYTHON = (
 )  # nobody can run Debian's
 
 
-def built(*command, **environment):
-    """Run what builds something, and say what went wrong if it cannot."""
+def built(*command, becoming=(), **environment):
+    """Run what builds something, and say what went wrong if it cannot.
+
+    ``becoming`` are settings of subprocess.run(): as whom, where.
+    """
     done = subprocess.run(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
-        env={**os.environ, **environment},
+        env={**os.environ, **environment}, **dict(becoming),
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
 
@@ -98,8 +101,8 @@ def programs_of_the_wheel(wheel, fresh_environment):
 def build_deb():
     """Gives the Debian package of a tree, made into a folder."""
 
-    def build(tree, folder):
-        built(tree / "contrib" / "debian" / "build-deb", folder, SOURCE_DATE_EPOCH="1767225600")
+    def build(tree, folder, **settings):
+        built(tree / "contrib" / "debian" / "build-deb", folder, **settings)
         [package] = folder.glob("*.deb")
         return package
 
@@ -107,12 +110,21 @@ def build_deb():
 
 
 @pytest.fixture(scope="session")
-def deb(tmp_path_factory, unpack_sdist, build_deb):
-    """The Debian package, made of an sdist: it has all that this needs."""
+def checkout(tmp_path_factory, unpack_sdist):
+    """A checkout of a commit, with what is in an sdist: it has all that a Debian package needs."""
+    tree = unpack_sdist(tmp_path_factory.mktemp("checkout"))
+    who = ("-c", "user.name=it", "-c", "user.email=it@host.example")
+    for words in (["init", "-q"], ["add", "--all", "--force"], [*who, "commit", "-q", "-m", "it"]):
+        built("git", *words, becoming={"cwd": tree}, GIT_COMMITTER_DATE="1767225600 +0000")
+    return tree
+
+
+@pytest.fixture(scope="session")
+def deb(tmp_path_factory, checkout, build_deb):
+    """The Debian package of that commit."""
     if reason := not_debian():
         pytest.skip(reason)
-    folder = tmp_path_factory.mktemp("deb")
-    return build_deb(unpack_sdist(folder), folder)
+    return build_deb(checkout, tmp_path_factory.mktemp("deb"))
 
 
 @pytest.fixture(scope="session")

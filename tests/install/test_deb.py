@@ -1,8 +1,14 @@
 """The Debian package in a clean Debian: installed, used as nagios, upgraded, removed."""
 
+import hashlib
+import io
+import json
+import os
 import re
 import shutil
 import subprocess
+import tarfile
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -75,6 +81,17 @@ def test_the_packed_packages_are_the_pinned_ones(monitored_debian):
         f"{name}-{version}.dist-info".lower() for name, version in pinned
     } == {f"stallwatch-{version_of_this_tree()}.dist-info"}
     assert dict(pinned).keys() == {"nagiosplugin", "PyMySQL", "jmxquery", "setuptools"}
+
+
+def test_the_packed_sbom_tells_the_commit_and_its_time(monitored_debian, checkout):
+    told = json.loads(monitored_debian.path("/usr/share/doc/stallwatch/sbom.cdx.json").read_text())
+    head = subprocess.run(
+        ["git", "-C", checkout, "rev-parse", "HEAD"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    ours = told["metadata"]["component"]
+    assert ours["properties"] == [{"name": "stallwatch:commit", "value": head}]
+    assert ours["version"] == version_of_this_tree()
+    assert told["metadata"]["timestamp"] == "2026-01-01T00:00:00Z"
 
 
 def version_of_this_tree():
@@ -242,6 +259,45 @@ def test_the_rules_for_sudo_are_right_and_let_pass_what_they_name_only(debian):
     assert "password is required" in debian.run(*bonding, "--no-state", user="nagios", status=1)
 
 
-@pytest.mark.slow("the package is built twice")
-def test_the_same_source_makes_the_same_package_wherever_it_is(deb, unpack_sdist, build_deb, tmp_path):
-    assert build_deb(unpack_sdist(tmp_path), tmp_path).read_bytes() == deb.read_bytes()
+@pytest.fixture
+def elsewhere(checkout):
+    """Another checkout of the commit, of nobody's if that can be, and how to build there."""
+    with tempfile.TemporaryDirectory() as name:  # pytest's own are private
+        folder = Path(name)
+        folder.chmod(0o755)
+        git = ("git", "-c", "safe.directory=*", "clone", "-q", checkout, folder / "another")
+        subprocess.run(git, check=True, umask=0o077)
+        becoming = {"umask": 0o077}
+        if os.geteuid() == 0:
+            subprocess.run(["chown", "-R", "nobody:nogroup", folder], check=True)
+            becoming |= {"user": "nobody", "group": "nogroup", "extra_groups": []}
+        yield folder, becoming
+
+
+OTHER_HABITS = {
+    "TZ": "Pacific/Auckland", "LC_ALL": "C.UTF-8", "LANGUAGE": "de", "PYTHONHASHSEED": "1",
+    "PYTHONOPTIMIZE": "2", "PYTHONPYCACHEPREFIX": "/nowhere",
+    "DPKG_DEB_THREADS_MAX": "1", "DPKG_DEB_COMPRESSOR_LEVEL": "1",
+}  # fmt: skip
+
+
+@pytest.mark.slow("the package is built a second time")
+def test_one_commit_makes_one_package_wherever_and_by_whom_it_is_built(deb, build_deb, elsewhere):
+    folder, becoming = elsewhere
+    habits = OTHER_HABITS | {"HOME": str(folder), "TMPDIR": str(folder)}
+    another = build_deb(folder / "another", folder / "out", becoming=becoming, **habits)
+    assert packed(another) == packed(deb)
+    assert another.read_bytes() == deb.read_bytes()
+
+
+def packed(package):
+    """What a Debian package has, by path: kind, mode, owner, time, link and sum."""
+    tar = subprocess.run(["dpkg-deb", "--fsys-tarfile", package], capture_output=True, check=True).stdout
+    with tarfile.open(fileobj=io.BytesIO(tar)) as files:
+        return {
+            one.name: (
+                one.type, one.mode, one.uname, one.uid, one.mtime, one.linkname,
+                one.isfile() and hashlib.sha256(files.extractfile(one).read()).hexdigest(),
+            )
+            for one in files
+        }  # fmt: skip
