@@ -21,6 +21,11 @@ def check(call):
         (["-q", "SELECT 1 INTO OUTFILE '/tmp/x'"], "the query is refused: it writes INTO something"),
         (["-q", "SELECT 1; SELECT 2"], "the query is refused: it is more than one statement"),
         (["-q", "/*!50000 DELETE FROM t */"], "the query is refused: it has an executable comment"),
+        (["-q", "SELECT sys_exec('x')"], "the query is refused: sys_exec() is not known to only read: name"),
+        (
+            ["-q", "SELECT /*+ MAX_EXECUTION_TIME(4001) */ 1"],
+            "the query is refused: its hint MAX_EXECUTION_TIME may lift the server's time limit; --allow",
+        ),
         (["-q", ""], "argument -q/--query: there is no statement"),
         (["-q", b"SELECT '\xff'"], "argument -q/--query: the statement is not UTF-8"),
         (["-f", "/nowhere/x.sql"], "--query-file /nowhere/x.sql: No such file or directory"),
@@ -44,6 +49,11 @@ def test_bad_usage_is_a_sentence_and_unknown(call, arguments, sentence):
     assert text.startswith("MYSQL_QUERY UNKNOWN - ")
     assert sentence in text
     assert text.count("\n") == 1
+
+
+def test_a_hint_may_name_half_of_the_timeout(check):
+    hint = ("-H", "127.0.0.1", "-P", "1", "-q", "SELECT /*+ MAX_EXECUTION_TIME(4001) */ 1", "-t", "9s")
+    assert "refused the connection" in check(*hint)[1]
 
 
 def test_a_short_timeout_alone_is_no_mistake(check):

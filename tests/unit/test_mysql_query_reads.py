@@ -10,7 +10,7 @@ READS = (
     "select 1;",
     " \t\n SELECT 1 ; ; ",
     "-- of the shop\nSELECT 1 # one\n",
-    "/* stallwatch */ SELECT /*+ MAX_EXECUTION_TIME(100) */ 1",
+    "/* stallwatch */ SELECT /* one */ 1",
     "SELECT 5--1",
     "((SELECT 1) UNION (SELECT 2) ORDER BY 1)",
     "(SELECT 1)",
@@ -34,7 +34,7 @@ READS = (
     "SELECT @@group_replication_local_address, 'group_replication_set_as_primary', ('innodb_redo_log_x')",
     "SELECT SUBSTRING(a FROM 1 FOR 2) FROM t USE INDEX FOR JOIN (i)",
     "SELECT @a := 1, @@version, ?, {d '2020-01-01'}, x'41', N'a', _utf8mb4'a', -1.5e-3, .5, 0x41, a->>'$.b'",
-    "SELECT GET_LOCK('x', 1), SLEEP(2), LOAD_FILE('/etc/hostname')",
+    "SELECT SLEEP(2), LOAD_FILE('/etc/hostname'), IS_FREE_LOCK('x')",
     "SELECT straße, 名前 FROM tische",
 )
 WRITES = (
@@ -52,6 +52,7 @@ WRITES = (
     "WITH RECURSIVE a (i) AS (SELECT 1), b AS (SELECT 2) DELETE FROM t USING t, a",
     "WITH a AS (SELECT 1) CYCLE i RESTRICT DELETE FROM t",
     "EXPLAIN ANALYZE WITH a AS (SELECT 1) DELETE FROM t", "WITH a AS (SELECT 1) INSERT INTO t SELECT 1",
+    "SET STATEMENT max_statement_time = 0 FOR SELECT 1",
     "WITH (SELECT 1)", "WITH", "EXPLAIN", "()", "(", "1", "'a'",
 )  # fmt: skip
 INTO = (
@@ -132,20 +133,121 @@ def test_a_backslash_before_a_quote_is_refused_as_it_depends_on_sql_mode_what_it
     assert refusal(sql).startswith("it has a backslash before a quote")
 
 
-@pytest.mark.parametrize("called", ["{}", "`{}`", "{} ", "{}/**/", '"{}"'])
+# functions
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT COUNT(*), MAX(a), TIMESTAMPDIFF(SECOND, a, NOW(6)), IF(a, 'x', 'y') FROM t WHERE a IN (1, 2)",
+        "SELECT JSON_VALUE(j, '$.a' RETURNING DECIMAL(10, 2)), CAST(a AS CHAR(3)), CONVERT(a, DECIMAL(5))",
+        "SELECT ROW_NUMBER() OVER (PARTITION BY (a) ORDER BY b), SUM(a) OVER w FROM t WINDOW w AS (ROWS 1)",
+        "SELECT PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY a) OVER (PARTITION BY b) FROM t",
+        "SELECT * FROM t, JSON_TABLE(j, '$[*]' COLUMNS (a VARCHAR(9) PATH '$.a', b INT(3) PATH '$.b')) AS jt",
+        "SELECT * FROM (SELECT 1, 2) AS a (i, j) JOIN LATERAL (SELECT 3) b (`k`) USING (id)",
+        "WITH a (i) AS (SELECT 1), `b` (`i`, j) AS (SELECT 2, 3), c(i) AS (SELECT 4) SELECT 5",
+        "SELECT a FROM t PARTITION (p0) FORCE INDEX FOR ORDER BY (i) WHERE NOT (a) AND b = ANY (SELECT 1)",
+        "SELECT GROUP_CONCAT(DISTINCT (a) ORDER BY (b) SEPARATOR ',') FROM t HAVING (a) LIMIT 1",
+        "SELECT ST_AsText(p), MATCH(a) AGAINST ('x' IN BOOLEAN MODE), 5 MEMBER OF('[5]'), {fn NOW()} FROM t",
+        "SELECT `abs`(1), 'keyring_key_remove', `keyring_key_remove` FROM keyring_key_remove",
+        "SHOW STATUS WHERE (Variable_name = 'x')",
+        "SELECT shop.health(), `shop`.`f` (1), sys.format_bytes(2)",
+    ],
+)
+def test_usual_functions_and_stored_ones_that_are_named_with_their_schema_are_taken(sql):
+    assert refusal(sql) == ""
+
+
+@pytest.mark.parametrize(
+    "called", ["{}", "`{}`", "{} ", "{}/**/", '"{}"', "mariadb_schema.{}", "`Oracle_schema` . {}"]
+)
 @pytest.mark.parametrize(
     "name",
     [
         "asynchronous_connection_failover_add_source", "Group_Replication_set_as_primary",
-        "innodb_redo_log_archive_start",
+        "innodb_redo_log_archive_start", "innodb_redo_log_sharp_checkpoint", "keyring_key_remove",
+        "version_tokens_delete", "audit_log_filter_remove_user", "set_firewall_mode", "load_rewrite_rules",
+        "masking_dictionary_remove", "service_get_write_locks", "spider_direct_sql", "mroonga_command",
+        "sys_exec", "GET_LOCK", "release_all_locks", "setval", "health",
     ],
 )  # fmt: skip
-def test_functions_that_change_the_server_are_refused_by_name(name, called):
-    sql = f"SELECT a FROM b WHERE {called.format(name)}('c', '127.0.0.1', 3306, '', 50)"
-    assert refusal(sql) == f"{name.lower()}() changes the server"
+def test_a_function_that_is_not_known_is_refused_and_named(name, called):
+    sql = f"SELECT a FROM b WHERE 1 AND {called.format(name)}('c')"
+    assert refusal(sql) == (
+        f"{name.lower()}() is not known to only read: name the schema of a stored function, or use a view"
+    )
 
 
-@pytest.mark.parametrize("sql", ["(" * 100_000, "EXPLAIN " * 30_000, "WITH a AS (" * 30_000, "'" * 99_999])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT 1, f(a) FROM t", "SELECT 1, f(a, b) AS c FROM t", "WITH a (i) AS (SELECT f(1)) SELECT 1",
+        "SELECT * FROM (SELECT f(1)) AS a (i)", "SELECT CAST(f(1) AS CHAR(1))", "SELECT 1.f(1)",
+        "SELECT 1 FROM t FOR SYSTEM_TIME AS OF f(1)", "SELECT `in`(1)", "SELECT @a := f(1)",
+        "SELECT abs(f(1))",
+    ],
+)  # fmt: skip
+def test_where_a_function_stands_does_not_matter(sql):
+    assert "() is not known to only read" in refusal(sql)
+
+
+# hints
+
+
+@pytest.mark.parametrize(
+    "hint",
+    [
+        "SET_VAR(max_execution_time=0)", "set_var ( MAX_EXECUTION_TIME = 0 )", "MAX_EXECUTION_TIME(4001)",
+        "BKA(t) MAX_EXECUTION_TIME(3600000)", "MAX_EXECUTION_TIME(00000000000000004001)",
+        "MAX_EXECUTION_TIME(0x7fffffff)", "RESOURCE_GROUP(batch)", "OF_A_LATER_VERSION(1)",
+        "QB_NAME(`a`) SET_VAR(sort_buffer_size=4000000000)",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "sql", ["SELECT /*+ {} */ 1", "(select/*+{}*/1)", "WITH a AS (SELECT 1) SELECT /* a */ /*+ {} */ 2",
+            "EXPLAIN ANALYZE SELECT\n/*+ {} */ 1", "SELECT /*+ BKA(t) */ /*+ {} */ 1"],
+)  # fmt: skip
+def test_a_hint_that_may_lift_the_limit_of_the_server_is_refused(sql, hint):
+    assert refusal(sql.format(hint), longest=4).endswith(" may lift the server's time limit")
+
+
+@pytest.mark.parametrize(
+    "hint",
+    [
+        "MAX_EXECUTION_TIME(1000)", "MAX_EXECUTION_TIME(4000)", "MAX_EXECUTION_TIME(0)", "NO_BNL(t) BKA(u)",
+        "JOIN_ORDER(t1@qb, t2)", "INDEX(t `set_var(x)`) QB_NAME(qb) SEMIJOIN(@qb LOOSESCAN, FIRSTMATCH)",
+        "SET_VAR(optimizer_switch = 'mrr_cost_based=off')", "NO_ICP(t i)", "", "- of the shop -",
+    ],
+)  # fmt: skip
+def test_a_hint_that_steers_the_plan_or_shortens_the_time_is_taken(hint):
+    assert refusal(f"SELECT /*+ {hint} */ 1", longest=4) == ""
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "/*+ SET_VAR(max_execution_time=0) */ SELECT 1", "SELECT 1 /*+ SET_VAR(max_execution_time=0) */",
+        "SELECT '/*+ SET_VAR(max_execution_time=0) */'", "SELECT /* + SET_VAR(max_execution_time=0) */ 1",
+        "SELECT `/*+ SET_VAR(max_execution_time=0) */`, 1 -- SELECT /*+ RESOURCE_GROUP(x) */",
+    ],
+)  # fmt: skip
+def test_what_only_looks_like_a_hint_is_none(sql):
+    assert refusal(sql) == ""
+
+
+@pytest.mark.parametrize("quote", "'\"`")
+def test_a_hint_with_a_quote_that_does_not_end_in_it_is_refused(quote):
+    """The server looks for the end of the hint behind the quote."""
+    assert refusal(f"SELECT /*+ QB_NAME({quote}*/ 1, {quote}) SET_VAR(max_execution_time=0) */ {quote}") == (
+        "its hint has a quote that does not end"
+    )
+
+
+@pytest.mark.parametrize(
+    "sql", ["(" * 100_000, "EXPLAIN " * 30_000, "WITH a AS (" * 30_000, "'" * 99_999,
+            "SELECT 1" + ", a (b)" * 8000,
+            "SELECT 1, a(" + "b," * 30_000, "SELECT /*+ " + "a(" * 30_000 + "*/"],
+)  # fmt: skip
 def test_deep_statements_are_refused_in_time(sql):
     assert refusal(sql)
 

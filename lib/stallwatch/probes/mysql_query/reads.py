@@ -1,9 +1,9 @@
-"""Whether a statement only reads, as far as its text tells.
+"""Whether a statement only reads, and ends in time, as far as its text tells.
 
 The server's read-only transaction stops what a function called in it does to tables. It does not stop SELECT
 ... INTO OUTFILE, HANDLER, or a CALL that has something to return first (MySQL 9.7.2, MariaDB 10.11.14); nor
-what a function does to settings, replication or locks. Of those, the server's own are refused here by name; a
-stored function with SET GLOBAL in it is not seen.
+what a function does to settings, replication, keys or locks. So a function is to be one that is known to read
+only, or a stored function that is named with its schema: one with SET GLOBAL in it is not seen.
 """
 
 from __future__ import annotations
@@ -11,13 +11,16 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from stallwatch.line import shorten
+from stallwatch.named import NamedTuple
+
 _EXPLAIN = ("EXPLAIN", "DESCRIBE", "DESC")
 READS = ("SELECT", "SHOW", "TABLE", "VALUES")
 
-# Of MySQL 9.7: functions that begin to configure replication anew, or to copy the redo log.
-_CHANGING = ("ASYNCHRONOUS_CONNECTION_FAILOVER_", "GROUP_REPLICATION_", "INNODB_REDO_LOG_ARCHIVE_")
 _LOCKS = ("FOR UPDATE", "FOR SHARE", "LOCK IN SHARE MODE")
+_NOT_KNOWN = "is not known to only read: name the schema of a stored function, or use a view"
 _STANDS_FOR = {"text": "'", "name": "`", "number": "0"}
+_QUOTED = ("'", "`")
 
 # What a backslash before a quote means depends on sql_mode (ANSI_QUOTES, NO_BACKSLASH_ESCAPES).
 _ESCAPED = re.compile(r"\\['\"]")
@@ -40,21 +43,32 @@ _BEFORE_THE_VERB = (
 )
 
 
-def refusal(sql: str) -> str:
-    """Say why a statement is not taken for a read; "" if it is one."""
+class _Parts(NamedTuple):
+    """A statement taken apart: ``words`` in capitals, with one sign for each text, name and number.
+
+    ``names`` is what each word is as the name of a function, in capitals, without quotes; ``hints`` are the
+    comments behind a verb that begin like hints.
+    """
+
+    words: list[str]
+    names: list[str]
+    hints: list[str]
+
+
+def refusal(sql: str, longest: float = 0.0) -> str:
+    """Say why a statement is not taken for a read that may take ``longest`` seconds; "" if it is one."""
     if _ESCAPED.search(sql):
         return "it has a backslash before a quote, which not every sql_mode reads alike: write a quote twice"
-    words = _taken_apart(sql)
-    return _unreadable(sql) if words is None else _refusal(words)
+    parts = _taken_apart(sql)
+    if parts is None:
+        return _unreadable(sql)
+    return _refusal(parts.words) or _of_hints(parts.hints, longest) or _of_functions(parts)
 
 
-def _taken_apart(sql: str) -> list[str] | None:
-    """Take it apart: words in capitals, and one sign for each text, name and number; None: it cannot be.
-
-    The name of a function that changes something stays, quoted or not.
-    """
+def _taken_apart(sql: str) -> _Parts | None:
+    """Take it apart; None: it cannot be."""
     pattern = re.compile(_WORD, re.VERBOSE | re.ASCII)
-    words, at = [], 0
+    parts, at = _Parts([], [], []), 0
     while at < len(sql):
         word = pattern.match(sql, at)
         if not word:
@@ -62,9 +76,11 @@ def _taken_apart(sql: str) -> list[str] | None:
         at, kind = word.end(), word.lastgroup or ""
         if kind != "blank":
             told = word[0].upper()
-            named = told.strip('`"')
-            words.append(named if named.startswith(_CHANGING) else _STANDS_FOR.get(kind) or told)
-    return words
+            parts.words.append(_STANDS_FOR.get(kind) or told)
+            parts.names.append(told.strip('`"') if kind in ("word", "name") or told[0] == '"' else "")
+        elif word[0].startswith("/*+") and parts.words[-1:] == ["SELECT"]:
+            parts.hints.append(word[0][3:-2])
+    return parts
 
 
 def _unreadable(sql: str) -> str:
@@ -86,11 +102,47 @@ def _refusal(words: list[str]) -> str:
         return f"{explained}{verb} is not known as a read"
     if "INTO" in words:
         return "it writes INTO something"
-    calls = (word for word, then in pairwise(words) if then == "(")
-    if changing := next((word for word in calls if word.startswith(_CHANGING)), ""):
-        return f"{changing.lower()}() changes the server"
     told = f" {' '.join(words)} "
     return next((f"it locks rows {how}" for how in _LOCKS if f" {how} " in told), "")
+
+
+def _of_hints(hints: list[str], longest: float) -> str:
+    if not hints:
+        return ""
+    from stallwatch.probes.mysql_query.hints import refusal as of_hint
+
+    return next(filter(None, (of_hint(one, longest) for one in hints)), "")
+
+
+def _of_functions(parts: _Parts) -> str:
+    """Refuse what may be the call of a function that is not known to only read."""
+    if "(" not in parts.words:
+        return ""
+    from stallwatch.probes.mysql_query.functions import is_built_in, only_reads
+
+    for at, (word, then) in enumerate(pairwise(parts.words)):
+        name = parts.names[at]
+        if then != "(" or not name or only_reads(name, quoted=word in _QUOTED):
+            continue
+        schema = parts.names[at - 2] if at > 1 and parts.words[at - 1] == "." else ""
+        is_stored = schema and not is_built_in(schema)
+        if not is_stored and not _names_columns(parts.words, at):
+            return f"{shorten(name.lower(), 60)}() {_NOT_KNOWN}"
+    return ""
+
+
+def _names_columns(words: list[str], at: int) -> bool:
+    """Whether a name before parentheses is one of a table that is made here, or of a type.
+
+    So it is in "(SELECT 1) AS a (i)", in "WITH a (i) AS (SELECT 1), b (i) AS (SELECT 2)", and in a CAST.
+    """
+    before = words[at - 1] if at else ""
+    if before in (")", "AS", "WITH", "RECURSIVE"):
+        return True
+    end = at + 2
+    while words[end : end + 1] and (words[end] in ("`", "'", ",") or words[end][0].isidentifier()):
+        end += 1
+    return before == "," and words[end : end + 3] == [")", "AS", "("]
 
 
 def _verb(words: list[str]) -> str:
