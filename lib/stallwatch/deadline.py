@@ -53,6 +53,12 @@ class Deadline:
         """Seconds until the run is ended, whatever it does then; negative if it is overdue."""
         return self._end - time.monotonic()
 
+    def part(self, seconds: float) -> Deadline:
+        """Give a deadline of so many seconds at most, none of them after this one, for something besides."""
+        part = Deadline(min(seconds, self.left()))
+        part.farewells = self.farewells
+        return part
+
     def extend(self, seconds: float) -> None:
         """Allow so many seconds more, for something that was asked for and takes its time."""
         self.seconds += seconds

@@ -18,6 +18,7 @@ from stallwatch.sources.mysql import (
     UnreachableError,
 )
 from stallwatch.sources.mysql.connection import Skimmed
+from stallwatch.units import duration
 
 PLUGIN = runpy.run_path(str(Path(__file__).parents[2] / "plugins" / "check_mysql_query"))
 FLAVOURS = {
@@ -58,6 +59,9 @@ class Queried:
         self.asked = []
         self.refused = {}  # part of a statement of the check's -> an error, or seconds
         self.open = 0
+        self.connection = 40  # of the last log-in
+        self.name = "one"
+        self.processes = []  # rows of its process list
 
     def log_in(self, _, deadline, *__):
         self.deadline = deadline
@@ -67,7 +71,14 @@ class Queried:
         self.clock.now += came
         self.let_in_after = came
         self.open += 1
+        self.connection += 1
         return self
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
 
     def close(self):
         self.open -= 1
@@ -77,7 +88,9 @@ class Queried:
         for part, came in self.refused.items():
             if part in sql:
                 self.wait(came, within, sql)
-        return []
+        if "CONNECTION_ID()" in sql:
+            return [{"connection": self.connection, "user": "mon@db2", "server": self.name, "started": 0}]
+        return self.processes if "PROCESSLIST" in sql else []
 
     def skim(self, sql, within):
         self.asked.append(sql)
@@ -97,7 +110,12 @@ class Queried:
 @pytest.fixture
 def clock(monkeypatch):
     clock = Clock()
-    for module in ("deadline", "probes.mysql_query.runs", "probes.mysql_query.query"):
+    for module in (
+        "deadline",
+        "probes.mysql_query.runs",
+        "probes.mysql_query.query",
+        "probes.mysql_query.ending",
+    ):
         monkeypatch.setattr(f"stallwatch.{module}.time", clock)
     return clock
 
@@ -242,7 +260,7 @@ def test_a_second_log_in_that_fails_is_no_run(look, server):
 
 
 def test_one_slow_run_after_a_slow_log_in_is_a_warning(look, server):
-    server.log_ins, server.runs = [0.9], [3.5, 0.002]
+    server.log_ins, server.runs = [0.9], [2.7, 0.002]
     assert look()[0] == 1
     server.log_ins, server.runs = [2.4], [3.6, 0.002]
     status, text = look("--connection-critical", "9s")
@@ -260,7 +278,7 @@ def test_a_query_that_never_ends_is_critical_after_two_tries_in_time(look, serve
     assert clock.now - begun <= 8
     assert status == 2
     assert (
-        "has not answered within 3.7 s: asked SELECT 1: 2 of 2 runs failed: look at what it waits for" in text
+        "has not answered within 3.2 s: asked SELECT 1: 2 of 2 runs failed: look at what it waits for" in text
     )
     assert "p95" not in perfdata(text)
 
@@ -269,7 +287,7 @@ def test_one_run_that_hangs_is_a_warning_and_the_others_are_told(look, server):
     server.runs = [0.002, 0.002, HANGS, 0.002]
     status, text = look()
     assert status == 1
-    assert "has not answered within 3.7 s: asked SELECT 1: 1 of 20 runs failed" in text
+    assert "has not answered within 3.2 s: asked SELECT 1: 1 of 20 runs failed" in text
     assert perfdata(text)["p95"] == "0.002s;0.25;1"
 
 
@@ -279,18 +297,18 @@ def test_a_single_run_may_take_all_the_time_there_is(look, server):
 
 
 def test_a_run_that_our_own_time_ends_is_no_failure(look, server):
-    server.runs = [3.0, 3.0, 3.6]
+    server.runs = [2.9, 2.9, 3.6]
     status, text = look("-t", "10s")
     assert status == 2
-    assert "p95 3.5 s, p50 3 s, max 3.5 s of 3 runs, the last without an answer in 3.5 s: look" in text
+    assert "p95 3.2 s, p50 2.9 s, max 3.2 s of 3 runs, the last without an answer in 3.2 s: look" in text
     assert "failed" not in text
 
 
 def test_a_run_that_our_own_time_ends_took_that_long_at_least(look, server):
-    server.runs = [2.0, 2.0, HANGS]
+    server.runs = [2.0, 1.9, HANGS]
     status, text = look("-w", "3s", "-c", "5s", "--max-warning", "5s", "--expect", "1")
     assert status == 1
-    assert "p95 3.5 s, p50 2 s, max 3.5 s of 3 runs, the last without an answer in 3.5 s" in text
+    assert "p95 3.1 s, p50 2 s, max 3.1 s of 3 runs, the last without an answer in 3.1 s" in text
 
 
 def test_a_run_may_take_as_long_as_the_critical_limit_needs(look, server):
@@ -351,27 +369,33 @@ def test_failures_of_two_kinds_are_both_told(look, server):
     server.runs = [HANGS, DeniedError("db1:3306 denied it", "GRANT", 1142)]
     status, text = look("-v")
     assert status == 2
-    assert "has not answered within 3.7 s: asked SELECT 1: 1 of 2 runs failed" in first_line(text)
+    assert "has not answered within 3.2 s: asked SELECT 1: 1 of 2 runs failed" in first_line(text)
     assert "denied it" in text
 
 
 @pytest.mark.parametrize("flavour", FLAVOURS)
 def test_what_the_server_itself_ends_is_no_answer_even_if_it_looks_like_one(look, server, flavour):
     server.flavour = FLAVOURS[flavour]
-    server.runs = [3.7]
+    server.runs = [3.45]
     status, text = look("-w", "2s", "-c", "3s", "--max-warning", "3s")
     assert status == 2
-    assert "db1:3306 ended it after 3.6 s: asked SELECT 1: 2 of 2 runs failed" in text
+    assert "db1:3306 ended it after 3.4 s: asked SELECT 1: 2 of 2 runs failed" in text
 
 
 def test_the_server_is_told_to_end_it_before_we_give_up(look, server):
     look("-t", "8s")
     assert server.asked[0] == (
-        "SET SESSION max_execution_time = 3645, lock_wait_timeout = 4, innodb_lock_wait_timeout = 4"
+        "SET SESSION max_execution_time = 3145, lock_wait_timeout = 4, innodb_lock_wait_timeout = 4"
     )
     server.flavour, server.asked = FLAVOURS["MariaDB"], []
     look("-t", "8s")
-    assert server.asked[0].startswith("SET SESSION max_statement_time = 3.645, ")
+    assert server.asked[0].startswith("SET SESSION max_statement_time = 3.145, ")
+
+
+def test_the_server_has_a_limit_even_if_no_time_is_left(look, server):
+    server.log_ins = [7.5]
+    look("-t", "8s")
+    assert server.asked[0].startswith("SET SESSION max_execution_time = 1, ")
 
 
 def test_a_server_that_goes_away_is_critical_with_what_was_known(look, server):
@@ -390,6 +414,117 @@ def test_a_connection_that_was_killed_once_is_a_warning(look, server):
     status, text = look()
     assert status == 1
     assert "db1:3306 closed the connection: asked SELECT 1: 1 of 20 runs failed" in text
+
+
+# what the server goes on with
+
+
+def running(connection, sql="SELECT 1", seconds=3):
+    """A row of the process list."""
+    return {"Id": connection, "User": "mon", "Command": "Query", "Time": seconds, "Info": sql}
+
+
+def test_a_run_without_an_answer_is_ended_on_the_server(look, server, clock):
+    rows = server.rows
+
+    def end(sql, within):
+        if sql == "KILL QUERY 41":
+            server.processes = []
+        return rows(sql, within)
+
+    server.rows, server.processes, server.runs = end, [running(41)], [0.002, HANGS, 0.002]
+    begun = clock.now
+    status, text = look("-v")
+    assert server.asked.count("KILL QUERY 41") == 1
+    assert (status, "still run" in text) == (1, False)
+    assert clock.now - begun < 8
+
+
+def test_what_cannot_be_ended_is_told_with_its_connections(look, server, clock):
+    server.runs, server.processes = [HANGS], [running(41), running(43)]
+    begun = clock.now
+    status, text = look("-t", "8s")
+    assert clock.now - begun <= 8
+    assert status == 2
+    assert first_line(text).endswith(
+        "2 of 2 runs failed: see if it still runs as connections 41 and 43 (SHOW FULL PROCESSLIST)"
+    )
+    assert "[OK] the query may still run as connection 41: KILL QUERY has not ended it yet" in text
+
+
+def test_a_second_connection_to_another_server_ends_nothing(look, server):
+    log_in = server.log_in
+
+    def elsewhere(*words):
+        server.name = "two" if server.connection == 41 else "one"
+        return log_in(*words)
+
+    mysql.connect = elsewhere
+    server.runs, server.processes = [0.002, HANGS, 0.002], [running(41)]
+    status, text = look()
+    assert status == 1
+    assert [sql for sql in server.asked if "KILL" in sql or "PROCESSLIST" in sql] == []
+    assert "see if it still runs as connection 41 (SHOW FULL PROCESSLIST)" in first_line(text)
+    assert "as connection 41: a second connection to db1:3306 reached another server" in text
+
+
+def test_a_run_that_our_own_time_ends_and_that_goes_on_is_told(look, server):
+    server.runs, server.processes = [2.9, 2.9, HANGS], [running(41)]
+    _, text = look("-t", "10s")
+    assert "of 3 runs, the last without an answer in 3.2 s, and may still run as connection 41: look" in text
+
+
+def test_a_server_that_lets_nobody_in_to_end_a_run_is_told(look, server):
+    server.runs, server.log_ins = [HANGS], [0.01, FULL]
+    status, text = look("--count", "1")
+    assert status == 2
+    assert "see if it still runs as connection 41 (SHOW" in first_line(text)
+    assert "as connection 41: db1:3306 has no connection left" in text
+
+
+def test_a_second_log_in_has_no_more_time_than_is_kept_for_it(look, server, clock):
+    log_in = server.log_in
+
+    def slowly(target, deadline, *words):
+        if server.connection == 41:
+            clock.now += deadline.left()
+            server.connection += 1
+            raise REFUSED
+        return log_in(target, deadline, *words)
+
+    mysql.connect = slowly
+    server.runs, server.processes = [0.002, HANGS, 0.002], [running(41)]
+    begun = clock.now
+    status, text = look("--count", "3", "--spread", "0")
+    assert clock.now - begun == pytest.approx(3.245 + 0.45 + 0.02, abs=0.02)
+    assert status == 1
+    assert "1 of 3 runs failed" in text
+
+
+@pytest.mark.parametrize("timeout", ["100ms", "500ms", "1s", "3s", "8s", "60s"])
+def test_a_server_that_says_nothing_to_anybody_is_told_in_time(look, server, clock, timeout):
+    begun = clock.now
+    server.runs, server.refused = [HANGS], {"PROCESSLIST": HANGS}
+    look("-t", timeout)
+    assert clock.now - begun <= duration(timeout)
+
+
+def test_a_write_is_not_ended_in_the_middle_and_that_is_told(look, server):
+    server.runs, server.processes = [HANGS], [running(41, "DELETE FROM t")]
+    _, text = look("--allow-writes", "-q", "DELETE FROM t")
+    assert [sql for sql in server.asked if "KILL" in sql] == []
+    assert "see if it still runs as connection 41 (SHOW FULL PROCESSLIST)" in first_line(text)
+    assert "as connection 41: a statement that may write is not ended" in text
+
+
+def test_a_server_that_does_not_tell_who_it_is_is_asked_all_the_same(look, server):
+    server.refused = {"CONNECTION_ID()": MysqlError("Unknown system variable 'server_uuid'", "", 1193)}
+    assert look()[0] == 0
+    server.runs = [HANGS]
+    status, text = look()
+    assert status == 2
+    assert first_line(text).endswith("2 of 2 runs failed: see if it still runs (SHOW FULL PROCESSLIST)")
+    assert "[OK] the query may still run: the server does not tell which one it is" in text
 
 
 # answers that are errors
@@ -512,7 +647,7 @@ def test_rows_that_are_too_few_in_every_run_are_critical(look, server):
 
 def test_every_read_is_a_read_only_transaction(look, server):
     look("--count", "2")
-    assert server.asked[1:] == [
+    assert [sql for sql in server.asked[1:] if "CONNECTION_ID()" not in sql] == [
         "SET SESSION TRANSACTION READ ONLY",
         "START TRANSACTION READ ONLY", "SELECT 1", "COMMIT",
         "START TRANSACTION READ ONLY", "SELECT 1", "COMMIT",

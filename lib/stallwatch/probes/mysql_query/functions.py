@@ -5,13 +5,13 @@ wait for (GET_LOCK), or write (NEXTVAL). Loadable functions have no schema, and 
 call them: keyring_key_remove(), set_firewall_mode(), sys_exec(). None of them is here. A function with a
 schema before it is a stored one: that is for whoever made it, and granted EXECUTE.
 
-From the manuals, and held against what MySQL 9.7.2 and MariaDB 10.11.14 know.
+From the manuals, and held against what MySQL 9.7.2 and MariaDB 10.11.19 know.
 """
 
 from __future__ import annotations
 
 _FAMILIES = ("JSON_", "MBR", "ST_")
-# MariaDB 10.11.14 has what is built in below schemas of its own, too: mariadb_schema.get_lock().
+# MariaDB 10.11.19 has what is built in below schemas of its own, too: mariadb_schema.get_lock().
 _SCHEMAS = ("MARIADB_SCHEMA", "MAXDB_SCHEMA", "ORACLE_SCHEMA")
 
 _NAMES = """

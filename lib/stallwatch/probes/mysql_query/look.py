@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Iterator
 
+    from stallwatch.deadline import Deadline
     from stallwatch.reading import Finding
     from stallwatch.run import Run
     from stallwatch.sources.mysql.target import Target
@@ -31,8 +32,9 @@ def look(run: Run, target: Target, statement: str | None, options: Namespace) ->
     told = Telling(options.expect, is_critical, given=statement is not None)
     for name in (P95, CONNECTION, ROWS):
         run.doubtful(name)
-    def connect() -> mysql.Server:
-        return mysql.connect(target, run.deadline, run.trace, run.known_server)
+
+    def connect(until: Deadline) -> mysql.Server:
+        return mysql.connect(target, until, run.trace, run.known_server)
 
     runs = Runs(connect, query, plan, run.deadline)
     for _ in runs.take():

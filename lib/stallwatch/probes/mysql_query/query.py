@@ -7,13 +7,19 @@ import time
 
 from stallwatch.line import shorten
 from stallwatch.named import NamedTuple
+from stallwatch.probes.mysql_query.identity import identity
 from stallwatch.sources.mysql import MysqlError, NoAnswerError, UnreachableError
 from stallwatch.sources.mysql.literals import identifier
 from stallwatch.units import say_duration
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar
+
     from stallwatch.sources.mysql.server import Server
+
+    _Answer = TypeVar("_Answer")
 
 LEAD = 0.1  # seconds that the server's own time-out is to come before ours, so that we hear of it
 # MySQL's is for SELECT alone. Who waits for a lock is to give up by then, too: that is in whole seconds.
@@ -46,14 +52,17 @@ class Answer(NamedTuple):
 class Session:
     """A log-in that is ready for the query; ``patience`` is how long a run may take, in seconds.
 
-    Raises a MysqlError, as ``ask`` does.
+    ``identity`` is which connection of which server it is, None: not known. ``runs_since`` is when the query
+    was sent whose answer we gave up on, by time.monotonic; None: there is none. Raises a MysqlError, as
+    ``ask`` does.
     """
 
     def __init__(self, server: Server, query: Query, patience: float) -> None:
         self._server = server
         self._query = query
         self._patience = patience
-        self._limit = max(patience - LEAD, patience / 2)
+        self.runs_since: float | None = None
+        self._limit = max(patience - LEAD, patience / 2, 0.001)  # 0 would be for ever
         of_statements = f"max_execution_time = {1000 * self._limit:.0f}"
         if server.flavour.mariadb:
             of_statements = f"max_statement_time = {self._limit:.3f}"
@@ -64,12 +73,17 @@ class Session:
             self._order(f"USE {identifier(query.database)}")
         if not query.writes:
             self._order(_READ_ONLY)
+        self.identity = self._answered(lambda: identity(server, patience))
 
-    def ask(self) -> Answer:
-        """Run it once, in a transaction that ends with it: what it has read may be altered by others then."""
+    def ask(self, within: float = math.inf) -> Answer:
+        """Run it once, in a transaction that ends with it: what it has read may be altered by others then.
+
+        It may take as long as the patience, and no longer than ``within``, in seconds.
+        """
+        within = min(within, self._patience)
         if self._query.writes:
-            return self._asked(self._patience)
-        until = time.monotonic() + self._patience
+            return self._asked(within)
+        until = time.monotonic() + within
         self._order(_BEGIN)
         try:
             answer = self._asked(until - time.monotonic())
@@ -81,8 +95,14 @@ class Session:
         return answer
 
     def _asked(self, within: float) -> Answer:
-        begun = time.monotonic()
-        skimmed = self._server.skim(self._query.sql, max(within, 0.001))
+        begun = self.runs_since = time.monotonic()
+        try:
+            skimmed = self._server.skim(self._query.sql, max(within, 0.001))
+        except MysqlError as error:
+            if error.number or not isinstance(error, NoAnswerError):
+                self.runs_since = None
+            raise
+        self.runs_since = None
         seconds = time.monotonic() - begun
         # At the server's time-out SLEEP() answers like one that has slept, MySQL 9.7.2; so does BENCHMARK(),
         # MariaDB 10.11.14.
@@ -91,10 +111,14 @@ class Session:
         return Answer(seconds, skimmed.rows, skimmed.first)
 
     def _order(self, sql: str, within: float | None = None) -> None:
-        """Ask a statement of ours; where that does not end, the query has no answer."""
+        """Ask a statement of ours."""
+        self._answered(lambda: self._server.rows(sql, within=self._patience if within is None else within))
+
+    def _answered(self, ask: Callable[[], _Answer]) -> _Answer:
+        """Ask something of ours; where that does not end, the query has no answer."""
         begun = time.monotonic()
         try:
-            self._server.rows(sql, within=self._patience if within is None else within)
+            return ask()
         except NoAnswerError as error:
             if error.number:
                 raise

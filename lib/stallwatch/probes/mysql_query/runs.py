@@ -13,6 +13,7 @@ from stallwatch.sources.mysql import (
     UnknownStatementError,
     UnreachableError,
 )
+from stallwatch.units import say_duration
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ ENOUGH = 2  # runs that fail: more of them would tell nothing new
 _LEAST = 0.2  # seconds: with less time no other run is begun
 _CLEARLY = 2  # times as long as the slowest
 _MORE = 1.1  # times a limit is seen to be more
+_TO_END = 0.5  # seconds that are kept for ending a run that gets no answer, at most a tenth of --timeout
 
 _NO_DATABASE, READ_ONLY = 1046, 1792
 
@@ -42,23 +44,34 @@ class Plan(NamedTuple):
     needs: float = 0.0
 
 
+class Left(NamedTuple):
+    """A run that may go on at the server: its connection there (0: not known), and why it was not ended."""
+
+    connection: int
+    why: str
+
+
 class Runs:
     """What has come of them so far: ``answers``, why others ``failed``, seconds that each log-in took.
 
     ``log_in_failed`` is why there was no second log-in, if one was looked at; ``hangs`` whether the last run
-    failed with all the time that was left.
+    failed with all the time that was left; ``left`` are runs without an answer that may go on.
     """
 
-    def __init__(self, connect: Callable[[], Server], query: Query, plan: Plan, deadline: Deadline) -> None:
+    def __init__(
+        self, connect: Callable[[Deadline], Server], query: Query, plan: Plan, deadline: Deadline
+    ) -> None:
         self.answers: list[Answer] = []
         self.failed: list[MysqlError] = []
         self.log_ins: list[float] = []
         self.log_in_failed: MysqlError | None = None
         self.hangs = False
+        self.left: list[Left] = []
         self.plan = plan
         self._connect = connect
         self._query = query
         self._deadline = deadline
+        self._to_end = min(_TO_END, deadline.seconds / 10)
         self._patience = self._waited = 0.0
         self._session: Session | None = None
 
@@ -92,15 +105,15 @@ class Runs:
 
     def _run(self) -> bool:
         """Run it once, and tell whether to go on."""
-        begun, left = time.monotonic(), self._deadline.left()
+        begun, left = time.monotonic(), self._time_left()
         try:
             session = self._session = self._session or self._begun()
-            self.answers.append(session.ask())
+            self.answers.append(session.ask(self._time_left()))
         except MysqlError as error:
             waited = time.monotonic() - begun
             self._waited = max(waited, self._waited)
             if isinstance(error, NoAnswerError | UnreachableError):
-                self._leave()
+                self._give_up()
             if isinstance(error, NoAnswerError) and left < _CLEARLY * self._slowest:
                 self.answers.append(Answer(waited, cut=True))
                 return False  # no failure: it had hardly more time than others took
@@ -129,11 +142,12 @@ class Runs:
 
     def _time_for_a_run(self) -> float:
         """Tell its patience: if the first run does not end, a second has as much, or was it an accident?"""
-        left = self._deadline.left()
-        return min(left, max(left / min(self.plan.times, ENOUGH), self.plan.needs * _MORE + 2 * LEAD))
+        left = self._time_left()
+        share = self._deadline.left() / min(self.plan.times, ENOUGH) - self._to_end
+        return min(left, max(share, _LEAST, self.plan.needs * _MORE + 2 * LEAD))
 
     def _log_in(self) -> Server:
-        server = self._connect()
+        server = self._connect(self._deadline)
         self.log_ins.append(server.let_in_after)
         return server
 
@@ -141,6 +155,28 @@ class Runs:
         if self._session:
             self._session.close()
         self._session = None
+
+    def _give_up(self) -> None:
+        """Leave, and see that the server does not go on with the query."""
+        session = self._session
+        self._leave()
+        if not session or session.runs_since is None:
+            return
+        if self._query.writes:
+            why = "a statement that may write is not ended"
+        elif (fastest := min(self.log_ins)) > self._to_end:
+            why = f"another connection to end it takes too long: {say_duration(fastest)}"
+        else:
+            from stallwatch.probes.mysql_query.ending import Running, end
+
+            running = Running(self._query.sql, session.identity, session.runs_since)
+            why = end(self._connect, running, self._deadline.part(self._to_end))
+        if why:
+            self.left.append(Left(session.identity.connection if session.identity else 0, why))
+
+    def _time_left(self) -> float:
+        """Seconds that a run may still take."""
+        return max(0.0, self._deadline.left() - self._to_end)
 
     def _wait_until(self, moment: float) -> None:
         time.sleep(max(0.0, min(moment - time.monotonic(), self._deadline.left())))
@@ -152,7 +188,7 @@ class Runs:
     def _has_time(self) -> bool:
         """Whether another run may end; after a single one it is tried anyhow: was that an accident?"""
         least = self._slowest if len(self.answers) >= ENOUGH else self._waited / _CLEARLY
-        return self._deadline.left() > max(least, _LEAST)
+        return self._time_left() > max(least, _LEAST)
 
 
 def is_ours(error: MysqlError) -> bool:

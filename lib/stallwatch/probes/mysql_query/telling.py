@@ -16,13 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from stallwatch.probes.mysql_query.query import Answer
-    from stallwatch.probes.mysql_query.runs import Runs
+    from stallwatch.probes.mysql_query.runs import Left, Runs
     from stallwatch.reading import Finding
     from stallwatch.sources.mysql import MysqlError
 
 P95, P50, MAX, CONNECTION, ROWS = "p95", "p50", "max", "connection", "rows"
 _SLOW = "look at what runs beside it (SHOW FULL PROCESSLIST)"
 _WAITS = "look at what it waits for: SHOW FULL PROCESSLIST"
+_STILL = "see if it still runs{} (SHOW FULL PROCESSLIST)"
 _SLOW_LOG_IN = "look at the network, at name look-ups (skip_name_resolve), and at connections per second"
 _WRITES = "if it is to write: --allow-writes"
 _LONGEST = 40  # bytes of a result: it may be nobody's business
@@ -41,6 +42,7 @@ class Telling(NamedTuple):
         yield from self._unexpected([one for one in runs.answers if not one.cut])
         if error := runs.log_in_failed:
             yield Fault(State.WARNING, error.what, "a second log-in, as the first was slow", error.advice)
+        yield from (Fault(State.OK, f"the query may still run{_where([one])}", one.why) for one in runs.left)
         yield from _failures(runs)
 
     def readings(self, runs: Runs) -> Iterator[Finding]:
@@ -61,6 +63,7 @@ class Telling(NamedTuple):
         said = f"{said} of {len(seconds)} runs" if len(seconds) > 1 else f"answered in {say_duration(p95)}"
         if runs.answers[-1].cut:
             said += f", the last without an answer in {say_duration(seconds[-1])}"
+            said += f", and may still run{_where(runs.left)}" if runs.left else ""
         name = self._name(P95, seconds, alone=runs.plan.times == 1)
         yield Reading(name, _rounded(p95), "s", said, advice=_SLOW + ", and EXPLAIN it" * self.given)
         yield Reading(
@@ -115,14 +118,22 @@ def _failures(runs: Runs) -> Iterator[Finding]:
     *earlier, last = {error.what: error for error in others}.values()
     why = f"{len(others)} of {len(runs.failed) + len(runs.answers)} runs failed"
     for error in earlier:
-        yield Fault(State.WARNING, error.what, why, _advice(error))
+        yield Fault(State.WARNING, error.what, why, _advice(error, runs))
     if runs.lasts and isinstance(last, UnreachableError):
         raise last
-    yield Fault(State.CRITICAL if runs.lasts else State.WARNING, last.what, why, _advice(last))
+    yield Fault(State.CRITICAL if runs.lasts else State.WARNING, last.what, why, _advice(last, runs))
 
 
-def _advice(error: MysqlError) -> str:
-    return error.advice or (_WAITS if isinstance(error, NoAnswerError) else "")
+def _advice(error: MysqlError, runs: Runs) -> str:
+    if not isinstance(error, NoAnswerError):
+        return error.advice
+    return _STILL.format(_where(runs.left)) if runs.left else error.advice or _WAITS
+
+
+def _where(left: Sequence[Left]) -> str:
+    """Say as which connections runs may go on; "" where their numbers are not known."""
+    numbers = [str(one.connection) for one in left if one.connection]
+    return f" as connection{'s' * (len(numbers) > 1)} {' and '.join(numbers)}" if numbers else ""
 
 
 def _said(answer: Answer) -> str:
