@@ -8,9 +8,12 @@ import time
 
 import pymysql
 import pytest
+from link import Link
 from mariadb import Mariadb
 from plugin_command import Said, run
 from stallwatch.deadline import Deadline
+from stallwatch.probes.mysql_query.ending import Running, end
+from stallwatch.probes.mysql_query.functions import only_reads
 from stallwatch.probes.mysql_query.query import Query, Session
 from stallwatch.probes.mysql_query.reads import refusal
 from stallwatch.sources import mysql
@@ -144,6 +147,85 @@ def test_a_query_that_never_ends_is_critical_in_time_and_the_server_does_not_go_
     assert said.status == 2, said.output
     assert "2 of 2 runs failed" in said.output or "1 of 1 runs failed" in said.output
     eventually(lambda: not any("SLEEP" in str(row) for row in shop.others()))
+
+
+def sleeps(shop):
+    """The statements that go on there."""
+    return [row for row in shop.others() if "SLEEP" in str(row)]
+
+
+def test_a_statement_that_the_limit_of_the_server_does_not_bind_is_ended(check, shop):
+    """MySQL's is for SELECT alone."""
+    begun = time.monotonic()
+    said = check("-q", "SHOW TABLES FROM shop WHERE SLEEP(100)", "-t", "4s", "--count", "1", "-vvv")
+    assert time.monotonic() - begun < 4 + SLACK
+    assert sleeps(shop) == []
+    assert said.status == 2, said.output
+    assert "still run" not in said.output
+    assert ("KILL QUERY" in said.output) is not isinstance(shop, Mariadb)
+
+
+@pytest.fixture
+def cut_off(shop):
+    """Have no patience with a statement, let something happen, and end it as the check does."""
+
+    def cut_off(port, then=lambda: None, sql="SELECT SLEEP(100), 'ä' ;"):
+        def connect(deadline):
+            return mysql.connect(target, deadline)
+
+        target = mysql.Target("127.0.0.1", port, user=shop.mon.user, password=shop.mon.password)
+        session = Session(connect(Deadline(60)), Query(sql), patience=60)
+        with pytest.raises(mysql.NoAnswerError):
+            session.ask(within=1)
+        session.close()
+        assert len(sleeps(shop)) == 1
+        then()
+        return end(connect, Running(sql, session.identity, session.runs_since), Deadline(20))
+
+    return cut_off
+
+
+def test_a_statement_of_which_we_see_no_end_is_ended_by_an_account_without_privileges(cut_off, shop):
+    assert cut_off(shop.port) == ""
+    assert sleeps(shop) == []
+
+
+def test_a_statement_that_has_ended_meanwhile_needs_no_end(cut_off, shop):
+    assert cut_off(shop.port, shop.disconnect_others) == ""
+
+
+def test_a_proxy_that_leads_to_another_server_gets_nobody_killed(cut_off, shop, running_server):
+    other = running_server("mysql" if isinstance(shop, Mariadb) else "mariadb")
+    other.revive()
+    other.account("query")
+    try:
+        with Link(shop.port) as link:
+
+            def lead_elsewhere():
+                link.server = (other.host, other.port)
+
+            why = cut_off(link.port, lead_elsewhere)
+            assert why == f"a second connection to 127.0.0.1:{link.port} reached another server"
+            assert len(sleeps(shop)) == 1
+    finally:
+        other.sql("DROP USER query")
+
+
+def test_a_network_that_fails_while_the_query_runs_is_told_in_time_with_the_connection(check, shop):
+    said = []
+    with Link(shop.port) as link:
+        words = ("-q", "SELECT SLEEP(2)", "-t", "6s", "--count", "1")
+        asks = threading.Thread(target=lambda: said.append((check(*words, port=link.port), time.monotonic())))
+        begun = time.monotonic()
+        asks.start()
+        eventually(lambda: sleeps(shop))
+        number = next(str(value) for name, value in sleeps(shop)[0].items() if name.lower() == "id")
+        link.black_hole()
+        asks.join()
+    ((said, ended),) = said
+    assert ended - begun < 6 + SLACK
+    assert said.status == 2, said.output
+    assert f"see if it still runs as connection {number} (SHOW FULL PROCESSLIST)" in said.text
 
 
 def test_who_waits_for_a_locked_table_has_no_answer(check, shop):
@@ -324,6 +406,24 @@ def test_what_is_allowed_to_write_writes(check, shop):
     assert said.status == 0, said.output
     assert "rows" not in said.perfdata
     assert count(shop) == 1
+
+
+# Of the servers' own: locks that others wait for, sequences, and what only their own views may call.
+NOT_TAKEN = {"GET_LOCK", "RELEASE_LOCK", "RELEASE_ALL_LOCKS", "SCHEMAS"}
+
+
+def test_the_functions_that_a_server_has_built_in_are_known(shop):
+    """So a usual query is not refused: a new version may have new ones."""
+    listed = "SELECT function AS name FROM information_schema.sql_functions"
+    if not isinstance(shop, Mariadb):
+        listed = (
+            "SELECT t.name FROM mysql.help_topic t JOIN mysql.help_category c USING (help_category_id) "
+            "WHERE c.name LIKE '%Functions' AND t.name RLIKE '^[A-Z0-9_]+$' AND c.name NOT IN "
+            "('Internal Functions', 'Enterprise Encryption Functions')"
+        )
+    names = {row["name"] for row in shop.sql(listed)}
+    assert len(names) > 200
+    assert {name for name in names if not only_reads(name, quoted=False)} - NOT_TAKEN == set()
 
 
 def test_what_a_server_runs_as_into_is_refused(shop):
