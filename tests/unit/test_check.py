@@ -136,6 +136,19 @@ def test_what_is_left_of_the_deadline_is_never_negative(check, clock):
     assert check.run(late, ["-t", "10ms"]) == (0, "DEMO OK - late")
 
 
+def test_a_part_of_the_deadline_ends_no_later_than_the_whole(check, clock):
+    def findings(_options, run):
+        part = run.deadline.part(0.5)
+        assert (part.left(), part.farewells) == (0.45, run.deadline.farewells)
+        clock.later(7.3)
+        assert run.deadline.part(0.5).until_end() == pytest.approx(0.2)
+        clock.later(1)
+        assert run.deadline.part(0.5).left() == 0
+        yield Fault(State.OK, "fine")
+
+    assert check.run(findings, []) == (0, "DEMO OK - fine")
+
+
 # A long answer
 
 
