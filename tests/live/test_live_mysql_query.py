@@ -225,7 +225,7 @@ def test_a_network_that_fails_while_the_query_runs_is_told_in_time_with_the_conn
     ((said, ended),) = said
     assert ended - begun < 6 + SLACK
     assert said.status == 2, said.output
-    assert f"see if it still runs as connection {number} (SHOW FULL PROCESSLIST)" in said.text
+    assert f"see if the query still runs as connection {number} (SHOW FULL PROCESSLIST)" in said.text
 
 
 def test_who_waits_for_a_locked_table_has_no_answer(check, shop):

@@ -447,7 +447,7 @@ def test_what_cannot_be_ended_is_told_with_its_connections(look, server, clock):
     assert clock.now - begun <= 8
     assert status == 2
     assert first_line(text).endswith(
-        "2 of 2 runs failed: see if it still runs as connections 41 and 43 (SHOW FULL PROCESSLIST)"
+        "2 of 2 runs failed: see if the query still runs as connections 41 and 43 (SHOW FULL PROCESSLIST)"
     )
     assert "[OK] the query may still run as connection 41: KILL QUERY has not ended it yet" in text
 
@@ -464,7 +464,7 @@ def test_a_second_connection_to_another_server_ends_nothing(look, server):
     status, text = look()
     assert status == 1
     assert [sql for sql in server.asked if "KILL" in sql or "PROCESSLIST" in sql] == []
-    assert "see if it still runs as connection 41 (SHOW FULL PROCESSLIST)" in first_line(text)
+    assert "see if the query still runs as connection 41 (SHOW FULL PROCESSLIST)" in first_line(text)
     assert "as connection 41: a second connection to db1:3306 reached another server" in text
 
 
@@ -478,7 +478,7 @@ def test_a_server_that_lets_nobody_in_to_end_a_run_is_told(look, server):
     server.runs, server.log_ins = [HANGS], [0.01, FULL]
     status, text = look("--count", "1")
     assert status == 2
-    assert "see if it still runs as connection 41 (SHOW" in first_line(text)
+    assert "see if the query still runs as connection 41 (SHOW" in first_line(text)
     assert "as connection 41: db1:3306 has no connection left" in text
 
 
@@ -513,7 +513,7 @@ def test_a_write_is_not_ended_in_the_middle_and_that_is_told(look, server):
     server.runs, server.processes = [HANGS], [running(41, "DELETE FROM t")]
     _, text = look("--allow-writes", "-q", "DELETE FROM t")
     assert [sql for sql in server.asked if "KILL" in sql] == []
-    assert "see if it still runs as connection 41 (SHOW FULL PROCESSLIST)" in first_line(text)
+    assert "see if the query still runs as connection 41 (SHOW FULL PROCESSLIST)" in first_line(text)
     assert "as connection 41: a statement that may write is not ended" in text
 
 
@@ -523,7 +523,7 @@ def test_a_server_that_does_not_tell_who_it_is_is_asked_all_the_same(look, serve
     server.runs = [HANGS]
     status, text = look()
     assert status == 2
-    assert first_line(text).endswith("2 of 2 runs failed: see if it still runs (SHOW FULL PROCESSLIST)")
+    assert first_line(text).endswith("2 of 2 runs failed: see if the query still runs (SHOW FULL PROCESSLIST)")
     assert "[OK] the query may still run: the server does not tell which one it is" in text
 
 

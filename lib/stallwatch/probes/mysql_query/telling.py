@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 P95, P50, MAX, CONNECTION, ROWS = "p95", "p50", "max", "connection", "rows"
 _SLOW = "look at what runs beside it (SHOW FULL PROCESSLIST)"
 _WAITS = "look at what it waits for: SHOW FULL PROCESSLIST"
-_STILL = "see if it still runs{} (SHOW FULL PROCESSLIST)"
+_STILL = "see if the query still runs{} (SHOW FULL PROCESSLIST)"
 _SLOW_LOG_IN = "look at the network, at name look-ups (skip_name_resolve), and at connections per second"
 _WRITES = "if it is to write: --allow-writes"
 _LONGEST = 40  # bytes of a result: it may be nobody's business
