@@ -43,7 +43,7 @@ programs | tools | `discover` and `experiment`: definitions for engines, compari
 options |  | options that several plugins share, and what their values mean
     options options.*
 frame |  | the run of a plugin: options, deadline, exit status, state file
-    check run usage deadline state
+    check run usage deadline state trace
 report |  | thresholds, states, and how an engine reads output: text, JSON, for a terminal
     report human as_json
 reading |  | what a probe found: a quantity, a fault, an error, a table
@@ -78,8 +78,8 @@ probes | shared | differences of two looks, N bad looks in a row, slopes
     probes probes.looks probes.lasting probes.slope probes.steady
 probes | other | probes that have no room of their own yet
     probes.*
-basics |  | units, ranges, text that is safe on a line, words, cheap imports
-    stallwatch units line words named bare digests memory
+basics |  | units, ranges, text that is safe on a line, quoted text without passwords, words, cheap imports
+    stallwatch units line withheld words named bare digests memory
 """
 ROOMS = tuple(Room(*head.split(" | "), modules) for head, modules in re.findall(r"(\S.*)\n +(.*)\n", _TABLE))
 

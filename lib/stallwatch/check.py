@@ -6,8 +6,9 @@ import os
 import re
 import sys
 
+from stallwatch import withheld
 from stallwatch.deadline import UNKNOWN, Exit, no_dump, silence
-from stallwatch.line import clean, masked, status
+from stallwatch.line import clean, status
 from stallwatch.run import Run
 from stallwatch.units import NotUnderstoodError, Range, duration
 from stallwatch.usage import Parser, Said, UsageError, Version, described
@@ -51,7 +52,6 @@ class Check:
         self.parser = Parser(f"check_{name}", (about or "").strip().partition("\n")[0])
         self.units: dict[str, str] = {}  # of each quantity that has thresholds
         self.limits: dict[str, dict[str, Action]] = {}  # its two options, "warning" and "critical"
-        self._secrets: set[str] = set()
         self._asides: dict[str, None] = {}  # in their order
         self._as_json = False  # whatever it says
         self._own: list[Action] = []
@@ -142,15 +142,8 @@ class Check:
         self._share("--unreachable", choices=states, default=unreachable, help=about)
 
     def secret(self, value: str | None) -> None:
-        """Never show this value in any output, nor as Python or JSON write it; an empty one is none."""
-        if value:
-            in_json = value.replace("\\", "\\\\").replace('"', '\\"')
-            tidied = " ".join(value.split())  # as sources tell what a server says
-            self._secrets |= {value, repr(value)[1:-1], in_json, tidied} - {""}
-
-    def masked(self, text: str) -> str:
-        """Put *** in place of every secret."""
-        return masked(text, self._secrets) if self._secrets else text
+        """Withhold from now on, until this run ends, what others say with this value in it."""
+        withheld.keep(value)
 
     def aside(self, sentence: str) -> None:
         """Tell this with -v, once, whatever is found: no matter of the server, and of no consequence."""
@@ -185,6 +178,7 @@ class Check:
     ) -> tuple[int, str]:
         verbose = 0
         self._as_json = False
+        withheld.begin(argv)
         try:
             if _asks_for_json(argv):  # as soon as that: the arguments may make no sense otherwise
                 _load("as_json")
@@ -256,12 +250,12 @@ class Check:
         what = f"internal error, {type(error).__name__} at {where}: -vvv shows the traceback"
         if verbose < TRACE:
             return self._unknown(what)
-        import traceback
+        from stallwatch.trace import traced
 
-        return self._unknown(what, "".join(traceback.format_exception(error, limit=-20)).splitlines())
+        return self._unknown(what, traced(error))
 
     def _clean(self, text: str) -> str:
-        return clean(text, self._secrets)
+        return clean(withheld.struck(text))
 
     def _unknown(self, text: str, trace: Iterable[str] = ()) -> str:
         told, lines = self._clean(text), [self._clean(line) for line in trace]

@@ -2,37 +2,17 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 LINE = 1023  # bytes: what check_nrpe -2 lets through
-_CUT = "..."  # for what is missing
-_TELLING = 4  # letters of a secret
+CUT = "..."  # for what is missing
 
 
-def masked(text: str, secrets: Iterable[str]) -> str:
-    """Put *** in place of the secrets, the longest first: one may be a part of another.
-
-    Also in place of the beginning of one where ``shorten`` has taken the rest.
-    """
-    each = sorted(secrets, key=len, reverse=True)
-    for secret in each:
-        text = text.replace(secret, "***")
-    for secret in each if _CUT in text else ():
-        for end in range(len(secret) - 1, _TELLING - 1, -1):
-            if len(begun := secret[:end].rstrip()) >= _TELLING:
-                text = text.replace(begun + _CUT, f"***{_CUT}")
-    return text
-
-
-def clean(text: str, secrets: Iterable[str] = ()) -> str:
-    """Make ``text`` fit for one line: no secret, pipe, newline, control or bidirectional character.
+def clean(text: str) -> str:
+    """Make ``text`` fit for one line: no pipe, newline, control or bidirectional character.
 
     ``|`` would begin the perfdata and becomes ``/``; bytes that were no text (lone surrogates) become
     ``?``; whatever else cannot be printed becomes a blank, and blanks come one at a time.
     """
-    text = masked(text, secrets).encode(errors="replace").decode().replace("|", "/")
+    text = text.encode(errors="replace").decode().replace("|", "/")
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
 
 
@@ -41,7 +21,7 @@ def shorten(text: str, room: int) -> str:
     octets = text.encode(errors="replace")
     if len(octets) <= room:
         return text
-    return octets[: max(room - 3, 0)].decode(errors="ignore").rstrip() + _CUT
+    return octets[: max(room - 3, 0)].decode(errors="ignore").rstrip() + CUT
 
 
 def status(name: str, state: str, text: str) -> str:

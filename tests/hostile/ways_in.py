@@ -15,6 +15,10 @@ SECRETS = {
 }
 
 
+# Words of our own lines, of servers and of engines.
+ORDINARY = ("replica", "mp", "a", "1", "OK", "UNKNOWN", "s", "password", "root")
+
+
 class Told(NamedTuple):
     """The secret; what is on the command line for it, in the environment, and which files are."""
 

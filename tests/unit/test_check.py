@@ -8,11 +8,13 @@ import time
 from contextlib import suppress
 
 import pytest
-from stallwatch import units
+from stallwatch import units, withheld
 from stallwatch.check import Check
 from stallwatch.line import shorten
 from stallwatch.reading import Fault, ProbeError, Reading, State
+from stallwatch.withheld import WITHHELD
 
+PASSWORD = "hunter2"
 HINT = ": see check_demo --help"
 A_TIME = "a time in seconds such as 90, 500ms, 5m, 2h or 1d"
 
@@ -27,7 +29,7 @@ def unreachable(_options, _run):
 
 
 def crash(_options, _run):
-    raise ValueError("access denied for root with password hunter2 | x")
+    raise ValueError(f"access denied for root with password {PASSWORD} | x")
     yield
 
 
@@ -371,12 +373,34 @@ def test_an_unexpected_exception_is_unknown_and_keeps_its_text_to_itself(check):
 
 
 def test_vvv_shows_the_traceback_without_the_secrets(check):
-    check.secret("hunter2")
-    code, text = check.run(crash, ["-vvv"])
+    def findings(options, run):
+        check.secret(PASSWORD)
+        yield from crash(options, run)
+
+    code, text = check.run(findings, ["-vvv"])
     assert code == 3
     assert text.splitlines()[1] == "Traceback (most recent call last):"
-    assert text.splitlines()[-1] == "ValueError: access denied for root with password *** / x"
+    assert text.splitlines()[-1] == f"ValueError: {WITHHELD}"
     assert "hunter2" not in text
+
+
+def test_our_own_lines_in_a_traceback_stay_whatever_the_password_is(check):
+    def said(password):
+        def findings(_options, _run):
+            check.secret(password)
+            try:
+                {}["channel"]
+            except KeyError as error:
+                raise ValueError("no\nsuch | thing") from error
+
+        return check.run(findings, ["-vvv"])[1]
+
+    neutral = said("neutral")
+    assert neutral.splitlines()[-1] == "ValueError: no such / thing"
+    assert neutral.count("Traceback") == 2
+    for password in ("ValueError", "Traceback", "File", "line", "raise", "test_check", "3", "in"):
+        assert said(password) == neutral
+    assert said("such") == neutral.replace("no such / thing", WITHHELD)
 
 
 @pytest.mark.parametrize("error", [SystemExit(0), GeneratorExit(), RecursionError(), MemoryError()])
@@ -405,21 +429,35 @@ def test_a_missing_dependency_is_named_and_how_to_get_it(check, monkeypatch):
 
 def test_secrets_are_masked_in_every_rendering(check):
     def findings(_options, run):
-        check.secret("hunter2")
-        check.secret("it's")
+        check.secret("Hunter2Hunter")
+        check.secret("other4Other")
         check.secret("")
         check.secret(None)
-        run.trace("connect with hunter2")
-        yield Fault(State.CRITICAL, "denied: hunter2", "it's")
-        raise ProbeError("no hunter2")
+        run.trace("connect with Hunter2Hunter")
+        yield Fault(State.CRITICAL, "denied: Hunter2Hunter", "other4Other")
+        raise ProbeError("no Hunter2Hunter")
 
     assert check.run(findings, ["-vvv"])[1].splitlines() == [
         "DEMO CRITICAL - denied: ***: *** (+1 more problem)",
         "[UNKNOWN] no ***",
         "connect with ***",
     ]
-    assert "hunter2" not in check.run(findings, ["--output=json"])[1]
-    assert "hunter2" not in check.run(findings, ["--output=human", "-vvv"])[1]
+    assert "Hunter2" not in check.run(findings, ["--output=json"])[1]
+    assert "Hunter2" not in check.run(findings, ["--output=human", "-vvv"])[1]
+
+
+@pytest.mark.parametrize("password", ["lag", "s", "a", "1", "2", "OK", "DEMO", "lag=2s", "***", "replica"])
+@pytest.mark.parametrize("more", ["-vvv", "--output=json", "--output=human"])
+def test_our_own_words_are_the_same_with_any_password(check, password, more):
+    def told(password):
+        def findings(options, run):
+            check.secret(password)
+            run.trace("asked a replica 1 time")
+            yield from fine(options, run)
+
+        return check.run(findings, [more])
+
+    assert told(password) == told(None)
 
 
 @pytest.mark.parametrize("room", range(8, 40))
@@ -437,9 +475,15 @@ def test_a_secret_is_masked_also_where_a_text_was_shortened_in_its_middle(check,
 
 def test_two_checks_in_one_process_share_nothing(check):
     other = Check("other", "")
-    other.secret("lag")
-    assert other.run(fine, ["-vvv"]) == (0, "OTHER OK - *** 2 s | lag=2s")
-    assert check.run(fine, []) == (0, "DEMO OK - lag 2 s | lag=2s;60;300")
+
+    def findings(_options, _run, *secrets):
+        for secret in secrets:
+            other.secret(secret)
+        yield Fault(State.OK, withheld.message("it is 'lag' in Hunter2Hunter"))
+
+    told = other.run(lambda *given: findings(*given, "lag"), [])
+    assert told == (0, f"OTHER OK - {WITHHELD}")
+    assert check.run(findings, []) == (0, "DEMO OK - it is 'lag' in Hunter2Hunter")
 
 
 # The process
@@ -450,8 +494,8 @@ def findings(options, run):
 """
 STUBBORN = """
 def findings(options, run):
-    run.deadline.doing = "waiting for db1 | hunter2"
-    check.secret("hunter2")
+    run.deadline.doing = "waiting for db1 | Hunter2Hunter"
+    check.secret("Hunter2Hunter")
     print("begun", file=sys.stderr, flush=True) if options.verbose else None
     while True:
         try:

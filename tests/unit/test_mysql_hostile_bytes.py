@@ -236,7 +236,7 @@ def test_a_server_that_does_not_even_greet(octets, sentence):
             "db1 refused the log-in: Plugin 'x' is not loaded (error 1524)",
         ),
         (error(45000, b"No."), "db1 refused the log-in: No (error 45000)"),
-        (error(1049, b"geheim"), "db1 refused the log-in: *** (error 1049)"),
+        (error(1049, b"geheim"), "db1 refused the log-in: (withheld: it contains the password) (error 1049)"),
     ],
 )
 def test_a_server_that_does_not_let_us_in(octets, sentence):

@@ -214,10 +214,6 @@ def test_any_text_is_made_fit_for_a_line(raw, fit):
     assert clean(raw) == fit
 
 
-def test_secrets_are_masked_before_anything_else_changes_the_text():
-    assert clean("user:a|b  c@db1", {"a|b  c", "a"}) == "user:***@db1"
-
-
 # Other renderings
 
 

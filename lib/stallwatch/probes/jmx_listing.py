@@ -6,6 +6,7 @@ import json
 import math
 import re
 
+from stallwatch import withheld
 from stallwatch.line import shorten
 from stallwatch.probes.jmx_attributes import near
 from stallwatch.probes.jmx_attributes.naming import familiar, understood
@@ -81,15 +82,14 @@ def listing(
     server: Server,
     wanted: Wanted,
     style: Style,
-    masked: Callable[[str], str],
     so_far: Callable[[str], None],
     *,
     values: bool,
 ) -> Iterator[ProbeError]:
     """Write the wanted beans in that style; ``so_far`` is told how far it has come.
 
-    ``masked`` takes our secrets out of a value or an error, before anybody shortens or quotes it; names and
-    types are what they are.
+    What a value or an error says is withheld before anybody shortens or quotes it; names and types are what
+    they are.
     """
     so_far(f"asking {server.where} for its MBeans")
     beans = wanted.beans(server)
@@ -97,25 +97,23 @@ def listing(
         yield wanted.none(server)
         return
     for start in range(0, len(beans), _TOGETHER):
-        described = _described(server, beans[start : start + _TOGETHER], style, masked)
+        described = _described(server, beans[start : start + _TOGETHER], style)
         told = _with_values(server, described, values=values)
         for done, (bean, attributes, found) in enumerate(told, start):
-            style.bean(bean, attributes, {name: _each_text(one, masked) for name, one in found.items()})
+            style.bean(bean, attributes, {name: _shown(one) for name, one in found.items()})
             if not done % 100:
                 so_far(f"listed {done} of {len(beans)} MBeans of {server.where}")
     style.end()
 
 
-def _described(
-    server: Server, beans: Sequence[Bean], style: Style, masked: Callable[[str], str]
-) -> list[tuple[Bean, list[Attribute]]]:
+def _described(server: Server, beans: Sequence[Bean], style: Style) -> list[tuple[Bean, list[Attribute]]]:
     """Ask for the attributes of beans. Those that have gone meanwhile are no error."""
     known = []
     for bean, attributes in zip(beans, server.describe(beans), strict=True):
         if isinstance(attributes, list):
             known.append((bean, attributes))
         elif not isinstance(attributes, NoSuchBeanError):
-            style.unknown(bean, masked(attributes.what))
+            style.unknown(bean, attributes.what)
     return known
 
 
@@ -239,15 +237,13 @@ def presentable(name: str, value: Value) -> Value:
     return value
 
 
-def _each_text(value: Any, change: Callable[[str], str]) -> Any:
-    """Change all texts in a value, or why there is none."""
+def _shown(value: Any) -> Any:
+    """Withhold the texts in a value; why there is none is a sentence already."""
     if isinstance(value, str):
-        return change(value)
+        return withheld.data(value)
     if isinstance(value, dict):
-        return {change(key): _each_text(part, change) for key, part in value.items()}
-    if isinstance(value, list):
-        return [_each_text(part, change) for part in value]
-    return JmxError(change(value.what)) if isinstance(value, JmxError) else value
+        return {withheld.data(key): _shown(part) for key, part in value.items()}
+    return [_shown(part) for part in value] if isinstance(value, list) else value
 
 
 def _short(kind: str) -> str:

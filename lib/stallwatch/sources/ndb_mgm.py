@@ -16,6 +16,8 @@ import re
 import time
 from contextlib import closing
 
+from stallwatch import withheld
+from stallwatch.line import shorten
 from stallwatch.named import NamedTuple
 from stallwatch.reading import ProbeError
 from stallwatch.units import say_duration
@@ -25,6 +27,7 @@ PATIENCE = 1.5  # seconds for all of it, looking up the host's name included
 
 _QUESTION = b"get status\n\n"
 _BEGINNING, _END = b"node status\n", b"\n\n"
+_QUOTED = 60  # bytes of an answer that is none
 _LARGEST = 256 * 1024  # bytes; 255 nodes are 60 KiB
 _LINE = r"(?a)node\.(\d{1,5})\.(type|status|startphase): ([A-Z_ ]{1,30}|\d{1,5})"
 
@@ -97,5 +100,5 @@ def _status(about: dict[str, str]) -> NodeStatus:
 
 
 def _quoted(answer: bytes) -> str:
-    text = answer[:60].decode(errors="replace").strip()
-    return f'it says "{text}"' if text else "it hangs up without an answer"
+    text = withheld.message(answer[: 4 * _QUOTED].decode(errors="replace").strip())
+    return f'it says "{shorten(text, _QUOTED)}"' if text else "it hangs up without an answer"

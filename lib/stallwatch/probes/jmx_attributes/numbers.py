@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from stallwatch import withheld
 from stallwatch.line import shorten
 from stallwatch.probes.jmx_attributes.absent import AbsentError
 from stallwatch.reading import ProbeError
@@ -67,7 +68,7 @@ def _boolean(value: bool) -> str:  # noqa: FBT001
 
 def quoted(value: str) -> str:
     """Write text for a sentence, shortened."""
-    return f'"{shorten(value, _LONGEST_TEXT)}"'
+    return f'"{shorten(withheld.data(value), _LONGEST_TEXT)}"'
 
 
 def _in_parts(value: dict[str, Value], subject: str) -> ProbeError:

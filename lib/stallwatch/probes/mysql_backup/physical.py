@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from stallwatch import withheld
 from stallwatch.probes.mysql_backup import chains, moments
 from stallwatch.probes.mysql_backup.backup import Backup, Place, by_names
 from stallwatch.sources.backups import files as backup_files
@@ -103,7 +104,7 @@ def _said_in(logs: Iterable[File]) -> str:
         end = backup_files.end(log)
         if OK not in end:
             last = (end.decode(errors="replace").strip().splitlines() or ["nothing"])[-1]
-            return f'its log {log.name} does not end with "completed OK!" but with "{last}"'
+            return f'its log {log.name} does not end with "completed OK!" but with "{withheld.message(last)}"'
     return ""
 
 

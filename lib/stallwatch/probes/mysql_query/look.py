@@ -29,7 +29,7 @@ def look(run: Run, target: Target, statement: str | None, options: Namespace) ->
 
     query = Query(statement or "SELECT 1", options.database or "", options.allow_writes)
     plan = Plan(options.count, options.spread, options.reconnect, _longest(run))
-    told = Telling(options.expect, is_critical, given=statement is not None)
+    told = Telling(options.expect, is_critical, given=statement is not None, sql=query.sql)
     for name in (P95, CONNECTION, ROWS):
         run.doubtful(name)
 

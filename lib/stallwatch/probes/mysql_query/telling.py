@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from stallwatch import withheld
 from stallwatch.line import shorten
 from stallwatch.named import NamedTuple
 from stallwatch.probes.mysql_query.percentile import percentile
@@ -30,11 +31,12 @@ _LONGEST = 40  # bytes of a result: it may be nobody's business
 
 
 class Telling(NamedTuple):
-    """Who is told: what the answer is to be (None: anything), what is critical, whose query it is."""
+    """Who is told: what the answer is to be (None: anything), what is critical, whose query it is, and it."""
 
     expected: str | None
     is_critical: Callable[[str, float], bool]
     given: bool
+    sql: str = ""
 
     def findings(self, runs: Runs) -> Iterator[Finding]:
         """Tell it all; raises UnreachableError, at the end, if nobody is there any more."""
@@ -101,7 +103,7 @@ class Telling(NamedTuple):
         others = [one for one in answers if one.first != self.expected]
         if self.expected is None or not others:
             return
-        what = f"{_said(others[0])} came, not {_quoted(self.expected)}"
+        what = f"{_said(others[0], self.sql)} came, not {_quoted(self.expected)}"
         every = len(others) == len(answers)
         why = "" if every else f"in {len(others)} of {len(answers)} runs"
         yield Fault(State.CRITICAL if every else State.WARNING, what, why)
@@ -136,10 +138,10 @@ def _where(left: Sequence[Left]) -> str:
     return f" as connection{'s' * (len(numbers) > 1)} {' and '.join(numbers)}" if numbers else ""
 
 
-def _said(answer: Answer) -> str:
+def _said(answer: Answer, sql: str) -> str:
     if not answer.rows:
         return "no row"
-    return "NULL" if answer.first is None else _quoted(answer.first)
+    return "NULL" if answer.first is None else _quoted(withheld.data(answer.first, sql))
 
 
 def _quoted(text: str) -> str:

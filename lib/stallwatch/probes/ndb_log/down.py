@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from stallwatch import withheld
 from stallwatch.named import NamedTuple
 from stallwatch.probes.ndb_log.lines import number
 from stallwatch.reading import Fault, State
@@ -62,7 +63,8 @@ def forced(match: re.Match[str]) -> tuple[str, str, str]:
     what = f"failed to start (start phase {match['phase']})" if starting else "shut down"
     if match["error"]:
         code = number(match["error"])
-        return what, f"error {code}: {exit_codes.text(code) or match['text']}", exit_codes.advice(code)
+        meaning = exit_codes.text(code) or withheld.message(match["text"])
+        return what, f"error {code}: {meaning}", exit_codes.advice(code)
     if match["signal"]:
         return what, *by_signal(number(match["signal"]))
     return what, "the log does not say why", "look in the node's error log"
@@ -78,4 +80,5 @@ def not_started(match: re.Match[str]) -> tuple[str, str, str]:
     if match["bytes"]:
         why = f"{say_size(number(match['bytes']))} of memory are not to be had for {match['pools']}"
         return "cannot start", why, "lower DataMemory, or free memory on the machine"
-    return "cannot start", match["cause"], "look whether it is running already, and at the management server"
+    cause = withheld.message(match["cause"])
+    return "cannot start", cause, "look whether it is running already, and at the management server"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from stallwatch import withheld
 from stallwatch.named import NamedTuple
 from stallwatch.probes.ndb_log.lines import number
 from stallwatch.probes.ndb_log.rules import QUANTITIES, RULES
@@ -111,7 +112,9 @@ class Incidents:
             when=when,
             clock=line.clock,
             what=_speaker(words) + rule.what.format(**words),
-            why=rule.why.format(**words).rstrip(". "),
+            why=rule.why.format(**{name: withheld.message(said) for name, said in words.items()}).rstrip(
+                ". "
+            ),
             advice=rule.advice.format(**words),
             quantity=rule.quantity,
             value=value,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 
+from stallwatch import withheld
 from stallwatch.reading import ProbeError
 from stallwatch.sources.mysql import DeniedError, MysqlError, NoAnswerError
 from stallwatch.units import whole
@@ -164,9 +165,9 @@ class Ndbinfo:
         advice = ""
         if "ndbinfo_offline" in notes:
             advice = "SET GLOBAL ndbinfo_offline = 0, unless somebody upgrades it right now"
-        said = f": {notes}" if notes else ", and no data node answers it"
+        said = f": {withheld.message(notes, sql)}" if notes else ", and no data node answers it"
         return ProbeError(f"{self.where} has no rows in ndbinfo.{table}{said}", advice)
 
 
 def _is_lost(error: MysqlError) -> bool:
-    return error.number in _GOT_ERROR and bool(re.search(_LOST, error.what))
+    return error.number in _GOT_ERROR and bool(re.search(_LOST, error.said or error.what))

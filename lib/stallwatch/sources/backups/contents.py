@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from stallwatch import withheld
 from stallwatch.reading import ProbeError
 from stallwatch.sources.backups.files import unreadable
 from stallwatch.sources.following import opened
@@ -185,4 +186,4 @@ def _by_zstd(descriptor: int, children: Children, size: int, moved: Moved) -> Ge
 def _why(said: str) -> str:
     if "premature" in said.lower() or "unexpected end" in said.lower():
         return _TOO_EARLY
-    return f"zstd: {said.strip().rpartition(': ')[2].strip() or 'it is damaged'}"
+    return f"zstd: {withheld.message(said.strip().rpartition(': ')[2].strip()) or 'it is damaged'}"

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from stallwatch import withheld
 from stallwatch.sources.jmx.errors import (
     JmxError,
     NoSuchAttributeError,
@@ -58,7 +59,11 @@ __all__ = [
 
 
 def connect(target: Target, deadline: Deadline, trace: Callable[[str], None] = lambda _: None) -> Server:
-    """Log in at ``target``, for a ``with`` statement; ``trace`` is told how. Raises UnreachableError."""
+    """Log in at ``target``, for a ``with`` statement; ``trace`` is told how. Raises UnreachableError.
+
+    What the server says with the password in it is withheld from then on.
+    """
+    withheld.keep(target.password)
     if target.via == "jmxquery":
         from stallwatch.sources.jmx import jmxquery
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from stallwatch import withheld
 from stallwatch.sources.jmx.errors import (
     JmxError,
     NoSuchAttributeError,
@@ -44,7 +45,7 @@ def said(exception: object) -> str:
     last = records[-1]
     message = last.fields.get("detailMessage")
     kind = last.name.rpartition(".")[2]
-    return f"{kind}: {message}" if isinstance(message, str) and message else kind
+    return f"{kind}: {withheld.message(message)}" if isinstance(message, str) and message else kind
 
 
 def is_access_denied(exception: object) -> bool:
@@ -91,4 +92,4 @@ def reason(failure: Exception) -> str:
         return f"its value cannot be sent, {said(failure.args[0])}"
     if isinstance(failure, UndecodableError):
         return f"only Java can decode the class {failure}"
-    return str(failure)
+    return withheld.message(str(failure))

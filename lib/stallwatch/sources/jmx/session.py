@@ -94,15 +94,10 @@ class Session:
         return UnreachableError(f"{where} has not answered within {within}: asked {asked}", advice)
 
     def explained(self, failure: Exception, name: str, attribute: str) -> JmxError:
-        """Say why an attribute, or what else was asked of a bean, cannot be had; never with the password."""
+        """Say why an attribute, or what else was asked of a bean, cannot be had."""
         from stallwatch.sources.jmx.failures import of_bean
 
-        return self._masked(of_bean(failure, name, attribute, self.where))
-
-    def _masked(self, error: JmxError) -> JmxError:
-        if password := self._target.password:
-            return type(error)(error.what.replace(password, "***"), error.advice)
-        return error
+        return of_bean(failure, name, attribute, self.where)
 
     def _link(self, peer: Reference, deadline: Deadline) -> Link:
         if self._target.tls.wanted and not peer.tls and peer.object_id != calls.REGISTRY:
@@ -165,7 +160,7 @@ class Session:
         except FAILURES as error:
             from stallwatch.sources.jmx.failures import not_let_in
 
-            raise self._masked(not_let_in(error, self.where, target.user)) from None
+            raise not_let_in(error, self.where, target.user) from None
 
     def _stub(self, peer: Reference, call: bytes, asked: str) -> Reference:
         """Make a call that gives a stub, and say where it is to be reached."""

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from stallwatch import withheld
 from stallwatch.sources.mysql.errors import (
     DeniedError,
     MissingTableError,
@@ -49,8 +50,10 @@ def connect(
 ) -> Server:
     """Log in at ``target``, for a ``with`` statement; ``trace`` is told how. Raises UnreachableError.
 
-    ``known`` gives what the server showed at first, see ``Run.known_server``; without it each is a first use.
+    What the server says with the password in it is withheld from then on. ``known`` gives what the server
+    showed at first, see ``Run.known_server``; without it each is a first use.
     """
+    withheld.keep(target.password)
     from stallwatch.sources.mysql.server import Server
 
     return Server(target, deadline, trace, known or _nothing)

@@ -6,11 +6,15 @@ from stallwatch.reading import ProbeError
 
 
 class MysqlError(ProbeError):
-    """Something could not be had from the server; ``number`` is MySQL's own of the error, 0: it has none."""
+    """Something could not be had from the server; ``number`` is MySQL's own of the error, 0: it has none.
 
-    def __init__(self, what: str, advice: str = "", number: int = 0) -> None:
+    ``said`` is what the server says as it came, to be looked at and never shown; "": see ``what``.
+    """
+
+    def __init__(self, what: str, advice: str = "", number: int = 0, said: str = "") -> None:
         super().__init__(what, advice)
         self.number = number
+        self.said = said
 
 
 class UnreachableError(MysqlError):

@@ -19,6 +19,7 @@ from stallwatch.sources.mysql.facts import Facts
 from stallwatch.sources.mysql.literals import identifier
 from stallwatch.sources.mysql.no_log_in import REFUSALS
 from stallwatch.units import say_duration
+from stallwatch.withheld import WITHHELD
 
 _LONGEST = 80  # bytes of a statement
 _NO_TIME = 0.05  # seconds: of a server that was given no more it is not said that it does not answer
@@ -65,40 +66,44 @@ def reason(failure: Exception, asked: Asked) -> MysqlError:
         )  # fmt: skip
     if not facts.by_server:
         return UnreachableError(f"{asked.where} breaks MySQL's protocol: asked {asked.shortly}", _BETWEEN)
-    return _refused(asked, facts.number, facts.said)
+    return _refused(asked, facts)
 
 
 def _late(asked: Asked, facts: Facts) -> NoAnswerError:
     within = say_duration(round(asked.waited, 1))
     if facts.number in _LATE:
-        what = f"{asked.where} has not answered within {within}: {facts.said}: asked {asked.shortly}"
+        quoted = facts.quoted(asked.sql)
+        what = f"{asked.where} has not answered within {within}: {quoted}: asked {asked.shortly}"
         return NoAnswerError(what, "", facts.number)
     if asked.waited < _NO_TIME:  # another run had the state until now, or the machine is busy
         return NoAnswerError(f"no time was left to ask {asked.where}: {asked.shortly}", "raise --timeout")
     return NoAnswerError(f"{asked.where} has not answered within {within}: asked {asked.shortly}")
 
 
-def _refused(asked: Asked, number: int, said: str) -> MysqlError:
+def _refused(asked: Asked, facts: Facts) -> MysqlError:
+    number, quoted = facts.number, facts.quoted(asked.sql, asked.account)
     if number in _DENIED:
-        return _denied(asked, number, said)
+        return _denied(asked, number, facts.said, quoted)
     if number == _UNKNOWN:
-        _, _, near = said.partition(" to use ")  # "near 'SELEC 1' at line 1", where messages are in English
+        _, _, near = quoted.partition(" to use ")  # "near 'SELEC 1' at line 1", where messages are in English
+        near = WITHHELD if quoted == WITHHELD else near
         what = f"{asked.where} does not know the statement {asked.shortly}"
         return UnknownStatementError(f"{what}: {near}" if near else what, "", number)
     if number in _NO_TABLE:
-        return MissingTableError(f"{asked.where} says: {said}: asked {asked.shortly}", "", number)
+        return MissingTableError(f"{asked.where} says: {quoted}: asked {asked.shortly}", "", number)
     if number in REFUSALS:
         what, advice = (text.format(user=asked.user) for text in REFUSALS[number])
         return UnreachableError(f"{asked.where} {what}", advice, number)
-    return MysqlError(f"{asked.where} says: {said} (error {number}): asked {asked.shortly}", "", number)
+    what = f"{asked.where} says: {quoted} (error {number}): asked {asked.shortly}"
+    return MysqlError(what, "", number, facts.said)
 
 
-def _denied(asked: Asked, number: int, said: str) -> DeniedError:
+def _denied(asked: Asked, number: int, said: str, quoted: str) -> DeniedError:
     grant = missing_grant(number, said, asked.sql)
     user, _, host = asked.account.rpartition("@")
     account = f"'{user}'@'{host}'"
     if not grant:
-        return DeniedError(f"{asked.where} says: {said}: asked {asked.shortly}", "", number)
+        return DeniedError(f"{asked.where} says: {quoted}: asked {asked.shortly}", "", number)
     privilege, _, on = grant.partition(" on ")
     return DeniedError(
         f"{asked.where} denied {asked.shortly} to the user {asked.user}, who needs {grant}",

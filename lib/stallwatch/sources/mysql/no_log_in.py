@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from stallwatch import withheld
 from stallwatch.named import NamedTuple
 from stallwatch.sources import tcp
 from stallwatch.sources.mysql.connection import TooMuchError
@@ -70,15 +71,12 @@ class _Case(NamedTuple):
 
 
 def reason(failure: Exception, connection: Connection, target: Target, seconds: float) -> UnreachableError:
-    """Say why one could not connect and log in within ``seconds``; never with the password."""
+    """Say why one could not connect and log in within ``seconds``."""
     if isinstance(failure, UnreachableError):
         return failure
-    case = _Case(failure, Facts(failure, target.password), connection, target, say_duration(seconds))
+    case = _Case(failure, Facts(failure), connection, target, say_duration(seconds))
     found = (explain(case) for explain in _EXPLANATIONS)
-    error = next((one for one in found if one), None) or _not_mysql(case)
-    if target.password:
-        return type(error)(error.what.replace(target.password, "***"), error.advice, error.number)
-    return error
+    return next((one for one in found if one), None) or _not_mysql(case)
 
 
 def _decided_here(case: _Case) -> UnreachableError | None:
@@ -135,7 +133,7 @@ def _no_tls(case: _Case) -> UnreachableError | None:
 def _no_connection(case: _Case) -> UnreachableError | None:
     if case.stage != CONNECTING:
         return None
-    why = getattr(case.failure, "strerror", None) or str(case.failure)
+    why = getattr(case.failure, "strerror", None) or withheld.message(str(case.failure))
     if isinstance(case.failure, tcp.UnknownHostError):
         what = f"the host {case.target.host} cannot be looked up: {why}"
         return UnreachableError(what, case.failure.advice)
@@ -182,7 +180,8 @@ def _not_let_in(case: _Case) -> UnreachableError | None:
     if number in REFUSALS:
         what, advice = (text.format(user=case.user) for text in REFUSALS[number])
         return UnreachableError(f"{case.where} {what}", advice, number)
-    return UnreachableError(f"{case.where} refused the log-in: {said} (error {number})", "", number)
+    quoted = case.facts.quoted(case.user)
+    return UnreachableError(f"{case.where} refused the log-in: {quoted} (error {number})", "", number)
 
 
 def _no_method(case: _Case) -> UnreachableError | None:
@@ -206,7 +205,8 @@ def _no_method(case: _Case) -> UnreachableError | None:
             f"{case.where} wants the user {case.user} to log in by ed25519, which takes Python's PyNaCl",
             "let that user log in another way, or make install EXTRAS=ed25519",
         )
-    return UnreachableError(f"{case.where} wants what it may not have: {said}", "is it a MySQL server?")
+    wanted = case.facts.quoted()
+    return UnreachableError(f"{case.where} wants what it may not have: {wanted}", "is it a MySQL server?")
 
 
 _EXPLANATIONS = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from stallwatch import withheld
 from stallwatch.sources.jmx.errors import UnreachableError
 
 TYPE_CHECKING = False  # typing itself costs every check 3 ms
@@ -92,7 +93,7 @@ def checked(ended: Ended, target: Target) -> str:
         raise SpoiledError("jmxquery fails on a composite value with a null in it")
     said = _MESSAGE.search(ended.output)
     if said and '"general-exception"' in ended.output:
-        raise SpoiledError(f"jmxquery failed: {said[1]}")
+        raise SpoiledError(f"jmxquery failed: {withheld.message(said[1])}")
     raise _meaning(ended, target) or _java_failed(ended, said[1] if said else "")
 
 
@@ -100,11 +101,14 @@ def _meaning(ended: Ended, target: Target) -> UnreachableError | None:
     words = {"where": target.where, "user": target.user, "name": target.name}
     for pattern, what, advice in _MEANINGS:
         if found := re.search(pattern, ended.output + ended.errors):
-            return UnreachableError(what.format(**words, **found.groupdict(), found=found[0]), advice)
+            told = {name: withheld.message(one) for name, one in found.groupdict().items()}
+            return UnreachableError(what.format(**words, **told, found=withheld.message(found[0])), advice)
     return None
 
 
 def _java_failed(ended: Ended, said: str) -> UnreachableError:
     lines = [line for line in ended.errors.splitlines() if line.strip() and not _ASIDE.match(line)]
     why = said or " ".join(lines[:1]) or f"exit status {ended.status}, and not a word"
-    return UnreachableError(f"Java did not get an answer: {why}", "does the command of --java run by hand?")
+    return UnreachableError(
+        f"Java did not get an answer: {withheld.message(why)}", "does the command of --java run by hand?"
+    )

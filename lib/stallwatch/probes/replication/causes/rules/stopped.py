@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from stallwatch import withheld
 from stallwatch.probes.replication.causes import receiver_errors, words
 from stallwatch.probes.replication.causes.case import Cause
 from stallwatch.units import say_duration
@@ -77,7 +78,8 @@ def _since(case: Case, worker: Worker | None) -> str:
 
 def _in_short(text: str) -> str:
     """Say what went wrong, without the worker and the place in the logs, which the server tells, too."""
-    return words.shortened(_AFTER.sub("", _BEFORE.sub("", text, count=1), count=1), _LETTERS)
+    short = _AFTER.sub("", _BEFORE.sub("", text, count=1), count=1)
+    return words.shortened(withheld.message(short), _LETTERS)
 
 
 def r2_applier_stopped(case: Case) -> Cause | None:
