@@ -115,10 +115,10 @@ def _shown(text: str, beside: tuple[str, ...], by_chance: Callable[[str], str]) 
 
 
 def _is_given(text: str, beside: tuple[str, ...]) -> bool:
-    """Whether it is shown anyway; the 1 of -H 127.0.0.1 is no word, nor is a folder in the path of a file."""
+    """Whether it is shown anyway; of what the user gave no number is, nor a folder in the path of a file."""
     word = text.casefold()
     as_given = rf"(?<![\w.:/-]){re.escape(word)}(?![\w.:/-])"
-    given = any(re.search(as_given, one.casefold()) for one in _given())
+    given = not word.isdecimal() and any(re.search(as_given, one.casefold()) for one in _given())
     return given or any(re.search(_as_word(word), one.casefold()) for one in beside)
 
 

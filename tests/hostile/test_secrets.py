@@ -251,6 +251,19 @@ def test_it_is_denied_by_a_real_server(request, folder, sleeper, odd_accounts, s
         assert outcome.status == subject.unreachable
 
 
+@pytest.mark.parametrize("password", ways_in.ORDINARY)
+def test_an_ordinary_one_that_a_real_server_gives_is_withheld(folder, odd_accounts, password):
+    server, _ = odd_accounts
+    server.sql("CREATE OR REPLACE USER ordinary@'%%' IDENTIFIED BY %s", password)
+    asked = ("-q", f"SELECT UNHEX('{password.encode().hex()}')", "--expect", "no word", "--count", "1")
+    told = by_variable(BY_NAME["mysql_query"], password, folder())
+    home = folder()
+    given = {**environment(home, TMPDIR=str(home / "tmp")), **told.variables}
+    subject, place = BY_NAME["mysql_query"], Place(port=server.port, user="ordinary")
+    outcome = finish(start(subject.command(place, *asked, "-t", "60s"), home, env=given), subject, home, 0)
+    assert f'MYSQL_QUERY CRITICAL - "{WITHHELD}" came, not "no word"' in outcome.line, outcome.text
+
+
 def test_the_password_of_another_server_is_kept_as_well(folder, odd_accounts):
     server, users = odd_accounts
     for plugin, option in (("mysql_status", "--reference-group"), ("replication_lag", "--source-group")):

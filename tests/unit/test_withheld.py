@@ -88,6 +88,8 @@ def test_nor_is_what_the_user_gave():
     assert message(said) == said
     told("mon", "-u", "mon", "-w", "1")
     assert message(said) == said
+    told("1", "-u", "mon", "-w", "1")
+    assert message("'1'") == WITHHELD
 
 
 @pytest.mark.parametrize(

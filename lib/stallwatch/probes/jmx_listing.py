@@ -175,7 +175,7 @@ class Text:
         if attribute.name in values:
             line += f"  {self._value(attribute.name, values[attribute.name])}"
         if self._more and attribute.description not in ("", attribute.name):
-            line += f"  # {_printable(attribute.description)}"
+            line += f"  # {_printable(withheld.message(attribute.description))}"
         return line.rstrip()
 
     @staticmethod
@@ -214,7 +214,7 @@ class JsonLines:
     def _attribute(attribute: Attribute, values: Values) -> dict[str, Any]:
         told: dict[str, Any] = {"name": attribute.name, "type": attribute.type, "access": _access(attribute)}
         if attribute.description not in ("", attribute.name):
-            told["description"] = attribute.description
+            told["description"] = withheld.message(attribute.description)
         if attribute.name in values:
             value = values[attribute.name]
             if isinstance(value, JmxError):
