@@ -64,19 +64,23 @@ class _Form(NamedTuple):
 
 
 _passwords: dict[str, tuple[_Form, ...]] = {}  # of this run, with their forms once those are needed
+_random: list[str] = []  # those of them that our own words cannot hold
 _arguments: list[str] = []  # of this run
 
 
 def begin(arguments: Iterable[str]) -> None:
     """Begin a run: there is no password yet, and these are the words on its command line."""
     _passwords.clear()
+    _random.clear()
     _arguments[:] = arguments
 
 
 def keep(password: str | None) -> None:
     """Withhold this from now on; an empty one is none."""
-    if password:
-        _passwords.setdefault(password, ())
+    if password and password not in _passwords:
+        _passwords[password] = ()
+        if _is_random(password) and not _is_given(password, ()):
+            _random.append(password)
 
 
 def message(text: str, *beside: str) -> str:
@@ -91,9 +95,7 @@ def data(text: str, *beside: str) -> str:
 
 def struck(text: str) -> str:
     """Put *** in place of a password that our own words cannot hold; also of its beginning that was cut."""
-    for password in _passwords:
-        if not _is_random(password) or _is_given(password, ()):
-            continue
+    for password in _random:
         text = text.replace(password, _LEFT_OUT)
         for end in range(len(password) - 1, 0, -1) if CUT in text else ():
             if not _is_plain(begun := password[:end].rstrip()) and len(begun) >= _TELLING:
