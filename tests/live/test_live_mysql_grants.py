@@ -97,4 +97,4 @@ def test_the_recommended_line_refuses_whoever_comes_without_tls(own_server, kind
         assert "An account with REQUIRE SSL takes TLS" in bare.output
         over_socket = query(server, tmp_path, over=server.socket)
         assert "denied access to the user by_file" in over_socket.text
-        assert "An account with REQUIRE SSL cannot use a socket" in over_socket.output
+        assert "REQUIRE SSL refuses sockets" in over_socket.output

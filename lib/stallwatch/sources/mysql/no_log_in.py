@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _NO_PASSWORD = "give --password-file, or --defaults-file with a password in it"  # noqa: S105 - no password
 _WRONG_PASSWORD = "is the password right, and has that user an account for this address?"  # noqa: S105
+_WRONG_AT_SOCKET = "are the password and the account right? REQUIRE SSL refuses sockets"  # MySQL and MariaDB
 _LOCKED = ("has locked the account of the user {user}", "ALTER USER ... ACCOUNT UNLOCK")
 _EXPIRED = ("wants the user {user} to change the password", "ALTER USER ... PASSWORD EXPIRE NEVER")
 _FULL_FOR_USER = (
@@ -173,9 +174,10 @@ def _not_let_in(case: _Case) -> UnreachableError | None:
         user = f"{case.user} from {host[1]}" if host else case.user
         without = "" if case.connection.password else " without a password"
         how = _WRONG_PASSWORD if case.connection.password else _NO_PASSWORD
-        if case.connection.password and not case.connection.ssl:
-            takes = "cannot use a socket" if case.target.socket else "takes TLS"
-            how += f" An account with REQUIRE SSL {takes}"
+        if case.connection.password and case.target.socket:
+            how = _WRONG_AT_SOCKET
+        elif case.connection.password and not case.connection.ssl:
+            how += " An account with REQUIRE SSL takes TLS"
         return UnreachableError(f"{case.where} denied access to the user {user}{without}", how, number)
     if number in REFUSALS:
         what, advice = (text.format(user=case.user) for text in REFUSALS[number])
