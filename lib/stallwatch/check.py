@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 EVERYTHING, TRACE = 1, 3  # -v: also what is OK; -vvv: also what was asked, and tracebacks
 DAY = 86400.0
+FOR_THE_NEXT_RUN = "what the next run is to know"
 
 _RANGES = (
     "RANGE is [@]start:end, both included: alert outside of it, with @ inside. A missing start is 0, ~ is "
@@ -128,10 +129,10 @@ class Check:
             }
             self.limits[name][level] = self.limit(*flags, **settings)
 
-    def keeps_state(self) -> None:
-        """Add the options of a check that calls ``run.memory``."""
+    def keeps_state(self, what: str = FOR_THE_NEXT_RUN) -> None:
+        """Add the options of a check that calls ``run.memory``, or else keeps ``what``."""
         places = "$STATE_DIRECTORY, /var/lib/stallwatch/USER or ~/.local/state/stallwatch"
-        about = f"keep what the next run is to know in this directory (default: {places})"
+        about = f"keep {what} in this directory (default: {places})"
         self._share("--state-dir", metavar="DIR", help=about)
         self._share("--no-state", action="store_true", help="neither read nor write it")
 

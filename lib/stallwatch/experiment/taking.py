@@ -10,6 +10,7 @@ import time
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from stallwatch.check import FOR_THE_NEXT_RUN
 from stallwatch.experiment.readings import collected, reading
 from stallwatch.line import clean, shorten
 from stallwatch.probes.looks import LEAST
@@ -67,7 +68,7 @@ class Apart:
         known = _said_to([command[0], "--help"]).stdout
         if _SAMPLES.search(known):
             self.command += [] if _has(command, "--sample") else ["--sample", SAMPLE]
-        elif "--state-dir" in known and not _has(command, "--no-state"):
+        elif FOR_THE_NEXT_RUN in " ".join(known.split()) and not _has(command, "--no-state"):
             self.pause = max(pause, LEAST)
             self._folder = TemporaryDirectory(prefix="stallwatch-experiment-")
 
