@@ -8,8 +8,9 @@ import json
 
 import pymysql
 from recorded_answers import Answers, NotAskedError
+from stallwatch.line import shorten
 from stallwatch.reading import ProbeError
-from stallwatch.sources.mysql import Flavour, no_answer
+from stallwatch.sources.mysql import Flavour, no_answer, row
 from stallwatch.sources.ndb_mgm import NodeStatus
 
 HOW = "record the servers anew: README.md beside the recording tells how"
@@ -127,7 +128,9 @@ class RecordedServer:
             raise self._error(sql, answer)
         if lack:
             self._run.lacks.append((self.flavour, lack))
-        return answer["rows"]
+        columns = [*answer["rows"][0]] if answer["rows"] else []
+        values = [one.values() for one in answer["rows"]]
+        return row.rows(columns, values, self.where, shorten(statement(sql), 80))
 
     def _error(self, sql, answer):
         """What is made today of the error that the server gave then."""

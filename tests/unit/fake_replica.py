@@ -13,6 +13,20 @@ IDLE = "Replica has read all relay log; waiting for more updates"
 UUID = "b0c6f8d6-e537-11f1-b3bb-02fc00000001"
 
 
+def healthy_row(name="", **columns):
+    """A row of SHOW REPLICA STATUS."""
+    return {
+        "Channel_Name": name, "Source_Host": "db1", "Source_Port": 3306, "Source_Server_Id": 1,
+        "Source_UUID": UUID, "Replica_IO_Running": "Yes", "Replica_SQL_Running": "Yes",
+        "Replica_IO_State": "Waiting for source to send event", "Replica_SQL_Running_State": IDLE,
+        "Seconds_Behind_Source": 0, "SQL_Delay": 0, "SQL_Remaining_Delay": None,
+        "Last_IO_Errno": 0, "Last_IO_Error": "", "Last_SQL_Errno": 0, "Last_SQL_Error": "",
+        "Source_Log_File": "bin.000001", "Read_Source_Log_Pos": 500,
+        "Relay_Source_Log_File": "bin.000001", "Exec_Source_Log_Pos": 500, "Relay_Log_Space": 1000,
+        "Retrieved_Gtid_Set": f"{UUID}:1-5", "Executed_Gtid_Set": f"{UUID}:1-5",
+    } | columns  # fmt: skip
+
+
 class FakeReplica:
     """Server's methods, with ``channels`` and ``receivers`` that may be changed."""
 
@@ -45,16 +59,7 @@ class FakeReplica:
 
     def channel(self, name="", **columns):
         """Add a healthy channel, or change one."""
-        row = self.channels.setdefault(name, {
-            "Channel_Name": name, "Source_Host": "db1", "Source_Port": 3306, "Source_Server_Id": 1,
-            "Source_UUID": UUID, "Replica_IO_Running": "Yes", "Replica_SQL_Running": "Yes",
-            "Replica_IO_State": "Waiting for source to send event", "Replica_SQL_Running_State": IDLE,
-            "Seconds_Behind_Source": 0, "SQL_Delay": 0, "SQL_Remaining_Delay": None,
-            "Last_IO_Errno": 0, "Last_IO_Error": "", "Last_SQL_Errno": 0, "Last_SQL_Error": "",
-            "Source_Log_File": "bin.000001", "Read_Source_Log_Pos": 500,
-            "Relay_Source_Log_File": "bin.000001", "Exec_Source_Log_Pos": 500, "Relay_Log_Space": 1000,
-            "Retrieved_Gtid_Set": f"{UUID}:1-5", "Executed_Gtid_Set": f"{UUID}:1-5",
-        })  # fmt: skip
+        row = self.channels.setdefault(name, healthy_row(name))
         row |= columns
         self.receivers.setdefault(name, {
             "channel": name, "thread": 50, "heartbeats": 3, "last_heartbeat": 0, "heartbeat_period": 30.0,

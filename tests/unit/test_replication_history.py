@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from fake_replica import healthy_row
 from stallwatch.probes.replication import history
 from stallwatch.probes.replication.channel import Position, channel
 from stallwatch.probes.replication.evidence import Contact, Evidence, Source
@@ -10,10 +11,7 @@ from stallwatch.probes.replication.history import Sample
 from stallwatch.probes.replication.lag import Lag
 from stallwatch.probes.replication.status import Facts
 
-ROW = {
-    "Channel_Name": "east", "Source_Host": "db1", "Source_Port": 3306, "Source_UUID": "u-1",
-    "Source_Log_File": "bin.000001", "Read_Source_Log_Pos": 500, "Slave_received_heartbeats": 3,
-}  # fmt: skip
+ROW = healthy_row("east", Source_UUID="u-1", Retrieved_Gtid_Set="", Slave_received_heartbeats=3)
 EAST = channel(ROW)
 FACTS = Facts(now=0.0, server_id=7, uptime=1000.0, net_timeout=60.0)
 
@@ -53,7 +51,7 @@ def test_the_second_look_knows_the_first(look):
     assert before.contact == Contact(Position("bin.000001", 500), "", 3)
     assert before.unchanged_for == 0
     assert before.source_history == ((60, 1000),)
-    assert (before.high, before.seconds_behind, before.applied) == (5.0, None, Position("", 0))
+    assert (before.high, before.seconds_behind, before.applied) == (5.0, 0.0, Position("bin.000001", 500))
     assert samples == [Sample(0, 5.0, at_least=False)]
 
 

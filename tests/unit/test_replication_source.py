@@ -1,4 +1,5 @@
 import pytest
+from fake_replica import healthy_row
 from replication_evidence import UUID, channel, mariadb
 from stallwatch.probes.replication import settling
 from stallwatch.probes.replication import source as asking
@@ -207,7 +208,7 @@ def without_gtids(file="bin.000003", position=900, version=(9, 7, 4), **more):
 def replica_at(*places):
     """A replica with GTIDs off that has come to one place (file, offset), then to the next."""
     rows = [
-        [{"Channel_Name": "", "Relay_Source_Log_File": file, "Exec_Source_Log_Pos": offset}]
+        [healthy_row(Relay_Source_Log_File=file, Exec_Source_Log_Pos=offset)]
         for file, offset in places
     ]
     return mysql("", STATUS=rows)

@@ -1,6 +1,7 @@
 """What a receiver or an applier that does not run means for the state of its channel."""
 
 import pytest
+from fake_replica import healthy_row
 from stallwatch.probes.replication import threads
 from stallwatch.probes.replication.channel import Thread, channel
 from stallwatch.reading import State
@@ -9,7 +10,8 @@ GRACE = threads.Grace(connecting=120, backup=7200)
 
 
 def of(receiver="Yes", applier="Yes", errno=0):
-    return channel({"Replica_IO_Running": receiver, "Replica_SQL_Running": applier, "Last_SQL_Errno": errno})
+    row = healthy_row(Replica_IO_Running=receiver, Replica_SQL_Running=applier, Last_SQL_Errno=errno)
+    return channel(row)
 
 
 def judged(one, connecting=0.0, stopped=0.0, *, backup=None):
@@ -58,6 +60,7 @@ def test_an_excused_applier_does_not_hide_a_receiver_that_has_been_connecting_fo
 
 def test_a_thread_keeps_the_words_of_its_server():
     error = "error connecting to master"
-    row = {"Slave_IO_Running": "Connecting", "Slave_IO_State": "Connecting to master", "Last_IO_Errno": 2003,
-           "Last_IO_Error": error}  # fmt: skip
+    healthy = healthy_row(Replica_IO_Running="Connecting", Replica_IO_State="Connecting to master")
+    row = {name.replace("Replica", "Slave").replace("Source", "Master"): of for name, of in healthy.items()}
+    row |= {"Last_IO_Errno": 2003, "Last_IO_Error": error}
     assert channel(row).receiver == Thread("Connecting", "Connecting to master", 2003, error)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from stallwatch.probes.mysql.statement import having
 from stallwatch.sources.mysql import DeniedError, MysqlError, NoAnswerError, UnreachableError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from stallwatch.probes.mysql.statement import Row, Statement
     from stallwatch.sources.mysql.privilege import Privilege
@@ -39,14 +40,14 @@ class Asking:
         """Ask nothing more that needs this: it would show nothing, and nobody misses it."""
         self._switched_off.add(needs)
 
-    def rows(self, statement: Statement, *arguments: object) -> list[Row]:
-        """Ask; nothing comes back of what is denied, not there, or takes too long."""
+    def rows(self, statement: Statement, *arguments: object, columns: Sequence[str] = ()) -> list[Row]:
+        """Ask; nothing comes back of what is denied, not there, takes too long, or lacks ``columns``."""
         off = statement.needs in self._switched_off
         self.failed = None if off else self.lost or self._useless.get(statement.sql)
         if off or self.failed:
             return []
         try:
-            return list(self.server.rows(statement.sql, *arguments, within=LONGEST))
+            return [*having(self.server.rows(statement.sql, *arguments, within=LONGEST), *columns)]
         except DeniedError as error:
             # Ours is one for a whole schema, the server's for each of its tables.
             grant, shows = (one.mysql, one.shows) if (one := statement.needs) else (error.grant, "part of it")

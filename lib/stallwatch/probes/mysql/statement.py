@@ -7,10 +7,12 @@ from stallwatch.named import NamedTuple
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import TypeVar
 
     from stallwatch.sources.mysql.privilege import Privilege
 
     Row = Mapping[str, str | int | float | None]
+    AnyRow = TypeVar("AnyRow", bound=Row)
 
 _MOST = 1e20
 
@@ -20,6 +22,17 @@ class Statement(NamedTuple):
 
     sql: str
     needs: Privilege | None = None
+
+
+def having(rows: list[AnyRow], *columns: str) -> list[AnyRow]:
+    """Give the rows of a verdict, of which each has the same columns; raises MissingColumnError.
+
+    What is read by ``text``, ``number`` and ``whole`` without it may not be there.
+    """
+    for row in rows[:1]:
+        for column in columns:
+            row[column]
+    return rows
 
 
 def text(row: Row, column: str) -> str:

@@ -48,7 +48,8 @@ def is_on(value: str) -> bool:
 
 def _variables(asking: Asking, sql: str, names: Sequence[str]) -> Texts:
     some = f" WHERE Variable_name IN {_listed(names)}" if names else ""
-    return {text(row, "Variable_name"): text(row, "Value") for row in asking.rows(Statement(f"{sql}{some}"))}
+    rows = asking.rows(Statement(f"{sql}{some}"), columns=("Variable_name", "Value"))
+    return {text(row, "Variable_name"): text(row, "Value") for row in rows}
 
 
 def _listed(names: Iterable[str]) -> str:

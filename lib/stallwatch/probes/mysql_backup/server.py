@@ -6,7 +6,7 @@ import re
 
 from stallwatch.named import NamedTuple
 from stallwatch.probes.mysql.privileges import PROCESS
-from stallwatch.probes.mysql.statement import Statement, number, text, whole
+from stallwatch.probes.mysql.statement import Statement, having, number, text, whole
 from stallwatch.probes.mysql_backup.backup import Table
 from stallwatch.probes.mysql_backup.privileges import BINARY_LOG, SHOWING_ALL, TABLES
 from stallwatch.reading import ProbeError
@@ -71,12 +71,13 @@ def look(server: Server) -> Has:
     """Ask for it all; raises a MysqlError."""
     tables = [
         Table(text(row, "schema"), text(row, "name"), text(row, "engine"))
-        for row in server.rows(BASE_TABLES.sql)
+        for row in having(server.rows(BASE_TABLES.sql), "schema", "name", "engine")
         if not text(row, "name").startswith(_LEFTOVER)
     ]
     sees_all = _sees_all(server)
     try:
-        logs = {text(row, "Log_name"): whole(row, "File_size") for row in server.rows(LOGS.sql)}
+        rows = having(server.rows(LOGS.sql), "Log_name", "File_size")
+        logs = {text(row, "Log_name"): whole(row, "File_size") for row in rows}
     except MysqlError as error:
         no_logs: ProbeError | None = None if error.number == _NO_BINARY_LOG else error
         if isinstance(error, DeniedError):  # it names a stronger privilege first
@@ -93,9 +94,9 @@ def made(server: Server, tables: Iterable[Table]) -> dict[Table, float]:
     wanted = {(table.schema, table.name): table for table in tables}
     found = {}
     for schema in sorted({schema for schema, _ in wanted}):
-        for row in server.rows(MADE.sql, schema):
+        for row in having(server.rows(MADE.sql, schema), "name"):
             table = wanted.get((schema, text(row, "name")))
-            if table and row.get("made") is not None:
+            if table and row["made"] is not None:
                 found[table] = number(row, "made")
     return found
 
@@ -114,9 +115,9 @@ def filled(server: Server, tables: Iterable[Table]) -> dict[Table, Rows]:
     if wanted and not server.flavour.mariadb and server.flavour.version >= _SINCE:
         server.rows(_AS_THEY_ARE)
     for schema in sorted({schema for schema, _ in wanted}):
-        for row in server.rows(FILLED.sql, schema):
+        for row in having(server.rows(FILLED.sql, schema), "name", "estimate"):
             if table := wanted.get((schema, text(row, "name"))):
-                updated = None if row.get("updated") is None else number(row, "updated")
+                updated = None if row["updated"] is None else number(row, "updated")
                 found[table] = Rows(whole(row, "estimate"), updated)
     return found
 
@@ -124,7 +125,8 @@ def filled(server: Server, tables: Iterable[Table]) -> dict[Table, Rows]:
 def shared(server: Server) -> frozenset[str]:
     """List the InnoDB tables without a file of their own, as InnoDB calls them: ``shop/orders``."""
     newer = not server.flavour.mariadb and server.flavour.version >= _SINCE
-    return frozenset(text(row, "name") for row in server.rows((SHARED_8 if newer else SHARED).sql))
+    rows = having(server.rows((SHARED_8 if newer else SHARED).sql), "name")
+    return frozenset(text(row, "name") for row in rows)
 
 
 def _sees_all(server: Server) -> bool:

@@ -6,7 +6,7 @@ import time
 
 from stallwatch.named import NamedTuple
 from stallwatch.probes.looks import Look
-from stallwatch.probes.mysql.statement import text
+from stallwatch.probes.mysql.statement import having, text
 from stallwatch.probes.mysql.status import numbers
 from stallwatch.probes.mysql_status.kinds import BYTES, COUNTER, UNKNOWN, is_reset, kind
 from stallwatch.reading import ProbeError
@@ -38,7 +38,8 @@ class Told(NamedTuple):
 def ask(server: Server) -> Told:
     """Ask for all status variables, which needs no privilege; raises ProbeError."""
     at = time.time()  # servers reckon their uptime when a statement begins
-    texts = {text(row, "Variable_name"): text(row, "Value") for row in server.rows(_SQL)}
+    rows = having(server.rows(_SQL), "Variable_name", "Value")
+    texts = {text(row, "Variable_name"): text(row, "Value") for row in rows}
     known = {name: number for name, number in numbers(texts).items() if number != _MINUS_ONE}
     if "Uptime" not in known:
         raise ProbeError(f"{server.where} does not tell for how long it has been up: asked {_SQL}")

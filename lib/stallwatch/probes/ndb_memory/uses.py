@@ -11,6 +11,7 @@ from stallwatch.probes.ndbinfo.numbers import number, whole
 from stallwatch.probes.ndbinfo.parameters import configured
 from stallwatch.probes.ndbinfo.words import named
 from stallwatch.reading import ProbeError
+from stallwatch.sources.mysql import MissingColumnError
 
 TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
@@ -64,7 +65,9 @@ def memory(ndbinfo: Ndbinfo, cluster: Cluster) -> dict[Subject, Found]:
     for row in ndbinfo.some("SELECT * FROM ndbinfo.memoryusage"):
         # Versions of 7.1 have DATA_MEMORY and a column "max" instead of "total".
         memory_type = str(row["memory_type"]).capitalize().replace("_", " ")
-        by_type.setdefault(memory_type, []).append({"total": row.get("max"), **row})
+        if "max" in row:
+            row.setdefault("total", row["max"])
+        by_type.setdefault(memory_type, []).append(row)
     return {
         subject: _of_nodes(
             ndbinfo, cluster, by_type.get(subject.memory_type, []), f"memoryusage ({subject.memory_type})"
@@ -116,6 +119,8 @@ def _of_nodes(ndbinfo: Ndbinfo, cluster: Cluster, rows: Sequence[Row], table: st
         node = whole(row, "node_id")
         try:
             use = Use(node, number(row, "used"), number(row, "total"))
+        except MissingColumnError:
+            raise
         except ProbeError:
             untold.append(node)
         else:

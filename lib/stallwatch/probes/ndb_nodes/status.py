@@ -100,10 +100,10 @@ def restarts_under_way(ndbinfo: Ndbinfo) -> dict[int, Restart]:
     rows = ndbinfo.rows("SELECT * FROM ndbinfo.restart_info")
     told = {
         whole(row, "node_id"): Restart(
-            whole(row, "node_restart_status_int"), str(row.get("node_restart_status"))
+            whole(row, "node_restart_status_int"), str(row["node_restart_status"])
         )
         for row in rows
-        if row.get("node_restart_status_int") is not None
+        if row["node_restart_status_int"] is not None
     }
     return {node: restart for node, restart in told.items() if _ALLOCATED <= restart.code < _COMPLETED}
 

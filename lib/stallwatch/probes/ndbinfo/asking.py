@@ -116,7 +116,7 @@ class Ndbinfo:
 
     def _configured(self) -> int:
         answer = self._server.rows("SHOW GLOBAL STATUS LIKE 'Ndb_number_of_%'")
-        numbers = {str(row.get("Variable_name")): str(row.get("Value")) for row in answer}
+        numbers = {str(row["Variable_name"]): str(row["Value"]) for row in answer}
         count = numbers.get(_DATA_NODES, "")
         if whole(count, 9) is None:
             raise ProbeError(
@@ -157,7 +157,7 @@ class Ndbinfo:
 
     def _notes(self) -> str:
         """Give what the server has noted of the last statement."""
-        return "; ".join(str(row.get("Message", "")) for row in self._server.rows("SHOW WARNINGS"))
+        return "; ".join(str(row["Message"]) for row in self._server.rows("SHOW WARNINGS"))
 
     def _reason_for_nothing(self, sql: str, notes: str) -> ProbeError:
         """Say why a table is empty: ndbinfo says so in a note (offline, data nodes not upgraded yet)."""

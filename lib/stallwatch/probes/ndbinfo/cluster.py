@@ -133,7 +133,7 @@ def _node(row: Row) -> Node:
     return Node(
         id=whole(row, "node_id"),
         uptime=whole(row, "uptime"),
-        status=str(row.get("status")),
+        status=str(row["status"]),
         start_phase=whole(row, "start_phase"),
         config_generation=whole(row, "config_generation") if "config_generation" in row else None,
     )

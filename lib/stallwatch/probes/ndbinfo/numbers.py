@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def number(row: Row, column: str) -> float:
     """Give a number; raises a ProbeError where there is none, as from a server that is damaged or no NDB."""
-    value = row.get(column)
+    value = row[column]
     if isinstance(value, int | float) and meant(value) is not None:
         return value
     raise ProbeError(

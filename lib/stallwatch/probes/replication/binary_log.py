@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 
-from stallwatch.probes.mysql.statement import text, whole
+from stallwatch.probes.mysql.statement import having, text, whole
 from stallwatch.probes.replication.channel import Position
 from stallwatch.probes.replication.evidence import Source
 from stallwatch.probes.replication.settling import settled
@@ -26,7 +26,7 @@ def compare(source: Server, replica: Server, channel: Channel) -> Source:
     The source may have written on meanwhile; only nothing is certain.
     """
     end, begun = _end(source), time.monotonic()
-    row = only(source, "SELECT @@global.max_binlog_size AS size")
+    row = only(source, "SELECT @@global.max_binlog_size AS size", "size")
     size = whole(row, "size") or 1
     there = _place(end, size)
 
@@ -60,7 +60,7 @@ def _pace(then: float | None, now: float | None, seconds: float) -> float | None
 
 def _end(source: Server) -> Position:
     new = source.flavour.version >= _SHOW_BINARY_LOG_STATUS
-    rows = source.rows("SHOW BINARY LOG STATUS" if new else "SHOW MASTER STATUS")
+    rows = having(source.rows("SHOW BINARY LOG STATUS" if new else "SHOW MASTER STATUS"), "File", "Position")
     return Position(text(rows[0], "File"), whole(rows[0], "Position")) if rows else Position("", 0)
 
 
@@ -74,7 +74,8 @@ def _octets(source: Server, applied: Position, end: Position) -> int | None:
     """Count the bytes between two places in the source's log; None: the first of them is gone."""
     if applied.file == end.file:
         return max(0, end.offset - applied.offset)
-    sizes = {text(row, "Log_name"): whole(row, "File_size") for row in source.rows("SHOW BINARY LOGS")}
+    rows = having(source.rows("SHOW BINARY LOGS"), "Log_name", "File_size")
+    sizes = {text(row, "Log_name"): whole(row, "File_size") for row in rows}
     if applied.file not in sizes:
         return None
     between = [size for name, size in sizes.items() if applied.file <= name < end.file]

@@ -68,20 +68,22 @@ def channel(row: Row) -> Channel:
     """Read one row of SHOW REPLICA STATUS, SHOW SLAVE STATUS or SHOW ALL SLAVES STATUS.
 
     MySQL 8.0.22 renamed Master_ and Slave_ to Source_ and Replica_; MariaDB keeps the old names whatever
-    the statement is called (10.11.19). Columns are found by name: their order differs between versions.
+    the statement is called (10.11.19). Columns are found by name: their order differs between versions. A
+    column that all versions have raises MissingColumnError where it is not there: without
+    Replica_SQL_Running, nobody may say that the applier is stopped.
     """
     of = _Row(row)
     return Channel(
-        name=of.text("Channel_Name", "Connection_name"),
-        receiver=_thread(of, "IO", of.text("Replica_IO_State", "Slave_IO_State")),
-        applier=_thread(of, "SQL", of.text("Replica_SQL_Running_State", "Slave_SQL_Running_State")),
+        name=of.maybe("Channel_Name", "Connection_name"),
+        receiver=_thread(of, "IO", of.maybe("Replica_IO_State", "Slave_IO_State")),
+        applier=_thread(of, "SQL", of.maybe("Replica_SQL_Running_State", "Slave_SQL_Running_State")),
         source_host=of.text("Source_Host", "Master_Host"),
         source_port=of.count("Source_Port", "Master_Port"),
         source_id=of.count("Source_Server_Id", "Master_Server_Id"),
-        source_uuid=of.text("Source_UUID", "Master_UUID"),
+        source_uuid=of.maybe("Source_UUID", "Master_UUID"),
         seconds_behind=of.number("Seconds_Behind_Source", "Seconds_Behind_Master"),
-        delay=of.number("SQL_Delay") or 0.0,
-        remaining_delay=of.number("SQL_Remaining_Delay"),
+        delay=meant(of.maybe("SQL_Delay")) or 0.0,
+        remaining_delay=meant(of.maybe("SQL_Remaining_Delay")),
         received=Position(
             of.text("Source_Log_File", "Master_Log_File"),
             of.count("Read_Source_Log_Pos", "Read_Master_Log_Pos"),
@@ -91,11 +93,11 @@ def channel(row: Row) -> Channel:
             of.count("Exec_Source_Log_Pos", "Exec_Master_Log_Pos"),
         ),
         relay_log_space=of.count("Relay_Log_Space"),
-        received_gtids=_gtids(of.text("Retrieved_Gtid_Set", "Gtid_IO_Pos")),
-        applied_gtids=_gtids(of.text("Executed_Gtid_Set", "Gtid_Slave_Pos")),
+        received_gtids=_gtids(of.maybe("Retrieved_Gtid_Set", "Gtid_IO_Pos")),
+        applied_gtids=_gtids(of.maybe("Executed_Gtid_Set", "Gtid_Slave_Pos")),
         heartbeats=of.count("Slave_received_heartbeats") if "Slave_received_heartbeats" in row else None,
-        heartbeat_period=of.number("Slave_heartbeat_period"),
-        newest_received=of.text("Master_last_event_time"),
+        heartbeat_period=meant(of.maybe("Slave_heartbeat_period")),
+        newest_received=of.maybe("Master_last_event_time"),
     )
 
 
@@ -109,16 +111,19 @@ def _gtids(text: str) -> str:
 
 
 class _Row:
-    """A row whose columns may have several names; what is not there is nothing."""
+    """A row whose columns may have several names, of which the newest is first; NULL is no text."""
 
     def __init__(self, row: Row) -> None:
         self.row = row
 
+    def maybe(self, *names: str) -> str:
+        """Read a column that only some versions have."""
+        return self.text(*names) if any(name in self.row for name in names) else ""
+
     def text(self, *names: str) -> str:
-        for name in names:
-            if (value := self.row.get(name)) is not None:
-                return str(value)
-        return ""
+        """Read a column; raises MissingColumnError."""
+        value = self.row[next((name for name in names if name in self.row), " or ".join(names))]
+        return "" if value is None else str(value)
 
     def number(self, *names: str) -> float | None:
         return meant(self.text(*names))

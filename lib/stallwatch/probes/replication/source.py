@@ -41,7 +41,9 @@ class Identity(NamedTuple):
 
 def identity(server: Server) -> Identity:
     """Ask a server who it is; no privilege is needed. Raises MysqlError."""
-    row = only(server, _ID if server.flavour.mariadb else _WHO)
+    if server.flavour.mariadb:
+        return Identity(whole(only(server, _ID, "id"), "id"), "")
+    row = only(server, _WHO, "id", "uuid")
     return Identity(whole(row, "id"), text(row, "uuid"))
 
 
@@ -73,7 +75,7 @@ def _clock_ahead(source: Server, replica: Server) -> float | None:
 def _clock(server: Server) -> tuple[float, float]:
     """Give by how much a server's clock is ahead of our monotonic one, and how long the question took."""
     begun = time.monotonic()
-    row = only(server, _CLOCK)
+    row = only(server, _CLOCK, "now")
     took = time.monotonic() - begun
     return number(row, "now") - (begun + took / 2), took
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stallwatch.named import NamedTuple
-from stallwatch.probes.mysql.statement import meant
+from stallwatch.probes.mysql.statement import having, meant
 from stallwatch.probes.replication.channel import NOTHING_TO_APPLY, channel
 from stallwatch.probes.replication.commits import Commits, Worker
 from stallwatch.sources.mysql import MysqlError, UnknownStatementError
@@ -170,12 +170,12 @@ def appliers(server: Server, within: float | None = None) -> Appliers:
     return Appliers(visible=bool(rows), idle=tuple(idle), lack_space=lack_space)
 
 
-def only(server: Server, sql: str) -> Row:
-    """Ask for a single row. Raises MysqlError."""
+def only(server: Server, sql: str, *columns: str) -> Row:
+    """Ask for a single row, which has these columns. Raises MysqlError."""
     rows = server.rows(sql)
     if len(rows) != 1:
         raise MysqlError(f"{server.where} gave {len(rows)} rows instead of one: asked {sql}")
-    return rows[0]
+    return having(rows, *columns)[0]
 
 
 def _moment(value: Value) -> float | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from stallwatch import withheld
 from stallwatch.sources.mysql.errors import (
     DeniedError,
+    MissingColumnError,
     MissingTableError,
     MysqlError,
     NoAnswerError,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DeniedError",
     "Flavour",
+    "MissingColumnError",
     "MissingTableError",
     "MysqlError",
     "NoAnswerError",

@@ -52,3 +52,7 @@ class UnknownStatementError(MysqlError):
 
 class MissingTableError(MysqlError):
     """The server has no such table."""
+
+
+class MissingColumnError(MysqlError):
+    """An answer lacks a column: no version that is known leaves it out."""

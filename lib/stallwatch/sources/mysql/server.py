@@ -7,7 +7,7 @@ from _socket import gethostname
 from contextlib import contextmanager
 
 from stallwatch.line import shorten
-from stallwatch.sources.mysql import no_answer, no_log_in
+from stallwatch.sources.mysql import no_answer, no_log_in, row
 from stallwatch.sources.mysql.connection import Connection
 from stallwatch.sources.mysql.errors import MysqlError, NoAnswerError, UnreachableError
 from stallwatch.sources.mysql.facts import Facts
@@ -83,10 +83,10 @@ class Server:
     def _introduce_itself(self) -> None:
         """Learn whose MySQL it is, who we are there, and whether it runs here."""
         sql = f"SELECT {', '.join(_WHO)}"
-        answer = [str(value) for row in self.rows(sql) for value in row.values()]
-        if len(answer) != len(_WHO):
+        told = [str(value) for one in self.rows(sql) for value in one.values()]
+        if len(told) != len(_WHO):
             raise UnreachableError(f"{self.where} does not say who it is: asked {sql}")
-        version, comment, host, self._account = answer
+        version, comment, host, self._account = told
         self.flavour = flavour(version, comment)
         # What answers at an address of ours may be a tunnel or a container: there the name is another one.
         own = self._connection.own_address and host == gethostname()
@@ -122,12 +122,13 @@ class Server:
 
         Where there are arguments, ``%%`` is a per cent sign. Give the rows by the names of the columns:
         integers are int, other numbers float, all else is text, times as the server writes them, in UTC.
-        Raises a MysqlError; after a NoAnswerError this connection may be of no more use.
+        ``row[column]`` raises MissingColumnError. Raises a MysqlError; after a NoAnswerError this connection
+        may be of no more use.
         """
         asked = self._connection.filled(sql, arguments) if arguments else sql
         with self._waiting(sql) as told:
             names, rows = self._connection.ask(asked, within)
-            found = [dict(zip(names, row, strict=True)) for row in rows]
+            found = row.rows(names, rows, self.where, shorten(" ".join(sql.split()), 80))
             told(len(found))
         return found
 

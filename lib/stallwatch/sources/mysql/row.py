@@ -1,0 +1,42 @@
+"""A row of an answer, by the names of its columns."""
+
+from __future__ import annotations
+
+from stallwatch.sources.mysql.errors import MissingColumnError
+
+TYPE_CHECKING = False  # typing itself costs every check 3 ms
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import NoReturn
+
+    from stallwatch.sources.mysql.connection import Value
+
+
+class Row(dict[str, "Value"]):
+    """A row: ``row[column]`` raises MissingColumnError where the server has left that column out.
+
+    ``row.get(column)`` is for a column that only some versions have.
+    """
+
+    __slots__ = ("asked",)
+    asked: tuple[str, str]  # of whom, and the statement for a sentence
+
+    def __missing__(self, column: str) -> NoReturn:
+        where, shortly = self.asked
+        raise MissingColumnError(
+            f"{where} answered without the column {column}: asked {shortly}",
+            "check which server or proxy answers there, and its version",
+        )
+
+
+def rows(
+    columns: Iterable[str], values: Iterable[Iterable[Value]], where: str, shortly: str
+) -> list[dict[str, Value]]:
+    """Give the rows of a statement that was asked ``where`` and is written ``shortly`` in a sentence."""
+    columns, asked = list(columns), (where, shortly)
+    found: list[dict[str, Value]] = []
+    for those in values:
+        row = Row(zip(columns, those, strict=True))
+        row.asked = asked
+        found.append(row)
+    return found
