@@ -48,6 +48,14 @@ class Parser(ArgumentParser):
         """Raise what argparse found wrong."""
         raise UsageError(message)
 
+    def _get_values(self, action: Action, arg_strings: list[str]) -> Any:
+        """Read the value of an option; argparse takes that of ``--password=--`` for none (3.11)."""
+        if action.option_strings and action.nargs is None and arg_strings == ["--"]:
+            value = self._get_value(action, "--")
+            self._check_value(action, value)
+            return value
+        return super()._get_values(action, arg_strings)
+
     def format_help(self) -> str:
         """Write the help."""
         return super().format_help() + self.examples
