@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import math
 import os
 import pwd
 import time
@@ -22,12 +23,18 @@ if TYPE_CHECKING:
     from stallwatch.deadline import Deadline
 
 LARGEST = 16 * 1024 * 1024  # bytes
+_LONG = 40  # digits, from which a whole number is read as a float; 64 bits have 20
 SHARED_PLACE = "/var/lib/stallwatch"
+_OWN_PLACE = "give this user a directory of its own with --state-dir"
 _SAFELY = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK  # O_NONBLOCK: a FIFO must not hold us up
 
 
 class _UnusableError(Exception):
     """A sentence that says which directory or file cannot serve, and why."""
+
+    def __init__(self, what: str, advice: str = _OWN_PLACE) -> None:
+        super().__init__(what)
+        self.advice = advice
 
 
 @contextmanager
@@ -43,8 +50,7 @@ def memory(
     try:
         store = _Store(identity, directory, deadline)
     except _UnusableError as error:
-        advice = "give this user a directory of its own with --state-dir"
-        problems.append(ProbeError(f"nothing is remembered between runs: {error}", advice))
+        problems.append(ProbeError(f"nothing is remembered between runs: {error}", error.advice))
         values = Memory()
         values.problem = str(error)
         yield values
@@ -118,7 +124,7 @@ class _Store:
         if len(octets) > LARGEST:
             raise _UnusableError(f"{self.path} is larger than {say_size(LARGEST)}")
         try:
-            self.kept, content = octets, json.loads(octets)
+            self.kept, content = octets, decoded(octets)
         except (ValueError, RecursionError) as error:
             raise _UnusableError(f"{self.path} is damaged") from error
         match content:
@@ -134,7 +140,10 @@ class _Store:
         damaged, and the run begins anew, UNKNOWN. No other crash, not even a kill -9, can come to that.
         """
         content = {"version": 1, "identity": self.identity, "values": values}
-        octets = json.dumps(content).encode()
+        try:
+            octets = json.dumps(content, allow_nan=False).encode()
+        except ValueError as error:
+            raise _UnusableError("there is a number in it that is none") from error
         if len(octets) > LARGEST:
             raise _UnusableError(f"it would need {say_size(len(octets))}, more than {say_size(LARGEST)}")
         new = f"{self.stem}.new"  # always the same name, so that killed runs do not pile up files
@@ -162,6 +171,25 @@ class _Store:
                     os.close(descriptor)
 
 
+def decoded(octets: bytes) -> Any:
+    """Read JSON whose numbers can all be reckoned with; ValueError or RecursionError: it is damaged.
+
+    A whole number of 400 digits would end any comparison with a float in an OverflowError.
+    """
+    return json.loads(octets, parse_int=_whole, parse_float=_finite, parse_constant=_finite)
+
+
+def _whole(text: str) -> int | float:
+    return int(text) if len(text) < _LONG else _finite(text)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(text)
+    return number
+
+
 def _open_folder(directory: str | None) -> tuple[str, int]:
     """Open the first place that is there or can be made: its path and a descriptor."""
     # systemd separates several state directories of one unit by colons (systemd.exec, StateDirectory=).
@@ -171,14 +199,51 @@ def _open_folder(directory: str | None) -> tuple[str, int]:
         places = [chosen]
     elif places[1].startswith("~"):
         places.pop()  # a user without HOME and without an entry in the password file
+    refused = []
     for place in places:
         try:
-            os.makedirs(place, 0o700, exist_ok=True)
+            _make(place)
         except OSError as error:
-            why = error
+            refused.append(error)
             continue
         return place, _opened(place)
-    raise _UnusableError(f"{places[-1]} cannot be made: {why.strerror}")
+    if chosen:
+        raise _UnusableError(f"{chosen} cannot be made: {refused[0].strerror}")
+    raise _no_place(places, refused)
+
+
+def _make(place: str) -> None:
+    """Make it for us alone; root makes the place of all users so that each can reach what is theirs in it."""
+    if os.path.dirname(place) == SHARED_PLACE:
+        with suppress(FileExistsError, FileNotFoundError):
+            os.mkdir(SHARED_PLACE)
+            os.chmod(SHARED_PLACE, 0o755)  # noqa: S103 - whatever umask we have
+    os.makedirs(place, 0o700, exist_ok=True)
+
+
+def _no_place(places: list[str], refused: list[OSError]) -> _UnusableError:
+    """Say what is wrong with the place that is meant, then with the home, and what root can do."""
+    user = _user(os.geteuid())
+    told = [f"{place} cannot be made: {error.strerror}" for place, error in zip(places, refused, strict=True)]
+    cure = f"install -d -o {user} -m 700 {places[0]}"
+    if closed := _closed(places[0]):
+        told[0], cure = f"{closed} is closed to {user}", f"chmod 755 {closed}"
+    return _UnusableError(", and ".join(told), f"run as root: {cure}, or give --state-dir")
+
+
+def _closed(place: str) -> str:
+    """Find the directory on the way to a place into which we are not let; "": there is none."""
+    above = os.path.dirname(place)
+    while above != "/":
+        try:
+            os.stat(f"{above}/.")
+        except PermissionError:  # into it, or above it
+            if os.path.isdir(above):
+                return above
+        except OSError:
+            pass
+        above = os.path.dirname(above)
+    return ""
 
 
 def _opened(place: str) -> int:

@@ -17,6 +17,7 @@ from scratch import empty, file
 from stallwatch.deadline import Deadline
 from stallwatch.options import jmx as jmx_options
 from stallwatch.sources import bonding, kernel, processes
+from stallwatch.state import decoded
 from stallwatch.state import memory as state
 
 IDENTITY = {"name": "check", "target": "db1:3306"}
@@ -141,12 +142,20 @@ def _first(scene):
     return json.dumps(memory)
 
 
+def _as_read(memory):
+    """What ``state`` makes of it: a file with a number that is none is damaged."""
+    try:
+        read = decoded(json.dumps(memory).encode())
+    except ValueError:
+        return {}
+    return read if isinstance(read, dict) else {}
+
+
 def remembered(octets):
     """A memory that was damaged, and the looks that begin with it, until it is healed."""
     choices = Choices(octets)
     scene = choices.one(SCENES)
-    memory = changed_json(json.loads(_first(scene)), choices)
-    memory = memory if isinstance(memory, dict) else {}
+    memory = _as_read(changed_json(json.loads(_first(scene)), choices))
     came_to = "nothing"
     with clock(NOW + 2 * LATER) as now:
         for number in (1, 2):
@@ -176,8 +185,7 @@ def remembered_of_servers(octets):
     number = choices.below(len(mysql_targets._recordings()))
     recorded = mysql_targets._recordings()[number]
     name, kept = choices.one(sorted(_of_recorded(number)))
-    memory = changed_json(json.loads(kept), choices)
-    memory = memory if isinstance(memory, dict) else {}
+    memory = _as_read(changed_json(json.loads(kept), choices))
     runs = [deepcopy(one) for one in recorded["runs"] if one["plugin"] == name][-1:]
     runs = [one | {"began": one["began"] + LATER * later} for later in (1, 2) for one in deepcopy(runs)]
     return mysql_targets.recorded_runs(runs, recorded["statements"], memory)
@@ -194,8 +202,7 @@ def remembered_of_variables(octets):
     """The same of plugins that compare what a server counts."""
     choices = Choices(octets)
     at = bytes([0, choices.below(len(mysql_targets.CAPTURED)), 0, choices.below(4)]) + b"\0\0\0\1" * 2
-    memory = changed_json(json.loads(_of_captured(at)), choices)
-    return mysql_targets.captured_runs(at, memory if isinstance(memory, dict) else {})
+    return mysql_targets.captured_runs(at, _as_read(changed_json(json.loads(_of_captured(at)), choices)))
 
 
 def state_files():
@@ -210,7 +217,17 @@ def state_files():
     ]
 
 
-OF_STATE = (b'"values": ', b'"version": 1', b"NaN", b"Infinity", b"[[[[", b"1e999", b"\\ud800", b"9" * 5000)
+OF_STATE = (
+    b'"values": ',
+    b'"version": 1',
+    b"NaN",
+    b"Infinity",
+    b"[[[[",
+    b"1e999",
+    b"\\ud800",
+    b"9" * 400,
+    b"9" * 5000,
+)
 STATES = frozenset({"OK", "UNKNOWN"})
 TARGETS = {
     "state_file": Target(a_state_file, state_files, (), OF_STATE, 500, frozenset({"value", "lost"})),

@@ -262,6 +262,64 @@ def test_a_user_without_any_place_is_told_so(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == ["file"]
 
 
+@pytest.fixture
+def shared(monkeypatch):
+    """A place for all users that is not made yet, which everybody can reach; and no other one."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        monkeypatch.setattr(state, "SHARED_PLACE", f"{folder}/stallwatch")
+        monkeypatch.delenv("STATE_DIRECTORY", raising=False)
+        monkeypatch.setenv("HOME", "/proc/home")
+        before = os.umask(0o077)  # as plugins have it
+        yield f"{folder}/stallwatch"
+        os.umask(before)
+
+
+def mode(path):
+    return os.stat(path).st_mode & 0o7777
+
+
+def keep_anywhere():
+    """Run once without a directory that is named; tell what was wrong, and what to do."""
+    problems = []
+    with memory({"name": "demo"}, None, Deadline(60), problems) as kept:
+        kept["value"] = 1
+    return [[problem.what, problem.advice] for problem in problems]
+
+
+only_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes others")
+
+
+@only_root
+def test_the_first_run_of_root_shuts_nobody_out(shared):
+    assert keep_anywhere() == []
+    assert (mode(shared), mode(f"{shared}/root")) == (0o755, 0o700)
+    os.mkdir(f"{shared}/nobody", 0o700)
+    os.chown(f"{shared}/nobody", NOBODY, NOBODY)
+    assert in_a_child(keep_anywhere, NOBODY) == []
+    assert os.listdir(f"{shared}/nobody")
+
+
+@only_root
+def test_a_place_of_all_that_is_closed_is_named_with_its_remedy(shared):
+    os.mkdir(shared, 0o700)
+    [[what, advice]] = in_a_child(keep_anywhere, NOBODY)
+    assert what == (
+        f"nothing is remembered between runs: {shared} is closed to nobody, and "
+        "/proc/home/.local/state/stallwatch cannot be made: No such file or directory"
+    )
+    assert advice == f"run as root: chmod 755 {shared}, or give --state-dir"
+    assert mode(shared) == 0o700
+
+
+@only_root
+def test_without_a_directory_of_their_own_others_learn_who_makes_it(shared):
+    keep_anywhere()
+    [[what, advice]] = in_a_child(keep_anywhere, NOBODY)
+    assert f"{shared}/nobody cannot be made: Permission denied, and /proc/home/" in what
+    assert advice == f"run as root: install -d -o nobody -m 700 {shared}/nobody, or give --state-dir"
+
+
 # Saving
 
 

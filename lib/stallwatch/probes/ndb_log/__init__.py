@@ -17,7 +17,7 @@ from stallwatch.probes.ndb_log.moments import present
 from stallwatch.probes.ndb_log.story import Story
 from stallwatch.probes.ndb_log.watchdog import DEFAULT_INTERVAL, KILL
 from stallwatch.reading import Fault, Finding, ProbeError, Reading, State
-from stallwatch.units import say_duration, say_size
+from stallwatch.units import is_number, say_duration, say_size
 
 TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ QUANTITIES = (
 )  # fmt: skip
 _FORMAT = 1  # of what is remembered of a log: it changes with any tuple that is kept
 # What a state file of another version, or a damaged one, makes of reading it.
-_UNREADABLE_MEMORY = (AttributeError, IndexError, KeyError, TypeError, ValueError)
+_UNREADABLE_MEMORY = (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError)
 
 
 class Settings(NamedTuple):
@@ -155,6 +155,8 @@ def _read(
     log = follow(path, kept.get("positions"))
     found = list(_listen(log, story))
     story.keep()
+    if path in memory:
+        _must_make_sense(story, settings)
     kept["positions"] = log.kept
     kept["history"] = first and log.behind > 0  # a long log takes more than one run to catch up with
     if log.kept is not None:
@@ -162,6 +164,19 @@ def _read(
     problems += found
     asides += log.asides
     return story
+
+
+def _must_make_sense(story: Story, settings: Settings) -> None:
+    """Judge once what was remembered: whoever wrote it, all others can rely on it. Raises as Python does."""
+    found = [*story.findings(settings), *shutdown.findings([story.shutdown])]
+    if story.node.is_cluster_log:
+        found += backups.findings([story.backups], 0.0)
+    for one in found:
+        if isinstance(one, Reading) and not is_number(one.value):
+            raise TypeError(one.value)
+        texts = (one.what, one.why, one.advice) if isinstance(one, Reading | Fault) else ()
+        if not all(isinstance(text, str) for text in texts):
+            raise TypeError(texts)
 
 
 def _listen(log: Log, story: Story) -> Iterator[ProbeError]:

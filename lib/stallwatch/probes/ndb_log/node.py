@@ -22,6 +22,7 @@ _BEGINS = r"(?P<child>Angel pid: \d+ started child)|NDB Cluster -- DB node (?P<n
 _READY = r"Started \(|Node started$|Start phase 101 completed"
 _ENDED = r"Forced node shutdown completed|Node shutdown completed|Child (?:process|has) terminated"
 _LONGEST_START = 3600.0  # seconds; old versions do not say when they are ready
+_LONGEST_INTERVAL = 2**32 / 1000  # seconds: milliseconds in 32 bits
 _FRESH = 60.0  # seconds for which a report of the load says something about a stuck thread
 
 
@@ -46,6 +47,8 @@ class Node:
         self._memory = memory
         self._roles: dict[str, str] = dict(memory.get("roles", {}))
         memory["roles"] = self._roles
+        if not 0 <= memory.get("interval", 0) <= _LONGEST_INTERVAL:
+            raise ValueError(memory["interval"])
         if "id" in memory:
             memory["id"] = int(memory["id"])
         self._load: tuple[float | None, int] | None = None

@@ -9,6 +9,7 @@ from stallwatch.probes.replication.evidence import Beat, Before, Contact
 from stallwatch.probes.replication.lag.contact import heartbeats
 from stallwatch.probes.replication.lag.heartbeat import beat
 from stallwatch.reading import ProbeError
+from stallwatch.units import is_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ FORMAT = 1  # of what is kept: what another version has written is not understoo
 SAMPLES = 60  # of the lag: an hour of a check every minute
 SOURCE_LOOKS = 400  # at the source: a lag of hours is found in them
 OFFSETS = 10
+_LISTS = ("samples", "source_looks", "offsets")
+_NUMBERS = ("lag", "high", "seconds_behind", "transaction_gap", "heard_within", "heartbeats")  # or None
 _CLOCKS = 5.0  # seconds by which two clocks may differ in what has passed
 
 
@@ -105,10 +108,17 @@ class History:
 
     def must_make_sense(self) -> None:
         """Read all of it once: whoever wrote it, what follows can rely on it. Raises what Python raises."""
+        if any(not isinstance(self._kept.get(name, []), list) for name in _LISTS):
+            raise TypeError("a list that is none")
         before = self.before
         if before:
             if before.seconds_ago < 0 or before.unchanged_for < 0:
                 raise ValueError("the last look is still to come")
+            if not isinstance(before.contact.received_gtids, str):
+                raise TypeError(before.contact.received_gtids)
+            told = [self._kept["last"][name] for name in _NUMBERS]
+            if any(one is not None and not is_number(one) for one in told):
+                raise TypeError("a number that is none")
             sum(before.offsets)
             sum(sum(look) for look in before.source_history)
         sum(self._kept.get("since", {}).values())
