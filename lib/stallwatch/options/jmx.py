@@ -5,6 +5,7 @@ from __future__ import annotations
 from stallwatch.options import exposed
 from stallwatch.options.port import port
 from stallwatch.options.utf8 import utf8, variable
+from stallwatch.sources import given_file
 from stallwatch.units import NotUnderstoodError
 
 TYPE_CHECKING = False  # typing itself costs every check 3 ms
@@ -109,8 +110,7 @@ def _password(check: Check, options: Namespace) -> str | None:
     if options.password_file is None:
         return variable(PASSWORD) if options.username is not None else None
     try:
-        with open(options.password_file, encoding="utf-8") as file:
-            return file.readline(4096).rstrip("\r\n")
+        return given_file.first_line(options.password_file, 4096).decode()
     except (OSError, UnicodeError) as error:
         why = getattr(error, "strerror", None) or "is no text"
         check.parser.error(f"--password-file {options.password_file}: {why}")

@@ -9,6 +9,7 @@ import stat
 from stallwatch.options import exposed
 from stallwatch.options.port import port
 from stallwatch.options.utf8 import utf8, variable
+from stallwatch.sources import given_file
 from stallwatch.units import NotUnderstoodError
 
 TYPE_CHECKING = False  # typing itself costs every check 3 ms
@@ -181,8 +182,8 @@ def _password(check: Check, options: Namespace) -> str | None:
     if options.password_file is None:
         return variable(PASSWORD)
     try:
-        with open(options.password_file, encoding="utf-8", errors="surrogateescape") as file:
-            password = file.readline(_LONGEST_LINE).rstrip("\r\n")
+        line = given_file.first_line(options.password_file, _LONGEST_LINE)
+        password = line.decode(errors="surrogateescape")
     except OSError as error:
         raise NotUnderstoodError(f"--password-file {options.password_file}: {error.strerror}") from None
     if not password:

@@ -9,6 +9,7 @@ import os
 import stat
 
 from stallwatch.named import NamedTuple
+from stallwatch.sources import given_file
 from stallwatch.units import NotUnderstoodError
 
 TYPE_CHECKING = False  # typing itself costs every check 3 ms
@@ -102,9 +103,7 @@ def _entries(path: str, depth: int) -> Iterator[Entry]:
 
 def _content(path: str) -> bytes:
     try:
-        with open(path, "rb") as file:
-            mode = os.fstat(file.fileno()).st_mode
-            octets = file.read(_LARGEST + 1)
+        octets, mode = given_file.content(path, _LARGEST + 1)
     except OSError as error:
         raise NotUnderstoodError(f"{path} cannot be read: {error.strerror}") from None
     if stat.S_ISREG(mode) and mode & stat.S_IWOTH:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _ssl  # ssl itself takes 6 ms to import, for enums of all its constants (CPython 3.11)
 
+from stallwatch.sources.given_file import must_have_data
 from stallwatch.sources.mysql.errors import UnreachableError
 from stallwatch.sources.mysql.sockets import Readable
 from stallwatch.sources.mysql.target import VERIFY_IDENTITY
@@ -65,6 +66,7 @@ class Context:
             made.verify_mode = _ssl.CERT_NONE
         if tls.cert:
             try:
+                must_have_data(tls.cert, tls.key)
                 made.load_cert_chain(tls.cert, tls.key, _no_password)
             except OSError as error:
                 names = " or ".join(name for name in (tls.cert, tls.key) if name)
@@ -83,6 +85,7 @@ def _trust(made: _ssl._SSLContext, tls: Tls) -> None:
         made.set_default_verify_paths()
         return
     try:
+        must_have_data(tls.ca)
         made.load_verify_locations(tls.ca, tls.capath)
     except OSError as error:
         raise _unusable("--ssl-ca", tls.ca or tls.capath or "", error) from None

@@ -1,0 +1,143 @@
+"""Files that an option names and that are pipes: empty ones are refused soon, those with data are read."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from stallwatch.sources import given_file
+from stallwatch.sources.jmx import tls as jmx_tls
+from stallwatch.sources.jmx.target import Tls as JmxTls
+from stallwatch.sources.mysql import Tls, UnreachableError
+from stallwatch.sources.mysql.target import VERIFY_CA
+from stallwatch.sources.mysql.tls import Context
+
+PLUGINS = Path(__file__).parents[2] / "plugins"
+SOON = 5.0  # seconds, of 60: this machine may be busy
+NOBODY = ("-H", "127.0.0.1", "-P", "9")
+REFUSED = "127.0.0.1:9 refused the connection"
+NAMED = {
+    "check_mysql_query --password-file": ("check_mysql_query", *NOBODY, "--password-file"),
+    "check_mysql_status --defaults-file": ("check_mysql_status", *NOBODY, "--defaults-file"),
+    "check_mysql_query --query-file": ("check_mysql_query", *NOBODY, "--query-file"),
+    "check_jmx --password-file": ("check_jmx_thread_pools", *NOBODY, "-u", "m", "--password-file"),
+    "check_mysqld_process --pid-file": ("check_mysqld_process", "--pid-file"),
+    "check_mysql_backup --directory": ("check_mysql_backup", "--directory"),
+    "check_ndb_log --log": ("check_ndb_log", "--log"),
+}  # fmt: skip
+
+
+@pytest.fixture
+def fifo(tmp_path):
+    path = tmp_path / "fifo"
+    os.mkfifo(path)
+    return path
+
+
+@pytest.fixture
+def check(tmp_path):
+    """Run a plugin by a shell: gives its status, its output and the seconds that it took."""
+
+    def check(words):
+        env = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "STATE_DIRECTORY": str(tmp_path / "state")}
+        begun = time.monotonic()
+        name, *arguments = words
+        line = " ".join([sys.executable, str(PLUGINS / name), *map(str, arguments), "-t60"])
+        command = ["bash", "-c", line]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=env, timeout=120)
+        assert done.stderr == ""
+        return done.returncode, done.stdout, time.monotonic() - begun
+
+    return check
+
+
+@pytest.mark.parametrize("words", NAMED.values(), ids=NAMED)
+def test_a_pipe_into_which_nobody_writes_is_refused_soon(check, fifo, words):
+    status, text, took = check([*words, fifo])
+    assert status == 3
+    assert str(fifo) in text
+    assert "internal error" not in text
+    assert took < SOON
+
+
+def test_the_sentence_says_what_it_is_and_how_long_somebody_waited(check, fifo):
+    _, text, _ = check(["check_mysql_query", *NOBODY, "--defaults-file", fifo])
+    why = "it is a FIFO, not a regular file, and nobody has written all of it within 1 s"
+    assert f"{fifo} cannot be read: {why}" in text
+
+
+def test_the_user_s_own_option_file_and_what_one_includes_are_no_exception(check, tmp_path):
+    os.mkfifo(tmp_path / ".my.cnf")
+    assert "it is a FIFO" in check(["check_mysql_query", *NOBODY])[1]
+    (tmp_path / "my.cnf").write_text(f"!include {tmp_path}/.my.cnf\n")
+    assert "it is a FIFO" in check(["check_mysql_query", *NOBODY, "--defaults-file", tmp_path / "my.cnf"])[1]
+
+
+@pytest.mark.parametrize("slow", ["", "sleep 0.3; "])
+def test_what_a_command_writes_is_read(check, slow):
+    words = ["check_mysql_query", *NOBODY, "--password-file"]
+    assert REFUSED in check([*words, f"<({slow}echo secret)"])[1]
+    assert REFUSED in check([*words, "/dev/stdin", f"< <({slow}echo secret)"])[1]
+    assert REFUSED in check([*words[:-1], "--defaults-file", f"<({slow}printf '[client]\\nuser=m\\n')"])[1]
+    assert "its first line is empty" in check([*words, "/dev/null"])[1]
+
+
+def written(path, *parts, then=0.0):
+    """A thread that opens a FIFO, and writes with pauses into it."""
+
+    def write():
+        with open(path, "wb", buffering=0) as file:
+            for part in parts:
+                time.sleep(0.2)
+                file.write(part)
+            time.sleep(then)
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    return thread
+
+
+def test_all_parts_are_read_to_the_end(fifo):
+    thread = written(fifo, b"[client]\n", b"user=m\n")
+    assert given_file.content(str(fifo), 100)[0] == b"[client]\nuser=m\n"
+    thread.join()
+
+
+def test_a_line_is_enough_of_a_password(fifo):
+    thread = written(fifo, b"sec", b"ret\r\nmore", then=1.0)
+    begun = time.monotonic()
+    assert given_file.first_line(str(fifo), 100) == b"secret"
+    assert time.monotonic() - begun < 0.9
+    thread.join()
+
+
+def test_who_has_it_open_and_says_nothing_is_waited_for_a_little_longer(fifo, monkeypatch):
+    monkeypatch.setattr(given_file, "PATIENCE", 0.2)
+    monkeypatch.setattr(given_file, "_LONGER", 0.6)
+    descriptor = os.open(fifo, os.O_RDWR)
+    begun = time.monotonic()
+    with pytest.raises(OSError, match="it is a FIFO"):
+        given_file.content(str(fifo), 100)
+    assert 0.5 < time.monotonic() - begun < SOON
+    os.close(descriptor)
+
+
+@pytest.mark.parametrize(
+    "load",
+    [
+        lambda path: Context(Tls(VERIFY_CA, ca=path)),
+        lambda path: Context(Tls(cert=path)),
+        lambda path: jmx_tls.context(JmxTls(ca_file=path)),
+        lambda path: jmx_tls.context(JmxTls(insecure=True, client_cert=path)),
+    ],
+    ids=["--ssl-ca", "--ssl-cert", "--ca-file", "--client-cert"],
+)
+def test_certificates_are_no_exception(fifo, load):
+    begun = time.monotonic()
+    with pytest.raises(UnreachableError if load.__code__.co_names[0] == "Context" else Exception) as error:
+        load(str(fifo))
+    assert f"{fifo}: it is a FIFO" in error.value.what
+    assert time.monotonic() - begun < SOON
