@@ -14,6 +14,7 @@ import pwd
 import re
 
 from stallwatch.digests import hashlib
+from stallwatch.reading import ProbeError
 from stallwatch.sources.mysql.flavour import flavour
 from stallwatch.sources.mysql.protocol import CLIENT, MysqlPacket, OKPacketWrapper, connections
 from stallwatch.sources.mysql.sockets import connected, connected_locally, is_own_address, stranger
@@ -177,8 +178,8 @@ class LogIn(connections.Connection):  # type: ignore[misc]
         super()._request_authentication()
         if self.ssl and not self._verifies:
             self._look_at_proof()
-            if self._method == _CACHING:
-                self._remember()
+            if self._method == _CACHING:  # so that no stranger's can be the first one
+                self._first("certificate", hashlib.sha256(self._sock.certificate).hexdigest())
 
     def _process_auth(self, plugin_name: bytes, auth_packet: MysqlPacket, *others: Any) -> Any:
         """Log in as the account wants it."""
@@ -218,18 +219,19 @@ class LogIn(connections.Connection):  # type: ignore[misc]
 
     def _must_be_the_first(self, what: str, octets: bytes) -> None:
         """See that the server shows what it showed at first use; raises ChangedError, NotRememberedError."""
-        shown = hashlib.sha256(octets).hexdigest()
-        with self._known(target=self._target.where, user=self.user_name) as known:
-            if known.problem:
-                raise NotRememberedError(known.problem)
-            if known.setdefault(what, shown) != shown:
-                raise ChangedError(what, known.path)
+        first, path, problem = self._first(what, shown := hashlib.sha256(octets).hexdigest())
+        if problem:
+            raise NotRememberedError(problem)
+        if first != shown:
+            raise ChangedError(what, path)
 
-    def _remember(self) -> None:
-        """Keep the certificate of the first log-in, so that no stranger's can be the first one."""
-        shown = hashlib.sha256(self._sock.certificate).hexdigest()
-        with self._known(target=self._target.where, user=self.user_name) as known:
-            known.setdefault("certificate", shown)
+    def _first(self, what: str, shown: str) -> tuple[object, str, str]:
+        """Give what was shown at first use, which is now unless it is known, its file, and why it has none."""
+        try:
+            with self._known(target=self._target.where, user=self.user_name) as known:
+                return known.setdefault(what, shown), known.path, known.problem
+        except ProbeError as error:  # another run had hold of it until our time was up
+            return None, "", error.what
 
     def can_prove_itself(self, failure: BaseException | None) -> bool:
         """Whether the certificate that was refused is one that this server can prove to be its own.
