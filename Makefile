@@ -46,6 +46,8 @@ demo: $(VENV)/ready
 PROCESSORS := $(shell nproc)
 WORKERS ?= $(shell expr 3 '*' $(PROCESSORS) '&' $(PROCESSORS) '<=' 4 '|' 12)
 PYTEST := $(VENV)/bin/python -m pytest -q --durations=20
+# GROUP= without a name is refused by pytest, which lists the groups.
+CHOSEN = $(if $(filter undefined,$(origin GROUP)),,$(or $(GROUP:%=--group %),--group ''))
 # Modules are compiled once, not by every worker and every run of a plugin.
 export PYTHONDONTWRITEBYTECODE :=
 
@@ -53,16 +55,16 @@ unit: $(VENV)/ready
 	$(PYTEST) -n $(shell expr 1 + $(PROCESSORS)) --group unit
 
 test: $(VENV)/ready
-	$(PYTEST) -n $(WORKERS) $(GROUP:%=--group %)
+	$(PYTEST) -n $(WORKERS) $(CHOSEN)
 
 # The result is kept in tests/figures.json, for contrib/docs/reliability.md. How late plugins end is measured: so no
 # more workers than processors.
 test-all: $(VENV)/ready
-	$(PYTEST) -n $(PROCESSORS) --all-cells $(GROUP:%=--group %)
+	$(PYTEST) -n $(PROCESSORS) --all-cells $(CHOSEN)
 	$(VENV)/bin/python contrib/generate
 
 durations: $(VENV)/ready
-	$(PYTEST) -n $(WORKERS) --write-durations $(GROUP:%=--group %)
+	$(PYTEST) -n $(WORKERS) --write-durations $(CHOSEN)
 
 # Other inputs than make test has, led by coverage: all targets, or TARGETS="range host"; SECONDS for each of them.
 fuzz: $(VENV)/ready

@@ -5,6 +5,8 @@ So a group is cut into shares, each of which one worker runs, one test after the
 """
 
 import re
+from collections import Counter
+from statistics import fmean
 from typing import NamedTuple
 
 
@@ -98,16 +100,29 @@ def shares(nodeids, durations):
     return {nodeid: share for share, (_, units) in longest_first for unit in units for nodeid in tests[unit]}
 
 
-def expected(durations, names, workers):
-    """Seconds that a run of these groups takes: each worker takes the longest share that is left."""
-    tests = [_any_test_of(unit) for unit in durations if group_of(unit) in names]
-    lengths = {}
-    for test, share in shares(tests, durations).items():
-        lengths[share] = lengths.get(share, 0.0) + durations.get(unit_of(test), 0.0)
+def expected(modules, durations, workers):
+    """Seconds that a run of these modules takes: each worker takes the longest share that is left.
+
+    A module that was not measured counts as the average of its group, or as a whole share.
+    """
+    times = {unit: seconds for unit, seconds in durations.items() if _module(unit) in modules}
+    groups = {}
+    for unit, seconds in times.items():
+        groups.setdefault(group_of(unit), []).append(seconds)
+    for module in sorted(set(modules) - set(map(_module, times))):
+        group = group_of(module)
+        times[module] = fmean(groups.get(group, [GROUPS[group].share]))
+    lengths = Counter()
+    for test, share in shares([_any_test_of(unit) for unit in times], times).items():
+        lengths[share] += times[unit_of(test)]
     busy = [0.0] * workers
     for length in lengths.values():
         busy[busy.index(min(busy))] += length
     return max(busy)
+
+
+def _module(unit):
+    return unit.partition("[")[0]
 
 
 def _any_test_of(unit):

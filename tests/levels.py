@@ -19,7 +19,7 @@ START = 15.0  # seconds to collect the tests and to start the workers
 def pytest_addoption(parser):
     """Options of the whole run."""
     add = parser.getgroup("stallwatch").addoption
-    add("--group", action="append", choices=GROUPS, help="run the tests of this group (default: all groups)")
+    add("--group", action="append", metavar="NAME", help="run the tests of this group (default: all groups)")
     add("--all-cells", action="store_true", help="also all troubles, long tests, benches and all examples")
     add("--write-durations", action="store_true", help=f"write what the tests take into {DURATIONS.name}")
 
@@ -32,6 +32,11 @@ def pytest_configure(config):
     """Count and time what this process runs, or, where there are workers, what they run."""
     global _every  # noqa: PLW0603 - an option of the run
     _every = config.getoption("all_cells")
+    for name in config.getoption("group") or ():
+        if name not in GROUPS:
+            raise pytest.UsageError(f"GROUP={name!r}: no such group; groups: {', '.join(GROUPS)}")
+    if not hasattr(config, "workerinput"):
+        modules()
     config.pluginmanager.register(Run(config), "stallwatch-run")
 
 
@@ -50,6 +55,15 @@ def representative(some, every):
     hundredth has found.
     """
     return every if _every else some
+
+
+def modules():
+    """All modules of tests, with their groups. Raises UsageError where one is in no group."""
+    paths = [str(path.relative_to(TESTS)) for path in sorted(TESTS.rglob("test_*.py"))]
+    try:
+        return {path: group_of(path) for path in paths}
+    except LookupError as error:
+        raise pytest.UsageError(error.args[0]) from None
 
 
 def known_durations():
@@ -74,17 +88,23 @@ class Run:
         self.reasons = {}
 
     def pytest_sessionstart(self):
-        """Say what is run, and about how long."""
-        if reporter := self.config.pluginmanager.get_plugin("terminalreporter"):
+        """Say which groups are run, and about how long: of named files or tests nobody knows that."""
+        option, source = self.config.option, self.config.args_source
+        part = source is source.ARGS or option.keyword or option.markexpr
+        reporter = self.config.pluginmanager.get_plugin("terminalreporter")
+        if reporter and not part:
             reporter.write_line(self._header())
 
     def _header(self):
         chosen = self.config.getoption("group") or list(GROUPS)
         workers = self.config.getoption("numprocesses", None) or 1
         level = "every cell" if self.config.getoption("all_cells") else "the representative part"
+        run = [module for module, group in modules().items() if group in chosen]
         times, took = known_durations(), ""
         if times and not self.config.getoption("all_cells"):
-            took = f", about {(START + expected(times, chosen, workers)) / 60:.1f} min on 2 idle processors"
+            took = f", about {(START + expected(run, times, workers)) / 60:.1f} min on 2 idle processors"
+            if guessed := len(set(run) - {unit.partition("[")[0] for unit in times}):
+                took += f" ({guessed} of {len(run)} test modules not measured)"
         return f"groups: {', '.join(chosen)} ({level}); workers: {workers}{took}"
 
     @pytest.hookimpl(tryfirst=True)
@@ -106,8 +126,12 @@ class Run:
         if report.when == "call":
             self.calls[report.nodeid] = report.duration
 
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session):
-        """Hand the process that started this worker what was left out; keep the times if asked to."""
+        """Hand the process that started this worker what was left out; keep the times if asked to.
+
+        Behind all that others say at the end: say what was not run.
+        """
         if hasattr(self.config, "workeroutput"):
             self.config.workeroutput["left_out"] = dict(self.left_out)
             self.config.workeroutput["reasons"] = self.reasons
@@ -117,6 +141,10 @@ class Run:
                 units[unit_of(nodeid)] += seconds
             kept = known_durations() | {unit: round(seconds, 1) for unit, seconds in units.items()}
             DURATIONS.write_text(json.dumps(dict(sorted(kept.items())), indent=1) + "\n")
+        yield
+        if reporter := self.config.pluginmanager.get_plugin("terminalreporter"):
+            for line in self._not_run():
+                reporter.write_line(line)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node):
@@ -126,14 +154,18 @@ class Run:
         self.reasons |= output.get("reasons", {})
 
     def pytest_terminal_summary(self, terminalreporter):
-        """Say what was not run, and what takes long without a reason."""
-        say = terminalreporter.write_line
+        """Say what takes long without a reason."""
         long = {nodeid: seconds for nodeid, seconds in self.calls.items() if seconds > LONG}
-        for nodeid in sorted(long.keys() - self.reasons.keys(), key=long.get, reverse=True):
-            say(f"beyond {LONG:.0f} s without a reason (mark it slow): {long[nodeid]:.0f} s {nodeid}")
+        if unnamed := sorted(long.keys() - self.reasons.keys(), key=long.get, reverse=True):
+            why = "mark it slow with its reason, unless only a busy machine made it slow"
+            terminalreporter.write_line(f"beyond {LONG:.0f} s without a reason ({why}):")
+            for nodeid in unnamed:
+                terminalreporter.write_line(f"{long[nodeid]:.0f} s {nodeid}")
+
+    def _not_run(self):
         chosen = self.config.getoption("group") or GROUPS
         if others := [name for name in GROUPS if name not in chosen]:
-            say(f"not run: the groups {', '.join(others)} (make test)")
+            yield f"not run: the groups {', '.join(others)} (make test)"
         if self.left_out:
             counts = ", ".join(f"{count:,} of tests/{name}" for name, count in self.left_out.most_common())
-            say(f"not run: {self.left_out.total():,} tests that only make test-all runs: {counts}")
+            yield f"not run: {self.left_out.total():,} tests that only make test-all runs: {counts}"

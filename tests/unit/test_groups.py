@@ -67,5 +67,13 @@ def test_kinds_do_not_share():
 
 def test_the_expected_time_is_that_of_the_busiest_worker():
     seconds = {"unit/test_a.py": 30, "unit/test_b.py": 20, "unit/test_c.py": 15, LIVE[0]: 100}
-    assert groups.expected(seconds, ["unit"], 2) == 35
-    assert groups.expected(seconds, ["unit", "ndb"], 2) == 100
+    assert groups.expected(seconds.keys() - {LIVE[0]}, seconds, 2) == 35
+    assert groups.expected(seconds.keys(), seconds, 2) == 100
+
+
+def test_a_module_that_was_not_measured_counts_as_the_average_of_its_group():
+    seconds = {LIVE[0]: 100, LIVE[1]: 60, "unit/test_a.py": 5}
+    assert groups.expected({*LIVE, "unit/test_a.py"}, seconds, 1) == 100 + 60 + 80 + 5
+    assert groups.expected(LIVE[2:], {}, 1) == groups.GROUPS["ndb"].share
+    kinds = {f"live/test_live_replication_x.py[{kind}]": 10 for kind in ("mariadb", "mysql")}
+    assert groups.expected(["live/test_live_replication_x.py"], kinds, 1) == 20
