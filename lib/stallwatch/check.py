@@ -244,11 +244,7 @@ class Check:
             return self._unknown(f"the Python module {module} is missing{how}")
         if isinstance(error, KeyboardInterrupt):
             return self._unknown("interrupted before the verdict")
-        place = error.__traceback__
-        while place and place.tb_next:
-            place = place.tb_next
-        where = f"{os.path.basename(place.tb_frame.f_code.co_filename)}:{place.tb_lineno}" if place else "?"
-        what = f"internal error, {type(error).__name__} at {where}: -vvv shows the traceback"
+        what = f"internal error, {type(error).__name__} at {_where(error)}: -vvv shows the traceback"
         if verbose < TRACE:
             return self._unknown(what)
         from stallwatch.trace import traced
@@ -265,6 +261,21 @@ class Check:
 
             return as_json.unknown(self.name, told, lines)
         return "\n".join([status(self.name, "UNKNOWN", told), *lines])
+
+
+def _where(error: BaseException) -> str:
+    """Name the file, below our package if it is there, and the line: "probes/host/look.py:164"."""
+    if isinstance(error, SyntaxError) and error.filename and not error.filename.startswith("<"):
+        path, line = error.filename, error.lineno
+    else:
+        place = error.__traceback__
+        while place and place.tb_next:
+            place = place.tb_next
+        if place is None:
+            return "?"
+        path, line = place.tb_frame.f_code.co_filename, place.tb_lineno
+    ours = os.path.dirname(__file__) + os.sep
+    return f"{path.removeprefix(ours) if path.startswith(ours) else os.path.basename(path)}:{line}"
 
 
 def _load(*modules: str) -> None:

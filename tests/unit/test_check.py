@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import select
 import signal
 import subprocess
@@ -411,6 +412,36 @@ def test_no_exception_of_any_kind_is_ok(check, error):
     code, text = check.run(findings, [])
     assert code == 3
     assert text.startswith(f"DEMO UNKNOWN - internal error, {type(error).__name__} at test_check.py:")
+
+
+def test_a_crash_below_the_package_is_named_with_its_folder(check):
+    """Many modules are called look.py."""
+    from stallwatch.probes.host import look
+
+    def findings(_options, _run):
+        yield from look.findings(None, {})
+
+    _, text = check.run(findings, [])
+    assert re.match(r"DEMO UNKNOWN - internal error, \w+ at probes/host/look\.py:\d+: ", text), text
+
+
+def test_a_syntax_error_is_in_the_file_that_has_it(check, tmp_path):
+    (tmp_path / "broken.py").write_text("fine = 1\nfrom (\n")
+
+    def findings(_options, _run):
+        import runpy
+
+        runpy.run_path(str(tmp_path / "broken.py"))
+
+    code, text = check.run(findings, [])
+    sentence = "internal error, SyntaxError at broken.py:2: -vvv shows the traceback"
+    assert (code, text) == (3, f"DEMO UNKNOWN - {sentence}")
+
+
+def test_a_syntax_error_in_a_text_is_where_the_text_was_read(check):
+    code, text = check.run(lambda *_: [int(eval("1 +"))], [])
+    assert code == 3
+    assert text.startswith("DEMO UNKNOWN - internal error, SyntaxError at test_check.py:")
 
 
 def test_findings_that_are_none_are_an_error(check):
