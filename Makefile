@@ -1,4 +1,4 @@
-# stallwatch: plain `make` tells what there is.
+# stallwatch: `make` without a target lists the targets.
 
 # Debian's own Python: one under a private home could not be run by the user nagios.
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
@@ -13,27 +13,28 @@ PLUGINS := $(notdir $(wildcard plugins/check_*))
 PROGRAMS := $(PLUGINS) discover experiment
 
 help:
-	@echo "make demo      run the plugins on recorded logs of a real cluster and see what they say"
+	@echo "make demo      run the plugins on recorded logs and on real servers, which it starts; takes minutes"
 	@echo "make unit      run the tests that need no server"
-	@echo "make test      run the tests, on real servers; sets up what they need; GROUP=replication: those of a group"
-	@echo "make test-all  all tests: also all troubles, examples, the long ones of fuzzing and faults, and the benches"
-	@echo "make durations make test, and write what tests take into tests/durations.json, which balances the workers"
-	@echo "make fuzz      TARGETS= SECONDS= give the parsers what nobody would write, 10 minutes in all"
-	@echo "make check     lint, types, generated files unchanged, and all tests"
-	@echo "make audit     ask PyPI for known vulnerabilities of what is installed"
-	@echo "make bench     WHAT= ROUNDS= measure side by side with what one would use instead, 15 minutes in all"
-	@echo "make generate  write anew what is made from the plugins' own parsers"
-	@echo "make record    make what the plugins say about recorded logs what the tests expect"
+	@echo "make test      run the tests on real servers; GROUP=replication or GROUP=\"host load\": those groups only"
+	@echo "make test-all  run all tests, also all troubles, long tests and benches; GROUP= as above"
+	@echo "make durations measure the tests on an idle machine, for tests/durations.json; GROUP= as above"
+	@echo "make fuzz      give the parsers random input, 10 minutes in all; TARGETS= SECONDS="
+	@echo "make check     run lint and all of make test, and check that generated files are unchanged"
+	@echo "make audit     ask PyPI for known vulnerabilities of the pinned packages"
+	@echo "make bench     compare the costs of checks with those of other tools, 15 minutes in all; WHAT= ROUNDS="
+	@echo "make generate  write all generated files"
+	@echo "make record    write the output of the plugins on recorded logs and servers as the expected output"
 	@echo "make install   PREFIX=$(PREFIX) PLUGINDIR=$(PLUGINDIR) DESTDIR=$(DESTDIR) EXTRAS=$(EXTRAS)"
-	@echo "               the plugins; manual pages, completions, files for engines and pages into PREFIX/share"
-	@echo "make uninstall the same places: removes it again"
-	@echo "make deb       a Debian package for this release of Debian, into dist/"
-	@echo "make wheel     for pip, into dist/; make sdist: the source"
-	@echo "make clean     remove everything that make has made here"
+	@echo "               install the plugins; manual pages, completions and definitions go to PREFIX/share"
+	@echo "make uninstall remove what make install wrote to the same places"
+	@echo "make deb       build a Debian package for this release of Debian, in dist/"
+	@echo "make wheel     build the wheel for pip, in dist/; make sdist: the source"
+	@echo "make clean     remove everything that make wrote in this folder"
 
 # A virtual environment with the package as it stands here, and with the tools.
 $(VENV)/ready: setup.py pyproject.toml
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || contrib/debian-install python3-venv
+	@echo "getting the Python packages of the tests from PyPI into $(VENV): 320 MB"
 	$(PYTHON) -m venv --clear $(VENV)
 	$(VENV)/bin/pip install --quiet --editable '.[test]'
 	@touch $@
@@ -128,6 +129,7 @@ install: places $(PINS)
 	contrib/install-share $(PREFIX) $(DESTDIR)
 	mv $(FINAL)/sbom.cdx.json $(SHARE)/doc/stallwatch
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then contrib/state-directory nagios; fi
+	@echo "installed: programs in $(HOME_OF_IT), plugins in $(PLUGINDIR), other files in $(PREFIX)/share"
 
 # Whether anything is known against what is installed. Strict: what nobody could be asked about is not clean.
 audit:
@@ -155,7 +157,7 @@ wheel: $(VENV)/ready
 	$(VENV)/bin/python -m build --outdir dist
 
 clean:
-	rm -rf $(VENV) build dist lib/*.egg-info .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist stallwatch-[0-9]*/ lib/*.egg-info .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .PHONY: help demo unit test fuzz test-all durations lint check generate record bench audit places install uninstall deb sdist wheel clean

@@ -25,6 +25,7 @@ dont_blame_nrpe=0
 command_timeout=60
 connection_timeout=300
 disable_syslog=1
+keep_env_vars=STATE_DIRECTORY
 pid_file={folder}/nrpe.pid
 log_file={folder}/nrpe.log
 include_dir={folder}/nrpe.d

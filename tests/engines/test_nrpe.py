@@ -215,6 +215,7 @@ def test_a_server_asked_by_its_socket_knows_the_account_that_the_head_tells_to_m
     for answer in asked:
         assert "denied" not in answer.stdout
         assert re.match(r"\w+ (OK|WARNING|CRITICAL) - .*\|", answer.stdout), answer.stdout
+    assert [path.name[:16] for path in nrpe.path("state").glob("*.json")] == ["innodb_redo_log-"]
 
 
 def test_the_jvm_of_cassandra_is_found_beside_another(start, open_path, installed):

@@ -1,6 +1,7 @@
 """The package, and clean Debians to install it into."""
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -13,6 +14,7 @@ from installing import installable
 from making import make_install
 
 ROOT = Path(__file__).resolve().parents[2]
+NOT_SOURCE = shutil.ignore_patterns(".git", *(ROOT / ".gitignore").read_text().replace("/", "").split())
 PYTHON = (
     "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
 )  # nobody can run Debian's
@@ -50,9 +52,10 @@ def strace():
 
 @pytest.fixture(scope="session")
 def sdist(tmp_path_factory):
-    """The source of this tree as it is given to others."""
+    """The source of this tree for others. Built in a copy, because an interrupted build leaves files."""
     folder = tmp_path_factory.mktemp("sdist")
-    built(sys.executable, "-m", "build", "--sdist", "--outdir", folder, ROOT)
+    copy = shutil.copytree(ROOT, folder / "copy", symlinks=True, ignore=NOT_SOURCE)
+    built(sys.executable, "-m", "build", "--sdist", "--outdir", folder, copy)
     [source] = folder.glob("*.tar.gz")
     return source
 

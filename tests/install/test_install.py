@@ -97,6 +97,8 @@ def staged(tmp_path_factory):
     (stage / "opt/plugins/check_host").write_text("somebody's")
     done = make_install(f"DESTDIR={stage}", "PREFIX=/opt/it", "PLUGINDIR=/opt/plugins")
     assert done.returncode == 0, done.stderr
+    where = "programs in /opt/it/lib/stallwatch, plugins in /opt/plugins, other files in /opt/it/share"
+    assert done.stdout.splitlines()[-1] == f"installed: {where}"
     return stage
 
 

@@ -9,7 +9,6 @@ import levels
 import pytest
 
 ROOT = Path(__file__).parents[2]
-MAKE = ("make", "-n", "test", "WORKERS=2")
 
 
 def said(*command):
@@ -43,21 +42,6 @@ def test_a_group_that_is_none_stops_the_run_and_the_groups_are_named(name):
     status, lines = collected("--group", "host", "--group", name)
     sentence = f"ERROR: GROUP={name!r}: no such group; groups: {', '.join(levels.GROUPS)}"
     assert (status, lines[:1]) == (4, [sentence])
-
-
-@pytest.mark.parametrize(
-    ("given", "passed"),
-    [
-        ([], "-n 2"),
-        (["GROUP=host"], "-n 2 --group host"),
-        (["GROUP=host load"], "-n 2 --group host --group load"),
-        (["GROUP="], "-n 2 --group ''"),
-    ],
-    ids=str,
-)
-def test_make_passes_each_group_and_an_empty_one_too(given, passed):
-    status, lines = said(*MAKE, *given)
-    assert (status, lines[-1].endswith(f" {passed}")) == (0, True), lines
 
 
 def test_a_module_that_is_in_no_group_stops_the_run_at_once(monkeypatch, tmp_path):
