@@ -94,5 +94,12 @@ def _option(action: Action, group: str) -> Option:
 
 
 def _labels(name: str) -> tuple[Label, ...]:
-    module = f"stallwatch.probes.{PROBES.get(name, name)}.labels"
-    return import_module(module).LABELS
+    probe = f"stallwatch.probes.{PROBES.get(name, name)}"
+    try:
+        return import_module(f"{probe}.labels").LABELS
+    except ModuleNotFoundError as error:
+        if error.name not in (probe, f"{probe}.labels"):
+            raise
+        path = f"lib/{probe.replace('.', '/')}/labels.py"
+        elsewhere = "if the probe has another name, add it to PROBES in contrib/generators/plugins.py"
+        raise SystemExit(f"check_{name} needs {path} with its LABELS; {elsewhere}") from None

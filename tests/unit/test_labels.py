@@ -8,6 +8,7 @@ from pathlib import Path
 import printed_labels
 import pytest
 from generators.plugins import PROBES, plugins
+from generators.plugins import _labels as labels_of
 from stallwatch.label import Label, declared
 
 ROOT = Path(__file__).parents[2]
@@ -122,3 +123,8 @@ def test_a_label_is_itself_rather_than_one_of_a_kind():
     assert declared(labels, "east_lag").about == "x"
     assert declared(labels, "east_apply_lag").about == "z"
     assert declared(labels, "lag") is None
+
+
+def test_a_plugin_without_labels_is_told_where_they_belong():
+    with pytest.raises(SystemExit, match=r"^check_new needs lib/stallwatch/probes/new/labels\.py with"):
+        labels_of("new")
