@@ -226,7 +226,7 @@ class LogIn(connections.Connection):  # type: ignore[misc]
             raise ChangedError(what, path)
 
     def _first(self, what: str, shown: str) -> tuple[object, str, str]:
-        """Give what was shown at first use, which is now unless it is known, its file, and why it has none."""
+        """Give what was shown at first use (now, unless it is known), its file, and why it has none."""
         try:
             with self._known(target=self._target.where, user=self.user_name) as known:
                 return known.setdefault(what, shown), known.path, known.problem
