@@ -128,8 +128,8 @@ def test_who_has_it_open_and_says_nothing_is_waited_for_a_little_longer(fifo, mo
 @pytest.mark.parametrize(
     "load",
     [
-        lambda path: Context(Tls(VERIFY_CA, ca=path)),
-        lambda path: Context(Tls(cert=path)),
+        lambda path: Context(Tls(VERIFY_CA, ca=path), verify=True),
+        lambda path: Context(Tls(cert=path), verify=False),
         lambda path: jmx_tls.context(JmxTls(ca_file=path)),
         lambda path: jmx_tls.context(JmxTls(insecure=True, client_cert=path)),
     ],

@@ -40,6 +40,7 @@ _KNOWN = (
 )  # fmt: skip
 _PLACE = r"(?:\[(?P<ipv6>[^\[\]]+)\]|(?P<host>[^\[\]:\s]+))(?::(?P<port>\d{1,5}))?"
 _LONGEST_LINE = 4096
+_LARGEST_KEY = 16 * 1024  # bytes
 _LOCAL = (None, "", "localhost")
 _NO = ("0", "off", "false", "no", "disabled")
 
@@ -209,8 +210,7 @@ def _public_key(given: Given) -> bytes | None:
     if not (path := given.get("server-public-key-path")):
         return None
     try:
-        with open(path, "rb") as file:
-            octets = file.read(_LONGEST_LINE * 4)
+        octets, _ = given_file.content(path, _LARGEST_KEY)
     except OSError as error:
         raise NotUnderstoodError(f"--server-public-key-path {path}: {error.strerror}") from None
     if b"-----BEGIN PUBLIC KEY-----" not in octets:
