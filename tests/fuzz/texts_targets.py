@@ -5,7 +5,7 @@ import re
 
 from choices import Choices
 from fuzzing import Target, WrongError
-from stallwatch import units
+from stallwatch import units, withheld
 from stallwatch.line import clean, shorten
 from stallwatch.options import mysql as mysql_options
 from stallwatch.options.port import port
@@ -175,12 +175,26 @@ def a_moment(octets):
 
 def a_line(octets):
     """Anything at all in a line of output."""
-    said = clean(text(octets), {"secret"})
-    if "|" in said or "\n" in said or "secret" in said or not said.isprintable():
+    said = clean(text(octets))
+    if "|" in said or "\n" in said or not said.isprintable():
         raise WrongError("a line that is not clean")
     for room in (0, 3, 40, 1023):
         if len(shorten(said, room).encode()) > max(room, 3):
             raise WrongError("a line that is too long")
+
+
+def a_quoted_text(octets):
+    """What a server says, to a run that was told a password and to one that was told a word."""
+    told = text(octets)
+    for password in ("S3cret-Passw0rd", "secret"):
+        withheld.begin(["-p", password])
+        withheld.keep(password)
+        quoted = withheld.message(told), withheld.data(told)
+        if password in quoted[0] and (password != "secret" or f"'{password}'" in quoted[0]):
+            raise WrongError("a message with the password")
+        if re.search(rf"(?<!\w){password}(?!\w)", quoted[1]):
+            raise WrongError("a value with the password")
+    withheld.begin(())
 
 
 UUID = "b0c6f8d6-e537-11f1-b3bb-02fc00000001"
@@ -370,5 +384,17 @@ TARGETS = {
         (b"2026", b"-11-20", b"T"),
         500,
     ),
-    "output_line": Target(a_line, of("a | b\nc", "secsecretret", "\x1b[31m\u202e"), (), (b"secret",), 500),
+    "output_line": Target(a_line, of("a | b\nc", "secsecretret", "\x1b[31m\u202e"), (), (b"|",), 500),
+    "quoted_text": Target(
+        a_quoted_text,
+        of(
+            "no 'secret' and S3cret-Passw0rd",
+            "IDENTIFIED BY 'secret' --password=secret -psecret",
+            "jdbc:mysql://x:secret@db1/shop",
+            "Error 'Duplicate entry 'secret' for key 'a.b''",
+        ),
+        (),
+        (b"secret", b"S3cret-Passw0rd", b"'", b"password=", b"://", b"IDENTIFIED BY ", b"\\"),
+        700,
+    ),
 }
