@@ -4,15 +4,16 @@ from __future__ import annotations
 
 LINE = 1023  # bytes: what check_nrpe -2 lets through
 CUT = "..."  # for what is missing
+_LONGEST = 1 << 16  # letters: more than is ever shown of one sentence
 
 
 def clean(text: str) -> str:
     """Make ``text`` fit for one line: no pipe, newline, control or bidirectional character.
 
-    ``|`` would begin the perfdata and becomes ``/``; bytes that were no text (lone surrogates) become
-    ``?``; whatever else cannot be printed becomes a blank, and blanks come one at a time.
+    What is longer than any output is cut. ``|`` would begin the perfdata and becomes ``/``; bytes that were no
+    text (lone surrogates) become ``?``; whatever else cannot be printed becomes a blank, and blanks come one at a time.
     """
-    text = text.encode(errors="replace").decode().replace("|", "/")
+    text = text[:_LONGEST].encode(errors="replace").decode().replace("|", "/")
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
 
 

@@ -1,6 +1,7 @@
 """The list of all that a JVM shows: no secret of ours is in it, however it is quoted and cut."""
 
 import json
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import pytest
@@ -18,7 +19,11 @@ def listed(style, values, *secrets):
         withheld.keep(secret)
     attributes = [Attribute(name, "java.lang.String", readable=True, writable=False) for name in values]
     server = SimpleNamespace(
-        where="here", beans=lambda _: [BEAN], describe=lambda _: [attributes], read=lambda _: [values]
+        where="here",
+        beans=lambda _: [BEAN],
+        describe=lambda _: [attributes],
+        read=lambda _: [values],
+        passing=lambda: nullcontext(lambda _: None),
     )
     assert [*listing(server, Wanted("*"), style, lambda _: None, values=True)] == []
     return "".join(style.written)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import sys
 
 from stallwatch import withheld
 from stallwatch.line import shorten
@@ -97,12 +98,14 @@ def listing(
         yield wanted.none(server)
         return
     for start in range(0, len(beans), _TOGETHER):
-        described = _described(server, beans[start : start + _TOGETHER], style)
-        told = _with_values(server, described, values=values)
-        for done, (bean, attributes, found) in enumerate(told, start):
-            style.bean(bean, attributes, {name: _shown(one) for name, one in found.items()})
-            if not done % 100:
-                so_far(f"listed {done} of {len(beans)} MBeans of {server.where}")
+        with server.passing() as keep:
+            described = _described(server, beans[start : start + _TOGETHER], style)
+            told = _with_values(server, described, values=values)
+            for done, (bean, attributes, found) in enumerate(told, start):
+                style.bean(bean, attributes, {name: _shown(one) for name, one in found.items()})
+                keep(sys.getsizeof(style.written[-1]))
+                if not done % 100:
+                    so_far(f"listed {done} of {len(beans)} MBeans of {server.where}")
     style.end()
 
 

@@ -19,6 +19,7 @@ from stallwatch.sources.jmx.target import Target, Tls
 TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from contextlib import AbstractContextManager
     from typing import Protocol, Self
 
     from stallwatch.deadline import Deadline
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
             self, wanted: Iterable[tuple[str, Sequence[str]]]
         ) -> Iterator[dict[str, Value | JmxError] | JmxError]: ...
         def describe(self, found: Iterable[Bean]) -> Iterator[list[Attribute] | JmxError]: ...
+        def passing(self) -> AbstractContextManager[Callable[[int], None]]: ...
         def deadlocked_threads(self) -> list[int]: ...
 
 

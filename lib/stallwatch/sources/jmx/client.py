@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from contextlib import contextmanager
 from functools import partial
 
 from stallwatch.sources.jmx import calls
+from stallwatch.sources.jmx.budget import DICT, ENTRY, LIST
 from stallwatch.sources.jmx.errors import JmxError, NoSuchBeanError, UnreachableError, UnreadableError
 from stallwatch.sources.jmx.pipeline import Pipeline, in_order
 from stallwatch.sources.jmx.rmi import FAILURES
@@ -61,16 +63,34 @@ class Client:
     def names(self, pattern: str = "*:*") -> list[str]:
         """Give the object names that match, sorted."""
         found = self._one(calls.query_names(self._session.connection, pattern), f"the MBeans {pattern}")
-        return sorted(str(plain(name)) for name in members(found))
+        names = sorted(str(plain(name)) for name in members(found))
+        for name in names:
+            self._session.kept.name(name)
+        return names
 
     def beans(self, pattern: str = "*:*") -> list[Bean]:
         """Give the object names that match and their classes, sorted by name."""
         from stallwatch.sources.jmx.info import Bean
 
         found = self._one(calls.query_mbeans(self._session.connection, pattern), f"the MBeans {pattern}")
+        keep = self._session.kept.add
+        keep(LIST * len(members(found)))
         return sorted(
-            Bean(str(plain(field(one, "name"))), str(field(one, "className"))) for one in members(found)
+            Bean(str(plain(field(one, "name"), keep)), str(field(one, "className"))) for one in members(found)
         )
+
+    @contextmanager
+    def passing(self) -> Iterator[Callable[[int], None]]:
+        """Keep nothing of what is read within but for the bytes that the function is told."""
+        kept = self._session.kept
+        mark, made = kept.mark(), [0]
+
+        def keep(size: int) -> None:
+            kept.add(size)
+            made.append(size)
+
+        yield keep
+        kept.back_to(mark + sum(made))
 
     def attribute(self, name: str, attribute: str) -> Value:
         """Give the value of one attribute; raises the JmxError that says why it cannot be had."""
@@ -128,6 +148,7 @@ class _Reading:
         self._name = name
         self._attributes = attributes
         self._values: Values = {}
+        session.kept.add(LIST + DICT + ENTRY * len(attributes))
         self._error: JmxError | None = None
         if len(attributes) == 1:
             self._ask_each(attributes)
@@ -167,7 +188,7 @@ class _Reading:
         try:
             if isinstance(answer, Exception):
                 raise answer
-            self._values[attribute] = plain(answer)
+            self._values[attribute] = plain(answer, self._session.kept.add)
         except (*FAILURES, UnreadableError) as failure:
             why = self._explained(failure, attribute)
             if isinstance(why, NoSuchBeanError):
@@ -179,4 +200,5 @@ class _Reading:
         error = self._session.explained(failure, self._name, attribute)
         if isinstance(error, UnreachableError):
             raise error
+        self._session.kept.error(error.what)
         return error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stallwatch.sources.jmx import calls
 from stallwatch.sources.jmx.errors import JmxError, UnreachableError
-from stallwatch.sources.jmx.info import attributes_of, is_of_class
+from stallwatch.sources.jmx.info import attributes_of, is_of_class, size_of
 from stallwatch.sources.jmx.rmi import FAILURES
 
 TYPE_CHECKING = False  # typing itself costs every check 3 ms
@@ -48,11 +48,13 @@ class Describing:
             if isinstance(answer, Exception):
                 raise answer
             self.result = attributes_of(answer)
+            self._session.kept.add(sum(map(size_of, self.result)))
             self._same.learn(self.result, immutable=is_of_class(answer))
         except FAILURES as failure:
             self.result = self._session.explained(failure, self._name, "")
             if isinstance(self.result, UnreachableError):
                 raise self.result from None
+            self._session.kept.error(self.result.what)
             self._same.first_failed()
 
 

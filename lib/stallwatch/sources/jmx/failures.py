@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from stallwatch import withheld
+from stallwatch.line import shorten
 from stallwatch.sources.jmx.errors import (
     JmxError,
     NoSuchAttributeError,
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 # ReflectionException, RuntimeMBeanException and RuntimeOperationsException, RuntimeErrorException.
 _WRAPPED_IN = ("cause", "detail", "exception", "runtimeException", "error", "ex", "target")
 _DEEPEST = 20
+_LONGEST = 4000  # bytes of what an exception says
 
 
 def chain(exception: object) -> Iterator[Record]:
@@ -45,7 +47,8 @@ def said(exception: object) -> str:
     last = records[-1]
     message = last.fields.get("detailMessage")
     kind = last.name.rpartition(".")[2]
-    return f"{kind}: {withheld.message(message)}" if isinstance(message, str) and message else kind
+    told = f"{kind}: {withheld.message(message)}" if isinstance(message, str) and message else kind
+    return shorten(told, _LONGEST)
 
 
 def is_access_denied(exception: object) -> bool:

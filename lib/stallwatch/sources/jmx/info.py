@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from stallwatch.named import NamedTuple
+from stallwatch.sources.jmx.budget import LIST, TEXT, WIDE
 from stallwatch.sources.jmx.serialization import Array, ProtocolError, Record
 
 TYPE_CHECKING = False  # typing itself costs every check 3 ms
@@ -34,6 +35,12 @@ def attributes_of(info: Any) -> list[Attribute]:
     """Read the attributes from an MBeanInfo, as the server orders them."""
     found = _fields(info).get("attributes")
     return [_attribute(_fields(one)) for one in found.items] if isinstance(found, Array) else []
+
+
+def size_of(attribute: Attribute) -> int:
+    """Tell how much memory is kept of it, in bytes."""
+    letters = len(attribute.name) + len(attribute.type) + len(attribute.description)
+    return LIST + 3 * TEXT + WIDE * letters
 
 
 def _attribute(fields: dict[str, Any]) -> Attribute:

@@ -67,7 +67,7 @@ class Pipeline:
         except NoJrmpError:
             raise UnreachableError(f"{self._session.where} no longer speaks RMI") from None
         except FAILURES as failure:
-            found = failure
+            found = failure.with_traceback(None)  # which would keep all that had been read so far
         self._sent.popleft()
         self._octets -= len(asked.call)
         self._out -= len(asked.call)

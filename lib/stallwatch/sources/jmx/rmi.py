@@ -5,10 +5,10 @@ from __future__ import annotations
 from struct import unpack
 
 from stallwatch.named import NamedTuple
+from stallwatch.sources.jmx.budget import LimitError
 from stallwatch.sources.jmx.calls import HELLO, ID_SIZE, acknowledged
 from stallwatch.sources.jmx.serialization import (
     AbortedError,
-    LimitError,
     ProtocolError,
     Reader,
     Record,
@@ -131,6 +131,12 @@ class Link:
         if tag != _RETURN:
             raise ProtocolError(f"0x{tag:02x} where an answer was to come")
         reader = Reader(self._wire)
+        try:
+            return self._answered(reader, stub=stub, void=void)
+        finally:
+            Reader.litter += reader.spent
+
+    def _answered(self, reader: Reader, *, stub: bool, void: bool) -> Any:
         header = reader.block()
         if len(header) < 1 + _UID_SIZE or header[0] not in (_NORMAL, _EXCEPTIONAL):
             raise ProtocolError("an answer that is neither a value nor an exception")

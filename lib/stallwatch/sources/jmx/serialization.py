@@ -6,7 +6,23 @@ Nothing here becomes a class or runs code: a record says what stood in the strea
 
 from __future__ import annotations
 
+import gc
 from struct import Struct
+
+from stallwatch.sources.jmx.budget import (
+    CLASS,
+    DICT,
+    ENTRY,
+    FIELD,
+    LIST,
+    MOST_READ,
+    NUMBER,
+    RECORD,
+    SLOT,
+    TEXT,
+    WIDE,
+    LimitError,
+)
 
 TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
@@ -21,8 +37,10 @@ if TYPE_CHECKING:
 
 
 MAGIC = b"\xac\xed\x00\x05"
-# Cassandra 5 names its 11 718 beans in 1.35 MB and 24 000 items. 100 000 beans with their classes: 500 000.
-MOST_OCTETS, MOST_ITEMS, DEEPEST = 16 * 1024 * 1024, 600_000, 120
+DEEPEST = 120
+_MUCH = 4 << 20  # bytes of litter
+_WIDEST = 6  # times the bytes of a text that is not ASCII: all that it is on the way to what it becomes
+_MEANWHILE = 2  # times the bytes of a piece, besides: as they are received, and put together
 
 _NULL, _REFERENCE, _CLASSDESC, _OBJECT, _STRING, _ARRAY, _CLASS = range(0x70, 0x77)
 _BLOCK, _END, _RESET, _LONG_BLOCK, _EXCEPTION, _LONG_STRING, _PROXY, _ENUM = range(0x77, 0x7F)
@@ -40,10 +58,6 @@ class ProtocolError(Exception):
     """These bytes are no serialization stream, or not of the shape that they ought to be."""
 
 
-class LimitError(Exception):
-    """The stream wants more memory or depth than a monitoring plugin gives; the sentence says what."""
-
-
 class UndecodableError(Exception):
     """An object whose class alone knows where its bytes end; the class's name is the text."""
 
@@ -55,13 +69,18 @@ class AbortedError(Exception):
 class Descriptor:
     """What the stream tells of a class: its name, its fields (type code and name), its superclass."""
 
-    __slots__ = ("fields", "flags", "lineage", "name")
+    __slots__ = ("above", "fields", "flags", "name")
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.flags = 0
         self.fields: list[tuple[str, str]] = []
-        self.lineage: tuple[Descriptor, ...] = ()  # from the topmost superclass down to this one
+        self.above: tuple[Descriptor, ...] | None = None  # its superclasses, the topmost first; None: unread
+
+    @property
+    def lineage(self) -> tuple[Descriptor, ...]:
+        """The topmost superclass and so on down to this one."""
+        return (*(self.above or ()), self)
 
 
 class Record:
@@ -117,22 +136,39 @@ class ClassValue:
 
 
 class Reader:
-    """Reads one stream, which starts at the next byte of ``octets``."""
+    """Reads one stream, which starts at the next byte of ``octets``.
+
+    All that it makes, and each byte that it reads, is taken from one budget; LimitError if that is spent.
+    """
+
+    litter = 0  # bytes that those before have made, which may refer to each other in circles
 
     def __init__(self, octets: Octets) -> None:
+        if Reader.litter > _MUCH:
+            gc.collect()
+            Reader.litter = 0
         self._octets = octets
         self._handles: list[Any] = []
-        self._room = MOST_OCTETS
-        self._items = MOST_ITEMS
+        self._room = MOST_READ
         self._depth = 0
         if self._take(4) != MAGIC:
             raise ProtocolError("no serialization stream")
 
     def _take(self, count: int) -> bytes:
         self._room -= count
-        if self._room < 0:
-            raise LimitError(f"an answer of more than {MOST_OCTETS >> 20} MiB")
+        if self._room < _MEANWHILE * count:
+            raise _too_much()
         return self._octets.take(count)
+
+    @property
+    def spent(self) -> int:
+        """Bytes of memory that it has taken so far."""
+        return MOST_READ - self._room
+
+    def _spend(self, size: int) -> None:
+        self._room -= size
+        if self._room < 0:
+            raise _too_much()
 
     def _byte(self) -> int:
         return self._take(1)[0]
@@ -141,7 +177,13 @@ class Reader:
         return form.unpack(self._take(form.size))[0]
 
     def _text(self, length: int) -> str:
-        return decoded(self._take(length))
+        self._spend(TEXT)
+        octets = self._take(length)
+        if not octets.isascii():
+            self._spend(WIDE * length)
+            if _WIDEST * length > self._room:  # while it is being decoded
+                raise _too_much()
+        return decoded(octets)
 
     def _utf(self) -> str:
         return self._text(self._number(_U2))
@@ -151,7 +193,7 @@ class Reader:
         count: int = self._number(_I4)
         if count < 0:
             raise ProtocolError("a negative number of things")
-        if count * each > self._room or (each == 1 and count > self._items):
+        if count * each > self._room:
             raise LimitError(f"an array of {count}, more than a check reads")
         return count
 
@@ -166,13 +208,8 @@ class Reader:
         """Read what comes next: None, text, a record, an array, a constant, a class, or a block's bytes."""
         return self._content(self._byte())
 
-    def _spend(self, items: int) -> None:
-        self._items -= items
-        if self._items < 0:
-            raise LimitError(f"an answer of more than {MOST_ITEMS} items")
-
     def _content(self, tag: int) -> Any:
-        self._spend(tag != _REFERENCE)  # which takes no memory, but five bytes of the answer
+        self._spend(SLOT)
         read = self._READERS.get(tag)
         if read is None:
             raise ProtocolError(f"0x{tag:02x} where an object was to come")
@@ -215,7 +252,7 @@ class Reader:
             tag = self._byte()
             if tag == _REFERENCE:
                 top = self._referred()
-                if not isinstance(top, Descriptor) or not top.lineage:
+                if not isinstance(top, Descriptor) or top.above is None:
                     raise ProtocolError("a class that is none, or its own superclass")
                 break
             if tag == _NULL:
@@ -226,7 +263,8 @@ class Reader:
             if len(chain) > DEEPEST:
                 raise LimitError("a class with too many superclasses")
         for descriptor in reversed(chain):
-            descriptor.lineage = (*(top.lineage if top else ()), descriptor)
+            descriptor.above = top.lineage if top else ()
+            self._spend(LIST + SLOT * len(descriptor.above))
             top = descriptor
         if top and len(top.lineage) > DEEPEST:
             raise LimitError("a class with too many superclasses")
@@ -234,11 +272,12 @@ class Reader:
 
     def _class_fields(self) -> Descriptor:
         descriptor: Descriptor
+        self._spend(CLASS)
         name = self._utf()
         self._take(8)  # serialVersionUID: we never make an object of it
         descriptor = self._new(Descriptor(name))
         descriptor.flags, count = self._byte(), self._number(_U2)
-        self._spend(count + 1)
+        self._spend(FIELD * count)
         for _ in range(count):
             code, field = chr(self._byte()), self._utf()
             if code in "[L":
@@ -250,6 +289,7 @@ class Reader:
         return descriptor
 
     def _proxy_class(self) -> Descriptor:
+        self._spend(CLASS)
         descriptor: Descriptor = self._new(Descriptor("a proxy"))
         for _ in range(self._count(2)):
             self._utf()  # an interface
@@ -259,6 +299,7 @@ class Reader:
 
     def _annotation(self) -> list[Any]:
         """Read what a class or ``writeObject`` added, up to its end."""
+        self._spend(LIST)
         found: list[Any] = []
         while (tag := self._byte()) != _END:
             found.append(self._content(tag))
@@ -268,6 +309,7 @@ class Reader:
         descriptor = self._descriptor()
         if descriptor is None:
             raise ProtocolError("an object without a class")
+        self._spend(RECORD)
         record: Record = self._new(Record(descriptor))
         for part in descriptor.lineage:
             if part.flags & _SERIALIZABLE:
@@ -277,15 +319,17 @@ class Reader:
         return record
 
     def _fields(self, record: Record, part: Descriptor) -> None:
-        self._spend(len(part.fields))
+        self._spend((DICT if part.fields else 0) + (ENTRY + NUMBER) * len(part.fields))
         for code, field in part.fields:
             form = PRIMITIVES.get(code)
             found = self._number(form) if form else self.content()
             record.fields[field] = _AS_WRITTEN[code](found) if code in _AS_WRITTEN else found
         if part.flags & _WRITE_METHOD:
+            self._spend(DICT + ENTRY)
             record.data[part.name] = self._annotation()
 
     def _external(self, record: Record, part: Descriptor) -> None:
+        self._spend(DICT + ENTRY)
         if part.flags & _BLOCK_DATA:
             record.data[part.name] = self._annotation()
         elif part.name == "java.time.Ser":
@@ -299,16 +343,19 @@ class Reader:
         descriptor = self._descriptor()
         if descriptor is None or not descriptor.name.startswith("["):
             raise ProtocolError("an array without a class")
+        self._spend(RECORD)
         array: Array = self._new(Array(descriptor.name))
         form = PRIMITIVES.get(array.code)
         if form:
+            self._spend(TEXT)
             array.octets = self._take(self._count(form.size) * form.size)
         else:
-            array.items.extend(self.content() for _ in range(self._count(1)))
+            array.items.extend(self.content() for _ in range(self._count(SLOT)))
         return array
 
     def _constant(self) -> Constant:
         descriptor = self._descriptor()
+        self._spend(TEXT)
         constant: Constant = self._new(Constant(descriptor.name if descriptor else ""))
         name = self.content()
         if not isinstance(name, str):
@@ -318,6 +365,7 @@ class Reader:
 
     def _class(self) -> ClassValue:
         descriptor = self._descriptor()
+        self._spend(TEXT)
         value: ClassValue = self._new(ClassValue(descriptor.name if descriptor else "null"))
         return value
 
@@ -331,9 +379,11 @@ class Reader:
         return self.content()
 
     def _block(self) -> bytes:
+        self._spend(TEXT)
         return self._take(self._byte())
 
     def _long_block(self) -> bytes:
+        self._spend(TEXT)
         return self._take(self._number(_U4))
 
     _READERS: ClassVar[dict[int, Callable[[Reader], Any]]] = {
@@ -341,6 +391,10 @@ class Reader:
         _CLASS: _class, _BLOCK: _block, _RESET: _reset, _LONG_BLOCK: _long_block, _EXCEPTION: _exception,
         _LONG_STRING: _long_string, _ENUM: _constant,
     }  # fmt: skip
+
+
+def _too_much() -> LimitError:
+    return LimitError(f"an answer that needs more than {MOST_READ >> 20} MiB of memory")
 
 
 def single(number: float) -> float:

@@ -6,7 +6,9 @@ import time
 from contextlib import suppress
 
 from stallwatch.deadline import Deadline
+from stallwatch.line import shorten
 from stallwatch.sources.jmx import calls
+from stallwatch.sources.jmx.budget import Kept
 from stallwatch.sources.jmx.errors import UnreachableError
 from stallwatch.sources.jmx.rmi import FAILURES, Link, NoJrmpError, Reference, RemoteError, reference
 from stallwatch.sources.jmx.target import AS_SERVER_SAYS, place
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from stallwatch.sources.jmx.errors import JmxError
     from stallwatch.sources.jmx.target import Target
 
+_BOUND = 500  # bytes of names that a registry has
 _FAREWELL = 0.25  # seconds; less than what the deadline keeps back for the report
 # What a TLS server says to plain text; the H of HTTP/1.1; JRMP's ProtocolNotSupported.
 _TLS_ALERT, _HTTP, _NOT_SUPPORTED = 0x15, 0x48, 0x4F
@@ -50,6 +53,7 @@ class Session:
         self, target: Target, deadline: Deadline, trace: Callable[[str], None], *, log_in: bool = True
     ) -> None:
         self.where = target.where
+        self.kept = Kept(target.where)
         self._target = target
         self._deadline = deadline
         self._links: dict[tuple[str, int, bool], Link] = {}
@@ -214,7 +218,7 @@ class Session:
             names = plain(link.answer())
         except (*FAILURES, NoJrmpError, LostError, SilentError, UnreachableError):
             return "names that it does not tell"
-        return ", ".join(map(str, names)) if isinstance(names, list) and names else "nothing"
+        return shorten(", ".join(map(str, names)), _BOUND) if isinstance(names, list) and names else "nothing"
 
     def close(self) -> None:
         """Log out, whatever state the connection is in, and hang up; once is enough."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from math import inf
 
+from stallwatch.sources.jmx.budget import DICT, ENTRY, LIST, MOST_VALUE, NUMBER, SLOT, TEXT
 from stallwatch.sources.jmx.errors import UnreadableError
 from stallwatch.sources.jmx.serialization import PRIMITIVES, Array, ClassValue, Constant, Record
 
@@ -17,19 +18,23 @@ if TYPE_CHECKING:
 
     Value = None | bool | int | float | str | list["Value"] | dict[str, "Value"]
 
-# An object that is referred to many times becomes a tree: 40 nested pairs would be 2^40 values.
-MOST_VALUES, DEEPEST = 200_000, 100
-_LETTERS = 32  # of a text weigh as much as a value
+DEEPEST = 100
 _LARGEST_SCALE, _LONGEST_INTEGER = 400, 1024  # decimal places; bytes
 
 
-def plain(thing: Any) -> Value:
-    """Make a value of what the stream held; raises UnreadableError if it is too large or makes no sense."""
+def plain(thing: Any, keep: Callable[[int], None] = lambda _: None) -> Value:
+    """Make a value of what the stream held; raises UnreadableError if it is too large or makes no sense.
+
+    ``keep`` is told how many bytes of memory the value takes.
+    """
+    converter = _Converter()
     try:
-        return _Converter().value(thing)
+        value = converter.value(thing)
     except (TypeError, AttributeError, ValueError, KeyError, IndexError, ArithmeticError) as error:
         # A record whose fields are not what its class has: only a broken server sends such.
         raise UnreadableError(f"its {_kind(thing)} makes no sense ({type(error).__name__})") from None
+    keep(converter.spent)
+    return value
 
 
 def field(thing: Any, name: str) -> Any:
@@ -46,14 +51,18 @@ def members(thing: Any) -> list[Any]:
 
 
 class _Converter:
-    """Makes values of one answer, as many as its budget allows."""
+    """Makes values of one answer, as many as its budget allows.
+
+    An object that is referred to many times becomes a tree: 40 nested pairs would be 2^40 values. A text is
+    counted in full each time: whoever writes the value writes it so.
+    """
 
     def __init__(self) -> None:
-        self._room = MOST_VALUES
+        self.spent = 0  # bytes
         self._above: list[Any] = []  # what the value at hand is part of
 
     def value(self, thing: Any) -> Value:
-        self._spend(1)
+        self._spend(SLOT + NUMBER)
         if thing is None:
             return None
         if isinstance(thing, str):
@@ -73,19 +82,19 @@ class _Converter:
 
     def text(self, text: str) -> str:
         """Give a text that gets into the value; one text can be in it many times."""
-        self._spend(len(text) // _LETTERS)
+        self._spend(TEXT + len(text))
         return text
 
-    def _spend(self, count: int) -> None:
-        self._room -= count
-        if self._room < 0:
-            raise UnreadableError(f"it holds more than {MOST_VALUES} values")
+    def _spend(self, size: int) -> None:
+        self.spent += size
+        if self.spent > MOST_VALUE:
+            raise UnreadableError(f"it needs more than {MOST_VALUE >> 20} MiB of memory")
 
     def _array(self, array: Array) -> Value:
         form = PRIMITIVES.get(array.code)
         if form is None:
             return self.list(array.items)
-        self._spend(len(array.octets) // form.size)
+        self._spend(LIST + (SLOT + NUMBER) * (len(array.octets) // form.size))
         numbers = [number for (number,) in form.iter_unpack(array.octets)]
         return "".join(map(chr, numbers)) if array.code == "C" else numbers
 
@@ -93,6 +102,7 @@ class _Converter:
         for name in record.ancestry:
             if read := _READERS.get(name):
                 return read(self, record)
+        self._spend(LIST + DICT + ENTRY * len(record.fields))
         return {self.text(name): self.field(record, name) for name in record.fields}
 
     def field(self, record: Record, name: str) -> Value:
@@ -101,13 +111,16 @@ class _Converter:
         return found if isinstance(found, bool | int | float) else self.value(found)
 
     def list(self, things: Iterable[Any]) -> list[Value]:
+        self._spend(LIST)
         return [self.value(thing) for thing in things]
 
     def map(self, pairs: Iterable[tuple[Any, Any]]) -> dict[str, Value]:
+        self._spend(LIST + DICT)
         return {self.key(key): self.value(value) for key, value in pairs}
 
     def key(self, thing: Any) -> str:
         """Make text of what a map or a table is indexed by."""
+        self._spend(ENTRY)
         found = self.value(thing)
         return found if isinstance(found, str) else self.text(_written(found))
 
@@ -203,6 +216,7 @@ def _table(converter: _Converter, record: Record) -> Value:
     for row in rows:
         if not isinstance(row, dict) or not isinstance(index, list):
             raise TypeError
+        converter.key(None)
         indexed = ",".join(converter.text(_written(row[str(name)])) for name in index)
         found[indexed] = row["value"] if is_map else row
     return found

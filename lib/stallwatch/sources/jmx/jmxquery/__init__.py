@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 import os
 import time
+from contextlib import nullcontext
 from importlib.util import find_spec
 
 from stallwatch.sources.jmx.errors import (
@@ -36,6 +37,7 @@ from stallwatch.units import say_duration
 TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from contextlib import AbstractContextManager
     from typing import Self
 
     from stallwatch.deadline import Deadline
@@ -145,6 +147,10 @@ class Client:
                 yield [Attribute(one, kind(of), readable=True, writable=None) for one, of in given.items()]
             else:
                 yield self._no_bean(text)
+
+    def passing(self) -> AbstractContextManager[Callable[[int], None]]:
+        """Do nothing: the output of each run is limited."""
+        return nullcontext(lambda _: None)
 
     def deadlocked_threads(self) -> list[int]:
         """Refuse: the jar reads attributes and nothing else."""
