@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
     from stallwatch.deadline import Deadline
 
-LARGEST = 16 * 1024 * 1024  # bytes
+LARGEST = 8 << 20  # bytes
+_MOST = 40 << 20  # bytes of memory for what is in it; what is known of 60 000 files takes 28 MiB
+_COSTS = {b",": 64, b":": 64, b"[": 88, b"{": 240}  # bytes of memory of what each of these begins, at most
+_SMALL = 4096  # bytes of a file that is not written again if it would be the same
 _LONG = 40  # digits, from which a whole number is read as a float; 64 bits have 20
 SHARED_PLACE = "/var/lib/stallwatch"
 _OWN_PLACE = "give this user a directory of its own with --state-dir"
@@ -83,7 +86,7 @@ class _Store:
         self.stem = f"{identity['name']}-{hashlib.sha256(canonical.encode()).hexdigest()[:16]}"
         self.place, self.folder = _open_folder(directory)
         self.path = f"{self.place}/{self.stem}.json"
-        self.kept = b""  # what the file has
+        self.kept = b""  # what the file has, or its beginning
         self.lock: int | None = None
         try:
             self.lock = self._open(f"{self.stem}.lock", os.O_RDWR | os.O_CREAT)
@@ -123,12 +126,15 @@ class _Store:
             raise _UnusableError(f"{self.path}: {error.strerror}") from error
         if len(octets) > LARGEST:
             raise _UnusableError(f"{self.path} is larger than {say_size(LARGEST)}")
+        if _memory(octets) > _MOST:
+            raise _UnusableError(f"{self.path} would take more than {say_size(_MOST)} of memory")
         try:
-            self.kept, content = octets, decoded(octets)
+            content = decoded(octets)
         except (ValueError, RecursionError) as error:
             raise _UnusableError(f"{self.path} is damaged") from error
         match content:
             case {"version": 1, "identity": self.identity, "values": dict(values)}:
+                self.kept = octets[: _SMALL + 1]
                 return values
         raise _UnusableError(f"{self.path} was written by another check or version")
 
@@ -144,6 +150,8 @@ class _Store:
             octets = json.dumps(content, allow_nan=False).encode()
         except ValueError as error:
             raise _UnusableError("there is a number in it that is none") from error
+        if (needed := _memory(octets)) > _MOST:
+            raise _UnusableError(f"it would need {say_size(needed)} of memory, more than {say_size(_MOST)}")
         if len(octets) > LARGEST:
             raise _UnusableError(f"it would need {say_size(len(octets))}, more than {say_size(LARGEST)}")
         new = f"{self.stem}.new"  # always the same name, so that killed runs do not pile up files
@@ -188,6 +196,12 @@ def _finite(text: str) -> float:
     if not math.isfinite(number):
         raise ValueError(text)
     return number
+
+
+def _memory(octets: bytes) -> int:
+    """Tell how much memory the values in a text of JSON take, at most; our own is ASCII."""
+    letters = 2 if octets.isascii() else 6
+    return letters * len(octets) + sum(octets.count(sign) * size for sign, size in _COSTS.items())
 
 
 def _open_folder(directory: str | None) -> tuple[str, int]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from stallwatch.probes.mysql_backup import choosing, moments, mydumper, physical
 from stallwatch.probes.mysql_backup.backup import Table
 from stallwatch.sources.backups import files as backup_files
-from stallwatch.sources.backups.files import File, Folder, Tree
+from stallwatch.sources.backups.files import File, Folder, Room, Tree
 
 pytestmark = pytest.mark.usefixtures("utc")
 
@@ -244,7 +244,7 @@ def test_newer_metadata_with_the_place_of_a_replica_s_source(tmp_path):
 @given(st.text(max_size=300))
 def test_no_metadata_is_too_odd(text):
     list(mydumper._places(text))
-    names = mydumper._Names({"a.b-schema.sql"}, text)
+    names = mydumper._Names({"a.b-schema.sql"}, text, Room())
     names.holds(Table("a", "b"))
     list(names.lost())
 

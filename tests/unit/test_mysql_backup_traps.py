@@ -165,10 +165,16 @@ def test_what_pzstd_has_packed_is_read(check, tmp_path):
 @needs_zstd
 def test_a_large_window_of_zstd_is_no_damage(check, tmp_path):
     text = dump(rows=200_000).encode()
-    packed = subprocess.run(
-        ["zstd", "-q", "--long=31", "-c"], input=text, capture_output=True, check=True
-    ).stdout
-    assert check(made(tmp_path / "b" / "all.sql.zst", packed), "--verify", "full")[0] == 0
+
+    def verified(window):
+        command = ["zstd", "-q", f"--long={window}", "-c"]
+        packed = subprocess.run(command, input=text, capture_output=True, check=True).stdout
+        return check(made(tmp_path / str(window) / "all.sql.zst", packed), "--verify", "full")
+
+    assert verified(25)[0] == 0
+    status, said = verified(27)
+    assert status == 3
+    assert "it needs 128 MiB of memory to be read, more than a check takes: check it with zstd -t --long=27" in said
 
 
 def let_time_be_up(monkeypatch, path):

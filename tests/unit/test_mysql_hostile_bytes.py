@@ -320,7 +320,7 @@ def test_a_packet_that_is_announced_and_does_not_come():
 
 TOO_MUCH = "db1 answers too much to be read: asked SHOW ENGINE INNODB STATUS"
 CAME_TO = dict.fromkeys(ENDLESS, TOO_MUCH) | {
-    "error texts of 4 MB": "db1 does not know the statement SHOW ENGINE INNODB STATUS",
+    "error texts of 2 MB": "db1 does not know the statement SHOW ENGINE INNODB STATUS",
     "rows": "db1 ",  # or there is no time left
     "rows of NULL": "db1 ",
     "results after results": "[]",  # nobody asks for the others

@@ -148,9 +148,10 @@ def test_directory_and_files_are_for_their_user_alone(folder):
         (b'{"version": 1, "identity": {"name": "demo"}, "values": []}', FOREIGN),
         (b'{"version": 2, "identity": {"name": "demo"}, "values": {}}', FOREIGN),
         (b'{"version": 1, "identity": {"name": "other"}, "values": {}}', FOREIGN),
-        (b" " * (16 * 1024 * 1024 + 1), "is larger than 16 MiB"),
+        (b" " * (8 * 1024 * 1024 + 1), "is larger than 8 MiB"),
+        (b"[" + b"{}," * 150_000 + b"{}]", "would take more than 40 MiB of memory"),
     ],
-    ids=range(10),
+    ids=range(11),
 )
 def test_a_file_that_makes_no_sense_is_told_once_and_replaced(folder, content, wrong):
     keep(folder, 1)
@@ -362,8 +363,8 @@ def test_a_full_disk_keeps_the_old_file_and_is_told(folder):
 
 def test_more_than_can_be_read_back_is_not_written(folder):
     keep(folder, 1)
-    sentence = "this run cannot be remembered: it would need 17 MiB, more than 16 MiB"
-    assert keep(folder, "x" * (17 * 1024 * 1024)) == [sentence]
+    sentence = "this run cannot be remembered: it would need 9 MiB, more than 8 MiB"
+    assert keep(folder, "x" * (9 * 1024 * 1024)) == [sentence]
     assert recall(folder) == ({"value": 1}, [])
 
 

@@ -8,7 +8,8 @@ from stallwatch.reading import ProbeError
 from stallwatch.sources.backups import files as backup_files
 
 PREFIXES = ("mariadb_backup_", "xtrabackup_")
-_MOST = 1 << 20  # bytes of a file of settings
+_MOST = 1 << 16  # bytes of a file of settings
+_WANTED, _LONGEST = ("backup_type", "from_lsn", "to_lsn"), 40  # letters of a log sequence number
 
 
 def settings(path: str) -> dict[str, str]:
@@ -49,7 +50,8 @@ def _beside(path: str) -> list[dict[str, str]]:
     for folder in folders:
         for prefix in PREFIXES:
             try:
-                one = settings(f"{place}/{folder}/{prefix}checkpoints")
+                told = settings(f"{place}/{folder}/{prefix}checkpoints")
+                one = {name: told[name][:_LONGEST] for name in _WANTED if name in told}
             except ProbeError:
                 continue
             if os.path.abspath(path) != f"{place}/{folder}":

@@ -22,7 +22,7 @@ from stallwatch.named import NamedTuple
 from stallwatch.probes.mysql_backup import moments, mydumper, mysqldump, physical, sealed
 from stallwatch.reading import ProbeError
 from stallwatch.sources.backups import files as backup_files
-from stallwatch.sources.backups.files import Tree
+from stallwatch.sources.backups.files import Room, Tree
 
 TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ class Reader(NamedTuple):
     """How backups are looked at; programs that decompress are among ``children`` as long as they run."""
 
     children: Children
+    room: Room | None = None
 
     def look(self, candidate: Candidate) -> Backup | None:
         """Look at one; None: it is no backup, or was removed meanwhile. Raises ProbeError."""
@@ -65,14 +66,15 @@ class Reader(NamedTuple):
     def _look(self, candidate: Candidate) -> Backup | None:
         if candidate.files:
             return self._of_files(candidate)
-        folder = backup_files.look_into(candidate.path)
+        folder = backup_files.look_into(candidate.path, room=self.room)
         if mydumper.is_one(folder):
-            return mydumper.look(candidate.name, backup_files.tree(candidate.path, folder), self.children)
+            tree = backup_files.tree(candidate.path, folder, self.room)
+            return mydumper.look(candidate.name, tree, self.children, self.room)
         if physical.is_one(folder):
             own = [file for file in folder.files if physical.LOG.search(file.name)]
-            tree = backup_files.tree(candidate.path, folder)
+            tree = backup_files.tree(candidate.path, folder, self.room)
             return physical.look(candidate.name, candidate.path, tree, [*own, *candidate.logs])
-        tree = backup_files.tree(candidate.path, folder)
+        tree = backup_files.tree(candidate.path, folder, self.room)
         backups = [file for file in tree.files if _is_backup(file) and file.name not in candidate.without]
         if not backups:
             if tree.closed:
@@ -89,13 +91,16 @@ class Reader(NamedTuple):
         return sealed.look(name, files, self.children)
 
 
-def candidates(path: str) -> list[Candidate]:
+def candidates(path: str, room: Room | None = None) -> list[Candidate]:
     """List what may be a backup at a place, the newest first; raises ProbeError."""
     if file := backup_files.one_file(path):
         return [Candidate("", file.written, files=[file])]
-    folder = backup_files.look_into(path)
+    room = room or Room()
+    before = room.left
+    folder = backup_files.look_into(path, room=room)
     itself = Candidate("", 0.0, path)
     if mydumper.is_one(folder) or physical.is_one(folder):
+        room.left = before  # nothing of the list is kept
         return [itself._replace(logs=_logs_beside(path))]
     backups = [file for file in folder.files if _is_backup(file)]
     folders = [name for name in folder.folders if not name.startswith(_NOT_THEIRS)]
@@ -107,6 +112,8 @@ def candidates(path: str) -> list[Candidate]:
         moment = max(file.written for file in backups if file.name not in names)
         dated.append(itself._replace(moment=moment, without=names))
     found = dated or [*_whole_folders(path, folders, logs)] or [itself]
+    if found == [itself]:
+        room.left = before
     return sorted(found, key=lambda one: one.moment, reverse=True)
 
 

@@ -9,6 +9,7 @@ from stallwatch.named import NamedTuple
 from stallwatch.probes.mysql_backup import choosing, comparing, telling
 from stallwatch.probes.mysql_backup.sizes import size_before
 from stallwatch.reading import Fault, State
+from stallwatch.sources.backups.files import Room
 
 TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.mysql_backup.comparing import Source
     from stallwatch.probes.mysql_backup.verifying import Verified
     from stallwatch.reading import Finding
+    from stallwatch.sources.backups.contents import Children
 
 QUIET = 600.0  # seconds without a write, after which nobody is at work on a dump that does not say so itself
 NONE, SAMPLE, FULL = "none", "sample", "full"
@@ -50,8 +52,7 @@ def findings(asked: Asked, memory: dict[str, Any]) -> Iterator[Finding]:
     """Judge the newest backup that is finished, and say of a newer one why it is not; raises ProbeError."""
     now = time.time()
     asked.deadline.doing = f"reading {asked.path}"
-    reader = choosing.Reader(asked.deadline.children)
-    newest, judged = _choice(reader, asked.path, now)
+    newest, judged = _choice(asked.deadline.children, asked.path, now)
     if newest is None:
         yield Fault(State.CRITICAL, f"no backup in {asked.path}", "", "is that where they are made?")
         return
@@ -81,10 +82,15 @@ def findings(asked: Asked, memory: dict[str, Any]) -> Iterator[Finding]:
     yield from judged.problems
 
 
-def _choice(reader: choosing.Reader, path: str, now: float) -> Choice:
+def _choice(children: Children, path: str, now: float) -> Choice:
     newest = perhaps = None
-    for candidate in choosing.candidates(path):
+    room = Room()
+    reader = choosing.Reader(children, room)
+    for candidate in choosing.candidates(path, room):
+        before = room.left
         backup = reader.look(candidate)
+        if newest and (backup is None or backup.finished is False):
+            room.left = before  # what was listed is thrown away
         if backup is None:
             continue
         newest = newest or backup

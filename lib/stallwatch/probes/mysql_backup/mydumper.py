@@ -14,6 +14,7 @@ from stallwatch.probes.mysql_backup.backup import Backup, Place, by_names
 from stallwatch.reading import ProbeError
 from stallwatch.sources.backups import contents
 from stallwatch.sources.backups import files as backup_files
+from stallwatch.sources.backups.files import Room
 
 TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 METADATA, PARTIAL = "metadata", "metadata.partial"
 
 _SAID = re.compile(r"^(?:# )?(Started|Finished) dump at: *(.+)$", re.MULTILINE)
+_LINE = re.compile(r".+")
 _SECTION = re.compile(r"^\[(.+)\]$|^(SHOW [A-Z ]+ STATUS):?$")
 _TABLE = re.compile(r"^\[([`\"])(.+)\1\.\1(.+)\1\]\n((?:(?!\[).*(?:\n|\Z))*)", re.MULTILINE)
 _SAID_OF_TABLE = re.compile(r"^(real_table_name|rows) *= *(.*?) *$", re.MULTILINE)
@@ -46,6 +48,7 @@ _OF_SOURCE = ("replication", "slave", "show slave status", "show replica status"
 _PACKED = re.compile(r"\.(gz|zst|zstd)$")
 _SCHEMA = "-schema.sql"
 _SCHEMA_FILE = re.compile(r"-schema\.sql(\.gz|\.zst|\.zstd)?$")
+_LONGEST = 4 << 20  # bytes of metadata: 40 000 tables
 _TINY = 160  # bytes of a file that can hardly make a table
 _MOST = 1000  # files of that size that are looked into
 _MOST_ZSTD = 20  # if they are packed by zstd, which costs a process each
@@ -59,7 +62,7 @@ def is_one(folder: Folder) -> bool:
     return any(file.name in {METADATA, PARTIAL} for file in folder.files)
 
 
-def look(name: str, tree: Tree, children: Children) -> Backup:
+def look(name: str, tree: Tree, children: Children, room: Room | None = None) -> Backup:
     """Look at one; raises ProbeError if its metadata cannot be read.
 
     Its metadata.partial is there as long as it runs; a ``metadata`` beside it is of the dump that it
@@ -67,12 +70,15 @@ def look(name: str, tree: Tree, children: Children) -> Backup:
     """
     by_name = {file.name: file for file in tree.files}
     marker = by_name.get(PARTIAL) or by_name[METADATA]
-    text = backup_files.text(marker.path)
-    said = {word: moments.in_text(when) for word, when in _SAID.findall(text)}
+    if marker.size > _LONGEST:
+        what = f"{marker.path} is larger than {_LONGEST >> 20} MiB, more than a check reads of it"
+        raise ProbeError(what, "check the dump by hand")
+    text = backup_files.text(marker.path, _LONGEST)
+    said = {found[1]: moments.in_text(found[2]) for found in _SAID.finditer(text)}
     finished = marker.name == METADATA and "Finished" in said
     started = said.get("Started") or said.get("Finished")
     shift = moments.shift(said.get("Finished"), marker.written)
-    names = _Names(by_name, text)
+    names = _Names(by_name, text, room or Room())
     return Backup(
         name,
         "mydumper",
@@ -104,7 +110,8 @@ def _unfinished(marker: str) -> str:
 def _places(text: str) -> Iterator[Place]:
     """Read the places in the binary logs: of the server that was dumped, and of its source."""
     section, file = "", ""
-    for line in text.splitlines():
+    for whole in _LINE.finditer(text):
+        line = whole[0].rstrip("\r")
         if found := _SECTION.match(line):
             section, file = (found[1] or found[2]).strip().lower(), ""
             continue
@@ -126,11 +133,13 @@ class _Names:
     Since 0.14 files of tables with odd names are called otherwise, and rows are counted: the metadata tells.
     """
 
-    def __init__(self, names: Iterable[str], text: str) -> None:
+    def __init__(self, names: Iterable[str], text: str, room: Room) -> None:
         stems = {_PACKED.sub("", name) for name in names}
         self._called: dict[tuple[str, str], str] = {}
         self._rows: dict[str, int] = {}
-        for _, schema, table, entries in _TABLE.findall(text):
+        for one in _TABLE.finditer(text):
+            schema, table, entries = map(str, one.groups()[1:])
+            room.spend(METADATA, schema + table)
             said = dict(_SAID_OF_TABLE.findall(entries))
             real = said.get("real_table_name", table).replace("``", "`").strip()
             self._called[schema, real] = table

@@ -148,7 +148,7 @@ class Edges(NamedTuple):
             list(contents.text(file.path, children))  # to its end, where packed data say that they are whole
             tables = Tables()
             tables.hear(text)
-            head, end, found = text[: backup_files.EDGE], text[-backup_files.EDGE :], tables.end()
+            head, end, found = text[: backup_files.EDGE], text[-backup_files.EDGE :], tables.end_of_few()
         elif PACKED.search(file.name):
             head = contents.beginning(file, children, backup_files.EDGE)
             return cls(file, wrong=wrong_head(head))
@@ -161,6 +161,7 @@ class Edges(NamedTuple):
 
 
 _MOST = 1 << 20  # bytes that a small file may be unpacked to
+_MOST_TABLES = 250  # that one has, if it is none that is to fill our memory
 
 
 def damaged(tree: Tree) -> dict[str, str]:
@@ -300,6 +301,7 @@ _NAME = re.compile(
     rb"\n(CREATE TABLE|USE) (?:IF NOT EXISTS )?"
     rb"(?:`((?:[^`]|``)+)`|\"((?:[^\"]|\"\")+)\"|([^\s`\"(;/]+)(?=[\s;(]))"
 )
+_LONGEST_NAME = 256  # bytes: 64 letters (MySQL manual, "Identifier Length Limits")
 _OVERLAP = 300  # bytes: longer than any such line up to the end of its name
 
 
@@ -329,9 +331,13 @@ class Tables:
             self._take(*found.groups())
         return self.found
 
+    def end_of_few(self) -> list[Table] | None:
+        """Give them all, unless they are so many that they are only there to fill our memory."""
+        return found if len(found := self.end()) <= _MOST_TABLES else None
+
     def _take(self, word: bytes, quoted: bytes | None, ansi: bytes | None, bare: bytes | None) -> None:
         octets = quoted.replace(b"``", b"`") if quoted else ansi.replace(b'""', b'"') if ansi else bare or b""
-        name = octets.decode(errors="replace")
+        name = octets[:_LONGEST_NAME].decode(errors="replace")
         if word == b"USE":
             self._schema = name
         else:

@@ -50,7 +50,7 @@ def damaged(files: Iterable[File], *, prepared: bool) -> dict[str, str]:
 
 def _system_tablespace(configuration: File | None) -> list[str]:
     """List the files that InnoDB's own tables are in."""
-    path = _PATH.search(backup_files.text(configuration.path, 1 << 20)) if configuration else None
+    path = _PATH.search(backup_files.text(configuration.path, 1 << 16)) if configuration else None
     parts = path[1].split(";") if path else ["ibdata1"]
     names = (os.path.basename(part.partition(":")[0].strip()) for part in parts)
     return [name for name in names if name]  # its last part may be empty

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from stallwatch.sources.backups.files import File
 
 SAMPLE = 64 << 20  # bytes of files, as they are, that a sample reads in a run, and one file at least
+_MOST_HANDS = 4  # files that are read at once, each of which takes 5 MiB of memory, and zstd as much again
+_MOST_TABLES = 50_000  # that are remembered, of all files
 _KEPT, _LATE = "verified", "too_long"
 _CLOSE = 2.0  # seconds by which the time of two runs may differ
 _TAIL = 4096  # bytes of the text that its end is judged by
@@ -147,6 +149,12 @@ def _sample(files: list[File]) -> list[File]:
     return chosen
 
 
+def _hands(files: Iterable[File]) -> int:
+    """Tell how many files are read at once: what zstd looks back for all of them is to be in memory."""
+    widest = max((contents.window(file.path) for file in files if ".zst" in file.name), default=0)
+    return max(1, min(processors(), _MOST_HANDS, contents.WIDEST // max(1, widest)))
+
+
 class _Run:
     """Threads that read files, one each at a time, until all are read or the time is up."""
 
@@ -161,6 +169,7 @@ class _Run:
         self._progress = progress
         self._lock = threading.Lock()
         self._left: list[File] = []
+        self._tables = 0  # that were found in all files
         self._begun: dict[File, float] = {}  # of files that are being read: seconds that were left then
         self._read: dict[str, int] = {}  # bytes of each file, as it is
 
@@ -168,7 +177,7 @@ class _Run:
         self._left = files[::-1]
         whole = self._deadline.left()
         size = sum(file.size for file in files)
-        threads = [threading.Thread(target=self._work, daemon=True) for _ in range(processors())]
+        threads = [threading.Thread(target=self._work, daemon=True) for _ in range(_hands(files))]
         for thread in threads:
             thread.start()
         while (alive := [thread for thread in threads if thread.is_alive()]) and self._deadline.left():
@@ -205,6 +214,11 @@ class _Run:
                 self.problems.append(error)
             else:
                 with self._lock:
+                    self._tables += len(tables)
+                    if self._tables > _MOST_TABLES:
+                        self.problems.append(_too_many_tables(file))
+                        del self._begun[file]
+                        continue
                     self._kept.keep(file, wrong, tables, untold=untold)
             with self._lock:
                 del self._begun[file]
@@ -228,6 +242,8 @@ class _Run:
                 tail = piece[-_TAIL:] if len(piece) >= _TAIL else (tail + piece)[-_TAIL:]
                 if self._backup.by_mysqldump:
                     tables.hear(piece)
+                    if len(tables.found) > _MOST_TABLES:
+                        raise _too_many_tables(file)
         except contents.DamagedError as damage:
             return str(damage), [], False
         finally:
@@ -245,6 +261,10 @@ class _Run:
 def _has_rows(head: bytes, tables: Sequence[Table]) -> bool:
     """Whether it matters where a text ends: not that of grants, or of a place in the binary log."""
     return bool(tables) or b"INSERT " in head
+
+
+def _too_many_tables(file: File) -> ProbeError:
+    return ProbeError(f"{file.path} and other files make more than {_MOST_TABLES} tables, more than a check notes")
 
 
 class _TimeIsUpError(Exception):

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from stallwatch.sources.mysql.server import Server
 
 _SQL = "SHOW GLOBAL STATUS"
+_MOST = 20_000  # MySQL 9.7.2 has 560, each of which takes 2 KiB of memory when it is judged
 _SINCE_FLUSH = "Uptime_since_flush_status"
 _SLACK = 5.0  # seconds by which two clocks may differ in what has passed
 _MINUS_ONE = float(2**64 - 1)  # what an unsigned variable is that has no value (wsrep_local_index)
@@ -39,6 +40,8 @@ def ask(server: Server) -> Told:
     """Ask for all status variables, which needs no privilege; raises ProbeError."""
     at = time.time()  # servers reckon their uptime when a statement begins
     rows = having(server.rows(_SQL), "Variable_name", "Value")
+    if len(rows) > _MOST:
+        raise ProbeError(f"{server.where} tells {len(rows)} status variables, more than a check judges: {_MOST}")
     texts = {text(row, "Variable_name"): text(row, "Value") for row in rows}
     known = {name: number for name, number in numbers(texts).items() if number != _MINUS_ONE}
     if "Uptime" not in known:

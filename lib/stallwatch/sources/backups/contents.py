@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 
 from stallwatch import withheld
 from stallwatch.reading import ProbeError
@@ -25,6 +26,7 @@ BLOCK = 1 << 20  # bytes that are read, and at most decompressed, at once
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _SKIPPABLE = b"\x2a\x4d\x18"  # after one byte of 0x50 to 0x5f: a frame of zstd that pzstd begins with
 _SKIPPABLE_HIGH = 0x5
+_USUAL, WIDEST = 8 << 20, 32 << 20  # bytes that zstd looks back: at level 19, and what we let it, as level 20 does
 _CALLED = {".gz": "gzip", ".tgz": "gzip", ".zst": "zstd", ".zstd": "zstd", ".tzst": "zstd"}
 # What begins a file that only its owner, or another program, can look into.
 SEALED = {
@@ -37,6 +39,8 @@ SEALED = {
     b"\xfd7zXZ": "compressed by xz",
     b"\x04\x22\x4d\x18": "compressed by lz4",
 }
+_FRAMES, _SINGLE = 8, 0x20  # frames that are looked at; the flag of one that needs no more than its text
+_WANTS = re.compile(r"--long=(\d+) or --memory=(\d+)")
 _TOO_EARLY = "the compressed data end too early"
 
 
@@ -158,8 +162,7 @@ def _by_zstd(descriptor: int, children: Children, size: int, moved: Moved) -> Ge
     if program is None:
         raise SealedError("compressed by zstd, and there is no program zstd here")
     pipe = subprocess.PIPE
-    # Whatever window it was packed with: 2 GiB of memory at most.
-    command = [program, "-dcq", "--long=31"]
+    command = [program, "-dcq", f"--memory={min(max(_USUAL, _window(descriptor)), WIDEST)}"]
     process = subprocess.Popen(  # noqa: S603
         command, stdin=descriptor, stdout=pipe, stderr=pipe, env=environment()
     )
@@ -170,9 +173,14 @@ def _by_zstd(descriptor: int, children: Children, size: int, moved: Moved) -> Ge
             begun, position = position, os.lseek(descriptor, 0, os.SEEK_CUR)  # theirs is ours
             moved(position - begun)
             yield piece
-        said = process.stderr.read().decode(errors="replace")  # type: ignore[union-attr]
+        said = process.stderr.read(4096).decode(errors="replace")  # type: ignore[union-attr]
         if (status := process.wait()) < 0:  # no memory left, maybe
             raise ProbeError(f"zstd was killed by signal {-status} while it read a file")
+        if status and (found := _WANTS.search(said)):
+            raise SealedError(
+                f"compressed by zstd --long: it needs {found[2]} MiB of memory to be read, more than a check "
+                f"takes: check it with zstd -t --long={found[1]}"
+            )
         if status:
             raise DamagedError(_why(said))
     finally:
@@ -181,6 +189,35 @@ def _by_zstd(descriptor: int, children: Children, size: int, moved: Moved) -> Ge
         process.stdout.close()  # type: ignore[union-attr]
         process.stderr.close()  # type: ignore[union-attr]
         children.remove(process)
+
+
+def window(path: str) -> int:
+    """Tell how far zstd is to look back in a file, in bytes; 0: it is not packed by it, or cannot be read."""
+    try:
+        descriptor = opened(path)
+    except OSError:
+        return 0
+    try:
+        return _window(descriptor) if os.pread(descriptor, 4, 0)[1:4] in (ZSTD[1:], _SKIPPABLE) else 0
+    except OSError:
+        return 0
+    finally:
+        os.close(descriptor)
+
+
+def _window(descriptor: int) -> int:
+    """Read it from the head of the first frame (RFC 8878, 3.1.1.1), behind those that are to be skipped."""
+    position = 0
+    for _ in range(_FRAMES):
+        head = os.pread(descriptor, 6, position)
+        if head[1:4] == _SKIPPABLE:
+            position += 8 + int.from_bytes(os.pread(descriptor, 4, position + 4), "little")
+            continue
+        if len(head) < 6 or head[4] & _SINGLE:  # noqa: PLR2004 - as long as its text, which is not long then
+            return 0
+        power, eighths = head[5] >> 3, head[5] & 7
+        return (1 << 10 + power) * (8 + eighths) // 8
+    return 0
 
 
 def _why(said: str) -> str:

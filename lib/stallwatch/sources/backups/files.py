@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 DEEPEST = 4  # directories below each other: /backup/2026-11-20/shop/orders.sql.gz has two
+_OF_FILE = 600  # bytes of memory besides its names: 50 000 files of a dump by mydumper take 38 MiB
 EDGE = 4096  # bytes at the beginning and at the end of a file
 
 
@@ -27,6 +28,20 @@ class File(NamedTuple):
     size: int  # bytes
     written: float  # seconds since the epoch
     key: str  # changes when the file does: inode, size and time
+
+
+class Room:
+    """The memory that lists of files may still take, in bytes: of one run, whatever it looks into."""
+
+    def __init__(self, size: int = 44 << 20) -> None:
+        self.left = size
+
+    def spend(self, path: str, name: str) -> None:
+        """List one more; raises ProbeError if that is too much."""
+        self.left -= _OF_FILE + 3 * len(name) + len(path)
+        if self.left < 0:
+            what = f"{path} has more files than a check lists: its memory is limited"
+            raise ProbeError(what, "name a directory with fewer backups, or files")
 
 
 class Folder(NamedTuple):
@@ -45,16 +60,18 @@ class Tree(NamedTuple):
     closed: list[ProbeError]  # directories below it that are not for us to read
 
 
-def look_into(path: str, below: str = "") -> Folder:
+def look_into(path: str, below: str = "", room: Room | None = None) -> Folder:
     """List a directory, whose files are called ``below`` and their names; raises ProbeError.
 
     A file that vanishes meanwhile was never there.
     """
     files, folders, broken = [], [], []
+    room = room or Room()
     try:
         with _listed(path) as entries:
             for entry in entries:
                 name = below + entry.name
+                room.spend(path, name)
                 if entry.is_dir(follow_symlinks=False):
                     folders.append(entry.name)
                     continue
@@ -84,16 +101,19 @@ def _listed(path: str) -> Iterator[Iterator[os.DirEntry[str]]]:
         os.close(descriptor)
 
 
-def tree(path: str, folder: Folder) -> Tree:
+def tree(path: str, folder: Folder, room: Room | None = None) -> Tree:
     """List all below a directory that was looked into; what we may not enter there is ``closed``."""
     files, broken = [*folder.files], [*folder.broken]
     closed: list[ProbeError] = []
+    room = room or Room()
     inner = [(f"{path}/{name}", f"{name}/", 1) for name in folder.folders]
     while inner:
         place, below, depth = inner.pop()
         try:
-            one = look_into(place, below)
+            one = look_into(place, below, room)
         except ProbeError as error:
+            if room.left < 0:
+                raise
             closed.append(error)
             continue
         files += one.files

@@ -13,7 +13,7 @@ from stallwatch.sources.logs.logfile import LogFile, open_log
 
 TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 ATTEMPTS = 5  # looks at a directory in which files are being renamed
 OPENED = 100  # rotated files at most, the youngest: a process may often open no more than 1024
@@ -50,7 +50,7 @@ class Rotation:
         except ProbeError as problem:
             self.problem = problem
         met = strangers(path)  # who has led us to where it really is may have done so for what is beside it
-        for mtime, entry in _siblings(path)[:OPENED]:
+        for mtime, entry in _siblings(path):
             self._add(entry, mtime, time_is_short, met)
         self.rotated.sort(key=lambda file: (file.packed, file.mtime))
 
@@ -166,35 +166,42 @@ def _same(one: str, other: str) -> bool:
 
 
 def _siblings(path: str) -> list[tuple[int, os.DirEntry[str]]]:
-    """Give the rotated files of a log and when they were last written (ns), the youngest first."""
-    dated = []
-    for entry in sorted(_entries(path), key=lambda entry: entry.name):
+    """Give the youngest rotated files of a log and when they were last written (ns), the youngest first."""
+    dated: list[tuple[int, os.DirEntry[str]]] = []
+    for entry in _entries(path):
         with suppress(FileNotFoundError):  # look() will see that the directory has changed
             if entry.is_file(follow_symlinks=False):
                 dated.append((entry.stat(follow_symlinks=False).st_mtime_ns, entry))
-    return sorted(dated, key=lambda pair: -pair[0])
+        if len(dated) > 2 * OPENED:  # of a million files no more are ever in memory
+            dated = _youngest(dated)
+    return _youngest(dated)
 
 
-def _names(path: str) -> list[tuple[str, int]]:
-    """Give which file has which name (its inode), the log's own among them.
+def _youngest(dated: list[tuple[int, os.DirEntry[str]]]) -> list[tuple[int, os.DirEntry[str]]]:
+    return sorted(dated, key=lambda pair: (-pair[0], pair[1].name))[:OPENED]
+
+
+def _names(path: str) -> tuple[int, int]:
+    """Give a number that tells which file has which name (its inode), the log's own among them; and how many.
 
     The time of the directory would not do: it moves on every 4 ms only (Linux, HZ=250), and a rotation that
     renames ten files takes less.
     """
-    own = []
+    told = count = 0
     with suppress(OSError):  # its folder may be one that nobody may list
-        own.append((path, os.stat(path).st_ino))
-    return own + sorted((entry.path, entry.inode()) for entry in _entries(path, whole=True))
+        told = hash((path, os.stat(path).st_ino))
+    for entry in _entries(path, whole=True):
+        told += hash((entry.path, entry.inode()))
+        count += 1
+    return told, count
 
 
-def _entries(path: str, *, whole: bool = False) -> list[os.DirEntry[str]]:
+def _entries(path: str, *, whole: bool = False) -> Iterator[os.DirEntry[str]]:
     """Give the rotated files of a log; the ``whole`` of them with the log itself."""
-    found = []
     for place in _places(path):
         folder, name = os.path.split(place)
         rotated = rotated_name(name)
         with suppress(OSError), os.scandir(folder) as entries:  # perhaps it may be entered but not listed
-            found += [
+            yield from (
                 entry for entry in entries if rotated.fullmatch(entry.name) or (whole and entry.name == name)
-            ]
-    return found
+            )

@@ -6,6 +6,7 @@ import math
 import struct
 import time
 from contextlib import suppress
+from sys import getsizeof
 
 from stallwatch.named import NamedTuple
 from stallwatch.sources.mysql.literals import literal
@@ -28,9 +29,12 @@ if TYPE_CHECKING:
 
     Value = str | int | float | None
 
-_LARGEST = 8 * 1024 * 1024  # bytes of one answer: SHOW ENGINE INNODB STATUS has up to 1 MB
+_LARGEST = 8 << 20  # bytes of one answer, and of a row of which next to nothing is kept
+_LONGEST = 2 << 20  # bytes of a packet: SHOW ENGINE INNODB STATUS has up to 1 MB
 _MOST_COLUMNS = 4096  # of a table or a SELECT (MySQL's and MariaDB's limit)
-_MOST_VALUES = 1_000_000
+_MOST_DESCRIBED = 12 << 20  # bytes of memory for the columns of an answer
+_OF_VALUE, _OF_ROW, _OF_COLUMN = 8, 64, 1500  # bytes of memory besides those of the thing itself
+_WIDE = 6  # times the bytes of a column's description: as text, and on the way to it
 _QUIT = b"\1\0\0\0\1"  # a packet of one byte, COM_QUIT
 _HEAD = struct.Struct("<IB")  # of a packet: length (3 bytes), number, and the first byte of what it carries
 _END, _ERROR, _LONGEST_END = 0xFE, 0xFF, 9  # a row that begins with 0xFE is longer than an end
@@ -79,14 +83,25 @@ class TooMuchError(Exception):
 
 
 class Connection(LogIn):
-    """A log-in that answers statements, bounded in time and size; see ``LogIn``."""
+    """A log-in that answers statements, bounded in time and size; see ``LogIn``.
+
+    ``keep`` is told the bytes of memory that the rows of answers take, and tells whether that is too much.
+    """
 
     def __init__(
-        self, target: Target, left: Callable[[], float], known: Known, *, prove: bool = False
+        self,
+        target: Target,
+        left: Callable[[], float],
+        known: Known,
+        keep: Callable[[int], bool] = lambda _: True,
+        *,
+        prove: bool = False,
     ) -> None:
         self.first = b""  # what the server said first
         self.until: float | None = None  # when the statement at hand is to be answered, by time.monotonic
-        self._octets = self._columns = 0
+        self._keep = keep
+        self._octets = self._columns = self._described = 0
+        self._longest = _LONGEST
         super().__init__(target, left, known, prove=prove)
 
     def left(self) -> float:
@@ -113,13 +128,20 @@ class Connection(LogIn):
     def _rows(self, read: list[Callable[[bytes], Value]]) -> list[list[Value]]:
         """Read all rows; made into packets first they took three times as long (CPython 3.11)."""
         rows: list[list[Value]] = []
-        for packet in self._packets():
-            octets = packet.get_all_data()
-            rows.append(values(octets, 0, len(octets), read))
-            here = self._rfile.peek()
-            rows += [values(here, begins, ends, read) for begins, ends in self._whole_rows(here)]
-            if len(rows) * len(read) > _MOST_VALUES:
-                raise TooMuchError
+        # They are to become dictionaries.
+        each = getsizeof(dict.fromkeys(range(len(read)))) + _OF_ROW + _OF_VALUE * len(read)
+        try:
+            for packet in self._packets():
+                octets = packet.get_all_data()
+                come = [values(octets, 0, len(octets), read)]
+                here = self._rfile.peek()
+                come += [values(here, begins, ends, read) for begins, ends in self._whole_rows(here)]
+                rows += come
+                if not self._keep(each * len(come) + sum(sum(map(getsizeof, row)) for row in come)):
+                    raise TooMuchError  # noqa: TRY301
+        except BaseException:
+            rows.clear()  # the error that is told remembers this one, and this one where it was raised
+            raise
         return rows
 
     def _packets(self) -> Iterator[MysqlPacket]:
@@ -135,6 +157,7 @@ class Connection(LogIn):
         Raises as ``ask``; TooMuchError if a single row is too large.
         """
         self._begin(within)
+        self._longest = _LARGEST
         self.query(sql, unbuffered=True)
         skimmed = self._skimmed()
         while self._result.has_next:  # of a procedure, whose last answer has no rows
@@ -150,7 +173,7 @@ class Connection(LogIn):
             first = packet.read_length_coded_string() if not rows else first
             rows += 1 + len(self._whole_rows(self._rfile.peek()))
             self._octets = 0
-        return Skimmed(rows, None if first is None else _text(first))
+        return Skimmed(rows, None if first is None else _text(first[:_LONGEST]))
 
     def _whole_rows(self, here: bytes) -> list[tuple[int, int]]:
         """Take the rows that are ``here`` whole, tell where each begins and ends, and leave what is behind.
@@ -175,7 +198,8 @@ class Connection(LogIn):
 
     def _begin(self, within: float | None) -> None:
         self.until = None if within is None else time.monotonic() + within
-        self._octets = self._columns = 0
+        self._octets = self._columns = self._described = 0
+        self._longest = _LONGEST
 
     def close(self) -> None:
         """Log out, without waiting for anything: also when no time is left, or an answer is still to come.
@@ -193,13 +217,17 @@ class Connection(LogIn):
     def _read_packet(self, packet_type: type[MysqlPacket] = MysqlPacket) -> Any:
         if packet_type is FieldDescriptorPacket:
             self._columns += 1
-            if self._columns > _MOST_COLUMNS:
+            before = self._octets
+            packet = super()._read_packet(packet_type)
+            self._described += _OF_COLUMN + _WIDE * (self._octets - before)
+            if self._columns > _MOST_COLUMNS or self._described > _MOST_DESCRIBED:
                 raise TooMuchError
+            return packet
         return super()._read_packet(packet_type)
 
     def _read_bytes(self, num_bytes: int) -> bytes:
         self._octets += num_bytes
-        if self._octets > _LARGEST:
+        if self._octets > _LARGEST or num_bytes > self._longest:
             raise TooMuchError
         octets: bytes = super()._read_bytes(num_bytes)
         self.first = self.first or octets

@@ -24,7 +24,7 @@ from stallwatch.withheld import WITHHELD
 _LONGEST = 80  # bytes of a statement
 _NO_TIME = 0.05  # seconds: of a server that was given no more it is not said that it does not answer
 _BETWEEN = "is it a MySQL server, and what is in between?"
-_TOO_MUCH = "is it a MySQL server? If so, ask for less: 8 MiB at once are the limit"
+_TOO_MUCH = "is it a MySQL server? If so, ask for less: a check takes 8 MiB at once"
 
 # Error numbers of MySQL 9.7 and MariaDB 10.11.
 _ENDED = (1053, 1077, 1079, 1927, 4031)  # shutting down, killed, idle for too long

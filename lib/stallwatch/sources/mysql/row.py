@@ -7,7 +7,7 @@ from stallwatch.sources.mysql.errors import MissingColumnError
 TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import NoReturn
+    from typing import Any, NoReturn
 
     from stallwatch.sources.mysql.connection import Value
 
@@ -29,14 +29,13 @@ class Row(dict[str, "Value"]):
         )
 
 
-def rows(
-    columns: Iterable[str], values: Iterable[Iterable[Value]], where: str, shortly: str
-) -> list[dict[str, Value]]:
-    """Give the rows of a statement that was asked ``where`` and is written ``shortly`` in a sentence."""
+def rows(columns: Iterable[str], values: list[Any], where: str, shortly: str) -> list[dict[str, Value]]:
+    """Make rows of the lists of ``values``, in their place: never is there all of it twice.
+
+    The statement was asked ``where`` and is written ``shortly`` in a sentence.
+    """
     columns, asked = list(columns), (where, shortly)
-    found: list[dict[str, Value]] = []
-    for those in values:
-        row = Row(zip(columns, those, strict=True))
+    for number, those in enumerate(values):
+        row = values[number] = Row(zip(columns, those, strict=True))
         row.asked = asked
-        found.append(row)
-    return found
+    return values

@@ -17,7 +17,7 @@ from stallwatch.units import say_duration
 TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Self
+    from typing import Any, Self
 
     from stallwatch.deadline import Deadline
     from stallwatch.sources.mysql.connection import Skimmed, Value
@@ -71,7 +71,8 @@ class Server:
 
     def _logged_in(self, *, prove: bool = False) -> Connection | None:
         """Log in; None if the server may prove that the certificate, which was refused, is its own."""
-        connection = Connection(self._target, self._deadline.left, self._known, prove=prove)
+        deadline = self._deadline
+        connection = Connection(self._target, deadline.left, self._known, deadline.keep, prove=prove)
         try:
             connection.open_up()
         except Exception as failure:  # noqa: BLE001 - PyMySQL raises whatever nonsense leads it to
