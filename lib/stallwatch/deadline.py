@@ -43,7 +43,7 @@ class Deadline:
         self._kept = 0
 
     def keep(self, size: int) -> bool:
-        """Count so many bytes of memory for an answer that the run keeps; False: all together are too much."""
+        """Count so many bytes of memory for an answer that the run keeps; False: together too much."""
         self._kept += size
         return self._kept <= MOST_KEPT
 

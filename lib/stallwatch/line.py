@@ -10,8 +10,9 @@ _LONGEST = 1 << 16  # letters: more than is ever shown of one sentence
 def clean(text: str) -> str:
     """Make ``text`` fit for one line: no pipe, newline, control or bidirectional character.
 
-    What is longer than any output is cut. ``|`` would begin the perfdata and becomes ``/``; bytes that were no
-    text (lone surrogates) become ``?``; whatever else cannot be printed becomes a blank, and blanks come one at a time.
+    ``|`` would begin the perfdata and becomes ``/``; bytes that were no text (lone surrogates) become
+    ``?``; whatever else cannot be printed becomes a blank, and blanks come one at a time. What is longer
+    than any output is cut: a server may have said it.
     """
     text = text[:_LONGEST].encode(errors="replace").decode().replace("|", "/")
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())

@@ -150,10 +150,10 @@ class _Store:
             octets = json.dumps(content, allow_nan=False).encode()
         except ValueError as error:
             raise _UnusableError("there is a number in it that is none") from error
-        if (needed := _memory(octets)) > _MOST:
-            raise _UnusableError(f"it would need {say_size(needed)} of memory, more than {say_size(_MOST)}")
         if len(octets) > LARGEST:
             raise _UnusableError(f"it would need {say_size(len(octets))}, more than {say_size(LARGEST)}")
+        if (size := _memory(octets)) > _MOST:
+            raise _UnusableError(f"it would need {say_size(size)} of memory, more than {say_size(_MOST)}")
         new = f"{self.stem}.new"  # always the same name, so that killed runs do not pile up files
         try:
             self._remove(new)

@@ -174,7 +174,8 @@ def test_a_large_window_of_zstd_is_no_damage(check, tmp_path):
     assert verified(25)[0] == 0
     status, said = verified(27)
     assert status == 3
-    assert "it needs 128 MiB of memory to be read, more than a check takes: check it with zstd -t --long=27" in said
+    assert "it needs 128 MiB of memory to be read, more than a check takes" in said
+    assert ": check it with zstd -t --long=27" in said
 
 
 def let_time_be_up(monkeypatch, path):

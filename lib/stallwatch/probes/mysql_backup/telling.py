@@ -241,7 +241,8 @@ def damage(backup: Backup, verified: Verified | None, *, doubtful: bool) -> Iter
         if verified.sealed:
             (name, why), *others = verified.sealed.items()
             more = f" and {len(others)} more" if others else ""
-            yield ProbeError(f"{name}{more} cannot be verified: {why}", "apt install zstd" * why.endswith("zstd here"))
+            advice = "apt install zstd" if why.endswith("zstd here") else ""
+            yield ProbeError(f"{name}{more} cannot be verified: {why}", advice)
         yield from _not_verified(verified)
 
 

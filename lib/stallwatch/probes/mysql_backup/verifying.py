@@ -264,7 +264,8 @@ def _has_rows(head: bytes, tables: Sequence[Table]) -> bool:
 
 
 def _too_many_tables(file: File) -> ProbeError:
-    return ProbeError(f"{file.path} and other files make more than {_MOST_TABLES} tables, more than a check notes")
+    what = f"{file.path} and others make more than {_MOST_TABLES} tables, more than a check notes"
+    return ProbeError(what, "look whether it is a dump")
 
 
 class _TimeIsUpError(Exception):

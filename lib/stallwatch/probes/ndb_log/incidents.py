@@ -61,6 +61,8 @@ class Incidents:
         for rule, pattern in _compiled():
             if match := pattern.match(line.text):
                 self._apply(rule, _words(match, line.node or self._node.id), when, line)
+                if len(self._alerts) > 2 * _KEPT:
+                    self._alerts = self._lasting()
                 if rule.raises:
                     return
 
@@ -70,9 +72,13 @@ class Incidents:
 
     def keep(self) -> None:
         """Put into the memory what still counts."""
-        held = [a for a in self._alerts.values() if self._present.holds(a.when, stays=a.stays)]
-        self._alerts = {alert.key: alert for alert in held[-_KEPT:]}
+        self._alerts = self._lasting()
         self._memory["alerts"] = [alert._asdict() for alert in self._alerts.values()]
+
+    def _lasting(self) -> dict[str, Alert]:
+        """Give what still counts, of many the last."""
+        held = [a for a in self._alerts.values() if self._present.holds(a.when, stays=a.stays)]
+        return {alert.key: alert for alert in held[-_KEPT:]}
 
     def findings(self) -> Iterator[Finding]:
         """Give every alert, and each quantity even when nothing was said of it."""

@@ -26,7 +26,7 @@ BLOCK = 1 << 20  # bytes that are read, and at most decompressed, at once
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _SKIPPABLE = b"\x2a\x4d\x18"  # after one byte of 0x50 to 0x5f: a frame of zstd that pzstd begins with
 _SKIPPABLE_HIGH = 0x5
-_USUAL, WIDEST = 8 << 20, 32 << 20  # bytes that zstd looks back: at level 19, and what we let it, as level 20 does
+_USUAL, WIDEST = 8 << 20, 32 << 20  # bytes that zstd looks back: at level 19, and at 20 as the most we allow
 _CALLED = {".gz": "gzip", ".tgz": "gzip", ".zst": "zstd", ".zstd": "zstd", ".tzst": "zstd"}
 # What begins a file that only its owner, or another program, can look into.
 SEALED = {

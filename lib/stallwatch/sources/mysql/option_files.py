@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
+from itertools import islice
 
 from stallwatch.named import NamedTuple
 from stallwatch.sources import given_file
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _DEEPEST = 10  # includes within includes, as MySQL has it
-_LARGEST = 1024 * 1024  # bytes of a file
+_LARGEST = 512 << 10  # bytes of a file with all that it includes: an entry takes 50 times as much memory
+_MOST = 1000  # files
 _BOM = b"\xef\xbb\xbf"  # MySQL itself takes it for an option outside of any group
 _SHORTEST = 4  # letters of an abbreviated name, as "pass"
 _ESCAPED = {
@@ -46,7 +48,7 @@ class Entry(NamedTuple):
 
 def read(path: str) -> list[Entry]:
     """Read the file and those that it includes; raises NotUnderstoodError with a sentence for its owner."""
-    return [*_entries(path, 0)]
+    return [*_entries(path, 0, _Room(path))]
 
 
 def options(entries: Iterable[Entry], groups: Iterable[str], known: Iterable[str]) -> dict[str, str | None]:
@@ -80,15 +82,34 @@ def _name(written: str, known: list[str]) -> str:
     return longer[0] if len(name) >= _SHORTEST and len(longer) == 1 else ""
 
 
-def _entries(path: str, depth: int) -> Iterator[Entry]:
+class _Room:
+    """How much an option file and all that it includes may hold."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._octets, self._files = 0, 0
+
+    def take(self, path: str, octets: bytes) -> None:
+        """Take in a file."""
+        self._octets += len(octets)
+        self._files += 1
+        if len(octets) > _LARGEST:
+            raise NotUnderstoodError(f"{path} is too large for an option file")
+        if self._octets > _LARGEST or self._files > _MOST:
+            raise NotUnderstoodError(f"{self._path} includes too much for an option file, {path} for one")
+
+
+def _entries(path: str, depth: int, room: _Room) -> Iterator[Entry]:
     group = None
-    for number, line in enumerate(_content(path).removeprefix(_BOM).split(b"\n"), 1):
+    content = _content(path)
+    room.take(path, content)
+    for number, line in enumerate(content.removeprefix(_BOM).split(b"\n"), 1):
         stripped = line.strip()
         where = f"{path}, line {number}"
         if not stripped or stripped[:1] in b"#;":
             continue
         if stripped[:1] == b"!":
-            yield from _included(stripped[1:].strip(), depth + 1, where)
+            yield from _included(stripped[1:].strip(), depth + 1, where, room)
         elif stripped[:1] == b"[":
             name, end, _ = stripped[1:].partition(b"]")
             if not end:
@@ -108,12 +129,10 @@ def _content(path: str) -> bytes:
         raise NotUnderstoodError(f"{path} cannot be read: {error.strerror}") from None
     if stat.S_ISREG(mode) and mode & stat.S_IWOTH:
         raise NotUnderstoodError(f"{path} can be written by everybody, so MySQL would ignore it: chmod o-w")
-    if len(octets) > _LARGEST:
-        raise NotUnderstoodError(f"{path} is too large for an option file")
     return octets
 
 
-def _included(directive: bytes, depth: int, where: str) -> Iterator[Entry]:
+def _included(directive: bytes, depth: int, where: str, room: _Room) -> Iterator[Entry]:
     """Read what is included; a missing file is none, as for MySQL, and so is what is not to be understood."""
     word, _, argument = directive.partition(b" " if b" " in directive else b"\t")
     path = os.fsdecode(argument.strip())
@@ -123,15 +142,18 @@ def _included(directive: bytes, depth: int, where: str) -> Iterator[Entry]:
         raise NotUnderstoodError(f"{where}: {_DEEPEST} files include one another: does one include itself?")
     for file in [path] if word == b"include" else _configurations(path, where):
         if os.path.exists(file):
-            yield from _entries(file, depth)
+            yield from _entries(file, depth, room)
 
 
 def _configurations(directory: str, where: str) -> list[str]:
     try:
-        names = sorted(os.listdir(os.fsencode(directory)))
+        with os.scandir(os.fsencode(directory)) as entries:
+            names = [*islice((entry.name for entry in entries if entry.name.endswith(b".cnf")), _MOST + 1)]
     except OSError as error:
         raise NotUnderstoodError(f"{where}: {directory} cannot be read: {error.strerror}") from None
-    return [os.path.join(directory, os.fsdecode(name)) for name in names if name.endswith(b".cnf")]
+    if len(names) > _MOST:
+        raise NotUnderstoodError(f"{where}: {directory} has more than {_MOST} option files")
+    return [os.path.join(directory, os.fsdecode(name)) for name in sorted(names)]
 
 
 def _option(group: str, line: bytes) -> Entry:
