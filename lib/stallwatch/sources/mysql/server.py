@@ -17,7 +17,7 @@ from stallwatch.units import say_duration
 TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Any, Self
+    from typing import Self
 
     from stallwatch.deadline import Deadline
     from stallwatch.sources.mysql.connection import Skimmed, Value
