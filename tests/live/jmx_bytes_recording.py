@@ -1,19 +1,24 @@
 """Record what JMX servers send, for tests/recorded/jmx_bytes. By hand:
 
-PYTHONPATH=tests/unit .venv/bin/python tests/live/jmx_bytes_recording.py
+.venv/bin/python tests/live/jmx_bytes_recording.py
 """
 
 import contextlib
 import os
+import sys
 import tempfile
+from pathlib import Path
 from unittest import mock
 
-import jmx_bytes
 from cassandra import Cassandra
 from jvm import VARIANTS, Jvm
 from stallwatch.deadline import Deadline
 from stallwatch.sources import jmx
 from stallwatch.sources.jmx import wire
+
+sys.path.append(str(Path(__file__).parents[1] / "unit"))
+
+import jmx_bytes
 
 ON_OTHERS = {"denied", "rmi_port", "not_bound", "tls"}
 

@@ -1,19 +1,23 @@
 """Record what MySQL and MariaDB send, for tests/recorded/mysql_bytes. By hand:
 
-PYTHONPATH=tests/unit .venv/bin/python tests/live/mysql_bytes_recording.py
+.venv/bin/python tests/live/mysql_bytes_recording.py
 """
 
 import contextlib
 import socket
+import sys
 import tempfile
 from pathlib import Path
 
-import mysql_bytes
 import pymysql
 from mariadb import Mariadb
 from mysql_server import Mysql
 from stallwatch.deadline import Deadline
 from stallwatch.sources import mysql
+
+sys.path.append(str(Path(__file__).parents[1] / "unit"))
+
+import mysql_bytes
 
 KINDS = {"mariadb": (Mariadb, "PROCESS"), "mysql": (Mysql, "PROCESS"), "denied": (Mariadb,)}
 

@@ -90,7 +90,8 @@ def record(name, cluster, folder):
 def main():
     """Record the stories of these names, or all, one after the other."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("name", nargs="*", choices=[[], *STORIES], help="what happens (default: all that)")
+    about = f"the scenarios (default: all): {', '.join(STORIES)}"
+    parser.add_argument("name", nargs="*", choices=[[], *STORIES], metavar="NAME", help=about)
     names = parser.parse_args().name or STORIES
     for settings in dict.fromkeys(STORIES[name].settings for name in names):
         with contextlib.ExitStack() as running:

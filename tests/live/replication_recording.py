@@ -103,7 +103,8 @@ def main():
     stories = {story.__name__.replace("_", "-"): story for story in STORIES}
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("kind", choices=KINDS)
-    parser.add_argument("name", nargs="*", choices=[[], *stories], help="what happens (default: all that)")
+    about = f"the scenarios (default: all): {', '.join(stories)}"
+    parser.add_argument("name", nargs="*", choices=[[], *stories], metavar="NAME", help=about)
     options = parser.parse_args()
     names = [
         name

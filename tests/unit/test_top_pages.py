@@ -1,6 +1,9 @@
 """CONTRIBUTING and SECURITY against what there is: files, tests, privileges, what is installed."""
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -46,6 +49,28 @@ def test_no_privilege_of_the_account_changes_anything():
     assert granted
     assert {privilege for one in granted for privilege in one.split(", ")} <= CHANGES_NOTHING
     assert "WITH GRANT OPTION" not in grants
+
+
+RECORDING = sorted(set(re.findall(r"^\| `\.venv/bin/python (\S+_recording\.py)", CONTRIBUTING, re.MULTILINE)))
+
+
+@pytest.mark.parametrize("script", RECORDING)
+def test_each_script_that_records_loads_as_it_is_called_there(script):
+    own = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    load = f"import runpy, sys; sys.path[0] = 'tests/live'; runpy.run_path({script!r})"
+    subprocess.run([sys.executable, "-c", load], cwd=ROOT, env=own, check=True)
+
+
+def test_each_script_that_records_is_in_the_table():
+    scripts = {f"tests/live/{path.name}" for path in (ROOT / "tests" / "live").glob("*_recording.py")}
+    assert scripts - {"tests/live/mysql_recording.py"} == set(RECORDING)  # which two of them use
+
+
+def test_no_page_has_a_time_that_the_run_prints():
+    commands = r"^.*make (?:unit|test|durations)\b(?!-).*$"
+    lines = re.findall(commands, (ROOT / "README.md").read_text() + CONTRIBUTING, re.MULTILINE)
+    assert lines
+    assert [line for line in lines if "minute" in line] == []
 
 
 def test_no_time_is_left_to_be_filled_in():

@@ -16,7 +16,7 @@ class Cause(NamedTuple):
     """One thing that explains a lag, with its evidence in a few words."""
 
     rule: str  # "R8"
-    score: float  # how strongly the evidence speaks for it; the strongest is told first
+    score: float  # 20 (good to know) to 100 (a thread failed), see CONTRIBUTING; the highest is told first
     what: str  # "mariabackup pid 26920 for 2 h, sda 97 % busy"
     advice: str = ""  # one next step
     explains: bool = True  # whether it makes replication slow; else it is only worth knowing beside it
