@@ -1,10 +1,10 @@
 """The page on the architecture: by hand, with what the code's own imports and a recording say.
 
-``<!-- rooms -->``               each room of the house, its size, and which rooms it imports
+``<!-- components -->``          each component, its size, and which components it imports
 ``<!-- circles -->``             the modules that import each other
 ``<!-- datum FILE RUN -->``      the moments of the oldest transaction in hand, as that run read them
 
-The picture of the house is made anew, too.
+The picture is made anew, too.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from generators.architecture_plot import picture
+from generators.components import Component, Layout, about, layout
 from generators.imports import AT_START, LATER, TYPES, circles, imports, modules
 from generators.markdown import table
 from generators.marks import filled
 from generators.plugins import ROOT, Plugin
-from generators.rooms import House, Room, about, house
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,22 +39,22 @@ def files(_: list[Plugin]) -> dict[Path, str]:
     """Draw the picture, and fill what is between the marks of the page."""
     known = modules()
     found = imports(known)
-    counted = house(known, found)
-    marks = {"rooms": lambda _: rooms(counted), "circles": lambda _: listed(found), "datum": datum}
+    counted = layout(known, found)
+    marks = {"components": lambda _: components(counted), "circles": lambda _: listed(found), "datum": datum}
     return {PICTURE: picture(counted), PAGE: filled(PAGE.read_text(), **marks)}
 
 
-def rooms(counted: House) -> str:
-    """Write a row for each room."""
-    rows = [_row(room, counted) for room in counted.rooms]
-    return table(["room", "what it knows", "files", "lines (about)", "imports"], rows)
+def components(counted: Layout) -> str:
+    """Write a row for each component."""
+    rows = [_row(component, counted) for component in counted.components]
+    return table(["component", "what it knows", "files", "lines (about)", "imports"], rows)
 
 
-def _row(room: Room, counted: House) -> list[str]:
-    files, lines = counted.files[room.title], counted.lines[room.title]
-    found = sorted((other, n) for (one, other), n in counted.imports.items() if one == room.title)
+def _row(component: Component, counted: Layout) -> list[str]:
+    files, lines = counted.files[component.title], counted.lines[component.title]
+    found = sorted((other, n) for (one, other), n in counted.imports.items() if one == component.title)
     imported = ", ".join(f"{other} {number}" for other, number in found)
-    return [room.title, room.knows, f"{files:,}", about(lines), imported or "no other room"]
+    return [component.title, component.knows, f"{files:,}", about(lines), imported or "no other component"]
 
 
 def listed(found: list[Import]) -> str:

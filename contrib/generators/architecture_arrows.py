@@ -1,4 +1,4 @@
-"""The arrows of the picture of the house."""
+"""The arrows of the picture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the boxes of the picture of the house stand, and which way each arrow goes: all chosen by hand."""
+"""Where the boxes of the picture stand, and which way each arrow goes: all chosen by hand."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     Point = tuple[float, float]
 
 WIDTH, HEIGHT = 1080, 740  # points
-ROW, GAP, CAPTION = 36, 9, 38  # points: a room within a box, between rooms, above them
+ROW, GAP, CAPTION = 36, 9, 38  # points: a component within a box, between components, above them
 INSETS = {"sources": (10, 10), "probes": (28, 10)}  # points beside them: probes have numbers at their left
-ROAD = 24  # points wide
+FLOW = 24  # points wide
 
 
 class Box(NamedTuple):
@@ -54,8 +54,8 @@ OUTSIDE = {
     Box(14, 188, 106, 62): ("database, JVM,", "log file, host"),
     Box(974, 620, 94, 50): ("status line,", "perfdata"),
 }
-# The road, and where its steps are numbered; the page says what each step is.
-THE_ROAD: Sequence[Point] = ((120, 215), (560, 215), (560, 653), (974, 653))
+# The flow, and where its steps are numbered; the page says what each step is.
+WAY_OF_DATA: Sequence[Point] = ((120, 215), (560, 215), (560, 653), (974, 653))
 STEPS: Sequence[Point] = ((140, 215), (405, 215), (560, 576), (704, 653), (952, 653))
 ENTRIES: Mapping[Point, Point] = {  # where it enters a box, and which way it goes there
     (170, 215): (1, 0),

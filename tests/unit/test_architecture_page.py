@@ -11,7 +11,7 @@ from types import CodeType
 from xml.etree import ElementTree as ET
 
 import pytest
-from generators import architecture, architecture_plot, imports, rooms
+from generators import architecture, architecture_plot, components, imports
 from generators.architecture_places import BOXES, WAYS
 from stallwatch.probes.replication.commits import Commits
 
@@ -30,8 +30,8 @@ def found():
 
 
 @pytest.fixture(scope="module")
-def house(found):
-    return rooms.house(imports.modules(), found)
+def layout(found):
+    return components.layout(imports.modules(), found)
 
 
 def sources(folder, **texts):
@@ -101,22 +101,23 @@ def test_the_columns_on_the_page_are_those_that_the_probe_reads():
     assert "applying_commit" in import_module("stallwatch.probes.replication.commits").Worker._fields
 
 
-def test_each_step_of_the_road_has_a_row_and_a_number_in_the_picture(house):
+def test_each_step_of_the_flow_has_a_row_and_a_number_in_the_picture(layout):
     steps = re.findall(r"^\| (\d) \| \w+ to \w+ \|", PAGE, re.MULTILINE)
-    drawn = re.findall(r'class="digit middle"[^>]*>(\d)<', architecture_plot.picture(house))
+    drawn = re.findall(r'class="digit middle"[^>]*>(\d)<', architecture_plot.picture(layout))
     assert steps == drawn
     assert set(re.findall(r"^\| (\d) \| `", PAGE, re.MULTILINE)) == set(steps)
 
 
-def test_every_module_has_a_room_and_every_room_a_module(house):
-    assert set(rooms.ROOMS) - set(house.rooms) <= {rooms.room("stallwatch.probes.new")}
-    assert {room.title for room in house.rooms} == set(house.files)
-    assert sum(house.files.values()) == len(imports.modules())
+def test_every_module_has_a_component_and_every_component_a_module(layout):
+    other = components.component("stallwatch.probes.new")
+    assert set(components.COMPONENTS) - set(layout.components) <= {other}
+    assert {component.title for component in layout.components} == set(layout.files)
+    assert sum(layout.files.values()) == len(imports.modules())
 
 
 def test_a_module_without_a_room_is_named():
-    with pytest.raises(KeyError, match=r"stallwatch\.attic is in no room"):
-        rooms.room("stallwatch.attic")
+    with pytest.raises(KeyError, match=r"stallwatch\.attic is in no component"):
+        components.component("stallwatch.attic")
 
 
 def test_imports_are_told_apart_by_when_they_run(tmp_path):
@@ -159,22 +160,22 @@ def test_python_loads_what_is_found_to_be_imported_at_the_start(module, found):
     assert known | packages == set(said.split())
 
 
-def test_the_picture_is_well_formed_and_the_same_each_time(house):
-    picture = architecture_plot.picture(house)
+def test_the_picture_is_well_formed_and_the_same_each_time(layout):
+    picture = architecture_plot.picture(layout)
     assert ET.fromstring(picture).tag.endswith("svg")
-    assert picture == architecture_plot.picture(house)
+    assert picture == architecture_plot.picture(layout)
 
 
-def test_the_picture_has_colours_for_day_and_night(house):
+def test_the_picture_has_colours_for_day_and_night(layout):
     day, night = architecture_plot.STYLE.split("@media (prefers-color-scheme: dark)")
     coloured = r"\.([a-z.]+) \{[^}]*#\w+"
     assert set(re.findall(coloured, day)) == set(re.findall(coloured, night))
-    classes = " ".join(re.findall(r'class="([^"]+)"', architecture_plot.picture(house))).split()
+    classes = " ".join(re.findall(r'class="([^"]+)"', architecture_plot.picture(layout))).split()
     assert {name for name in classes if name not in architecture_plot.STYLE} == set()
 
 
-def test_every_arrow_of_today_has_a_way_of_its_own(house):
-    assert set(architecture_plot.between_boxes(house)) <= set(WAYS)
+def test_every_arrow_of_today_has_a_way_of_its_own(layout):
+    assert set(architecture_plot.between_boxes(layout)) <= set(WAYS)
 
 
 def test_an_arrow_begins_and_ends_at_its_boxes():
@@ -186,8 +187,8 @@ def test_an_arrow_begins_and_ends_at_its_boxes():
             assert level or upright, f"{one} to {other} at {name}"
 
 
-def test_an_arrow_is_as_wide_as_it_has_imports(house):
-    thin = architecture_plot.picture(house)
-    more = house._replace(imports=house.imports + Counter({("report", "reading"): 100}))
+def test_an_arrow_is_as_wide_as_it_has_imports(layout):
+    thin = architecture_plot.picture(layout)
+    more = layout._replace(imports=layout.imports + Counter({("report", "reading"): 100}))
     assert architecture_plot.picture(more) != thin
     assert ">103</text>" in architecture_plot.picture(more)

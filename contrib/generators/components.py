@@ -1,6 +1,6 @@
-"""The rooms of the house: which module belongs where, how large each room is, which room imports which.
+"""The components: which module belongs where, how large each one is, which one imports which.
 
-A new probe is in the room of other probes until the table has a room for it. Any other new module needs a
+A new probe is in the component of other probes until the table has one for it. Any other new module needs a
 place in the table: ``make generate`` names what has none.
 """
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from generators.imports import Import
 
 
-class Room(NamedTuple):
+class Component(NamedTuple):
     """A part of the code that knows one thing."""
 
     group: str  # the box of the picture that it stands in
@@ -34,7 +34,7 @@ class Room(NamedTuple):
         return f"{self.group}: {self.name}" if self.name else self.group
 
 
-# Box, name, what it knows, modules. The first room of which a pattern fits has the module.
+# Box, name, what it knows, modules. The first component of which a pattern fits has the module.
 _TABLE = """
 programs | plugins | which probe answers; which options and default thresholds it has
     plugins/check_*
@@ -76,45 +76,46 @@ probes | jmx | attributes and thread pools of a JVM
     probes.jmx_*
 probes | shared | differences of two looks, N bad looks in a row, slopes
     probes probes.looks probes.lasting probes.slope probes.steady
-probes | other | probes that have no room of their own yet
+probes | other | probes that have no component of their own yet
     probes.*
 basics |  | units, ranges, text that is safe on a line, quoted text without passwords, words, cheap imports
     stallwatch units line withheld words named bare digests memory
 """
-ROOMS = tuple(Room(*head.split(" | "), modules) for head, modules in re.findall(r"(\S.*)\n +(.*)\n", _TABLE))
+_ROWS = re.findall(r"(\S.*)\n +(.*)\n", _TABLE)
+COMPONENTS = tuple(Component(*head.split(" | "), modules) for head, modules in _ROWS)
 
 
-class House(NamedTuple):
-    """The rooms that have anything in them, and what."""
+class Layout(NamedTuple):
+    """The components that have anything in them, and what."""
 
-    rooms: tuple[Room, ...]
+    components: tuple[Component, ...]
     files: Counter[str]  # by title
     lines: Counter[str]
-    imports: Counter[tuple[str, str]]  # how many pairs of modules of two rooms; those for types are left out
+    imports: Counter[tuple[str, str]]  # how many pairs of modules of two; those for types are left out
 
 
-def room(module: str) -> Room:
-    """Find the room of a module; KeyError: it has none."""
+def component(module: str) -> Component:
+    """Find the component of a module; KeyError: it has none."""
     name = module.removeprefix("stallwatch.")
-    for one in ROOMS:
+    for one in COMPONENTS:
         if any(fnmatchcase(name, pattern) for pattern in one.modules.split()):
             return one
-    raise KeyError(f"{module} is in no room: add it to the table in contrib/generators/rooms.py")
+    raise KeyError(f"{module} is in no component: add it to the table in contrib/generators/components.py")
 
 
-def house(modules: Mapping[str, Path], imports: Iterable[Import]) -> House:
-    """Count what is in each room, and what the rooms import from each other."""
+def layout(modules: Mapping[str, Path], imports: Iterable[Import]) -> Layout:
+    """Count what is in each component, and what the components import from each other."""
     files: Counter[str] = Counter()
     lines: Counter[str] = Counter()
     for module, path in modules.items():
-        title = room(module).title
+        title = component(module).title
         files[title] += 1
         lines[title] += len(path.read_text().splitlines())
     between: Counter[tuple[str, str]] = Counter()
     for one in imports:
-        titles = room(one.module).title, room(one.imported).title
+        titles = component(one.module).title, component(one.imported).title
         between[titles] += titles[0] != titles[1] and one.when != TYPES
-    return House(tuple(one for one in ROOMS if files[one.title]), files, lines, +between)
+    return Layout(tuple(one for one in COMPONENTS if files[one.title]), files, lines, +between)
 
 
 def about(lines: int) -> str:
