@@ -194,7 +194,8 @@ class Check:
         except Said as said:
             return UNKNOWN, str(said)
         except UsageError as error:
-            return UNKNOWN, self._unknown(f"{error}: see {self.parser.prog} --help")
+            helps = "" if _of_a_file(error) else f": see {self.parser.prog} --help"
+            return UNKNOWN, self._unknown(f"{error}{helps}")
         except BaseException as error:  # noqa: BLE001 - Python's own exit status would be 1, a WARNING
             return UNKNOWN, self._crash(error, verbose)
 
@@ -261,6 +262,13 @@ class Check:
 
             return as_json.unknown(self.name, told, lines)
         return "\n".join([status(self.name, "UNKNOWN", told), *lines])
+
+
+def _of_a_file(error: BaseException | None) -> bool:
+    """Whether it came of a file that cannot be opened: the help says nothing about that."""
+    while error and not isinstance(error, OSError):
+        error = error.__context__
+    return error is not None
 
 
 def _where(error: BaseException) -> str:

@@ -452,7 +452,8 @@ OPTIONS = {
     "host": ("-H", "{}"), "user": ("-u", "{}"), "group": ("--defaults-group", "{}"),
     "file": ("--password-file", "{}"), "unknown": ("--{}",), "stray": ("{}",), "timeout": ("-t", "{}"),
 }  # fmt: skip
-SAYS = {"host": "cannot be looked up: ", "user": "refused the connection: "}  # bad usage says where to look
+SERVER = {"host": "cannot be looked up: ", "user": "refused the connection: "}
+SAYS = {**SERVER, "file": "--password-file "}  # other bad usage says where to look
 
 
 def has(option, subject):
@@ -467,6 +468,6 @@ def test_what_users_give(home, some, subject, trouble):
     for text in some([TEXTS[name] for name in TEXTS if name != "long"], number):
         words = (word.format(text) for word in OPTIONS[option])
         outcome = run(subject, Place(), home, "-t", f"{PATIENT}s", *words)
-        outcome.holds(PATIENT, subject.unreachable if option in SAYS else UNKNOWN)
+        outcome.holds(PATIENT, subject.unreachable if option in SERVER else UNKNOWN)
         assert SAYS.get(option, f": see check_{subject.plugin} --help") in outcome.line, outcome
         assert all(letter.isprintable() for letter in outcome.line), outcome.line
