@@ -80,7 +80,6 @@ ATTRIBUTE_FLOODS = {
         b"\x7e" + reference(2) + java.short_text("ab"),
     ),
     "texts": (OBJECTS, java.short_text("ab")),
-    "a text of 15 MB": (java.long_text(b"x" * 15_000_000),),
     "a text of 6 MB with an elephant": (java.long_text(b"x" * 6_000_000 + b"\xed\xa0\xbd\xed\xb0\x98"),),
     "blocks": (map_of()[:-1], b"\x7a\0\x10\0\0" + bytes(1 << 20)),
     "nulls": (map_of()[:-1], NULL),
@@ -104,6 +103,11 @@ def jmx_rest(at_rest):
 def test_a_value_of_a_jvm(home, at_rest, flood):
     peak = jmx(home, {None: ATTRIBUTE_FLOODS[flood]}, "-O", "a:b=c", "-A", "V")
     stays_within(peak, jmx_rest(at_rest), UNKNOWN, f"V of a:b=c cannot be read: {TOO_LARGE}")
+
+
+def test_a_text_of_15_mb_of_a_jvm(home, at_rest):
+    peak = jmx(home, {None: (java.long_text(b"x" * 15_000_000),)}, "-O", "a:b=c", "-A", "V")
+    stays_within(peak, jmx_rest(at_rest), UNKNOWN, "a text of 15000000 bytes, more than a check reads")
 
 
 def test_an_array_that_announces_more_than_there_can_be(home, at_rest):

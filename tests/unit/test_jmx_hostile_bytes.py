@@ -36,9 +36,10 @@ from java_stream import (
 )  # fmt: skip
 from levels import representative
 from stallwatch.sources import jmx
+from stallwatch.sources.jmx.budget import MOST_READ
 from stallwatch.sources.jmx.rmi import FAILURES
 from stallwatch.sources.jmx.serialization import MAGIC, Reader
-from stallwatch.sources.jmx.values import plain
+from stallwatch.sources.jmx.values import members, plain
 from stallwatch.sources.jmx.wire import LostError
 
 OURS = (*FAILURES, jmx.JmxError, LostError)
@@ -209,6 +210,28 @@ BOMBS = {
 @pytest.mark.parametrize("bomb", BOMBS)
 def test_a_bomb(bomb):
     end_of(BOMBS[bomb])
+
+
+# What is large and healthy
+
+
+def test_the_names_and_classes_of_all_beans_of_a_cassandra_fit():
+    """They are 11 718 in Cassandra 5, and their names have 96 letters."""
+    name = (
+        b"org.apache.cassandra.metrics:type=ColumnFamily,keyspace=system_traces,scope=sessions,name=Bean%05d"
+    )
+    cls = described("javax.management.ObjectName", flags=WRITES)  # handle 7
+    of_instance = described("javax.management.ObjectInstance", "LclassName", "Lname")  # handle 2
+    named = instance(cls, short_text((name % 0).decode()), END)
+    first = instance(of_instance, short_text("x.Bean"), named)
+    others = (
+        instance(reference(2), reference(6), instance(reference(7), short_text((name % at).decode()), END))
+        for at in range(1, 11_718)
+    )
+    found = instance(described("java.util.HashSet", flags=WRITES), b"\x77\x00", first, *others, END)
+    reader = Reader(Octets(MAGIC + found))
+    assert len(members(reader.content())) == 11_718
+    assert reader.spent < MOST_READ
 
 
 # What may come again and again, for ever.

@@ -239,7 +239,7 @@ class Reader:
 
     def _long_string(self) -> str:
         length: int = self._number(_I8)
-        if not 0 <= length <= self._room:
+        if not 0 <= length * (1 + _MEANWHILE) <= self._room:
             raise LimitError(f"a text of {length} bytes, more than a check reads")
         text: str = self._new(self._text(length))
         return text
