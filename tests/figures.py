@@ -19,6 +19,7 @@ class Figures:
     skipped   how many could not be run here, by the reason
     cells     which plugins held, by test and trouble
     counted   what tests have counted themselves, as ``note("counted", ("lines", 5))``
+    measured  the highest of what tests have measured themselves, as ``note("measured", ("time, s", 0.3))``
     seconds   of all of them
     latest    seconds after its timeout in which the last plugin has ended; None: none was run
     """
@@ -27,7 +28,7 @@ class Figures:
         self.day = datetime.now(UTC).date().isoformat()
         self.python = platform.python_version()
         self.held = self.failed = 0
-        self.skipped, self.counted, self.cells = Counter(), Counter(), {}
+        self.skipped, self.counted, self.cells, self.measured = Counter(), Counter(), {}, {}
         self.seconds, self.latest = 0.0, None
 
     def add(self, report):
@@ -42,6 +43,10 @@ class Figures:
         for name, value in report.user_properties:
             if name == "counted":
                 self.counted[value[0]] += value[1]
+            if name == "measured":
+                what, number = value
+                number = float(f"{number:.2g}")
+                self.measured[what] = max(number, self.measured.get(what, number))
             if name == "late":
                 self.latest = round(value if self.latest is None else max(self.latest, value), 2)
             if name == "cell":

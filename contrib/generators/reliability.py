@@ -25,6 +25,7 @@ def files(_: list[Plugin]) -> dict[Path, str]:
             measured=lambda _: _measured(modules),
             troubles=lambda _: _troubles(modules),
             counted=lambda _: _counted(modules),
+            late=lambda _: _late(modules),
         )
     }
 
@@ -50,6 +51,12 @@ def _troubles(modules: dict[str, Any]) -> str:
             sentence = test.removeprefix("test_").replace("_", " ")
             lines.append(f"| {sentence} | {'; '.join(troubles)} | {len(plugins)} | {runs:,} |\n")
     return f"| test | troubles | plugins | cells |\n|---|---|--:|--:|\n{''.join(lines)}"
+
+
+def _late(modules: dict[str, Any]) -> str:
+    found = {name: number for told in modules.values() for name, number in told.get("measured", {}).items()}
+    lines = [f"| {name} | {number:g} |\n" for name, number in found.items()]
+    return f"| what | measured |\n|---|--:|\n{''.join(lines)}"
 
 
 def _counted(modules: dict[str, Any]) -> str:

@@ -101,6 +101,8 @@ class Exit:
         signal.signal(signal.SIGINT, lambda *_: self._ended("interrupted"))
         for number in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, lambda *_: self._ended("terminated"))
+        # The first statement of each plugin has blocked them: one that came meanwhile is answered now.
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGHUP, signal.SIGINT, signal.SIGTERM))
 
     def _take_output(self) -> None:
         if os.isatty(2):

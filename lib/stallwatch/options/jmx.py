@@ -5,7 +5,6 @@ from __future__ import annotations
 from stallwatch.options import exposed
 from stallwatch.options.port import port
 from stallwatch.options.utf8 import utf8, variable
-from stallwatch.sources import given_file
 from stallwatch.units import NotUnderstoodError
 
 TYPE_CHECKING = False  # typing itself costs every check 3 ms
@@ -109,6 +108,8 @@ def _password(check: Check, options: Namespace) -> str | None:
         return utf8(options.password)
     if options.password_file is None:
         return variable(PASSWORD) if options.username is not None else None
+    from stallwatch.sources import given_file
+
     try:
         return given_file.first_line(options.password_file, 4096).decode()
     except (OSError, UnicodeError) as error:

@@ -9,7 +9,6 @@ import stat
 from stallwatch.options import exposed
 from stallwatch.options.port import port
 from stallwatch.options.utf8 import utf8, variable
-from stallwatch.sources import given_file
 from stallwatch.units import NotUnderstoodError
 
 TYPE_CHECKING = False  # typing itself costs every check 3 ms
@@ -182,6 +181,8 @@ def _password(check: Check, options: Namespace) -> str | None:
         return utf8(options.password)
     if options.password_file is None:
         return variable(PASSWORD)
+    from stallwatch.sources import given_file
+
     try:
         line = given_file.first_line(options.password_file, _LONGEST_LINE)
         password = line.decode(errors="surrogateescape")
