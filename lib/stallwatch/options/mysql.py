@@ -210,6 +210,8 @@ def _target(check: Check, given: Given) -> Target:
 def _public_key(given: Given) -> bytes | None:
     if not (path := given.get("server-public-key-path")):
         return None
+    from stallwatch.sources import given_file
+
     try:
         octets, _ = given_file.content(path, _LARGEST_KEY)
     except OSError as error:
