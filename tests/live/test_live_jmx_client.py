@@ -218,7 +218,7 @@ def test_what_is_too_large_or_too_deep_is_refused_and_the_rest_still_read(jvm, s
     assert [shown(value) for value in values.values()][:4] == ["UnreadableError"] * 4
     assert "a text of 20000000 bytes, more than a check reads" in values["Text"].what
     assert "nested deeper than 120" in values["Deep"].what
-    assert "it holds more than 200000 values" in values["Bomb"].what
+    assert "it needs more than 8 MiB of memory" in values["Bomb"].what
     assert not isinstance(values["Small"], jmx.JmxError)
 
 
