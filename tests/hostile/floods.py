@@ -1,6 +1,7 @@
 """Servers that let us in, and answer with so much that it would fill our memory.
 
-An answer is a tuple: bytes to begin with, bytes that come again, how often they do, and the last bytes.
+An answer is a tuple: bytes to begin with, bytes that come again, how often they do, and the last bytes. What
+comes again may also be a function, which gives it by how often it came before.
 """
 
 import re
@@ -15,13 +16,19 @@ import mysql_bytes
 from mysql_bytes import packet
 
 AT_ONCE = 1 << 20  # bytes
+LONG = AT_ONCE // 256
 FOR_EVER = 1 << 40
 
 
 def pours(connection, ended, first, again=b"", times=FOR_EVER, last=b""):
     """Say the first, the next again and again, and the last, as long as somebody listens."""
     connection.sendall(first)
-    if again:
+    if callable(again):
+        for number in range(times):
+            if ended.is_set():
+                return
+            connection.sendall(again(number))
+    elif again:
         many = max(1, min(times, AT_ONCE // len(again)))
         block = again * many
         while times > 0 and not ended.is_set():
@@ -163,10 +170,12 @@ def mysql(answers, *, greeting=(mysql_bytes.LET_IN[0],), let_in=(mysql_bytes.LET
 
 
 def rows(columns, *row, count=FOR_EVER):
-    """So many rows, all the same: 256 packets at a time, whose numbers go on."""
+    """So many rows, all the same, whose packets' numbers go on: of short ones, 256 are sent at a time."""
     head = mysql_bytes.result(*columns)[:-9]
     first = len(columns) + 3
     octets = b"".join(b"\xfb" if value is None else _written(value) for value in row)
+    if len(octets) > LONG:
+        return head, lambda number: packet((first + number) % 256, octets), count
     again = b"".join(packet((first + number) % 256, octets) for number in range(256))
     return head, again, max(1, count // 256), packet(first % 256, b"\xfe\0\0\2\0")
 

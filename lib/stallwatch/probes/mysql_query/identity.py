@@ -52,7 +52,7 @@ def identity(server: Server, within: float) -> Identity | None:
     if len(rows) != 1:
         return None
     told = rows[0]
-    connection, started, name = told["connection"], told["started"], told["server"]
+    connection, started, name = told.get("connection"), told.get("started"), told.get("server")
     if not isinstance(connection, int) or not isinstance(started, int | float) or not name:
         return None
-    return Identity(connection, str(told["user"]).rpartition("@")[0], str(name), started)
+    return Identity(connection, str(told.get("user")).rpartition("@")[0], str(name), started)
