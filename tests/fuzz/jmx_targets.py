@@ -111,7 +111,8 @@ def a_question_to_java(octets):
 
     name = outputs[0].decode(errors="replace")
     ObjectName.parse(name)
-    with mock.patch.object(java, "run", run):
+    named = mock.patch.object(jmxquery.Client, "_must_be_named")
+    with mock.patch.object(java, "run", run), named:
         client = jmxquery.Client(TARGET, Deadline(10), lambda _: None)
         json.dumps(list(client.read([(name, ["Value", "Heap Usage"])])), default=str)
         client.beans(name)

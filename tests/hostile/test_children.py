@@ -11,6 +11,8 @@ import psutil
 import pytest
 import software
 from asked_servers import wait_for
+from bad_servers import serving
+from floods import jvm
 from installing import installable
 from runs import environment, finish, start
 from slow_machine import MORE
@@ -56,12 +58,12 @@ class Asking:
         return True
 
 
-def java(folder):
+def java(folder, place):
     late = "has not answered Java within|no verdict within"  # whoever is quicker
-    return Asking("jmx", folder / "java", Place(), "--via", "jmxquery", "--java", folder / "java", late=late)
+    return Asking("jmx", folder / "java", place, "--via", "jmxquery", "--java", folder / "java", late=late)
 
 
-def zstd(folder):
+def zstd(folder, _):
     with installable():
         program = software.program("zstd", "zstd")
     dump = RECORDED / "mysql_backup" / "mariadb-dump" / "all.sql"
@@ -74,9 +76,10 @@ def zstd(folder):
 
 @pytest.fixture(params=[java, zstd], ids=lambda one: one.__name__)
 def asking(request, tmp_path):
-    """A plugin that starts one of them."""
+    """A plugin that starts one of them; there is a JVM that says where Java would log in."""
     (tmp_path / "bin").mkdir()
-    return request.param(tmp_path / "bin")
+    with serving(jvm({})) as (host, port):
+        yield request.param(tmp_path / "bin", Place(host=host, port=port))
 
 
 def test_a_program_ends_when_the_time_is_up(home, asking):

@@ -227,7 +227,7 @@ TROUBLES = {
     "an error of 4 MB": {
         MYSQL: plays(
             says(greeting(), packet(2, mysql_bytes.error(45000, b"x" * 4_000_000))),
-            "{where} refused the log-in: xxx",
+            "{where} says too much before it lets us in",
         )
     },
     "a packet of 16 MB": {MYSQL: plays(says(mysql_head(LARGEST) + NOISE), TOO_MUCH)},

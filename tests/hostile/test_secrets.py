@@ -19,12 +19,14 @@ import software
 import ways_in
 from bad_servers import nobody, says, serving, silent
 from cells import cells
+from floods import jvm
 from installing import installable
 from leaks import files_below, found
 from runs import environment, finish, start
 from sleeping import sleeping
 from slow_machine import in_time
 from stallwatch import withheld
+from stallwatch.memory import Memory
 from stallwatch.sources import jmx, mysql
 from stallwatch.sources.mysql import no_log_in, option_files
 from stallwatch.sources.mysql.connection import Connection
@@ -333,7 +335,9 @@ def test_java_is_told_in_private(folder, seen, tmp_path, name):
         # MySQL's password is no business of Java's either.
         others = dict.fromkeys(OURS, SECRETS[name])
         told = told._replace(variables=others | told.variables if way is by_variable else told.variables)
-        outcome = ask(BY_NAME["jmx"], told, home, Place(), "--via", "jmxquery", "--java", java)
+        with serving(jvm({})) as (host, port):
+            place = Place(host=host, port=port)
+            outcome = ask(BY_NAME["jmx"], told, home, place, "--via", "jmxquery", "--java", java)
         assert "Java did not get an answer: no answer" in outcome.line, outcome.text
         private = seen / "told"
         escaped = SECRETS[name].replace("\\", "\\\\").replace('"', '\\"')
@@ -431,8 +435,8 @@ def test_nothing_that_holds_it_shows_it(tmp_path):
         target,
         jmx.Target("h", 1, user="u", password=secret),
         entries,
-        Connection(target, lambda: 1.0),
-        no_log_in.reason(OSError(secret), Connection(target, lambda: 1.0), target, 1.0).args,
+        connection := Connection(target, lambda: 1.0, lambda **_: nullcontext(Memory())),
+        no_log_in.reason(OSError(secret), connection, target, 1.0).args,
     )
     assert entries[1].value == secret
     for one in objects:

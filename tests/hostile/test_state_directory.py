@@ -39,12 +39,17 @@ def keeps(_trouble, subject):
     return subject.state
 
 
+def state_in(folder):
+    """The file of state; what servers showed at first is kept in files of its own."""
+    (file,) = (one for one in folder.glob("*.json") if not one.name.startswith("mysql_server-"))
+    return file
+
+
 def in_place_of(suffix, make):
     """Replace the file that ends so."""
 
     def cause(folder):
-        (file,) = folder.glob("*.json")
-        path = file.with_suffix(suffix)
+        path = state_in(folder).with_suffix(suffix)
         if path.exists():
             path.rename(folder.parent / "moved")
         make(path)
@@ -117,7 +122,7 @@ TROUBLES = {
     ),
     "its file is a FIFO": Trouble(in_place_of(".json", os.mkfifo), (LOST, "is damaged"), kept=False),
     "its file is a device": Trouble(
-        in_place_of(".json", a_device), (LOST, "is larger than 16 MiB"), kept=False, root=True
+        in_place_of(".json", a_device), (LOST, "is larger than 8 MiB"), kept=False, root=True
     ),
     "its file is a directory": Trouble(
         in_place_of(".json", a_full_directory), (LOST, "Is a directory"), kept=False
@@ -150,8 +155,7 @@ def labels(outcome):
 
 def kept_in(folder):
     """What is in the file of state."""
-    (file,) = folder.glob("*.json")
-    return file.read_bytes()
+    return state_in(folder).read_bytes()
 
 
 @cells(TROUBLES, keeps, one=True)
