@@ -97,17 +97,19 @@ class Run:
 
         With --no-state every run is the first one.
         """
-        return self._memory({**target, "name": self._check.name}, self.problems)
+        return self._memory({**target, "name": self._check.name}, self.deadline, self.problems)
 
-    def known_server(self, **account: object) -> AbstractContextManager[Memory]:
+    def known_server(self, account: dict[str, str], *, wait: bool) -> AbstractContextManager[Memory]:
         """Give and keep what a server showed when this account first logged in, for all checks of this user.
 
         Without ``problem`` it can be kept, or is not to be: with --no-state each log-in is the first.
+        Raises ProbeError if another run has hold of it, after ``wait``, or at once.
         """
-        return self._memory({**account, "name": "mysql_server"}, [])
+        deadline = self.deadline if wait else Deadline(0)
+        return self._memory({**account, "name": "mysql_server"}, deadline, [])
 
     def _memory(
-        self, identity: dict[str, Any], problems: list[ProbeError]
+        self, identity: dict[str, Any], deadline: Deadline, problems: list[ProbeError]
     ) -> AbstractContextManager[Memory]:
         if self._options.no_state:
             from contextlib import nullcontext
@@ -115,4 +117,4 @@ class Run:
             return nullcontext(Memory())
         from stallwatch.state import memory
 
-        return memory(identity, self._options.state_dir, self.deadline, problems)
+        return memory(identity, self._options.state_dir, deadline, problems)

@@ -67,12 +67,14 @@ def memory(
         except _UnusableError as error:
             problems.append(ProbeError(f"the memory of earlier runs is lost, this run begins anew: {error}"))
             values = Memory()
+            values.problem = str(error)
         values.path = store.path
         yield values
         try:
             store.write(values)
         except _UnusableError as error:
             problems.append(ProbeError(f"this run cannot be remembered: {error}"))
+            values.problem = str(error)
     finally:
         store.close()
 

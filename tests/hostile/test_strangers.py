@@ -66,12 +66,25 @@ def test_a_socket_of_somebody_else(ask, method, plugin):
 def test_a_socket_where_everybody_may_have_one(ask):
     told = ask("/tmp", "mysql_clear_password", "mysql_query")
     assert told["status"] == 2
-    assert "localhost:3306" in told["output"]  # nobody is there
+    assert "the socket /run/mysqld/mysqld.sock cannot be used: No such file" in told["output"]
     assert told["got"] == ""
 
 
-@pytest.mark.parametrize("method", ["mysql_clear_password", "dialog", "sha256_password"])
+METHODS = [
+    "mysql_clear_password", "dialog", "sha256_password", "caching_sha2_password", "mysql_native_password",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("method", METHODS)
 def test_the_port_of_a_stopped_server(ask, method):
     told = ask("port", method, "mysql_query")
+    assert told["status"] == 2
+    assert "the socket /run/mysqld/mysqld.sock cannot be used: No such file" in told["output"]
+    assert told["got"] == ""
+
+
+@pytest.mark.parametrize("method", METHODS[:3])
+def test_the_port_of_a_stopped_server_that_was_named(ask, method):
+    told = ask("port", method, "mysql_query", "-P", "3306")
     assert told["status"] == 3
     assert f"({method}) over TLS whose certificate was not verified: it {NOT_SENT}" in told["output"]

@@ -93,31 +93,20 @@ def test_a_socket_that_the_user_has_named_is_not_one_that_was_found(target, usua
     assert target("-H", "db1").where == "db1:3306"
 
 
-def test_no_socket_is_taken_from_where_everybody_may_put_one(target, usual_socket, home):
+def test_no_socket_is_looked_for_where_everybody_may_put_one():
     assert not any(path.startswith("/tmp") for path in SOCKETS)
-    home.chmod(0o1777)
-    assert target().where == "localhost:3306"
-    home.chmod(0o755)
-    assert target().where == usual_socket
 
 
-def test_no_socket_is_taken_through_a_link_to_where_everybody_may_put_one(target, home, tmp_path_factory):
-    open_to_all = tmp_path_factory.mktemp("tmp")
-    open_to_all.chmod(0o1777)
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(open_to_all / "mysql.sock"))
-        (home / "usual.sock").symlink_to(open_to_all / "mysql.sock")
-        assert target().where == "localhost:3306"
+def test_a_stopped_server_has_no_socket_and_is_not_asked_over_tcp(target, home):
+    for found in (target(), target("-H", "localhost")):
+        assert (found.where, found.found) == (str(home / "usual.sock"), True)
+    assert target("-H", "127.0.0.1").where == "127.0.0.1:3306"
+    assert target("-H", "localhost", "-P", "3306").where == "localhost:3306"
 
 
 def test_a_port_means_tcp(target, usual_socket):
     assert target("-P", "3306").where == "localhost:3306"
     assert target("-H", "localhost", "-P", "3307").where == "localhost:3307"
-
-
-def test_where_there_is_no_socket_it_is_tcp(target, home):
-    (home / "usual.sock").write_text("not a socket")
-    assert target().where == "localhost:3306"
 
 
 @pytest.mark.parametrize("host", ["db1", "127.0.0.1", "::1"])

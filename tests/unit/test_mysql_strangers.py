@@ -1,8 +1,11 @@
 """No password for a server that nobody knows, whatever method it asks for."""
 
 import contextlib
+import fcntl
+import json
 import os
 import socket
+import time
 from contextlib import nullcontext
 
 import asking_server
@@ -51,8 +54,9 @@ def other_certificate(tmp_path_factory):
 def known(tmp_path):
     """What is remembered of servers, in a folder of this test."""
 
-    def known(**account):
-        return memory({**account, "name": "mysql_server"}, str(tmp_path / "state"), Deadline(8), [])
+    def known(account, *, wait):
+        deadline = Deadline(8 if wait else 0)
+        return memory({**account, "name": "mysql_server"}, str(tmp_path / "state"), deadline, [])
 
     return known
 
@@ -65,8 +69,12 @@ def log_in(asking, known=None, mode="PREFERRED", where=None, **more):
             "127.0.0.1", port, user="mon", password=PASSWORD.decode(), tls=mysql.Tls(mode, ca=ca), **more
         )
         place = {"target": where} if where else {}
+
+        def there(account, *, wait):
+            return known(account | place, wait=wait)
+
         try:
-            with mysql.connect(target, Deadline(8), known=known and (lambda **at: known(**at | place))):
+            with mysql.connect(target, Deadline(8), known=known and there):
                 return None
         except mysql.UnreachableError as error:
             return error
@@ -132,7 +140,12 @@ def fast(certificate):
     return Asking(method=CACHING, answers=(FAST, OK), tls=certificate)
 
 
-@pytest.mark.parametrize("first", [full, fast])
+def native(certificate):
+    """One whose account has another method."""
+    return Asking(tls=certificate)
+
+
+@pytest.mark.parametrize("first", [full, fast, native])
 def test_another_certificate_gets_no_password(first, certificate, other_certificate, known, tmp_path):
     assert log_in(first(certificate), known, where="db1") is None
     again = full(certificate)
@@ -145,6 +158,7 @@ def test_another_certificate_gets_no_password(first, certificate, other_certific
     assert "shows another certificate than at its first use: the password was not sent" in error.what
     (file,) = (tmp_path / "state").glob("mysql_server-*.json")
     assert f"remove {file}" in error.advice
+    assert "--ssl-mode VERIFY_CA" in error.advice
 
     assert log_in(full(other_certificate), known, where="db2") is None  # a server of its own
     file.unlink()
@@ -161,8 +175,8 @@ def test_each_user_has_a_first_use(certificate, other_certificate, known):
     assert log_in(full(certificate), known, where="db1") is None
     assert "another certificate" in log_in(full(other_certificate), known, where="db1").what
 
-    def of_another(**account):
-        return known(**account | {"user": "another"})
+    def of_another(account, *, wait):
+        return known(account | {"user": "another"}, wait=wait)
 
     assert log_in(full(other_certificate), of_another, where="db1") is None
 
@@ -176,23 +190,65 @@ def test_where_nothing_can_be_remembered(certificate, tmp_path):
     place = tmp_path / "file"
     place.touch()
 
-    def known(**account):
-        return memory(account | {"name": "mysql_server"}, str(place), Deadline(8), [])
+    def known(account, *, wait):
+        return memory(account | {"name": "mysql_server"}, str(place), Deadline(8 if wait else 0), [])
 
     asking = full(certificate)
     error = log_in(asking, known)
     assert not readable(asking.got, PASSWORD)
-    assert f"is not known ({place} cannot be made: File exists): the password was not sent" in error.what
-    assert error.advice.startswith("use --state-dir, or verify it")
+    assert f"is not known ({place} cannot be made: File exists): it was not sent" in error.what
+    assert error.advice.startswith("mend that file, or use --state-dir, or verify it")
     assert log_in(fast(certificate), known) is None  # that takes no password
+
+
+def test_a_memory_that_cannot_be_written_or_is_damaged(certificate, known, tmp_path, monkeypatch):
+
+    assert log_in(fast(certificate), known, where="db1") is None
+    (file,) = (tmp_path / "state").glob("mysql_server-*.json")
+    file.write_text("{")
+    asking = full(certificate)
+    assert f"is not known ({file} is damaged): it was not sent" in log_in(asking, known, where="db1").what
+    assert not readable(asking.got, PASSWORD)
+    file.unlink()
+
+    def replace(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("stallwatch.state.os.replace", replace)
+    assert "No space left on device): it was not sent" in log_in(asking, known, where="db1").what
+    assert not readable(asking.got, PASSWORD)
+
+
+def test_a_memory_that_another_run_holds(certificate, known, tmp_path):
+    assert log_in(fast(certificate), known, where="db1") is None
+    (lock,) = (tmp_path / "state").glob("mysql_server-*.lock")
+    with lock.open() as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        begun = time.monotonic()
+        assert log_in(fast(certificate), known, where="db1") is None  # nothing is sent: nobody waits
+        assert time.monotonic() - begun < 4
+        asking = full(certificate)
+
+        def at_once(account, *, wait):
+            return known(account, wait=False)
+
+        assert "another run of this check" in log_in(asking, at_once, where="db1").what
+        assert not readable(asking.got, PASSWORD)
 
 
 def test_nothing_is_to_be_remembered(certificate, other_certificate):
     for one in (certificate, other_certificate):  # --no-state
-        assert log_in(full(one), lambda **_: nullcontext(Memory()), where="db1") is None
+        assert log_in(full(one), lambda _, wait: nullcontext(Memory()), where="db1") is None
 
 
-def test_another_public_key_gets_no_password(known, monkeypatch):
+def test_a_key_that_nothing_came_of_is_not_remembered(known, tmp_path):
+    asking = Asking(method=CACHING, answers=(FULL, b"\1junk", DENIED))
+    assert log_in(asking, known, where="db1") is not None
+    (file,) = (tmp_path / "state").glob("mysql_server-*.json")
+    assert json.loads(file.read_text())["values"] == {}
+
+
+def test_another_public_key_gets_no_password(known, monkeypatch, tmp_path):
     from stallwatch.sources.mysql import protocol
 
     monkeypatch.setattr(protocol._auth, "sha2_rsa_encrypt", lambda *_: b"encrypted")
@@ -205,10 +261,22 @@ def test_another_public_key_gets_no_password(known, monkeypatch):
     assert stranger.got.endswith(b"\2")
     assert "shows another public key than at its first use" in error.what
 
+    other = asking_server.certificate(tmp_path, "other")
+    in_tls = full(other)
+    assert "uses TLS, which it did not use at its first use" in log_in(in_tls, known, where="db1").what
+    assert not readable(in_tls.got, PASSWORD)
+    assert log_in(fast(other), known, where="db2") is None
+    without = Asking(method=CACHING, answers=(FULL, shown, OK))
+    assert "does not use TLS, which it used at its first use" in log_in(without, known, where="db2").what
+    assert not without.got.endswith(b"encrypted")
+
     named = Asking(method=CACHING, answers=(FULL, OK))
     assert log_in(named, known, where="db1", server_key=KEY) is None
     assert named.got.endswith(b"encrypted")
     assert not named.got.endswith(b"\2encrypted")  # it was not asked for
+    more = Asking(then=SHA256, answers=(shown.replace(b"AAAA", b"BBBB"), OK))
+    assert "another public key than --server-public-key-path" in log_in(more, server_key=KEY).what
+    assert more.got.count(b"encrypted") == 1
 
 
 # MariaDB's proof
@@ -256,12 +324,19 @@ def test_an_authority_that_was_named_is_asked(certificate, other_certificate):
     assert "is not to be trusted" in error.what
 
 
-@pytest.mark.parametrize("method", READABLE)
-def test_a_proof_that_is_still_to_come_lets_no_password_out(method, certificate):
-    asking = Asking(MARIADB, then=method, tls=certificate)
-    error = log_in(asking, mode="VERIFY_IDENTITY")
+@pytest.mark.parametrize("cleartext", [False, True])
+@pytest.mark.parametrize("greeted", [True, False])
+@pytest.mark.parametrize("method", [*READABLE, CACHING])
+def test_a_proof_that_is_still_to_come_lets_no_password_out(method, greeted, cleartext, certificate, known):
+    asking = Asking(
+        MARIADB, method=method if greeted else NATIVE, then=None if greeted else method, tls=certificate,
+        answers=(FULL, OK),
+    )  # fmt: skip
+    error = log_in(asking, known, mode="VERIFY_IDENTITY", cleartext=cleartext)
     assert not readable(asking.got, PASSWORD)
-    assert "asks for the readable password" in error.what
+    assert error is not None
+    if not greeted:
+        assert f"is self-signed, and the method {method.decode()} cannot prove it here" in error.what
 
 
 # sockets that were found
@@ -314,9 +389,17 @@ def test_a_socket_that_was_found_and_is_somebody_elses(tmp_path):
     with local(Asking(then=CLEAR), path, NOBODY) as pid:
         error = log_in_locally(path, found=True)
         assert error.what.startswith(f"process {pid} (")
-        assert f"of the user nobody listens at the socket {path}, not a MySQL server" in error.what
+        assert f"of the user nobody listens at the socket {path}, none of root, mysql" in error.what
         assert "-S" in error.advice
         assert log_in_locally(path) is None  # named by the user
+
+
+def test_a_socket_that_was_found_where_everybody_may_have_one(tmp_path):
+    path = tmp_path / "mysqld.sock"
+    tmp_path.chmod(0o1777)
+    with local(Asking(then=CLEAR), path):
+        assert "was not used: everybody can write to its folder" in log_in_locally(path, found=True).what
+        assert log_in_locally(path) is None
 
 
 def test_a_socket_that_was_found_and_is_ours(tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+from contextlib import suppress
 
 from stallwatch.options import exposed
 from stallwatch.options.port import port
@@ -46,7 +47,7 @@ _NO = ("0", "off", "false", "no", "disabled")
 
 def add(check: Check, unreachable: str = "unknown") -> None:
     """Add the options; ``target`` reads them. ``unreachable`` is as for ``Check.asks_server``."""
-    about = "the server's host (default: localhost: its socket, as long as no port is given)"
+    about = "the server's host (default: localhost: its socket, unless a port is given; 127.0.0.1 is TCP)"
     check.option("-H", "--hostname", metavar="HOST", help=about)
     check.option("-P", "--port", type=port, metavar="PORT", help="its TCP port (default: 3306)")
     about = f"the socket of a server on this host (default: ${SOCKET}, or where packages put it)"
@@ -109,7 +110,7 @@ def target(check: Check, options: Namespace) -> Target:
         found = None
         if given.get("host") in _LOCAL and not tcp:
             given["socket"] = given.get("socket") or variable(SOCKET)
-            found = None if given["socket"] else _usual_socket(check)
+            found = None if given["socket"] else _usual_socket()
         elif not options.socket:
             given["socket"] = None
         target = _target(check, given)
@@ -269,17 +270,10 @@ def host_and_port(text: str) -> tuple[str, str | None]:
     raise NotUnderstoodError(f'"{text}" is not HOST, HOST:PORT or [IPV6]:PORT')
 
 
-def _usual_socket(check: Check) -> str | None:
-    """Find the socket of a server on this host, where nobody but root and the server may put one."""
+def _usual_socket() -> str:
+    """Find the socket of a server on this host; the first place where one may be, if there is none."""
     for path in SOCKETS:
-        try:
-            there = stat.S_ISSOCK(os.stat(path).st_mode)
-            folder = os.path.dirname(os.path.realpath(path))
-            mode = os.stat(folder).st_mode
-        except OSError:
-            continue
-        if there and mode & stat.S_IWOTH:
-            check.aside(f"{path} is not used: everybody may write to {folder}: chmod o-w, or name it with -S")
-        elif there:
-            return path
-    return None
+        with suppress(OSError):
+            if stat.S_ISSOCK(os.stat(path).st_mode):
+                return path
+    return SOCKETS[0]

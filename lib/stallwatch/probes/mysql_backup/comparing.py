@@ -49,7 +49,8 @@ class Source(NamedTuple):
             with self.connect() as server:
                 return self._look(server, backup, memory, verify=verify)
         except MysqlError as error:
-            return Seen(None, problem=Fault(self.unreachable, error.what, advice=error.advice))
+            fault = Fault(self.unreachable, error.what, advice=error.advice)
+            return Seen(None, problem=error if error.always_unknown else fault)
 
     def _look(self, server: Server, backup: Backup, memory: dict[str, Any], *, verify: bool) -> Seen:
         from stallwatch.probes.mysql_backup import server as servers

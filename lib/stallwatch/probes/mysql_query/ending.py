@@ -99,16 +99,16 @@ def _trimmed(sql: str) -> str:
 def _processes(server: Server, deadline: Deadline) -> list[Process]:
     rows = server.rows(_MARIADB if server.flavour.mariadb else _MYSQL, within=deadline.left())
     named = ({name.lower(): value for name, value in row.items()} for row in rows)
-    return [_process(row) for row in named if row["command"] != _SLEEPS]
+    return [_process(row) for row in named if row.get("command") != _SLEEPS]
 
 
 def _process(row: dict[str, Value]) -> Process:
-    number, seconds, query = row["id"], row["time"], row.get("query")
+    number, seconds, query = row.get("id"), row.get("time"), row.get("query")
     return Process(
         number if isinstance(number, int) else 0,
-        str(row["user"]),
+        str(row.get("user")),
         seconds if isinstance(seconds, int | float) else 0.0,
-        str(row["info"] or ""),
+        str(row.get("info") or ""),
         query if isinstance(query, int) else None,
     )
 

@@ -192,6 +192,6 @@ class Runs:
 
 
 def is_ours(error: MysqlError) -> bool:
-    """Whether it is the check that is wrong, not the server: what it asks, or what its account may do."""
-    by_its_kind = isinstance(error, UnknownStatementError | DeniedError)
+    """Whether it is no matter of the server: what is asked, what the account may do, who answers there."""
+    by_its_kind = isinstance(error, UnknownStatementError | DeniedError) or error.always_unknown
     return by_its_kind or error.number in (_NO_DATABASE, READ_ONLY)

@@ -43,7 +43,8 @@ class Telling(NamedTuple):
         yield from self.readings(runs)
         yield from self._unexpected([one for one in runs.answers if not one.cut])
         if error := runs.log_in_failed:
-            yield Fault(State.WARNING, error.what, "a second log-in, as the first was slow", error.advice)
+            fault = Fault(State.WARNING, error.what, "a second log-in, as the first was slow", error.advice)
+            yield error if error.always_unknown else fault
         yield from (Fault(State.OK, f"the query may still run{_where([one])}", one.why) for one in runs.left)
         yield from _failures(runs)
 

@@ -214,7 +214,8 @@ def _of_server(server: Server, signals: Signals, asked: Asked) -> Iterator[Findi
         with server.again() as another:
             answer = status.look(another, asked.deadline.left())
     except MysqlError as error:  # an account may have one connection only
-        yield Fault(State.OK, f"SHOW ENGINE INNODB STATUS was not asked: {error.what}")
+        fault = Fault(State.OK, f"SHOW ENGINE INNODB STATUS was not asked: {error.what}")
+        yield error if error.always_unknown else fault
         return
     if answer.reading:
         yield answer.reading
@@ -232,7 +233,8 @@ def _compared(reference: Opened, signals: Signals, asked: Asked) -> Finding:
             gathering = Gathering(server, facts, channels, history.Memory({}, facts, 0.0))
             theirs = _signals(server, gathering.evidences(), asked)
     except ProbeError as error:  # that is no trouble of this replica
-        return Fault(State.OK, f"not compared with the reference: {error.what}")
+        fault = Fault(State.OK, f"not compared with the reference: {error.what}")
+        return error if error.always_unknown else fault
     alike = "nothing differs by three times" if can_compare(signals, theirs) else "nothing could be compared"
     differs = ", ".join(differences(signals, theirs)) or alike
     return Fault(State.OK, f"compared with {server.where}: {differs}")

@@ -61,7 +61,7 @@ def connect(
     return Server(target, deadline, trace, known or _nothing)
 
 
-def _nothing(**_: object) -> AbstractContextManager[Memory]:
+def _nothing(*_: object, **__: object) -> AbstractContextManager[Memory]:
     from contextlib import nullcontext
 
     from stallwatch.memory import Memory

@@ -12,12 +12,19 @@ from __future__ import annotations
 import os
 import pwd
 import re
+from contextlib import suppress
 
 from stallwatch.digests import hashlib
 from stallwatch.reading import ProbeError
 from stallwatch.sources.mysql.flavour import flavour
 from stallwatch.sources.mysql.protocol import CLIENT, MysqlPacket, OKPacketWrapper, connections
-from stallwatch.sources.mysql.sockets import connected, connected_locally, is_own_address, stranger
+from stallwatch.sources.mysql.sockets import (
+    connected,
+    connected_locally,
+    is_own_address,
+    open_folder,
+    stranger,
+)
 from stallwatch.sources.mysql.target import DISABLED, PREFERRED, VERIFY_CA, VERIFY_IDENTITY
 
 TYPE_CHECKING = False  # typing itself costs every check 3 ms
@@ -30,15 +37,20 @@ if TYPE_CHECKING:
     from stallwatch.sources.mysql.sockets import BoundedSocket, Listener
     from stallwatch.sources.mysql.target import Target
 
-    Known = Callable[..., AbstractContextManager[Memory]]
+    Known = Callable[..., AbstractContextManager[Memory]]  # of an account, and whether to wait for others
 
 PROTOCOL = 10
 CONNECTING, GREETING, LOG_IN, IN = range(4)  # how far a connection has come
 _CACHING, _SHA256, _NATIVE = b"caching_sha2_password", b"sha256_password", b"mysql_native_password"
 _BROKEN_BY_NOW = b"mysql_old_password"
 _SCRAMBLE = 20  # bytes that a method which hashes the password gets from the server (SCRAMBLE_LENGTH)
+# What a server did not do at first use that now shows a certificate, or a public key.
+_OTHERWISE = {
+    "certificate": "uses TLS, which it did not use",
+    "public key": "does not use TLS, which it used",
+}
 _PROVES_ITSELF = (11, 4)  # MariaDB
-_NOT_SIGNED_BY_ANYBODY_KNOWN = (18, 19, 20, 21)    # X509_V_ERR_... of OpenSSL
+_NOT_SIGNED_BY_ANYBODY_KNOWN = (18, 19, 20, 21)  # X509_V_ERR_... of OpenSSL
 
 
 class NoTlsError(Exception):
@@ -60,13 +72,16 @@ class StrangerError(Exception):
         super().__init__(str(listener))
 
 
-class ChangedError(Exception):
-    """The server shows another certificate, or another public key, than it did at first."""
+class OpenFolderError(Exception):
+    """A socket that nobody has named is in a folder, which is the message, where everybody may have one."""
 
-    def __init__(self, what: str, remembered: str) -> None:
-        super().__init__(what)
-        self.what = what
-        self.remembered = remembered  # the file that has the first one
+
+class ChangedError(Exception):
+    """The server shows itself in another way than at first use; the message is how."""
+
+    def __init__(self, how: str, remembered: str) -> None:
+        super().__init__(how)
+        self.remembered = remembered  # the file that has what it showed then
 
 
 class NotRememberedError(Exception):
@@ -75,6 +90,10 @@ class NotRememberedError(Exception):
 
 class NotProvenError(Exception):
     """The server has not proven that the certificate is its own."""
+
+
+class NotProvableError(Exception):
+    """The account's method, which is the message, gives no proof that is known here."""
 
 
 class LogIn(connections.Connection):  # type: ignore[misc]
@@ -145,6 +164,8 @@ class LogIn(connections.Connection):  # type: ignore[misc]
             raise
 
     def _connected_locally(self, path: str) -> BoundedSocket:
+        if self._target.found and (folder := open_folder(path)):
+            raise OpenFolderError(folder)
         peer = connected_locally(path, self.left)
         if self._target.found and (listener := stranger(peer, path)):
             peer.close()
@@ -172,19 +193,22 @@ class LogIn(connections.Connection):  # type: ignore[misc]
             self.ctx = Context(self._target.tls, verify=self._verifies)
             self.client_flag |= CLIENT.SSL
             self.ssl = True
-        if self._auth_plugin_name == _SHA256.decode() and not (self._trusted or self._target.cleartext):
+        may_read = self._trusted or self._target.cleartext
+        if self._proves or (self._auth_plugin_name == _SHA256.decode() and not may_read):
             self._auth_plugin_name = _NATIVE.decode()  # or else PyMySQL sends the password at once in TLS
         self._method, self._scramble = self._auth_plugin_name.encode(), self.salt
         super()._request_authentication()
         if self.ssl and not self._verifies:
             self._look_at_proof()
-            if self._method == _CACHING:  # so that no stranger's can be the first one
-                self._first("certificate", hashlib.sha256(self._sock.certificate).hexdigest())
+        if not (self._trusted or self._proves):
+            self._remember()
 
     def _process_auth(self, plugin_name: bytes, auth_packet: MysqlPacket, *others: Any) -> Any:
         """Log in as the account wants it."""
         if plugin_name == _BROKEN_BY_NOW:
             raise BrokenMethodError(plugin_name.decode())
+        if self._proves and plugin_name != _NATIVE:
+            raise NotProvableError(plugin_name.decode(errors="replace"))
         self._method = plugin_name
         self._scramble = auth_packet.get_all_data()[auth_packet._position :]  # noqa: SLF001
         return super()._process_auth(plugin_name, auth_packet, *others)
@@ -201,6 +225,8 @@ class LogIn(connections.Connection):  # type: ignore[misc]
     def _must_be_readable_there(self) -> None:
         if self._trusted:
             return
+        if self._proves:  # it has not done so yet
+            raise NotProvableError(self._method.decode(errors="replace"))
         if self._method == _CACHING and self.ssl:
             self._must_be_the_first("certificate", self._sock.certificate)
         elif not self._target.cleartext:
@@ -214,24 +240,47 @@ class LogIn(connections.Connection):  # type: ignore[misc]
     @server_public_key.setter
     def server_public_key(self, key: bytes | None) -> None:
         if key and self.stage == LOG_IN:  # the server has sent it
+            if self._target.server_key:
+                raise ChangedError("shows another public key than --server-public-key-path", "")
             self._must_be_the_first("public key", key)
         self._server_key = key
 
     def _must_be_the_first(self, what: str, octets: bytes) -> None:
-        """See that the server shows what it showed at first use; raises ChangedError, NotRememberedError."""
-        first, path, problem = self._first(what, shown := hashlib.sha256(octets).hexdigest())
-        if problem:
-            raise NotRememberedError(problem)
-        if first != shown:
-            raise ChangedError(what, path)
+        """See that the server shows what it showed at first use; raises ChangedError, NotRememberedError.
 
-    def _first(self, what: str, shown: str) -> tuple[object, str, str]:
-        """Give what was shown at first use (now, unless it is known), its file, and why it has none."""
+        A certificate is kept before the password is sent: whoever comes next is compared with who got it. A
+        key is kept when the server has let us in, or else one that nobody could use would stay.
+        """
         try:
-            with self._known(target=self._target.where, user=self.user_name) as known:
-                return known.setdefault(what, shown), known.path, known.problem
+            with self._known(self._account, wait=True) as known:
+                if known.problem:
+                    raise NotRememberedError(known.problem)
+                shown = hashlib.sha256(octets).hexdigest()
+                if known and known.get(what) != shown:
+                    how = f"shows another {what} than" if what in known else _OTHERWISE[what]
+                    raise ChangedError(f"{how} at its first use", known.path)
+                if what == "certificate":
+                    known[what] = shown
         except ProbeError as error:  # another run had hold of it until our time was up
-            return None, "", error.what
+            raise NotRememberedError(error.what) from None
+        if known.problem:  # it could not be written
+            raise NotRememberedError(known.problem)
+
+    def _remember(self) -> None:
+        """Keep what was shown at the first log-in, so that no stranger's is the first; wait for nobody."""
+        if self.ssl:
+            what, octets = "certificate", self._sock.certificate
+        elif self._server_key and not self._target.server_key:
+            what, octets = "public key", self._server_key
+        else:
+            return
+        with suppress(ProbeError), self._known(self._account, wait=False) as known:
+            if not known and not known.problem:
+                known[what] = hashlib.sha256(octets).hexdigest()
+
+    @property
+    def _account(self) -> dict[str, str]:
+        return {"target": self._target.where, "user": self.user_name}
 
     def can_prove_itself(self, failure: BaseException | None) -> bool:
         """Whether the certificate that was refused is one that this server can prove to be its own.

@@ -139,7 +139,7 @@ def _no_connection(case: _Case) -> UnreachableError | None:
         what = f"the host {case.target.host} cannot be looked up: {why}"
         return UnreachableError(what, case.failure.advice)
     if case.target.socket:
-        how = "is the server up, and is this its socket (SELECT @@socket)?"
+        how = "is the server up, and is this its socket (SELECT @@socket)? -H 127.0.0.1 uses TCP"
         if isinstance(case.failure, PermissionError):
             how = "let the user that runs this check get there"
         return UnreachableError(f"the socket {case.where} cannot be used: {why}", how)

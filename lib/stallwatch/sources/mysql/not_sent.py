@@ -7,8 +7,10 @@ from stallwatch.sources.mysql.log_in import (
     BrokenMethodError,
     ChangedError,
     InsecureError,
+    NotProvableError,
     NotProvenError,
     NotRememberedError,
+    OpenFolderError,
     StrangerError,
 )
 
@@ -20,9 +22,8 @@ _DECOY = "sha256_password"  # MySQL asks for it, or another one, if the user doe
 def reason(failure: Exception, where: str, user: str, *, in_tls: bool) -> NotSentError | None:
     """Say it of a server at ``where``; None: that is not what went wrong."""
     match failure:
-        case StrangerError():
-            what = f"{failure} listens at the socket {where}, not a MySQL server: nothing was sent"
-            advice = "end that process; if it is right, name the socket with -S"
+        case StrangerError() | OpenFolderError():
+            what, advice = _of_socket(failure, where)
         case BrokenMethodError():
             hashed = f"as a hash that is as good as readable ({failure})"
             what = f"{where} asks for the password {hashed}: it was not sent"
@@ -35,17 +36,30 @@ def reason(failure: Exception, where: str, user: str, *, in_tls: bool) -> NotSen
             if str(failure) == _DECOY:
                 advice = f"is there such a user? If so, {advice}"
         case ChangedError():
-            what = f"{where} shows another {failure.what} than at its first use: the password was not sent"
-            advice = (
-                f"if the server was renewed, remove {failure.remembered}; else find out who answers there"
-            )
+            what = f"{where} {failure}: the password was not sent"
+            renewed = f", or several share this address: {_VERIFY}, or remove {failure.remembered}"
+            advice = f"find out who answers there; if the server was renewed{renewed}"
+            if not failure.remembered:
+                advice = "compare that file with the server's public key"
         case NotRememberedError():
             unknown = f"whether it is the same server as before is not known ({failure})"
-            what = f"{where} asks for the whole password, and {unknown}: the password was not sent"
-            advice = f"use --state-dir, or {_VERIFY}"
+            what = f"{where} asks for the readable password, and {unknown}: it was not sent"
+            advice = f"mend that file, or use --state-dir, or {_VERIFY}"
         case NotProvenError():
             what = f"{where} has not proven that its certificate belongs to the server that has the account"
-            advice = "find out what is in between; if it is right, name its authority with --ssl-ca"
+            advice = "find out what is in between; to trust the certificate, name its authority with --ssl-ca"
+        case NotProvableError():
+            what = f"the certificate of {where} is self-signed, and the method {failure} cannot prove it here"
+            advice = "name the authority of the certificate with --ssl-ca"
         case _:
             return None
     return NotSentError(what, advice)
+
+
+def _of_socket(failure: StrangerError | OpenFolderError, where: str) -> tuple[str, str]:
+    if isinstance(failure, OpenFolderError):
+        what = f"the socket {where} was not used: everybody can write to its folder {failure}"
+        return what, f"chmod o-w {failure}, or name the socket with -S"
+    owners = "none of root, mysql and the owner of the folder"
+    what = f"{failure} listens at the socket {where}, {owners}: nothing was sent"
+    return what, "end that process; if it is your server, name its socket with -S"

@@ -7,6 +7,7 @@ import io
 import os
 import pwd
 from contextlib import suppress
+from stat import S_IWOTH
 from struct import Struct
 
 from stallwatch.named import NamedTuple
@@ -110,6 +111,15 @@ def connected_locally(path: str, left: Callable[[], float]) -> BoundedSocket:
     return peer
 
 
+def open_folder(path: str) -> str:
+    """Tell the folder that a socket is really in, if everybody may write to it; "" if not."""
+    folder = os.path.dirname(os.path.realpath(path))
+    try:
+        return folder * bool(os.stat(folder).st_mode & S_IWOTH)
+    except OSError:
+        return ""
+
+
 def stranger(peer: BoundedSocket, path: str) -> Listener | None:
     """Tell who listens at the socket ``path`` if that is nobody to be trusted, None if it is.
 
@@ -117,10 +127,12 @@ def stranger(peer: BoundedSocket, path: str) -> Listener | None:
     """
     octets = peer.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, _CREDENTIALS.size)
     pid, uid, _ = _CREDENTIALS.unpack(octets)
-    trusted = {0, os.geteuid(), os.stat(os.path.dirname(os.path.realpath(path))).st_uid}
+    if uid in (0, os.geteuid(), os.stat(os.path.dirname(os.path.realpath(path))).st_uid):
+        return None
     with suppress(KeyError):
-        trusted.add(pwd.getpwnam(_SERVERS_USER).pw_uid)
-    return None if uid in trusted else Listener(pid, uid)
+        if uid == pwd.getpwnam(_SERVERS_USER).pw_uid:
+            return None
+    return Listener(pid, uid)
 
 
 def is_own_address(peer: BoundedSocket) -> bool:
