@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stallwatch.options import mysql
 from stallwatch.probes.mysql_backup.sizes import size_before
+from stallwatch.sources.mysql.errors import NotSentError
 
 pytestmark = pytest.mark.usefixtures("utc")
 TAKEN = "2026-11-21 23:56"
@@ -344,6 +345,17 @@ def test_a_server_that_is_down_leaves_the_backup_its_verdict(check, backup, serv
     assert "db1:3306 refuses connections" in text
     assert check(path, "-H", "db1", "--unreachable", "critical")[0] == 2
     assert perfdata(text)["age"].startswith("3")
+
+
+def test_a_stranger_in_the_place_of_the_server_is_unknown(check, backup, monkeypatch):
+    def stranger(*_, **__):
+        raise NotSentError("db1:3306 shows another certificate: the password was not sent")
+
+    monkeypatch.setattr("stallwatch.options.mysql.connect", stranger)
+    path = backup("mydumper-0.10-mariadb")
+    status, text = check(path, "-H", "db1", "--unreachable", "critical")
+    assert status == 3, text
+    assert "db1:3306 shows another certificate" in text
 
 
 # Damage that one look tells

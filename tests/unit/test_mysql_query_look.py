@@ -18,6 +18,7 @@ from stallwatch.sources.mysql import (
     UnreachableError,
 )
 from stallwatch.sources.mysql.connection import Skimmed
+from stallwatch.sources.mysql.errors import NotSentError
 from stallwatch.units import duration
 
 PLUGIN = runpy.run_path(str(Path(__file__).parents[2] / "plugins" / "check_mysql_query"))
@@ -28,6 +29,7 @@ FLAVOURS = {
 HANGS = math.inf
 GONE = UnreachableError("db1:3306 closed the connection: asked SELECT 1", "was it restarted?")
 REFUSED = UnreachableError("db1:3306 refused the connection", "is the server up?")
+STRANGER = NotSentError("db1:3306 asks for the readable password: it was not sent", "verify it")
 FULL = UnreachableError("db1:3306 has no connection left", "look who holds them", 1040)
 DEADLOCK = MysqlError("db1:3306 says: Deadlock found (error 1213): asked SELECT 1", "", 1213)
 
@@ -234,6 +236,20 @@ def test_a_server_that_lets_nobody_in_is_critical_unless_wanted_otherwise(look, 
     status, text = look()
     assert (status, text) == (2, "MYSQL_QUERY CRITICAL - db1:3306 refused the connection: is the server up?")
     assert look("--unreachable", "unknown")[0] == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "log_ins"),
+    [((), [STRANGER]), (["--reconnect"], [0.01, 0.01, STRANGER, 0.01])],
+    ids=["at first", "among good runs"],
+)
+def test_a_stranger_in_the_place_of_the_server_is_unknown(look, server, options, log_ins):
+    server.log_ins = log_ins
+    status, text = look("--unreachable", "critical", *options)
+    assert status == 3, text
+    assert "UNKNOWN - db1:3306 asks for the readable password: it was not sent" in text
+    server.log_ins = [1.2, STRANGER]  # a second look at a slow log-in
+    assert "[UNKNOWN] db1:3306 asks for the readable password" in look()[1]
 
 
 def test_one_log_in_that_fails_among_good_runs_is_a_warning(look, server):

@@ -9,6 +9,7 @@ from clock import Clock, keep_time
 from fake_replica import FLAVOURS, FakeReplica
 from stallwatch.options import mysql
 from stallwatch.sources.mysql import MysqlError, NoAnswerError
+from stallwatch.sources.mysql.errors import NotSentError
 
 PLUGIN = runpy.run_path(str(Path(__file__).parents[2] / "plugins" / "check_replication_lag"))
 
@@ -198,6 +199,15 @@ def test_a_full_disk_makes_the_status_hang_and_is_told(look, replica):
     status, text = look()
     assert status == 2
     assert "replication waits for disk space on db2:3306, and the replication status with it" in text
+
+
+def test_a_stranger_in_the_place_of_the_replica_is_told(look, replica, monkeypatch):
+    def again():
+        raise NotSentError("db2:3306 shows another certificate: the password was not sent")
+
+    monkeypatch.setattr(replica, "again", again)
+    replica.channel(Replica_IO_Running="Connecting")
+    assert "[UNKNOWN] db2:3306 shows another certificate: the password was not sent" in look()[1]
 
 
 def test_an_account_with_one_connection_costs_no_memory_and_no_verdict(look, replica):
