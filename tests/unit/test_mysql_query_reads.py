@@ -144,6 +144,7 @@ def test_a_backslash_before_a_quote_is_refused_as_it_depends_on_sql_mode_what_it
         "SELECT ROW_NUMBER() OVER (PARTITION BY (a) ORDER BY b), SUM(a) OVER w FROM t WINDOW w AS (ROWS 1)",
         "SELECT PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY a) OVER (PARTITION BY b) FROM t",
         "SELECT * FROM t, JSON_TABLE(j, '$[*]' COLUMNS (a VARCHAR(9) PATH '$.a', b INT(3) PATH '$.b')) AS jt",
+        "SELECT a FROM JSON_TABLE('[]', '$[*]' COLUMNS (a BIGINT(20) PATH '$', b TINYINT(1) PATH '$')) AS jt",
         "SELECT * FROM (SELECT 1, 2) AS a (i, j) JOIN LATERAL (SELECT 3) b (`k`) USING (id)",
         "WITH a (i) AS (SELECT 1), `b` (`i`, j) AS (SELECT 2, 3), c(i) AS (SELECT 4) SELECT 5",
         "SELECT a FROM t PARTITION (p0) FORCE INDEX FOR ORDER BY (i) WHERE NOT (a) AND b = ANY (SELECT 1)",
@@ -168,7 +169,7 @@ def test_usual_functions_and_stored_ones_that_are_named_with_their_schema_are_ta
         "innodb_redo_log_archive_start", "innodb_redo_log_sharp_checkpoint", "keyring_key_remove",
         "version_tokens_delete", "audit_log_filter_remove_user", "set_firewall_mode", "load_rewrite_rules",
         "masking_dictionary_remove", "service_get_write_locks", "spider_direct_sql", "mroonga_command",
-        "sys_exec", "GET_LOCK", "release_all_locks", "setval", "health",
+        "sys_exec", "GET_LOCK", "release_all_locks", "setval", "health", "ST_of_mine", "json_of_mine",
     ],
 )  # fmt: skip
 def test_a_function_that_is_not_known_is_refused_and_named(name, called):
