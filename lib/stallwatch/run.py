@@ -97,7 +97,8 @@ class Run:
 
         With --no-state every run is the first one.
         """
-        return self._memory({**target, "name": self._check.name}, self.deadline, self.problems)
+        identity = {**target, "name": self._check.name}
+        return self._memory(identity, self.deadline, self.problems, unchanged=True)
 
     def known_server(self, account: dict[str, str], *, wait: bool) -> AbstractContextManager[Memory]:
         """Give and keep what a server showed when this account first logged in, for all checks of this user.
@@ -106,10 +107,10 @@ class Run:
         Raises ProbeError if another run has hold of it, after ``wait``, or at once.
         """
         deadline = self.deadline if wait else Deadline(0)
-        return self._memory({**account, "name": "mysql_server"}, deadline, [])
+        return self._memory({**account, "name": "mysql_server"}, deadline, [], unchanged=False)
 
     def _memory(
-        self, identity: dict[str, Any], deadline: Deadline, problems: list[ProbeError]
+        self, identity: dict[str, Any], deadline: Deadline, problems: list[ProbeError], *, unchanged: bool
     ) -> AbstractContextManager[Memory]:
         if self._options.no_state:
             from contextlib import nullcontext
@@ -117,4 +118,4 @@ class Run:
             return nullcontext(Memory())
         from stallwatch.state import memory
 
-        return memory(identity, self._options.state_dir, deadline, problems)
+        return memory(identity, self._options.state_dir, deadline, problems, unchanged=unchanged)

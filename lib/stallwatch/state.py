@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 LARGEST = 8 << 20  # bytes
 _MOST = 40 << 20  # bytes of memory for what is in it; what is known of 60 000 files takes 28 MiB
 _COSTS = {b",": 64, b":": 64, b"[": 88, b"{": 240}  # bytes of memory of what each of these begins, at most
-_SMALL = 4096  # bytes of a file that is not written again if it would be the same
 _LONG = 40  # digits, from which a whole number is read as a float; 64 bits have 20
 SHARED_PLACE = "/var/lib/stallwatch"
 _OWN_PLACE = "give this user a directory of its own with --state-dir"
@@ -42,13 +41,18 @@ class _UnusableError(Exception):
 
 @contextmanager
 def memory(
-    identity: dict[str, Any], directory: str | None, deadline: Deadline, problems: list[ProbeError]
+    identity: dict[str, Any],
+    directory: str | None,
+    deadline: Deadline,
+    problems: list[ProbeError],
+    *,
+    unchanged: bool = True,
 ) -> Iterator[Memory]:
     """Give what the last run of this ``identity`` kept (empty: a first run) and keep what it has become.
 
     It is saved on a clean exit only. What cannot be read or saved is told in ``problems``, and the run
     goes on. Only one run at a time: another one waits until ``deadline`` and then raises ProbeError.
-    The file's name begins with ``identity["name"]``.
+    The file's name begins with ``identity["name"]``. Without ``unchanged`` what has not changed is not saved.
     """
     try:
         store = _Store(identity, directory, deadline)
@@ -69,9 +73,11 @@ def memory(
             values = Memory()
             values.problem = str(error)
         values.path = store.path
+        before = dict(values)
         yield values
         try:
-            store.write(values)
+            if unchanged or values != before:
+                store.write(values)
         except _UnusableError as error:
             problems.append(ProbeError(f"this run cannot be remembered: {error}"))
             values.problem = str(error)
@@ -88,7 +94,6 @@ class _Store:
         self.stem = f"{identity['name']}-{hashlib.sha256(canonical.encode()).hexdigest()[:16]}"
         self.place, self.folder = _open_folder(directory)
         self.path = f"{self.place}/{self.stem}.json"
-        self.kept = b""  # what the file has, or its beginning
         self.lock: int | None = None
         try:
             self.lock = self._open(f"{self.stem}.lock", os.O_RDWR | os.O_CREAT)
@@ -136,7 +141,6 @@ class _Store:
             raise _UnusableError(f"{self.path} is damaged") from error
         match content:
             case {"version": 1, "identity": self.identity, "values": dict(values)}:
-                self.kept = octets[: _SMALL + 1]
                 return values
         raise _UnusableError(f"{self.path} was written by another check or version")
 
@@ -159,8 +163,6 @@ class _Store:
         new = f"{self.stem}.new"  # always the same name, so that killed runs do not pile up files
         try:
             self._remove(new)
-            if octets == self.kept:
-                return
             with open(self._open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
                 file.write(octets)
             os.replace(new, f"{self.stem}.json", src_dir_fd=self.folder, dst_dir_fd=self.folder)
