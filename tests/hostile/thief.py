@@ -26,8 +26,8 @@ UP = 0x49  # IFF_UP, IFF_LOOPBACK, IFF_RUNNING
 
 def place(name):
     """A socket that is bound where a server had its own; the real places are empty here."""
-    folders = ["/run", "/var/lib/mysql", *["/tmp"][: name == "/tmp"]]
-    for folder in filter(os.path.isdir, folders):
+    own_tmp = name == "/tmp" and not __file__.startswith("/tmp/")  # or else we would not be there any more
+    for folder in filter(os.path.isdir, ["/run", "/var/lib/mysql", *["/tmp"] * own_tmp]):
         subprocess.run(["mount", "-t", "tmpfs", "-o", "mode=0755", "none", folder], check=True)
     os.makedirs("/run/mysqld", 0o755)
     if name == "port":
@@ -74,6 +74,8 @@ def main(where, method, cert, key, *command):
     while not tls and not listens(listener.getsockname()):
         pass
     done = subprocess.run(command, capture_output=True, check=False)
+    if where == "/tmp":
+        os.remove("/tmp/mysql.sock")
     got = b""
     while ours.poll(0.2):
         got += ours.recv_bytes()
