@@ -3,7 +3,7 @@
 All of MySQL 5.7 to 9.7 and MariaDB 10.2 to 12 that are built in, but for those that take locks that others
 wait for (GET_LOCK), or write (NEXTVAL). Loadable functions have no schema, and nobody needs a privilege to
 call them: keyring_key_remove(), set_firewall_mode(), sys_exec(). None of them is here. A function with a
-schema before it is a stored one: that is for whoever made it, and granted EXECUTE.
+schema before it is a stored one: its owner decides what it does and who may call it.
 
 From the manuals, and held against what MySQL 9.7.2 and MariaDB 10.11.19 know.
 """
