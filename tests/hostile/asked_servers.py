@@ -51,10 +51,17 @@ class Asked:
         return Place(self.server.host, port or self.port, user or self.user, self.password)
 
     def suspend(self):
-        """Freeze it."""
+        """Freeze it. NoSuchProcess: it has ended, or does meanwhile."""
         process = psutil.Process(self.server.pid)
         process.suspend()
-        wait_for(lambda: process.status() == psutil.STATUS_STOPPED)
+
+        def is_stopped():
+            status = process.status()
+            if status == psutil.STATUS_ZOMBIE:
+                raise psutil.ZombieProcess(process.pid)
+            return status == psutil.STATUS_STOPPED
+
+        wait_for(is_stopped)
 
     def resume(self):
         """Let it go on."""

@@ -65,6 +65,11 @@ class Mysql(SqlServer):
         self.stop_replication(channel)
         self.sql(f"RESET REPLICA ALL FOR CHANNEL '{channel}'")
 
+    def has_own_transactions(self):
+        """Whether it has written some of its own into its log: FLUSH and XA PREPARE are such, too."""
+        (row,) = self.sql("SELECT LOCATE(@@server_uuid, @@GLOBAL.gtid_executed) AS at")
+        return row["at"] > 0
+
     def keep_transactions_of(self, sources):
         """Forget all other transactions that it had, its own, too; nobody is followed meanwhile."""
         theirs = ",".join(

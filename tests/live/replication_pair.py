@@ -223,6 +223,9 @@ class Pair:
             elif not self._is_healthy(row, self.channels[name]):
                 self._repair(name, row)
         self.catch_up(seconds)
+        if self.kind == "mysql" and self.replica.has_own_transactions():
+            with self._stopped():
+                pass
 
     @staticmethod
     def _is_healthy(row, channel):

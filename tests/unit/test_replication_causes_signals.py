@@ -496,6 +496,33 @@ def test_one_backup_is_found_once():
     assert len(backups.find({42: reads}, {}, held, Tools(running))) == 1
 
 
+def test_of_two_dumps_the_one_of_this_server_is_taken():
+    ours, elsewhere, anywhere = (
+        Running(pid, "mariadb-dump", 60.0, ("mariadb-dump", *arguments))
+        for pid, arguments in ((77, ["--socket=/run/a.sock"]), (78, ["--socket=/run/b.sock"]), (79, []))
+    )
+    reads = {42: process(42, info="SELECT /*!40001 SQL_NO_CACHE */ * FROM `t`", host="localhost")}
+    (found,) = backups.find(reads, {}, [], Tools([elsewhere, ours], place=PLACE))
+    assert (found.tool, found.pid, found.connections) == ("mariadb-dump", 77, (42,))
+    (found,) = backups.find(reads, {}, [], Tools([elsewhere], place=PLACE))
+    assert (found.tool, found.pid) == ("dump", None)
+    found, unsure = backups.find(reads, {}, [], Tools([anywhere, ours], place=PLACE))
+    assert (found.pid, found.certain, unsure.pid, unsure.certain) == (77, True, 79, False)
+
+
+def test_a_dump_is_not_counted_again_where_two_may_be_it():
+    tools = [Running(pid, "mariadb-dump", 60.0, ("mariadb-dump", "-S", "/run/a.sock")) for pid in (77, 78)]
+    reads = [
+        process(number, info="SELECT /*!40001 SQL_NO_CACHE */ * FROM `t`", host="localhost")
+        for number in (42, 43)
+    ]
+    found = backups.find({one.id: one for one in reads}, {}, [], Tools(tools, place=PLACE))
+    assert [(one.tool, one.pid, one.connections) for one in found] == [
+        ("dump", None, (42,)),
+        ("dump", None, (43,)),
+    ]
+
+
 # SHOW ENGINE INNODB STATUS
 
 

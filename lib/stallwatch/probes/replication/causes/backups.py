@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 COPIES = frozenset({"mariabackup", "mariadb-backup", "xtrabackup", "innobackupex", "mysqlbackup"})
 DUMPS = frozenset({"mysqldump", "mariadb-dump", "mydumper", "mysqlpump", "mysqlpdump"})
 TOOLS = COPIES | DUMPS
+_UNNAMED = "dump"  # one that is known by its statement alone
 _SHELL = "mysqlsh"  # a backup only while it dumps
 _DUMPS_TABLE = "SELECT /*!40001 SQL_NO_CACHE */"
 _SHELL_DUMPS = "SELECT SQL_NO_CACHE "
@@ -91,21 +92,28 @@ def find(
     """Find all backups of the server whose process list, programs and locks these are."""
     running = [one for one in tools.running if not one.has(*_ELSEWHERE)]
     found = list(_by_pid(processes, programs, running))
+    fits = {one.pid: tools.place.fits(one) if tools.place else None for one in running}
+    running = [one for one in running if fits[one.pid] is not False]
+    dumps = [one for one in running if one.name in DUMPS]
     known = {connection for one in found for connection in one.connections}
     for more in (
         _by_program(processes, programs),
-        _by_statement(processes, programs, running),
+        _by_statement(processes, programs, [one for one in dumps if fits[one.pid]] or dumps),
         _by_lock(processes, programs, held),
     ):
         new = [one for one in more if not known.intersection(one.connections)]
         known.update(connection for one in new for connection in one.connections)
         found += new
     pids = {one.pid for one in found}
+    unnamed = sum(one.tool == _UNNAMED for one in found)  # of these tools, nobody knows which
     for one in running:
-        fits = tools.place.fits(one) if tools.place else None
         # Without programs nobody can tell which of the tools are connected to this server.
-        if one.pid not in pids and (fits or (fits is None and not programs)):
-            found.append(_of(one, certain=bool(fits or tools.for_us)))
+        if one.pid in pids or (programs and not fits[one.pid]):
+            continue
+        if one.name in DUMPS and unnamed:
+            unnamed -= 1
+        else:
+            found.append(_of(one, certain=bool(fits[one.pid] or tools.for_us)))
     return tuple(found)
 
 
@@ -136,10 +144,9 @@ def _by_program(processes: Mapping[int, Process], programs: Mapping[int, Program
 
 
 def _by_statement(
-    processes: Mapping[int, Process], programs: Mapping[int, Program], running: Sequence[Running]
+    processes: Mapping[int, Process], programs: Mapping[int, Program], tools: Sequence[Running]
 ) -> Iterator[Backup]:
-    """Find who reads whole tables as dumps do; the only such tool on this host is taken for it."""
-    tools = [one for one in running if one.name in DUMPS]
+    """Find who reads whole tables as dumps do; the only such tool that may be it is taken for it."""
     for one in processes.values():
         program = programs.get(one.id)
         if program and program.name == _SHELL and one.info.startswith(_SHELL_DUMPS):
@@ -149,7 +156,7 @@ def _by_statement(
         if len(tools) == 1 and _is_local(processes, one.id):
             yield Backup(tools[0].name, tools[0].pid, (one.id,), tools[0].age)
         else:
-            yield Backup("dump", None, (one.id,))
+            yield Backup(_UNNAMED, None, (one.id,))
 
 
 def _by_lock(
