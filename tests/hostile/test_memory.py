@@ -17,6 +17,7 @@ import pytest
 from bad_servers import repeats, says, serving
 from floods import beans, info, jvm, mysql, names, number, rows
 from peaks import MOST, peak_of
+from stallwatch.sources.jmx.jmxquery import java as java_runs
 from subjects import CRITICAL, OK, RECORDED, UNKNOWN
 
 sys.path.append(str(Path(__file__).parents[1] / "unit"))
@@ -171,6 +172,55 @@ def test_a_long_text_of_a_jvm_is_healthy(home, at_rest):
     answers = {None: (java.long_text(b"x" * 4_000_000),)}
     peak = jmx(home, answers, "-O", "a:b=c", "-A", "V", "--match", "^x+$")
     stays_within(peak, jmx_rest(at_rest), OK)
+
+
+TOO_LITTLE = "Java has too little memory for what "
+MOST_OF_JAVA = 24.0  # MiB: of its heap
+QUICK = ("-O", "java.lang:type=Runtime", "-A", "StartTime")
+
+
+def through_java(jvm, home, *arguments):
+    where = ("-H", "127.0.0.1", "-P", jvm.port)
+    return peak_of(home, "jmx", *where, "--via", "jmxquery", *arguments, *WITHIN)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "words"),
+    [
+        (("-O", "target:type=Many,*", "-A", "Number", "--aggregate", "sum"), OK, " 500 beans"),
+        (("-O", "target:type=Big", "-A", "Text", "--match", "x"), UNKNOWN, TOO_LITTLE),
+        (("-O", "target:type=Big", "-A", "Array"), UNKNOWN, TOO_LITTLE),
+        (("--list", "target:type=Big", "--values"), UNKNOWN, TOO_LITTLE),
+    ],
+    ids=["500 beans", "a text of 20 MB", "an array of 20 MB", "all attributes"],
+)
+def test_java_is_limited(changeable_jvm, home, arguments, status, words):
+    """A plugin at rest runs Java, too."""
+    changeable_jvm.tell("many", 500)
+    changeable_jvm.tell("register", "big")
+    rest = through_java(changeable_jvm, home, *QUICK)
+    stays_within(through_java(changeable_jvm, home, *arguments), rest, status, words)
+
+
+LONG = ",".join(f"b{key:x}=" for key in range(500))
+
+
+@pytest.mark.parametrize("more", ["", f",{LONG}"], ids=["short names", "long names"])
+def test_what_java_writes_is_limited(changeable_jvm, home, more):
+    """It writes as much as it may, in the lines that take us the most memory."""
+    rest_of_line = '", "attribute" : "V", "attributeType" : "Integer", "value" : 7}'
+    lines = [f'{{"mBeanName" : "x:a={at:x}{more}{rest_of_line}' for at in range(15_000)]
+    count = java_runs.MOST_OUTPUT // len(lines[-1] + ", \n")
+    (home / "answer").write_text("[\n" + ", \n".join(lines[: count - 1]) + "]\n")
+    program = home / "java"
+    program.write_text(f"#!/bin/sh\nexec cat {home}/answer\n")
+    program.chmod(0o755)
+    rest = through_java(changeable_jvm, home, *QUICK)
+    arguments = ("-O", "x:*", "-A", "V", "--aggregate", "sum", "--java", program)
+    peak = through_java(changeable_jvm, home, *arguments)
+    peak.outcome.holds(TIMEOUT, OK)
+    assert f"{count - 1} beans" in peak.outcome.text
+    assert peak.own - rest.own <= MOST - MOST_OF_JAVA
 
 
 # MySQL

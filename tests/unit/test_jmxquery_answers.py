@@ -430,6 +430,15 @@ def test_too_much_output_is_not_kept(program, monkeypatch):
     assert not deadline.children
 
 
+def test_a_java_of_the_users_own_size_may_take_and_write_more(program):
+    code = "print('x' * 2_000_000, given)"
+    with pytest.raises(jmx.UnreachableError, match="wrote more than 1 MiB"):
+        java.run(program(code), [], Deadline(60))
+    told = java.run(program(code) + " -Xmx512m", [], Deadline(60))
+    assert "-Xmx24m" not in told.output
+    assert "-Xmx24m" in java.run(program("print(given)"), [], Deadline(60)).output
+
+
 TALK = "while True:\n print('x', flush=True)\n time.sleep(0.01)"
 
 

@@ -6,6 +6,7 @@ import re
 
 from stallwatch import withheld
 from stallwatch.sources.jmx.errors import UnreachableError
+from stallwatch.sources.jmx.jmxquery import java
 
 TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ _MESSAGE = re.compile(r'"message":"(.*)"\}\s*$', re.DOTALL)
 
 # The first that is found in what was written: what it means, and what to do.
 _MEANINGS = (
+    (r"OutOfMemoryError", "Java has too little memory for what {where} answered", java.MORE_MEMORY),
     (r"Credentials required", "{where} wants a user and a password", "give -u and --password-file"),
     (
         r"SecurityException",

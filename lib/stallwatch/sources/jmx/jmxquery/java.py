@@ -19,13 +19,19 @@ if TYPE_CHECKING:
 
     from stallwatch.deadline import Deadline
 
-# All beans and values of Cassandra 5 are 15 MB; a stack overflow is told in 81 kB.
-MOST_OUTPUT, MOST_ERRORS = 64 * 1024 * 1024, 256 * 1024
+# What Java takes for itself, and what it may write, so that both of us stay below 64 MiB more than at rest.
+_MODEST = ("-Xmx24m", "-XX:MaxMetaspaceSize=24m", "-XX:+UseSerialGC", "-XX:+ExitOnOutOfMemoryError")
+_HEAP = "-Xmx"
+MOST_OUTPUT = 1 << 20
+# With a heap that the user has sized. All beans and values of Cassandra 5 are 15 MB.
+MOST_OUTPUT_OF_LARGE = 64 << 20
+MOST_ERRORS = 256 << 10  # a stack overflow is told in 81 kB
 # Else the arguments are also in /tmp/hsperfdata_USER/PID, and in hs_err_pidPID.log after a crash (JDK 17).
 _DISCREET = ("-XX:-UsePerfData", "-XX:+SuppressFatalErrorMessage")
 # Under a monitoring engine LANG is C, and other letters would become "?" on their way in and out.
 _ENCODING = ("-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8")
 _LOCALE = "C.UTF-8"
+MORE_MEMORY = 'ask for fewer MBeans, or give Java more memory: --java "java -Xmx512m"'
 _INSTALL = "install Java 9 or later (apt install default-jre-headless), or name it with --java"
 
 
@@ -45,14 +51,19 @@ def run(command: str, arguments: Sequence[str], deadline: Deadline) -> Ended:
     """Run ``command``, which is Java and maybe options, with more ``arguments``.
 
     They go through a file in memory, so that none of them, a password maybe, is in the argument vector or
-    on a disk (Java 9: "java @argfiles"). Raises OverdueError, and UnreachableError where there is no Java,
-    one that is too old, or one that writes too much.
+    on a disk (Java 9: "java @argfiles"). Its memory is limited, unless ``command`` has a -Xmx.
+    Raises OverdueError, and UnreachableError where there is no Java, one that is too old, or one that writes
+    too much.
     """
-    with _in_memory(_argument_file([*_DISCREET, *_ENCODING, *arguments])) as file:
-        with _started([*_words(command), f"@/proc/self/fd/{file}"], file) as process:
+    words = _words(command)
+    sized = any(word.startswith(_HEAP) for word in words)
+    most = MOST_OUTPUT_OF_LARGE if sized else MOST_OUTPUT
+    options = [*_DISCREET, *_ENCODING, *(() if sized else _MODEST)]
+    with _in_memory(_argument_file([*options, *arguments])) as file:
+        with _started([*words, f"@/proc/self/fd/{file}"], file) as process:
             deadline.children.append(process)
             try:
-                output, errors = _written(process, deadline)
+                output, errors = _written(process, most, deadline)
                 status = process.wait(_time(deadline))
             except subprocess.TimeoutExpired:
                 raise OverdueError from None
@@ -116,8 +127,10 @@ def _started(command: list[str], file: int) -> _Process:
         raise UnreachableError(f"{command[0]} cannot be run: {error.strerror}", _INSTALL) from None
 
 
-def _written(process: subprocess.Popen[bytes], deadline: Deadline) -> tuple[bytearray, bytearray]:
-    """Read its output and its errors until it has closed both; no more errors than are kept."""
+def _written(
+    process: subprocess.Popen[bytes], most: int, deadline: Deadline
+) -> tuple[bytearray, bytearray]:
+    """Read its output, which may have ``most`` bytes, and its errors, whose start is kept, to their end."""
     output, errors = bytearray(), bytearray()
     with selectors.DefaultSelector() as readable:
         for pipe, kept in ((process.stdout, output), (process.stderr, errors)):
@@ -130,8 +143,8 @@ def _written(process: subprocess.Popen[bytes], deadline: Deadline) -> tuple[byte
                     readable.unregister(key.fileobj)
                 key.data.extend(octets)
             del errors[MOST_ERRORS:]
-            if len(output) > MOST_OUTPUT:
-                raise UnreachableError(f"Java wrote more than {MOST_OUTPUT >> 20} MiB", "ask for fewer beans")
+            if len(output) > most:
+                raise UnreachableError(f"Java wrote more than {most >> 20} MiB", MORE_MEMORY)
     return output, errors
 
 
