@@ -15,7 +15,12 @@ BACKUP = ROOT / "tests" / "recorded" / "mysql_backup" / "mariadb-dump" / "all.sq
 HEAP = ("-O", "java.lang:type=Memory", "-A", "HeapMemoryUsage", "-K", "used")
 OK, WARNING, CRITICAL, UNKNOWN = range(4)
 PATIENCE = "60s"  # a busy machine takes its time
-SLOW = tuple(f"--{name}=~:" for name in ("warning", "critical", "connection-warning", "connection-critical"))
+SLOW = tuple(  # for check_mysql_query: no time is too long on a busy machine
+    f"--{name}=~:"
+    for name in (
+        "warning", "critical", "max-warning", "max-critical", "connection-warning", "connection-critical",
+    )  # fmt: skip
+)
 
 # Each with what it must be told besides the server.
 SQL = {

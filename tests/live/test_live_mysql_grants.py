@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pymysql
 import pytest
+from load_checks import SLOW
 from plugin_command import Said, run
 from sql_server import Account
 
@@ -40,7 +41,7 @@ def shown(rows):
 def query(server, home, *options, over=None):
     """What check_mysql_query says as that account, over TCP or over the socket."""
     where = ("-S", over) if over else ("-H", server.host, "-P", server.port)
-    as_whom = ("-u", MON.user, "--critical=60s", "--warning=60s")
+    as_whom = ("-u", MON.user, *SLOW)
     password = {"STALLWATCH_MYSQL_PASSWORD": MON.password}
     return Said.of(run(home, "check_mysql_query", *where, *as_whom, *options, variables=password))
 
