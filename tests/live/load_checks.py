@@ -19,8 +19,8 @@ SLOW = tuple(  # for check_mysql_query: no time is too long on a busy machine
     f"--{name}=~:"
     for name in (
         "warning", "critical", "max-warning", "max-critical", "connection-warning", "connection-critical",
-    )  # fmt: skip
-)
+    )
+)  # fmt: skip
 
 # Each with what it must be told besides the server.
 SQL = {
