@@ -79,7 +79,7 @@ probes | shared | differences of two looks, N bad looks in a row, slopes
 probes | other | probes that have no component of their own yet
     probes.*
 basics |  | units, ranges, text that is safe on a line, quoted text without passwords, words, cheap imports
-    stallwatch units line withheld words named bare digests memory
+    stallwatch units line withheld words memory startup startup.*
 """
 _ROWS = re.findall(r"(\S.*)\n +(.*)\n", _TABLE)
 COMPONENTS = tuple(Component(*head.split(" | "), modules) for head, modules in _ROWS)

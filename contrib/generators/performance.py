@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 PAGE = ROOT / "contrib" / "docs" / "performance.md"
 RESULTS = ROOT / "tests" / "bench" / "results"
 # The order of limits and machines; what is not here comes last.
-ORDER = ("floor", "usage", "spent", "mysql", "jmx", "ndb", "ndb_log", "host", "installed", "replication")
+ORDER = (
+    "floor", "startup", "usage", "spent", "mysql", "jmx", "ndb", "ndb_log", "host", "installed", "replication",
+)  # fmt: skip
 # Those that compare checks of ours: of MySQL's two kinds the first stands for a check.
 COMPARED = ("mysql", "jmx", "ndb", "ndb_log", "host")
 BESIDE = ("python3 -I, left at once", "a raw client, python3 -I -S", "the mariadb client")  # of the floor

@@ -4,5 +4,5 @@ import gc
 
 __version__ = "0.1.0"
 
-# Imports make thousands of objects that stay: to look for rubbish among them is 2 ms of a check (3.11).
+# Imports make thousands of objects that stay: see contrib/docs/startup.md.
 gc.set_threshold(100_000)

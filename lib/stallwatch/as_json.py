@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 from stallwatch import __version__
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any

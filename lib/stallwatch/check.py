@@ -10,10 +10,10 @@ from stallwatch import withheld
 from stallwatch.deadline import UNKNOWN, Exit, no_dump, silence
 from stallwatch.line import clean, status
 from stallwatch.run import Run
+from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import NotUnderstoodError, Range, duration
 from stallwatch.usage import Parser, Said, UsageError, Version, described
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from argparse import Action, Namespace
     from collections.abc import Callable, Iterable

@@ -10,9 +10,9 @@ from _thread import allocate_lock, get_ident, start_new_thread
 from contextlib import suppress
 from fcntl import F_DUPFD_CLOEXEC, fcntl
 
+from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable
     from subprocess import Popen

@@ -6,11 +6,10 @@ import os
 import re
 import textwrap
 
-from stallwatch.named import NamedTuple
 from stallwatch.reading import State
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.table import Table
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

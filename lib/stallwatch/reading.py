@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from enum import Enum
 
-from stallwatch.named import NamedTuple
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from stallwatch.table import Table
 

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import re
 
-from stallwatch.bare import bare
 from stallwatch.line import LINE, clean, shorten
-from stallwatch.named import NamedTuple
 from stallwatch.reading import Fault, ProbeError, Reading, State
 from stallwatch.run import DOUBTFUL, LASTING
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
+from stallwatch.startup.nagiosplugin import Range as NagiosRange
 from stallwatch.units import UNITS, is_number, plain
 
-with bare("nagiosplugin"):  # its own beginning costs more than all other imports together
-    from nagiosplugin.range import Range as NagiosRange  # alone: what else judges by it is 1 ms more
-
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 

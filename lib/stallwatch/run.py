@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from stallwatch.deadline import Deadline
 from stallwatch.memory import Memory
+from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import Range
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable, Iterable

@@ -10,12 +10,12 @@ import pwd
 import time
 from contextlib import contextmanager, suppress
 
-from stallwatch.digests import hashlib
 from stallwatch.memory import Memory
 from stallwatch.reading import ProbeError
+from stallwatch.startup import TYPE_CHECKING
+from stallwatch.startup.hashing import hashlib
 from stallwatch.units import say_size
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from stallwatch.line import shorten
-from stallwatch.named import NamedTuple
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import is_number, plain
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import traceback
 
 from stallwatch import withheld
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from types import SimpleNamespace
 
 from stallwatch import __version__
-from stallwatch.bare import without
+from stallwatch.startup import TYPE_CHECKING
+from stallwatch.startup.argparse import (
+    SUPPRESS,
+    Action,
+    ArgumentParser,
+    ArgumentTypeError,
+    HelpFormatter,
+)
 from stallwatch.units import NotUnderstoodError
 
-# Nobody has translated argparse, but it looks for that: gettext, locale and their search are 1.5 ms.
-with without(gettext=SimpleNamespace(gettext=str, ngettext=lambda one, many, n: one if n == 1 else many)):
-    from argparse import SUPPRESS, Action, ArgumentParser, ArgumentTypeError, HelpFormatter
-
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable

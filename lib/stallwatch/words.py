@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
+from stallwatch.startup import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Sequence, Sized
 

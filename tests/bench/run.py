@@ -16,7 +16,7 @@ import time
 from interrupted import ending_tidily, status_of
 from measured import RESULTS, ROOT, place
 
-USUAL = ("floor", "usage", "spent", "mysql", "jmx", "ndb", "ndb_log", "host", "installed")
+USUAL = ("floor", "startup", "usage", "spent", "mysql", "jmx", "ndb", "ndb_log", "host", "installed")
 LONG = ("replication", "capacity", "growth")  # minutes each, when they are asked for
 
 

@@ -248,7 +248,7 @@ def test_a_key_that_nothing_came_of_is_not_remembered(known, tmp_path):
 
 
 def test_another_public_key_gets_no_password(known, monkeypatch, tmp_path):
-    from stallwatch.sources.mysql import protocol
+    from stallwatch.startup import pymysql as protocol
 
     monkeypatch.setattr(protocol._auth, "sha2_rsa_encrypt", lambda *_: b"encrypted")
     shown = b"\1" + KEY

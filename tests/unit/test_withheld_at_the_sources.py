@@ -15,7 +15,7 @@ from stallwatch.sources.jmx.rmi import RemoteError
 from stallwatch.sources.jmx.serialization import Record
 from stallwatch.sources.jmx.target import Target
 from stallwatch.sources.mysql import no_answer
-from stallwatch.sources.mysql.protocol import err
+from stallwatch.startup.pymysql import err
 from stallwatch.withheld import WITHHELD
 
 PASSWORD = "replica"

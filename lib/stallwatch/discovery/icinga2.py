@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from stallwatch.discovery.plan import FLAG, ONE_PROBLEM, apart, by_key, commented, name, parts, remark
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

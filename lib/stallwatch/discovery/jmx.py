@@ -8,8 +8,8 @@ from typing import NamedTuple
 from stallwatch.discovery.plan import Host, Plan, Service
 from stallwatch.probes.jmx_thread_pools.finding import places
 from stallwatch.reading import ProbeError
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 

@@ -14,8 +14,8 @@ from stallwatch.probes.replication import source, status
 from stallwatch.sources.mysql import DeniedError, MissingTableError, MysqlError
 from stallwatch.sources.mysql.literals import identifier
 from stallwatch.sources.mysql.target import PORT, Target
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 

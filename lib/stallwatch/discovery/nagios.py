@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 
 from stallwatch.discovery.plan import FLAG, ONE_PROBLEM, OPTION_FILE, apart, commented, parts, remark
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

@@ -6,7 +6,8 @@ import re
 from itertools import count
 from typing import NamedTuple
 
-TYPE_CHECKING = False
+from stallwatch.startup import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 

@@ -10,9 +10,9 @@ from typing import Any, NoReturn
 
 from stallwatch.check import TRACE, Check
 from stallwatch.deadline import Exit, silence
+from stallwatch.startup import TYPE_CHECKING
 from stallwatch.usage import Said, UsageError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Action, Namespace
     from collections.abc import Callable

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import stat
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
+from stallwatch.startup import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from stallwatch.check import Check
 

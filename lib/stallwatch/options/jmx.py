@@ -5,9 +5,9 @@ from __future__ import annotations
 from stallwatch.options import exposed
 from stallwatch.options.port import port
 from stallwatch.options.utf8 import utf8, variable
+from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import NotUnderstoodError
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from argparse import Namespace
 

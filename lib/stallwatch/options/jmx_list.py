@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from argparse import Action
+from stallwatch.startup import TYPE_CHECKING
+from stallwatch.startup.argparse import Action
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from argparse import Action
-
 from stallwatch.probes.jmx_attributes.scale import UNITS
+from stallwatch.startup import TYPE_CHECKING
+from stallwatch.startup.argparse import Action
 from stallwatch.units import NotUnderstoodError
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 

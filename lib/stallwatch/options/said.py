@@ -15,9 +15,9 @@ from stallwatch.probes.jmx_attributes.quantity import Quantity, Whole
 from stallwatch.probes.jmx_attributes.scale import limit
 from stallwatch.reading import State
 from stallwatch.sources.jmx.object_name import ObjectName
+from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import NotUnderstoodError, Range
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

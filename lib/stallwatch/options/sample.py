@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from stallwatch.probes.looks import SHORTEST
+from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import duration
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from argparse import Namespace
     from contextlib import AbstractContextManager

@@ -15,8 +15,8 @@ from stallwatch.reading import ProbeError
 from stallwatch.sources.jmx.errors import JmxError, NoSuchBeanError
 from stallwatch.sources.jmx.info import Bean
 from stallwatch.sources.jmx.object_name import ObjectName
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any, Protocol

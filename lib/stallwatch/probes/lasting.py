@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from stallwatch.probes.looks import LEAST
+from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import is_number
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from typing import Any
 

@@ -13,11 +13,10 @@ from __future__ import annotations
 
 import time
 
-from stallwatch.named import NamedTuple
 from stallwatch.reading import ProbeError
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import is_number, say_duration
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any

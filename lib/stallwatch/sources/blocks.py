@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 
-from stallwatch.named import NamedTuple
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

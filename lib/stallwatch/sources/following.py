@@ -7,7 +7,8 @@ import os
 import stat
 from contextlib import suppress
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
+from stallwatch.startup import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import time
 
-from stallwatch.named import NamedTuple
 from stallwatch.sources import kernel
+from stallwatch.startup import NamedTuple
 
 _SYS_BLOCK = "/sys/dev/block"
 

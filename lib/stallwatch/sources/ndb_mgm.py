@@ -18,8 +18,8 @@ from contextlib import closing
 
 from stallwatch import withheld
 from stallwatch.line import shorten
-from stallwatch.named import NamedTuple
 from stallwatch.reading import ProbeError
+from stallwatch.startup import NamedTuple
 from stallwatch.units import say_duration
 
 PORT = 1186

@@ -9,12 +9,11 @@ import contextlib
 import os
 import time
 
-from stallwatch.named import NamedTuple
 from stallwatch.sources import kernel
 from stallwatch.sources.following import RefusedError, opener
 from stallwatch.sources.kernel import counted
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterator, Sequence
 

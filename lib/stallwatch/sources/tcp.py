@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import _socket as socket  # the module socket makes an enumeration of each kind of number: 2 ms (CPython 3.11)
 from _thread import allocate_lock, start_new_thread
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
+from stallwatch.startup import TYPE_CHECKING
+from stallwatch.startup.sockets import socket
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.bonding.modes import LACP, mode_of
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import whole
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.bonding.modes import ACTIVE_BACKUP, LACP, needs
 from stallwatch.reading import Fault, State
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.words import are, listed
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

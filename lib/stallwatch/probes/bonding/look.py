@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.bonding import bond as describing
 from stallwatch.probes.bonding import changes, judging, telling
 from stallwatch.probes.bonding.modes import LACP
 from stallwatch.reading import Fault, ProbeError, State
 from stallwatch.sources import bonding, kernel
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.words import are, listed
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any

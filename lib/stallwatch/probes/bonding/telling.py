@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from stallwatch.probes.bonding.modes import ACTIVE_BACKUP, LACP
 from stallwatch.reading import Fault, Reading, State
+from stallwatch.startup import TYPE_CHECKING
 from stallwatch.table import Table
 from stallwatch.units import say_duration
 from stallwatch.words import are, have, listed
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 
-from stallwatch.named import NamedTuple
 from stallwatch.reading import ProbeError
 from stallwatch.sources import blocks, kernel
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.words import listed
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 

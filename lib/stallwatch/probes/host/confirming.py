@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from stallwatch.run import DOUBTFUL
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes import steady
 from stallwatch.probes.host import wrapping
 from stallwatch.probes.host.choosing import is_left_out
 from stallwatch.probes.looks import Look
 from stallwatch.reading import ProbeError
 from stallwatch.sources import kernel
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
     from typing import Any, TypeVar

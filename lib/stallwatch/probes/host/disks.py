@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.host.counters import of_disk
 from stallwatch.sources.kernel import SECTOR
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes import looks
 from stallwatch.probes.host import counters, disks, telling, use
 from stallwatch.probes.host.choosing import chosen
@@ -14,10 +13,10 @@ from stallwatch.probes.host.stuck import CERTAIN, stuck
 from stallwatch.probes.looks import NoIntervalError
 from stallwatch.reading import Fault, ProbeError, State
 from stallwatch.sources import kernel
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
 from stallwatch.words import listed
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     import re
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

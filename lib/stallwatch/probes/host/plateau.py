@@ -12,10 +12,9 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from stallwatch.named import NamedTuple
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import is_number
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any

@@ -8,10 +8,9 @@ disk too (nvme_core.io_timeout), and tries again.
 
 from __future__ import annotations
 
-from stallwatch.named import NamedTuple
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import is_number
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any

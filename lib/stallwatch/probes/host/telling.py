@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from stallwatch.named import NamedTuple
 from stallwatch.reading import Fault, Reading, State
 from stallwatch.sources import blocks
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.table import Table
 from stallwatch.units import say_duration, say_size
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 

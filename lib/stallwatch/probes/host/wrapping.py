@@ -6,7 +6,8 @@ block/genhd.c): they begin again after 50 days of work, that of a queue of 275 r
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
+from stallwatch.startup import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 
 from stallwatch.probes.mysql.status import is_on
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

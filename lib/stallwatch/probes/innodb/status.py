@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import time
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.innodb.redo import before_8_0_30
 from stallwatch.probes.mysql.asking import Asking
 from stallwatch.probes.mysql.privileges import PROCESS
@@ -17,9 +16,9 @@ from stallwatch.probes.mysql.processes import processes
 from stallwatch.probes.mysql.statement import Statement, text
 from stallwatch.reading import ProbeError, Reading
 from stallwatch.sources.mysql import MysqlError, NoAnswerError
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 

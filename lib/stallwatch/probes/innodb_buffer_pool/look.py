@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes import looks
 from stallwatch.probes.innodb import status
 from stallwatch.probes.innodb_buffer_pool import pool
@@ -13,8 +12,8 @@ from stallwatch.probes.lasting import lasting
 from stallwatch.probes.mysql.asking import Asking
 from stallwatch.reading import Fault, ProbeError, State
 from stallwatch.sources.mysql import DeniedError, MysqlError
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any

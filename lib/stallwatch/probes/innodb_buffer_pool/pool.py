@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import time
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.looks import Look
 from stallwatch.probes.mysql.status import global_status, numbers, variables
 from stallwatch.reading import ProbeError
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

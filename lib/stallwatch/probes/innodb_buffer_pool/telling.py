@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.innodb import dump
 from stallwatch.probes.innodb_buffer_pool.pool import COUNTERS, FLUSHED, READS, REQUESTS, WAIT_FREE
 from stallwatch.probes.looks import FIRST
 from stallwatch.probes.mysql.status import is_on
 from stallwatch.reading import Fault, ProbeError, Reading, State
 from stallwatch.run import DOUBTFUL
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.table import Table
 from stallwatch.units import say_duration, say_size
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

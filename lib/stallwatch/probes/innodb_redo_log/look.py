@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from contextlib import closing
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes import looks
 from stallwatch.probes.innodb.redo import fullest
 from stallwatch.probes.innodb_redo_log import telling
@@ -13,8 +12,8 @@ from stallwatch.probes.innodb_redo_log.samples import Samples
 from stallwatch.probes.innodb_redo_log.telling import STANDING, STANDS, Found
 from stallwatch.probes.lasting import lasting
 from stallwatch.reading import ProbeError
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any

@@ -13,8 +13,8 @@ from stallwatch.probes.mysql.privileges import PROCESS
 from stallwatch.probes.mysql.status import global_status, metrics, numbers, variables
 from stallwatch.reading import ProbeError
 from stallwatch.sources.mysql import DeniedError, MissingTableError, MysqlError
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.innodb.redo import NEARLY_FULL
 from stallwatch.probes.innodb_redo_log.samples import BUFFER_WAITS, CHECKPOINTED, WAITS, WRITTEN
 from stallwatch.probes.looks import FIRST
 from stallwatch.probes.mysql.status import numbers
 from stallwatch.reading import Fault, ProbeError, Reading, State
 from stallwatch.run import DOUBTFUL
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration, say_size
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from stallwatch.named import NamedTuple
 from stallwatch.reading import ProbeError
 from stallwatch.sources.jmx.errors import NoSuchAttributeError, NoSuchBeanError
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from stallwatch.sources.jmx.errors import JmxError
     from stallwatch.sources.jmx.object_name import ObjectName

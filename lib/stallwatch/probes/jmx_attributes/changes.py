@@ -12,12 +12,11 @@ from __future__ import annotations
 import json
 import time
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.jmx_attributes.absent import NoChangeError
 from stallwatch.sources.jmx.errors import JmxError, UnreachableError
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import is_number, plain, say_duration
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from typing import Any
 

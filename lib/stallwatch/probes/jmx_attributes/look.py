@@ -11,8 +11,8 @@ from stallwatch.probes.jmx_attributes.sample import Lacking, Sample, Sampler, Un
 from stallwatch.probes.jmx_attributes.telling import MANY, Telling
 from stallwatch.reading import Fault, ProbeError, Reading, State
 from stallwatch.sources.jmx.errors import UnreachableError
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
     from contextlib import AbstractContextManager

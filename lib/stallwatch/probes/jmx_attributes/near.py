@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from stallwatch.probes.jmx_attributes.naming import familiar, understood
 from stallwatch.sources.jmx.object_name import ObjectName
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from stallwatch.probes.jmx_attributes.absent import AbsentError
+from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import whole
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from stallwatch.sources.jmx.values import Value
 

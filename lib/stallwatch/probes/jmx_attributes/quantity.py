@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.jmx_attributes import naming
 from stallwatch.probes.jmx_attributes.absent import AbsentError
 from stallwatch.probes.jmx_attributes.scale import UNITS
 from stallwatch.reading import State
 from stallwatch.sources.jmx.object_name import ObjectName, unquoted
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import NotUnderstoodError
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.jmx_attributes import numbers, scale
 from stallwatch.probes.jmx_attributes.absent import NOT_THERE, AbsentError, NoChangeError, absent
 from stallwatch.probes.jmx_attributes.path import called, follow
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from stallwatch.probes.jmx_attributes.changes import Changes
     from stallwatch.probes.jmx_attributes.quantity import Quantity, Whole

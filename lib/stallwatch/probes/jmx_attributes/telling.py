@@ -6,9 +6,9 @@ from stallwatch.probes.jmx_attributes import scale
 from stallwatch.probes.jmx_attributes.numbers import quoted
 from stallwatch.probes.jmx_attributes.sample import Sample
 from stallwatch.reading import Reading
+from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

@@ -7,7 +7,7 @@ tomcat-jdbc 10.1, Kafka 3.9.
 
 from __future__ import annotations
 
-from stallwatch.named import NamedTuple
+from stallwatch.startup import NamedTuple
 
 
 class Bean(NamedTuple):

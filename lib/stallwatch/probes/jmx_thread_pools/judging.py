@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.jmx_thread_pools.meanings import meaning
 from stallwatch.probes.jmx_thread_pools.words import facts, trouble
 from stallwatch.reading import Reading
 from stallwatch.run import LASTING
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import Range
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.jmx_attributes.changes import CLOCK
 from stallwatch.sources.jmx.errors import JmxError
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from typing import Any
 

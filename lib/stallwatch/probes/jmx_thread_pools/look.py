@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.jmx_attributes.absent import NoChangeError
 from stallwatch.probes.jmx_attributes.changes import CLOCK, Changes
 from stallwatch.probes.jmx_attributes.reader import Reader
@@ -14,9 +13,9 @@ from stallwatch.probes.jmx_thread_pools.finding import places, read
 from stallwatch.probes.jmx_thread_pools.last import POOLS, counter, last
 from stallwatch.reading import Fault, ProbeError, Reading, State
 from stallwatch.sources.jmx.errors import JmxError, UnreachableError
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     import re
     from collections.abc import Callable, Iterator, Sequence

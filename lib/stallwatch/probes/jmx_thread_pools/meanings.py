@@ -5,9 +5,8 @@ The first row that fits counts. ``*`` stands for anything, once in a name.
 
 from __future__ import annotations
 
-from stallwatch.named import NamedTuple
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from stallwatch.probes.jmx_thread_pools.pool import Pool
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from stallwatch.named import NamedTuple
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from stallwatch.probes.jmx_thread_pools.families import Family
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from stallwatch.startup import TYPE_CHECKING
 from stallwatch.table import Table
 from stallwatch.units import plain, say_duration
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

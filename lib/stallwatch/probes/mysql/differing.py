@@ -6,7 +6,7 @@ one that is well, and what differs between them.
 
 from __future__ import annotations
 
-from stallwatch.named import NamedTuple
+from stallwatch.startup import NamedTuple
 from stallwatch.units import say_rate, say_size
 
 TIMES = 3  # as much, or as little

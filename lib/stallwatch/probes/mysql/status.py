@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from stallwatch.probes.mysql.privileges import PROCESS
 from stallwatch.probes.mysql.statement import Statement, meant, text
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 

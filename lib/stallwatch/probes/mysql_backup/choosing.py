@@ -18,13 +18,12 @@ from __future__ import annotations
 
 import os
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.mysql_backup import moments, mydumper, mysqldump, physical, sealed
 from stallwatch.reading import ProbeError
 from stallwatch.sources.backups import files as backup_files
 from stallwatch.sources.backups.files import Room, Tree
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 

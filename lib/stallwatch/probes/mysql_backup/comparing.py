@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.mysql_backup import physical, telling
 from stallwatch.probes.mysql_backup.telling import Share
 from stallwatch.reading import Fault, ProbeError, State
 from stallwatch.sources.mysql import DeniedError, MysqlError
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import is_number
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     import re
     from collections.abc import Callable, Mapping, Sequence

@@ -10,8 +10,8 @@ import os
 import re
 
 from stallwatch.sources.backups import files as backup_files
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 

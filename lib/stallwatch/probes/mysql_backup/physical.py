@@ -13,8 +13,8 @@ from stallwatch import withheld
 from stallwatch.probes.mysql_backup import chains, moments
 from stallwatch.probes.mysql_backup.backup import Backup, Place, by_names
 from stallwatch.sources.backups import files as backup_files
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 

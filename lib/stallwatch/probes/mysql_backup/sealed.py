@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.mysql_backup import moments
 from stallwatch.probes.mysql_backup.backup import Backup
 from stallwatch.reading import ProbeError
 from stallwatch.sources.backups import contents
 from stallwatch.sources.backups import files as backup_files
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

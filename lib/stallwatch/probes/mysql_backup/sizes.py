@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import is_number
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from typing import Any
 

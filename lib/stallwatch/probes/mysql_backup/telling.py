@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import time
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.mysql_backup import mysqldump
 from stallwatch.probes.mysql_backup.privileges import TABLES
 from stallwatch.reading import Fault, ProbeError, Reading, State
 from stallwatch.run import DOUBTFUL
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.table import Table as Rows
 from stallwatch.units import say_duration, say_size
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 

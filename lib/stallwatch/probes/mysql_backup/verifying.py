@@ -11,15 +11,14 @@ import os
 import random
 import threading
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.mysql_backup import mydumper, mysqldump
 from stallwatch.probes.mysql_backup.backup import Table
 from stallwatch.reading import ProbeError
 from stallwatch.sources.backups import contents
 from stallwatch.sources.host import processors
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import is_number
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any

@@ -8,8 +8,8 @@ from stallwatch.probes.mysql_query.query import Query
 from stallwatch.probes.mysql_query.runs import Plan, Runs
 from stallwatch.probes.mysql_query.telling import CONNECTION, MAX, P95, ROWS, Telling
 from stallwatch.sources import mysql
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Iterator

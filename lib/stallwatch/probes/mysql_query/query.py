@@ -6,13 +6,12 @@ import math
 import time
 
 from stallwatch.line import shorten
-from stallwatch.named import NamedTuple
 from stallwatch.probes.mysql_query.identity import identity
 from stallwatch.sources.mysql import MysqlError, NoAnswerError, UnreachableError
 from stallwatch.sources.mysql.literals import identifier
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeVar

@@ -12,7 +12,7 @@ import re
 from itertools import pairwise
 
 from stallwatch.line import shorten
-from stallwatch.named import NamedTuple
+from stallwatch.startup import NamedTuple
 
 _EXPLAIN = ("EXPLAIN", "DESCRIBE", "DESC")
 READS = ("SELECT", "SHOW", "TABLE", "VALUES")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.mysql_query.query import LEAD, Answer, Session
 from stallwatch.sources.mysql import (
     DeniedError,
@@ -13,9 +12,9 @@ from stallwatch.sources.mysql import (
     UnknownStatementError,
     UnreachableError,
 )
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 

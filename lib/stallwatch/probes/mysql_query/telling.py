@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from stallwatch import withheld
 from stallwatch.line import shorten
-from stallwatch.named import NamedTuple
 from stallwatch.probes.mysql_query.percentile import percentile
 from stallwatch.probes.mysql_query.runs import READ_ONLY, is_ours
 from stallwatch.reading import Fault, Reading, State
 from stallwatch.run import DOUBTFUL
 from stallwatch.sources.mysql import NoAnswerError, UnreachableError
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from math import log
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.mysql.differing import IN_WORDS, Quantity, differ, said
 from stallwatch.probes.mysql_status.kinds import BYTES, COUNTER, UNKNOWN
 from stallwatch.reading import Fault, ProbeError, Reading, State
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.table import Table
 from stallwatch.units import say_duration
 from stallwatch.words import listed
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 

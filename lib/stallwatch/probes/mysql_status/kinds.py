@@ -7,7 +7,8 @@ was ever seen to fall there, but for FLUSH STATUS. Whatever is not here is not k
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
+from stallwatch.startup import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from stallwatch.sources.mysql import Flavour
 

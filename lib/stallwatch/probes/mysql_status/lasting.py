@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
+from stallwatch.startup import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any

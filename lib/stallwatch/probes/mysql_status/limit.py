@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.mysql.statement import meant
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import plain
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 

@@ -11,8 +11,8 @@ from stallwatch.probes.mysql_status.limit import Facts
 from stallwatch.probes.mysql_status.looking import Sample, SinceLastRun
 from stallwatch.probes.mysql_status.sets import SETS
 from stallwatch.reading import ProbeError
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any

@@ -8,8 +8,8 @@ from stallwatch.probes import looks
 from stallwatch.probes.looks import NoIntervalError
 from stallwatch.probes.mysql_status.measured import Measured, Told, ask
 from stallwatch.reading import ProbeError
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from contextlib import AbstractContextManager

@@ -6,11 +6,11 @@ from stallwatch.probes.mysql_status.kinds import COUNTER
 from stallwatch.probes.mysql_status.limit import many
 from stallwatch.reading import Fault, Reading, State
 from stallwatch.run import DOUBTFUL
+from stallwatch.startup import TYPE_CHECKING
 from stallwatch.table import Table
 from stallwatch.units import say_duration, say_rate
 from stallwatch.words import listed
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 

@@ -6,8 +6,8 @@ from stallwatch.probes.looks import LEAST
 from stallwatch.probes.mysql_status.lasting import Lasting
 from stallwatch.probes.mysql_status.sets.connections import TURNED_AWAY
 from stallwatch.reading import Fault, State
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from typing import Any
 

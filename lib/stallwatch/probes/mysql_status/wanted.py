@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from stallwatch.named import NamedTuple
+from stallwatch.startup import NamedTuple
 from stallwatch.units import NotUnderstoodError, Range
 
 _NAME = r"[A-Za-z][\w.:-]*( [\w.:-]+)*"

@@ -9,13 +9,12 @@ from __future__ import annotations
 import os
 import pwd
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.mysqld_process.node_log import start_of
 from stallwatch.reading import ProbeError
 from stallwatch.sources import processes
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.words import listed
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from contextlib import closing
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes import looks
 from stallwatch.probes.lasting import lasting
 from stallwatch.probes.mysqld_process import descriptors, read_buffer, roles, starts, telling, use
@@ -14,9 +13,9 @@ from stallwatch.probes.mysqld_process.no_server import NoServer
 from stallwatch.probes.mysqld_process.telling import Found
 from stallwatch.reading import Fault, ProbeError, State
 from stallwatch.sources import processes
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
     from typing import Any

@@ -21,9 +21,9 @@ from __future__ import annotations
 import os
 
 from stallwatch.reading import Fault, State
+from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_count
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from stallwatch.probes.looks import Interval
     from stallwatch.probes.mysqld_process.use import Use

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import re
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.mysqld_process.choosing import DATA_NODES
 from stallwatch.probes.mysqld_process.node_log import start_of
 from stallwatch.sources import processes
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from stallwatch.probes.mysql.asking import Asking
     from stallwatch.probes.mysqld_process.use import Seen

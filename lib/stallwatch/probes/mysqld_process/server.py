@@ -12,9 +12,9 @@ from stallwatch.probes.mysqld_process.privileges import PERFORMANCE_SCHEMA
 from stallwatch.probes.mysqld_process.read_buffer import CONNECTED, VARIABLE
 from stallwatch.reading import Fault, ProbeError, State
 from stallwatch.sources import processes
+from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 

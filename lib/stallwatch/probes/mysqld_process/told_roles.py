@@ -5,8 +5,8 @@ from __future__ import annotations
 from stallwatch.probes.mysql.statement import Statement, text, whole
 from stallwatch.probes.mysqld_process.privileges import PERFORMANCE_SCHEMA, PROCESS
 from stallwatch.probes.mysqld_process.roles import Role
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from stallwatch.probes.mysql.asking import Asking
 

@@ -10,16 +10,15 @@ from __future__ import annotations
 
 import os
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.ndb_log import backups, shutdown
 from stallwatch.probes.ndb_log.lines import speaks_ndb
 from stallwatch.probes.ndb_log.moments import present
 from stallwatch.probes.ndb_log.story import Story
 from stallwatch.probes.ndb_log.watchdog import DEFAULT_INTERVAL, KILL
 from stallwatch.reading import Fault, Finding, ProbeError, Reading, State
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import is_number, say_duration, say_size
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any, Protocol

@@ -8,12 +8,11 @@ on newer versions the absence of these lines means nothing). 99 % of them are ha
 
 from __future__ import annotations
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.ndb_log.lines import compiled, number
 from stallwatch.reading import Finding, Reading
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any

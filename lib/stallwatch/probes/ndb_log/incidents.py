@@ -6,12 +6,11 @@ import re
 from functools import cache
 
 from stallwatch import withheld
-from stallwatch.named import NamedTuple
 from stallwatch.probes.ndb_log.lines import number
 from stallwatch.probes.ndb_log.rules import QUANTITIES, RULES
 from stallwatch.reading import Fault, Finding, Reading, State
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any

@@ -6,7 +6,7 @@ import re
 from datetime import datetime
 from functools import cache
 
-from stallwatch.named import NamedTuple
+from stallwatch.startup import NamedTuple
 
 # Formats since 5.0: 9.4 and later write UTC with "T" and "Z" (or an offset), 6.3 to 9.3 local time, old
 # printf lines have no time at all. Reports on the web turn "--" into a dash.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from stallwatch.probes.ndb_log.lines import compiled, number
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     import re
     from typing import Any

@@ -6,8 +6,8 @@ good news, "Redo buffer full" is INFO). API nodes that come and go are no proble
 
 from __future__ import annotations
 
-from stallwatch.named import NamedTuple
 from stallwatch.reading import State
+from stallwatch.startup import NamedTuple
 
 
 class Rule(NamedTuple):

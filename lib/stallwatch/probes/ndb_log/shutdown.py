@@ -14,8 +14,8 @@ from functools import cache
 from stallwatch.probes.ndb_log.down import Down, by_signal, forced, not_started
 from stallwatch.probes.ndb_log.lines import number
 from stallwatch.reading import Fault, Finding, Reading
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any

@@ -14,8 +14,8 @@ from stallwatch.probes.ndb_log.redo import Redo
 from stallwatch.probes.ndb_log.shapes import Shapes
 from stallwatch.probes.ndb_log.shutdown import Shutdown
 from stallwatch.probes.ndb_log.watchdog import DEFAULT_INTERVAL, Watchdog
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any

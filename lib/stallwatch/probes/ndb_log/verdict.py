@@ -6,7 +6,7 @@ Johan Andersson's "Cluster - spins/contentions and thread stuck in.." of 2010-09
 
 from __future__ import annotations
 
-from stallwatch.named import NamedTuple
+from stallwatch.startup import NamedTuple
 
 _USED = 0.05  # core; an idle ndbmtd as a whole stays below 0.013
 _RATIO = 2.0  # one kind of time decides when it is twice the other

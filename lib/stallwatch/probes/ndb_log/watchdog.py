@@ -11,9 +11,9 @@ from stallwatch.probes.ndb_log.lines import compiled, number
 from stallwatch.probes.ndb_log.oversleep import THREAD, TOGETHER
 from stallwatch.probes.ndb_log.verdict import judge
 from stallwatch.reading import Fault, Finding, Reading, State
+from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     import re
     from collections.abc import Iterator

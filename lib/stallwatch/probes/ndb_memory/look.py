@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.lasting import lasting
 from stallwatch.probes.ndb_memory import telling, uses
 from stallwatch.probes.ndb_memory.growth import FEWEST, History
@@ -15,8 +14,8 @@ from stallwatch.probes.ndbinfo import ended
 from stallwatch.probes.ndbinfo.privileges import not_seen
 from stallwatch.reading import Fault, ProbeError, State
 from stallwatch.sources.mysql import DeniedError
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.ndb_memory.subjects import DATA_MEMORY, OF_NODES
 from stallwatch.probes.ndbinfo import ended
 from stallwatch.probes.ndbinfo.numbers import number, whole
@@ -12,8 +11,8 @@ from stallwatch.probes.ndbinfo.parameters import configured
 from stallwatch.probes.ndbinfo.words import named
 from stallwatch.reading import ProbeError
 from stallwatch.sources.mysql import MissingColumnError
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

@@ -6,8 +6,8 @@ from stallwatch.probes.ndbinfo.numbers import whole
 from stallwatch.probes.ndbinfo.parameters import ARBITRATION, configured
 from stallwatch.probes.ndbinfo.words import have, listed, named
 from stallwatch.reading import Fault, State
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from stallwatch.probes.ndbinfo.numbers import number, whole
 from stallwatch.probes.ndbinfo.words import named
 from stallwatch.reading import Reading
+from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -6,9 +6,9 @@ Only where none of them was up all the while, it is what has passed by our clock
 
 from __future__ import annotations
 
+from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import is_number
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any

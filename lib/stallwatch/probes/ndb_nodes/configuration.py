@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from stallwatch.probes.ndbinfo.words import listed, named
 from stallwatch.reading import Reading
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

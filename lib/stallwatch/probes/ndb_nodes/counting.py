@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.looks import LEAST, NoIntervalError
 from stallwatch.probes.ndbinfo.intervals import Intervals
 from stallwatch.probes.ndbinfo.words import listed, named
 from stallwatch.reading import Fault, State
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any

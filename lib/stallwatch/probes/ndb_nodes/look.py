@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.ndb_nodes import (
     arbitrator,
     certificates,
@@ -29,8 +28,8 @@ from stallwatch.probes.ndbinfo.asking import ClusterDownError
 from stallwatch.probes.ndbinfo.cluster import Cluster
 from stallwatch.probes.ndbinfo.numbers import whole
 from stallwatch.probes.ndbinfo.parameters import NO_OF_REPLICAS, configured
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator
     from typing import Any

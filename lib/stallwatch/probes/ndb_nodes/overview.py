@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from stallwatch.probes.ndbinfo.numbers import whole
 from stallwatch.reading import Reading
+from stallwatch.startup import TYPE_CHECKING
 from stallwatch.table import Table
 from stallwatch.units import say_duration
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.ndb_nodes import groups as node_groups
 from stallwatch.probes.ndb_nodes.groups import Groups
 from stallwatch.probes.ndb_nodes.management import NOT_ASKED, Management
 from stallwatch.probes.ndb_nodes.status import Judge, NodeStatus, Status
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.looks import has_restarted
 from stallwatch.probes.ndbinfo.words import have, named
 from stallwatch.reading import Fault, Reading, State
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import is_number, say_duration
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
     from typing import Any

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from enum import Enum
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.ndbinfo.cluster import STARTED
 from stallwatch.probes.ndbinfo.numbers import whole
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -7,8 +7,8 @@ import time
 from stallwatch.probes.ndbinfo.asking import ClusterDownError
 from stallwatch.reading import Fault, ProbeError, State
 from stallwatch.sources.mysql import MissingTableError, MysqlError, NoAnswerError, UnreachableError
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import TypeVar

@@ -6,9 +6,9 @@ from stallwatch.probes.ndb_nodes.advice import advice
 from stallwatch.probes.ndb_nodes.status import SINGLE_USER, Status
 from stallwatch.probes.ndbinfo.words import are, have, listed, named
 from stallwatch.reading import Fault, Reading, State
+from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 

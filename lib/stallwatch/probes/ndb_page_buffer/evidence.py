@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.ndbinfo.numbers import number, whole
 from stallwatch.probes.ndbinfo.parameters import DISK_PAGE_BUFFER_MEMORY, configured
 from stallwatch.reading import Fault, ProbeError, State
 from stallwatch.sources.mysql import NoAnswerError
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from stallwatch.probes.ndbinfo.asking import Ndbinfo
 

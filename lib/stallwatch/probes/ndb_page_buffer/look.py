@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.looks import NoIntervalError
 from stallwatch.probes.ndb_page_buffer import evidence, sample, telling
 from stallwatch.probes.ndb_page_buffer.judging import Judged, worst_first
@@ -13,8 +12,8 @@ from stallwatch.probes.ndb_page_buffer.traffic import COUNTERS, INSTANCES, READS
 from stallwatch.probes.ndbinfo import cluster as data_nodes
 from stallwatch.probes.ndbinfo import ended
 from stallwatch.probes.ndbinfo.intervals import Intervals
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.looks import Interval, NoIntervalError, pause
 from stallwatch.probes.ndb_page_buffer.traffic import counters
 from stallwatch.probes.ndbinfo import cluster as data_nodes
 from stallwatch.probes.ndbinfo.numbers import whole
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from stallwatch.probes.ndb_page_buffer.traffic import Counts
     from stallwatch.probes.ndbinfo.asking import Ndbinfo

@@ -6,10 +6,10 @@ from stallwatch.probes.ndb_page_buffer.judging import HIT_RATIO
 from stallwatch.probes.ndb_page_buffer.traffic import CHECKPOINTS, COUNTERS, READS
 from stallwatch.probes.ndbinfo.words import LABELLED, named
 from stallwatch.reading import Fault, Reading, State
+from stallwatch.startup import TYPE_CHECKING
 from stallwatch.table import Table
 from stallwatch.units import plain, say_duration, say_size
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import re
 
-from stallwatch.named import NamedTuple
 from stallwatch.reading import Fault, ProbeError, State
 from stallwatch.sources import host
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

@@ -6,8 +6,8 @@ import time
 
 from stallwatch.probes.ndb_redo_buffer import processor, verdict, writing
 from stallwatch.probes.ndbinfo.intervals import Intervals
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any

@@ -7,10 +7,9 @@ One that is above them in some has a peak, and of a single sample nobody knows w
 
 from __future__ import annotations
 
-from stallwatch.named import NamedTuple
 from stallwatch.reading import Reading
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable
 

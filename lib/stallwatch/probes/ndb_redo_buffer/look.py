@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.lasting import lasting
 from stallwatch.probes.ndb_redo_buffer import judging, processor, space, telling, use, writing
 from stallwatch.probes.ndb_redo_buffer.evidence import Search
@@ -12,8 +11,8 @@ from stallwatch.probes.ndbinfo.cluster import look_at_started
 from stallwatch.probes.ndbinfo.words import FEW, LABELLED
 from stallwatch.reading import Fault, ProbeError, Reading, State
 from stallwatch.sources.mysql import MissingTableError, NoAnswerError, UnreachableError
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any

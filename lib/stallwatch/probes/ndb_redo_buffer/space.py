@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.ndb_redo_buffer.use import RESERVED
 from stallwatch.probes.ndbinfo.numbers import number, whole
 from stallwatch.reading import ProbeError
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

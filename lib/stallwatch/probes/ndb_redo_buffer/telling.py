@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.ndb_redo_buffer.judging import CERTAIN, DOUBTFUL
 from stallwatch.probes.ndb_redo_buffer.use import WATCHED
 from stallwatch.reading import Reading
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.table import Table
 from stallwatch.units import say_duration
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 

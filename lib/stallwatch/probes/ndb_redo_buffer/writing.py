@@ -7,11 +7,10 @@ it does not, though the same load fills RedoBuffer=1M for milliseconds again and
 
 from __future__ import annotations
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.looks import NoIntervalError
 from stallwatch.probes.ndbinfo.numbers import number, whole
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from stallwatch.probes.ndbinfo.asking import Ndbinfo, Row
     from stallwatch.probes.ndbinfo.cluster import Cluster

@@ -9,11 +9,10 @@ locks will cost.
 
 from __future__ import annotations
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.ndbinfo.numbers import number, whole
 from stallwatch.reading import ProbeError
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import TypeVar

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import time
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.ndbinfo.numbers import whole
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 

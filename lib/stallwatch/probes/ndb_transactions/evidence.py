@@ -5,8 +5,8 @@ from __future__ import annotations
 from stallwatch.probes.ndbinfo.privileges import not_seen
 from stallwatch.reading import Fault, ProbeError, State
 from stallwatch.sources.mysql import DeniedError, MissingTableError
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Collection
 

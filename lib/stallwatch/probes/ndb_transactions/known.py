@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from stallwatch.probes.ndb_transactions.clients import Clients
 from stallwatch.probes.ndbinfo.words import FEW
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.ndb_transactions import asking, clients, telling
 from stallwatch.probes.ndb_transactions.evidence import Evidence
 from stallwatch.probes.ndb_transactions.known import INACTIVE, Known
@@ -13,8 +12,8 @@ from stallwatch.probes.ndbinfo import cluster as data_nodes
 from stallwatch.probes.ndbinfo.numbers import whole
 from stallwatch.reading import Fault, ProbeError, State
 from stallwatch.sources.mysql import MissingTableError, NoAnswerError
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any

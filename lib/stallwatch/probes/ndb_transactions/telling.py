@@ -6,10 +6,10 @@ from stallwatch.probes.ndb_transactions import asking
 from stallwatch.probes.ndb_transactions.known import HELD, INACTIVE, WAITED
 from stallwatch.probes.ndb_transactions.wanted_rows import counted, sentences
 from stallwatch.reading import ProbeError, Reading
+from stallwatch.startup import TYPE_CHECKING
 from stallwatch.table import Table
 from stallwatch.units import say_duration
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

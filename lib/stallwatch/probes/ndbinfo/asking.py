@@ -8,9 +8,9 @@ import time
 from stallwatch import withheld
 from stallwatch.reading import ProbeError
 from stallwatch.sources.mysql import DeniedError, MysqlError, NoAnswerError
+from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import whole
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Collection
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.ndbinfo.numbers import whole
 from stallwatch.probes.ndbinfo.words import named
 from stallwatch.reading import Fault, ProbeError, State
 from stallwatch.sources.mysql import MissingTableError
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
     from typing import Any

@@ -10,8 +10,8 @@ from stallwatch.probes.ndbinfo.asking import ClusterDownError
 from stallwatch.probes.ndbinfo.cluster import answering
 from stallwatch.probes.ndbinfo.words import have, named
 from stallwatch.reading import ProbeError
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Container
     from typing import TypeVar

@@ -6,8 +6,8 @@ Each is told by its own uptime, in whole seconds; ``probes.looks`` tells what is
 from __future__ import annotations
 
 from stallwatch.probes.looks import Look, since_last_look
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from stallwatch.probes.mysql.statement import meant
 from stallwatch.reading import ProbeError
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from stallwatch.probes.ndbinfo.asking import Row
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from stallwatch.probes.ndbinfo.numbers import whole
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from stallwatch.probes.ndbinfo.asking import Ndbinfo
 

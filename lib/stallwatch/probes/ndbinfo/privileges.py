@@ -7,8 +7,8 @@ tables behind them (ndb$...) have to be readable, too.
 from __future__ import annotations
 
 from stallwatch.sources.mysql.privilege import Privilege
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from stallwatch.sources.mysql import DeniedError
 

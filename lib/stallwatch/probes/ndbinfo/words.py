@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from stallwatch.startup import TYPE_CHECKING
 from stallwatch.words import FEW, are, have, listed
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

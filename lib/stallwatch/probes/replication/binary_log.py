@@ -10,8 +10,8 @@ from stallwatch.probes.replication.channel import Position
 from stallwatch.probes.replication.evidence import Source
 from stallwatch.probes.replication.settling import settled
 from stallwatch.probes.replication.status import channels, only
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from stallwatch.probes.replication.channel import Channel
     from stallwatch.sources.mysql import Server

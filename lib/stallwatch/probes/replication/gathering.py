@@ -7,8 +7,8 @@ from stallwatch.probes.replication.evidence import Evidence
 from stallwatch.probes.replication.words import subject
 from stallwatch.reading import Fault, ProbeError, State
 from stallwatch.sources.mysql import DeniedError, MysqlError, NoAnswerError, UnreachableError
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager

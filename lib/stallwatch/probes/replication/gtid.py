@@ -13,8 +13,8 @@ import re
 from functools import lru_cache
 
 from stallwatch.reading import ProbeError
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import re
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.mysql.statement import meant
 from stallwatch.probes.replication.evidence import Heartbeat
 from stallwatch.reading import ProbeError
 from stallwatch.sources.mysql import NoAnswerError
 from stallwatch.sources.mysql.literals import identifier
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import NotUnderstoodError, say_duration
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

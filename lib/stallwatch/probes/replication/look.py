@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import time
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes import steady
 from stallwatch.probes.replication import history, lag, status, telling, threads, trend
 from stallwatch.probes.replication.gathering import Gathering
 from stallwatch.probes.replication.judged import Judged
 from stallwatch.reading import Fault, ProbeError, State
 from stallwatch.sources.mysql import MysqlError, NoAnswerError
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 
-TYPE_CHECKING = False
+from stallwatch.startup import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeVar

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import time
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.mysql.statement import number, text, whole
 from stallwatch.probes.replication import binary_log, gtid
 from stallwatch.probes.replication.evidence import Source
 from stallwatch.probes.replication.settling import settled
 from stallwatch.probes.replication.status import only
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.mysql.statement import having, meant
 from stallwatch.probes.replication.channel import NOTHING_TO_APPLY, channel
 from stallwatch.probes.replication.commits import Commits, Worker
 from stallwatch.sources.mysql import MysqlError, UnknownStatementError
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

@@ -15,10 +15,10 @@ from stallwatch.probes.replication.words import (
     subject,
 )
 from stallwatch.reading import Fault, Reading, State
+from stallwatch.startup import TYPE_CHECKING
 from stallwatch.table import Table
 from stallwatch.units import plain, say_duration
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.slope import theil_sen
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from stallwatch.probes.replication.channel import Channel
     from stallwatch.probes.replication.lag import Lag

@@ -10,8 +10,8 @@ from stallwatch.reading import ProbeError
 from stallwatch.sources.backups.files import unreadable
 from stallwatch.sources.following import opened
 from stallwatch.sources.inherited import environment, search_path
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
     from subprocess import Popen

@@ -7,11 +7,10 @@ import pwd
 import stat
 from contextlib import contextmanager
 
-from stallwatch.named import NamedTuple
 from stallwatch.reading import ProbeError
 from stallwatch.sources.following import opened
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -15,8 +15,8 @@ from stallwatch.sources.jmx.errors import (
 )
 from stallwatch.sources.jmx.object_name import ObjectName
 from stallwatch.sources.jmx.target import Target, Tls
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager

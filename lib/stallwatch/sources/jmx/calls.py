@@ -8,8 +8,8 @@ from __future__ import annotations
 from struct import iter_unpack, pack
 
 from stallwatch.sources.jmx.serialization import MAGIC
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

@@ -13,8 +13,8 @@ from stallwatch.sources.jmx.pipeline import Pipeline, in_order
 from stallwatch.sources.jmx.rmi import FAILURES
 from stallwatch.sources.jmx.session import Session
 from stallwatch.sources.jmx.values import field, members, plain
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any, Self

@@ -6,8 +6,8 @@ from stallwatch.sources.jmx import calls
 from stallwatch.sources.jmx.errors import JmxError, UnreachableError
 from stallwatch.sources.jmx.info import attributes_of, is_of_class, size_of
 from stallwatch.sources.jmx.rmi import FAILURES
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from typing import Any
 

@@ -13,8 +13,8 @@ from stallwatch.sources.jmx.errors import (
 )
 from stallwatch.sources.jmx.rmi import RemoteError
 from stallwatch.sources.jmx.serialization import AbortedError, Record, UndecodableError
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

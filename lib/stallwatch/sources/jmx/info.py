@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from stallwatch.named import NamedTuple
 from stallwatch.sources.jmx.budget import LIST, TEXT, WIDE
 from stallwatch.sources.jmx.serialization import Array, ProtocolError, Record
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from typing import Any
 

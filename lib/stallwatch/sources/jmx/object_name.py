@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from stallwatch.named import NamedTuple
+from stallwatch.startup import NamedTuple
 from stallwatch.units import NotUnderstoodError
 
 # A value is quoted or holds none of the characters that part a name (javax.management.ObjectName, JDK 17).

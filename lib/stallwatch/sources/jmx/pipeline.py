@@ -7,8 +7,8 @@ from collections import deque
 from stallwatch.sources.jmx.errors import UnreachableError
 from stallwatch.sources.jmx.rmi import FAILURES, NoJrmpError
 from stallwatch.sources.jmx.wire import LostError, SilentError
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from struct import unpack
 
-from stallwatch.named import NamedTuple
 from stallwatch.sources.jmx.budget import LimitError
 from stallwatch.sources.jmx.calls import HELLO, ID_SIZE, acknowledged
 from stallwatch.sources.jmx.serialization import (
@@ -16,8 +15,8 @@ from stallwatch.sources.jmx.serialization import (
     decoded,
 )
 from stallwatch.sources.jmx.target import PORTS
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from typing import Any
 

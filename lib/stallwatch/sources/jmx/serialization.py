@@ -23,8 +23,8 @@ from stallwatch.sources.jmx.budget import (
     WIDE,
     LimitError,
 )
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, ClassVar, Protocol

@@ -14,9 +14,9 @@ from stallwatch.sources.jmx.rmi import FAILURES, Link, NoJrmpError, Reference, R
 from stallwatch.sources.jmx.target import AS_SERVER_SAYS, place
 from stallwatch.sources.jmx.wire import LostError, SilentError, Wire
 from stallwatch.sources.tcp import same_host
+from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable

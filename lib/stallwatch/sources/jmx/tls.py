@@ -7,8 +7,8 @@ import ssl
 from stallwatch.sources.encrypted import EncryptedSocket
 from stallwatch.sources.given_file import must_have_data
 from stallwatch.sources.jmx.errors import UnreachableError
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from stallwatch.sources.jmx.target import Tls
 

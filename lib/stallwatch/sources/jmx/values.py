@@ -10,8 +10,8 @@ from math import inf
 from stallwatch.sources.jmx.budget import DICT, ENTRY, LIST, MOST_VALUE, NUMBER, SLOT, TEXT
 from stallwatch.sources.jmx.errors import UnreadableError
 from stallwatch.sources.jmx.serialization import PRIMITIVES, Array, ClassValue, Constant, Record
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any

@@ -5,8 +5,8 @@ from __future__ import annotations
 from stallwatch.sources import tcp
 from stallwatch.sources.jmx.errors import UnreachableError
 from stallwatch.sources.jmx.target import place
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     import ssl
     from _socket import socket

@@ -6,9 +6,9 @@ import math
 
 from stallwatch.sources.logs.generations import Generation
 from stallwatch.sources.logs.logfile import BLOCK
+from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_size
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 

@@ -10,8 +10,8 @@ from stallwatch.sources.logs.cursor import Budget, Cursor
 from stallwatch.sources.logs.generations import Kept, Whereabouts
 from stallwatch.sources.logs.logfile import TimeShortError, open_log
 from stallwatch.sources.logs.rotation import ATTEMPTS, age, look, without_copies
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from stallwatch.named import NamedTuple
 from stallwatch.sources.logs.rotation import age, without_copies
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration, say_size
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any

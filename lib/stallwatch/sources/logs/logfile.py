@@ -8,8 +8,8 @@ import sys
 
 from stallwatch.reading import ProbeError
 from stallwatch.sources.following import opened
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -71,7 +71,7 @@ class LogFile:
 
     def edges(self, position: int) -> str:
         """Give a fingerprint of the text up to ``position``: of its first bytes and those before it."""
-        from stallwatch.digests import hashlib
+        from stallwatch.startup.hashing import hashlib
 
         tail = self.text(position - EDGE, EDGE) if position > EDGE else self.head(position)
         return hashlib.blake2b(self.head(position) + tail, digest_size=8).hexdigest()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from stallwatch.sources.logs.rotation import rotated_name
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

@@ -6,12 +6,11 @@ import os
 import re
 from contextlib import suppress
 
-from stallwatch.named import NamedTuple
 from stallwatch.reading import ProbeError
 from stallwatch.sources.following import strangers
 from stallwatch.sources.logs.logfile import LogFile, open_log
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 

@@ -17,8 +17,8 @@ from stallwatch.sources.mysql.errors import (
 )
 from stallwatch.sources.mysql.flavour import Flavour
 from stallwatch.sources.mysql.target import Target, Tls
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager

@@ -8,18 +8,17 @@ import time
 from contextlib import suppress
 from sys import getsizeof
 
-from stallwatch.named import NamedTuple
 from stallwatch.sources.mysql.literals import literal
 from stallwatch.sources.mysql.log_in import LogIn
-from stallwatch.sources.mysql.protocol import (
+from stallwatch.sources.mysql.rows import values
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
+from stallwatch.startup.pymysql import (
     FIELD_TYPE,
     SERVER_STATUS,
     FieldDescriptorPacket,
     MysqlPacket,
 )
-from stallwatch.sources.mysql.rows import values
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any

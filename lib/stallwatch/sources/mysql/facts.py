@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from stallwatch import withheld
 from stallwatch.line import shorten
-from stallwatch.sources.mysql.protocol import err
+from stallwatch.startup import TYPE_CHECKING
+from stallwatch.startup.pymysql import err
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from stallwatch.named import NamedTuple
+from stallwatch.startup import NamedTuple
 
 _OLD_PREFIX = "5.5.5-"  # MariaDB before 11 puts it first, for replicas of MySQL that know no version 10
 

@@ -14,10 +14,8 @@ import pwd
 import re
 from contextlib import suppress
 
-from stallwatch.digests import hashlib
 from stallwatch.reading import ProbeError
 from stallwatch.sources.mysql.flavour import flavour
-from stallwatch.sources.mysql.protocol import CLIENT, MysqlPacket, OKPacketWrapper, connections
 from stallwatch.sources.mysql.sockets import (
     connected,
     connected_locally,
@@ -26,8 +24,10 @@ from stallwatch.sources.mysql.sockets import (
     stranger,
 )
 from stallwatch.sources.mysql.target import DISABLED, PREFERRED, VERIFY_CA, VERIFY_IDENTITY
+from stallwatch.startup import TYPE_CHECKING
+from stallwatch.startup.hashing import hashlib
+from stallwatch.startup.pymysql import CLIENT, MysqlPacket, OKPacketWrapper, connections
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager

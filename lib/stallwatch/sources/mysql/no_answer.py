@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from stallwatch.line import shorten
-from stallwatch.named import NamedTuple
 from stallwatch.sources.mysql.connection import TooMuchError
 from stallwatch.sources.mysql.errors import (
     DeniedError,
@@ -18,6 +17,7 @@ from stallwatch.sources.mysql.errors import (
 from stallwatch.sources.mysql.facts import Facts
 from stallwatch.sources.mysql.literals import identifier
 from stallwatch.sources.mysql.no_log_in import REFUSALS
+from stallwatch.startup import NamedTuple
 from stallwatch.units import say_duration
 from stallwatch.withheld import WITHHELD
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 
 from stallwatch import withheld
-from stallwatch.named import NamedTuple
 from stallwatch.sources import tcp
 from stallwatch.sources.mysql.connection import TooMuchError
 from stallwatch.sources.mysql.errors import UnreachableError
 from stallwatch.sources.mysql.facts import Facts
 from stallwatch.sources.mysql.log_in import CONNECTING, GREETING, NoTlsError
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from stallwatch.sources.mysql.connection import Connection
     from stallwatch.sources.mysql.target import Target
@@ -114,9 +113,9 @@ def _late(case: _Case) -> UnreachableError | None:
 def _no_tls(case: _Case) -> UnreachableError | None:
     if not (error := case.facts.tls):
         return None
-    import _ssl
+    from stallwatch.startup.tls import ssl
 
-    if isinstance(error, _ssl.SSLCertVerificationError):
+    if isinstance(error, ssl.SSLCertVerificationError):
         why = error.verify_message.rstrip(".")
         how = "give the certificate of its authority with --ssl-ca"
         if "mismatch" in why or "not valid for" in why:
@@ -124,7 +123,7 @@ def _no_tls(case: _Case) -> UnreachableError | None:
         elif "expired" in why:
             how = "renew it"
         return UnreachableError(f"the certificate of {case.where} is not to be trusted: {why}", how)
-    if not isinstance(error, _ssl.SSLEOFError | _ssl.SSLZeroReturnError):  # it was closed
+    if not isinstance(error, ssl.SSLEOFError | ssl.SSLZeroReturnError):  # it was closed
         why = (getattr(error, "reason", None) or str(error)).replace("_", " ").lower()
         how = "look at --ssl-cert if it wants a certificate of ours; is its TLS too old (see --ssl-mode)?"
         return UnreachableError(f"no TLS connection with {case.where}: {why}", how)

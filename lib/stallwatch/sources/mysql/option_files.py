@@ -9,11 +9,10 @@ import os
 import stat
 from itertools import islice
 
-from stallwatch.named import NamedTuple
 from stallwatch.sources import given_file
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import NotUnderstoodError
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 

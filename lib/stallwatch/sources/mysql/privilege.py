@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stallwatch.named import NamedTuple
+from stallwatch.startup import NamedTuple
 
 
 class Privilege(NamedTuple):

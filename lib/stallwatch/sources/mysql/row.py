@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from stallwatch.sources.mysql.errors import MissingColumnError
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any, NoReturn

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from _socket import gethostname
 from contextlib import contextmanager
 
 from stallwatch.line import shorten
@@ -12,9 +11,10 @@ from stallwatch.sources.mysql.connection import Connection
 from stallwatch.sources.mysql.errors import MysqlError, NoAnswerError, UnreachableError
 from stallwatch.sources.mysql.facts import Facts
 from stallwatch.sources.mysql.flavour import flavour
+from stallwatch.startup import TYPE_CHECKING
+from stallwatch.startup.sockets import socket
 from stallwatch.units import say_duration
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Self
@@ -90,7 +90,7 @@ class Server:
         version, comment, host, self._account = told
         self.flavour = flavour(version, comment)
         # What answers at an address of ours may be a tunnel or a container: there the name is another one.
-        own = self._connection.own_address and host == gethostname()
+        own = self._connection.own_address and host == socket.gethostname()
         self.local = bool(self._target.socket) or own
 
     def _set_up(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import _socket  # socket itself takes 2 ms to import, for names and classes that are not needed here
 import io
 import os
 import pwd
@@ -10,10 +9,10 @@ from contextlib import suppress
 from stat import S_IWOTH
 from struct import Struct
 
-from stallwatch.named import NamedTuple
 from stallwatch.sources import tcp
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
+from stallwatch.startup.sockets import socket
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
@@ -66,7 +65,7 @@ class _Incoming(io.RawIOBase):
         return self._peer.recv_into(buffer)
 
 
-class BoundedSocket(_socket.socket, Readable):
+class BoundedSocket(socket.socket, Readable):
     """A socket all of whose waits together take what ``left`` tells, in seconds.
 
     PyMySQL's own time-outs are for each piece that arrives: a byte a second would be read for ever.
@@ -101,7 +100,7 @@ def connected(host: str, port: int, left: Callable[[], float]) -> BoundedSocket:
 
 def connected_locally(path: str, left: Callable[[], float]) -> BoundedSocket:
     """Connect to the socket in the file system; OSError."""
-    peer = BoundedSocket(left, _socket.AF_UNIX, _socket.SOCK_STREAM)
+    peer = BoundedSocket(left, socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         peer.end_in_time()
         peer.connect(path)
@@ -125,7 +124,7 @@ def stranger(peer: BoundedSocket, path: str) -> Listener | None:
 
     Trusted are root, the user mysql, the owner of the folder and the user that we run as.
     """
-    octets = peer.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, _CREDENTIALS.size)
+    octets = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
     pid, uid, _ = _CREDENTIALS.unpack(octets)
     if uid in (0, os.geteuid(), os.stat(os.path.dirname(os.path.realpath(path))).st_uid):
         return None
@@ -137,7 +136,7 @@ def stranger(peer: BoundedSocket, path: str) -> Listener | None:
 
 def is_own_address(peer: BoundedSocket) -> bool:
     """Whether the other end has the address of this end: it is on this host, or something here relays it."""
-    if peer.family == _socket.AF_UNIX:
+    if peer.family == socket.AF_UNIX:
         return True
     theirs = str(peer.getpeername()[0])
     return theirs == peer.getsockname()[0] or theirs.startswith("127.") or theirs == "::1"

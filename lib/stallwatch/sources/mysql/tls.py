@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import _ssl  # ssl itself takes 6 ms to import, for enums of all its constants (CPython 3.11)
-
 from stallwatch.sources.given_file import must_have_data
 from stallwatch.sources.mysql.errors import UnreachableError
 from stallwatch.sources.mysql.sockets import Readable
 from stallwatch.sources.mysql.target import VERIFY_IDENTITY
+from stallwatch.startup import TYPE_CHECKING
+from stallwatch.startup.tls import ssl
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from typing import Any
 
@@ -38,7 +37,7 @@ class TlsSocket(Readable):
         self._peer.end_in_time()
         try:
             received: int = self._tls.read(len(buffer), buffer)
-        except _ssl.SSLEOFError:
+        except ssl.SSLEOFError:
             return 0
         return received
 
@@ -58,12 +57,12 @@ class Context:
 
         Where no certificate is looked at, none is loaded: the bundle of the system's authorities takes 25 ms.
         """
-        self._made = made = _ssl._SSLContext(_ssl.PROTOCOL_TLS_CLIENT)  # noqa: SLF001 - what ssl.SSLContext is made of
+        self._made = made = ssl._SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # noqa: SLF001 - what ssl.SSLContext is made of
         made.check_hostname = verify and tls.mode == VERIFY_IDENTITY
         if verify:
             _trust(made, tls)
         else:
-            made.verify_mode = _ssl.CERT_NONE
+            made.verify_mode = ssl.CERT_NONE
         if tls.cert:
             try:
                 must_have_data(tls.cert, tls.key)
@@ -80,7 +79,7 @@ class Context:
         return TlsSocket(peer, self._made, host)
 
 
-def _trust(made: _ssl._SSLContext, tls: Tls) -> None:
+def _trust(made: ssl._SSLContext, tls: Tls) -> None:
     if not (tls.ca or tls.capath):
         made.set_default_verify_paths()
         return
@@ -98,6 +97,6 @@ def _no_password() -> str:
 
 def _unusable(option: str, path: str, error: OSError) -> UnreachableError:
     why = error.strerror or "there is nothing of that kind in it"
-    if isinstance(error, _ssl.SSLError):
+    if isinstance(error, ssl.SSLError):
         why = "no certificate in PEM form, or no key for it that can be used without a password"
     return UnreachableError(f"{option} {path}: {why}", "nothing was asked")

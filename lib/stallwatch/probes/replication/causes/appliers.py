@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from stallwatch.probes.replication.causes import settings, states
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
 

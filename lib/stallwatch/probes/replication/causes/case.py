@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from stallwatch.named import NamedTuple
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from stallwatch.probes.replication.causes.signals import Signals
     from stallwatch.probes.replication.evidence import Evidence

@@ -11,8 +11,8 @@ from stallwatch.probes.replication.causes.rules import (
     stopped,
     storing,
 )
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 

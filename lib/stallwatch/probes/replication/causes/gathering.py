@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.mysql import processes
 from stallwatch.probes.mysql.asking import Asking
 from stallwatch.probes.mysql.privileges import PERFORMANCE_SCHEMA
@@ -20,8 +19,8 @@ from stallwatch.probes.replication.causes import (
 )
 from stallwatch.probes.replication.causes.signals import Host, Look, Signals
 from stallwatch.probes.replication.causes.tables import keyless
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 

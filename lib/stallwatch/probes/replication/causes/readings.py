@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from stallwatch.probes.innodb.redo import redo_log
 from stallwatch.reading import Reading
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

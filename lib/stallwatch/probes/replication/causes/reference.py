@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from stallwatch.probes.mysql.differing import Quantity, differ, said
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from stallwatch.probes.mysql.status import variables
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.innodb import dump, redo
 from stallwatch.probes.mysql import processes
 from stallwatch.probes.replication.causes import counters
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from stallwatch.probes.replication.causes import statements
+from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_count, say_duration
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from stallwatch.probes.mysql.processes import Process, Program
     from stallwatch.probes.replication.causes.backups import Backup

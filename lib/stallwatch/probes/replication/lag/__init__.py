@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.replication.lag import (
     clocks,
     commit_times,
@@ -14,8 +13,8 @@ from stallwatch.probes.replication.lag import (
 )
 from stallwatch.probes.replication.lag.figure import SECONDS_BEHIND, WHOLE, Figure
 from stallwatch.probes.replication.lag.view import View, view
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from stallwatch.probes.replication.evidence import Evidence
 

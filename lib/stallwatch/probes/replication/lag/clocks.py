@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from stallwatch.startup import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from stallwatch.probes.replication.commits import Commits
     from stallwatch.probes.replication.evidence import Evidence

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from stallwatch.probes.replication.lag import missing, stream
 from stallwatch.probes.replication.lag.figure import COMMIT_TIME, LATE, Figure, at_most
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 
-from stallwatch.named import NamedTuple
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from stallwatch.probes.replication.evidence import Before, Evidence
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from stallwatch.probes.replication.lag.figure import COMMIT_TIME, SECONDS_BEHIND, WHOLE, Figure
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from stallwatch.probes.replication.lag.view import View
 

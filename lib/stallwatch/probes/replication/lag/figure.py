@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stallwatch.named import NamedTuple
+from stallwatch.startup import NamedTuple
 
 LATE = 2.0  # seconds on the way that are worth calling late
 FRESH = 10.0  # seconds for which the last arrival speaks for the stream

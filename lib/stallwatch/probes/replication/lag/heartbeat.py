@@ -6,8 +6,8 @@ from stallwatch.probes.replication import gtid
 from stallwatch.probes.replication.evidence import Beat
 from stallwatch.probes.replication.lag.contact import heartbeats
 from stallwatch.probes.replication.lag.figure import Figure, at_most
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from stallwatch.probes.replication.evidence import Before, Evidence, Heartbeat
     from stallwatch.probes.replication.lag.view import View

@@ -6,8 +6,8 @@ from itertools import pairwise
 
 from stallwatch.probes.replication.lag import stream
 from stallwatch.probes.replication.lag.figure import ASKED_SOURCE, COMMIT_TIME, LATE, SOURCE_HISTORY, Figure
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

@@ -6,9 +6,9 @@ from math import inf
 
 from stallwatch.probes.replication.lag import clocks, delay, heartbeat, seconds_behind
 from stallwatch.probes.replication.lag.figure import ASKED_SOURCE, LAST_KNOWN, SECONDS_BEHIND, SOURCE_HISTORY
+from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration, say_size
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -17,8 +17,8 @@ from stallwatch.probes.replication.lag.figure import (
     Figure,
     at_most,
 )
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

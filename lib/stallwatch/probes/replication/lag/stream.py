@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.replication.lag.figure import FRESH
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from stallwatch.probes.replication.lag.view import View
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from stallwatch.named import NamedTuple
 from stallwatch.probes.replication.lag import clocks
 from stallwatch.probes.replication.lag.contact import Hearing, hear
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from stallwatch.probes.replication.channel import Channel
     from stallwatch.probes.replication.evidence import Evidence

@@ -32,9 +32,9 @@ from stallwatch.sources.jmx.jmxquery.failures import SpoiledError, checked
 from stallwatch.sources.jmx.jmxquery.lines import Told, kind, lines, queries, query, value
 from stallwatch.sources.jmx.object_name import ObjectName
 from stallwatch.sources.jmx.target import AS_SERVER_SAYS
+from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager

@@ -7,8 +7,8 @@ import re
 from stallwatch import withheld
 from stallwatch.sources.jmx.errors import UnreachableError
 from stallwatch.sources.jmx.jmxquery import java
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from stallwatch.sources.jmx.jmxquery.java import Ended
     from stallwatch.sources.jmx.target import Target

@@ -9,11 +9,10 @@ import signal
 import subprocess
 from contextlib import contextmanager
 
-from stallwatch.named import NamedTuple
 from stallwatch.sources.inherited import environment
 from stallwatch.sources.jmx.errors import UnreachableError
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

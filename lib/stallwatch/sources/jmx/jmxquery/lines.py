@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import re
 
-from stallwatch.named import NamedTuple
 from stallwatch.sources.jmx.errors import UnreadableError
 from stallwatch.sources.jmx.object_name import ObjectName
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import NotUnderstoodError
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 

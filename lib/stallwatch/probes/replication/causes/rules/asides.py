@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from stallwatch.probes.mysql.status import is_on
 from stallwatch.probes.replication.causes.case import Cause
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from stallwatch.probes.replication.causes.case import Case
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from stallwatch.probes.replication.causes import words
 from stallwatch.probes.replication.causes.case import Cause
 from stallwatch.probes.replication.causes.rules import locked
+from stallwatch.startup import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from stallwatch.probes.replication.causes.backups import Backup
     from stallwatch.probes.replication.causes.case import Case

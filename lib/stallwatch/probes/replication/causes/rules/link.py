@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from stallwatch.probes.replication.causes import appliers, states
 from stallwatch.probes.replication.causes.case import Cause
+from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from stallwatch.probes.replication.causes.case import Case
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from stallwatch.probes.replication.causes import appliers, locks, statements, states, words
 from stallwatch.probes.replication.causes.case import Cause
 from stallwatch.probes.replication.causes.locks import Lock
+from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
     from collections.abc import Sequence

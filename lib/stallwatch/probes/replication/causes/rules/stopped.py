@@ -7,9 +7,9 @@ import re
 from stallwatch import withheld
 from stallwatch.probes.replication.causes import receiver_errors, words
 from stallwatch.probes.replication.causes.case import Cause
+from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from stallwatch.probes.replication.causes.case import Case
     from stallwatch.probes.replication.commits import Worker

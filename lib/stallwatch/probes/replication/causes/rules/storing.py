@@ -6,9 +6,9 @@ from stallwatch.probes.innodb import dump, redo, status
 from stallwatch.probes.replication.causes import words
 from stallwatch.probes.replication.causes.case import Cause
 from stallwatch.probes.replication.causes.states import RELAY_SPACE
+from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_count, say_duration, say_size
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from stallwatch.probes.replication.causes.case import Case
     from stallwatch.probes.replication.causes.signals import Look

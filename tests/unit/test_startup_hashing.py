@@ -8,7 +8,7 @@ import pytest
 
 NAMES = ("md5", "sha1", "sha256", "sha512")
 ASKED = f"""
-from stallwatch.digests import hashlib
+from stallwatch.startup.hashing import hashlib
 print("_hashlib" in sys.modules, *(hashlib.new(name, b"stallwatch").hexdigest() for name in {NAMES}))
 """
 SHA2 = "_sha2" if sys.version_info >= (3, 12) else "_sha256"

@@ -10,7 +10,7 @@ from importlib import import_module
 
 import pytest
 import stallwatch
-from stallwatch.named import NamedTuple
+from stallwatch.startup import NamedTuple
 
 
 class Place(NamedTuple):
@@ -97,7 +97,7 @@ def test_it_can_be_matched_by_its_fields():
 
 
 def test_typing_is_not_imported():
-    program = "import sys, stallwatch.named; print('typing' in sys.modules)"
+    program = "import sys, stallwatch.startup; print('typing' in sys.modules)"
     asked = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
     assert asked.stdout == "False\n"
 

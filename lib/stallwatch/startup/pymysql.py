@@ -11,8 +11,9 @@ import sys
 from contextlib import contextmanager
 from types import SimpleNamespace
 
-import stallwatch.digests  # noqa: F401 - before PyMySQL wants them
-from stallwatch.bare import without
+import stallwatch.startup.hashing  # noqa: F401 - before PyMySQL wants them
+from stallwatch.startup import TYPE_CHECKING
+from stallwatch.startup.imports import without
 
 __all__ = [
     "CLIENT",
@@ -25,7 +26,6 @@ __all__ = [
     "err",
 ]
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import ModuleType

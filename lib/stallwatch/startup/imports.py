@@ -7,19 +7,16 @@ from contextlib import contextmanager
 from importlib.machinery import PathFinder
 from types import ModuleType
 
-TYPE_CHECKING = False  # typing itself costs every check 3 ms
+from stallwatch.startup import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from contextlib import AbstractContextManager
     from typing import Any
 
 
-def bare(package: str) -> AbstractContextManager[None]:
-    """Let modules of ``package`` be imported from its folder; its ``__init__`` is not run.
-
-    nagiosplugin 1.4.0 begins with the Runtime that we do not use, for which it imports logging, tempfile,
-    json and traceback.
-    """
+def without_package(package: str) -> AbstractContextManager[None]:
+    """Let modules of ``package`` be imported from its folder; its ``__init__`` is not run."""
     found = None if package in sys.modules else PathFinder.find_spec(package)
     module: Any = ModuleType(package)
     module.__path__ = (found and found.submodule_search_locations) or []  # None: look anywhere

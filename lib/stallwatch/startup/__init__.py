@@ -1,16 +1,16 @@
-"""Named tuples that cost a check nothing.
+"""What makes a plugin start sooner: the reasons, with figures, are in contrib/docs/startup.md.
 
-To import typing is 3 ms, to define a tuple with it 0.06 ms, by collections.namedtuple 0.025 ms, here 0.006 ms
-(CPython 3.11). An everyday check defines twenty to forty of them.
+Here is what nearly every module needs: TYPE_CHECKING and NamedTuple without the module typing. The other
+modules are what Python and its packages offer under the same names, without what a check does not use.
 """
 
 from __future__ import annotations
 
 from collections import _tuplegetter  # type: ignore[attr-defined]  # what namedtuple makes of a field
 
-__all__ = ["NamedTuple"]
+__all__ = ["TYPE_CHECKING", "NamedTuple"]
 
-TYPE_CHECKING = False  # what this module is for
+TYPE_CHECKING = False  # type checkers take it for true
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any, NamedTuple, Self

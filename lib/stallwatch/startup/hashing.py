@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from stallwatch.bare import without
+from stallwatch.startup.imports import without
 
 # A build may leave some out: OpenSSL's are taken then. CPython 3.12 has made one module of the two of SHA-2.
 _OWN = {"_blake2", "_md5", "_sha1", "_sha3"}

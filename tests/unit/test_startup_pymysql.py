@@ -36,7 +36,7 @@ def run(code):
 
 def test_what_is_not_needed_is_not_loaded():
     loaded = run(f"import sys\n{OURS}print(*sys.modules)").split()
-    assert "stallwatch.sources.mysql.protocol" in loaded
+    assert "stallwatch.startup.pymysql" in loaded
     assert set(NOT_NEEDED) & set(loaded) == set()
 
 
@@ -53,7 +53,7 @@ def test_python_s_cryptography_is_looked_for_when_a_password_is_to_be_encrypted(
     said = run(
         "import sys\n"
         "sys.modules['cryptography'] = None  # not installed\n"
-        "from stallwatch.sources.mysql import protocol\n"
+        "from stallwatch.startup import pymysql as protocol\n"
         "try:\n    protocol._auth.sha2_rsa_encrypt(b'secret', b'salt', b'key')\n"
         "except RuntimeError as error:\n    print(error)"
     )
@@ -68,5 +68,5 @@ def test_a_later_pymysql_may_ask_for_more_of_itself(tmp_path):
     assert wanted in asking.read_text()
     asking.write_text(asking.read_text().replace(wanted, f"{wanted}, DictCursor"))
     run(f"import sys\nsys.path.insert(0, {str(tmp_path)!r})\n{OURS}import pymysql\n{WHOLE}"
-        "from stallwatch.sources.mysql import protocol\n"
+        "from stallwatch.startup import pymysql as protocol\n"
         f"assert protocol.connections.__file__ == {str(asking)!r}")  # fmt: skip

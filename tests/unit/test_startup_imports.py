@@ -5,7 +5,7 @@ from importlib import import_module
 from types import SimpleNamespace
 
 import pytest
-from stallwatch.bare import bare, without
+from stallwatch.startup.imports import without, without_package
 
 ABSENT, PUT_INSTEAD = "quopri", "put_instead"  # that no test and no tool has loaded
 BY_IT = "imports_both"
@@ -55,5 +55,5 @@ def test_an_import_that_fails_leaves_nothing_behind(importing):
 
 def test_a_module_that_is_no_package_has_no_modules_in_it(importing, tmp_path):
     (tmp_path / "stranger.py").touch()
-    with pytest.raises(ModuleNotFoundError, match="stranger"), bare(PUT_INSTEAD):
+    with pytest.raises(ModuleNotFoundError, match="stranger"), without_package(PUT_INSTEAD):
         import_module(f"{PUT_INSTEAD}.stranger")
