@@ -29,7 +29,8 @@ PAGE = ROOT / "contrib" / "docs" / "performance.md"
 RESULTS = ROOT / "tests" / "bench" / "results"
 # The order of limits and machines; what is not here comes last.
 ORDER = (
-    "floor", "startup", "usage", "spent", "mysql", "jmx", "ndb", "ndb_log", "host", "installed", "replication",
+    "floor", "startup", "usage", "spent", "mysql", "jmx", "ndb", "ndb_log", "host", "installed",
+    "replication",
 )  # fmt: skip
 # Those that compare checks of ours: of MySQL's two kinds the first stands for a check.
 COMPARED = ("mysql", "jmx", "ndb", "ndb_log", "host")

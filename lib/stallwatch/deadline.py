@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 UNKNOWN = 3
 MOST_KEPT = 36 << 20  # bytes of memory; the names, schemas and engines of 90 000 tables are 35 MiB
 PATIENCE = 0.3  # seconds that who comes second gives the first: for the report, and to write it
+UNHEARD = 0.05  # seconds after a signal, in which the main thread usually answers it
+_MEANINGS: dict[int, str] = {
+    signal.SIGINT: "interrupted",
+    signal.SIGTERM: "terminated",
+    signal.SIGHUP: "terminated",
+}
 
 
 class Deadline:
@@ -98,11 +104,10 @@ class Exit:
             self._take_output()
         except OSError as error:
             self.leave(UNKNOWN, line(f"standard output cannot be led to {os.devnull}: {error.strerror}"))
-        signal.signal(signal.SIGINT, lambda *_: self._ended("interrupted"))
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, lambda *_: self._ended("terminated"))
+        for number in _MEANINGS:
+            signal.signal(number, lambda number, _: self._ended(number))
         # The first statement of each plugin has blocked them: one that came meanwhile is answered now.
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGHUP, signal.SIGINT, signal.SIGTERM))
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _MEANINGS)
 
     def _take_output(self) -> None:
         if os.isatty(2):
@@ -114,9 +119,9 @@ class Exit:
         """Leave when ``deadline`` has passed, whatever the plugin does then.
 
         ``report`` gives status and text for a run that ends with that sentence instead of a verdict.
-        A signal is not noticed during getaddrinfo(), which resumes its wait; a thread does not get to
-        run during a regular expression, which looks for signals but keeps the interpreter to itself
-        (CPython 3.11). So there are both.
+        The main thread does not notice a signal during getaddrinfo(), which resumes its wait, nor one that
+        came just before it began to wait; a thread does not get to run during a regular expression, which
+        looks for signals but keeps the interpreter to itself (CPython 3.11). So there are both.
         """
         self._deadline = deadline
 
@@ -137,15 +142,23 @@ class Exit:
         signal.signal(signal.SIGALRM, overdue)
         deadline.extended = wind
         wind()
-        with suppress(RuntimeError):  # no more threads: the signal has to do
+        with suppress(RuntimeError, OSError):  # no more threads or descriptors: the signal has to do
             start_new_thread(watch, ())
+            start_new_thread(self._listen, (_numbers_of_signals(),))
+
+    def _listen(self, numbers: int) -> None:
+        """Answer the signals, whose numbers can be read there, that the main thread does not answer."""
+        for number in iter(lambda: os.read(numbers, 1), b""):
+            if number[0] in _MEANINGS:
+                time.sleep(UNHEARD)
+                self._ended(number[0])
 
     def leave(self, code: int, text: str) -> NoReturn:
         """Write ``text`` to standard output and end the process with ``code``; 3 if it cannot be written."""
         self._leave(lambda: (code, text), lambda: (code, text))
 
-    def _ended(self, how: str) -> None:
-        told = UNKNOWN, self._line(f"{how} before the verdict")
+    def _ended(self, number: int) -> None:
+        told = UNKNOWN, self._line(f"{_MEANINGS[number]} before the verdict")
         self._interrupt(lambda: told, lambda: told)
 
     def _interrupt(self, report: Report, briefly: Report) -> None:
@@ -224,6 +237,14 @@ class Exit:
             os.write(self._terminal, f"\r{text}\x1b[K".encode(errors="replace"))
         except OSError:
             self._terminal = None  # it has hung up
+
+
+def _numbers_of_signals() -> int:
+    """Give a descriptor from which the number of each signal that comes can be read, one byte each."""
+    numbers, written = os.pipe()
+    os.set_blocking(written, False)
+    signal.set_wakeup_fd(written, warn_on_full_buffer=False)
+    return numbers
 
 
 def no_dump() -> None:

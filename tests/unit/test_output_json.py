@@ -3,6 +3,7 @@
 import json
 import signal
 import subprocess
+import time
 
 import output_schema
 import pytest
@@ -267,3 +268,17 @@ def test_whoever_ends_it_gets_an_object(plugin):
     output_schema.validate(answer)
     assert process.returncode == 3
     assert answer["summary"] == "terminated before the verdict"
+
+
+def test_a_signal_that_the_main_thread_does_not_notice_ends_it_too(plugin):
+    """As one that comes during getaddrinfo(), or just before the main thread begins to wait."""
+    blocked = "    import signal\n    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])\n"
+    unnoticed = ENDLESS.replace("    os.write", f"{blocked}    os.write")
+    call = [*plugin.write(unnoticed), "--timeout", "60s", "-vvv"]
+    with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stderr.read(5) == b"ready"
+        began = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        assert b"terminated before the verdict" in process.stdout.read()
+    assert process.returncode == 3
+    assert time.monotonic() - began < 30
