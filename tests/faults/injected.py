@@ -102,7 +102,8 @@ class Strace:
     def _hit(self, how):
         lines = self._lines()
         if how == KILLED:
-            last = [line for line in lines if line.endswith("= ?")]
+            # A thread that listens for signals waits in read(): it is resumed to die.
+            last = [line for line in lines if line.endswith("= ?") and " resumed>" not in line]
             return last[-1] if any("killed by SIGKILL" in line for line in lines) and last else ""
         return next((line for line in lines if "(INJECTED)" in line), "")
 

@@ -56,7 +56,8 @@ def record(name, server, account):
         heard = []
     with mysql_bytes.served(relayed(server.port, heard)) as port:
         target = mysql.Target("127.0.0.1", port, **account._asdict(), tls=mysql.Tls("DISABLED"))
-        with contextlib.suppress(mysql.DeniedError), mysql.connect(target, Deadline(30)) as client:
+        connecting = contextlib.suppress(mysql.DeniedError)
+        with connecting, mysql.connect(target, Deadline(30), known=None) as client:
             client.rows(mysql_bytes.STATEMENT)
     mysql_bytes.save(name, heard)
 

@@ -227,7 +227,7 @@ def test_the_server_ends_the_statement_of_a_check_that_is_killed(kind, waits_for
 def test_a_server_ends_any_scan_when_the_time_of_the_check_is_up(kind, running_server):
     """It is told when a check logs in: by itself it would not notice that its client has left."""
     server = running_server(kind)
-    with mysql.connect(target(kind, server), Deadline(15)) as found:
+    with mysql.connect(target(kind, server), Deadline(15), known=None) as found:
         with pytest.raises(mysql.NoAnswerError):
             found.rows(SCAN, within=0.5)
         wait_until(lambda: not sessions(server), 60, server.process, server.log)
@@ -235,7 +235,7 @@ def test_a_server_ends_any_scan_when_the_time_of_the_check_is_up(kind, running_s
 
 @pytest.mark.parametrize("kind", EITHER)
 def test_a_server_is_told_when_to_log_out_a_check_that_is_gone(kind, running_server):
-    with mysql.connect(target(kind, running_server(kind)), Deadline(30)) as found:
+    with mysql.connect(target(kind, running_server(kind)), Deadline(30), known=None) as found:
         ((seconds,),) = (row.values() for row in found.rows("SELECT @@wait_timeout"))
     assert 10 < seconds <= 35
 

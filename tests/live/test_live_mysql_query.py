@@ -3,6 +3,9 @@
 import contextlib
 import itertools
 import os
+import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -10,7 +13,7 @@ import pymysql
 import pytest
 from link import Link
 from mariadb import Mariadb
-from plugin_command import Said, run
+from plugin_command import PLUGINS, Said, environment, run
 from stallwatch.deadline import Deadline
 from stallwatch.probes.mysql_query.ending import Running, end
 from stallwatch.probes.mysql_query.functions import only_reads
@@ -86,8 +89,8 @@ def is_stopped(pid):
     return states == {"T"}
 
 
-def eventually(true):
-    until = time.monotonic() + 60
+def eventually(true, seconds=60):
+    until = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < until
         time.sleep(0.05)
@@ -165,13 +168,29 @@ def test_a_statement_that_the_limit_of_the_server_does_not_bind_is_ended(check, 
     assert ("KILL QUERY" in said.output) is not isinstance(shop, Mariadb)
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_statement_of_a_run_that_somebody_ends_is_ended(shop, tmp_path, number):
+    where = ("-H", "127.0.0.1", "-P", str(shop.port), "-u", shop.mon.user)
+    command = [
+        sys.executable, PLUGINS / "check_mysql_query", *where, *PATIENT, "-q",
+        "SHOW TABLES FROM shop WHERE SLEEP(100)",
+    ]  # fmt: skip
+    env = environment(tmp_path) | {"STALLWATCH_MYSQL_PASSWORD": shop.mon.password}
+    with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True) as asks:
+        eventually(lambda: sleeps(shop))
+        asks.send_signal(number)
+        assert " before the verdict" in asks.stdout.read()
+    assert asks.returncode == 3
+    eventually(lambda: not sleeps(shop), seconds=5)
+
+
 @pytest.fixture
 def cut_off(shop):
     """Have no patience with a statement, let something happen, and end it as the check does."""
 
     def cut_off(port, then=lambda: None, sql="SELECT SLEEP(100), 'ä' ;"):
         def connect(deadline):
-            return mysql.connect(target, deadline)
+            return mysql.connect(target, deadline, known=None)
 
         target = mysql.Target("127.0.0.1", port, user=shop.mon.user, password=shop.mon.password)
         session = Session(connect(Deadline(60)), Query(sql), patience=60)
@@ -309,7 +328,7 @@ def test_answers_are_not_from_the_query_cache(own_server):
     server = own_server("mariadb", query_cache_type="ON", query_cache_size="1M")
     account = server.account("query")
     target = mysql.Target("localhost", socket=server.socket, user=account.user, password=account.password)
-    with mysql.connect(target, Deadline(60)) as log_in:
+    with mysql.connect(target, Deadline(60), known=None) as log_in:
         session = Session(log_in, Query("SELECT COUNT(*) FROM information_schema.engines"), patience=30)
         assert log_in.rows("SELECT @@SESSION.query_cache_type AS it") == [{"it": "OFF"}]
         session.ask()
@@ -359,7 +378,7 @@ def test_what_a_function_writes_is_refused_by_the_read_only_transaction(check, s
 def logged_in(shop):
     """A log-in of that account."""
     target = mysql.Target("127.0.0.1", shop.port, user=shop.mon.user, password=shop.mon.password)
-    with mysql.connect(target, Deadline(60)) as server:
+    with mysql.connect(target, Deadline(60), known=None) as server:
         yield server
 
 

@@ -73,7 +73,7 @@ def mon(server):
 
 
 def connect(target, seconds=10):
-    return mysql.connect(target, Deadline(seconds))
+    return mysql.connect(target, Deadline(seconds), known=None)
 
 
 def refusal(target, seconds=10):
@@ -104,7 +104,7 @@ def about_tls(server):
 
 def test_over_tcp_it_is_tls_where_the_server_has_it(server, target, mon):
     traced = []
-    with mysql.connect(target(mon), Deadline(10), traced.append) as found:
+    with mysql.connect(target(mon), Deadline(10), None, traced.append) as found:
         assert about_tls(found)
         assert found.where == f"127.0.0.1:{server.port}"
         assert found.local

@@ -24,7 +24,7 @@ ROWS = 7_000  # without a key: MariaDB reads half of them for each row that is c
 @contextlib.contextmanager
 def connected(replica, account):
     target = mysql.Target(socket=replica.socket, user=account.user, password=account.password)
-    with mysql.connect(target, Deadline(30)) as server:
+    with mysql.connect(target, Deadline(30), known=None) as server:
         yield server
 
 
@@ -633,7 +633,7 @@ def test_a_frozen_server_loses_nothing_but_the_signals(pair, mon):
 def test_a_frozen_server_is_not_asked_for_the_status_of_innodb(pair, mon):
     heard = []
     target = mysql.Target(socket=pair.replica.socket, user=mon.user, password=mon.password)
-    with mysql.connect(target, Deadline(30), heard.append) as server:
+    with mysql.connect(target, Deadline(30), None, heard.append) as server:
         pair.replica.suspend()
         answer = innodb_status.look(server, 20)
         pair.replica.resume()

@@ -114,7 +114,7 @@ def test_long_errors_and_long_statements_are_cut():
     assert len(refused(1054, b"x" * 100_000).what) < 400
     with (
         mysql_bytes.served(mysql_bytes.turns([*LET_IN, packet(1, error(1064, b"x"))])) as port,
-        mysql.connect(mysql.Target("127.0.0.1", port), Deadline(60)) as server,
+        mysql.connect(mysql.Target("127.0.0.1", port), Deadline(60), known=None) as server,
         pytest.raises(mysql.UnknownStatementError) as raised,
     ):
         server.rows(f"SELECT  '{'x' * 1000}'\n, 1")
@@ -147,13 +147,13 @@ def test_nobody_is_asked_when_there_is_no_time_left():
     with pytest.raises(
         mysql.UnreachableError, match=r"127\.0\.0\.1:9 does not answer: no connection within 0 s"
     ):
-        mysql.connect(mysql.Target("127.0.0.1", 9), Deadline(0))
+        mysql.connect(mysql.Target("127.0.0.1", 9), Deadline(0), known=None)
 
 
 def test_a_connection_that_has_ended_says_so():
     deadline = Deadline(60)
     with mysql_bytes.served(mysql_bytes.turns(LET_IN)) as port:
-        with mysql.connect(mysql.Target("127.0.0.1", port), deadline) as server:
+        with mysql.connect(mysql.Target("127.0.0.1", port), deadline, known=None) as server:
             for _ in range(2):
                 with pytest.raises(mysql.UnreachableError, match="closed the connection: asked SELECT 1"):
                     server.rows("SELECT 1")
@@ -166,13 +166,13 @@ def test_each_address_of_a_host_gets_its_share_of_the_time(monkeypatch):
     ]
     monkeypatch.setattr(tcp.socket, "getaddrinfo", lambda *_, **__: found)
     with pytest.raises(mysql.UnreachableError, match="db1:9 refused the connection"):
-        mysql.connect(mysql.Target("db1", 9), Deadline(60))
+        mysql.connect(mysql.Target("db1", 9), Deadline(60), known=None)
 
 
 def test_a_host_without_a_name():
     for host in ("a..b", "x" * 300, "\u00fc" * 70):
         with pytest.raises(mysql.UnreachableError, match="cannot be looked up"):
-            mysql.connect(mysql.Target(host), Deadline(60))
+            mysql.connect(mysql.Target(host), Deadline(60), known=None)
 
 
 def test_a_name_server_that_is_silent_is_no_firewall(monkeypatch):
@@ -181,13 +181,13 @@ def test_a_name_server_that_is_silent_is_no_firewall(monkeypatch):
 
     monkeypatch.setattr(tcp, "_in_time", silent)
     with pytest.raises(mysql.UnreachableError, match="the host db1 cannot be looked up: no name server has"):
-        mysql.connect(mysql.Target("db1"), Deadline(60))
+        mysql.connect(mysql.Target("db1"), Deadline(60), known=None)
 
 
 def test_a_socket_that_is_not_there(tmp_path):
     for path in (str(tmp_path / "none"), str(tmp_path / ("x" * 200))):
         with pytest.raises(mysql.UnreachableError, match=f"the socket {path} cannot be used: "):
-            mysql.connect(mysql.Target(socket=path), Deadline(60))
+            mysql.connect(mysql.Target(socket=path), Deadline(60), known=None)
 
 
 def test_a_target_does_not_show_its_password():

@@ -175,7 +175,8 @@ def test_usual_functions_and_stored_ones_that_are_named_with_their_schema_are_ta
 def test_a_function_that_is_not_known_is_refused_and_named(name, called):
     sql = f"SELECT a FROM b WHERE 1 AND {called.format(name)}('c')"
     assert refusal(sql) == (
-        f"{name.lower()}() is not known to only read: name the schema of a stored function, or use a view"
+        f"{name.lower()}() is not known to only read: "
+        "use a view, or name the schema if it is a stored function"
     )
 
 

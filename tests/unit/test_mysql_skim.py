@@ -23,7 +23,7 @@ def skim(*said, seconds=60, within=None):
 
 def skim_at(port, seconds, within=None):
     target = mysql.Target("127.0.0.1", port, user="mon", password="geheim")
-    with mysql.connect(target, Deadline(seconds)) as server:
+    with mysql.connect(target, Deadline(seconds), known=None) as server:
         return server.skim("SELECT a FROM b", within)
 
 

@@ -197,7 +197,7 @@ def test_where_nothing_can_be_remembered(certificate, tmp_path):
     error = log_in(asking, known)
     assert not readable(asking.got, PASSWORD)
     assert f"is not known ({place} cannot be made: File exists): it was not sent" in error.what
-    assert error.advice.startswith("mend that file, or use --state-dir, or verify it")
+    assert error.advice.startswith("remove that file if it is damaged, or name another --state-dir, or ")
     assert log_in(fast(certificate), known) is None  # that takes no password
 
 
@@ -267,6 +267,12 @@ def test_another_public_key_gets_no_password(known, monkeypatch, tmp_path):
     assert log_in(fast(other), known, where="db2") is None
     without = Asking(method=CACHING, answers=(FULL, shown, OK))
     assert "does not use TLS, which it used at its first use" in log_in(without, known, where="db2").what
+    error = log_in(without, known, mode="DISABLED", where="db2")
+    assert "may not use TLS (--ssl-mode DISABLED), which it used at its first use" in error.what
+    assert error.advice.startswith("use TLS, or, if the server no longer has it, remove ")
+    denied = Asking(method=CACHING, answers=(FULL, DENIED))
+    error = log_in(denied, mode="DISABLED", server_key=KEY)
+    assert error.advice == "is the password right, and is --server-public-key-path the key of this server?"
     assert not without.got.endswith(b"encrypted")
 
     named = Asking(method=CACHING, answers=(FULL, OK))
@@ -276,6 +282,12 @@ def test_another_public_key_gets_no_password(known, monkeypatch, tmp_path):
     more = Asking(then=SHA256, answers=(shown.replace(b"AAAA", b"BBBB"), OK))
     assert "another public key than --server-public-key-path" in log_in(more, server_key=KEY).what
     assert more.got.count(b"encrypted") == 1
+
+
+def test_a_file_that_is_none_is_no_trouble_of_the_server(certificate):
+    error = log_in(fast(certificate), mode="VERIFY_CA", ca="/nowhere/ca.pem")
+    assert error.always_unknown
+    assert error.what.startswith("--ssl-ca /nowhere/ca.pem: No such file")
 
 
 # MariaDB's proof
@@ -376,7 +388,7 @@ def log_in_locally(path, **more):
     """Log in at a socket. What went wrong, None: nothing did."""
     target = mysql.Target(socket=str(path), user="mon", password=PASSWORD.decode(), **more)
     try:
-        with mysql.connect(target, Deadline(8)):
+        with mysql.connect(target, Deadline(8), known=None):
             return None
     except mysql.UnreachableError as error:
         return error

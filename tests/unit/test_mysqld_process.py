@@ -319,7 +319,7 @@ def test_full_descriptors_are_critical_of_a_server_that_does_not_answer(look, my
 
 
 def test_descriptors_are_told_where_the_server_leaves_no_time_for_a_sample(in_one_run, mysqld, monkeypatch):
-    def late(target, deadline, _):
+    def late(target, deadline, *_):
         deadline.extend(-7)
         silent()
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from stallwatch.check import Check
+    from stallwatch.deadline import Deadline
     from stallwatch.run import Run
     from stallwatch.sources.mysql import Server, Target, Tls
 
@@ -42,6 +43,7 @@ _PLACE = r"(?:\[(?P<ipv6>[^\[\]]+)\]|(?P<host>[^\[\]:\s]+))(?::(?P<port>\d{1,5})
 _LONGEST_LINE = 4096
 _LARGEST_KEY = 16 * 1024  # bytes
 _LOCAL = (None, "", "localhost")
+_PATIENCE = 3.0  # seconds for each server besides the one that is judged
 _NO = ("0", "off", "false", "no", "disabled")
 
 
@@ -83,14 +85,19 @@ def add(check: Check, unreachable: str = "unknown") -> None:
     check.asks_server(unreachable)
 
 
-def connect(target: Target, run: Run) -> Server:
-    """Log in, for a ``with`` statement; raises UnreachableError.
+def connect(target: Target, run: Run, deadline: Deadline | None = None) -> Server:
+    """Log in, for a ``with`` statement, and ask until ``deadline``, or the run's; raises UnreachableError.
 
     A run that has a memory gets hold of it first: one that waits for another has no place at the server.
     """
     from stallwatch.sources import mysql
 
-    return mysql.connect(target, run.deadline, run.trace, run.known_server)
+    return mysql.connect(target, deadline or run.deadline, run.known_server, run.trace)
+
+
+def connect_besides(target: Target, run: Run) -> Server:
+    """Log in at another server than the one that is judged, whose verdict must not be lost to that."""
+    return connect(target, run, run.deadline.part(min(_PATIENCE, run.deadline.left() / 2)))
 
 
 def target(check: Check, options: Namespace) -> Target:

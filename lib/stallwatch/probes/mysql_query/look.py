@@ -34,7 +34,7 @@ def look(run: Run, target: Target, statement: str | None, options: Namespace) ->
         run.doubtful(name)
 
     def connect(until: Deadline) -> mysql.Server:
-        return mysql.connect(target, until, run.trace, run.known_server)
+        return mysql.connect(target, until, run.known_server, run.trace)
 
     runs = Runs(connect, query, plan, run.deadline)
     for _ in runs.take():

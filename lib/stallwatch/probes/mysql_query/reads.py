@@ -18,7 +18,7 @@ _EXPLAIN = ("EXPLAIN", "DESCRIBE", "DESC")
 READS = ("SELECT", "SHOW", "TABLE", "VALUES")
 
 _LOCKS = ("FOR UPDATE", "FOR SHARE", "LOCK IN SHARE MODE")
-_NOT_KNOWN = "is not known to only read: name the schema of a stored function, or use a view"
+_NOT_KNOWN = "is not known to only read: use a view, or name the schema if it is a stored function"
 _STANDS_FOR = {"text": "'", "name": "`", "number": "0"}
 _QUOTED = ("'", "`")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from stallwatch.deadline import Deadline
 from stallwatch.probes.mysql_query.query import LEAD, Answer, Session
 from stallwatch.sources.mysql import (
     DeniedError,
@@ -18,7 +19,6 @@ from stallwatch.units import say_duration
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from stallwatch.deadline import Deadline
     from stallwatch.probes.mysql_query.query import Query
     from stallwatch.sources.mysql.server import Server
 
@@ -73,6 +73,7 @@ class Runs:
         self._to_end = min(_TO_END, deadline.seconds / 10)
         self._patience = self._waited = 0.0
         self._session: Session | None = None
+        deadline.farewells.append(self._end_what_runs)
 
     @property
     def lasts(self) -> bool:
@@ -172,6 +173,15 @@ class Runs:
             why = end(self._connect, running, self._deadline.part(self._to_end))
         if why:
             self.left.append(Left(session.identity.connection if session.identity else 0, why))
+
+    def _end_what_runs(self) -> None:
+        """See that the server does not go on with the query of a run that somebody ends, if there is time."""
+        session, time_left = self._session, self._deadline.until_end()
+        if session and session.runs_since is not None and not self._query.writes and time_left > 0:
+            from stallwatch.probes.mysql_query.ending import Running, end
+
+            running = Running(self._query.sql, session.identity, session.runs_since)
+            end(self._connect, running, Deadline(min(self._to_end, time_left)))
 
     def _time_left(self) -> float:
         """Seconds that a run may still take."""

@@ -6,7 +6,7 @@ import ssl
 
 from stallwatch.sources.encrypted import EncryptedSocket
 from stallwatch.sources.given_file import must_have_data
-from stallwatch.sources.jmx.errors import UnreachableError
+from stallwatch.sources.jmx.errors import UnreachableError, UnusableFileError
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -61,11 +61,11 @@ def _no_password() -> str:
     return ""
 
 
-def _unusable(option: str, path: str | None, error: OSError) -> UnreachableError:
+def _unusable(option: str, path: str | None, error: OSError) -> UnusableFileError:
     why = getattr(error, "strerror", None) or "there is nothing of that kind in it"
     if isinstance(error, ssl.SSLError):
         why = "it holds no certificate in PEM form, or no key for it that can be used without a password"
-    return UnreachableError(f"{option} {path}: {why}", "nothing was asked")
+    return UnusableFileError(f"{option} {path}: {why}", "the server was not asked")
 
 
 def explained(error: OSError, where: str) -> UnreachableError:

@@ -47,13 +47,13 @@ __all__ = [
 def connect(
     target: Target,
     deadline: Deadline,
+    known: Known | None,
     trace: Callable[[str], None] = lambda _: None,
-    known: Known | None = None,
 ) -> Server:
     """Log in at ``target``, for a ``with`` statement; ``trace`` is told how. Raises UnreachableError.
 
     What the server says with the password in it is withheld from then on. ``known`` gives what the server
-    showed at first, see ``Run.known_server``; without it each is a first use.
+    showed at first, see ``Run.known_server``; with None each log-in is a first use.
     """
     withheld.keep(target.password)
     from stallwatch.sources.mysql.server import Server

@@ -258,6 +258,8 @@ class LogIn(connections.Connection):  # type: ignore[misc]
                 shown = hashlib.sha256(octets).hexdigest()
                 if known and known.get(what) != shown:
                     how = f"shows another {what} than" if what in known else _OTHERWISE[what]
+                    if what not in known and self._target.tls.mode == DISABLED:
+                        how = "may not use TLS (--ssl-mode DISABLED), which it used"
                     raise ChangedError(f"{how} at its first use", known.path)
                 if what == "certificate":
                     known[what] = shown

@@ -138,7 +138,7 @@ def _no_connection(case: _Case) -> UnreachableError | None:
         what = f"the host {case.target.host} cannot be looked up: {why}"
         return UnreachableError(what, case.failure.advice)
     if case.target.socket:
-        how = "is the server up, and is this its socket (SELECT @@socket)? -H 127.0.0.1 uses TCP"
+        how = "is the server up? Name another socket (SELECT @@socket) with -S, or use TCP: -H 127.0.0.1"
         if isinstance(case.failure, PermissionError):
             how = "let the user that runs this check get there"
         return UnreachableError(f"the socket {case.where} cannot be used: {why}", how)
@@ -175,6 +175,8 @@ def _not_let_in(case: _Case) -> UnreachableError | None:
         how = _WRONG_PASSWORD if case.connection.password else _NO_PASSWORD
         if case.connection.password and case.target.socket:
             how = _WRONG_AT_SOCKET
+        elif case.connection.password and case.target.server_key and not case.connection.ssl:
+            how = "is the password right, and is --server-public-key-path the key of this server?"
         elif case.connection.password and not case.connection.ssl:
             how += " An account with REQUIRE SSL takes TLS"
         return UnreachableError(f"{case.where} denied access to the user {user}{without}", how, number)

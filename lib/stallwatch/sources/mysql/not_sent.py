@@ -13,6 +13,7 @@ from stallwatch.sources.mysql.log_in import (
     OpenFolderError,
     StrangerError,
 )
+from stallwatch.sources.mysql.target import DISABLED
 
 _VERIFY = "verify it (--ssl-mode VERIFY_CA --ssl-ca FILE)"
 _ALLOW = "allow it with --enable-cleartext-plugin"
@@ -37,14 +38,11 @@ def reason(failure: Exception, where: str, user: str, *, in_tls: bool) -> NotSen
                 advice = f"is there such a user? If so, {advice}"
         case ChangedError():
             what = f"{where} {failure}: the password was not sent"
-            renewed = f", or several share this address: {_VERIFY}, or remove {failure.remembered}"
-            advice = f"find out who answers there; if the server was renewed{renewed}"
-            if not failure.remembered:
-                advice = "compare that file with the server's public key"
+            advice = _of_change(failure)
         case NotRememberedError():
             unknown = f"whether it is the same server as before is not known ({failure})"
-            what = f"{where} asks for the readable password, and {unknown}: it was not sent"
-            advice = f"mend that file, or use --state-dir, or {_VERIFY}"
+            what = f"{where} asks for the password itself, and {unknown}: it was not sent"
+            advice = f"remove that file if it is damaged, or name another --state-dir, or {_VERIFY}"
         case NotProvenError():
             what = f"{where} has not proven that its certificate belongs to the server that has the account"
             advice = "find out what is in between; to trust the certificate, name its authority with --ssl-ca"
@@ -63,3 +61,12 @@ def _of_socket(failure: StrangerError | OpenFolderError, where: str) -> tuple[st
     owners = "none of root, mysql and the owner of the folder"
     what = f"{failure} listens at the socket {where}, {owners}: nothing was sent"
     return what, "end that process; if it is your server, name its socket with -S"
+
+
+def _of_change(failure: ChangedError) -> str:
+    if not failure.remembered:
+        return "compare that file with the server's public key"
+    if DISABLED in str(failure):
+        return f"use TLS, or, if the server no longer has it, remove {failure.remembered}"
+    renewed = f"or several share this address: {_VERIFY}, or remove {failure.remembered}"
+    return f"find out who answers there; if the server was renewed, {renewed}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stallwatch.sources.given_file import must_have_data
-from stallwatch.sources.mysql.errors import UnreachableError
+from stallwatch.sources.mysql.errors import UnusableFileError
 from stallwatch.sources.mysql.sockets import Readable
 from stallwatch.sources.mysql.target import VERIFY_IDENTITY
 from stallwatch.startup import TYPE_CHECKING
@@ -95,8 +95,8 @@ def _no_password() -> str:
     return ""
 
 
-def _unusable(option: str, path: str, error: OSError) -> UnreachableError:
+def _unusable(option: str, path: str, error: OSError) -> UnusableFileError:
     why = error.strerror or "there is nothing of that kind in it"
     if isinstance(error, ssl.SSLError):
         why = "no certificate in PEM form, or no key for it that can be used without a password"
-    return UnreachableError(f"{option} {path}: {why}", "nothing was asked")
+    return UnusableFileError(f"{option} {path}: {why}", "the server was not asked")
