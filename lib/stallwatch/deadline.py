@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 UNKNOWN = 3
 MOST_KEPT = 36 << 20  # bytes of memory; the names, schemas and engines of 90 000 tables are 35 MiB
 PATIENCE = 0.3  # seconds that who comes second gives the first: for the report, and to write it
-UNHEARD = 0.05  # seconds after a signal, in which the main thread usually answers it
+# Seconds after a signal, in which the main thread usually answers it. Whether it does or not, its farewells
+# have PATIENCE twice from then on.
+UNHEARD = 0.05
 _MEANINGS: dict[int, str] = {
     signal.SIGINT: "interrupted",
     signal.SIGTERM: "terminated",
@@ -241,7 +243,10 @@ class Exit:
 
 def _numbers_of_signals() -> int:
     """Give a descriptor from which the number of each signal that comes can be read, one byte each."""
-    numbers, written = os.pipe()
+    pipe = os.pipe()
+    numbers, written = (fcntl(end, F_DUPFD_CLOEXEC, 3) for end in pipe)  # not 2, which is silenced later
+    for end in pipe:
+        os.close(end)
     os.set_blocking(written, False)
     signal.set_wakeup_fd(written, warn_on_full_buffer=False)
     return numbers

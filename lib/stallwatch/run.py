@@ -100,14 +100,13 @@ class Run:
         identity = {**target, "name": self._check.name}
         return self._memory(identity, self.deadline, self.problems, unchanged=True)
 
-    def known_server(self, account: dict[str, str], *, wait: bool) -> AbstractContextManager[Memory]:
+    def known_server(self, account: dict[str, str], *, wait: float) -> AbstractContextManager[Memory]:
         """Give and keep what a server showed when this account first logged in, for all checks of this user.
 
         Without ``problem`` it can be kept, or is not to be: with --no-state each log-in is the first.
-        Raises ProbeError if another run has hold of it, after ``wait``, or at once.
+        Raises ProbeError if another run has hold of it for longer than ``wait`` seconds.
         """
-        deadline = self.deadline if wait else Deadline(0)
-        return self._memory({**account, "name": "mysql_server"}, deadline, [], unchanged=False)
+        return self._memory({**account, "name": "mysql_server"}, Deadline(wait), [], unchanged=False)
 
     def _memory(
         self, identity: dict[str, Any], deadline: Deadline, problems: list[ProbeError], *, unchanged: bool

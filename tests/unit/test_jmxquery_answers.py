@@ -256,6 +256,18 @@ def test_cassandra_wraps_a_denied_access():
         checked(java.Ended(1, "", errors), TARGET)
 
 
+def test_whose_memory_is_too_small():
+    ours = ("Terminating due to java.lang.OutOfMemoryError: Java heap space\n", "", 3)
+    uncaught = ("", 'Exception in thread "main" java.lang.OutOfMemoryError: Java heap space\n', 1)
+    for output, errors, status in (ours, uncaught):
+        with pytest.raises(jmx.UnreachableError, match="Java has too little memory for what") as failure:
+            checked(java.Ended(status, output, errors), TARGET)
+        assert '--java "java -Xmx512m"' in failure.value.advice
+    theirs = "in server thread; nested exception is: \n\tjava.lang.OutOfMemoryError: Java heap space"
+    with pytest.raises(jmx.UnreachableError, match=r"db1:\d+ is out of memory \(Java heap space\)"):
+        checked(java.Ended(1, f'{{"connection-error":"{theirs}"}}', ""), TARGET)
+
+
 def test_what_java_says_before_it_begins_is_not_the_reason():
     errors = "Picked up JAVA_TOOL_OPTIONS: -Xmx1g\nError: Could not reserve enough space\n"
     with pytest.raises(jmx.UnreachableError, match="get an answer: Error: Could not reserve"):
@@ -436,7 +448,10 @@ def test_a_java_of_the_users_own_size_may_take_and_write_more(program):
         java.run(program(code), [], Deadline(60))
     told = java.run(program(code) + " -Xmx512m", [], Deadline(60))
     assert "-Xmx24m" not in told.output
-    assert "-Xmx24m" in java.run(program("print(given)"), [], Deadline(60)).output
+    assert "-XX:+UseSerialGC" in told.output
+    other = java.run(program("print(given)") + " -XX:+UseG1GC", [], Deadline(60)).output
+    assert "-Xmx24m" in other
+    assert "SerialGC" not in other
 
 
 TALK = "while True:\n print('x', flush=True)\n time.sleep(0.01)"

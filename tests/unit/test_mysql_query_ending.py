@@ -1,9 +1,14 @@
 """Which statement is ended on the server, and which is left alone: by a process list that a test sets."""
 
+from types import SimpleNamespace
+
 import pytest
 from stallwatch.deadline import Deadline
+from stallwatch.probes.mysql_query import ending
 from stallwatch.probes.mysql_query.ending import Running, end
 from stallwatch.probes.mysql_query.identity import Identity
+from stallwatch.probes.mysql_query.query import Query
+from stallwatch.probes.mysql_query.runs import Plan, Runs
 from stallwatch.sources.mysql import Flavour, MysqlError
 
 SQL = "SHOW TABLES WHERE SLEEP(9)"
@@ -144,3 +149,29 @@ def test_what_does_not_end_is_told_in_time_and_asked_once():
 
     server.rows = deaf
     assert (ended(server), server.killed) == ("KILL QUERY has not ended it yet", ["41"])
+
+
+# A run that a signal ends
+
+
+@pytest.mark.parametrize(
+    ("runs_since", "writes", "seconds", "is_told"),
+    [
+        (1000.0, False, 60, True),
+        (None, False, 60, False),
+        (1000.0, True, 60, False),
+        (1000.0, False, 0, False),
+    ],
+)
+def test_a_statement_that_runs_when_a_signal_comes(monkeypatch, runs_since, writes, seconds, is_told):
+    told = []
+    monkeypatch.setattr(ending, "end", lambda _, running, deadline: told.append((running, deadline.seconds)))
+    deadline = Deadline(seconds)
+    query = Query(SQL, "", writes)
+    runs = Runs(lambda _: None, query, Plan(1, 0.0, reconnect=False, needs=1.0), deadline)
+    (farewell,) = deadline.farewells
+    farewell()
+    assert told == []
+    runs._session = SimpleNamespace(runs_since=runs_since, identity=OURS)
+    farewell()
+    assert told == ([(Running(SQL, OURS, runs_since), 0.5)] if is_told else [])

@@ -496,31 +496,42 @@ def test_one_backup_is_found_once():
     assert len(backups.find({42: reads}, {}, held, Tools(running))) == 1
 
 
-def test_of_two_dumps_the_one_of_this_server_is_taken():
-    ours, elsewhere, anywhere = (
-        Running(pid, "mariadb-dump", 60.0, ("mariadb-dump", *arguments))
-        for pid, arguments in ((77, ["--socket=/run/a.sock"]), (78, ["--socket=/run/b.sock"]), (79, []))
-    )
-    reads = {42: process(42, info="SELECT /*!40001 SQL_NO_CACHE */ * FROM `t`", host="localhost")}
-    (found,) = backups.find(reads, {}, [], Tools([elsewhere, ours], place=PLACE))
-    assert (found.tool, found.pid, found.connections) == ("mariadb-dump", 77, (42,))
-    (found,) = backups.find(reads, {}, [], Tools([elsewhere], place=PLACE))
-    assert (found.tool, found.pid) == ("dump", None)
-    found, unsure = backups.find(reads, {}, [], Tools([anywhere, ours], place=PLACE))
-    assert (found.pid, found.certain, unsure.pid, unsure.certain) == (77, True, 79, False)
+def dumping(pid, *arguments, name="mariadb-dump"):
+    return Running(pid, name, 60.0, (name, *arguments))
 
 
-def test_a_dump_is_not_counted_again_where_two_may_be_it():
-    tools = [Running(pid, "mariadb-dump", 60.0, ("mariadb-dump", "-S", "/run/a.sock")) for pid in (77, 78)]
-    reads = [
-        process(number, info="SELECT /*!40001 SQL_NO_CACHE */ * FROM `t`", host="localhost")
-        for number in (42, 43)
-    ]
-    found = backups.find({one.id: one for one in reads}, {}, [], Tools(tools, place=PLACE))
-    assert [(one.tool, one.pid, one.connections) for one in found] == [
-        ("dump", None, (42,)),
-        ("dump", None, (43,)),
-    ]
+def reads(*numbers, host="localhost"):
+    """Connections that read a whole table."""
+    sql = "SELECT /*!40001 SQL_NO_CACHE */ * FROM `t`"
+    return {number: process(number, info=sql, host=host) for number in numbers}
+
+
+OURS, ELSEWHERE = "--socket=/run/a.sock", "--socket=/run/b.sock"
+
+
+@pytest.mark.parametrize(
+    ("tools", "listed", "expected"),
+    [
+        ([dumping(78, ELSEWHERE), dumping(77, OURS)], reads(42), [(77, (42,), True)]),
+        ([dumping(78, ELSEWHERE)], reads(42), [(None, (42,), True)]),
+        ([dumping(79), dumping(77, OURS)], reads(42), [(77, (42,), True), (79, (), False)]),
+        ([dumping(79)], reads(42), [(79, (42,), True)]),
+        ([dumping(79), dumping(80)], reads(42), [(None, (42,), True)]),
+        ([dumping(77, OURS), dumping(78, OURS)], reads(42), [(77, (), True), (78, (), True)]),
+        ([dumping(77, OURS, name="mydumper")], reads(42, 43, 44), [(77, (42, 43, 44), True)]),
+        ([dumping(77, OURS)], reads(42, host="10.0.0.5:4711"), [(None, (42,), True), (77, (), True)]),
+        ([], reads(42, 43), [(None, (42,), True), (None, (43,), True)]),
+    ],
+)
+def test_which_of_several_dumps_is_of_this_server(tools, listed, expected):
+    found = backups.find(listed, {}, [], Tools(tools, place=PLACE))
+    assert [(one.pid, one.connections, one.certain) for one in found] == expected
+
+
+def test_a_dump_that_is_not_known_among_programs_is_one():
+    tools = Tools([dumping(79), dumping(80)], place=PLACE)
+    (found,) = backups.find(reads(42), {7: Program("mysql", 4)}, [], tools)
+    assert (found.tool, found.connections) == ("dump", (42,))
 
 
 # SHOW ENGINE INNODB STATUS

@@ -1,4 +1,4 @@
-"""hashlib with the interpreter's own digests: OpenSSL's, which are no better here, take 2 ms to load."""
+"""hashlib with the interpreter's own digests: OpenSSL's, which are no better here, take longer to load."""
 
 from __future__ import annotations
 

@@ -73,6 +73,7 @@ class Runs:
         self._to_end = min(_TO_END, deadline.seconds / 10)
         self._patience = self._waited = 0.0
         self._session: Session | None = None
+        self._ending: Session | None = None  # one whose statement is being ended
         deadline.farewells.append(self._end_what_runs)
 
     @property
@@ -158,7 +159,7 @@ class Runs:
 
     def _give_up(self) -> None:
         """Leave, and see that the server does not go on with the query."""
-        session = self._session
+        session = self._ending = self._session
         self._leave()
         if not session or session.runs_since is None:
             return
@@ -171,16 +172,18 @@ class Runs:
 
             running = Running(self._query.sql, session.identity, session.runs_since)
             why = end(self._connect, running, self._deadline.part(self._to_end))
+            self._ending = None
         if why:
             self.left.append(Left(session.identity.connection if session.identity else 0, why))
 
     def _end_what_runs(self) -> None:
         """See that the server does not go on with the query of a run that somebody ends, if there is time."""
-        session, time_left = self._session, self._deadline.until_end()
-        if session and session.runs_since is not None and not self._query.writes and time_left > 0:
+        session, time_left = self._ending or self._session, self._deadline.until_end()
+        since = session.runs_since if session else None
+        if session and since is not None and not self._query.writes and time_left > 0:
             from stallwatch.probes.mysql_query.ending import Running, end
 
-            running = Running(self._query.sql, session.identity, session.runs_since)
+            running = Running(self._query.sql, session.identity, since)
             end(self._connect, running, Deadline(min(self._to_end, time_left)))
 
     def _time_left(self) -> float:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from stallwatch.sources.mysql.sockets import BoundedSocket, Listener
     from stallwatch.sources.mysql.target import Target
 
-    Known = Callable[..., AbstractContextManager[Memory]]  # of an account, and whether to wait for others
+    Known = Callable[..., AbstractContextManager[Memory]]  # of an account, and seconds to wait for others
 
 PROTOCOL = 10
 CONNECTING, GREETING, LOG_IN, IN = range(4)  # how far a connection has come
@@ -79,9 +79,10 @@ class OpenFolderError(Exception):
 class ChangedError(Exception):
     """The server shows itself in another way than at first use; the message is how."""
 
-    def __init__(self, how: str, remembered: str) -> None:
+    def __init__(self, how: str, remembered: str, *, tls_forbidden: bool = False) -> None:
         super().__init__(how)
         self.remembered = remembered  # the file that has what it showed then
+        self.tls_forbidden = tls_forbidden  # by the user
 
 
 class NotRememberedError(Exception):
@@ -252,15 +253,16 @@ class LogIn(connections.Connection):  # type: ignore[misc]
         key is kept when the server has let us in, or else one that nobody could use would stay.
         """
         try:
-            with self._known(self._account, wait=True) as known:
+            with self._known(self._account, wait=self.left()) as known:
                 if known.problem:
                     raise NotRememberedError(known.problem)
                 shown = hashlib.sha256(octets).hexdigest()
                 if known and known.get(what) != shown:
                     how = f"shows another {what} than" if what in known else _OTHERWISE[what]
-                    if what not in known and self._target.tls.mode == DISABLED:
+                    forbidden = what not in known and self._target.tls.mode == DISABLED
+                    if forbidden:
                         how = "may not use TLS (--ssl-mode DISABLED), which it used"
-                    raise ChangedError(f"{how} at its first use", known.path)
+                    raise ChangedError(f"{how} at its first use", known.path, tls_forbidden=forbidden)
                 if what == "certificate":
                     known[what] = shown
         except ProbeError as error:  # another run had hold of it until our time was up
@@ -276,7 +278,7 @@ class LogIn(connections.Connection):  # type: ignore[misc]
             what, octets = "public key", self._server_key
         else:
             return
-        with suppress(ProbeError), self._known(self._account, wait=False) as known:
+        with suppress(ProbeError), self._known(self._account, wait=0) as known:
             if not known and not known.problem:
                 known[what] = hashlib.sha256(octets).hexdigest()
 

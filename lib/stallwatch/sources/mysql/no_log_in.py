@@ -176,7 +176,7 @@ def _not_let_in(case: _Case) -> UnreachableError | None:
         if case.connection.password and case.target.socket:
             how = _WRONG_AT_SOCKET
         elif case.connection.password and case.target.server_key and not case.connection.ssl:
-            how = "is the password right, and is --server-public-key-path the key of this server?"
+            how = "are the password and --server-public-key-path right? An account with REQUIRE SSL takes TLS"
         elif case.connection.password and not case.connection.ssl:
             how += " An account with REQUIRE SSL takes TLS"
         return UnreachableError(f"{case.where} denied access to the user {user}{without}", how, number)

@@ -13,7 +13,6 @@ from stallwatch.sources.mysql.log_in import (
     OpenFolderError,
     StrangerError,
 )
-from stallwatch.sources.mysql.target import DISABLED
 
 _VERIFY = "verify it (--ssl-mode VERIFY_CA --ssl-ca FILE)"
 _ALLOW = "allow it with --enable-cleartext-plugin"
@@ -66,7 +65,7 @@ def _of_socket(failure: StrangerError | OpenFolderError, where: str) -> tuple[st
 def _of_change(failure: ChangedError) -> str:
     if not failure.remembered:
         return "compare that file with the server's public key"
-    if DISABLED in str(failure):
+    if failure.tls_forbidden:
         return f"use TLS, or, if the server no longer has it, remove {failure.remembered}"
     renewed = f"or several share this address: {_VERIFY}, or remove {failure.remembered}"
     return f"find out who answers there; if the server was renewed, {renewed}"

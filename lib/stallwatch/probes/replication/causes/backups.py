@@ -12,7 +12,7 @@ import os
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from stallwatch.probes.mysql.processes import Process, Program
     from stallwatch.probes.replication.causes.locks import Lock
@@ -91,29 +91,28 @@ def find(
     """Find all backups of the server whose process list, programs and locks these are."""
     running = [one for one in tools.running if not one.has(*_ELSEWHERE)]
     found = list(_by_pid(processes, programs, running))
-    fits = {one.pid: tools.place.fits(one) if tools.place else None for one in running}
-    running = [one for one in running if fits[one.pid] is not False]
-    dumps = [one for one in running if one.name in DUMPS]
-    known = {connection for one in found for connection in one.connections}
-    for more in (
-        _by_program(processes, programs),
-        _by_statement(processes, programs, [one for one in dumps if fits[one.pid]] or dumps),
-        _by_lock(processes, programs, held),
-    ):
-        new = [one for one in more if not known.intersection(one.connections)]
-        known.update(connection for one in new for connection in one.connections)
-        found += new
+    _add(found, _by_program(processes, programs))
     pids = {one.pid for one in found}
-    unnamed = sum(one.tool == _UNNAMED for one in found)  # of these tools, nobody knows which
-    for one in running:
-        # Without programs nobody can tell which of the tools are connected to this server.
-        if one.pid in pids or (programs and not fits[one.pid]):
-            continue
-        if one.name in DUMPS and unnamed:
-            unnamed -= 1
-        else:
-            found.append(_of(one, certain=bool(fits[one.pid] or tools.for_us)))
-    return tuple(found)
+    fits = {one.pid: tools.place.fits(one) if tools.place else None for one in running}
+    ours = [one for one in running if fits[one.pid] and one.pid not in pids]
+    # Without programs nobody can tell which of the tools are connected to this server.
+    maybe = [one for one in running if fits[one.pid] is None and one.pid not in pids]
+    _add(found, _by_statement(processes, programs, ours, maybe))
+    _add(found, _by_lock(processes, programs, held))
+    if any(one.tool == _UNNAMED and _is_local(processes, one.connections[0]) for one in found):
+        maybe = [one for one in maybe if one.name not in DUMPS]  # one of them has been found
+    pids = {one.pid for one in found}
+    others = [one for one in [*ours, *(() if programs else maybe)] if one.pid not in pids]
+    return *found, *(_of(one, certain=bool(fits[one.pid] or tools.for_us)) for one in others)
+
+
+def _add(found: list[Backup], more: Iterable[Backup]) -> None:
+    """Add those whose connections are not known to be a backup's yet."""
+    known = {connection for one in found for connection in one.connections}
+    for one in more:
+        if new := tuple(connection for connection in one.connections if connection not in known):
+            known.update(new)
+            found.append(one._replace(connections=new))
 
 
 def _of(tool: Running, connections: tuple[int, ...] = (), *, certain: bool = True) -> Backup:
@@ -143,19 +142,33 @@ def _by_program(processes: Mapping[int, Process], programs: Mapping[int, Program
 
 
 def _by_statement(
-    processes: Mapping[int, Process], programs: Mapping[int, Program], tools: Sequence[Running]
+    processes: Mapping[int, Process],
+    programs: Mapping[int, Program],
+    ours: Sequence[Running],
+    maybe: Sequence[Running],
 ) -> Iterator[Backup]:
-    """Find who reads whole tables as dumps do; the only such tool that may be it is taken for it."""
+    """Find who reads whole tables as dumps do: a tool on this host that may be it, if there is only one.
+
+    Tools whose arguments name this server (``ours``) come before those that may be for another (``maybe``).
+    """
+    local: list[int] = []
     for one in processes.values():
         program = programs.get(one.id)
         if program and program.name == _SHELL and one.info.startswith(_SHELL_DUMPS):
             yield Backup(_SHELL, program.pid, (one.id,))
-        if not one.info.startswith(_DUMPS_TABLE) or (program and program.name == _ARCHIVES):
+        if not one.info.startswith(_DUMPS_TABLE) or (program and program.name in {_ARCHIVES, *TOOLS}):
             continue
-        if len(tools) == 1 and _is_local(processes, one.id):
-            yield Backup(tools[0].name, tools[0].pid, (one.id,), tools[0].age)
+        if _is_local(processes, one.id):
+            local.append(one.id)
         else:
             yield Backup(_UNNAMED, None, (one.id,))
+    ours, maybe = ([one for one in tools if one.name in DUMPS] for tools in (ours, maybe))
+    if len(ours or maybe) == 1:
+        (tool,) = ours or maybe
+        if local:
+            yield _of(tool, tuple(local))  # it may read several tables side by side
+    elif not ours:  # several of them are backups of this server anyhow
+        yield from (Backup(_UNNAMED, None, (connection,)) for connection in local)
 
 
 def _by_lock(

@@ -18,7 +18,12 @@ _MESSAGE = re.compile(r'"message":"(.*)"\}\s*$', re.DOTALL)
 
 # The first that is found in what was written: what it means, and what to do.
 _MEANINGS = (
-    (r"OutOfMemoryError", "Java has too little memory for what {where} answered", java.MORE_MEMORY),
+    (
+        r"(?m)^(?:Terminating due to|Exception in thread \"[^\"]*\") java\.lang\.OutOfMemoryError",
+        "Java has too little memory for what {where} answered",
+        java.MORE_MEMORY,
+    ),
+    (r"OutOfMemoryError: (?P<of>[^\n\";]*)", "{where} is out of memory ({of})", "look into its log"),
     (r"Credentials required", "{where} wants a user and a password", "give -u and --password-file"),
     (
         r"SecurityException",

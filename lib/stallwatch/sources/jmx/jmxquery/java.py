@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from stallwatch.deadline import Deadline
 
 # What Java takes for itself, and what it may write, so that both of us stay below 64 MiB more than at rest.
-_MODEST = ("-Xmx24m", "-XX:MaxMetaspaceSize=24m", "-XX:+UseSerialGC", "-XX:+ExitOnOutOfMemoryError")
-_HEAP = "-Xmx"
+_MODEST = ("-Xmx24m", "-XX:MaxMetaspaceSize=24m", "-XX:+ExitOnOutOfMemoryError")
+_SIZES = ("-Xmx", "-Xms", "-XX:MaxHeapSize=", "-XX:InitialHeapSize=")  # of a heap that the user has sized
 MOST_OUTPUT = 1 << 20
 # With a heap that the user has sized. All beans and values of Cassandra 5 are 15 MB.
-MOST_OUTPUT_OF_LARGE = 64 << 20
+MOST_OUTPUT_OF_SIZED = 64 << 20
 MOST_ERRORS = 256 << 10  # a stack overflow is told in 81 kB
 # Else the arguments are also in /tmp/hsperfdata_USER/PID, and in hs_err_pidPID.log after a crash (JDK 17).
 _DISCREET = ("-XX:-UsePerfData", "-XX:+SuppressFatalErrorMessage")
@@ -50,14 +50,16 @@ def run(command: str, arguments: Sequence[str], deadline: Deadline) -> Ended:
     """Run ``command``, which is Java and maybe options, with more ``arguments``.
 
     They go through a file in memory, so that none of them, a password maybe, is in the argument vector or
-    on a disk (Java 9: "java @argfiles"). Its memory is limited, unless ``command`` has a -Xmx.
+    on a disk (Java 9: "java @argfiles"). Its memory is limited, unless ``command`` sizes its heap.
     Raises OverdueError, and UnreachableError where there is no Java, one that is too old, or one that writes
     too much.
     """
     words = _words(command)
-    sized = any(word.startswith(_HEAP) for word in words)
-    most = MOST_OUTPUT_OF_LARGE if sized else MOST_OUTPUT
+    sized = any(word.startswith(_SIZES) for word in words)
+    most = MOST_OUTPUT_OF_SIZED if sized else MOST_OUTPUT
     options = [*_DISCREET, *_ENCODING, *(() if sized else _MODEST)]
+    if not any(word.startswith("-XX:+Use") and word.endswith("GC") for word in words):  # there can be only one
+        options.append("-XX:+UseSerialGC")
     with _in_memory(_argument_file([*options, *arguments])) as file:
         with _started([*words, f"@/proc/self/fd/{file}"], file) as process:
             deadline.children.append(process)
@@ -143,7 +145,8 @@ def _written(
                 key.data.extend(octets)
             del errors[MOST_ERRORS:]
             if len(output) > most:
-                raise UnreachableError(f"Java wrote more than {most >> 20} MiB", MORE_MEMORY)
+                advice = MORE_MEMORY if most == MOST_OUTPUT else "ask for fewer MBeans"
+                raise UnreachableError(f"Java wrote more than {most >> 20} MiB", advice)
     return output, errors
 
 
