@@ -58,7 +58,7 @@ def run(command: str, arguments: Sequence[str], deadline: Deadline) -> Ended:
     sized = any(word.startswith(_SIZES) for word in words)
     most = MOST_OUTPUT_OF_SIZED if sized else MOST_OUTPUT
     options = [*_DISCREET, *_ENCODING, *(() if sized else _MODEST)]
-    if not any(word.startswith("-XX:+Use") and word.endswith("GC") for word in words):  # there can be only one
+    if not any(word.startswith("-XX:+Use") and word.endswith("GC") for word in words):
         options.append("-XX:+UseSerialGC")
     with _in_memory(_argument_file([*options, *arguments])) as file:
         with _started([*words, f"@/proc/self/fd/{file}"], file) as process:
