@@ -138,7 +138,7 @@ def _no_connection(case: _Case) -> UnreachableError | None:
         what = f"the host {case.target.host} cannot be looked up: {why}"
         return UnreachableError(what, case.failure.advice)
     if case.target.socket:
-        how = "is the server up? Name another socket (SELECT @@socket) with -S, or use TCP: -H 127.0.0.1"
+        how = "is the server up? If so, give -S SOCKET or -H 127.0.0.1"
         if isinstance(case.failure, PermissionError):
             how = "let the user that runs this check get there"
         return UnreachableError(f"the socket {case.where} cannot be used: {why}", how)
