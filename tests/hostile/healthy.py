@@ -3,6 +3,7 @@
 import re
 from functools import cache
 
+from load_checks import SLOW
 from replication_pair import GRANTS
 from server_process import ServerProcess
 from sql_node import MONITOR
@@ -23,15 +24,7 @@ CALM = {
     ),
     "innodb_buffer_pool": ("--warning=~:", "--critical=~:"),
     "mysql_status": ("--include", "Bytes_sent", "--exclude", "Opened_.*"),
-    "mysql_query": (
-        "--count", "2", "--spread", "0s", *(
-            f"--{name}={ANYTHING}"
-            for name in (
-                "warning", "critical", "max-warning", "max-critical", "connection-warning",
-                "connection-critical",
-            )
-        ),
-    ),
+    "mysql_query": ("--count", "2", "--spread", "0s", *SLOW),
     "ndb_nodes": ("--restarted", "0s", "--generations-warning=~:"),
     "ndb_page_buffer": ("--min-requests", "999999999"),
     "mysqld_process": ("--major-faults-warning=~:",),

@@ -80,7 +80,7 @@ def test_the_clock_is_set_between_two_runs(home, healthy, subject, trouble):
 def test_what_is_remembered_is_of_another_time(home, healthy, subject, trouble):
     calm, place = healthy(subject)
     is_well(calm, place, home, ORDINARY)
-    (file,) = (home / "state").glob("*.json")
+    (file,) = (home / "state").glob(f"{subject.plugin}-*.json")  # not what servers showed at first use
     kept = json.loads(file.read_bytes())
     other = moved(kept["values"], trouble)
     assert other != kept["values"]

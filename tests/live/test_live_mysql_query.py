@@ -89,8 +89,8 @@ def is_stopped(pid):
     return states == {"T"}
 
 
-def eventually(true, seconds=60):
-    until = time.monotonic() + seconds
+def eventually(true):
+    until = time.monotonic() + 60
     while not true():
         assert time.monotonic() < until
         time.sleep(0.05)

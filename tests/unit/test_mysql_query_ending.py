@@ -172,6 +172,20 @@ def test_a_statement_that_runs_when_a_signal_comes(monkeypatch, runs_since, writ
     (farewell,) = deadline.farewells
     farewell()
     assert told == []
+    runs.log_ins = [0.01]
     runs._session = SimpleNamespace(runs_since=runs_since, identity=OURS)
     farewell()
     assert told == ([(Running(SQL, OURS, runs_since), 0.5)] if is_told else [])
+
+
+def test_a_statement_that_was_given_up_is_not_ended_again(monkeypatch):
+    told = []
+    monkeypatch.setattr(ending, "end", lambda *_: told.append("ended") or "")
+    deadline = Deadline(60)
+    runs = Runs(lambda _: None, Query(SQL), Plan(1, 0.0), deadline)
+    for log_in in (0.01, 5.0):  # with the second, another connection takes too long
+        runs.log_ins = [log_in]
+        runs._session = SimpleNamespace(runs_since=1000.0, identity=OURS, close=lambda: None)
+        runs._give_up()
+        deadline.farewells[0]()
+    assert told == ["ended"]

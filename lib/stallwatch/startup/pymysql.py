@@ -1,6 +1,6 @@
 """MySQL's protocol as PyMySQL speaks it, without what PyMySQL loads for the sake of others.
 
-It is known here alone: whoever imports PyMySQL gets all of it.
+Only this module has the reduced PyMySQL: other code that imports pymysql gets the whole package.
 Written for PyMySQL 1.0.2 (Debian 12) to 1.2.4.
 """
 

@@ -73,7 +73,6 @@ class Runs:
         self._to_end = min(_TO_END, deadline.seconds / 10)
         self._patience = self._waited = 0.0
         self._session: Session | None = None
-        self._ending: Session | None = None  # one whose statement is being ended
         deadline.farewells.append(self._end_what_runs)
 
     @property
@@ -159,32 +158,30 @@ class Runs:
 
     def _give_up(self) -> None:
         """Leave, and see that the server does not go on with the query."""
-        session = self._ending = self._session
-        self._leave()
-        if not session or session.runs_since is None:
+        if not (session := self._session):
             return
-        if self._query.writes:
-            why = "a statement that may write is not ended"
-        elif (fastest := min(self.log_ins)) > self._to_end:
-            why = f"another connection to end it takes too long: {say_duration(fastest)}"
-        else:
-            from stallwatch.probes.mysql_query.ending import Running, end
-
-            running = Running(self._query.sql, session.identity, session.runs_since)
-            why = end(self._connect, running, self._deadline.part(self._to_end))
-            self._ending = None
-        if why:
+        session.close()
+        since = session.runs_since
+        if since is not None and (why := self._end(session, since, self._deadline.part(self._to_end))):
             self.left.append(Left(session.identity.connection if session.identity else 0, why))
+        self._session = None  # not before: whoever ends this run meanwhile has the statement ended
+
+    def _end(self, session: Session, since: float, deadline: Deadline) -> str:
+        """End the statement of a session on the server; say why it may still run, "" if it does not."""
+        if self._query.writes:
+            return "a statement that may write is not ended"
+        if (fastest := min(self.log_ins)) > self._to_end:
+            return f"another connection to end it takes too long: {say_duration(fastest)}"
+        from stallwatch.probes.mysql_query.ending import Running, end
+
+        return end(self._connect, Running(self._query.sql, session.identity, since), deadline)
 
     def _end_what_runs(self) -> None:
         """See that the server does not go on with the query of a run that somebody ends, if there is time."""
-        session, time_left = self._ending or self._session, self._deadline.until_end()
+        session, time_left = self._session, self._deadline.until_end()
         since = session.runs_since if session else None
-        if session and since is not None and not self._query.writes and time_left > 0:
-            from stallwatch.probes.mysql_query.ending import Running, end
-
-            running = Running(self._query.sql, session.identity, since)
-            end(self._connect, running, Deadline(min(self._to_end, time_left)))
+        if session and since is not None and time_left > 0:
+            self._end(session, since, Deadline(min(self._to_end, time_left)))
 
     def _time_left(self) -> float:
         """Seconds that a run may still take."""

@@ -163,10 +163,9 @@ def _by_statement(
         else:
             yield Backup(_UNNAMED, None, (one.id,))
     ours, maybe = ([one for one in tools if one.name in DUMPS] for tools in (ours, maybe))
-    if len(ours or maybe) == 1:
-        (tool,) = ours or maybe
-        if local:
-            yield _of(tool, tuple(local))  # it may read several tables side by side
+    likely = ours or maybe
+    if local and len(likely) == 1:
+        yield _of(likely[0], tuple(local))  # it may read several tables side by side
     elif not ours:  # several of them are backups of this server anyhow
         yield from (Backup(_UNNAMED, None, (connection,)) for connection in local)
 

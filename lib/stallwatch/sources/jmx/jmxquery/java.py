@@ -24,7 +24,7 @@ _SIZES = ("-Xmx", "-Xms", "-XX:MaxHeapSize=", "-XX:InitialHeapSize=")  # of a he
 MOST_OUTPUT = 1 << 20
 # With a heap that the user has sized. All beans and values of Cassandra 5 are 15 MB.
 MOST_OUTPUT_OF_SIZED = 64 << 20
-MOST_ERRORS = 256 << 10  # a stack overflow is told in 81 kB
+MOST_ERRORS = 256 << 10  # Java writes 81 kB for a stack overflow
 # Else the arguments are also in /tmp/hsperfdata_USER/PID, and in hs_err_pidPID.log after a crash (JDK 17).
 _DISCREET = ("-XX:-UsePerfData", "-XX:+SuppressFatalErrorMessage")
 # Under a monitoring engine LANG is C, and other letters would become "?" on their way in and out.
