@@ -41,6 +41,7 @@ class Account(NamedTuple):
 
 
 ROOT = Account("root", "")
+HEARS = 5  # seconds in which a server that is well reads that a session is left
 
 
 class SqlServer(Server):
@@ -110,7 +111,8 @@ class SqlServer(Server):
     def session(self, account=ROOT, *, seconds=60):
         """A session over the socket: what is given takes (statement, *values) and gives rows as dictionaries.
 
-        A statement may take so many seconds.
+        A statement may take so many seconds. Once it is left, the server has read its COM_QUIT: that would be
+        counted among the statements of whoever comes next.
         """
         connection = pymysql.Connection(
             user=account.user, password=account.password, read_timeout=seconds, autocommit=True,
@@ -128,8 +130,12 @@ class SqlServer(Server):
         with socket.socket(socket.AF_UNIX) as link:  # ours: it would not close what breaks
             link.connect(self.socket)
             connection.connect(link)
-            with connection:
-                yield sql
+            with link.dup() as until_closed:
+                with connection:
+                    yield sql
+                until_closed.settimeout(HEARS)
+                with contextlib.suppress(OSError):  # it hangs, or is dead
+                    until_closed.recv(1)
 
     def sql(self, statement, *values, seconds=60):
         """The rows of one statement in a session of its own."""
