@@ -41,13 +41,13 @@ programs | plugins | which probe answers; which options and default thresholds i
 programs | tools | `discover` and `experiment`: definitions for engines, comparisons of readings
     contrib/* discovery discovery.* experiment experiment.*
 options |  | options that several plugins share, and what their values mean
-    options options.*
-frame |  | the run of a plugin: options, deadline, exit status, state file
-    check run usage deadline state trace
-report |  | thresholds, states, and how an engine reads output: text, JSON, for a terminal
-    report human as_json
-reading |  | what a probe found: a quantity, a fault, an error, a table
-    reading table label
+    frame.options frame.options.*
+frame |  | the run of a plugin: its own options, deadline, exit status, state file
+    frame frame.*
+report |  | which state each finding has, and how an engine, a program or a person reads output
+    verdict report render render.*
+findings |  | what a probe found: a quantity, a fault, an error, a table
+    findings table label
 sources | mysql | log-in, TLS, option files, protocol and errors of MySQL and MariaDB
     sources.mysql sources.mysql.*
 sources | ndb_mgm | status of data nodes from the management server
@@ -79,7 +79,7 @@ probes | shared | differences of two looks, N bad looks in a row, slopes
 probes | other | probes that have no component of their own yet
     probes.*
 basics |  | units, ranges, text that is safe on a line, quoted text without passwords, words, cheap imports
-    stallwatch units line withheld words memory startup startup.*
+    stallwatch units thresholds line withheld words memory startup startup.*
 """
 _ROWS = re.findall(r"(\S.*)\n +(.*)\n", _TABLE)
 COMPONENTS = tuple(Component(*head.split(" | "), modules) for head, modules in _ROWS)

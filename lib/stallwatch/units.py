@@ -1,4 +1,4 @@
-"""Numbers as people write and read them: ranges, sizes, durations, per cent."""
+"""Numbers as people write and read them: sizes, durations, per cent."""
 
 from __future__ import annotations
 
@@ -31,93 +31,11 @@ class NotUnderstoodError(ValueError):
     """What somebody wrote makes no sense; the message is a sentence for that person."""
 
 
-class Range:
-    """A Nagios range ``[@]start:end`` with inclusive ends: alert outside it, with ``@`` inside it.
+def quantity(text: str, unit: str) -> float:
+    """Read a number with a suffix that suits ``unit``; the result is in base units, and finite.
 
-    Bounds may carry the suffixes of ``unit``; they are kept in base units. ``~`` is minus infinity, a
-    missing start is 0, a missing end infinity (Monitoring Plugins Development Guidelines, "Threshold and
-    Ranges"). Raises NotUnderstoodError.
+    Raises NotUnderstoodError.
     """
-
-    def __init__(self, text: str, unit: str = "") -> None:
-        self.text = text
-        self.inside = text.startswith("@")
-        start, colon, end = _bounds(text)
-        try:
-            self.start = -math.inf if start == "~" else _quantity(start or "0", unit)
-            self.end = _quantity(end, unit) if end else math.inf
-        except NotUnderstoodError as error:
-            raise NotUnderstoodError(f'range "{text}": {error}') from error
-        if self.start > self.end and not colon:
-            at = "@" if self.inside else ""
-            raise NotUnderstoodError(
-                f'range "{text}" means 0 to {end}, which is empty: write "{at}~:{end}" or "{at}{end}:"'
-            )
-        if self.start > self.end:
-            raise NotUnderstoodError(f'range "{text}" starts after it ends: write the smaller number first')
-
-    @property
-    def bare(self) -> bool:
-        """Whether it was written as a single number, which alerts above it (and below 0)."""
-        return ":" not in self.text and not self.inside
-
-    def alerts(self, value: float) -> bool:
-        """Whether ``value`` (in base units) is worth an alert. NaN is no value: ValueError."""
-        if math.isnan(value):
-            raise ValueError("NaN is neither inside nor outside a range")
-        return (self.start <= value <= self.end) == self.inside
-
-    @property
-    def plain_limit(self) -> float | None:
-        """The number that stands for this range in the perfdata, if there is one.
-
-        ``N`` and ``@N:`` alert from N on. Icinga 2.13 and 2.16 drop every other form.
-        """
-        if self.inside:
-            return self.start if self.end == math.inf and self.start != -math.inf else None
-        return self.end if self.start == 0 and self.end != math.inf else None
-
-    def is_within(self, other: Range) -> bool:
-        """Whether ``other`` allows all that this one does."""
-        if self.inside or other.inside:
-            return self == other
-        return other.start <= self.start and self.end <= other.end
-
-    def __str__(self) -> str:
-        """Write it in base units, so that ``Range(str(r), unit) == r``."""
-        start = "~:" if self.start == -math.inf else f"{_exact(self.start)}:"
-        end = "" if self.end == math.inf else _exact(self.end)
-        return ("@" if self.inside else "") + ("" if start == "0:" and end else start) + end
-
-    def __repr__(self) -> str:
-        return f"Range({str(self)!r})"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Range) and str(self) == str(other)
-
-    def __hash__(self) -> int:
-        return hash(str(self))
-
-
-def _bounds(text: str) -> tuple[str, str, str]:
-    """Split a range into start, colon and end, as written."""
-    body = text.removeprefix("@")
-    if not body.strip(" :"):
-        raise NotUnderstoodError(f'range "{text}" has no bounds: write "~:" to allow everything')
-    if any(letter.isspace() for letter in body):
-        raise NotUnderstoodError(f'range "{text}" has a blank in it: leave it out')
-    if body.count(":") > 1:
-        raise NotUnderstoodError(f'range "{text}" has more than one ":": write start:end')
-    return body.rpartition(":")
-
-
-def _exact(value: float) -> str:
-    """Write a finite number so that it reads back as the same number."""
-    return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)  # noqa: PLR2004
-
-
-def _quantity(text: str, unit: str) -> float:
-    """Read a number with a suffix that suits ``unit``; the result is in base units."""
     factors, such_as = _WRITTEN[unit]
     match = _NUMBER.fullmatch(text)
     if not match or match[2] not in factors:
@@ -129,7 +47,7 @@ def _quantity(text: str, unit: str) -> float:
 
 
 def _at_least_zero(text: str, unit: str) -> float:
-    value = _quantity(text, unit)
+    value = quantity(text, unit)
     if value < 0:
         raise NotUnderstoodError(f'"{text}" is less than nothing')
     return value
@@ -137,7 +55,7 @@ def _at_least_zero(text: str, unit: str) -> float:
 
 def number(text: str) -> float:
     """Read a plain number, for an option."""
-    return _quantity(text, "")
+    return quantity(text, "")
 
 
 def whole(text: str, digits: int = 20) -> int | None:

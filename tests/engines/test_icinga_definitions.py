@@ -17,7 +17,7 @@ from icinga import Icinga
 from icinga_notifications import Notifications
 from loopback import free_port
 from sql_node import MONITOR
-from stallwatch.options import quantities
+from stallwatch.frame.options import quantities
 from stallwatch.units import duration
 
 ROOT = Path(__file__).resolve().parents[2]

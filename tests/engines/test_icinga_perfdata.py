@@ -7,9 +7,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from icinga import UNITS, Icinga, number
 from perfdata import Item, split
-from stallwatch.reading import Fault, Reading, State
-from stallwatch.report import Report, judge
-from stallwatch.units import Range
+from stallwatch.findings import Fault, Reading, State
+from stallwatch.report import Report
+from stallwatch.thresholds import Range
+from stallwatch.verdict import judge
 
 BATCH, BATCHES = 40, 8
 TEXTS = st.text(max_size=60) | st.sampled_from(

@@ -11,7 +11,7 @@ import nagios
 import pytest
 from installing import installable
 from nagios import COMMANDS, ROOT, SHIPPED, Nagios
-from stallwatch.options import quantities
+from stallwatch.frame.options import quantities
 
 LOCAL = ("bonding", "host", "mysql_backup", "mysqld_process", "ndb_log")  # through NRPE
 SETS = ("replication", "ndb", "cassandra")

@@ -17,7 +17,7 @@ from loopback import free_port
 from nagios import BIN, COMMANDS, OPTION_FILE, ROOT, Nagios
 from nrpe import Nrpe
 from recorder import Recorder
-from stallwatch.report import LONG_LINES, LONG_OUTPUT
+from stallwatch.render.text import LONG_LINES, LONG_OUTPUT
 
 SHIPPED = ROOT / "contrib" / "nrpe" / "stallwatch.cfg"
 PID_FILE = "/var/run/cassandra/cassandra.pid"
@@ -29,8 +29,8 @@ print(json.dumps(sys.argv[1:]))
 """
 # Hundreds of numbers on line 1, and below it as much as a plugin says at most.
 SAYS_A_LOT = f"""#!python
-from stallwatch.check import Check
-from stallwatch.reading import Fault, Reading, State
+from stallwatch.frame.check import Check
+from stallwatch.findings import Fault, Reading, State
 
 def findings(options, run):
     yield Reading("age", 12.5, "s", "12.5 s old")

@@ -14,8 +14,8 @@ PLUGINS = Path(__file__).parents[2] / "plugins"
 # Counts its runs, and tells what it found and what was wrong; -S: site-packages come from our own path.
 COUNT = """
 import json, sys
-from stallwatch.deadline import Deadline
-from stallwatch.state import memory
+from stallwatch.frame.deadline import Deadline
+from stallwatch.frame.state import memory
 
 problems = []
 with memory({"name": "demo"}, sys.argv[1], Deadline(8), problems) as kept:

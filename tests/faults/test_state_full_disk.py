@@ -11,8 +11,8 @@ PAGES, INODES = 8, 6  # left; more than are wanted
 UNSAVED, NOTHING = "this run cannot be remembered: ", "nothing is remembered between runs: "
 RUN = """
 import json, os, resource, shutil, sys
-from stallwatch.deadline import Deadline
-from stallwatch.state import memory
+from stallwatch.frame.deadline import Deadline
+from stallwatch.frame.state import memory
 
 
 def run(padding):

@@ -17,8 +17,8 @@ PATIENCE = 60  # seconds for one of them to say something
 # Keeps tokens, and tells each one when it is kept.
 COLLECT = """
 import itertools, os, sys
-from stallwatch.deadline import Deadline
-from stallwatch.state import memory
+from stallwatch.frame.deadline import Deadline
+from stallwatch.frame.state import memory
 
 for number in itertools.count():
     problems = []

@@ -11,9 +11,9 @@ from choices import Choices
 from fuzzing import Target
 from plugin_runs import NOW, RECORDED, clock, said
 from scratch import empty, file
-from stallwatch.options import mysql as mysql_options
+from stallwatch.findings import ProbeError
+from stallwatch.frame.options import mysql as mysql_options
 from stallwatch.probes.mysql_backup import chains
-from stallwatch.reading import ProbeError
 from stallwatch.sources.backups import contents
 
 BACKUPS = RECORDED / "mysql_backup"

@@ -7,8 +7,8 @@ from fuzzing import Target, WrongError
 from plugin_runs import ROOT, plugin
 from scratch import file
 from stallwatch.experiment import readings, telling
+from stallwatch.frame.usage import Said, UsageError
 from stallwatch.units import NotUnderstoodError
-from stallwatch.usage import Said, UsageError
 
 PLUGINS = sorted(path.name for path in (ROOT / "plugins").glob("check_*"))
 WORDS = (

@@ -24,8 +24,8 @@ from java_stream import (
 )
 from plugin_runs import RECORDED, clock, said
 from recorded_jvm import RecordedJvm
-from stallwatch.deadline import Deadline
-from stallwatch.options import jmx as jmx_options
+from stallwatch.frame.deadline import Deadline
+from stallwatch.frame.options import jmx as jmx_options
 from stallwatch.sources import jmx
 from stallwatch.sources.jmx import jmxquery
 from stallwatch.sources.jmx.info import attributes_of

@@ -14,11 +14,11 @@ from host_targets import DIVIDER, HOST_FILES, PROCESS_FILES, _written, bonds, ho
 from plugin_runs import NOW, RECORDED, clock, said
 from recorded_jvm import RecordedJvm
 from scratch import empty, file
-from stallwatch.deadline import Deadline
-from stallwatch.options import jmx as jmx_options
+from stallwatch.frame.deadline import Deadline
+from stallwatch.frame.options import jmx as jmx_options
+from stallwatch.frame.state import decoded
+from stallwatch.frame.state import memory as state
 from stallwatch.sources import bonding, kernel, processes
-from stallwatch.state import decoded
-from stallwatch.state import memory as state
 
 IDENTITY = {"name": "check", "target": "db1:3306"}
 LATER = 60.0  # seconds between two looks

@@ -12,7 +12,7 @@ from choices import ODD_NUMBERS, ODD_TEXTS, Choices, seeds
 from fuzzing import Target
 from plugin_runs import RECORDED, clock, said
 from scratch import empty
-from stallwatch.options import mysql as mysql_options
+from stallwatch.frame.options import mysql as mysql_options
 from stallwatch.probes.innodb.dump import under_way
 from stallwatch.probes.innodb.status import redo_in
 from stallwatch.sources import mysql, ndb_mgm

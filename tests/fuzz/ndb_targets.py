@@ -7,8 +7,8 @@ from choices import Choices
 from fuzzing import Target
 from plugin_runs import RECORDED, clock, said
 from scratch import empty, file
+from stallwatch.findings import ProbeError
 from stallwatch.probes.ndb_log import lines
-from stallwatch.reading import ProbeError
 from stallwatch.sources import ndb_mgm
 
 LOGS = sorted((RECORDED / "ndb_log").glob("*.log"))

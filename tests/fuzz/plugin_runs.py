@@ -10,7 +10,7 @@ from pathlib import Path
 from unittest import mock
 
 from fuzzing import WrongError
-from stallwatch.run import Run
+from stallwatch.frame.run import Run
 
 ROOT = Path(__file__).parents[2]
 RECORDED = ROOT / "tests" / "recorded"

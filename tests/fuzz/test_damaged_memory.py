@@ -12,8 +12,8 @@ from fuzzing import WrongError
 from levels import representative
 from plugin_runs import NOW, RECORDED, clock, said
 from scratch import file
-from stallwatch.deadline import Deadline
-from stallwatch.state import memory as state
+from stallwatch.frame.deadline import Deadline
+from stallwatch.frame.state import memory as state
 
 ODD = (
     10**30, 10**300, -(10**300), 1e308, -1.0, 1.5, True, None, "x", "9" * 400, "", [], {}, [[[]]], {"a": 1},

@@ -11,8 +11,8 @@ import pytest
 import recorded_mysql
 from captured_mysql import VERSIONS, CapturedMysql
 from levels import representative
-from stallwatch.options import mysql as mysql_options
-from stallwatch.run import Run
+from stallwatch.frame.options import mysql as mysql_options
+from stallwatch.frame.run import Run
 from stallwatch.sources import mysql, ndb_mgm
 from stallwatch.sources.mysql import row
 

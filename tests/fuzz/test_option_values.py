@@ -6,7 +6,7 @@ import pytest
 from choices import ODD_TEXTS
 from command_targets import PLUGINS
 from plugin_runs import plugin
-from stallwatch.usage import Said, UsageError
+from stallwatch.frame.usage import Said, UsageError
 
 VALUES = ("--", "-", "---", "--x", "-1", "--output", "=", "", *(one for one in ODD_TEXTS if len(one) < 50))
 

@@ -6,11 +6,11 @@ import re
 from choices import Choices
 from fuzzing import Target, WrongError
 from stallwatch import units, withheld
+from stallwatch.frame.options import mysql as mysql_options
+from stallwatch.frame.options.port import port
+from stallwatch.frame.options.regex import regex
+from stallwatch.frame.options.sql import sql
 from stallwatch.line import clean, shorten
-from stallwatch.options import mysql as mysql_options
-from stallwatch.options.port import port
-from stallwatch.options.regex import regex
-from stallwatch.options.sql import sql
 from stallwatch.probes.bonding.modes import mode
 from stallwatch.probes.jmx_attributes import path, scale
 from stallwatch.probes.jmx_attributes.absent import AbsentError
@@ -22,7 +22,8 @@ from stallwatch.probes.replication.causes import statements
 from stallwatch.sources.jmx.object_name import ObjectName, unquoted
 from stallwatch.sources.jmx.target import from_url
 from stallwatch.sources.mysql.flavour import flavour
-from stallwatch.units import NotUnderstoodError, Range
+from stallwatch.thresholds import Range
+from stallwatch.units import NotUnderstoodError
 
 LONGEST = 1 << 16  # letters of an option; the kernel takes twice as many
 

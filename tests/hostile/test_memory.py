@@ -335,7 +335,7 @@ def test_1_mb_of_innodb_status_is_healthy(home, at_rest):
 # A management server
 
 _ASKS = """import os, sys
-from stallwatch.reading import ProbeError
+from stallwatch.findings import ProbeError
 from stallwatch.sources.ndb_mgm import data_nodes
 try:
     sys.stdout.write(str(data_nodes("127.0.0.1", int(sys.argv[1]), 10)))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import software
-from stallwatch.options.mysql import PASSWORD
+from stallwatch.frame.options.mysql import PASSWORD
 
 ROOT = Path(__file__).parents[2]
 SECRET = "Tr0ub4dor"

@@ -14,7 +14,7 @@ from mysql_recording import RECORDED, Recording
 from ndb_cluster import NdbCluster
 from ndb_stories import STORIES
 from sql_node import MONITOR
-from stallwatch.reading import ProbeError
+from stallwatch.findings import ProbeError
 from stallwatch.sources import mysql, ndb_mgm
 from stallwatch.sources.ndb_mgm import data_nodes as ask_management
 

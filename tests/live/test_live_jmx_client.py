@@ -5,7 +5,7 @@ import math
 import java_software
 import pytest
 from jvm import VARIANTS, Jvm
-from stallwatch.deadline import Deadline
+from stallwatch.frame.deadline import Deadline
 from stallwatch.sources import jmx
 from stallwatch.sources.jmx.info import Attribute, Bean
 from troubled_link import TroubledLink

@@ -14,7 +14,7 @@ import psutil
 import pytest
 from cassandra import Cassandra
 from loopback import free_port
-from stallwatch.deadline import Deadline
+from stallwatch.frame.deadline import Deadline
 from stallwatch.sources import jmx
 from troubled_link import TroubledLink
 

@@ -8,7 +8,7 @@ import time
 
 import pytest
 from jvm import Jvm
-from stallwatch.deadline import Deadline
+from stallwatch.frame.deadline import Deadline
 from stallwatch.sources import jmx
 
 SLACK = 5  # seconds for a busy machine to start a program and to end it

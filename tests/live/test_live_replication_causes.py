@@ -10,7 +10,7 @@ import pymysql
 import pytest
 from held_backup import held_backup
 from replication_pair import GRANTS
-from stallwatch.deadline import Deadline
+from stallwatch.frame.deadline import Deadline
 from stallwatch.probes.innodb import status as innodb_status
 from stallwatch.probes.replication import causes, lag, status
 from stallwatch.probes.replication.causes import reference

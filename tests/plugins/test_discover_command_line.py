@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from stallwatch.options import mysql
+from stallwatch.frame.options import mysql
 
 USUAL = "/etc/stallwatch/mysql.cnf"
 DISCOVER = Path(__file__).parents[2] / "contrib" / "discover"

@@ -5,8 +5,8 @@ import re
 
 import output_schema
 import pytest
-from stallwatch import human
-from stallwatch.human import Screen
+from stallwatch.render import human
+from stallwatch.render.human import Screen
 from stallwatch.report import Report
 
 WORD, CELL = 40, 60  # lengths: of a word that may make a line too long; of the longest cell of a table

@@ -8,8 +8,8 @@ import json
 
 import pymysql
 from recorded_answers import Answers, NotAskedError
+from stallwatch.findings import ProbeError
 from stallwatch.line import shorten
-from stallwatch.reading import ProbeError
 from stallwatch.sources.mysql import Flavour, no_answer, row
 from stallwatch.sources.ndb_mgm import NodeStatus
 

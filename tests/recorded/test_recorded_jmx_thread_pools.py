@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from recorded_jvm import RecordedJvm
-from stallwatch.options import jmx
+from stallwatch.frame.options import jmx
 
 JVMS = Path(__file__).parent / "jmx_thread_pools"
 PLUGIN = runpy.run_path(str(Path(__file__).parents[2] / "plugins" / "check_jmx_thread_pools"))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import mysql_replay
 import pytest
-from stallwatch.options.mysql import PASSWORD
+from stallwatch.frame.options.mysql import PASSWORD
 
 HERE = Path(__file__).parent
 RECORDED = sorted((*HERE.glob("replication/servers/*.json"), *HERE.glob("ndbinfo/*.json")))

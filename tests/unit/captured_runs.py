@@ -4,7 +4,7 @@ import runpy
 from pathlib import Path
 
 from clock import keep_time
-from stallwatch.options import mysql
+from stallwatch.frame.options import mysql
 
 PLUGINS = Path(__file__).parents[2] / "plugins"
 

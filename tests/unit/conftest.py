@@ -10,7 +10,7 @@ import pytest
 from clock import Clock
 from hypothesis import HealthCheck, settings
 from stallwatch import withheld
-from stallwatch.check import Check
+from stallwatch.frame.check import Check
 
 # A busy machine takes its time for an example; without CI=true Hypothesis gives it 0.2 s.
 settings.register_profile("patient", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -20,8 +20,8 @@ BENCH = Path(__file__).parents[1] / "bench"
 INSTALL = Path(__file__).parents[2] / "contrib" / "debian-install"
 HEAD = """
 import os, signal, sys, time
-from stallwatch.check import Check
-from stallwatch.reading import Fault, ProbeError, Reading, State
+from stallwatch.frame.check import Check
+from stallwatch.findings import Fault, ProbeError, Reading, State
 
 check = Check("demo", "Check a demonstration.")
 check.threshold("lag", unit="s", warning="60", critical="300", help="time behind the source", headline=True)

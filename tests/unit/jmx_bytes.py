@@ -17,7 +17,7 @@ import traceback
 from pathlib import Path
 from unittest import mock
 
-from stallwatch.deadline import Deadline
+from stallwatch.frame.deadline import Deadline
 from stallwatch.sources import jmx
 from stallwatch.sources.jmx import wire
 from stallwatch.sources.jmx.info import Bean

@@ -3,7 +3,7 @@
 import json
 import re
 
-from stallwatch.check import Check
+from stallwatch.frame.check import Check
 from stallwatch.probes.mysql_status import look
 from stallwatch.probes.mysql_status.asked import Asked
 from stallwatch.probes.mysql_status.wanted import wanted

@@ -1,7 +1,7 @@
 """A cluster that tells all that check_ndb_nodes asks for, and its management server."""
 
 from fake_ndb import FakeNdb
-from stallwatch.reading import ProbeError
+from stallwatch.findings import ProbeError
 from stallwatch.sources.ndb_mgm import NodeStatus
 
 ARBITRATOR = {"arbitrator": 1, "arb_ticket": "42a4", "arb_state": "ARBIT_RUN", "arb_connected": "Yes"}

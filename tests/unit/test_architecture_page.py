@@ -20,7 +20,7 @@ PAGE = (ROOT / "contrib" / "docs" / "architecture.md").read_text()
 LIB = str(ROOT / "lib") + "/"
 WALK = re.findall(r"^\| \d? ?\| `([\w.]+):([\w.]+)` \|", PAGE, re.MULTILINE)
 # A replay stands in for the server, and for the process.
-NOT_REPLAYED = {"check:Check.main", "deadline:Exit.leave"}
+NOT_REPLAYED = {"frame.check:Check.main", "frame.deadline:Exit.leave"}
 RECORDING, RUN = re.search(r"^<!-- datum (\S+) (\d+) -->$", PAGE, re.MULTILINE).groups()
 
 
@@ -142,7 +142,7 @@ def test_a_circle_is_found_with_the_import_that_closes_it(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "module", ["stallwatch.check", "stallwatch.report", "stallwatch.sources.mysql.server"]
+    "module", ["stallwatch.frame.check", "stallwatch.report", "stallwatch.sources.mysql.server"]
 )
 def test_python_loads_what_is_found_to_be_imported_at_the_start(module, found):
     load = f"import sys, {module}; print(*[name for name in sys.modules if name.startswith('stallwatch')])"
@@ -189,6 +189,7 @@ def test_an_arrow_begins_and_ends_at_its_boxes():
 
 def test_an_arrow_is_as_wide_as_it_has_imports(layout):
     thin = architecture_plot.picture(layout)
-    more = layout._replace(imports=layout.imports + Counter({("report", "reading"): 100}))
+    more = layout._replace(imports=layout.imports + Counter({("report", "findings"): 100}))
     assert architecture_plot.picture(more) != thin
-    assert ">103</text>" in architecture_plot.picture(more)
+    imports = 100 + architecture_plot.between_boxes(layout)["report", "findings"]
+    assert f">{imports}</text>" in architecture_plot.picture(more)

@@ -244,7 +244,7 @@ def test_a_plugin_tells_how_many_modules_it_loaded(measured, bench):
 
 def test_work_is_what_the_clock_says_without_the_imports(spent):
     modules = {
-        "stallwatch.check": (0.003, True),
+        "stallwatch.frame.check": (0.003, True),
         "stallwatch.sources.mysql": (0.001, True),
         "pymysql": (0.002, True),
         "argparse": (0.001, True),

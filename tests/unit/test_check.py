@@ -10,9 +10,9 @@ from contextlib import suppress
 
 import pytest
 from stallwatch import units, withheld
-from stallwatch.check import Check
+from stallwatch.findings import Fault, ProbeError, Reading, State
+from stallwatch.frame.check import Check
 from stallwatch.line import shorten
-from stallwatch.reading import Fault, ProbeError, Reading, State
 from stallwatch.withheld import WITHHELD
 
 PASSWORD = "hunter2"
@@ -348,7 +348,7 @@ def test_what_needs_no_findings_loads_nothing_heavy(tmp_path, arguments):
     path = tmp_path / "check_demo"
     path.write_text(
         "import os, sys\n"
-        "from stallwatch.check import Check\n"
+        "from stallwatch.frame.check import Check\n"
         "check = Check('demo', 'Check.')\n"
         "check.threshold('lag', unit='s', warning='60', help='lag', headline=True)\n"
         "check.keeps_state()\n"
@@ -361,7 +361,7 @@ def test_what_needs_no_findings_loads_nothing_heavy(tmp_path, arguments):
     loaded = set(run.stderr.replace("'", "").strip().strip("3 []").split(", "))
     heavy = {"nagiosplugin", "dataclasses", "json", "traceback", "typing", "hashlib", "shutil"}
     assert "argparse" in loaded
-    assert loaded & {*heavy, "stallwatch.reading", "stallwatch.report", "stallwatch.state"} == set()
+    assert loaded & {*heavy, "stallwatch.findings", "stallwatch.report", "stallwatch.frame.state"} == set()
 
 
 def test_a_file_that_cannot_be_opened_is_no_matter_of_the_help(check, tmp_path):
@@ -457,11 +457,12 @@ def test_a_syntax_error_in_a_text_is_where_the_text_was_read(check):
 def test_findings_that_are_none_are_an_error(check):
     code, text = check.run(lambda *_: None, [])
     assert code == 3
-    assert text.startswith("DEMO UNKNOWN - internal error, TypeError at check.py:")
+    assert text.startswith("DEMO UNKNOWN - internal error, TypeError at frame/check.py:")
 
 
 def test_a_missing_dependency_is_named_and_how_to_get_it(check, monkeypatch):
-    for module in [name for name in sys.modules if "nagiosplugin" in name or name == "stallwatch.report"]:
+    judging = ("stallwatch.report", "stallwatch.verdict")
+    for module in [name for name in sys.modules if "nagiosplugin" in name or name in judging]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, "nagiosplugin", None)
     sentence = "the Python module nagiosplugin is missing: pip install nagiosplugin, or apt install "
@@ -795,7 +796,7 @@ sys.meta_path.insert(0, Interrupting())
 
 
 INTERRUPTED = """
-from stallwatch.deadline import Exit
+from stallwatch.frame.deadline import Exit
 was = Exit.{step}
 
 def interrupted(way_out, text):
@@ -830,7 +831,7 @@ def findings(options, run):
 def test_who_is_late_with_the_report_leaves_time_to_write_for_who_was_faster(plugin):
     body = """
 from threading import Event
-from stallwatch import deadline
+from stallwatch.frame import deadline
 deadline.PATIENCE = 2
 writes = Event()
 write = deadline.Exit.write

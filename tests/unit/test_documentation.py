@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from stallwatch.usage import Said, UsageError
+from stallwatch.frame.usage import Said, UsageError
 
 ROOT = Path(__file__).parents[2]
 CONTRIB, DOCS = ROOT / "contrib", ROOT / "contrib" / "docs"

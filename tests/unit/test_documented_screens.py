@@ -13,7 +13,7 @@ import pytest
 from backups import FakeServer, copied, moment, written
 from captured_mysql import CapturedMysql
 from fake_proc import FakeProc
-from stallwatch.options import jmx, mysql
+from stallwatch.frame.options import jmx, mysql
 from stallwatch.sources import mysql as source
 from stallwatch.sources.mysql import UnreachableError
 from stallwatch.sources.mysql.connection import Skimmed

@@ -6,12 +6,14 @@ import subprocess
 import termios
 
 import pytest
-from stallwatch import human, table
-from stallwatch.human import Screen
-from stallwatch.reading import Fault, ProbeError, Reading, State
-from stallwatch.report import Report, judge
+from stallwatch import table
+from stallwatch.findings import Fault, ProbeError, Reading, State
+from stallwatch.render import human
+from stallwatch.render.human import Screen
+from stallwatch.report import Report
 from stallwatch.table import Table
-from stallwatch.units import Range
+from stallwatch.thresholds import Range
+from stallwatch.verdict import judge
 
 LONG = (
     "channel east of db1:3306 is 5 min 3 s behind and grows by 1 s/s; cause: the applier waits for a row "

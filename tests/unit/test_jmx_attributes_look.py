@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from stallwatch.options import jmx
+from stallwatch.frame.options import jmx
 from stallwatch.sources.jmx.errors import NoSuchAttributeError, NoSuchBeanError, UnreachableError
 from stallwatch.sources.jmx.info import Attribute, Bean
 from stallwatch.sources.jmx.object_name import ObjectName

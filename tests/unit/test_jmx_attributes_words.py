@@ -2,11 +2,11 @@
 """What the options of check_jmx say of which quantity."""
 
 import pytest
-from stallwatch.check import Check
-from stallwatch.options import jmx_list, quantities
-from stallwatch.reading import State
-from stallwatch.units import Range
-from stallwatch.usage import UsageError
+from stallwatch.findings import State
+from stallwatch.frame.check import Check
+from stallwatch.frame.options import jmx_list, quantities
+from stallwatch.frame.usage import UsageError
+from stallwatch.thresholds import Range
 
 HEAP = "java.lang:type=Memory"
 

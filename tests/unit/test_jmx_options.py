@@ -1,8 +1,8 @@
 """What the options of the JMX plugins come to: whom to ask, and as whom."""
 
 import pytest
-from stallwatch.check import Check
-from stallwatch.options import jmx as jmx_options
+from stallwatch.frame.check import Check
+from stallwatch.frame.options import jmx as jmx_options
 from stallwatch.sources import jmx
 from stallwatch.sources.jmx.target import from_url
 from stallwatch.units import NotUnderstoodError

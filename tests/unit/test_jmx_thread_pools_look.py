@@ -8,7 +8,7 @@ import runpy
 from pathlib import Path
 
 import pytest
-from stallwatch.options import jmx
+from stallwatch.frame.options import jmx
 from stallwatch.sources.jmx import UnreachableError, UnreadableError
 
 TESTS = Path(__file__).parents[1]

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from stallwatch.deadline import Deadline
+from stallwatch.frame.deadline import Deadline
 from stallwatch.sources import jmx
 from stallwatch.sources.jmx import jmxquery
 from stallwatch.sources.jmx.info import Bean

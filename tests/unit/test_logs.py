@@ -13,7 +13,7 @@ import time
 import tracemalloc
 
 import pytest
-from stallwatch.reading import ProbeError
+from stallwatch.findings import ProbeError
 from stallwatch.sources import logs
 from stallwatch.sources.logs import logfile
 from stallwatch.sources.logs.rotation import look, rotated_name

@@ -19,7 +19,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 from levels import representative
-from stallwatch.reading import ProbeError
+from stallwatch.findings import ProbeError
 from stallwatch.sources import logs
 from stallwatch.sources.logs import cursor, logfile
 

@@ -3,10 +3,10 @@
 import time
 
 import pytest
-from stallwatch.deadline import Deadline
+from stallwatch.findings import ProbeError
+from stallwatch.frame.deadline import Deadline
 from stallwatch.probes import looks
 from stallwatch.probes.looks import Look, NoIntervalError, between, since_last_look
-from stallwatch.reading import ProbeError
 
 NOW = 1_795_000_000.0
 

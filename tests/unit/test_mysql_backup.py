@@ -10,7 +10,7 @@ from backups import HOUR, PLUGIN, FakeServer, copied, moment, written
 from first_line import first_line, perfdata
 from hypothesis import given
 from hypothesis import strategies as st
-from stallwatch.options import mysql
+from stallwatch.frame.options import mysql
 from stallwatch.probes.mysql_backup.sizes import size_before
 from stallwatch.sources.mysql.errors import NotSentError
 
@@ -351,7 +351,7 @@ def test_a_stranger_in_the_place_of_the_server_is_unknown(check, backup, monkeyp
     def stranger(*_, **__):
         raise NotSentError("db1:3306 shows another certificate: the password was not sent")
 
-    monkeypatch.setattr("stallwatch.options.mysql.connect", stranger)
+    monkeypatch.setattr("stallwatch.frame.options.mysql.connect", stranger)
     path = backup("mydumper-0.10-mariadb")
     status, text = check(path, "-H", "db1", "--unreachable", "critical")
     assert status == 3, text

@@ -10,7 +10,7 @@ import time
 import pytest
 from backups import HOUR, PLUGIN, FakeServer, copied, moment, pages, written
 from first_line import first_line, perfdata
-from stallwatch.options import mysql
+from stallwatch.frame.options import mysql
 from stallwatch.probes.mysql_backup import chains, verifying
 from stallwatch.sources.backups import files
 

@@ -18,11 +18,11 @@ from backups import PLUGIN, ROOT, copied
 from first_line import first_line, perfdata
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from stallwatch.deadline import Deadline
+from stallwatch.findings import ProbeError
+from stallwatch.frame.deadline import Deadline
 from stallwatch.probes.mysql_backup import verifying
 from stallwatch.probes.mysql_backup.mysqldump import Tables
 from stallwatch.probes.mysql_backup.verifying import Kept
-from stallwatch.reading import ProbeError
 from stallwatch.sources.backups import contents
 from stallwatch.sources.backups import files as backup_files
 

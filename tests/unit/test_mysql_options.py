@@ -4,8 +4,8 @@ import socket
 
 import pytest
 from stallwatch import withheld
-from stallwatch.check import Check
-from stallwatch.options import mysql as mysql_options
+from stallwatch.frame.check import Check
+from stallwatch.frame.options import mysql as mysql_options
 from stallwatch.sources import mysql
 
 SOCKETS = mysql_options.SOCKETS

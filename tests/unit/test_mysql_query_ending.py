@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
-from stallwatch.deadline import Deadline
+from stallwatch.frame.deadline import Deadline
 from stallwatch.probes.mysql_query import ending
 from stallwatch.probes.mysql_query.ending import Running, end
 from stallwatch.probes.mysql_query.identity import Identity

@@ -113,7 +113,7 @@ class Queried:
 def clock(monkeypatch):
     clock = Clock()
     for module in (
-        "deadline",
+        "frame.deadline",
         "probes.mysql_query.runs",
         "probes.mysql_query.query",
         "probes.mysql_query.ending",

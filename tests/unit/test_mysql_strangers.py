@@ -29,10 +29,10 @@ from asking_server import (
     readable,
 )  # fmt: skip
 from mysql_bytes import OK
-from stallwatch.deadline import Deadline
+from stallwatch.frame.deadline import Deadline
+from stallwatch.frame.state import memory
 from stallwatch.memory import Memory
 from stallwatch.sources import mysql
-from stallwatch.state import memory
 
 PASSWORD = b"geheim"
 
@@ -81,6 +81,7 @@ def log_in(asking, known=None, mode="PREFERRED", where=None, **more):
 
 
 # a method that sends the password readable
+
 
 @pytest.mark.parametrize("mode", ["PREFERRED", "REQUIRED"])
 @pytest.mark.parametrize("method", READABLE)
@@ -214,7 +215,7 @@ def test_a_memory_that_cannot_be_written_or_is_damaged(certificate, known, tmp_p
     def replace(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("stallwatch.state.os.replace", replace)
+    monkeypatch.setattr("stallwatch.frame.state.os.replace", replace)
     assert "No space left on device): it was not sent" in log_in(asking, known, where="db1").what
     assert not readable(asking.got, PASSWORD)
 

@@ -2,8 +2,8 @@
 
 import pytest
 from fake_proc import FakeProc
+from stallwatch.findings import ProbeError
 from stallwatch.probes.mysqld_process.choosing import NotThereError, Wanted, choose
-from stallwatch.reading import ProbeError
 
 
 @pytest.fixture

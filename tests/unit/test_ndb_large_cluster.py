@@ -11,7 +11,7 @@ import pytest
 from clock import keep_time
 from large_cluster import TROUBLES, LargeCluster
 from levels import representative
-from stallwatch.reading import ProbeError
+from stallwatch.findings import ProbeError
 from stallwatch.sources import mysql, ndb_mgm
 
 PLUGINS = Path(__file__).parents[2] / "plugins"

@@ -12,11 +12,11 @@ from first_line import first_line, perfdata
 from hypothesis import given
 from hypothesis import strategies as st
 from redo_buffers import FakeRedo
-from stallwatch.options import mysql
+from stallwatch.findings import Reading
+from stallwatch.frame.options import mysql
+from stallwatch.frame.run import Run
 from stallwatch.probes.ndb_memory.growth import History
 from stallwatch.probes.ndb_memory.uses import Use
-from stallwatch.reading import Reading
-from stallwatch.run import Run
 from stallwatch.sources.mysql import MissingTableError, MysqlError, NoAnswerError
 
 PLUGINS = Path(__file__).parents[2] / "plugins"

@@ -5,7 +5,7 @@ import threading
 import time
 
 import pytest
-from stallwatch.reading import ProbeError
+from stallwatch.findings import ProbeError
 from stallwatch.sources import ndb_mgm, tcp
 
 # Written down from an ndb_mgmd 9.7.2 while node 4 started.

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from clock import keep_time
 from ndb_nodes import NodesNdb
-from stallwatch.options import mysql
-from stallwatch.reading import ProbeError
+from stallwatch.findings import ProbeError
+from stallwatch.frame.options import mysql
 from stallwatch.sources import ndb_mgm
 from stallwatch.sources.mysql import MysqlError, NoAnswerError, UnreachableError
 from stallwatch.sources.ndb_mgm import NodeStatus
@@ -1078,7 +1078,7 @@ def test_a_run_that_is_cut_short_has_a_verdict(look, ndb, monkeypatch):
     look()
     ndb.end(4)
     told = []
-    monkeypatch.setattr("stallwatch.run.Run.so_far", lambda _, findings: told.append(list(findings)))
+    monkeypatch.setattr("stallwatch.frame.run.Run.so_far", lambda _, findings: told.append(list(findings)))
     look()
     findings, *_ = told
     assert any(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from clock import keep_time
 from fake_ndb import FakeNdb
-from stallwatch.options import mysql
+from stallwatch.frame.options import mysql
 from stallwatch.sources.mysql import NoAnswerError
 
 PLUGIN = runpy.run_path(str(Path(__file__).parents[2] / "plugins" / "check_ndb_page_buffer"))

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from clock import keep_time
 from redo_buffers import MIB, RECORDED, FakeRedo, buffers, recorded
-from stallwatch.deadline import Deadline
-from stallwatch.options import mysql
+from stallwatch.findings import Fault, State
+from stallwatch.frame.deadline import Deadline
+from stallwatch.frame.options import mysql
 from stallwatch.probes.ndb_log import Settings, Told
 from stallwatch.probes.ndb_redo_buffer import log as log_evidence
 from stallwatch.probes.ndb_redo_buffer import look as probe
 from stallwatch.probes.ndbinfo.asking import Ndbinfo
-from stallwatch.reading import Fault, State
 from stallwatch.sources import host
 from stallwatch.sources.mysql import MysqlError, NoAnswerError
 

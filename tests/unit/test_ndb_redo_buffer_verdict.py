@@ -1,13 +1,13 @@
 """Small buffer or slow disk: which evidence outranks which."""
 
 import pytest
+from stallwatch.findings import Reading
 from stallwatch.probes.ndb_redo_buffer import verdict
 from stallwatch.probes.ndb_redo_buffer.device import Busy
 from stallwatch.probes.ndb_redo_buffer.log import Heard
 from stallwatch.probes.ndb_redo_buffer.processor import Thread
 from stallwatch.probes.ndb_redo_buffer.verdict import BURSTS, DISK, PROCESSOR, UNDECIDED, Evidence
 from stallwatch.probes.ndb_redo_buffer.writing import Lag, Lagged, Writing, between
-from stallwatch.reading import Reading
 from stallwatch.sources.host import DiskLoad
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 from ndb_transactions import FOURTH, HOLDER, MAP, PROCESSLIST, THIRD, WAITER, Ndb, run
-from stallwatch.options import mysql
-from stallwatch.run import Run
+from stallwatch.frame.options import mysql
+from stallwatch.frame.run import Run
 from stallwatch.sources.mysql import MysqlError, NoAnswerError, UnreachableError
 
 INJECTOR = 22574073229869073  # of mysqld's own thread that reads the cluster's events (9.7.2)

@@ -2,7 +2,7 @@
 
 import pytest
 from ndb_transactions import FOURTH, HOLDER, THIRD, WAITER, Ndb, run
-from stallwatch.options import mysql
+from stallwatch.frame.options import mysql
 from stallwatch.sources.mysql import MysqlError, NoAnswerError
 
 ENDS = "a wait ends with error 1205 after TransactionDeadlockDetectionTimeout, 1.2 s by default"

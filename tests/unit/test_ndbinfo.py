@@ -2,12 +2,12 @@
 
 import pytest
 from fake_ndb import OFFLINE, FakeNdb
+from stallwatch.findings import ProbeError, State
 from stallwatch.probes.looks import NoIntervalError
 from stallwatch.probes.ndbinfo.asking import ClusterDownError, Ndbinfo
 from stallwatch.probes.ndbinfo.cluster import look
 from stallwatch.probes.ndbinfo.intervals import Intervals
 from stallwatch.probes.ndbinfo.words import named
-from stallwatch.reading import ProbeError, State
 from stallwatch.sources.mysql import DeniedError, MissingTableError, MysqlError, NoAnswerError
 
 

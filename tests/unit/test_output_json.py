@@ -9,8 +9,8 @@ import output_schema
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
 from stallwatch import __version__
-from stallwatch.reading import Fault, ProbeError, Reading, State
-from stallwatch.units import Range
+from stallwatch.findings import Fault, ProbeError, Reading, State
+from stallwatch.thresholds import Range
 from stallwatch.withheld import WITHHELD
 
 SCHEMA = output_schema.PUBLISHED
@@ -48,7 +48,7 @@ def told(check):
         assert "\n" not in line
         answer = json.loads(line)
         output_schema.validate(answer)
-        assert State[answer["state"]].value == status
+        assert State[answer["state"]].value.code == status
         return answer
 
     return run

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from clock import Clock, keep_time
 from fake_replica import FLAVOURS, FakeReplica
-from stallwatch.options import mysql
+from stallwatch.frame.options import mysql
 from stallwatch.sources.mysql import MysqlError, NoAnswerError
 from stallwatch.sources.mysql.errors import NotSentError
 

@@ -207,10 +207,7 @@ def without_gtids(file="bin.000003", position=900, version=(9, 7, 4), **more):
 
 def replica_at(*places):
     """A replica with GTIDs off that has come to one place (file, offset), then to the next."""
-    rows = [
-        [healthy_row(Relay_Source_Log_File=file, Exec_Source_Log_Pos=offset)]
-        for file, offset in places
-    ]
+    rows = [[healthy_row(Relay_Source_Log_File=file, Exec_Source_Log_Pos=offset)] for file, offset in places]
     return mysql("", STATUS=rows)
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 from fake_replica import healthy_row
+from stallwatch.findings import State
 from stallwatch.probes.replication import threads
 from stallwatch.probes.replication.channel import Thread, channel
-from stallwatch.reading import State
 
 GRACE = threads.Grace(connecting=120, backup=7200)
 

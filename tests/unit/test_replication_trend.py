@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from stallwatch.probes.replication.history import Sample
 from stallwatch.probes.replication.lag import Lag
 from stallwatch.probes.replication.trend import Trend, breach, time_to_catch_up, trend, words
-from stallwatch.units import Range
+from stallwatch.thresholds import Range
 
 START = 1_795_000_000.0
 HOUR = 3600.0

@@ -7,12 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from stallwatch import __version__, human
-from stallwatch.human import Screen
+from stallwatch import __version__
+from stallwatch.findings import Fault, ProbeError, Reading, State
 from stallwatch.line import clean
-from stallwatch.reading import Fault, ProbeError, Reading, State
-from stallwatch.report import Report, judge
-from stallwatch.units import Range
+from stallwatch.render import human
+from stallwatch.render.human import Screen
+from stallwatch.report import Report
+from stallwatch.thresholds import Range
+from stallwatch.verdict import judge
 
 DOCS = Path(__file__).parents[2] / "contrib" / "docs"
 SCHEMA = Draft202012Validator(json.loads((DOCS / "output.schema.json").read_text()))

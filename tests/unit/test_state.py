@@ -8,10 +8,10 @@ import sys
 import tempfile
 
 import pytest
-from stallwatch import state
-from stallwatch.deadline import Deadline
-from stallwatch.reading import ProbeError, Reading
-from stallwatch.state import memory
+from stallwatch.findings import ProbeError, Reading
+from stallwatch.frame import state
+from stallwatch.frame.deadline import Deadline
+from stallwatch.frame.state import memory
 
 NOBODY = 65534
 FOREIGN = "was written by another check or version"
@@ -370,8 +370,8 @@ def test_more_than_can_be_read_back_is_not_written(folder):
 
 KILLED_WHILE_SAVING = """
 import os, signal, sys
-from stallwatch.deadline import Deadline
-from stallwatch.state import memory
+from stallwatch.frame.deadline import Deadline
+from stallwatch.frame.state import memory
 
 def die(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -409,8 +409,8 @@ def test_a_second_run_waits_until_its_deadline_and_says_why(folder):
 
 COUNT_TO_50 = """
 import sys
-from stallwatch.deadline import Deadline
-from stallwatch.state import memory
+from stallwatch.frame.deadline import Deadline
+from stallwatch.frame.state import memory
 
 for _ in range(50):
     with memory({"name": "demo"}, sys.argv[1], Deadline(60), []) as kept:

@@ -1,11 +1,12 @@
 import json
 
-from stallwatch import human
-from stallwatch.human import Screen
-from stallwatch.reading import Reading, State
-from stallwatch.report import Report, judge
+from stallwatch.findings import Reading, State
+from stallwatch.render import human
+from stallwatch.render.human import Screen
+from stallwatch.report import Report
 from stallwatch.table import Table
-from stallwatch.units import Range
+from stallwatch.thresholds import Range
+from stallwatch.verdict import judge
 
 POOLS = Table(
     ("Pool", "Active", "Max"), (("ReadStage", 3, 32), ("a|b\nc", None, 2147483646), ("x" * 70, 0.5, None))

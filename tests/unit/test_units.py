@@ -4,9 +4,9 @@ import nagiosplugin
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from stallwatch.thresholds import Range
 from stallwatch.units import (
     NotUnderstoodError,
-    Range,
     count,
     duration,
     is_number,

@@ -6,8 +6,8 @@ from collections import Counter
 from typing import NamedTuple
 
 from stallwatch.discovery.plan import Host, Plan, Service
+from stallwatch.findings import ProbeError
 from stallwatch.probes.jmx_thread_pools.finding import places
-from stallwatch.reading import ProbeError
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:

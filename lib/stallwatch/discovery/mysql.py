@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from stallwatch.discovery.plan import Options
+    from stallwatch.frame.run import Run
     from stallwatch.probes.replication.channel import Channel
-    from stallwatch.run import Run
     from stallwatch.sources.mysql import Server
 
     Elsewhere = Callable[[str], Server]

@@ -8,17 +8,17 @@ from contextlib import suppress
 from fcntl import F_DUPFD_CLOEXEC, fcntl
 from typing import Any, NoReturn
 
-from stallwatch.check import TRACE, Check
-from stallwatch.deadline import Exit, silence
+from stallwatch.frame.check import TRACE, Check
+from stallwatch.frame.deadline import Exit, silence
+from stallwatch.frame.usage import Said, UsageError
 from stallwatch.startup import TYPE_CHECKING
-from stallwatch.usage import Said, UsageError
 
 if TYPE_CHECKING:
     from argparse import Action, Namespace
     from collections.abc import Callable
 
-    from stallwatch.check import Findings
-    from stallwatch.run import Run
+    from stallwatch.frame.check import Findings
+    from stallwatch.frame.run import Run
 
 _OF_PLUGINS = ("--output", "--color")  # options of which a program has no use
 

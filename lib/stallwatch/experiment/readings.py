@@ -10,7 +10,8 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from stallwatch.units import NotUnderstoodError, Range, is_number
+from stallwatch.thresholds import Range
+from stallwatch.units import NotUnderstoodError, is_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

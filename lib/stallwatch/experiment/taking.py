@@ -10,8 +10,8 @@ import time
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from stallwatch.check import FOR_THE_NEXT_RUN
 from stallwatch.experiment.readings import collected, reading
+from stallwatch.frame.check import FOR_THE_NEXT_RUN
 from stallwatch.line import clean, shorten
 from stallwatch.probes.looks import LEAST
 from stallwatch.units import NotUnderstoodError

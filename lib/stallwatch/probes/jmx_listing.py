@@ -8,10 +8,10 @@ import re
 import sys
 
 from stallwatch import withheld
+from stallwatch.findings import ProbeError
 from stallwatch.line import shorten
 from stallwatch.probes.jmx_attributes import near
 from stallwatch.probes.jmx_attributes.naming import familiar, understood
-from stallwatch.reading import ProbeError
 from stallwatch.sources.jmx.errors import JmxError, NoSuchBeanError
 from stallwatch.sources.jmx.info import Bean
 from stallwatch.sources.jmx.object_name import ObjectName

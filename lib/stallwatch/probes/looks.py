@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 
-from stallwatch.reading import ProbeError
+from stallwatch.findings import ProbeError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import is_number, say_duration
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from stallwatch.deadline import Deadline
+    from stallwatch.frame.deadline import Deadline
 
 LEAST = 15.0  # seconds between two looks that count
 SHORTEST = 1.0  # seconds between two looks of one run: servers tell their uptime in whole ones

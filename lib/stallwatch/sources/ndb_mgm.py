@@ -17,8 +17,8 @@ import time
 from contextlib import closing
 
 from stallwatch import withheld
+from stallwatch.findings import ProbeError
 from stallwatch.line import shorten
-from stallwatch.reading import ProbeError
 from stallwatch.startup import NamedTuple
 from stallwatch.units import say_duration
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from stallwatch.findings import Fault, State
 from stallwatch.probes.bonding.modes import ACTIVE_BACKUP, LACP, needs
-from stallwatch.reading import Fault, State
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.words import are, listed
 

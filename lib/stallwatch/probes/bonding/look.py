@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from stallwatch.findings import Fault, ProbeError, State
 from stallwatch.probes.bonding import bond as describing
 from stallwatch.probes.bonding import changes, judging, telling
 from stallwatch.probes.bonding.modes import LACP
-from stallwatch.reading import Fault, ProbeError, State
 from stallwatch.sources import bonding, kernel
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.words import are, listed
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
+    from stallwatch.findings import Finding
     from stallwatch.probes.bonding.bond import Bond
-    from stallwatch.reading import Finding
 
 OTHERS = ""  # in Asked.modes: every bond that is not named
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from stallwatch.findings import Fault, Reading, State
 from stallwatch.probes.bonding.modes import ACTIVE_BACKUP, LACP
-from stallwatch.reading import Fault, Reading, State
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.table import Table
 from stallwatch.units import say_duration

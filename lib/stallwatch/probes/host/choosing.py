@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from stallwatch.reading import ProbeError
+from stallwatch.findings import ProbeError
 from stallwatch.sources import blocks, kernel
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.words import listed

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from stallwatch.run import DOUBTFUL
+from stallwatch.frame.run import DOUBTFUL
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
-    from stallwatch.reading import Reading
-    from stallwatch.run import Run
+    from stallwatch.findings import Reading
+    from stallwatch.frame.run import Run
 
 _KEPT = "critical"
 

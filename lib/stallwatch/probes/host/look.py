@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import time
 
+from stallwatch.findings import Fault, ProbeError, State
 from stallwatch.probes import looks
 from stallwatch.probes.host import counters, disks, telling, use
 from stallwatch.probes.host.choosing import chosen
 from stallwatch.probes.host.plateau import plateaus
 from stallwatch.probes.host.stuck import CERTAIN, stuck
 from stallwatch.probes.looks import NoIntervalError
-from stallwatch.reading import Fault, ProbeError, State
 from stallwatch.sources import kernel
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from typing import Any
 
-    from stallwatch.deadline import Deadline
+    from stallwatch.findings import Finding, Reading
+    from stallwatch.frame.deadline import Deadline
     from stallwatch.probes.host.confirming import Rules
     from stallwatch.probes.host.counters import Sight
     from stallwatch.probes.looks import Interval
-    from stallwatch.reading import Finding, Reading
 
 _OF_DISKS = ("disk_busy", "disk_await")  # what there are limits for
 

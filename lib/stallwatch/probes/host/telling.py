@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stallwatch.reading import Fault, Reading, State
+from stallwatch.findings import Fault, Reading, State
 from stallwatch.sources import blocks
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.table import Table

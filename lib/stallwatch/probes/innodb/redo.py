@@ -5,8 +5,8 @@ The age is a saw-tooth: 12, 99 and 16 per cent within two seconds (MySQL 9.7.4).
 
 from __future__ import annotations
 
+from stallwatch.findings import Reading
 from stallwatch.probes.mysql.status import numbers
-from stallwatch.reading import Reading
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_size
 

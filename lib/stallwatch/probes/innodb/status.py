@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 import time
 
+from stallwatch.findings import ProbeError, Reading
 from stallwatch.probes.innodb.redo import before_8_0_30
 from stallwatch.probes.mysql.asking import Asking
 from stallwatch.probes.mysql.privileges import PROCESS
 from stallwatch.probes.mysql.processes import processes
 from stallwatch.probes.mysql.statement import Statement, text
-from stallwatch.reading import ProbeError, Reading
 from stallwatch.sources.mysql import MysqlError, NoAnswerError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 
+from stallwatch.findings import Fault, ProbeError, State
 from stallwatch.probes import looks
 from stallwatch.probes.innodb import status
 from stallwatch.probes.innodb_buffer_pool import pool
 from stallwatch.probes.innodb_buffer_pool.telling import MISS_RATIO, Found
 from stallwatch.probes.lasting import lasting
 from stallwatch.probes.mysql.asking import Asking
-from stallwatch.reading import Fault, ProbeError, State
 from stallwatch.sources.mysql import DeniedError, MysqlError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from stallwatch.deadline import Deadline
+    from stallwatch.findings import Finding
+    from stallwatch.frame.deadline import Deadline
     from stallwatch.probes.innodb_buffer_pool.pool import Pool
-    from stallwatch.reading import Finding
     from stallwatch.sources.mysql.server import Server
 
 COLD = (

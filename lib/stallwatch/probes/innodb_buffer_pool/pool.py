@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 
+from stallwatch.findings import ProbeError
 from stallwatch.probes.looks import Look
 from stallwatch.probes.mysql.status import global_status, numbers, variables
-from stallwatch.reading import ProbeError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

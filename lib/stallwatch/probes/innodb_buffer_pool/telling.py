@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from stallwatch.findings import Fault, ProbeError, Reading, State
+from stallwatch.frame.run import DOUBTFUL
 from stallwatch.probes.innodb import dump
 from stallwatch.probes.innodb_buffer_pool.pool import COUNTERS, FLUSHED, READS, REQUESTS, WAIT_FREE
 from stallwatch.probes.looks import FIRST
 from stallwatch.probes.mysql.status import is_on
-from stallwatch.reading import Fault, ProbeError, Reading, State
-from stallwatch.run import DOUBTFUL
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.table import Table
 from stallwatch.units import say_duration, say_size
@@ -15,9 +15,9 @@ from stallwatch.units import say_duration, say_size
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from stallwatch.findings import Finding
     from stallwatch.probes.innodb_buffer_pool.pool import Pool
     from stallwatch.probes.looks import Interval
-    from stallwatch.reading import Finding
 
 MISS_RATIO, DIRTY = "miss_ratio", "dirty"
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 import time
 from contextlib import closing
 
+from stallwatch.findings import ProbeError
 from stallwatch.probes import looks
 from stallwatch.probes.innodb.redo import fullest
 from stallwatch.probes.innodb_redo_log import telling
 from stallwatch.probes.innodb_redo_log.samples import Samples
 from stallwatch.probes.innodb_redo_log.telling import STANDING, STANDS, Found
 from stallwatch.probes.lasting import lasting
-from stallwatch.reading import ProbeError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from stallwatch.deadline import Deadline
-    from stallwatch.reading import Finding
+    from stallwatch.findings import Finding
+    from stallwatch.frame.deadline import Deadline
     from stallwatch.sources.mysql.server import Server
 
 

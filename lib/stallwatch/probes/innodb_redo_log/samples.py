@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from stallwatch.findings import ProbeError
 from stallwatch.probes.innodb import redo, status
 from stallwatch.probes.innodb.redo import SETTINGS
 from stallwatch.probes.innodb_redo_log.waits import counter
@@ -11,14 +12,13 @@ from stallwatch.probes.looks import Look
 from stallwatch.probes.mysql.asking import Asking
 from stallwatch.probes.mysql.privileges import PROCESS
 from stallwatch.probes.mysql.status import global_status, metrics, numbers, variables
-from stallwatch.reading import ProbeError
 from stallwatch.sources.mysql import DeniedError, MissingTableError, MysqlError
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from stallwatch.deadline import Deadline
+    from stallwatch.frame.deadline import Deadline
     from stallwatch.probes.innodb.redo import Redo
     from stallwatch.sources.mysql.server import Server
 

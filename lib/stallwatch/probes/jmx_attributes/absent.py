@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stallwatch.reading import ProbeError
+from stallwatch.findings import ProbeError
 from stallwatch.sources.jmx.errors import NoSuchAttributeError, NoSuchBeanError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from contextlib import suppress
 from itertools import count
 
+from stallwatch.findings import Fault, ProbeError, Reading, State
 from stallwatch.probes.jmx_attributes.absent import AbsentError, absent
 from stallwatch.probes.jmx_attributes.reader import Reader
 from stallwatch.probes.jmx_attributes.sample import Lacking, Sample, Sampler, Unchanged, Unlimited
 from stallwatch.probes.jmx_attributes.telling import MANY, Telling
-from stallwatch.reading import Fault, ProbeError, Reading, State
 from stallwatch.sources.jmx.errors import UnreachableError
 from stallwatch.startup import TYPE_CHECKING
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import Any
 
+    from stallwatch.findings import Finding
+    from stallwatch.frame.run import Run
     from stallwatch.probes.jmx_attributes.absent import Sought
     from stallwatch.probes.jmx_attributes.changes import Changes
     from stallwatch.probes.jmx_attributes.quantity import Quantity
-    from stallwatch.reading import Finding
-    from stallwatch.run import Run
     from stallwatch.sources.jmx import Server
     from stallwatch.sources.jmx.errors import JmxError
     from stallwatch.sources.jmx.object_name import ObjectName

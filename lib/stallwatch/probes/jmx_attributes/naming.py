@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from stallwatch.reading import ProbeError
+from stallwatch.findings import ProbeError
 from stallwatch.sources.jmx.object_name import ObjectName, unquoted
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import NotUnderstoodError

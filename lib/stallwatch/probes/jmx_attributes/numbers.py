@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from stallwatch import withheld
+from stallwatch.findings import ProbeError
 from stallwatch.line import shorten
 from stallwatch.probes.jmx_attributes.absent import AbsentError
-from stallwatch.reading import ProbeError
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import NotUnderstoodError
 from stallwatch.units import number as read_number

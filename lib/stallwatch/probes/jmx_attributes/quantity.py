@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
+from stallwatch.findings import State
 from stallwatch.probes.jmx_attributes import naming
 from stallwatch.probes.jmx_attributes.absent import AbsentError
 from stallwatch.probes.jmx_attributes.scale import UNITS
-from stallwatch.reading import State
 from stallwatch.sources.jmx.object_name import ObjectName, unquoted
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import NotUnderstoodError
@@ -15,7 +15,7 @@ from stallwatch.units import NotUnderstoodError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from stallwatch.units import Range
+    from stallwatch.thresholds import Range
 
 
 class Quantity(NamedTuple):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from stallwatch.units import NotUnderstoodError, Range, plain, say_duration, say_size
+from stallwatch.thresholds import Range
+from stallwatch.units import NotUnderstoodError, plain, say_duration, say_size
 
 # Of each unit: the base unit of the report, and how much of that it is.
 UNITS = {

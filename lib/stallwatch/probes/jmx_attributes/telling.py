@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from stallwatch.findings import Reading
 from stallwatch.probes.jmx_attributes import scale
 from stallwatch.probes.jmx_attributes.numbers import quoted
 from stallwatch.probes.jmx_attributes.sample import Sample
-from stallwatch.reading import Reading
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from functools import cache
 
+from stallwatch.findings import ProbeError
 from stallwatch.probes.jmx_attributes.naming import understood
 from stallwatch.probes.jmx_thread_pools.families import FAMILIES
 from stallwatch.probes.jmx_thread_pools.pool import NUMBERS, Pool
-from stallwatch.reading import ProbeError
 from stallwatch.sources.jmx.errors import NoSuchAttributeError, NoSuchBeanError
 from stallwatch.sources.jmx.object_name import unquoted
 from stallwatch.startup import TYPE_CHECKING, NamedTuple

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from stallwatch.findings import Reading
+from stallwatch.frame.run import LASTING
 from stallwatch.probes.jmx_thread_pools.meanings import meaning
 from stallwatch.probes.jmx_thread_pools.words import facts, trouble
-from stallwatch.reading import Reading
-from stallwatch.run import LASTING
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
-from stallwatch.units import Range
+from stallwatch.thresholds import Range
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 
+from stallwatch.findings import Fault, ProbeError, Reading, State
 from stallwatch.probes.jmx_attributes.absent import NoChangeError
 from stallwatch.probes.jmx_attributes.changes import CLOCK, Changes
 from stallwatch.probes.jmx_attributes.reader import Reader
 from stallwatch.probes.jmx_thread_pools import judging, words
 from stallwatch.probes.jmx_thread_pools.finding import places, read
 from stallwatch.probes.jmx_thread_pools.last import POOLS, counter, last
-from stallwatch.reading import Fault, ProbeError, Reading, State
 from stallwatch.sources.jmx.errors import JmxError, UnreachableError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
+    from stallwatch.findings import Finding
     from stallwatch.probes.jmx_thread_pools.finding import Found, Place
     from stallwatch.probes.jmx_thread_pools.judging import Judged, Thresholds
     from stallwatch.probes.jmx_thread_pools.last import Last
     from stallwatch.probes.jmx_thread_pools.pool import Pool
-    from stallwatch.reading import Finding
     from stallwatch.sources.jmx import Server
 
 _THREADING = "java.lang:type=Threading"

@@ -7,7 +7,7 @@ from stallwatch.startup import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from stallwatch.reading import ProbeError
+    from stallwatch.findings import ProbeError
     from stallwatch.sources.backups.files import File
 
     Read = Mapping[str, Sequence["Table"]]

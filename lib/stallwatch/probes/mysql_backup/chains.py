@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from stallwatch.reading import ProbeError
+from stallwatch.findings import ProbeError
 from stallwatch.sources.backups import files as backup_files
 
 PREFIXES = ("mariadb_backup_", "xtrabackup_")

@@ -18,8 +18,8 @@ from __future__ import annotations
 
 import os
 
+from stallwatch.findings import ProbeError
 from stallwatch.probes.mysql_backup import moments, mydumper, mysqldump, physical, sealed
-from stallwatch.reading import ProbeError
 from stallwatch.sources.backups import files as backup_files
 from stallwatch.sources.backups.files import Room, Tree
 from stallwatch.startup import TYPE_CHECKING, NamedTuple

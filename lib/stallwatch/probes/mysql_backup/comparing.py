@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from stallwatch.findings import Fault, ProbeError, State
 from stallwatch.probes.mysql_backup import physical, telling
 from stallwatch.probes.mysql_backup.telling import Share
-from stallwatch.reading import Fault, ProbeError, State
 from stallwatch.sources.mysql import DeniedError, MysqlError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import is_number
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import Any
 
+    from stallwatch.findings import Finding
     from stallwatch.probes.mysql_backup.backup import Backup, Place, Table
     from stallwatch.probes.mysql_backup.server import Has, Rows
-    from stallwatch.reading import Finding
     from stallwatch.sources.mysql.server import Server
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from functools import partial
 
+from stallwatch.findings import Fault, State
 from stallwatch.probes.mysql_backup import choosing, comparing, telling
 from stallwatch.probes.mysql_backup.sizes import size_before
-from stallwatch.reading import Fault, State
 from stallwatch.sources.backups.files import Room
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
-    from stallwatch.deadline import Deadline
+    from stallwatch.findings import Finding
+    from stallwatch.frame.deadline import Deadline
     from stallwatch.probes.mysql_backup.backup import Backup
     from stallwatch.probes.mysql_backup.comparing import Source
     from stallwatch.probes.mysql_backup.verifying import Verified
-    from stallwatch.reading import Finding
     from stallwatch.sources.backups.contents import Children
 
 QUIET = 600.0  # seconds without a write, after which nobody is at work on a dump that does not say so itself

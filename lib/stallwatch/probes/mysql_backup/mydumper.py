@@ -9,9 +9,9 @@ from __future__ import annotations
 import itertools
 import re
 
+from stallwatch.findings import ProbeError
 from stallwatch.probes.mysql_backup import moments, mysqldump
 from stallwatch.probes.mysql_backup.backup import Backup, Place, by_names
-from stallwatch.reading import ProbeError
 from stallwatch.sources.backups import contents
 from stallwatch.sources.backups import files as backup_files
 from stallwatch.sources.backups.files import Room

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from functools import partial
 
+from stallwatch.findings import ProbeError
 from stallwatch.probes.mysql_backup import moments
 from stallwatch.probes.mysql_backup.backup import Absent, Backup, Place, Table
-from stallwatch.reading import ProbeError
 from stallwatch.sources.backups import contents
 from stallwatch.sources.backups import files as backup_files
 from stallwatch.startup import TYPE_CHECKING, NamedTuple

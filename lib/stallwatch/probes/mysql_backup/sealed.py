@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from stallwatch.findings import ProbeError
 from stallwatch.probes.mysql_backup import moments
 from stallwatch.probes.mysql_backup.backup import Backup
-from stallwatch.reading import ProbeError
 from stallwatch.sources.backups import contents
 from stallwatch.sources.backups import files as backup_files
 from stallwatch.startup import TYPE_CHECKING, NamedTuple

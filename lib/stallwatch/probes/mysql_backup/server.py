@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
+from stallwatch.findings import ProbeError
 from stallwatch.probes.mysql.privileges import PROCESS
 from stallwatch.probes.mysql.statement import Statement, having, number, text, whole
 from stallwatch.probes.mysql_backup.backup import Table
 from stallwatch.probes.mysql_backup.privileges import BINARY_LOG, SHOWING_ALL, TABLES
-from stallwatch.reading import ProbeError
 from stallwatch.sources.mysql import DeniedError, MysqlError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 
+from stallwatch.findings import Fault, ProbeError, Reading, State
+from stallwatch.frame.run import DOUBTFUL
 from stallwatch.probes.mysql_backup import mysqldump
 from stallwatch.probes.mysql_backup.privileges import TABLES
-from stallwatch.reading import Fault, ProbeError, Reading, State
-from stallwatch.run import DOUBTFUL
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.table import Table as Rows
 from stallwatch.units import say_duration, say_size
@@ -15,10 +15,10 @@ from stallwatch.units import say_duration, say_size
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from stallwatch.findings import Finding
     from stallwatch.probes.mysql_backup.backup import Backup, Place, Table
     from stallwatch.probes.mysql_backup.server import Has
     from stallwatch.probes.mysql_backup.verifying import Verified
-    from stallwatch.reading import Finding
 
 AHEAD = 300.0  # seconds by which clocks may differ
 AGE, MISSING, SIZE_CHANGE, DAMAGED = "age", "missing_tables", "size_change", "damaged_files"

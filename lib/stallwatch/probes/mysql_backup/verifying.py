@@ -11,9 +11,9 @@ import os
 import random
 import threading
 
+from stallwatch.findings import ProbeError
 from stallwatch.probes.mysql_backup import mydumper, mysqldump
 from stallwatch.probes.mysql_backup.backup import Table
-from stallwatch.reading import ProbeError
 from stallwatch.sources.backups import contents
 from stallwatch.sources.host import processors
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
-    from stallwatch.deadline import Deadline
+    from stallwatch.frame.deadline import Deadline
     from stallwatch.probes.mysql_backup.backup import Backup
     from stallwatch.sources.backups.files import File
 

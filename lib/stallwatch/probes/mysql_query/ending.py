@@ -17,7 +17,7 @@ from stallwatch.startup import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from stallwatch.deadline import Deadline
+    from stallwatch.frame.deadline import Deadline
     from stallwatch.probes.mysql_query.identity import Identity
     from stallwatch.sources.mysql.connection import Value
     from stallwatch.sources.mysql.server import Server

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Iterator
 
-    from stallwatch.deadline import Deadline
-    from stallwatch.reading import Finding
-    from stallwatch.run import Run
+    from stallwatch.findings import Finding
+    from stallwatch.frame.deadline import Deadline
+    from stallwatch.frame.run import Run
     from stallwatch.sources.mysql.target import Target
 
 

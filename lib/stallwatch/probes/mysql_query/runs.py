@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from stallwatch.deadline import Deadline
+from stallwatch.frame.deadline import Deadline
 from stallwatch.probes.mysql_query.query import LEAD, Answer, Session
 from stallwatch.sources.mysql import (
     DeniedError,

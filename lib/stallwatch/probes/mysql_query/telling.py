@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from stallwatch import withheld
+from stallwatch.findings import Fault, Reading, State
+from stallwatch.frame.run import DOUBTFUL
 from stallwatch.line import shorten
 from stallwatch.probes.mysql_query.percentile import percentile
 from stallwatch.probes.mysql_query.runs import READ_ONLY, is_ours
-from stallwatch.reading import Fault, Reading, State
-from stallwatch.run import DOUBTFUL
 from stallwatch.sources.mysql import NoAnswerError, UnreachableError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
@@ -15,9 +15,9 @@ from stallwatch.units import say_duration
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from stallwatch.findings import Finding
     from stallwatch.probes.mysql_query.query import Answer
     from stallwatch.probes.mysql_query.runs import Left, Runs
-    from stallwatch.reading import Finding
     from stallwatch.sources.mysql import MysqlError
 
 P95, P50, MAX, CONNECTION, ROWS = "p95", "p50", "max", "connection", "rows"

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from stallwatch.findings import ProbeError
 from stallwatch.probes.mysql_status.sets import SETS
-from stallwatch.reading import ProbeError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import re
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from stallwatch.findings import Finding
+    from stallwatch.frame.run import Run
     from stallwatch.probes.mysql_status.looking import Opened
     from stallwatch.probes.mysql_status.wanted import Wanted
-    from stallwatch.reading import Finding
-    from stallwatch.run import Run
 
 NONE = "none"  # instead of the name of a set
 

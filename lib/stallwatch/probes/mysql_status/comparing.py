@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from math import log
 
+from stallwatch.findings import Fault, ProbeError, Reading, State
 from stallwatch.probes.mysql.differing import IN_WORDS, Quantity, differ, said
 from stallwatch.probes.mysql_status.kinds import BYTES, COUNTER, UNKNOWN
-from stallwatch.reading import Fault, ProbeError, Reading, State
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.table import Table
 from stallwatch.units import say_duration
@@ -16,8 +16,8 @@ from stallwatch.words import listed
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from stallwatch.findings import Finding
     from stallwatch.probes.mysql_status.measured import Measured
-    from stallwatch.reading import Finding
 
 # Of no meaning beside the same of another server: moments, names, how it is built.
 _OWN = re.compile(

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+from stallwatch.findings import Fault, ProbeError, Reading, State
+from stallwatch.frame.run import DOUBTFUL
 from stallwatch.probes.mysql_status.asked import limits
 from stallwatch.probes.mysql_status.kinds import COUNTER, UNKNOWN
 from stallwatch.probes.mysql_status.measured import say_number
 from stallwatch.probes.mysql_status.sets import SETS
-from stallwatch.reading import Fault, ProbeError, Reading, State
-from stallwatch.run import DOUBTFUL
 from stallwatch.startup import TYPE_CHECKING
-from stallwatch.units import Range, say_duration
+from stallwatch.thresholds import Range
+from stallwatch.units import say_duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from stallwatch.findings import Finding
     from stallwatch.probes.mysql_status.asked import Asked
     from stallwatch.probes.mysql_status.lasting import Lasting
     from stallwatch.probes.mysql_status.limit import Facts, Limit
     from stallwatch.probes.mysql_status.wanted import Wanted
-    from stallwatch.reading import Finding
 
 LEAST = 100  # that has to be counted for a ratio to it
 

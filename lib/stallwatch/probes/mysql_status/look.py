@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from stallwatch.findings import ProbeError
 from stallwatch.probes.mysql import status
 from stallwatch.probes.mysql.asking import Asking
 from stallwatch.probes.mysql_status import telling
@@ -10,16 +11,15 @@ from stallwatch.probes.mysql_status.lasting import Lasting
 from stallwatch.probes.mysql_status.limit import Facts
 from stallwatch.probes.mysql_status.looking import Sample, SinceLastRun
 from stallwatch.probes.mysql_status.sets import SETS
-from stallwatch.reading import ProbeError
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from stallwatch.findings import Finding
     from stallwatch.probes.mysql_status.asked import Asked
     from stallwatch.probes.mysql_status.measured import Measured
-    from stallwatch.reading import Finding
     from stallwatch.sources.mysql.server import Server
 
 VARIABLES = sorted({variable for one in SETS.values() for variable in one.variables})

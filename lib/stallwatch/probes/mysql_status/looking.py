@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 
+from stallwatch.findings import ProbeError
 from stallwatch.probes import looks
 from stallwatch.probes.looks import NoIntervalError
 from stallwatch.probes.mysql_status.measured import Measured, Told, ask
-from stallwatch.reading import ProbeError
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import Any
 
-    from stallwatch.deadline import Deadline
+    from stallwatch.frame.deadline import Deadline
     from stallwatch.probes.looks import Interval, Look
     from stallwatch.sources.mysql.server import Server
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 
+from stallwatch.findings import ProbeError
 from stallwatch.probes.looks import Look
 from stallwatch.probes.mysql.statement import having, text
 from stallwatch.probes.mysql.status import numbers
 from stallwatch.probes.mysql_status.kinds import BYTES, COUNTER, UNKNOWN, is_reset, kind
-from stallwatch.reading import ProbeError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import plain, say_count, say_rate, say_size
 

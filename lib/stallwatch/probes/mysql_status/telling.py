@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from stallwatch.findings import Fault, Reading, State
+from stallwatch.frame.run import DOUBTFUL
 from stallwatch.probes.mysql_status.kinds import COUNTER
 from stallwatch.probes.mysql_status.limit import many
-from stallwatch.reading import Fault, Reading, State
-from stallwatch.run import DOUBTFUL
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.table import Table
 from stallwatch.units import say_duration, say_rate
@@ -14,9 +14,9 @@ from stallwatch.words import listed
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from stallwatch.findings import Finding
     from stallwatch.probes.mysql_status.limit import Facts
     from stallwatch.probes.mysql_status.measured import Measured
-    from stallwatch.reading import Finding
     from stallwatch.table import Cell
 
 _NAMED = 6

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from stallwatch.startup import NamedTuple
-from stallwatch.units import NotUnderstoodError, Range
+from stallwatch.thresholds import Range
+from stallwatch.units import NotUnderstoodError
 
 _NAME = r"[A-Za-z][\w.:-]*( [\w.:-]+)*"
 

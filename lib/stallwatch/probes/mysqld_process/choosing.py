@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import pwd
 
+from stallwatch.findings import ProbeError
 from stallwatch.probes.mysqld_process.node_log import start_of
-from stallwatch.reading import ProbeError
 from stallwatch.sources import processes
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.words import listed

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from stallwatch.findings import Fault, Reading, State
 from stallwatch.probes.mysqld_process.choosing import SERVERS, named, user_name
-from stallwatch.reading import Fault, Reading, State
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from stallwatch.findings import Finding
     from stallwatch.probes.mysqld_process.use import Seen
-    from stallwatch.reading import Finding
 
 NAME = "descriptors"
 _WITHOUT = "at the limit it can neither take connections nor open files (error 24, Too many open files)"

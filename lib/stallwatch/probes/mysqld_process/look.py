@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from contextlib import closing
 
+from stallwatch.findings import Fault, ProbeError, State
 from stallwatch.probes import looks
 from stallwatch.probes.lasting import lasting
 from stallwatch.probes.mysqld_process import descriptors, read_buffer, roles, starts, telling, use
 from stallwatch.probes.mysqld_process.choosing import NotThereError, choose, named
 from stallwatch.probes.mysqld_process.no_server import NoServer
 from stallwatch.probes.mysqld_process.telling import Found
-from stallwatch.reading import Fault, ProbeError, State
 from stallwatch.sources import processes
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
     from typing import Any
 
-    from stallwatch.deadline import Deadline
+    from stallwatch.findings import Finding
+    from stallwatch.frame.deadline import Deadline
     from stallwatch.probes.looks import Interval, Look
     from stallwatch.probes.mysqld_process.choosing import Wanted
     from stallwatch.probes.mysqld_process.roles import Role
     from stallwatch.probes.mysqld_process.server import AskedServer
     from stallwatch.probes.mysqld_process.use import Seen, Use
-    from stallwatch.reading import Finding
     from stallwatch.sources.mysql.server import Server
     from stallwatch.sources.processes import Running
 

@@ -7,7 +7,7 @@ from stallwatch.startup import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from stallwatch.reading import Finding
+    from stallwatch.findings import Finding
     from stallwatch.sources.processes import Running
 
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import os
 
-from stallwatch.reading import Fault, State
+from stallwatch.findings import Fault, State
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_count
 

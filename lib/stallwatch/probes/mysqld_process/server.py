@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 
+from stallwatch.findings import Fault, ProbeError, State
 from stallwatch.probes.mysql import status
 from stallwatch.probes.mysql.asking import Asking
 from stallwatch.probes.mysql.statement import Statement, whole
 from stallwatch.probes.mysqld_process.choosing import named
 from stallwatch.probes.mysqld_process.privileges import PERFORMANCE_SCHEMA
 from stallwatch.probes.mysqld_process.read_buffer import CONNECTED, VARIABLE
-from stallwatch.reading import Fault, ProbeError, State
 from stallwatch.sources import processes
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
@@ -18,7 +18,7 @@ from stallwatch.units import say_duration
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from stallwatch.reading import Finding
+    from stallwatch.findings import Finding
     from stallwatch.sources.mysql.server import Server
     from stallwatch.sources.processes import Running
 

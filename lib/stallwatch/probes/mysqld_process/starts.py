@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from stallwatch.findings import Fault, State
 from stallwatch.probes.mysqld_process.choosing import named
-from stallwatch.reading import Fault, State
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import is_number, say_duration
 

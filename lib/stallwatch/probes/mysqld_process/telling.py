@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from types import MappingProxyType
 
+from stallwatch.findings import Fault, Reading, State
 from stallwatch.probes.mysqld_process.choosing import DATA_NODES, PROGRAMS, SERVERS, named
-from stallwatch.reading import Fault, Reading, State
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.table import Table
 from stallwatch.units import say_count, say_duration, say_size

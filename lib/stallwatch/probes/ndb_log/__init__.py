@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import os
 
+from stallwatch.findings import Fault, Finding, ProbeError, Reading, State
 from stallwatch.probes.ndb_log import backups, shutdown
 from stallwatch.probes.ndb_log.lines import speaks_ndb
 from stallwatch.probes.ndb_log.moments import present
 from stallwatch.probes.ndb_log.story import Story
 from stallwatch.probes.ndb_log.watchdog import DEFAULT_INTERVAL, KILL
-from stallwatch.reading import Fault, Finding, ProbeError, Reading, State
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import is_number, say_duration, say_size
 

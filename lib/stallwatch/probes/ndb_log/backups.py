@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from stallwatch.findings import Fault, Finding, ProbeError, Reading, State
 from stallwatch.probes.ndb_log.lines import compiled
 from stallwatch.probes.ndb_log.rules import COMPLETED
-from stallwatch.reading import Fault, Finding, ProbeError, Reading, State
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
 

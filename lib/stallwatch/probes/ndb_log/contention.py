@@ -8,8 +8,8 @@ on newer versions the absence of these lines means nothing). 99 % of them are ha
 
 from __future__ import annotations
 
+from stallwatch.findings import Finding, Reading
 from stallwatch.probes.ndb_log.lines import compiled, number
-from stallwatch.reading import Finding, Reading
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from stallwatch import withheld
+from stallwatch.findings import Fault, State
 from stallwatch.probes.ndb_log.lines import number
-from stallwatch.reading import Fault, State
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_size
 

@@ -6,9 +6,9 @@ import re
 from functools import cache
 
 from stallwatch import withheld
+from stallwatch.findings import Fault, Finding, Reading, State
 from stallwatch.probes.ndb_log.lines import number
 from stallwatch.probes.ndb_log.rules import QUANTITIES, RULES
-from stallwatch.reading import Fault, Finding, Reading, State
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

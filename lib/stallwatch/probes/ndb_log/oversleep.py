@@ -6,8 +6,8 @@ these threads or their processors. Verified with SIGSTOP and frozen threads on 9
 
 from __future__ import annotations
 
+from stallwatch.findings import Finding, Reading
 from stallwatch.probes.ndb_log.lines import compiled, number
-from stallwatch.reading import Finding, Reading
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
 

@@ -8,8 +8,8 @@ that lags causes.
 
 from __future__ import annotations
 
+from stallwatch.findings import Fault, Finding, Reading, State
 from stallwatch.probes.ndb_log.lines import compiled, number
-from stallwatch.reading import Fault, Finding, Reading, State
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
 

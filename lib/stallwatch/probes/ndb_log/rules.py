@@ -6,7 +6,7 @@ good news, "Redo buffer full" is INFO). API nodes that come and go are no proble
 
 from __future__ import annotations
 
-from stallwatch.reading import State
+from stallwatch.findings import State
 from stallwatch.startup import NamedTuple
 
 

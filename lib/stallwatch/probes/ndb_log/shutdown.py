@@ -11,9 +11,9 @@ import re
 from collections import Counter
 from functools import cache
 
+from stallwatch.findings import Fault, Finding, Reading
 from stallwatch.probes.ndb_log.down import Down, by_signal, forced, not_started
 from stallwatch.probes.ndb_log.lines import number
-from stallwatch.reading import Fault, Finding, Reading
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:

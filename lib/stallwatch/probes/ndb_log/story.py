@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from stallwatch.findings import Finding
     from stallwatch.probes.ndb_log import Settings
     from stallwatch.probes.ndb_log.moments import Present
-    from stallwatch.reading import Finding
 
 _SUBJECTS = (Node, Shutdown, Incidents, Redo, Watchdog, Oversleeps, Contention, Backups)
 _BACK = 65536  # bytes to look back for the time of a line that has none

@@ -6,11 +6,11 @@ times TimeBetweenWatchDogCheck (WatchDog.cpp; measured on 9.7.2: killed at elaps
 
 from __future__ import annotations
 
+from stallwatch.findings import Fault, Finding, Reading, State
 from stallwatch.probes.ndb_log import blocks
 from stallwatch.probes.ndb_log.lines import compiled, number
 from stallwatch.probes.ndb_log.oversleep import THREAD, TOGETHER
 from stallwatch.probes.ndb_log.verdict import judge
-from stallwatch.reading import Fault, Finding, Reading, State
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
 

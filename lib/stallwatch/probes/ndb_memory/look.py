@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from stallwatch.findings import Fault, ProbeError, State
 from stallwatch.probes.lasting import lasting
 from stallwatch.probes.ndb_memory import telling, uses
 from stallwatch.probes.ndb_memory.growth import FEWEST, History
@@ -12,7 +13,6 @@ from stallwatch.probes.ndb_memory.telling import Filling
 from stallwatch.probes.ndbinfo import cluster as data_nodes
 from stallwatch.probes.ndbinfo import ended
 from stallwatch.probes.ndbinfo.privileges import not_seen
-from stallwatch.reading import Fault, ProbeError, State
 from stallwatch.sources.mysql import DeniedError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
+    from stallwatch.findings import Finding
     from stallwatch.probes.ndb_memory.growth import Growth
     from stallwatch.probes.ndb_memory.subjects import Subject
     from stallwatch.probes.ndb_memory.uses import Found, Use
     from stallwatch.probes.ndbinfo.asking import Ndbinfo
     from stallwatch.probes.ndbinfo.cluster import Cluster
-    from stallwatch.reading import Finding
 
     Judgement = Callable[[str, float | None], bool]
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from stallwatch.findings import Fault, Reading, State
 from stallwatch.probes.ndb_memory.growth import FEWEST
 from stallwatch.probes.ndb_memory.subjects import DATA_MEMORY, TABLESPACE
 from stallwatch.probes.ndbinfo.words import LABELLED, listed
-from stallwatch.reading import Fault, Reading, State
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.table import Table
 from stallwatch.units import say_duration, say_size

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from stallwatch.findings import ProbeError
 from stallwatch.probes.ndb_memory.subjects import DATA_MEMORY, OF_NODES
 from stallwatch.probes.ndbinfo import ended
 from stallwatch.probes.ndbinfo.numbers import number, whole
 from stallwatch.probes.ndbinfo.parameters import configured
 from stallwatch.probes.ndbinfo.words import named
-from stallwatch.reading import ProbeError
 from stallwatch.sources.mysql import MissingColumnError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from stallwatch.findings import Fault, State
 from stallwatch.probes.ndbinfo.numbers import whole
 from stallwatch.probes.ndbinfo.parameters import ARBITRATION, configured
 from stallwatch.probes.ndbinfo.words import have, listed, named
-from stallwatch.reading import Fault, State
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from stallwatch.findings import Reading
 from stallwatch.probes.ndbinfo.numbers import number, whole
 from stallwatch.probes.ndbinfo.words import named
-from stallwatch.reading import Reading
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
 

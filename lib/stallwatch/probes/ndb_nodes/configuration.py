@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from stallwatch.findings import Reading
 from stallwatch.probes.ndbinfo.words import listed, named
-from stallwatch.reading import Reading
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:

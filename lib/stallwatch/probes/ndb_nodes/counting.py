@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from stallwatch.findings import Fault, State
 from stallwatch.probes.looks import LEAST, NoIntervalError
 from stallwatch.probes.ndbinfo.intervals import Intervals
 from stallwatch.probes.ndbinfo.words import listed, named
-from stallwatch.reading import Fault, State
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator
     from typing import Any
 
+    from stallwatch.findings import Finding, ProbeError
     from stallwatch.probes.ndb_nodes.management import Management, Place
     from stallwatch.probes.ndb_nodes.presence import Presence
     from stallwatch.probes.ndbinfo.asking import Ndbinfo, Row
-    from stallwatch.reading import Finding, ProbeError
-    from stallwatch.units import Range
+    from stallwatch.thresholds import Range
 
 _LEFT_OUT = "left_out"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from stallwatch.findings import Fault, ProbeError, State
 from stallwatch.probes.ndbinfo.words import are, listed, named
-from stallwatch.reading import Fault, ProbeError, State
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from stallwatch.findings import Fault, Reading, State
 from stallwatch.probes.looks import has_restarted
 from stallwatch.probes.ndbinfo.words import have, named
-from stallwatch.reading import Fault, Reading, State
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import is_number, say_duration
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
     from typing import Any
 
+    from stallwatch.findings import Finding
     from stallwatch.probes.ndb_nodes.presence import Presence
     from stallwatch.probes.ndbinfo.cluster import Node
-    from stallwatch.reading import Finding
 
 _KEPT = "restarts"
 _WINDOW, _OFTEN = 3600.0, 3  # so many restarts within so many seconds are no accident

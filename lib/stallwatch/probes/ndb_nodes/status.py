@@ -98,9 +98,7 @@ def restarts_under_way(ndbinfo: Ndbinfo) -> dict[int, Restart]:
     """Ask how far the restarts are that the cluster's master takes part in; the table is of 7.4 and later."""
     rows = ndbinfo.rows("SELECT * FROM ndbinfo.restart_info")
     told = {
-        whole(row, "node_id"): Restart(
-            whole(row, "node_restart_status_int"), str(row["node_restart_status"])
-        )
+        whole(row, "node_id"): Restart(whole(row, "node_restart_status_int"), str(row["node_restart_status"]))
         for row in rows
         if row["node_restart_status_int"] is not None
     }

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
+from stallwatch.findings import Fault, ProbeError, State
 from stallwatch.probes.ndbinfo.asking import ClusterDownError
-from stallwatch.reading import Fault, ProbeError, State
 from stallwatch.sources.mysql import MissingTableError, MysqlError, NoAnswerError, UnreachableError
 from stallwatch.startup import TYPE_CHECKING
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import TypeVar
 
-    from stallwatch.deadline import Deadline
-    from stallwatch.reading import Finding
+    from stallwatch.findings import Finding
+    from stallwatch.frame.deadline import Deadline
 
     Found = TypeVar("Found")
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from stallwatch.findings import Fault, Reading, State
 from stallwatch.probes.ndb_nodes.advice import advice
 from stallwatch.probes.ndb_nodes.status import SINGLE_USER, Status
 from stallwatch.probes.ndbinfo.words import are, have, listed, named
-from stallwatch.reading import Fault, Reading, State
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from stallwatch.findings import Finding
     from stallwatch.probes.ndb_nodes.groups import Group
     from stallwatch.probes.ndb_nodes.presence import Presence
     from stallwatch.probes.ndbinfo.asking import ClusterDownError
-    from stallwatch.reading import Finding
 
 _A_WHILE = 60.0  # seconds from which on it is told how long something lasts
 

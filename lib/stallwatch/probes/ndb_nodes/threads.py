@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from stallwatch.findings import Reading
 from stallwatch.probes.ndb_nodes.counting import rates
 from stallwatch.probes.ndbinfo.numbers import number, whole
-from stallwatch.reading import Reading
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
 

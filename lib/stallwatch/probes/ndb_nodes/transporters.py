@@ -6,9 +6,9 @@ or DISCONNECTED: no trouble.
 
 from __future__ import annotations
 
+from stallwatch.findings import Reading
 from stallwatch.probes.ndb_nodes.counting import rates
 from stallwatch.probes.ndbinfo.numbers import number, whole
-from stallwatch.reading import Reading
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from stallwatch.probes.looks import Interval
     from stallwatch.probes.ndbinfo.asking import Ndbinfo, Row
-    from stallwatch.units import Range
+    from stallwatch.thresholds import Range
 
 OVERLOADS, _CONNECTS, _LINKS = "overloads", "connects", "links"
 

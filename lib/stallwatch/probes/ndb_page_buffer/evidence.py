@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from stallwatch.findings import Fault, ProbeError, State
 from stallwatch.probes.ndbinfo.numbers import number, whole
 from stallwatch.probes.ndbinfo.parameters import DISK_PAGE_BUFFER_MEMORY, configured
-from stallwatch.reading import Fault, ProbeError, State
 from stallwatch.sources.mysql import NoAnswerError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration

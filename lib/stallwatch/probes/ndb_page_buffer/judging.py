@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from stallwatch.probes.ndb_page_buffer.traffic import Traffic
-    from stallwatch.units import Range
+    from stallwatch.thresholds import Range
 
 HIT_RATIO = "hit_ratio"
 DOUBTFUL = "doubtful_hit_ratio"  # a WARNING at most: critical if it lasts, and if the buffer is to blame

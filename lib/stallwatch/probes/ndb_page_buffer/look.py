@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any
 
+    from stallwatch.findings import Finding, ProbeError
     from stallwatch.probes.looks import Interval
     from stallwatch.probes.ndb_page_buffer.evidence import Evidence
     from stallwatch.probes.ndb_page_buffer.judging import Rules
     from stallwatch.probes.ndb_page_buffer.traffic import Counts
     from stallwatch.probes.ndbinfo.asking import Ndbinfo
     from stallwatch.probes.ndbinfo.cluster import Cluster
-    from stallwatch.reading import Finding, ProbeError
 
 
 class Asked(NamedTuple):

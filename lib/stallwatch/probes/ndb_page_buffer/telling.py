@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from stallwatch.findings import Fault, Reading, State
 from stallwatch.probes.ndb_page_buffer.judging import HIT_RATIO
 from stallwatch.probes.ndb_page_buffer.traffic import CHECKPOINTS, COUNTERS, READS
 from stallwatch.probes.ndbinfo.words import LABELLED, named
-from stallwatch.reading import Fault, Reading, State
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.table import Table
 from stallwatch.units import plain, say_duration, say_size

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from stallwatch.reading import Fault, ProbeError, State
+from stallwatch.findings import Fault, ProbeError, State
 from stallwatch.sources import host
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 

@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
+    from stallwatch.findings import Finding
     from stallwatch.probes.ndb_log import Told
     from stallwatch.probes.ndb_redo_buffer.device import Busy, Device
     from stallwatch.probes.ndb_redo_buffer.judging import Judged
     from stallwatch.probes.ndb_redo_buffer.log import Heard
     from stallwatch.probes.ndbinfo.asking import Ndbinfo
     from stallwatch.probes.ndbinfo.cluster import Cluster
-    from stallwatch.reading import Finding
 
 
 class Search:

@@ -7,14 +7,14 @@ One that is above them in some has a peak, and of a single sample nobody knows w
 
 from __future__ import annotations
 
-from stallwatch.reading import Reading
+from stallwatch.findings import Reading
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from stallwatch.findings import Finding
     from stallwatch.probes.ndb_redo_buffer.use import Samples, Use
-    from stallwatch.reading import Finding
 
     IsProblem = Callable[[Finding], bool]
 

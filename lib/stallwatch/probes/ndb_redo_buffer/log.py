@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from stallwatch.reading import Fault, ProbeError, State
+from stallwatch.findings import Fault, ProbeError, State
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from stallwatch.findings import Finding, Reading
     from stallwatch.probes.ndb_log import Told
     from stallwatch.probes.ndb_log.story import Story
-    from stallwatch.reading import Finding, Reading
 
 
 class Heard(NamedTuple):

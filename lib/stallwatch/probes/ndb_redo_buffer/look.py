@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 
+from stallwatch.findings import Fault, ProbeError, Reading, State
 from stallwatch.probes.lasting import lasting
 from stallwatch.probes.ndb_redo_buffer import judging, processor, space, telling, use, writing
 from stallwatch.probes.ndb_redo_buffer.evidence import Search
 from stallwatch.probes.ndbinfo.cluster import look_at_started
 from stallwatch.probes.ndbinfo.words import FEW, LABELLED
-from stallwatch.reading import Fault, ProbeError, Reading, State
 from stallwatch.sources.mysql import MissingTableError, NoAnswerError, UnreachableError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
+    from stallwatch.findings import Finding
     from stallwatch.probes.ndb_log import Told
     from stallwatch.probes.ndbinfo.asking import Ndbinfo
-    from stallwatch.reading import Finding
 
 _NOT_SEEN = (
     "not seen is a redo buffer that was full for milliseconds between the samples: only the node's own log "

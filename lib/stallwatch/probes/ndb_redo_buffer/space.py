@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from stallwatch.findings import ProbeError
 from stallwatch.probes.ndb_redo_buffer.use import RESERVED
 from stallwatch.probes.ndbinfo.numbers import number, whole
-from stallwatch.reading import ProbeError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

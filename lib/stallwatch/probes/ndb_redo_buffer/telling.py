@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from stallwatch.findings import Reading
 from stallwatch.probes.ndb_redo_buffer.judging import CERTAIN, DOUBTFUL
 from stallwatch.probes.ndb_redo_buffer.use import WATCHED
-from stallwatch.reading import Reading
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.table import Table
 from stallwatch.units import say_duration
@@ -12,12 +12,12 @@ from stallwatch.units import say_duration
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
+    from stallwatch.findings import Finding
     from stallwatch.probes.ndb_redo_buffer.judging import IsProblem, Judged
     from stallwatch.probes.ndb_redo_buffer.log import Heard
     from stallwatch.probes.ndb_redo_buffer.space import Filled
     from stallwatch.probes.ndb_redo_buffer.use import Samples, Use
     from stallwatch.probes.ndb_redo_buffer.verdict import Verdict
-    from stallwatch.reading import Finding
 
     Verdicts = dict[int, Verdict]  # by node
 

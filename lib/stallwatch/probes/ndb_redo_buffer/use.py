@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 
+from stallwatch.findings import ProbeError
 from stallwatch.probes.ndbinfo.numbers import whole
 from stallwatch.probes.ndbinfo.words import LABELLED
-from stallwatch.reading import ProbeError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ locks will cost.
 
 from __future__ import annotations
 
+from stallwatch.findings import ProbeError
 from stallwatch.probes.ndbinfo.numbers import number, whole
-from stallwatch.reading import ProbeError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from stallwatch.findings import Fault, ProbeError, State
 from stallwatch.probes.ndbinfo.privileges import not_seen
-from stallwatch.reading import Fault, ProbeError, State
 from stallwatch.sources.mysql import DeniedError, MissingTableError
 from stallwatch.startup import TYPE_CHECKING
 

@@ -9,10 +9,10 @@ from stallwatch.startup import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from stallwatch.findings import Fault, ProbeError
     from stallwatch.probes.ndb_transactions.asking import Totals, Transaction
     from stallwatch.probes.ndb_transactions.clients import Client
     from stallwatch.probes.ndb_transactions.waits import Waits, WantedRow
-    from stallwatch.reading import Fault, ProbeError
 
 INACTIVE, HELD, WAITED = "inactive", "lock_held", "lock_wait"
 

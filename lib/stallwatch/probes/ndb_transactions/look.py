@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 
+from stallwatch.findings import Fault, ProbeError, State
 from stallwatch.probes.ndb_transactions import asking, clients, telling
 from stallwatch.probes.ndb_transactions.evidence import Evidence
 from stallwatch.probes.ndb_transactions.known import INACTIVE, Known
 from stallwatch.probes.ndb_transactions.waits import wanted
 from stallwatch.probes.ndbinfo import cluster as data_nodes
 from stallwatch.probes.ndbinfo.numbers import whole
-from stallwatch.reading import Fault, ProbeError, State
 from stallwatch.sources.mysql import MissingTableError, NoAnswerError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
+    from stallwatch.findings import Finding
     from stallwatch.probes.ndbinfo.asking import Ndbinfo
-    from stallwatch.reading import Finding
 
 # Types 1 to 3: tables, and unique hash indexes, which are tables of their own.
 _NAMES = "SELECT id, fq_name FROM ndbinfo.dict_obj_info WHERE type IN (1, 2, 3) AND id IN (%s)"

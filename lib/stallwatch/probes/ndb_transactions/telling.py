@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from stallwatch.findings import ProbeError, Reading
 from stallwatch.probes.ndb_transactions import asking
 from stallwatch.probes.ndb_transactions.known import HELD, INACTIVE, WAITED
 from stallwatch.probes.ndb_transactions.wanted_rows import counted, sentences
-from stallwatch.reading import ProbeError, Reading
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.table import Table
 from stallwatch.units import say_duration
@@ -13,9 +13,9 @@ from stallwatch.units import say_duration
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from stallwatch.findings import Finding
     from stallwatch.probes.ndb_transactions.asking import Totals, Transaction
     from stallwatch.probes.ndb_transactions.known import Known
-    from stallwatch.reading import Finding
 
 _COLUMNS = ("client", "operations", "inactive_s", "state")
 _KEEPS = "it keeps its locks until its client goes on"

@@ -6,7 +6,7 @@ import re
 import time
 
 from stallwatch import withheld
-from stallwatch.reading import ProbeError
+from stallwatch.findings import ProbeError
 from stallwatch.sources.mysql import DeniedError, MysqlError, NoAnswerError
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import whole
@@ -14,7 +14,7 @@ from stallwatch.units import whole
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from stallwatch.deadline import Deadline
+    from stallwatch.frame.deadline import Deadline
     from stallwatch.sources.mysql import Server, Value
 
     Row = dict[str, Value]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from stallwatch.findings import Fault, ProbeError, State
 from stallwatch.probes.ndbinfo.numbers import whole
 from stallwatch.probes.ndbinfo.words import named
-from stallwatch.reading import Fault, ProbeError, State
 from stallwatch.sources.mysql import MissingTableError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 

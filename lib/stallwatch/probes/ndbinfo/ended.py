@@ -6,10 +6,10 @@ missing, too, for a moment and without an error (9.7.2): what was asked before a
 
 from __future__ import annotations
 
+from stallwatch.findings import ProbeError
 from stallwatch.probes.ndbinfo.asking import ClusterDownError
 from stallwatch.probes.ndbinfo.cluster import answering
 from stallwatch.probes.ndbinfo.words import have, named
-from stallwatch.reading import ProbeError
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:

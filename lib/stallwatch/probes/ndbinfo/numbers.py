@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from stallwatch.findings import ProbeError
 from stallwatch.probes.mysql.statement import meant
-from stallwatch.reading import ProbeError
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from stallwatch.findings import Fault, ProbeError, State
 from stallwatch.probes.replication import gtid, status
 from stallwatch.probes.replication.evidence import Evidence
 from stallwatch.probes.replication.words import subject
-from stallwatch.reading import Fault, ProbeError, State
 from stallwatch.sources.mysql import DeniedError, MysqlError, NoAnswerError, UnreachableError
 from stallwatch.startup import TYPE_CHECKING
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import TypeVar
 
+    from stallwatch.findings import Finding
     from stallwatch.probes.replication.channel import Channel
     from stallwatch.probes.replication.commits import Commits
     from stallwatch.probes.replication.evidence import Heartbeat, Source
     from stallwatch.probes.replication.heartbeat_table import HeartbeatTable
     from stallwatch.probes.replication.history import Memory
     from stallwatch.probes.replication.status import Appliers, Facts
-    from stallwatch.reading import Finding
     from stallwatch.sources.mysql.server import Server
 
     Opened = Callable[[], AbstractContextManager[Server]]

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from stallwatch.reading import ProbeError
+from stallwatch.findings import ProbeError
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
+from stallwatch.findings import ProbeError
 from stallwatch.probes.mysql.statement import meant
 from stallwatch.probes.replication.evidence import Heartbeat
-from stallwatch.reading import ProbeError
 from stallwatch.sources.mysql import NoAnswerError
 from stallwatch.sources.mysql.literals import identifier
 from stallwatch.startup import TYPE_CHECKING, NamedTuple

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from stallwatch.findings import ProbeError
 from stallwatch.probes.replication import gtid
 from stallwatch.probes.replication.channel import Position
 from stallwatch.probes.replication.evidence import Beat, Before, Contact
 from stallwatch.probes.replication.lag.contact import heartbeats
 from stallwatch.probes.replication.lag.heartbeat import beat
-from stallwatch.reading import ProbeError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import is_number
 

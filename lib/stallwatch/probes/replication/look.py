@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 
+from stallwatch.findings import Fault, ProbeError, State
 from stallwatch.probes import steady
 from stallwatch.probes.replication import history, lag, status, telling, threads, trend
 from stallwatch.probes.replication.gathering import Gathering
 from stallwatch.probes.replication.judged import Judged
-from stallwatch.reading import Fault, ProbeError, State
 from stallwatch.sources.mysql import MysqlError, NoAnswerError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
-    from stallwatch.deadline import Deadline
+    from stallwatch.findings import Finding
+    from stallwatch.frame.deadline import Deadline
     from stallwatch.probes.replication.causes import Signals
     from stallwatch.probes.replication.channel import Channel
     from stallwatch.probes.replication.evidence import Evidence
     from stallwatch.probes.replication.gathering import Opened
     from stallwatch.probes.replication.heartbeat_table import HeartbeatTable
-    from stallwatch.reading import Finding
     from stallwatch.sources.mysql.server import Server
-    from stallwatch.units import Range
+    from stallwatch.thresholds import Range
 
     Limits = dict[str, Range | None]  # "warning" and "critical"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from stallwatch.findings import Fault, Reading, State
 from stallwatch.probes.replication import trend
 from stallwatch.probes.replication.words import (
     amount,
@@ -14,7 +15,6 @@ from stallwatch.probes.replication.words import (
     source,
     subject,
 )
-from stallwatch.reading import Fault, Reading, State
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.table import Table
 from stallwatch.units import plain, say_duration

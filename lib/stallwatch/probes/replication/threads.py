@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stallwatch.reading import State
+from stallwatch.findings import State
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from stallwatch.probes.replication.history import Sample
     from stallwatch.probes.replication.lag import Lag
-    from stallwatch.units import Range
+    from stallwatch.thresholds import Range
 
     Limits = Mapping[str, Range | None]  # "warning" and "critical"
 

@@ -6,7 +6,7 @@ import os
 import re
 
 from stallwatch import withheld
-from stallwatch.reading import ProbeError
+from stallwatch.findings import ProbeError
 from stallwatch.sources.backups.files import unreadable
 from stallwatch.sources.following import opened
 from stallwatch.sources.inherited import environment, search_path

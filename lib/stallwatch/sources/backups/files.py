@@ -7,7 +7,7 @@ import pwd
 import stat
 from contextlib import contextmanager
 
-from stallwatch.reading import ProbeError
+from stallwatch.findings import ProbeError
 from stallwatch.sources.following import opened
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 

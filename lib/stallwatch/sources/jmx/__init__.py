@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import Protocol, Self
 
-    from stallwatch.deadline import Deadline
+    from stallwatch.frame.deadline import Deadline
     from stallwatch.sources.jmx.info import Attribute, Bean
     from stallwatch.sources.jmx.values import Value
 

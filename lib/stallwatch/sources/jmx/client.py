@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any, Self
 
-    from stallwatch.deadline import Deadline
+    from stallwatch.frame.deadline import Deadline
     from stallwatch.sources.jmx.info import Attribute, Bean
     from stallwatch.sources.jmx.target import Target
     from stallwatch.sources.jmx.values import Value

@@ -20,7 +20,7 @@ from stallwatch.startup import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from typing import Any
 
-    from stallwatch.deadline import Deadline
+    from stallwatch.frame.deadline import Deadline
     from stallwatch.sources.jmx.wire import Wire
 
 _ACCEPTED, _RETURN, _NORMAL, _EXCEPTIONAL = 0x4E, 0x51, 1, 2

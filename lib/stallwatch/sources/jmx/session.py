@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 
-from stallwatch.deadline import Deadline
+from stallwatch.frame.deadline import Deadline
 from stallwatch.line import shorten
 from stallwatch.sources.jmx import calls
 from stallwatch.sources.jmx.budget import Kept

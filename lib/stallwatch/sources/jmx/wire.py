@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from _socket import socket
     from collections.abc import Callable
 
-    from stallwatch.deadline import Deadline
+    from stallwatch.frame.deadline import Deadline
 
 _CHUNK = 65536
 

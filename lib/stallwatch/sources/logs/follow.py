@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 
-from stallwatch.reading import ProbeError
+from stallwatch.findings import ProbeError
 from stallwatch.sources.logs.cursor import Budget, Cursor
 from stallwatch.sources.logs.generations import Kept, Whereabouts
 from stallwatch.sources.logs.logfile import TimeShortError, open_log

@@ -6,7 +6,7 @@ import os
 import stat
 import sys
 
-from stallwatch.reading import ProbeError
+from stallwatch.findings import ProbeError
 from stallwatch.sources.following import opened
 from stallwatch.startup import TYPE_CHECKING
 

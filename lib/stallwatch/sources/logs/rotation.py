@@ -6,7 +6,7 @@ import os
 import re
 from contextlib import suppress
 
-from stallwatch.reading import ProbeError
+from stallwatch.findings import ProbeError
 from stallwatch.sources.following import strangers
 from stallwatch.sources.logs.logfile import LogFile, open_log
 from stallwatch.startup import TYPE_CHECKING, NamedTuple

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
-    from stallwatch.deadline import Deadline
+    from stallwatch.frame.deadline import Deadline
     from stallwatch.memory import Memory
     from stallwatch.sources.mysql.connection import Value as Value
     from stallwatch.sources.mysql.log_in import Known

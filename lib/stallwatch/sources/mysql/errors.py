@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stallwatch.reading import ProbeError
+from stallwatch.findings import ProbeError
 
 
 class MysqlError(ProbeError):

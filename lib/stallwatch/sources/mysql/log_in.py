@@ -14,7 +14,7 @@ import pwd
 import re
 from contextlib import suppress
 
-from stallwatch.reading import ProbeError
+from stallwatch.findings import ProbeError
 from stallwatch.sources.mysql.flavour import flavour
 from stallwatch.sources.mysql.sockets import (
     connected,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Self
 
-    from stallwatch.deadline import Deadline
+    from stallwatch.frame.deadline import Deadline
     from stallwatch.sources.mysql.connection import Skimmed, Value
     from stallwatch.sources.mysql.log_in import Known
     from stallwatch.sources.mysql.target import Target

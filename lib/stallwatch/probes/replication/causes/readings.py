@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from stallwatch.findings import Reading
 from stallwatch.probes.innodb.redo import redo_log
-from stallwatch.reading import Reading
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from stallwatch.findings import Finding
     from stallwatch.probes.replication.causes.signals import Signals
-    from stallwatch.reading import Finding
 
 
 def findings(signals: Signals) -> Iterator[Finding]:

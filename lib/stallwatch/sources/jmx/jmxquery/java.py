@@ -16,7 +16,7 @@ from stallwatch.startup import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from stallwatch.deadline import Deadline
+    from stallwatch.frame.deadline import Deadline
 
 # What Java takes for itself, and what it may write, so that both of us stay below 64 MiB more than at rest.
 _MODEST = ("-Xmx24m", "-XX:MaxMetaspaceSize=24m", "-XX:+ExitOnOutOfMemoryError")
@@ -128,9 +128,7 @@ def _started(command: list[str], file: int) -> _Process:
         raise UnreachableError(f"{command[0]} cannot be run: {error.strerror}", _INSTALL) from None
 
 
-def _written(
-    process: subprocess.Popen[bytes], most: int, deadline: Deadline
-) -> tuple[bytearray, bytearray]:
+def _written(process: subprocess.Popen[bytes], most: int, deadline: Deadline) -> tuple[bytearray, bytearray]:
     """Read its output, which may have ``most`` bytes, and its errors, whose start is kept, to their end."""
     output, errors = bytearray(), bytearray()
     with selectors.DefaultSelector() as readable:

@@ -5,27 +5,34 @@ from __future__ import annotations
 from enum import Enum
 
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
+from stallwatch.startup.nagiosplugin import Critical, Ok, Unknown, Warn
 
 if TYPE_CHECKING:
     from stallwatch.table import Table
 
 
 class State(Enum):
-    """What a finding means; each member is its Nagios exit code."""
+    """What a finding means: the states of nagiosplugin, by the names that engines show.
 
-    OK = 0
-    WARNING = 1
-    CRITICAL = 2
-    UNKNOWN = 3
+    ``state.value.code`` is the exit status.
+    """
+
+    OK = Ok
+    WARNING = Warn
+    CRITICAL = Critical
+    UNKNOWN = Unknown
 
     @property
     def gravity(self) -> int:
-        """Rank among states: a known problem outranks something that could not be found out."""
+        """Rank among states, 0 to 3: a known problem outranks something that could not be found out.
+
+        nagiosplugin ranks UNKNOWN above CRITICAL (``worst``, 1.4.0).
+        """
         return _GRAVITY[self]
 
 
-_RANKED = (State.OK, State.UNKNOWN, State.WARNING, State.CRITICAL)
-_GRAVITY = {state: rank for rank, state in enumerate(_RANKED)}
+_WORSE_AND_WORSE = (State.OK, State.UNKNOWN, State.WARNING, State.CRITICAL)
+_GRAVITY = {state: rank for rank, state in enumerate(_WORSE_AND_WORSE)}
 
 
 class Reading(NamedTuple):
@@ -44,6 +51,7 @@ class Reading(NamedTuple):
     label: str | None = None  # in the perfdata; None: the name; "": not in the perfdata
     table: Table | None = None  # the numbers behind it, told with -v
     in_table: bool = False  # of another reading: said only if it is worse than all that is said
+    confirmed: bool = True  # False: the next look may be good, or it may not be so: a WARNING at most
 
 
 class Fault(NamedTuple):

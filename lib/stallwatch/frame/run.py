@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from stallwatch.deadline import Deadline
+from stallwatch.frame.deadline import Deadline
 from stallwatch.memory import Memory
 from stallwatch.startup import TYPE_CHECKING
-from stallwatch.units import Range
+from stallwatch.thresholds import Range
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import Any
 
-    from stallwatch.check import Check
-    from stallwatch.reading import Finding, ProbeError
+    from stallwatch.findings import Finding, ProbeError
+    from stallwatch.frame.check import Check
 
 DOUBTFUL = "doubtful_"  # before the name of a quantity that is not sure
 LASTING = "_lasting"  # behind the name of one that is judged more strictly because it lasts
@@ -61,16 +61,15 @@ class Run:
 
     def alerts(self, name: str, value: float | None) -> bool:
         """Whether a threshold of a quantity alerts on a value; on None, which is not known, none does."""
-        limits = self.thresholds.get(name, {}).values()
-        return value is not None and any(limit.alerts(value) for limit in limits if limit)
+        from stallwatch.findings import Reading
+
+        return self.is_problem(Reading(name, value))
 
     def is_problem(self, finding: Finding) -> bool:
         """Whether a finding is known to be wrong: a fault, or a reading that a threshold alerts on."""
-        from stallwatch.reading import Fault, Reading, State
+        from stallwatch.verdict import is_problem
 
-        if isinstance(finding, Reading):
-            return self.alerts(finding.name, finding.value)
-        return isinstance(finding, Fault) and finding.state is not State.OK
+        return is_problem(finding, self.thresholds)
 
     def so_far(self, findings: Iterable[Finding]) -> None:
         """Tell these, instead of nothing, if the run is cut short before it has found anything."""
@@ -115,6 +114,6 @@ class Run:
             from contextlib import nullcontext
 
             return nullcontext(Memory())
-        from stallwatch.state import memory
+        from stallwatch.frame.state import memory
 
         return memory(identity, self._options.state_dir, deadline, problems, unchanged=unchanged)

@@ -7,18 +7,18 @@ import re
 import stat
 from contextlib import suppress
 
-from stallwatch.options import exposed
-from stallwatch.options.port import port
-from stallwatch.options.utf8 import utf8, variable
+from stallwatch.frame.options import exposed
+from stallwatch.frame.options.port import port
+from stallwatch.frame.options.utf8 import utf8, variable
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import NotUnderstoodError
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from stallwatch.check import Check
-    from stallwatch.deadline import Deadline
-    from stallwatch.run import Run
+    from stallwatch.frame.check import Check
+    from stallwatch.frame.deadline import Deadline
+    from stallwatch.frame.run import Run
     from stallwatch.sources.mysql import Server, Target, Tls
 
     Given = dict[str, str | None]

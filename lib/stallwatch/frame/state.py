@@ -10,8 +10,8 @@ import pwd
 import time
 from contextlib import contextmanager, suppress
 
+from stallwatch.findings import ProbeError
 from stallwatch.memory import Memory
-from stallwatch.reading import ProbeError
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.startup.hashing import hashlib
 from stallwatch.units import say_size
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from stallwatch.deadline import Deadline
+    from stallwatch.frame.deadline import Deadline
 
 LARGEST = 8 << 20  # bytes
 _MOST = 40 << 20  # bytes of memory for what is in it; what is known of 60 000 files takes 28 MiB

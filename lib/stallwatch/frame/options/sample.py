@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import Any
 
-    from stallwatch.check import Check
-    from stallwatch.run import Run
+    from stallwatch.frame.check import Check
+    from stallwatch.frame.run import Run
 
 FOR_ANSWERS = 2.0  # seconds of the timeout that a sample leaves, at least
 

@@ -6,14 +6,15 @@ import os
 import re
 import textwrap
 
-from stallwatch.reading import State
+from stallwatch.findings import State
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from stallwatch.report import Report, Verdict
+    from stallwatch.report import Report
+    from stallwatch.verdict import Verdict
 
 _INDENT, _COLUMN = "  ", " " * 12  # of a state and of a table; of what is said beside the state
 _NARROWEST = 40  # columns

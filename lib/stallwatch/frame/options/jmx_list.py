@@ -8,7 +8,7 @@ from stallwatch.startup.argparse import Action
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from stallwatch.check import Check
+    from stallwatch.frame.check import Check
     from stallwatch.probes.jmx_listing import Wanted
 
 TIMEOUT = 60.0  # seconds: a minute's patience; with --values a Cassandra takes 7 s on a busy machine

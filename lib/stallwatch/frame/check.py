@@ -7,19 +7,20 @@ import re
 import sys
 
 from stallwatch import withheld
-from stallwatch.deadline import UNKNOWN, Exit, no_dump, silence
+from stallwatch.frame.deadline import UNKNOWN, Exit, no_dump, silence
+from stallwatch.frame.run import Run
+from stallwatch.frame.usage import Parser, Said, UsageError, Version, described
 from stallwatch.line import clean, status
-from stallwatch.run import Run
 from stallwatch.startup import TYPE_CHECKING
-from stallwatch.units import NotUnderstoodError, Range, duration
-from stallwatch.usage import Parser, Said, UsageError, Version, described
+from stallwatch.thresholds import Range
+from stallwatch.units import NotUnderstoodError, duration
 
 if TYPE_CHECKING:
     from argparse import Action, Namespace
     from collections.abc import Callable, Iterable
     from typing import Any, NoReturn
 
-    from stallwatch.reading import Finding
+    from stallwatch.findings import Finding
 
     Findings = Callable[[Namespace, Run], Iterable[Finding]]
 
@@ -38,7 +39,7 @@ _HOW_TO_GET = {
     "pymysql": "pip install PyMySQL, or apt install python3-pymysql",
     "jmxquery": "pip install jmxquery",  # Debian 12 has no package of it
 }
-_WRITTEN_BY = {"text": ("report",), "json": ("report", "as_json"), "human": ("report", "human")}
+_WRITTEN_BY = {how: ("verdict", "report", f"render.{how}") for how in ("text", "json", "human")}
 
 
 class Check:
@@ -182,7 +183,7 @@ class Check:
         withheld.begin(argv)
         try:
             if _asks_for_json(argv):  # as soon as that: the arguments may make no sense otherwise
-                _load("as_json")
+                _load("render.json")
                 self._as_json = True  # from here on: a signal may have come in the middle of the import
             options = self.parser.parse(argv)
             verbose = options.verbose
@@ -200,7 +201,7 @@ class Check:
             return UNKNOWN, self._crash(error, verbose)
 
     def _find(self, findings: Findings, options: Namespace, run: Run) -> None:
-        from stallwatch.reading import Fault, ProbeError, State
+        from stallwatch.findings import Fault, ProbeError, State
 
         try:
             for finding in findings(options, run):
@@ -214,7 +215,7 @@ class Check:
     def _cut_short(self, why: str, options: Namespace, run: Run) -> tuple[int, str]:
         """Report what was found until the deadline: what is known to be wrong outranks what is not known."""
         try:
-            from stallwatch.reading import ProbeError
+            from stallwatch.findings import ProbeError
 
             run.cut_short(ProbeError(why))
             return self._report(options, run)
@@ -222,20 +223,23 @@ class Check:
             return UNKNOWN, self._unknown(why)
 
     def _report(self, options: Namespace, run: Run) -> tuple[int, str]:
-        from stallwatch.report import Report, judge
+        from stallwatch.report import Report
+        from stallwatch.verdict import judge
 
         verdicts = judge(run.found, run.thresholds, self._clean)
         if options.verbose >= EVERYTHING and self._asides:
-            from stallwatch.reading import Fault, State
+            from stallwatch.findings import Fault, State
 
             verdicts += judge([Fault(State.OK, aside) for aside in self._asides], {}, self._clean)
         trace = [self._clean(sentence) for sentence in run.traced] if options.verbose >= TRACE else []
         report = Report(self.name, verdicts, everything=options.verbose >= EVERYTHING, trace=trace)
         if options.output == "human":
-            from stallwatch import human
+            from stallwatch.render import human
 
-            return report.state.value, human.written(report, human.Screen.of(run.columns(), options.color))
-        return report.state.value, report.json() if options.output == "json" else report.text()
+            written = human.written(report, human.Screen.of(run.columns(), options.color))
+        else:
+            written = report.json() if options.output == "json" else report.text()
+        return report.state.value.code, written
 
     def _crash(self, error: BaseException, verbose: int) -> str:
         """Say where it happened, not ``str(error)``: that may hold a password or a whole command line."""
@@ -248,7 +252,7 @@ class Check:
         what = f"internal error, {type(error).__name__} at {_where(error)}: -vvv shows the traceback"
         if verbose < TRACE:
             return self._unknown(what)
-        from stallwatch.trace import traced
+        from stallwatch.frame.trace import traced
 
         return self._unknown(what, traced(error))
 
@@ -258,9 +262,9 @@ class Check:
     def _unknown(self, text: str, trace: Iterable[str] = ()) -> str:
         told, lines = self._clean(text), [self._clean(line) for line in trace]
         if self._as_json:
-            from stallwatch import as_json
+            from stallwatch.render import json
 
-            return as_json.unknown(self.name, told, lines)
+            return json.unknown(self.name, told, lines)
         return "\n".join([status(self.name, "UNKNOWN", told), *lines])
 
 
@@ -282,7 +286,7 @@ def _where(error: BaseException) -> str:
         if place is None:
             return "?"
         path, line = place.tb_frame.f_code.co_filename, place.tb_lineno
-    ours = os.path.dirname(__file__) + os.sep
+    ours = os.path.dirname(os.path.dirname(__file__)) + os.sep
     return f"{path.removeprefix(ours) if path.startswith(ours) else os.path.basename(path)}:{line}"
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from stallwatch.options import exposed
-from stallwatch.options.port import port
-from stallwatch.options.utf8 import utf8, variable
+from stallwatch.frame.options import exposed
+from stallwatch.frame.options.port import port
+from stallwatch.frame.options.utf8 import utf8, variable
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import NotUnderstoodError
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from stallwatch.check import Check
-    from stallwatch.run import Run
+    from stallwatch.frame.check import Check
+    from stallwatch.frame.run import Run
     from stallwatch.sources.jmx import Server, Target
 
 PASSWORD = "STALLWATCH_JMX_PASSWORD"  # noqa: S105 - the name of an environment variable

@@ -8,7 +8,7 @@ import stat
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from stallwatch.check import Check
+    from stallwatch.frame.check import Check
 
 
 def tell(check: Check, path: str, *, secret: bool = True) -> None:

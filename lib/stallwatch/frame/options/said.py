@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import re
 
-from stallwatch.options.regex import regex
+from stallwatch.findings import State
+from stallwatch.frame.options.regex import regex
 from stallwatch.probes.jmx_attributes.naming import PLACE, common_words
 from stallwatch.probes.jmx_attributes.path import steps
 from stallwatch.probes.jmx_attributes.quantity import Quantity, Whole
 from stallwatch.probes.jmx_attributes.scale import limit
-from stallwatch.reading import State
 from stallwatch.sources.jmx.object_name import ObjectName
 from stallwatch.startup import TYPE_CHECKING
-from stallwatch.units import NotUnderstoodError, Range
+from stallwatch.thresholds import Range
+from stallwatch.units import NotUnderstoodError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

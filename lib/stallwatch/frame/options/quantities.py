@@ -10,7 +10,7 @@ from stallwatch.units import NotUnderstoodError
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from stallwatch.check import Check
+    from stallwatch.frame.check import Check
     from stallwatch.probes.jmx_attributes.quantity import Quantity
 
 
@@ -63,7 +63,7 @@ def add(check: Check) -> None:
 
 def asked(check: Check, options: Namespace) -> list[Quantity]:
     """Understand what was said; what makes no sense ends the run as bad usage."""
-    from stallwatch.options.said import quantities
+    from stallwatch.frame.options.said import quantities
 
     try:
         return quantities(options.said)

@@ -1,0 +1,74 @@
+"""A report for Nagios, Icinga and NRPE: the worst and the perfdata on line 1, the rest below."""
+
+from __future__ import annotations
+
+from stallwatch.findings import State
+from stallwatch.line import LINE, shorten
+from stallwatch.startup import TYPE_CHECKING
+from stallwatch.units import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from stallwatch.report import Report
+    from stallwatch.thresholds import Range
+    from stallwatch.verdict import Verdict
+
+SHORTEST = 40  # bytes of text that stay on line 1 beside any perfdata
+# Below line 1; in bytes, so that it stays below the 65504 that NRPE 4 sends.
+LONG_LINES, LONG_LINE, LONG_OUTPUT = 50, 8000, 50_000
+
+
+def written(report: Report) -> str:
+    """Write all of it; line 1 is at most LINE bytes long where the perfdata leaves room for that."""
+    headline, *others = report.ranked
+    head = f"{report.name.upper()} {headline.state.name} - "
+    more, numbers = _more(others), perfdata(report)
+    room = LINE - len((head + more + numbers).encode())
+    if room < SHORTEST:  # the perfdata cannot be kept within the line anyhow
+        room = LINE - len((head + more).encode())
+    said = shorten(headline.sentence, room)
+    below = [] if said == headline.sentence else [headline]
+    below += [verdict for verdict in others if report.everything or verdict.to_be_told]
+    lines = [f"[{verdict.state.name}] {verdict.detail}" for verdict in below]
+    lines += _tables(report) if report.everything else []
+    return "\n".join([head + said + more + numbers, *_capped(lines), *_capped(report.trace)])
+
+
+def perfdata(report: Report) -> str:
+    """Write `` | label=value[unit][;[warning][;critical]] ...``.
+
+    Not by nagiosplugin's Performance, which quotes a label with a dot and prints ranges (1.4.0).
+    """
+    items = []
+    for verdict, label in zip(report.verdicts, report.labels, strict=True):
+        if verdict.value is not None and label:
+            limits = ";".join(("", _limit(verdict.warning), _limit(verdict.critical))).rstrip(";")
+            items.append(f"{label}={plain(verdict.value)}{verdict.unit}{limits}")
+    return " | " + " ".join(items) if items else ""
+
+
+def _tables(report: Report) -> list[str]:
+    return [line for verdict in report.verdicts if verdict.table for line in verdict.table.lines()]
+
+
+def _more(others: Iterable[Verdict]) -> str:
+    problems = sum(verdict.state is not State.OK for verdict in others)
+    return f" (+{problems} more problem{'s' if problems > 1 else ''})" if problems else ""
+
+
+def _limit(limit: Range | None) -> str:
+    return "" if limit is None or limit.plain_limit is None else plain(limit.plain_limit)
+
+
+def _capped(lines: Sequence[str]) -> list[str]:
+    kept: list[str] = []
+    room = LONG_OUTPUT
+    for line in lines[:LONG_LINES]:
+        short = shorten(line, LONG_LINE)
+        room -= len(short.encode()) + 1
+        if room < 0:
+            break
+        kept.append(short)
+    missing = len(lines) - len(kept)
+    return [*kept, f"... and {missing} more"] if missing else kept

@@ -1,0 +1,151 @@
+"""From findings to verdicts: which state each finding has, by the user's thresholds.
+
+This is the one place that compares with thresholds.
+"""
+
+from __future__ import annotations
+
+import re
+
+from stallwatch.findings import Fault, ProbeError, Reading, State
+from stallwatch.frame.run import DOUBTFUL, LASTING
+from stallwatch.line import clean
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
+from stallwatch.startup.nagiosplugin import Context as NagiosContext
+from stallwatch.startup.nagiosplugin import Critical, Metric, Ok, Result, Unknown, Warn
+from stallwatch.units import UNITS, is_number, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    from stallwatch.findings import Finding
+    from stallwatch.table import Table
+    from stallwatch.thresholds import Range
+
+    Limits = dict[str, Range]  # "warning" and "critical", each only where there is one
+
+class Context(NagiosContext):  # type: ignore[misc]  # nagiosplugin has no types
+    """The thresholds of one quantity, and how its values are judged.
+
+    Not nagiosplugin's ScalarContext: without a threshold that alerts on whatever is negative (1.4.0).
+    """
+
+    def __init__(self, name: str, warning: Range | None = None, critical: Range | None = None) -> None:
+        super().__init__(name)
+        self.warning = warning
+        self.critical = critical
+
+    def evaluate(self, metric: Metric, resource: Any) -> Result:
+        """Judge a metric, whose ``resource`` is the Reading that it is of.
+
+        A value that is None, as it could not be measured, is unknown; a threshold that is None allows
+        everything; what is not confirmed is a warning at most.
+        """
+        if metric.value is None:
+            return Result(Unknown, metric=metric)
+        if self.critical and self.critical.alerts(metric.value):
+            return Result(Critical if resource.confirmed else Warn, metric=metric)
+        if self.warning and self.warning.alerts(metric.value):
+            return Result(Warn, metric=metric)
+        return Result(Ok, metric=metric)
+
+    def state(self, reading: Reading) -> State:
+        """Give the state of a reading of this quantity."""
+        return State(self.evaluate(Metric(self.name, reading.value, reading.unit), reading).state)
+
+
+class Verdict(NamedTuple):
+    """What one finding comes to; every text in it is fit for a line of output."""
+
+    state: State
+    what: str
+    why: str = ""
+    advice: str = ""
+    name: str | None = None  # of the quantity; None: it was none
+    value: float | None = None
+    unit: str = ""
+    label: str = ""  # in the perfdata; "": not in the perfdata
+    warning: Range | None = None
+    critical: Range | None = None
+    table: Table | None = None
+    in_table: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """All that there is to say; why and what to do only where something is wrong."""
+        return self.what or "no details" if self.state is State.OK else self.detail
+
+    @property
+    def to_be_told(self) -> bool:
+        """Whether it is said without being asked: what is wrong, and a fault that is none, an aside."""
+        return self.state is not State.OK or self.name is None
+
+    @property
+    def detail(self) -> str:
+        """The same with the evidence where all is well, too."""
+        parts = (self.what, self.why, "" if self.state is State.OK else self.advice)
+        return ": ".join(part for part in parts if part) or "no details"
+
+
+def judge(
+    findings: Iterable[Finding], thresholds: dict[str, Limits], say: Callable[[str], str] = clean
+) -> list[Verdict]:
+    """Give every finding its state, in the order they were found. No finding at all is UNKNOWN."""
+    verdicts = [_judged(finding, thresholds, say) for finding in findings]
+    return verdicts or [Verdict(State.UNKNOWN, "nothing was measured")]
+
+
+def is_problem(finding: Finding, thresholds: dict[str, Limits]) -> bool:
+    """Whether a finding is known to be wrong: a fault, or a reading that a threshold alerts on."""
+    if isinstance(finding, Reading):
+        return finding.value is not None and _state(finding, thresholds) is not State.OK
+    return isinstance(finding, Fault) and finding.state is not State.OK
+
+
+def _state(reading: Reading, thresholds: dict[str, Limits]) -> State:
+    return Context(reading.name, **thresholds.get(reading.name, {})).state(reading)
+
+
+def _judged(finding: Finding, thresholds: dict[str, Limits], say: Callable[[str], str]) -> Verdict:
+    if isinstance(finding, ProbeError):
+        finding = Fault(State.UNKNOWN, finding.what, advice=finding.advice)
+    if isinstance(finding, Fault):
+        return Verdict(finding.state, say(finding.what), say(finding.why), say(finding.advice))
+    reading = _only_numbers(finding)
+    judged_as = reading.name.removeprefix(DOUBTFUL)
+    name = judged_as.removesuffix(LASTING)  # for a graph, or a program, it is the same quantity
+    name = name if name in thresholds else judged_as
+    shown = thresholds.get(judged_as, {})
+    return Verdict(
+        state=_state(reading, thresholds),
+        what=say(reading.what) or say(_in_numbers(reading)),
+        why=say(reading.why),
+        advice=say(reading.advice),
+        name=say(name) or "value",  # as its label is called then
+        value=reading.value,
+        unit=reading.unit if reading.unit in UNITS else "",
+        label=_label(name if reading.label is None else reading.label, reading.label),
+        warning=shown.get("warning"),
+        critical=shown.get("critical"),
+        table=reading.table.said(say) if reading.table else None,
+        in_table=reading.in_table,
+    )
+
+
+def _only_numbers(reading: Reading) -> Reading:
+    """Take what is no number (NaN, infinity, True, text) for what it is: not measured."""
+    if reading.value is None or is_number(reading.value):
+        return reading
+    odd = str(reading.value) if isinstance(reading.value, float | bool) else type(reading.value).__name__
+    return reading._replace(value=None, what=f"{reading.name} is {odd}, which is not a number")
+
+
+def _in_numbers(reading: Reading) -> str:
+    if reading.value is None:
+        return f"{reading.name} could not be measured"
+    return f"{reading.name} is {plain(reading.value)}{reading.unit}"
+
+
+def _label(label: str, wanted: str | None) -> str:
+    return "" if wanted == "" else re.sub(r"[^A-Za-z0-9_.]", "_", label) or "value"
