@@ -37,7 +37,7 @@ class Component(NamedTuple):
 # Box, name, what it knows, modules. The first component of which a pattern fits has the module.
 _TABLE = """
 programs | plugins | which probe answers; which options and default thresholds it has
-    plugins/check_*
+    plugins/check_* probes.*.options
 programs | tools | `discover` and `experiment`: definitions for engines, comparisons of readings
     contrib/* discovery discovery.* experiment experiment.*
 options |  | options that several plugins share, and what their values mean
@@ -47,7 +47,7 @@ frame |  | the run of a plugin: its own options, deadline, exit status, state fi
 report |  | which state each finding has, and how an engine, a program or a person reads output
     verdict report render render.*
 findings |  | what a probe found: a quantity, a fault, an error, a table
-    findings table label
+    findings table label declared
 sources | mysql | log-in, TLS, option files, protocol and errors of MySQL and MariaDB
     sources.mysql sources.mysql.*
 sources | ndb_mgm | status of data nodes from the management server

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from generators.plugins import declared
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class Panel(NamedTuple):
@@ -14,6 +19,12 @@ class Panel(NamedTuple):
 
 def _panel(title: str, *series: str) -> Panel:
     return Panel(title, series)
+
+
+def _declared(plugin: str) -> Iterator[Panel]:
+    found = declared(plugin)
+    for panel in found.panels if found else ():
+        yield _panel(panel.title, " ".join((plugin, *panel.labels)))
 
 
 ROWS = {
@@ -41,8 +52,7 @@ ROWS = {
         _panel("Memory of each data node", "ndb_memory node{node}_data_memory"),
         _panel("Redo buffers", "ndb_redo_buffer redo_buffer redo_buffer_peak node{node}_redo_buffer"),
         _panel("Redo log, undo log, undo buffer", "ndb_redo_buffer redo_space undo_space undo_buffer"),
-        _panel("Page buffer: hit ratio", "ndb_page_buffer hit_ratio node{node}_hit_ratio"),
-        _panel("Page requests", "ndb_page_buffer requests_per_s pages_read_per_s log_waits_per_s"),
+        *_declared("ndb_page_buffer"),
         _panel("Transactions and locks: the longest", "ndb_transactions inactive lock_held lock_wait"),
         _panel("Open transactions", "ndb_transactions transactions operations largest"),
         _panel("The busiest thread", "ndb_nodes thread_use"),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from argparse import Action, ArgumentParser
 
+    from stallwatch.declared import Declared
     from stallwatch.label import Label
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -93,13 +94,25 @@ def _option(action: Action, group: str) -> Option:
     )
 
 
+def declared(name: str) -> Declared | None:
+    """Give what a plugin declares in its folder; None: it has not moved there yet."""
+    folder = PROBES.get(name, name)
+    if not (ROOT / "lib" / "stallwatch" / "probes" / folder / "declared.py").exists():
+        return None
+    found: Declared = import_module(f"stallwatch.probes.{folder}.declared").DECLARED
+    return found
+
+
 def _labels(name: str) -> tuple[Label, ...]:
+    if found := declared(name):
+        return found.labels
     probe = f"stallwatch.probes.{PROBES.get(name, name)}"
     try:
-        return import_module(f"{probe}.labels").LABELS
+        labels: tuple[Label, ...] = import_module(f"{probe}.labels").LABELS
     except ModuleNotFoundError as error:
         if error.name not in (probe, f"{probe}.labels"):
             raise
-        path = f"lib/{probe.replace('.', '/')}/labels.py"
+        path = f"lib/{probe.replace('.', '/')}/declared.py"
         elsewhere = "if the probe has another name, add it to PROBES in contrib/generators/plugins.py"
-        raise SystemExit(f"check_{name} needs {path} with its LABELS; {elsewhere}") from None
+        raise SystemExit(f"check_{name} needs {path} with its DECLARED; {elsewhere}") from None
+    return labels

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     Limits = dict[str, Range]  # "warning" and "critical", each only where there is one
 
+
 class Context(NagiosContext):  # type: ignore[misc]  # nagiosplugin has no types
     """The thresholds of one quantity, and how its values are judged.
 
@@ -96,10 +97,10 @@ def judge(
     return verdicts or [Verdict(State.UNKNOWN, "nothing was measured")]
 
 
-def is_problem(finding: Finding, thresholds: dict[str, Limits]) -> bool:
-    """Whether a finding is known to be wrong: a fault, or a reading that a threshold alerts on."""
+def is_problem(finding: Finding, thresholds: dict[str, Limits], at_least: State = State.WARNING) -> bool:
+    """Whether a finding is known to be that bad: a fault, or a reading that a threshold alerts on."""
     if isinstance(finding, Reading):
-        return finding.value is not None and _state(finding, thresholds) is not State.OK
+        return finding.value is not None and _state(finding, thresholds).gravity >= at_least.gravity
     return isinstance(finding, Fault) and finding.state is not State.OK
 
 

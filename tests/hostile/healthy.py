@@ -7,7 +7,7 @@ from load_checks import SLOW
 from replication_pair import GRANTS
 from server_process import ServerProcess
 from sql_node import MONITOR
-from subjects import HERE, JMX, LOG, MYSQL, NDB, SECRET, Place
+from subjects import DECLARED, HERE, JMX, LOG, MYSQL, NDB, SECRET, Place
 
 ANYTHING = "~:"
 # What is as it should be on a machine of tests, and alerts: a busy one, a cluster that has just started and
@@ -26,8 +26,8 @@ CALM = {
     "mysql_status": ("--include", "Bytes_sent", "--exclude", "Opened_.*"),
     "mysql_query": ("--count", "2", "--spread", "0s", *SLOW),
     "ndb_nodes": ("--restarted", "0s", "--generations-warning=~:"),
-    "ndb_page_buffer": ("--min-requests", "999999999"),
     "mysqld_process": ("--major-faults-warning=~:",),
+    **{name: one.healthy.options for name, one in DECLARED.items()},
 }  # fmt: skip
 SAID = {  # what each says there, whatever else
     "replication_lag": "0 s behind",
@@ -37,7 +37,6 @@ SAID = {  # what each says there, whatever else
     "innodb_redo_log": "of the stall point in 5 samples",
     "ndb_nodes": "2 data nodes",
     "ndb_memory": "data memory at most",
-    "ndb_page_buffer": " data_nodes=2",
     "ndb_redo_buffer": "2 samples",
     "ndb_transactions": "open transaction",  # or "no open transactions": the SQL node has one now and then
     "jmx": "Memory HeapMemoryUsage used",
@@ -47,6 +46,7 @@ SAID = {  # what each says there, whatever else
     "mysqld_process": "sleep ",
     "host": "load ",
     "bonding": "bond0 active-backup over eth0, 2 of 2 links up",
+    **{name: one.healthy.says for name, one in DECLARED.items()},
 }
 
 

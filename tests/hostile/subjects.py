@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from generators.plugins import declared
+
 ROOT = Path(__file__).parents[2]
 PLUGINS = ROOT / "plugins"
 RECORDED = ROOT / "tests" / "recorded"
@@ -20,6 +22,10 @@ _PID_FILE = Path(_FOLDER.name) / "pid"  # of a process that is healthy: this one
 _PID_FILE.write_text(f"{os.getpid()}\n")
 _MYSQL = ("-H", "{host}", "-P", "{port}", "-u", "{user}")
 _JMX = ("-H", "{host}", "-P", "{port}", "-u", "{user}")
+_SERVER = {MYSQL: _MYSQL, NDB: _MYSQL, JMX: _JMX}
+# What plugins declare in their folder, of those that have moved there.
+_NAMES = sorted(path.name.removeprefix("check_") for path in PLUGINS.glob("check_*"))
+DECLARED = {name: one for name in _NAMES if (one := declared(name))}
 _BONDS = """import runpy, sys
 from stallwatch.sources import bonding
 bonding.PLACE = sys.argv.pop(1)
@@ -92,7 +98,7 @@ SUBJECTS = (
     Subject("innodb_redo_log", MYSQL, _MYSQL),
     Subject("ndb_nodes", NDB, _MYSQL),
     Subject("ndb_memory", NDB, _MYSQL),
-    Subject("ndb_page_buffer", NDB, _MYSQL),
+    *(Subject(name, one.healthy.source, _SERVER[one.healthy.source]) for name, one in DECLARED.items()),
     Subject("ndb_redo_buffer", NDB, (*_MYSQL, "--samples", "2")),
     Subject("ndb_transactions", NDB, _MYSQL),
     Subject("jmx", JMX, (*_JMX, "-O", "java.lang:type=Memory", "-A", "HeapMemoryUsage", "-K", "used")),

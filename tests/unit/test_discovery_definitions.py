@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from stallwatch.declared import FLAG, Service
 from stallwatch.discovery import icinga2, jmx, mysql, nagios, plan
 
 CONTRIB = Path(__file__).resolve().parents[2] / "contrib"
@@ -21,12 +22,12 @@ ANY = st.text(max_size=40) | st.sampled_from(NASTY)
 
 def planned(text, *, local=False):
     """A plan in which everything that a server may tell is this text."""
-    of_it = (("channel", text), ("verbose", plan.FLAG), ("program", text or "a"), ("program", "b"))
+    of_it = (("channel", text), ("verbose", FLAG), ("program", text or "a"), ("program", "b"))
     services = (
-        plan.Service(text, "replication_lag", text, of_it),
-        plan.Service(text, "replication_lag", text, of_it),
-        plan.Service("JVM", "jmx", text, words=("-O", text, "-A", text)),
-        plan.Service(text, "jmx", text, leads=True),
+        Service(text, "replication_lag", text, of_it),
+        Service(text, "replication_lag", text, of_it),
+        Service("JVM", "jmx", text, words=("-O", text, "-A", text)),
+        Service(text, "jmx", text, leads=True),
     )
     inside = tuple(one._replace(nrpe="stallwatch_host") for one in services[:2])
     reach = (("port", "1"), ("username", text))
@@ -120,7 +121,7 @@ def test_names_that_would_be_the_same_are_told_apart():
 
 
 def test_an_option_given_several_times_is_a_list_for_icinga():
-    service = plan.Service("NDB process", "mysqld_process", "", (("program", "ndbmtd"), ("program", "ndbd")))
+    service = Service("NDB process", "mysqld_process", "", (("program", "ndbmtd"), ("program", "ndbd")))
     told = planned("x")._replace(hosts=(plan.Host("data1", "192.0.2.31", "", (service,)),))
     assert 'vars.mysqld_process_program = [ "ndbmtd", "ndbd" ]' in icinga2.written(told)
     assert "check_mysqld_process!--program ndbmtd --program ndbd\n" in nagios.written(told)

@@ -126,5 +126,5 @@ def test_a_label_is_itself_rather_than_one_of_a_kind():
 
 
 def test_a_plugin_without_labels_is_told_where_they_belong():
-    with pytest.raises(SystemExit, match=r"^check_new needs lib/stallwatch/probes/new/labels\.py with"):
+    with pytest.raises(SystemExit, match=r"^check_new needs lib/stallwatch/probes/new/declared\.py with"):
         labels_of("new")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from stallwatch.discovery.plan import FLAG, ONE_PROBLEM, apart, by_key, commented, name, parts, remark
+from stallwatch.declared import FLAG
+from stallwatch.discovery.plan import ONE_PROBLEM, apart, by_key, commented, name, parts, remark
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from stallwatch.discovery.plan import Host, Options, Plan, Service
+    from stallwatch.declared import Options, Service
+    from stallwatch.discovery.plan import Host, Plan
 
 COMMANDS = {"mysql_query": "stallwatch_mysql_query"}  # Icinga's own library has a mysql_query
 SOONER = "15s"  # what leads is sure before the others are, that depend on it

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
-from stallwatch.discovery.plan import Host, Plan, Service
+from stallwatch.declared import Service
+from stallwatch.discovery.plan import Host, Plan
 from stallwatch.findings import ProbeError
 from stallwatch.probes.jmx_thread_pools.finding import places
 from stallwatch.startup import TYPE_CHECKING
@@ -13,7 +14,7 @@ from stallwatch.startup import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from stallwatch.discovery.plan import Options
+    from stallwatch.declared import Options
     from stallwatch.sources.jmx import Server
 
 STORAGE = "org.apache.cassandra.db:type=StorageService"

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from stallwatch.discovery.plan import Host, Plan, Service, is_address
+from stallwatch.declared import Service
+from stallwatch.discovery.plan import Host, Plan, is_address
 from stallwatch.probes.mysql.asking import Asking
 from stallwatch.probes.mysql.statement import Statement, text, whole
+from stallwatch.probes.ndb_page_buffer.declared import DECLARED as PAGE_BUFFER
 from stallwatch.probes.ndbinfo.asking import Ndbinfo
 from stallwatch.probes.ndbinfo.privileges import PROCESS
 from stallwatch.probes.replication import source, status
@@ -19,7 +21,7 @@ from stallwatch.startup import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from stallwatch.discovery.plan import Options
+    from stallwatch.declared import Options
     from stallwatch.frame.run import Run
     from stallwatch.probes.replication.channel import Channel
     from stallwatch.sources.mysql import Server
@@ -68,9 +70,7 @@ OF_CLUSTER = (
     Service("NDB redo buffer", "ndb_redo_buffer", "Do redo buffers fill: is it the buffer or the disk?"),
     Service("NDB transactions", "ndb_transactions", "Who holds locks and does nothing, who waits for whom?"),
 )  # fmt: skip
-ON_DISK = Service(
-    "NDB page buffer", "ndb_page_buffer", "Is DiskPageBufferMemory large enough for the tables on disk?"
-)
+(ON_DISK,) = PAGE_BUFFER.services
 OF_NODES = {
     "NDB": ("data node", (
         Service(

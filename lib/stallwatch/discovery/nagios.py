@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import shlex
 
-from stallwatch.discovery.plan import FLAG, ONE_PROBLEM, OPTION_FILE, apart, commented, parts, remark
+from stallwatch.declared import FLAG
+from stallwatch.discovery.plan import ONE_PROBLEM, OPTION_FILE, apart, commented, parts, remark
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from stallwatch.discovery.plan import Host, Plan, Service
+    from stallwatch.declared import Service
+    from stallwatch.discovery.plan import Host, Plan
 
 SOONER = "0.25"  # minutes: it is sure before the others are, that depend on it
 BY_NRPE = (

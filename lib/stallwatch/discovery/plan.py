@@ -11,29 +11,14 @@ from stallwatch.startup import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    Options = tuple[tuple[str, str], ...]  # long name without dashes, and value; FLAG: it has none
+    from stallwatch.declared import Options, Service
 
-FLAG = ""
 OPTION_FILE = "/etc/stallwatch/mysql.cnf"
 PASSWORD_FILE = "/etc/stallwatch/jmx.password"  # noqa: S105 - a path
 ONE_PROBLEM = "That nobody answers is one problem: who asks there notifies nobody meanwhile."
 
 _ADDRESS = re.compile(r"[A-Za-z0-9:][A-Za-z0-9_.:%-]{0,254}")
 _LONGEST = 100  # letters of a name
-
-
-class Service(NamedTuple):
-    """One service: a plugin of ours and its options."""
-
-    title: str
-    plugin: str  # without check_
-    about: str
-    options: Options = ()
-    words: tuple[str, ...] = ()  # of check_jmx: several quantities, in their order
-    attempts: int = 3
-    nrpe: str = ""  # its name in nrpe/stallwatch.cfg, of what runs on the host itself
-    guessed: bool = False  # a person has to look at it first
-    leads: bool = False  # it is CRITICAL if nobody answers: then the host's others notify nobody
 
 
 class Host(NamedTuple):

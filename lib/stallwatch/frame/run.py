@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import Any
 
-    from stallwatch.findings import Finding, ProbeError
+    from stallwatch.findings import Finding, ProbeError, State
     from stallwatch.frame.check import Check
 
 DOUBTFUL = "doubtful_"  # before the name of a quantity that is not sure
@@ -65,11 +65,14 @@ class Run:
 
         return self.is_problem(Reading(name, value))
 
-    def is_problem(self, finding: Finding) -> bool:
-        """Whether a finding is known to be wrong: a fault, or a reading that a threshold alerts on."""
+    def is_problem(self, finding: Finding, *at_least: State) -> bool:
+        """Whether a finding is known to be wrong: a fault, or a reading that a threshold alerts on.
+
+        ``at_least`` is how bad it has to be, a WARNING if it is not said.
+        """
         from stallwatch.verdict import is_problem
 
-        return is_problem(finding, self.thresholds)
+        return is_problem(finding, self.thresholds, *at_least)
 
     def so_far(self, findings: Iterable[Finding]) -> None:
         """Tell these, instead of nothing, if the run is cut short before it has found anything."""

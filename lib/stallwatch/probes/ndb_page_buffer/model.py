@@ -1,15 +1,10 @@
-"""What the page buffer of a data node was asked for, from its counters in ndbinfo.diskpagebuffer."""
+"""What the page buffer of a data node was asked for, and what share of that it had."""
 
 from __future__ import annotations
 
-from stallwatch.probes.ndbinfo.numbers import number, whole
-from stallwatch.startup import TYPE_CHECKING, NamedTuple
+from stallwatch.startup import NamedTuple
 
-if TYPE_CHECKING:
-    from stallwatch.probes.ndbinfo.asking import Ndbinfo
-
-    Counts = dict[str, float]
-
+HIT_RATIO = "hit_ratio"  # the quantity that is judged
 # What most of the waits of a node are for.
 READS, WRITES, CHECKPOINTS, NEW_PAGES = "reads", "writes", "checkpoints", "new pages"
 _OF_WAITS = 2  # waits for each page read, from which on most are for something else
@@ -63,23 +58,26 @@ class Traffic(NamedTuple):
         return count / self.seconds
 
 
-COUNTERS = Traffic._fields[1:]
-INSTANCES = "instances"  # rows of a node, one for each of its threads that has a page buffer
-# Not of nodes that lack one of the numbers somewhere: SUM would pass over it in silence.
-_STATEMENT = """SELECT node_id, COUNT(*) AS instances, SUM(page_requests_direct_return) AS direct,
- SUM(page_requests_wait_queue) AS queued, SUM(page_requests_wait_io) AS waited, SUM(pages_read) AS pages_read,
- SUM(pages_written) AS pages_written, SUM(pages_written_lcp) AS pages_written_lcp,
- SUM(log_waits) AS log_waits FROM ndbinfo.diskpagebuffer GROUP BY node_id
- HAVING COUNT(*) = COUNT(page_requests_direct_return + page_requests_wait_queue + page_requests_wait_io
- + pages_read + pages_written + pages_written_lcp + log_waits)"""
+class HitRatio(NamedTuple):
+    """The hit ratio of a node that had enough to do, over one interval, and what is known of it."""
 
+    node: int
+    traffic: Traffic
+    per_cent: float
+    uptime: float  # seconds
+    text: str  # the ratio as it is said: with as many decimals as put it on its side of each threshold
+    is_cold: bool  # its buffer fills yet, after its start
+    is_low: bool  # a threshold alerts on it
+    is_critical: bool  # the critical one does
+    in_a_row: int = 0  # intervals that were critical, with this one
+    confirmed: bool = False  # there were as many as it takes, and nothing excuses it
 
-def counters(ndbinfo: Ndbinfo) -> dict[int, Counts]:
-    """Give the counters of all nodes, each the sum of so many INSTANCES of the node.
+    @property
+    def is_excused(self) -> bool:
+        """Whether a low ratio says nothing on the size of the buffer."""
+        return self.is_cold or self.traffic.waits_for != READS
 
-    Raises a ProbeError, which says why there are none.
-    """
-    return {
-        whole(row, "node_id"): {name: float(number(row, name)) for name in (*COUNTERS, INSTANCES)}
-        for row in ndbinfo.some(_STATEMENT)
-    }
+    @property
+    def is_certain(self) -> bool:
+        """Whether it is critical, and that is confirmed."""
+        return self.is_critical and self.confirmed

@@ -1,8 +1,9 @@
-"""What is asked only where something is wrong: how large page buffers are, how long a page read takes."""
+"""What is asked of ndbinfo: what page buffers count; where something is wrong, their sizes and read times."""
 
 from __future__ import annotations
 
 from stallwatch.findings import Fault, ProbeError, State
+from stallwatch.probes.ndb_page_buffer.model import Traffic
 from stallwatch.probes.ndbinfo.numbers import number, whole
 from stallwatch.probes.ndbinfo.parameters import DISK_PAGE_BUFFER_MEMORY, configured
 from stallwatch.sources.mysql import NoAnswerError
@@ -12,10 +13,38 @@ from stallwatch.units import say_duration
 if TYPE_CHECKING:
     from stallwatch.probes.ndbinfo.asking import Ndbinfo
 
+    Counts = dict[str, float]
+
+COUNTERS = Traffic._fields[1:]
+INSTANCES = "instances"  # rows of a node, one for each of its threads that has a page buffer
+# Not of nodes that lack one of the numbers somewhere: SUM would pass over it in silence.
+_COUNTERS = """SELECT node_id, COUNT(*) AS instances, SUM(page_requests_direct_return) AS direct,
+ SUM(page_requests_wait_queue) AS queued, SUM(page_requests_wait_io) AS waited, SUM(pages_read) AS pages_read,
+ SUM(pages_written) AS pages_written, SUM(pages_written_lcp) AS pages_written_lcp,
+ SUM(log_waits) AS log_waits FROM ndbinfo.diskpagebuffer GROUP BY node_id
+ HAVING COUNT(*) = COUNT(page_requests_direct_return + page_requests_wait_queue + page_requests_wait_io
+ + pages_read + pages_written + pages_written_lcp + log_waits)"""
+_UPTIMES = "SELECT node_id, uptime FROM ndbinfo.nodes"
 _READS = """SELECT upper_bound, SUM(page_reads) AS page_reads FROM ndbinfo.pgman_time_track_stats
  WHERE node_id = %s GROUP BY upper_bound"""
 _NO_BOUND = 0xFFFFFFFF  # of the last class of the histogram
 _LONGEST = 1.0  # seconds that a statement takes: 20 ms for each of 48 data nodes (measured on NDB 9.7.2)
+
+
+def counters(ndbinfo: Ndbinfo) -> dict[int, Counts]:
+    """Give the counters of all nodes, each the sum of so many INSTANCES of the node.
+
+    Raises a ProbeError, which says why there are none.
+    """
+    return {
+        whole(row, "node_id"): {name: float(number(row, name)) for name in (*COUNTERS, INSTANCES)}
+        for row in ndbinfo.some(_COUNTERS)
+    }
+
+
+def uptimes(ndbinfo: Ndbinfo) -> dict[int, int]:
+    """Give for how many seconds the nodes that answer have been up; raises a ProbeError."""
+    return {whole(row, "node_id"): whole(row, "uptime") for row in ndbinfo.some(_UPTIMES)}
 
 
 class Evidence(NamedTuple):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from stallwatch.findings import Fault, Reading, State
-from stallwatch.probes.ndb_page_buffer.judging import HIT_RATIO
-from stallwatch.probes.ndb_page_buffer.traffic import CHECKPOINTS, COUNTERS, READS
+from stallwatch.probes.ndb_page_buffer.model import CHECKPOINTS, HIT_RATIO, READS
+from stallwatch.probes.ndb_page_buffer.queries import COUNTERS
 from stallwatch.probes.ndbinfo.words import LABELLED, named
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.table import Table
@@ -13,49 +13,71 @@ from stallwatch.units import plain, say_duration, say_size
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from stallwatch.probes.ndb_page_buffer.evidence import Evidence
-    from stallwatch.probes.ndb_page_buffer.judging import Judged
-    from stallwatch.probes.ndb_page_buffer.traffic import Traffic
+    from stallwatch.findings import Finding
+    from stallwatch.probes.ndb_page_buffer.collect import Snapshot
+    from stallwatch.probes.ndb_page_buffer.diagnosis import Diagnosis, Rules
+    from stallwatch.probes.ndb_page_buffer.model import HitRatio, Traffic
+    from stallwatch.probes.ndb_page_buffer.queries import Evidence
     from stallwatch.table import Cell
 
 _RATES = tuple(f"{name}_per_s" for name in COUNTERS)
 _COLUMNS = ("node", "hit_ratio", *_RATES, "cumulative_hit_ratio", "uptime", "DiskPageBufferMemory")
 
 
-def ratios(judged: Sequence[Judged], evidence: Evidence, *, sampled: bool) -> Iterator[Reading]:
+def all_of_it(snapshot: Snapshot, found: Diagnosis, evidence: Evidence, rules: Rules) -> Iterator[Finding]:
+    """Say all that was found, in the order in which it is shown among equals."""
+    nodes = snapshot.cluster.configured
+    yield from _ratios(found, evidence, rules, is_sample=snapshot.is_sample)
+    yield from _quiet(found.idle, rules.min_requests)
+    yield from _unknown_yet(found.reasons, is_first=snapshot.is_first, is_sample=snapshot.is_sample)
+    yield from _of_each(found.ratios, nodes)
+    yield from _rates([*found.intervals.values()])
+    yield from _since_start(found.totals, nodes)
+    yield _all_nodes(found.totals, found.intervals, evidence)
+    yield from snapshot.cluster.asides()
+    yield from evidence.missing
+    yield from snapshot.problems
+
+
+def _ratios(found: Diagnosis, evidence: Evidence, rules: Rules, *, is_sample: bool) -> Iterator[Reading]:
     """Tell the hit ratios, worst first: in words that of one node for each cause of low ones."""
-    if not judged:
+    if not found.ratios:
         return
-    lowest = min(judged, key=lambda one: one.ratio)
-    groups = _by_cause([one for one in judged if one.is_low] or [judged[0]])
+    lowest = min(found.ratios, key=lambda one: one.per_cent)
+    groups = _by_cause(found.low or found.ratios[:1])
     for worst, *others in groups:
-        what = f"{_ratio(worst)} over {say_duration(worst.traffic.seconds)}{_remark(worst, sampled=sampled)}"
-        if len(judged) > 1 and not worst.is_low:
-            what += f", the lowest of {len(judged)}"
+        remark = _remark(worst, rules, is_sample=is_sample)
+        what = f"{_ratio(worst)} over {say_duration(worst.traffic.seconds)}{remark}"
+        if len(found.ratios) > 1 and not worst.is_low:
+            what += f", the lowest of {len(found.ratios)}"
         why = _why(worst, evidence)
         if others:
             why += f", low on {named([one.node for one in others])}, too"
-        label = HIT_RATIO if worst is lowest else ""
-        yield Reading(worst.name, worst.ratio, "%", what, why, _advice(worst, evidence), label)
+        advice = _advice(worst, evidence, rules)
+        yield _reading(worst, what, why, advice, label=HIT_RATIO if worst is lowest else "")
     if all(worst is not lowest for worst, *_ in groups):
-        yield Reading(lowest.name, lowest.ratio, "%", _ratio(lowest), label=HIT_RATIO, in_table=True)
+        yield _reading(lowest, _ratio(lowest))._replace(in_table=True)
 
 
-def _by_cause(low: Sequence[Judged]) -> list[list[Judged]]:
-    groups: dict[tuple[str, bool], list[Judged]] = {}
+def _reading(one: HitRatio, what: str, why: str = "", advice: str = "", label: str = HIT_RATIO) -> Reading:
+    return Reading(HIT_RATIO, one.per_cent, "%", what, why, advice, label, confirmed=one.confirmed)
+
+
+def _by_cause(low: Sequence[HitRatio]) -> list[list[HitRatio]]:
+    groups: dict[tuple[str, bool], list[HitRatio]] = {}
     for one in low:
         groups.setdefault((one.traffic.waits_for, one.is_cold), []).append(one)
     return [*groups.values()]
 
 
-def of_each(judged: Sequence[Judged], nodes: int) -> Iterator[Reading]:
+def _of_each(ratios: Sequence[HitRatio], nodes: int) -> Iterator[Reading]:
     """Give the hit ratio of each node for the perfdata, if the cluster has so few nodes."""
-    for one in sorted(judged) if nodes <= LABELLED else ():
+    for one in sorted(ratios) if nodes <= LABELLED else ():
         label = f"node{one.node}_{HIT_RATIO}"
-        yield Reading(one.name, one.ratio, "%", _ratio(one), label=label, in_table=True)
+        yield _reading(one, _ratio(one), label=label)._replace(in_table=True)
 
 
-def since_start(totals: Mapping[int, Traffic], nodes: int) -> Iterator[Reading]:
+def _since_start(totals: Mapping[int, Traffic], nodes: int) -> Iterator[Reading]:
     """Give the hit ratios since the nodes' start: they hide what goes on now, and are not judged."""
     found = [(one.ratio, node) for node, one in totals.items() if one.ratio is not None]
     if not found:
@@ -66,7 +88,7 @@ def since_start(totals: Mapping[int, Traffic], nodes: int) -> Iterator[Reading]:
         yield Reading(name, ratio, "%", label=f"node{node}_{name}", in_table=True)
 
 
-def rates(traffics: Sequence[Traffic]) -> Iterator[Reading]:
+def _rates(traffics: Sequence[Traffic]) -> Iterator[Reading]:
     """Give the sums of all nodes."""
     if not traffics:
         return
@@ -80,7 +102,7 @@ def rates(traffics: Sequence[Traffic]) -> Iterator[Reading]:
         yield Reading(name, total, what=f"{plain(total)} {what}")
 
 
-def quiet(idle: Mapping[int, Traffic], min_requests: int) -> Iterator[Fault]:
+def _quiet(idle: Mapping[int, Traffic], min_requests: int) -> Iterator[Fault]:
     """Name the nodes that are not judged because they had next to nothing to do."""
     if not idle:
         return
@@ -94,12 +116,12 @@ def quiet(idle: Mapping[int, Traffic], min_requests: int) -> Iterator[Fault]:
         yield Fault(State.OK, f"no page requests on {nodes} in {span}")
 
 
-def unknown_yet(reasons: Mapping[str, list[int]], *, is_first: bool, sampled: bool) -> Iterator[Fault]:
+def _unknown_yet(reasons: Mapping[str, list[int]], *, is_first: bool, is_sample: bool) -> Iterator[Fault]:
     """Name the nodes that there is nothing to compare with of, by the reason for that."""
     for why, nodes in reasons.items():
         many = len(nodes) > 1
         later = f"{'their' if many else 'its'} hit ratio is told from the next run on"
-        if sampled:
+        if is_sample:
             what = f"{named(nodes)}: {why}"
         elif is_first:
             what = f"first look at {named(nodes)}: {later}, or by --sample"
@@ -108,7 +130,7 @@ def unknown_yet(reasons: Mapping[str, list[int]], *, is_first: bool, sampled: bo
         yield Fault(State.OK, what)
 
 
-def all_of_them(
+def _all_nodes(
     totals: Mapping[int, Traffic], intervals: Mapping[int, Traffic], evidence: Evidence
 ) -> Reading:
     """Count the nodes that tell of their page buffer, with a table of all that they tell."""
@@ -120,45 +142,33 @@ def all_of_them(
 def _row(node: int, total: Traffic, interval: Traffic | None, evidence: Evidence) -> tuple[Cell, ...]:
     size = evidence.sizes.get(node)
     ratio = interval.ratio if interval else None
-    return f"node {node}", ratio, *_rates(interval), total.ratio, total.seconds, size
+    return f"node {node}", ratio, *_rates_of(interval), total.ratio, total.seconds, size
 
 
-def _rates(interval: Traffic | None) -> tuple[float | None, ...]:
+def _rates_of(interval: Traffic | None) -> tuple[float | None, ...]:
     if interval is None:
         return (None,) * len(_RATES)
     return tuple(round(interval.per_second(getattr(interval, name)), 1) for name in COUNTERS)
 
 
-def _ratio(one: Judged) -> str:
-    return f"hit ratio of node {one.node} is {_percent(one)} %"
+def _ratio(one: HitRatio) -> str:
+    return f"hit ratio of node {one.node} is {one.text} %"
 
 
-def _percent(one: Judged) -> str:
-    """Say the ratio with two decimals, or with as many as put it on its side of a threshold."""
-    for decimals in (2, 3):
-        said = f"{one.ratio:.{decimals}f}"
-        rounded = one._replace(ratio=float(said))
-        if (rounded.is_low, rounded.is_suspect) == (one.is_low, one.is_suspect):
-            return said
-    return plain(one.ratio)
-
-
-def _remark(one: Judged, *, sampled: bool) -> str:
+def _remark(one: HitRatio, rules: Rules, *, is_sample: bool) -> str:
     """Say what keeps a low ratio from being critical, or for how long it has been."""
-    if not one.is_low:
-        return ""
-    if one.is_cold:
+    if one.is_low and one.is_cold:
         return f", its buffer is cold, {say_duration(one.uptime)} after its start"
-    if not one.is_suspect or one.is_excused:
+    if not one.is_critical or one.is_excused:
         return ""
-    if one.is_sure:
-        return f" ({one.run} intervals in a row)" if one.run > 1 else ""
-    if sampled:
+    if one.confirmed:
+        return f" ({one.in_a_row} intervals in a row)" if one.in_a_row > 1 else ""
+    if is_sample:
         return " (one sample)"
-    return f" ({one.run} of {one.rules.confirm} intervals)" if one.run else " (too soon again to count)"
+    return f" ({one.in_a_row} of {rules.confirm} intervals)" if one.in_a_row else " (too soon again to count)"
 
 
-def _why(one: Judged, evidence: Evidence) -> str:
+def _why(one: HitRatio, evidence: Evidence) -> str:
     of = one.traffic
     counts = (of.waited, of.requests, of.pages_read)
     waits, requests, reads = (_rate(of.per_second(count)) for count in counts)
@@ -176,13 +186,13 @@ def _why(one: Judged, evidence: Evidence) -> str:
     return why
 
 
-def _advice(one: Judged, evidence: Evidence) -> str:
+def _advice(one: HitRatio, evidence: Evidence, rules: Rules) -> str:
     size = evidence.sizes.get(one.node)
     buffer = "DiskPageBufferMemory" + ("" if size is None else f", now {say_size(size)}")
     disk = "see how busy the disk of the tablespaces is (iostat -kx 1)"
     waits_for = one.traffic.waits_for
     if waits_for == READS:
-        later = f"if it stays low {say_duration(one.rules.cold)} after the start, " if one.is_cold else ""
+        later = f"if it stays low {say_duration(rules.cold)} after the start, " if one.is_cold else ""
         return f"{later}enlarge {buffer} (rolling restart)"
     if waits_for == CHECKPOINTS:
         return f"checkpoints hold them up: {disk}; a larger DiskPageBufferMemory does not help"
