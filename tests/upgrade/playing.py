@@ -1,6 +1,7 @@
 """Asks the player for runs, and gives what it answers."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +18,7 @@ class Player:
     def __enter__(self):
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
         command = [sys.executable, str(PLAYER), str(self._tree)]
-        self._process = subprocess.Popen(command, text=True, **pipes)
+        self._process = subprocess.Popen(command, text=True, env={**os.environ, "TZ": "UTC"}, **pipes)
         return self
 
     def __exit__(self, *_):
