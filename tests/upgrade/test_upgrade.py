@@ -19,6 +19,7 @@ Of recordings with a single run tests/recorded compares the output, which may no
 import json
 import os
 import re
+import shlex
 import sys
 from pathlib import Path
 
@@ -103,7 +104,8 @@ def test_the_commands_are_those_of_then(scenarios):
     """Else a scenario and its recording are of different things."""
     assert sorted(scenarios) == SCENARIOS
     for name, scenario in scenarios.items():
-        for _, _, step, *_ in replayed(stored(RUNS / f"{name}.json"), scenario):
+        for number, words, step, *_ in replayed(stored(RUNS / f"{name}.json"), scenario):
+            assert step["command"] == shlex.join([*scenario["commands"][number], *words])
             assert "internal error" not in "".join(step["output"]), name
 
 
