@@ -6,6 +6,7 @@ The last run of the first scenario of a plugin is repeated with -v, as JSON and 
 import json
 import os
 import shlex
+import time
 from pathlib import Path
 
 import backups
@@ -75,9 +76,7 @@ for name, path, count in (
     ("ndb", "ndbinfo/node-down", 5),
     ("lag", "replication/servers/mysql-9.7-thin-link", 1),
 ):
-    for words in VIEWS[1:]:  # with -v it would ask more
-        replay = Replay(RECORDED / f"{path}.json", *words, count=count)
-        SCENARIOS[f"{name}-{words[-1].strip('-')}"] = replay
+    SCENARIOS[f"{name}-json"] = Replay(RECORDED / f"{path}.json", "--output", "json", count=count)
 
 
 def scenario(name, command, count=1, commands=None, *, keeps_state=True):
@@ -122,7 +121,7 @@ of_versions(
     Innodb_buffer_pool_read_requests=2_115_000, Innodb_buffer_pool_reads=272_000,
 )  # fmt: skip
 of_versions(
-    "innodb_redo_log", ("my57", "my97", "ma1011"),
+    "innodb_redo_log", ("my57", "ma1011"),
     Innodb_redo_log_current_lsn=6 << 20, Innodb_lsn_current=6 << 20, Innodb_os_log_written=6 << 20,
 )  # fmt: skip
 
@@ -402,6 +401,28 @@ log("memory", "E18b_fill_and_empty_data_memory.ndb_1_cluster.log", 4, 8, 14)
 log("backup", "E22d_backup_aborted_then_completed.ndb_1_cluster.log", 5, 11, 11, options="--backup-age 1d")
 log("starts-in-vain", "E26_not_enough_memory.ndb_4_out.log", 30, 68, 68, 68,
     commands={2: "check_ndb_log --log ndb_4_out.log --acknowledge"})  # fmt: skip
+
+
+class WithLog(Replay):
+    """The runs of a recording, while a recorded log grows to so many of its lines."""
+
+    def __init__(self, path, recorded, *parts, options):
+        super().__init__(path, "--log", "ndb_3_out.log", *options, count=len(parts))
+        self._lines = (RECORDED / "ndb_log" / recorded).read_text().splitlines(keepends=True)
+        self._parts = parts
+        self.prepare = self._prepare
+        self._path = path
+
+    def _prepare(self, world, number):
+        world.replay(self._path, number)
+        world.now = time.time()  # as it was then
+        written(world, "ndb_3_out.log", self._lines[: self._parts[number]])
+
+
+SCENARIOS["ndb-redo-buffer-with-log"] = WithLog(
+    RECORDED / "ndbinfo" / "disk-too-slow.json", "R1_redo_small_buffer.ndb_3_out.log", 8, 24,
+    options=("--hold", "2h"),
+)  # fmt: skip
 
 # check_mysql_backup
 

@@ -19,8 +19,7 @@ import mysql_bytes
 import recorded_jvm
 import recorded_mysql
 from asking_server import Asking, certificate
-from stallwatch.options import jmx
-from stallwatch.sources import bonding, kernel, mysql, ndb_mgm
+from stallwatch.sources import bonding, jmx, kernel, mysql, ndb_mgm
 from stallwatch.sources.mysql import UnreachableError
 
 # Of all status variables the state of check_mysql_status would be large.

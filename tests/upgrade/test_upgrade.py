@@ -1,7 +1,7 @@
 """Whoever upgrades sees no difference in output, exit status, state files, options and labels.
 
-recording.py has written down what the plugins did, each in several runs after each other (scenarios.py says
-in which worlds). Here each run is made again, and finds the state that the run before left THEN. So a state
+recording.py has recorded what the plugins of an earlier commit did, each in several runs after each other (scenarios.py says
+in which worlds). Here each run is made again, and finds the state file that the run before left at that time. So a state
 file of an earlier version has to be read as what it is, and is left as the earlier version would leave it.
 
 All plugins are run. These only in part, as nothing here stands in for the rest:
@@ -10,8 +10,7 @@ All plugins are run. These only in part, as nothing here stands in for the rest:
 - check_jmx and check_jmx_thread_pools: from the answers of a JVM on. Its protocol (RMI, TLS, jmxquery) is
   tested by tests/unit/test_jmx_*.py, on recorded bytes, and by tests/live.
 - The plugins of MySQL and NDB: from the answers to statements on. The log-in is that of check_mysql_query.
-- check_ndb_redo_buffer: without --log, which is check_ndb_log's reading, and without --data-dir.
-- check_host and check_mysql_backup: without the disks below a --data-dir, and without a terminal.
+- check_host and check_ndb_redo_buffer: without the disks below a --data-dir.
 
 Of recordings with a single run tests/recorded compares the output, which may not change here, either.
 """
