@@ -1,8 +1,9 @@
 """Whoever upgrades sees no difference in output, exit status, state files, options and labels.
 
-recording.py has recorded what the plugins of an earlier commit did, each in several runs after each other (scenarios.py says
-in which worlds). Here each run is made again, and finds the state file that the run before left at that time. So a state
-file of an earlier version has to be read as what it is, and is left as the earlier version would leave it.
+recording.py has recorded what the plugins of an earlier commit did in several runs after each other;
+scenarios.py describes the runs. Each run is repeated here, and finds the state file that the earlier commit
+left in the run before. So an old state file must be understood, and the new one must be as the earlier commit
+would have written it. The help and the declared options and labels are compared as well.
 
 All plugins are run. These only in part, as nothing here stands in for the rest:
 
