@@ -98,7 +98,10 @@ def judge(
 
 
 def is_problem(finding: Finding, thresholds: dict[str, Limits], at_least: State = State.WARNING) -> bool:
-    """Whether a finding is known to be that bad: a fault, or a reading that a threshold alerts on."""
+    """Whether a finding is known to be wrong: a fault, or a reading that a threshold alerts on.
+
+    ``at_least`` is how bad a reading has to be.
+    """
     if isinstance(finding, Reading):
         return finding.value is not None and _state(finding, thresholds).gravity >= at_least.gravity
     return isinstance(finding, Fault) and finding.state is not State.OK

@@ -68,7 +68,7 @@ class Run:
     def is_problem(self, finding: Finding, *at_least: State) -> bool:
         """Whether a finding is known to be wrong: a fault, or a reading that a threshold alerts on.
 
-        ``at_least`` is how bad it has to be, a WARNING if it is not said.
+        ``at_least`` is how bad a reading has to be, a WARNING if it is not said.
         """
         from stallwatch.verdict import is_problem
 
