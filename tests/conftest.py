@@ -1,6 +1,8 @@
-"""Real servers for tests/live and tests/engines. What is not here is skipped, saying how to get it."""
+"""What all tests share: real servers, and folders. What is not here is skipped, saying how to get it."""
 
 import contextlib
+import tempfile
+from pathlib import Path
 
 import groups
 import loopback
@@ -54,6 +56,14 @@ def pytest_runtest_setup(item):
     if not OWN.isdisjoint(item.fixturenames) and not item.get_closest_marker("own_server"):
         why = "starts a server of its own: mark with own_server(why), or use a shared server"
         pytest.fail(why, pytrace=False)
+
+
+@pytest.fixture
+def open_path():
+    """A folder that other users get to: every start of pytest closes pytest's own."""
+    with tempfile.TemporaryDirectory(prefix="stallwatch-") as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
 
 
 @pytest.fixture

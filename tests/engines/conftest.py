@@ -1,16 +1,8 @@
 """What the tests with real engines share."""
 
-import engine_user
 import pytest
 import software
 from making import make_install
-
-
-@pytest.fixture
-def open_path():
-    """A folder that the user gets to that engines run as: every start of pytest closes pytest's own."""
-    with engine_user.open_folder() as folder:
-        yield folder
 
 
 @pytest.fixture(scope="session")

@@ -13,6 +13,12 @@ PLUGINS = Path(__file__).parents[2] / "plugins"
 TIMEOUT = 120  # seconds for one run
 
 
+@pytest.fixture
+def tmp_path(open_path):
+    """A folder of the test that other users get to."""
+    return open_path
+
+
 @pytest.fixture(scope="session")
 def forks():
     """Run plugins without starting an interpreter for each run."""
@@ -117,10 +123,6 @@ def watched_cluster(check, cluster):
 
 
 @pytest.fixture
-def stranger(tmp_path):
-    """Make a directory that another user may enter, and that user's settings for a child."""
-    if os.geteuid() != 0:
-        return {}
-    for folder in (tmp_path, *tmp_path.parents[:3]):
-        folder.chmod(0o755)
-    return {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+def stranger():
+    """The settings with which a child is another user."""
+    return {} if os.geteuid() else {"user": NOBODY, "group": NOBODY, "extra_groups": []}

@@ -164,7 +164,10 @@ def test_a_dump_of_one_database_names_it_at_its_beginning():
 @pytest.fixture
 def folder(tmp_path):
     """A directory with ten whole gzip files of a table each."""
-    path = tmp_path / "dump"
+    return whole_files(tmp_path / "dump")
+
+
+def whole_files(path):
     path.mkdir()
     for number in range(10):
         (path / f"shop-t{number}.sql.gz").write_bytes(gzip.compress(dump(100 * number)))
@@ -289,17 +292,16 @@ def test_a_memory_of_files_that_makes_no_sense_is_forgotten(kept):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
-def test_a_directory_that_only_root_may_read_is_unknown_with_the_way_out(folder, tmp_path):
-    for outer in (tmp_path, *tmp_path.parents[:3]):
-        outer.chmod(0o755)
+def test_a_directory_that_only_root_may_read_is_unknown_with_the_way_out(open_path):
+    folder = whole_files(open_path / "dump")
     folder.chmod(0o700)
-    said = plugin(tmp_path, folder, user=NOBODY, group=NOBODY, extra_groups=[])
+    said = plugin(open_path, folder, user=NOBODY, group=NOBODY, extra_groups=[])
     assert said.returncode == 3
     assert f"user nobody may not read the directory {folder}" in said.stdout
     assert f"setfacl -R -m u:nobody:rX {folder}" in said.stdout
     folder.chmod(0o755)
     (folder / "shop-t5.sql.gz").chmod(0o600)
-    said = plugin(tmp_path, folder, "--verify", "full", user=NOBODY, group=NOBODY, extra_groups=[])
+    said = plugin(open_path, folder, "--verify", "full", user=NOBODY, group=NOBODY, extra_groups=[])
     assert said.returncode == 3
     assert f"user nobody may not read {folder}/shop-t5.sql.gz" in said.stdout
 
