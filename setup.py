@@ -21,7 +21,7 @@ setup(
     packages=find_packages("lib"),
     package_data={"stallwatch": ["py.typed"]},
     scripts=[*sorted(glob("plugins/check_*", root_dir=HERE)), "contrib/discover", "contrib/experiment"],
-    install_requires=["nagiosplugin>=1.3.2", "jmxquery>=0.6.0", "PyMySQL>=1.0.2"],
+    install_requires=["nagiosplugin>=1.3.2", "jmxquery>=0.6.0", "PyMySQL>=1.0.2", "psutil>=5.9.4"],
     extras_require={
         "ed25519": ["PyNaCl>=1.4"],  # MariaDB's accounts of that kind
         "plot": ["matplotlib>=3.6"],  # contrib/experiment --plot
@@ -32,7 +32,6 @@ setup(
             "hypothesis>=6.100",
             "jsonschema>=4.18",
             "cyclonedx-python-lib>=8",
-            "psutil>=5.9.4",
             "mypy==2.4.1",
             "ruff==0.17.5",
             "matplotlib>=3.6",

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import runpy
+import sys
 import time
 from pathlib import Path
 
@@ -415,11 +416,18 @@ def test_a_kernel_that_does_not_say_what_is_available(look, host):
     del host.memory["MemAvailable"]
     host.memory |= {"Active(file)": GIB, "Inactive(file)": 7 * GIB, "SReclaimable": GIB}
     host.write()
+    (host.folder / "zoneinfo").write_text("Node 0, zone DMA\n  pages free 5\n  low 0\n  high 9\n")
     assert perfdata(look(write=False)[1])["memory_available"] == "15.62%"  # 10 of 64 GiB
     pages = (GIB << 10) // os.sysconf("SC_PAGE_SIZE")
     (host.folder / "zoneinfo").write_text(f"Node 0, zone DMA\n  pages free 5\n  low {pages}\n  high 9\n")
     # none is free above that, 7 of 8 GiB of files, half of the rest
     assert perfdata(look(write=False)[1])["memory_available"] == "11.72%"
+
+
+def test_without_psutil_it_says_how_to_get_it(look, monkeypatch):
+    monkeypatch.setitem(sys.modules, "psutil", None)
+    how = "pip install psutil, or apt install python3-psutil"
+    assert look() == (3, f"HOST UNKNOWN - the Python module psutil is missing: {how}")
 
 
 def test_no_state_needs_a_sample(look):

@@ -48,13 +48,47 @@ def test_later_kernels_count_discards_and_flushes_too(proc):
 
 
 def test_processors_of_linux_2_6_9_know_no_steal(proc):
-    proc("stat", "cpu  100 1 20 3000 40 5 6\ncpu0 100 1 20 3000 40 5 6\nintr 5\n")
-    assert kernel.processors()["cpu"] == (1.0, 0.01, 0.2, 30.0, 0.4, 0.05, 0.06, 0.0, 0.0, 0.0)
+    proc("stat", "cpu  100 1 20 3000 40 5 6 0 0 0\ncpu0 100 1 20 3000 40 5 6\nintr 5\n")
+    assert kernel.processors()["cpu0"] == (1.0, 0.01, 0.2, 30.0, 0.4, 0.05, 0.06, 0.0, 0.0, 0.0)
 
 
 def test_processors_that_count_more_than_we_know(proc):
     proc("stat", "cpu  " + " ".join("100" for _ in range(14)) + "\n")
     assert len(kernel.processors()["cpu"]) == 10
+
+
+def test_each_processor_has_its_name_and_psutil_has_none(proc):
+    proc("stat", "cpu  5 0 0 9 0 0 0 0 0 0\ncpu0 2 0 0 4 0 0 0 0 0 0\ncpu2 3 0 0 5 0 0 0 0 0 0\n")
+    assert {name: one.user for name, one in kernel.processors().items()} == {
+        "cpu": 0.05, "cpu0": 0.02, "cpu2": 0.03,
+    }  # fmt: skip
+    assert [one.user for one in kernel.psutil().cpu_times(percpu=True)] == [0.02, 0.03]
+
+
+def test_a_host_whose_memory_is_full_is_not_estimated_to_have_some(proc):
+    proc(
+        "meminfo",
+        "MemTotal: 1000 kB\nMemFree: 90 kB\nMemAvailable: 0 kB\nActive(file): 8 kB\n"
+        "Inactive(file): 8 kB\nSReclaimable: 8 kB\n",
+    )
+    proc("zoneinfo", "  low 1\n")
+    assert kernel.memory() == (1000 << 10, 0)
+    with pytest.warns(RuntimeWarning, match="could"):
+        assert kernel.psutil().virtual_memory().available in {0, 102 << 10}  # 5.9.4, 7.2.2
+
+
+def test_psutil_is_what_tells_of_disks_and_interfaces_and_leaves_out_the_queue(proc):
+    proc("diskstats", " 254 0 vda 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17\n")
+    theirs = kernel.psutil().disk_io_counters(perdisk=True)["vda"]
+    assert not {"in_flight", "queue_time", "weighted_time"} & set(theirs._fields)
+    assert sorted(theirs) == [1, 2, 4, 5, 6, 8, 10, 3 * kernel.SECTOR, 7 * kernel.SECTOR]
+    assert kernel.disks()["vda"] == (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 + 16)
+
+
+def test_where_the_kernel_counts_no_disks_those_of_another_place_are_not_taken(proc):
+    assert proc
+    with pytest.raises(FileNotFoundError):
+        kernel.disks()
 
 
 def test_interfaces_without_a_blank_and_with_an_alias(proc):
@@ -72,7 +106,7 @@ def test_this_host_tells_it_all():
     assert kernel.uptime() > 0
     assert len(kernel.load()) == 3
     assert kernel.processors()["cpu"].user > 0
-    assert kernel.memory()["MemTotal"] > 0
-    assert 0 < kernel.available() <= kernel.memory()["MemTotal"]
+    total, available = kernel.memory()
+    assert 0 < available <= total
     assert len(kernel.swapped()) == 2
     assert kernel.interfaces()

@@ -1,12 +1,16 @@
 """What the kernel tells of processes and threads: of our own host, and of others as recorded."""
 
 import os
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
+import psutil
 import pytest
 from stallwatch.sources import kernel, processes
 
@@ -149,3 +153,104 @@ def test_the_program_of_a_thread_not_its_own_name():
     named.set()
     thread.join()
     assert found == expected
+
+
+def test_the_time_of_a_thread_whose_name_has_a_bracket():
+    """Psutil takes it for the end of the name, and other numbers for the times."""
+    ended = threading.Event()
+
+    def work():
+        (Path("/proc/self/task") / str(threading.get_native_id()) / "comm").write_text("a) b c")
+        until = time.thread_time() + 0.3
+        while time.thread_time() < until:
+            pass
+        ended.wait()
+
+    busy = threading.Thread(target=work)
+    busy.start()
+    try:
+        used = eventually(lambda: (spent := processes.thread_seconds(busy.native_id)) > 0.2 and spent)
+        assert 0.2 < used < 1
+        theirs = {one.id: one for one in psutil.Process().threads()}[busy.native_id]
+        assert theirs.user_time + theirs.system_time != pytest.approx(used, abs=0.1)
+        ours = {one.id: one for one in processes.threads(os.getpid())}[busy.native_id]
+        assert ours.name == "a) b c"
+        assert ours.user + ours.system == pytest.approx(used, abs=0.1)
+    finally:
+        ended.set()
+        busy.join()
+
+
+def test_a_program_without_arguments_whose_path_has_a_blank(started, tmp_path):
+    """Psutil takes it for two arguments."""
+    folder = tmp_path / "my tools"
+    folder.mkdir()
+    program = shutil.copy(shutil.which("cat"), folder / "mysqlbackup")
+    waiting = subprocess.Popen([program], stdin=subprocess.PIPE)
+    try:
+        (found,) = eventually(lambda: processes.running({"mysqlbackup"}))
+        assert found.arguments == (str(program),)
+        assert len(psutil.Process(waiting.pid).cmdline()) == 2
+    finally:
+        waiting.communicate()
+
+
+AS_NOBODY = """
+import os, sys
+os.setgroups([]); os.setgid(65534); os.setuid(65534)
+from stallwatch.sources import processes
+pid = int(sys.argv[1])
+about = processes.status(pid)
+print(about.user, about.resident > 0, about.swapped)
+print(processes.descriptor_limit(pid), processes.descriptors(pid))
+import psutil
+one = psutil.Process(pid)
+for ask in (lambda: one.rlimit(psutil.RLIMIT_NOFILE), one.memory_full_info):
+    try:
+        ask()
+    except psutil.AccessDenied:
+        print("denied")
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="to become nobody needs root")
+def test_what_a_process_of_others_has_is_told_to_everybody_but_not_by_psutil(started):
+    pid = started("sleep", "60")
+    path = os.pathsep.join(one for one in sys.path if one)
+    said = subprocess.run(
+        [sys.executable, "-c", AS_NOBODY, str(pid)], capture_output=True, text=True, check=True,
+        env=os.environ | {"PYTHONPATH": path},
+    ).stdout  # fmt: skip
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    assert said.splitlines() == ["0 True 0", f"{soft} None", "denied", "denied"]
+
+
+def test_what_psutil_tells_is_what_the_kernel_does(started):
+    pid = started("sleep", "60")
+    assert eventually(lambda: processes.task(pid).state == "sleeping")
+    os.kill(pid, signal.SIGSTOP)
+    assert eventually(lambda: processes.task(pid).state == processes.STOPPED)
+    told = Path(f"/proc/{pid}/status").read_text()
+    about = processes.status(pid)
+    assert f"VmRSS:\t{about.resident >> 10:8d} kB" in told
+    assert f"Uid:\t{about.user}\t" in told
+    task = processes.task(pid)
+    assert (task.name, task.parent, task.threads) == ("sleep", os.getpid(), 1)
+
+
+def test_a_process_that_has_ended_and_one_that_is_not_there():
+    ended = subprocess.Popen(["true"])
+    assert eventually(lambda: processes.task(ended.pid).state == processes.ENDED)
+    assert processes.status(ended.pid).resident == 0
+    ended.wait()
+    for pid in (ended.pid, NOBODY):
+        assert (processes.task(pid), processes.status(pid), processes.descriptors(pid)) == (None, None, None)
+
+
+def test_where_there_are_no_processes(tmp_path, monkeypatch):
+    monkeypatch.setattr(kernel, "PLACE", str(tmp_path))
+    assert processes.running({"mysqld"}) == []
+    monkeypatch.setattr(kernel, "PLACE", str(tmp_path / "none"))
+    with pytest.raises(FileNotFoundError) as told:
+        processes.running({"mysqld"})
+    assert told.value.filename == str(tmp_path / "none")

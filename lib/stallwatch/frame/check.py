@@ -37,6 +37,7 @@ _IN_UNITS = {"s": ", in seconds", "B": ", in bytes", "%": ", in per cent", "c": 
 _HOW_TO_GET = {
     "nagiosplugin": "pip install nagiosplugin, or apt install python3-nagiosplugin",
     "pymysql": "pip install PyMySQL, or apt install python3-pymysql",
+    "psutil": "pip install psutil, or apt install python3-psutil",
     "jmxquery": "pip install jmxquery",  # Debian 12 has no package of it
 }
 _WRITTEN_BY = {how: ("verdict", "report", f"render.{how}") for how in ("text", "json", "human")}

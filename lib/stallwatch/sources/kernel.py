@@ -1,7 +1,7 @@
-"""What the Linux kernel counts of the host that we run on, as /proc tells it.
+"""What the Linux kernel counts of the host that we run on, as psutil tells it.
 
-Read here and not by psutil, which takes 40 ms to be imported, leaves out the time that requests spend in the
-queue of a disk, takes all pages for 4 KiB, and swapping for 0 where it cannot be read (7.2.2).
+Where psutil has no number, or a wrong one (5.9.4 to 7.2.2), the files of /proc are read here; each reason is
+beside its code.
 """
 
 from __future__ import annotations
@@ -14,13 +14,15 @@ from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
 PLACE = "/proc"
 SECTOR = 512  # bytes, whatever the disk's own sectors are (Documentation/admin-guide/iostats.rst)
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _KIB = 1024
-_WHOLE_LINE = 11  # numbers of a disk; partitions of Linux 2.6.24 and older have 4
+_WHOLE_LINE = 11  # numbers of a disk; partitions of Linux 2.6.24 and older have 4, and no queue
+_IN_FLIGHT, _QUEUE_MS = 8, 10  # their places among them
 _UPTIME = r"[0-9]{1,12}(?:\.[0-9]{1,9})?(?=\s)"
 _LONGEST = 20  # digits of 64 bits
 _NEXT_KIND = 4  # numbers of discards, which begin with how many are done; then those of flushes
@@ -65,8 +67,22 @@ class Interface(NamedTuple):
     drops: int
 
 
+def psutil() -> Any:
+    """Give psutil, which looks where we do, at ``PLACE``. Raises ModuleNotFoundError.
+
+    Imported here alone, and by nobody who asks it nothing: it takes as long as Python's own start.
+    """
+    import psutil
+
+    psutil.PROCFS_PATH = PLACE
+    return psutil
+
+
 def uptime() -> float:
-    """Tell for how many seconds the host has been up, the time that it slept included. Raises OSError."""
+    """Tell for how many seconds the host has been up, the time that it slept included. Raises OSError.
+
+    psutil tells only when it was started, in whole seconds by a clock that is set.
+    """
     told = re.match(_UPTIME, _read("uptime"))
     if not told:
         raise OSError(errno.EBADMSG, "it tells no time", f"{PLACE}/uptime")
@@ -74,7 +90,7 @@ def uptime() -> float:
 
 
 def boot() -> str | None:
-    """Name the start of the host: another name after each; None: it is not told."""
+    """Name the start of the host: another name after each; None: it is not told. psutil has none."""
     try:
         return _read("sys/kernel/random/boot_id").strip() or None
     except OSError:
@@ -82,76 +98,83 @@ def boot() -> str | None:
 
 
 def load() -> tuple[float, float, float]:
-    """Tell how many tasks ran, wanted to or waited for a disk, over 1, 5 and 15 minutes. Raises OSError."""
+    """Tell how many tasks ran, wanted to or waited for a disk, over 1, 5 and 15 minutes. Raises OSError.
+
+    psutil asks the C library, which looks at no other place and does not say what it could not read.
+    """
     one, five, fifteen, *_ = _read("loadavg").split()
     return float(one), float(five), float(fifteen)
 
 
 def processors() -> dict[str, Processor]:
-    """Tell what each processor has done, and as "cpu" all of them. Raises OSError, ValueError."""
-    rows = (line.split() for line in _read("stat").splitlines() if line.startswith("cpu"))
+    """Tell what each processor has done, and as "cpu" all of them. Raises OSError, ValueError, TypeError.
+
+    psutil does not name them: where the second of three is off-line, it gives the third in its place.
+    """
+    rows = [line.split() for line in _read("stat").splitlines() if line.startswith("cpu")]
     fields = len(Processor._fields)
-    found = {name: Processor(*(counted(ticks) / _TICKS for ticks in row[:fields])) for name, *row in rows}
-    if "cpu" not in found:
+    each = {name: Processor(*(counted(ticks) / _TICKS for ticks in row[:fields])) for name, *row in rows}
+    if "cpu" not in each:
         raise ValueError
-    return found
+    return each | {"cpu": Processor(*psutil().cpu_times()[:fields])}
 
 
 def disks() -> dict[str, Disk]:
     """Tell what each block device has done. Raises OSError, as in containers without /proc/diskstats."""
-    rows = (line.split() for line in _read("diskstats").splitlines())
+    rest = _queues()  # first: where there is no such file psutil goes on to /sys, wherever we look
+    told = psutil().disk_io_counters(perdisk=True, nowrap=False)
     return {
-        name: Disk._make(_counted([counted(number) for number in numbers]))
-        for _, _, name, *numbers in rows
-        if len(numbers) >= _WHOLE_LINE
+        name: Disk(
+            one.read_count, one.read_merged_count, one.read_bytes // SECTOR, one.read_time,
+            one.write_count, one.write_merged_count, one.write_bytes // SECTOR, one.write_time,
+            busy_ms=one.busy_time, **rest[name],
+        )
+        for name, one in told.items()
+        if name in rest
+    }  # fmt: skip
+
+
+def _queues() -> dict[str, dict[str, int]]:
+    """Tell of each disk what psutil leaves out: what waits, how long, discards and flushes."""
+    rows = (line.split() for line in _read("diskstats").splitlines())
+    found = {name: [*map(counted, numbers)] for _, _, name, *numbers in rows if len(numbers) >= _WHOLE_LINE}
+    return {
+        name: {
+            "in_flight": numbers[_IN_FLIGHT],
+            "queue_ms": numbers[_QUEUE_MS],
+            "others": sum(numbers[_WHOLE_LINE::_NEXT_KIND]),
+        }
+        for name, numbers in found.items()
     }
-
-
-def _counted(numbers: list[int]) -> list[int]:
-    return [*numbers[:_WHOLE_LINE], sum(numbers[_WHOLE_LINE::_NEXT_KIND])]
 
 
 def interfaces() -> dict[str, Interface]:
     """Tell what has gone wrong with packets of each network interface. Raises OSError, ValueError."""
-    found = {}
-    for line in _read("net/dev").splitlines()[2:]:
-        name, _, numbers = line.rpartition(":")  # "eth0:1" is an alias, "eth0:123" has no blank (2.6)
-        each = [counted(number) for number in numbers.split()]
-        found[name.strip()] = Interface(each[2] + each[10], each[3] + each[11])
-    if not found:  # each network namespace has a lo
+    told = psutil().net_io_counters(pernic=True, nowrap=False)
+    if not told:  # each network namespace has a lo
         raise ValueError
-    return found
+    return {name: Interface(one.errin + one.errout, one.dropin + one.dropout) for name, one in told.items()}
 
 
-def memory() -> dict[str, int]:
-    """Tell what memory there is, in bytes, by the names of /proc/meminfo. Raises OSError."""
-    return {name: number * _KIB for name, number in _named("meminfo")}
+def memory() -> tuple[int, int]:
+    """Tell how much memory there is, and how much could be had without swapping, in bytes.
 
-
-def available() -> int:
-    """Tell how much memory could be had without swapping, in bytes. Raises OSError, KeyError.
-
-    A kernel older than 3.14 does not say, and it is estimated as later ones do (Linux commit 34e431b0ae39):
-    what is free above the low watermarks, and caches but for what the kernel would keep of them.
+    Raises OSError, ValueError, KeyError.
     """
-    told = memory()
-    if "MemAvailable" in told:
-        return told["MemAvailable"]
-    low = _watermarks()
-    caches = (told["Active(file)"] + told["Inactive(file)"], told.get("SReclaimable", 0))
-    return max(0, told["MemFree"] - low + sum(cache - min(cache // 2, low) for cache in caches))
+    import warnings
 
-
-def _watermarks() -> int:
-    try:
-        rows = [line.split() for line in _read("zoneinfo").splitlines()]
-    except OSError:
-        return 0
-    return sum(counted(row[1]) for row in rows if row[:1] == ["low"]) * _PAGE
+    with warnings.catch_warnings(action="ignore"):  # of numbers that nobody asks for
+        told = psutil().virtual_memory()
+    # 0 is what a full host has; psutil estimates then, as it does where nothing is said (before Linux 3.14).
+    says = dict(_named("meminfo")).get("MemAvailable")
+    return told.total, told.available if says is None else says * _KIB
 
 
 def swapped() -> tuple[int, int]:
-    """Tell how many bytes were read from swap and written to it. Raises OSError, KeyError."""
+    """Tell how many bytes were read from swap and written to it. Raises OSError, KeyError.
+
+    psutil takes all pages for 4 KiB, and says 0 where they are not to be read.
+    """
     counted = dict(_named("vmstat"))
     return counted["pswpin"] * _PAGE, counted["pswpout"] * _PAGE
 

@@ -1,6 +1,7 @@
-"""The processes of the host that we run on, and their threads, as /proc tells of them.
+"""The processes of the host that we run on, as psutil tells of them, and their threads.
 
-Read here and not by psutil: what the kernel tells everybody costs less than psutil's import alone.
+Where psutil has no number, or a wrong one (5.9.4 to 7.2.2), the files of /proc are read here; each reason is
+beside its code.
 """
 
 from __future__ import annotations
@@ -11,13 +12,13 @@ import time
 
 from stallwatch.sources import kernel
 from stallwatch.sources.following import RefusedError, opener
-from stallwatch.sources.kernel import counted
+from stallwatch.sources.kernel import counted, psutil
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterator, Sequence
 
-ENDED, STOPPED, TRACED = "Z", "T", "t"  # states of a process (man proc)
+ENDED, STOPPED, TRACED = "zombie", "stopped", "tracing-stop"  # states of a process, as psutil names them
 _INTERPRETERS = frozenset(("python", "perl", "ruby", "bash", "dash", "sh"))  # without their version
 _LONGEST_NAME = 15  # bytes; the kernel cuts names there
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -56,10 +57,10 @@ class Running(NamedTuple):
 
 
 class Task(NamedTuple):
-    """What the kernel counts of a process, or of one of its threads (man proc, /proc/PID/stat)."""
+    """What the kernel counts of a process."""
 
     id: int
-    name: str  # of its first thread, or its own, which a program may have set
+    name: str  # of its first thread, which a program may have set
     state: str
     parent: int
     minor_faults: int  # pages that the kernel had at hand, an empty one for example
@@ -68,6 +69,16 @@ class Task(NamedTuple):
     system: float
     threads: int
     started: float  # seconds after the host was
+
+
+class Thread(NamedTuple):
+    """What the kernel counts of a thread; its name is its own, or its program's. All times in seconds."""
+
+    id: int
+    name: str
+    user: float
+    system: float
+    started: float
 
 
 class Status(NamedTuple):
@@ -94,9 +105,9 @@ def running(names: Collection[str]) -> list[Running]:
     We ourselves are not among them: who looks for python means another one.
     """
     found, ours = [], _ourselves()
-    for pid in sorted(int(name) for name in os.listdir(kernel.PLACE) if name.isdecimal()):
+    for pid in _pids():
         if pid == ours or not _may_be(_name(pid), names):
-            continue  # to read more of all processes takes long where there are many
+            continue  # to ask psutil for the names of all takes 6 times as long
         if (one := task(pid)) is None or one.state == ENDED:
             continue
         arguments = _arguments(pid)
@@ -104,6 +115,16 @@ def running(names: Collection[str]) -> list[Running]:
         name = next((name for name in (_called(whole, arguments), whole) if name in names), None)
         if name is not None:
             found.append(Running(pid, name, age(one), arguments, one.parent))
+    return found
+
+
+def _pids() -> list[int]:
+    try:
+        found: list[int] = psutil().pids()
+    except IndexError:  # of none psutil wants the lowest
+        return []
+    except OSError as error:  # of bytes
+        raise OSError(error.errno, error.strerror, kernel.PLACE) from None
     return found
 
 
@@ -132,7 +153,7 @@ def _interprets(name: str) -> bool:
 
 
 def _whole(name: str, arguments: Sequence[str]) -> str:
-    """Give a name that the kernel has cut."""
+    """Give a name that the kernel has cut; psutil takes its bytes for letters."""
     whole = os.path.basename(arguments[0]) if arguments else ""
     return whole if len(name.encode()) >= _LONGEST_NAME and whole.startswith(name) else name
 
@@ -146,6 +167,7 @@ def _called(name: str, arguments: Sequence[str]) -> str:
 
 
 def _arguments(pid: int) -> tuple[str, ...]:
+    # psutil parts a single argument at its blanks: of "/opt/my tools/mysqld" it makes two.
     with contextlib.suppress(OSError), open(_path(pid, "cmdline"), "rb") as file:
         return tuple(os.fsdecode(one) for one in file.read().rstrip(b"\0").split(b"\0"))
     return ()
@@ -181,26 +203,39 @@ def pid_in(pid_file: str) -> int:
     return int(told)
 
 
-def task(pid: int, thread: int | None = None) -> Task | None:
-    """Look what a process has done, or one of its threads; None: it is not there (any more)."""
+def task(pid: int) -> Task | None:
+    """Look what a process has done; None: it is not there (any more)."""
     try:
-        with open(_path(pid, "stat") if thread is None else _path(pid, f"task/{thread}/stat"), "rb") as file:
-            before, _, after = file.read().rpartition(b")")  # the name may contain anything
-        numbers = after.split()
-        return Task(
-            id=thread or pid,
-            name=before.partition(b"(")[2].decode(errors="replace"),
-            state=numbers[0].decode(),
-            parent=counted(numbers[1]),
-            minor_faults=counted(numbers[7]),
-            major_faults=counted(numbers[9]),
-            user=counted(numbers[11]) / _TICKS,
-            system=counted(numbers[12]) / _TICKS,
-            threads=counted(numbers[17]),
-            started=counted(numbers[19]) / _TICKS,
-        )
-    except (OSError, ValueError, IndexError):
+        name, numbers = _stat(_path(pid, "stat"))
+        one = psutil().Process(pid)
+        with one.oneshot():
+            times = one.cpu_times()
+            return Task(
+                id=pid,
+                name=name,  # psutil lengthens what the kernel has cut
+                state=one.status(),
+                parent=one.ppid(),
+                minor_faults=counted(numbers[7]),  # which psutil does not have
+                major_faults=counted(numbers[9]),
+                user=times.user,
+                system=times.system,
+                threads=one.num_threads(),
+                started=counted(numbers[19]) / _TICKS,  # psutil adds a clock that is set
+            )
+    except _not_there():
         return None
+
+
+def _stat(path: str) -> tuple[str, list[bytes]]:
+    """Read the name and the numbers of a process or thread (man proc, /proc/PID/stat); raises OSError."""
+    with open(path, "rb") as file:
+        before, _, after = file.read().rpartition(b")")  # the name may contain anything
+    return before.partition(b"(")[2].decode(errors="replace"), after.split()
+
+
+def _not_there() -> tuple[type[Exception], ...]:
+    """Give what is raised where a process has ended, is hidden, or what is told of it makes no sense."""
+    return (psutil().Error, OSError, ValueError, IndexError, KeyError)
 
 
 def age(task: Task) -> float:
@@ -213,43 +248,59 @@ def _now() -> float:
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
-def threads(pid: int) -> list[Task]:
-    """Look what each thread of a process has done; none if it is not there."""
+def threads(pid: int) -> list[Thread]:
+    """Look what each thread of a process has done; none if it is not there.
+
+    psutil knows neither their names nor when they were started, and takes the first ")" in the name of one
+    for its end: the times that it tells are others then.
+    """
     try:
         listed = sorted(map(int, os.listdir(_path(pid, "task"))))
     except OSError:
         return []
-    return [one for thread in listed if (one := task(pid, thread))]
+    return [one for number in listed if (one := thread(pid, number))]
 
 
-def thread_seconds(thread: int) -> float | None:
-    """Tell how much processor time a thread has used, in seconds; None: there is no such thread here."""
-    one = task(thread, thread)
+def thread(pid: int, number: int) -> Thread | None:
+    """Look what a thread of a process has done; None: it is not there (any more)."""
+    try:
+        name, numbers = _stat(_path(pid, f"task/{number}/stat"))
+        user, system, started = (counted(numbers[place]) / _TICKS for place in (11, 12, 19))
+    except (OSError, ValueError, IndexError):
+        return None
+    return Thread(number, name, user, system, started)
+
+
+def thread_seconds(number: int) -> float | None:
+    """Tell how much processor time a thread has used, in seconds; None: there is no such thread here.
+
+    psutil reads all threads of a process to tell of one.
+    """
+    one = thread(number, number)
     return one and one.user + one.system
 
 
 def program_of(thread: int) -> str:
-    """Name the program that a thread belongs to; "": there is no such thread here."""
+    """Name the program that a thread belongs to, which psutil does not; "": there is no such thread here."""
     try:
-        one = task(int(_about(thread)["Tgid"]))
+        return _name(int(_about(thread)["Tgid"]))
     except (OSError, ValueError, KeyError):
         return ""
-    return one.name if one else ""
 
 
 def status(pid: int) -> Status | None:
     """Tell whose a process is and what memory it has; None: it is not there."""
     try:
-        about = _about(pid)
+        about, one = _about(pid), psutil().Process(pid)
         return Status(
-            user=counted(about["Uid"].split()[1]),
-            resident=_bytes(about.get("VmRSS", "0")),
-            swapped=_bytes(about.get("VmSwap", "0")),
-            slots=counted(about["FDSize"]),
+            user=one.uids().effective,
+            resident=one.memory_info().rss,
+            swapped=_bytes(about.get("VmSwap", "0")),  # psutil's is from smaps, for its user and root to read
+            slots=counted(about["FDSize"]),  # psutil has neither this nor what follows
             tracer=counted(about.get("TracerPid", "0")),
             pids=tuple(map(counted, about.get("NSpid", str(pid)).split())),
         )
-    except (OSError, ValueError, KeyError, IndexError):
+    except _not_there():
         return None
 
 
@@ -263,7 +314,10 @@ def _bytes(told: str) -> int:
 
 
 def descriptor_limit(pid: int) -> int | None:
-    """Tell how many descriptors a process may have open, RLIMIT_NOFILE; None: not limited, or not known."""
+    """Tell how many descriptors a process may have open, RLIMIT_NOFILE; None: not limited, or not known.
+
+    psutil asks prlimit(2), which tells only the process's own user and root.
+    """
     with contextlib.suppress(OSError, ValueError, IndexError):
         with open(_path(pid, "limits"), encoding="ascii", errors="replace") as file:
             lines = [line for line in file if line.startswith("Max open files")]
@@ -274,13 +328,14 @@ def descriptor_limit(pid: int) -> int | None:
 def descriptors(pid: int) -> int | None:
     """Count the open descriptors of a process; None: it is not for us to see, or not there."""
     try:
-        return len(os.listdir(_path(pid, "fd")))
-    except OSError:
+        found: int = psutil().Process(pid).num_fds()
+    except _not_there():
         return None
+    return found
 
 
 def sockets(pid: int) -> set[int] | None:
-    """Give the inodes of the sockets of a process; None: they are not for us to see."""
+    """Give the inodes of the sockets of a process, which psutil keeps; None: they are not for us to see."""
     found = set()
     try:
         names = os.listdir(_path(pid, "fd"))
@@ -294,7 +349,10 @@ def sockets(pid: int) -> set[int] | None:
 
 
 def listening(pid: int, port: int) -> list[Listening]:
-    """List what listens on a TCP port where a process has its network: a container has its own."""
+    """List what listens on a TCP port where a process has its network: a container has its own.
+
+    psutil looks only where we have ours.
+    """
     return [one for table in ("tcp", "tcp6") for one in _listening(_path(pid, f"net/{table}"), port)]
 
 
@@ -318,7 +376,10 @@ def works_in(pid: int, directory: str) -> bool | None:
 
 
 def directory_of(pid: int) -> str | None:
-    """Tell in which directory a process works; None: that is not for us to see."""
+    """Tell in which directory a process works; None: that is not for us to see.
+
+    psutil leaves out "(deleted)": another one may have that name now.
+    """
     try:
         return os.readlink(_path(pid, "cwd"))
     except OSError:

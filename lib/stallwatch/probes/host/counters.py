@@ -92,7 +92,7 @@ def _part(file: str, read: Callable[[], Part], missing: list[Missing]) -> Part |
     except OSError as error:
         may_be = read is kernel.disks and isinstance(error, FileNotFoundError)
         missing.append(Missing(f"{error.filename}: {error.strerror}", may_be))
-    except (ValueError, IndexError, TypeError, KeyError):  # not what we know
+    except (ValueError, IndexError, TypeError, KeyError, AssertionError):  # not what we, or psutil, know
         missing.append(Missing(f"what {kernel.PLACE}/{file} tells cannot be understood"))
     return None
 
@@ -127,7 +127,7 @@ def _of_network(missing: list[Missing]) -> dict[str, float]:
 
 
 def _memory() -> Memory:
-    total = kernel.memory()["MemTotal"]
-    if not total:
+    memory = Memory(*kernel.memory())
+    if not memory.total:
         raise ValueError
-    return Memory(total, kernel.available())
+    return memory

@@ -59,7 +59,7 @@ class AskedServer:
     def likeness(self, process: Running) -> int:
         """Tell how sure it is that it is this process; 0: it is not, or nobody knows. Logs in."""
         self._log_in()
-        if self._thread and processes.task(process.pid, self._thread):
+        if self._thread and processes.thread(process.pid, self._thread):
             return _CERTAIN
         if self._thread and not _is_in_container(process):
             return _ANOTHER

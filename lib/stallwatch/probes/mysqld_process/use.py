@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from stallwatch.probes.looks import Interval
-    from stallwatch.sources.processes import Running, Status, Task
+    from stallwatch.sources.processes import Running, Status, Task, Thread
 
 MOST_THREADS = 2000  # that are looked at: each costs 15 us of processor time
 
@@ -25,7 +25,7 @@ class Seen(NamedTuple):
     status: Status
     descriptors: int | None  # None: they are not for us to see
     limit: int | None  # of descriptors; None: there is none, or it is not known
-    threads: tuple[Task, ...]  # none if they are too many
+    threads: tuple[Thread, ...]  # none if they are too many
     at: float  # seconds since the epoch
 
     @property
@@ -110,9 +110,9 @@ def of_threads(seen: Seen, interval: Interval) -> dict[int, Use]:
     return found
 
 
-def _user(thread: Task) -> str:
+def _user(thread: Thread) -> str:
     return f"{thread.id}.{thread.started:.2f} user"
 
 
-def _system(thread: Task) -> str:
+def _system(thread: Thread) -> str:
     return f"{thread.id}.{thread.started:.2f} system"
