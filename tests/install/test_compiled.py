@@ -9,7 +9,7 @@ from tracing import LOG, RUNS, traced
 from uncompiled import asking, uncompiled
 
 HOME = "/usr/lib/stallwatch"
-PACKAGES = {"jmxquery", "nagiosplugin", "pymysql", "stallwatch"}
+PACKAGES = {"jmxquery", "nagiosplugin", "psutil", "pymysql", "stallwatch"}
 READ_ONLY = """
 mount --bind / /mnt
 mount --bind /proc /mnt/proc

@@ -70,7 +70,7 @@ def test_a_check_of_a_log_remembers_what_it_has_told(debian):
 def test_there_is_no_installer_left_and_nothing_that_runs_at_every_start(monitored_debian):
     [packages] = monitored_debian.path("/usr/lib/stallwatch/lib").glob("python3.*/site-packages")
     assert {path.name for path in packages.iterdir() if not path.name.endswith(".dist-info")} == {
-        "jmxquery", "nagiosplugin", "pymysql", "stallwatch",
+        "jmxquery", "nagiosplugin", "psutil", "pymysql", "stallwatch",
     }  # fmt: skip
 
 
@@ -80,7 +80,7 @@ def test_the_packed_packages_are_the_pinned_ones(monitored_debian):
     assert {path.name.lower() for path in packages.glob("*.dist-info")} - {
         f"{name}-{version}.dist-info".lower() for name, version in pinned
     } == {f"stallwatch-{version_of_this_tree()}.dist-info"}
-    assert dict(pinned).keys() == {"nagiosplugin", "PyMySQL", "jmxquery", "setuptools"}
+    assert dict(pinned).keys() == {"nagiosplugin", "PyMySQL", "psutil", "jmxquery", "setuptools"}
 
 
 def test_the_packed_sbom_tells_the_commit_and_its_time(monitored_debian, checkout):

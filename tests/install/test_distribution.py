@@ -10,12 +10,13 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 LOG = ROOT / "tests" / "recorded" / "ndb_log" / "E2_freeze_one_ldm_3s_idle.ndb_4_out.log"
 PLUGINS = {path.name for path in (ROOT / "plugins").glob("check_*")}
-OF_DEBIAN_12 = ("nagiosplugin==1.3.2", "PyMySQL==1.0.2")
+OF_DEBIAN_12 = ("nagiosplugin==1.3.2", "PyMySQL==1.0.2", "psutil==5.9.4")
 RUN_WITH_THEM = (  # what meets these packages: report, perfdata, MySQL, processes
     "tests/unit/test_report.py", "tests/unit/test_check.py::test_output_is_utf_8_whatever_the_locale",
     "tests/unit/test_mysql_errors.py", "tests/unit/test_mysql_options.py", "tests/unit/test_mysql_skim.py",
     "tests/unit/test_mysql_hostile_bytes.py::test_a_server_that_closes_after_any_byte",
-    "tests/unit/test_processes.py", "tests/recorded/test_recorded_check_replication_lag.py",
+    "tests/unit/test_processes.py", "tests/unit/test_kernel.py", "tests/unit/test_host_look.py",
+    "tests/unit/test_mysqld_process.py", "tests/recorded/test_recorded_check_replication_lag.py",
     "tests/recorded/test_recorded_ndb_log.py",
 )  # fmt: skip
 
@@ -77,7 +78,6 @@ def test_it_works_with_what_debian_12_has(wheel, fresh_environment, tmp_path, tm
         "pytest>=8",
         "hypothesis>=6.100",
         "jsonschema>=4.18",
-        "psutil>=5.9.4",
     )
     short = tmp_path_factory.mktemp("o")  # the path of a socket is 107 bytes at most
     said = run(
@@ -90,7 +90,7 @@ def test_it_works_with_what_debian_12_has(wheel, fresh_environment, tmp_path, tm
 @pytest.mark.slow("a Debian is copied, and apt-get installs packages")
 def test_it_works_with_debians_own_packages(bare_debian, tmp_path):
     debian = bare_debian.copy(tmp_path / "debian")
-    debian.install("python3-nagiosplugin", "python3-pymysql")
+    debian.install("python3-nagiosplugin", "python3-pymysql", "python3-psutil")
     run("cp", "-r", ROOT / "lib", ROOT / "plugins", LOG, debian.path("/opt"))
     said = debian.run(
         "/opt/plugins/check_ndb_log", "--whole", "--log", f"/opt/{LOG.name}", status=1, PYTHONPATH="/opt/lib"
@@ -98,4 +98,6 @@ def test_it_works_with_debians_own_packages(bare_debian, tmp_path):
     assert said.startswith("NDB_LOG WARNING - node 4 thread 2 stuck 2.9 s")
     said = debian.run("/opt/plugins/check_mysql_query", "-S", "/none.sock", status=2, PYTHONPATH="/opt/lib")
     assert "/none.sock" in said
+    asking = "/opt/plugins/check_host --sample 10ms --no-state -v || true"  # whatever this host does
+    assert "of memory available" in debian.run("sh", "-c", asking, PYTHONPATH="/opt/lib")
     debian.remove()

@@ -9,7 +9,7 @@ from making import ROOT
 from tracing import RUNS, traced
 
 MODULES = (
-    "json", "re", "argparse", "typing", "nagiosplugin", "pymysql", "stallwatch", "jmxquery",
+    "json", "re", "argparse", "typing", "nagiosplugin", "pymysql", "stallwatch", "jmxquery", "psutil",
     "sitecustomize", "usercustomize",
 )  # fmt: skip
 SYSTEM = ("/usr/", "/lib", "/etc/", "/proc/", "/sys/", "/dev/")  # root's own, and the kernel's
