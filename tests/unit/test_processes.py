@@ -197,13 +197,13 @@ def test_a_program_without_arguments_whose_path_has_a_blank(started, tmp_path):
 
 AS_NOBODY = """
 import os, sys
-os.setgroups([]); os.setgid(65534); os.setuid(65534)
+import psutil
 from stallwatch.sources import processes
+os.setgroups([]); os.setgid(65534); os.setuid(65534)
 pid = int(sys.argv[1])
 about = processes.status(pid)
 print(about.user, about.resident > 0, about.swapped)
 print(processes.descriptor_limit(pid), processes.descriptors(pid))
-import psutil
 one = psutil.Process(pid)
 for ask in (lambda: one.rlimit(psutil.RLIMIT_NOFILE), one.memory_full_info):
     try:
