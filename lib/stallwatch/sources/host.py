@@ -1,4 +1,7 @@
-"""The host that we run on: its disks and its processors, without a shell."""
+"""The host that we run on: its disks and its processors, without a shell.
+
+The size of a file system and the processors that we may use Python itself tells, without a file of the kernel.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ def disk_of(directory: str) -> str | None:
     """Name the disk that a directory is on: "sda", "nvme0n1", "dm-0".
 
     None: there is no such directory here, or its file system has no block device of its own (overlay, tmpfs,
-    ZFS, Btrfs).
+    ZFS, Btrfs). psutil knows file systems, not the disks below partitions.
     """
     try:
         device = os.stat(directory).st_dev

@@ -174,7 +174,10 @@ def _arguments(pid: int) -> tuple[str, ...]:
 
 
 def are_hidden() -> bool:
-    """Whether processes of other users are not for us to see (man proc, the mount option hidepid)."""
+    """Whether processes of other users are not for us to see (man proc, the mount option hidepid).
+
+    To psutil what is hidden is not there.
+    """
     with (
         contextlib.suppress(OSError),
         open(_path("self", "mountinfo"), encoding="utf-8", errors="replace") as file,
@@ -368,7 +371,10 @@ def _listening(table: str, port: int) -> Iterator[Listening]:
 
 
 def works_in(pid: int, directory: str) -> bool | None:
-    """Whether a directory is the one that a process works in; None: that is not for us to see."""
+    """Whether a directory is the one that a process works in; None: that is not for us to see.
+
+    psutil only names it, and in a container a name is another directory's.
+    """
     try:
         return os.path.samestat(os.stat(_path(pid, "cwd")), os.stat(directory))
     except OSError:
