@@ -1,6 +1,6 @@
 """The host that we run on: its disks and its processors, without a shell.
 
-The size of a file system and the processors that we may use Python itself tells, without a file of the kernel.
+Python itself tells the size of a file system and the processors that we may use.
 """
 
 from __future__ import annotations
