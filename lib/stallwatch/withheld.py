@@ -69,9 +69,15 @@ _arguments: list[str] = []  # of this run
 
 def begin(arguments: Iterable[str]) -> None:
     """Begin a run: there is no password yet, and these are the words on its command line."""
+    end()
+    _arguments.extend(arguments)
+
+
+def end() -> None:
+    """End a run: neither its passwords nor its command line are kept."""
     _passwords.clear()
     _random.clear()
-    _arguments[:] = arguments
+    _arguments.clear()
 
 
 def keep(password: str | None) -> None:

@@ -5,6 +5,7 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 import time
 from contextlib import suppress
 
@@ -131,12 +132,12 @@ def test_what_is_left_of_the_deadline_is_never_negative(check, clock):
         yield Fault(State.OK, "fine")
 
     def late(_options, run):
-        clock.later(0.01)
+        clock.later(0.95)
         assert run.deadline.left() == 0
         yield Fault(State.OK, "late")
 
     assert check.run(findings, []) == (0, "DEMO OK - fine")
-    assert check.run(late, ["-t", "10ms"]) == (0, "DEMO OK - late")
+    assert check.run(late, ["-t", "1s"]) == (0, "DEMO OK - late")
 
 
 def test_a_part_of_the_deadline_ends_no_later_than_the_whole(check, clock):
@@ -526,6 +527,91 @@ def test_two_checks_in_one_process_share_nothing(check):
     told = other.run(lambda *given: findings(*given, "lag"), [])
     assert told == (0, f"OTHER OK - {WITHHELD}")
     assert check.run(findings, []) == (0, "DEMO OK - it is 'lag' in Hunter2Hunter")
+
+
+def test_nothing_of_a_run_is_told_by_the_next_one(check):
+    def findings(options, _run):
+        if options.critical.text == "1m":
+            check.aside("everybody can read it")
+            check.secret("Hunter2Hunter")
+        yield Fault(State.OK, "fine, Hunter2Hunter")
+
+    assert check.run(findings, ["-v", "-c", "1m"]) == (0, "DEMO OK - fine, ***\n[OK] everybody can read it")
+    assert withheld.struck("Hunter2Hunter") == "Hunter2Hunter"
+    assert check.run(findings, ["-v"]) == (0, "DEMO OK - fine, Hunter2Hunter")
+
+
+def test_errors_in_json_are_of_one_run(check):
+    assert check.run(fine, ["--output=json", "--bogus"])[1].startswith("{")
+    assert check.run(fine, ["--bogus"])[1].startswith("DEMO UNKNOWN - ")
+
+
+# The deadline of a run in a process that goes on
+
+
+def test_an_overdue_run_ends_with_what_was_found_and_leaves_no_alarm(check):
+    handler, ended = signal.getsignal(signal.SIGALRM), []
+
+    def findings(_options, run):
+        run.deadline.farewells.append(lambda: ended.append("said"))
+        run.deadline.doing = "waiting for db1"
+        yield Reading("lag", 400, "s", "lag 400 s")
+        try:
+            time.sleep(60)
+        except Exception:  # noqa: BLE001 - as whoever catches what a library may raise
+            yield Fault(State.OK, "not reached")
+
+    status, text = check.run(findings, ["-t", "100ms"])
+    assert (status, text.splitlines()[1]) == (2, "[UNKNOWN] no verdict within 100 ms: waiting for db1")
+    assert text.startswith("DEMO CRITICAL - lag 400 s (+1 more problem) | ")
+    assert ended == ["said"]
+    assert signal.getsignal(signal.SIGALRM) == handler
+    assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+
+
+def test_a_run_that_has_asked_for_more_time_gets_it_before_the_alarm(check):
+    def findings(_options, run):
+        run.deadline.extend(0.3)
+        time.sleep(0.2)
+        yield Fault(State.OK, "fine")
+        time.sleep(60)
+
+    status, text = check.run(findings, ["-t", "100ms"])
+    assert status == 3
+    assert text.startswith("DEMO UNKNOWN - no verdict within 400 ms")
+
+
+def test_the_alarm_of_who_runs_a_check_is_there_again(check):
+    before = signal.signal(signal.SIGALRM, lambda *_: None)
+    signal.setitimer(signal.ITIMER_REAL, 600)
+    try:
+        theirs = signal.getsignal(signal.SIGALRM)
+        assert check.run(fine, [])[0] == 0
+        assert signal.getsignal(signal.SIGALRM) == theirs
+        assert 500 < signal.getitimer(signal.ITIMER_REAL)[0] <= 600
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_a_run_in_another_thread_has_its_verdict_and_no_alarm(check):
+    said = []
+    thread = threading.Thread(target=lambda: said.append(check.run(fine, [])))
+    thread.start()
+    thread.join()
+    assert said == [(0, "DEMO OK - lag 2 s | lag=2s;60;300")]
+
+
+def test_a_child_does_not_outlive_a_run_in_a_process_that_goes_on(check):
+    children = []
+
+    def findings(_options, run):
+        children.append(subprocess.Popen(["sleep", "100"]))
+        run.deadline.children.append(children[0])
+        yield Fault(State.OK, "fine")
+
+    assert check.run(findings, [])[0] == 0
+    assert children[0].wait(30) == -signal.SIGKILL
 
 
 # The process

@@ -7,7 +7,7 @@ import re
 import sys
 
 from stallwatch import withheld
-from stallwatch.frame.deadline import UNKNOWN, Exit, no_dump, silence
+from stallwatch.frame.deadline import UNKNOWN, Exit, TimeUpError, alarm, no_dump, silence
 from stallwatch.frame.run import Run
 from stallwatch.frame.usage import Parser, Said, UsageError, Version, described
 from stallwatch.line import clean, status
@@ -55,8 +55,8 @@ class Check:
         self.parser = Parser(f"check_{name}", (about or "").strip().partition("\n")[0])
         self.units: dict[str, str] = {}  # of each quantity that has thresholds
         self.limits: dict[str, dict[str, Action]] = {}  # its two options, "warning" and "critical"
-        self._asides: dict[str, None] = {}  # in their order
-        self._as_json = False  # whatever it says
+        self._asides: dict[str, None] = {}  # of this run, in their order
+        self._as_json = False  # whatever this run says
         self._own: list[Action] = []
         self._common: list[Action] = []
         self._particular = self.parser.add_argument_group("options")
@@ -167,20 +167,35 @@ class Check:
         way_out.leave(*self._outcome(findings, sys.argv[1:], begin))
 
     def run(self, findings: Findings, argv: list[str]) -> tuple[int, str]:
-        """Run within a test: exit status and output. Without the hard end that ``main`` has."""
+        """Run in a process that goes on: exit status and output; nothing of the run stays in the process.
+
+        One run at a time. ``main`` has a hard end besides; here the deadline is kept as ``alarm`` can. What
+        ``main`` sets for the process is left to whoever runs: umask, no dumps, silence, other signals.
+        """
         answer: list[str] = []
+        begun: list[tuple[Namespace, Run]] = []
 
-        def begin(run: Run, _: Namespace) -> None:
+        def begin(run: Run, options: Namespace) -> None:
             run.output, run.progress = answer.append, lambda _: None
+            begun.append((options, run))
+            wind(run.deadline)
 
-        status, text = self._outcome(findings, argv, begin)
-        return status, "".join(answer) + text
+        try:
+            with alarm() as wind:
+                try:
+                    status, text = self._outcome(findings, argv, begin)
+                except TimeUpError as error:
+                    status, text = self._cut_short(str(error), *begun[0])
+            return status, "".join(answer) + text
+        finally:
+            for _, run in begun:
+                run.end()
+            self._forget()
 
     def _outcome(
         self, findings: Findings, argv: list[str], begin: Callable[[Run, Namespace], None]
     ) -> tuple[int, str]:
         verbose = 0
-        self._as_json = False
         withheld.begin(argv)
         try:
             if _asks_for_json(argv):  # as soon as that: the arguments may make no sense otherwise
@@ -198,8 +213,16 @@ class Check:
         except UsageError as error:
             helps = "" if _of_a_file(error) else f": see {self.parser.prog} --help"
             return UNKNOWN, self._unknown(f"{error}{helps}")
+        except TimeUpError:
+            raise
         except BaseException as error:  # noqa: BLE001 - Python's own exit status would be 1, a WARNING
             return UNKNOWN, self._crash(error, verbose)
+
+    def _forget(self) -> None:
+        """Keep nothing of a run."""
+        self._asides.clear()
+        self._as_json = False
+        withheld.end()
 
     def _find(self, findings: Findings, options: Namespace, run: Run) -> None:
         from stallwatch.findings import Fault, ProbeError, State

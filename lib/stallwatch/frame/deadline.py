@@ -7,14 +7,14 @@ import signal
 import sys
 import time
 from _thread import allocate_lock, get_ident, start_new_thread
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from fcntl import F_DUPFD_CLOEXEC, fcntl
 
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from subprocess import Popen
     from typing import Any, NoReturn
 
@@ -80,6 +80,62 @@ class Deadline:
         self._end += seconds
         self.extended()
 
+    def overdue(self) -> str:
+        """Give the sentence that ends the run if there is no verdict now."""
+        return f"no verdict within {say_duration(self.seconds)}{f': {self.doing}' if self.doing else ''}"
+
+    def kill(self) -> None:
+        """Kill the children."""
+        for child in [*self.children]:
+            with suppress(Exception):
+                child.kill()
+
+    def end(self) -> None:
+        """Kill the children and say the farewells: nothing may keep us, and nobody listens any more."""
+        self.kill()
+        for last in [*self.farewells]:
+            with suppress(Exception):
+                last()
+        self.farewells.clear()
+
+
+class TimeUpError(BaseException):
+    """The deadline of a run has passed; the message is the sentence that ends it."""
+
+
+@contextmanager
+def alarm() -> Iterator[Callable[[Deadline], None]]:
+    """Give what raises TimeUpError, once, within a ``with`` statement, when a deadline has passed.
+
+    It interrupts the main thread, and there only Python: a library in C has to return first, and whoever
+    catches every exception goes on. In another thread it does nothing. SIGALRM and its timer are afterwards as
+    they were.
+    """
+    given: list[Deadline] = []
+
+    def ring(*_: object) -> None:
+        for deadline in given:
+            if (left := deadline.until_end()) > 0:  # it was extended
+                signal.setitimer(signal.ITIMER_REAL, left)
+            else:
+                raise TimeUpError(deadline.overdue())
+
+    def wind(deadline: Deadline) -> None:
+        with suppress(ValueError):  # this is not the main thread
+            before.append((signal.signal(signal.SIGALRM, ring), signal.setitimer(signal.ITIMER_REAL, 0)))
+            given.append(deadline)
+            signal.setitimer(signal.ITIMER_REAL, max(0.001, deadline.until_end()))
+
+    before: list[tuple[Any, tuple[float, float]]] = []
+    try:
+        yield wind
+    finally:
+        given.clear()  # first: from here on it does not ring
+        for handler, timer in before:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, handler)
+            signal.setitimer(signal.ITIMER_REAL, *timer)
+
 
 class Exit:
     """The one way out of a plugin: whoever comes first says its text, and the process is gone.
@@ -128,8 +184,7 @@ class Exit:
         self._deadline = deadline
 
         def overdue(*_: object) -> None:
-            doing = f": {deadline.doing}" if deadline.doing else ""
-            why = f"no verdict within {say_duration(deadline.seconds)}{doing}"
+            why = deadline.overdue()
             self._interrupt(lambda: report(why), lambda: (UNKNOWN, self._line(why)))
 
         def watch() -> None:
@@ -183,17 +238,16 @@ class Exit:
             self._insist(briefly)
         self.progress("")
         self._tell(*report())
-        self._kill()
-        for last in [*self._deadline.farewells] if self._deadline else ():
-            with suppress(Exception):  # nothing may keep us, and nobody listens any more
-                last()
+        if self._deadline:
+            self._deadline.end()
         os._exit(self._code)
 
     def _insist(self, briefly: Report) -> NoReturn:
         """End a run whose end takes too long: the machine is busy, the reader does not read."""
         time.sleep(PATIENCE)
         self._tell(*briefly())
-        self._kill()
+        if self._deadline:
+            self._deadline.kill()
         os._exit(self._code)
 
     def _tell(self, code: int, text: str) -> None:
@@ -202,11 +256,6 @@ class Exit:
             with suppress(OSError):
                 self.write(f"{text}\n" if text else "")
                 self._code = code  # not before: who comes second leaves with it while we write
-
-    def _kill(self) -> None:
-        for child in [*self._deadline.children] if self._deadline else ():
-            with suppress(Exception):
-                child.kill()
 
     def say(self, text: str) -> None:
         """Write a part of a long answer; the deadline is kept no more: a reader who pages takes time."""

@@ -82,6 +82,12 @@ class Run:
         """End with what is known, and why it is not all."""
         self.found = [*(self.found or self._so_far), why]
 
+    def end(self) -> None:
+        """End what is under way, and let go of errors: each has the frames that it came through."""
+        self.deadline.end()
+        self.found.clear()
+        self.problems.clear()
+
     def trace(self, sentence: str) -> None:
         """Note what was asked and how long it took; told with -vvv."""
         self.traced.append(sentence)
