@@ -23,6 +23,7 @@ our own words cannot hold.
 from __future__ import annotations
 
 import re
+from re import _compiler  # type: ignore[attr-defined]  # re.compile keeps what it compiles, beyond the run
 
 from stallwatch.line import CUT
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
@@ -65,6 +66,7 @@ class _Form(NamedTuple):
 _passwords: dict[str, tuple[_Form, ...]] = {}  # of this run, with their forms once those are needed
 _random: list[str] = []  # those of them that our own words cannot hold
 _arguments: list[str] = []  # of this run
+_patterns: dict[str, re.Pattern[str]] = {}  # that have a password in them
 
 
 def begin(arguments: Iterable[str]) -> None:
@@ -78,6 +80,7 @@ def end() -> None:
     _passwords.clear()
     _random.clear()
     _arguments.clear()
+    _patterns.clear()
 
 
 def keep(password: str | None) -> None:
@@ -116,7 +119,7 @@ def _shown(text: str, beside: tuple[str, ...], by_chance: Callable[[str], str]) 
         if _is_given(form.text, beside):
             continue
         pattern = by_chance(form.text) if form.by_chance else _as_word(form.text)
-        if form.anywhere or form.text == text.strip() or re.search(pattern, text):
+        if form.anywhere or form.text == text.strip() or _is_in(text, pattern):
             return WITHHELD
     return text
 
@@ -125,8 +128,14 @@ def _is_given(text: str, beside: tuple[str, ...]) -> bool:
     """Whether it is shown anyway; of what the user gave no number is, nor a folder in the path of a file."""
     word = text.casefold()
     as_given = rf"(?<![\w.:/-]){re.escape(word)}(?![\w.:/-])"
-    given = not word.isdecimal() and any(re.search(as_given, one.casefold()) for one in _given())
-    return given or any(re.search(_as_word(word), one.casefold()) for one in beside)
+    given = not word.isdecimal() and any(_is_in(one.casefold(), as_given) for one in _given())
+    return given or any(_is_in(one.casefold(), _as_word(word)) for one in beside)
+
+
+def _is_in(text: str, pattern: str) -> bool:
+    if pattern not in _patterns:
+        _patterns[pattern] = _compiler.compile(pattern)
+    return bool(_patterns[pattern].search(text))
 
 
 def _given() -> Iterator[str]:

@@ -229,3 +229,11 @@ def test_any_text_is_taken():
     told("\udcff\udcfe'secret")
     assert message("no '\udcff\udcfe'secret'") == WITHHELD
     assert clean(message("caf\udce9 | 'x")) == "caf? / 'x"
+
+
+def test_no_password_stays_in_a_pattern_after_the_run():
+    withheld.begin(["-u", "Hunter"])
+    withheld.keep("Hunter2Hunter")
+    withheld.message("it is 'Hunter2Hunter'", "Hunter2Hunter")
+    withheld.end()
+    assert "hunter2hunter" not in f"{re._cache} {vars(withheld)}".casefold()
