@@ -141,3 +141,15 @@ def test_certificates_are_no_exception(fifo, load):
         load(str(fifo))
     assert f"{fifo}: it is a FIFO" in error.value.what
     assert time.monotonic() - begun < SOON
+
+
+def test_a_fifo_is_open_as_long_as_a_library_reads_it(tmp_path):
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    writer = os.open(fifo, os.O_RDWR)
+    os.write(writer, b"a certificate")
+    before = os.listdir("/proc/self/fd")
+    with given_file.having_data(str(fifo), None):
+        assert len(os.listdir("/proc/self/fd")) == len(before) + 1
+    assert os.listdir("/proc/self/fd") == before
+    os.close(writer)

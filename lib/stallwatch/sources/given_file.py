@@ -9,11 +9,16 @@ import errno
 import os
 import stat
 import time
+from contextlib import contextmanager
+
+from stallwatch.startup import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 PATIENCE = 1.0  # seconds for somebody to open it and write
 _LONGER = 3.0  # seconds for whoever has opened it
 _AT_ONCE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-_held: list[int] = []
 
 
 def first_line(path: str, most: int) -> bytes:
@@ -37,14 +42,20 @@ def _read(path: str, most: int, *, to_line: bool) -> tuple[bytes, int]:
         return (file.readline if to_line else file.read)(most), mode
 
 
-def must_have_data(*paths: str | None) -> None:
-    """Raise OSError for a FIFO that has none, before a library reads it, which would wait for ever."""
-    for path in filter(None, paths):
-        if stat.S_ISFIFO(os.stat(path).st_mode):
-            descriptor = os.open(path, _AT_ONCE)
-            _held.append(descriptor)  # SIGPIPE would end whoever writes if nobody had it open
-            if not _has_data(descriptor, PATIENCE):
-                raise _silent(PATIENCE)
+@contextmanager
+def having_data(*paths: str | None) -> Iterator[None]:
+    """Have FIFOs open while a library reads them; raises OSError for one that has no data."""
+    held: list[int] = []  # SIGPIPE would end whoever writes if nobody had it open
+    try:
+        for path in filter(None, paths):
+            if stat.S_ISFIFO(os.stat(path).st_mode):
+                held.append(os.open(path, _AT_ONCE))
+                if not _has_data(held[-1], PATIENCE):
+                    raise _silent(PATIENCE)
+        yield
+    finally:
+        for descriptor in held:
+            os.close(descriptor)
 
 
 def _piped(descriptor: int, most: int, *, to_line: bool) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ssl
 
 from stallwatch.sources.encrypted import EncryptedSocket
-from stallwatch.sources.given_file import must_have_data
+from stallwatch.sources.given_file import having_data
 from stallwatch.sources.jmx.errors import UnreachableError, UnusableFileError
 from stallwatch.startup import TYPE_CHECKING
 
@@ -32,8 +32,8 @@ def context(tls: Tls) -> ssl.SSLContext:
         made.verify_mode = ssl.CERT_NONE
     if tls.client_cert:
         try:
-            must_have_data(tls.client_cert, tls.client_key)
-            made.load_cert_chain(tls.client_cert, tls.client_key, password=_no_password)
+            with having_data(tls.client_cert, tls.client_key):
+                made.load_cert_chain(tls.client_cert, tls.client_key, password=_no_password)
         except OSError as error:
             raise _unusable("--client-cert", tls.client_cert, error) from None
     return made
@@ -42,8 +42,8 @@ def context(tls: Tls) -> ssl.SSLContext:
 def _trusting(ca_file: str | None) -> ssl.SSLContext:
     """Make one that trusts these authorities, or those of this host: the 144 of Debian 12 take 20 ms."""
     try:
-        must_have_data(ca_file)
-        return ssl.create_default_context(cafile=ca_file)
+        with having_data(ca_file):
+            return ssl.create_default_context(cafile=ca_file)
     except OSError as error:
         raise _unusable("--ca-file", ca_file, error) from None
 

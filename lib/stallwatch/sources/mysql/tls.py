@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stallwatch.sources.given_file import must_have_data
+from stallwatch.sources.given_file import having_data
 from stallwatch.sources.mysql.errors import UnusableFileError
 from stallwatch.sources.mysql.sockets import Readable
 from stallwatch.sources.mysql.target import VERIFY_IDENTITY
@@ -65,8 +65,8 @@ class Context:
             made.verify_mode = ssl.CERT_NONE
         if tls.cert:
             try:
-                must_have_data(tls.cert, tls.key)
-                made.load_cert_chain(tls.cert, tls.key, _no_password)
+                with having_data(tls.cert, tls.key):
+                    made.load_cert_chain(tls.cert, tls.key, _no_password)
             except OSError as error:
                 names = " or ".join(name for name in (tls.cert, tls.key) if name)
                 raise _unusable("--ssl-cert", names, error) from None
@@ -84,8 +84,8 @@ def _trust(made: ssl._SSLContext, tls: Tls) -> None:
         made.set_default_verify_paths()
         return
     try:
-        must_have_data(tls.ca)
-        made.load_verify_locations(tls.ca, tls.capath)
+        with having_data(tls.ca):
+            made.load_verify_locations(tls.ca, tls.capath)
     except OSError as error:
         raise _unusable("--ssl-ca", tls.ca or tls.capath or "", error) from None
 
