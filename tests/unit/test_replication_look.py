@@ -8,6 +8,7 @@ import pytest
 from clock import Clock, keep_time
 from fake_replica import FLAVOURS, FakeReplica
 from stallwatch.frame.options import mysql
+from stallwatch.probes.replication import gtid
 from stallwatch.sources.mysql import MysqlError, NoAnswerError
 from stallwatch.sources.mysql.errors import NotSentError
 
@@ -45,6 +46,12 @@ def test_a_healthy_replica_is_ok_and_costs_few_statements(look, replica):
     assert status == 0
     assert first_line(text) == "REPLICATION_LAG OK - replica of db1:3306 0 s behind (commit time)"
     assert len(replica.asked) == 5
+
+
+def test_no_gtid_set_is_kept_after_the_run(look, replica):
+    replica.channel()
+    look()
+    assert gtid.parse.cache_info().currsize == gtid.is_mariadb.cache_info().currsize == 0
 
 
 def test_each_channel_has_its_numbers(look, replica):

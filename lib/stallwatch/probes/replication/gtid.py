@@ -3,8 +3,8 @@
 MySQL: ``uuid:1-5:7:tag:1-3, uuid2:1`` (tags from 8.3 on; a UUID's intervals without a tag come first).
 MariaDB: ``domain-server-sequence`` of the last transaction of each domain, ``0-101-745,1-102-9``.
 
-Each text is read once, as of many channels each tells how far the whole server has come; nobody changes what
-was read.
+Each text is read once in a run, as of many channels each tells how far the whole server has come; nobody
+changes what was read.
 """
 
 from __future__ import annotations
@@ -204,6 +204,12 @@ def _servers(received: tuple[str, ...]) -> dict[int, set[int]]:
         for domain, (server, _) in position(text).items():
             found.setdefault(domain, set()).add(server)
     return found
+
+
+def forget() -> None:
+    """Keep none of the texts, which may be long, of this run."""
+    for kept in (parse, is_mariadb, position, _servers):
+        kept.cache_clear()
 
 
 def since(received: str, then: str) -> int | None:
