@@ -108,8 +108,8 @@ def alarm() -> Iterator[Callable[[Deadline], None]]:
     """Give what raises TimeUpError, once, within a ``with`` statement, when a deadline has passed.
 
     It interrupts the main thread, and there only Python: a library in C has to return first, and whoever
-    catches every exception goes on. In another thread it does nothing. SIGALRM and its timer are afterwards as
-    they were.
+    catches every exception goes on. In another thread it does nothing. SIGALRM and its timer are then as they
+    were before.
     """
     given: list[Deadline] = []
 
