@@ -234,7 +234,7 @@ def at_recorded_hosts():
             for more in ((), ("--verify", "all")):
                 words = ("-d", str(path), "-w", "20000d", "-c", "20000d", *more)
                 yield Case("mysql_backup", words, lambda: changed((time, "time", lambda: BEGUN)))
-    yield Case("mysqld_process", ("--pid-file", "/nowhere/pid"), chance='here runs [^"]*')
+    yield Case("mysqld_process", ("--pid-file", "/nowhere/pid"), chance='start it|here runs [^"]*')
     yield Case(
         "mysqld_process", ("--pid-file", "{folder}/pid", "--program", PROGRAM), chance=NUMBERS,
     )  # fmt: skip

@@ -469,5 +469,5 @@ def test_state_that_cannot_be_kept_makes_the_run_unknown_beside_what_it_found(co
 
 def test_a_run_in_the_way_is_unknown_even_where_an_unreachable_server_is_critical(counting, folder):
     with memory({"name": "demo", "log": "x.log"}, str(folder), Deadline(60), []):
-        code, text = counting("--state-dir", str(folder), "-t", "100ms")
+        code, text = counting("--state-dir", str(folder), "-t", "2s")
     assert (code, text) == (3, f"DEMO UNKNOWN - {BUSY}")
