@@ -25,6 +25,10 @@ def fine(_options, _run):
     yield Reading("lag", 2, "s", "lag 2 s")
 
 
+def unconfirmed(_options, _run):
+    yield Reading("lag", 400, "s", "lag 400 s", confirmed=False)
+
+
 def unreachable(_options, _run):
     yield Reading("lag", 2, "s", "lag 2 s")
     raise ProbeError("db1:3306 refused the connection", "start the server")
@@ -94,20 +98,16 @@ def test_a_run_may_set_a_default_that_it_only_knows_then(check):
         (["-c", "~:"], 1),
     ],
 )
-def test_what_is_doubtful_is_a_warning_at_most(check, limits, status):
-    def findings(_options, run):
-        run.doubtful("lag")
-        yield Reading("doubtful_lag", 400, "s", "lag 400 s")
-
-    assert check.run(findings, limits)[0] == status
+def test_what_is_not_confirmed_is_a_warning_at_most(check, limits, status):
+    assert check.run(unconfirmed, limits)[0] == status
 
 
-def test_what_is_doubtful_is_the_same_quantity_in_the_perfdata(check):
-    def findings(_options, run):
-        run.doubtful("lag")
-        yield Reading("doubtful_lag", 400, "s", "lag 400 s")
+def test_what_is_critical_alone_warns_though_neither_range_is_within_the_other(check):
+    assert check.run(unconfirmed, ["-w", "500", "-c", "401:"])[0] == 1
 
-    assert check.run(findings, []) == (1, "DEMO WARNING - lag 400 s | lag=400s;60;300")
+
+def test_what_is_not_confirmed_is_the_same_quantity_in_the_perfdata(check):
+    assert check.run(unconfirmed, []) == (1, "DEMO WARNING - lag 400 s | lag=400s;60;300")
 
 
 def test_v_tells_what_is_ok_and_vvv_what_was_asked(check):
