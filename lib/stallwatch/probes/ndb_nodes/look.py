@@ -220,7 +220,7 @@ class _Look:
             return
         worst, *_ = found.values()
         thread = None
-        if self._asked.alerts(worst.name, worst.used):
+        if self._asked.alerts(threads.USE, worst.used):
             thread = self._subjects.have(
                 "cpustat_20sec", lambda: threads.which(self._ndbinfo, worst.node), evidence=True
             )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.ndbinfo.cluster import Cluster
 
 MAJOR_FAULTS = "major_faults"
-USE, DOUBTFUL = "thread_use", "doubtful_thread_use"
+USE = "thread_use"
 
 _FAULTS = """SELECT node_id, COUNT(*) AS threads, SUM(os_ru_majflt) AS major_faults
  FROM ndbinfo.threadstat GROUP BY node_id"""
@@ -52,9 +52,9 @@ class Busiest(NamedTuple):
     seconds: float  # that are known of every thread
 
     @property
-    def name(self) -> str:
-        """The quantity whose thresholds judge it: a short time of it is no more than a WARNING."""
-        return USE if self.seconds >= _LASTING else DOUBTFUL
+    def confirmed(self) -> bool:
+        """Whether it has lasted: a short time of it is no more than a WARNING."""
+        return self.seconds >= _LASTING
 
 
 class Thread(NamedTuple):
@@ -110,7 +110,7 @@ def use(worst: Busiest, thread: Thread | None) -> Reading:
         advice = (
             "see what else its host computes, a limit of processor time (cgroup), or other virtual machines"
         )
-    return Reading(worst.name, round(worst.used, 2), "%", what, advice=advice, label=USE)
+    return Reading(USE, round(worst.used, 2), "%", what, advice=advice, confirmed=worst.confirmed)
 
 
 def too_young(cluster: Cluster) -> set[int]:

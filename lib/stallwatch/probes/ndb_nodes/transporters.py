@@ -49,16 +49,15 @@ def overloads(
             what = f"links of node {worst.node} to data nodes were overloaded {_times(int(worst.times))}"
         suspect = bool(critical and critical.alerts(worst.per_minute))
         in_a_row = _in_a_row(memory, suspect=suspect, again=worst.again)
-        sure = not suspect or in_a_row >= _CONFIRMED
         yield Reading(
-            OVERLOADS if sure else f"doubtful_{OVERLOADS}", worst.per_minute, "",
+            OVERLOADS, worst.per_minute, "",
             f"{what} within {say_duration(worst.seconds)}",
             advice=(
                 "look at the processor and the network of nodes that are slow to receive (overload_count in "
                 "ndbinfo.transporters tells which); if they are idle, increase SendBufferMemory, and "
                 "OverloadLimit with it (rolling restart)"
             ),
-            label=OVERLOADS,
+            confirmed=not suspect or in_a_row >= _CONFIRMED,
         )  # fmt: skip
 
 
