@@ -57,4 +57,3 @@ TABLESPACE = Subject(
     "ALTER TABLESPACE ... ADD DATAFILE, delete rows or drop tables",
 )
 OF_NODES = (DATA_MEMORY, INDEX_MEMORY, LONG_MESSAGE_BUFFER)
-HEALING = tuple(one.name for one in (LONG_MESSAGE_BUFFER, UNDO_SPACE))

@@ -93,19 +93,18 @@ def too_few(history: History, horizon: float) -> Iterator[Fault]:
 
 def _fullest(filling: Filling, alerts: Alerts) -> Reading:
     subject, use = filling.subject, filling.fullest
-    name = f"doubtful_{subject.name}" if filling.is_doubtful else subject.name
     more = [one for one in filling.uses[1:] if alerts(subject.name, _percent(one))]
     also = f"also {listed([f'{_named(filling, one)} {_said(one)}' for one in more])}" if more else ""
     reasons = (_consequence(filling, use), also, _FIRST if filling.is_doubtful else "")
     return Reading(
-        name,
+        subject.name,
         _percent(use),
         "%",
         ", ".join(filter(None, (_of(filling, use), _soon(filling)))),
         "; ".join(filter(None, reasons)),
         subject.advice,
-        label=subject.name,
         table=_table(filling),
+        confirmed=not filling.is_doubtful,
     )
 
 
