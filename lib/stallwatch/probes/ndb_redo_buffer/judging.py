@@ -1,8 +1,8 @@
 """Which redo buffers are too full, and how bad that is.
 
 Only what stays full is CRITICAL: a buffer that is above the limits of `redo_buffer` in all samples of a run.
-One that is above them in some has a peak, and of a single sample nobody knows which it is: both are judged as
-`doubtful_redo_buffer`, which is a WARNING at most.
+One that is above them in some has a peak, and of a single sample nobody knows which it is: both are readings
+that are not confirmed, a WARNING at most.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
     IsProblem = Callable[[Finding], bool]
 
-CERTAIN, DOUBTFUL = "redo_buffer", "doubtful_redo_buffer"
+REDO_BUFFER = "redo_buffer"
 
 
 class Judged(NamedTuple):
     """The redo buffers of one run that are too full, the fullest first."""
 
-    name: str  # of the quantity that a buffer's smallest sample is
+    confirmed: bool  # there is more than one sample
     steady: tuple[Use, ...]  # in all samples
     peaks: tuple[Use, ...]  # in some, of nodes that have no steady one
 
@@ -37,20 +37,19 @@ class Judged(NamedTuple):
 
     def stays_full(self, node: int) -> bool | None:
         """Whether a buffer of this node does; None: there is only one sample."""
-        return None if self.name == DOUBTFUL else any(use.part.node == node for use in self.steady)
+        return any(use.part.node == node for use in self.steady) if self.confirmed else None
 
 
-NOTHING = Judged(DOUBTFUL, (), ())
+NOTHING = Judged(confirmed=False, steady=(), peaks=())
 
 
 def judge(samples: Samples, is_problem: IsProblem) -> Judged:
     """Find the buffers that are too full."""
-    name = CERTAIN if samples.taken > 1 else DOUBTFUL
-    steady = [use for use in samples.uses if is_problem(Reading(name, use.smallest))]
+    steady = [use for use in samples.uses if is_problem(Reading(REDO_BUFFER, use.smallest))]
     nodes = {use.part.node for use in steady}
     peaks = [
         use
         for use in sorted(samples.uses, key=lambda use: -use.largest)
-        if use.part.node not in nodes and is_problem(Reading(DOUBTFUL, use.largest))
+        if use.part.node not in nodes and is_problem(Reading(REDO_BUFFER, use.largest))
     ]
-    return Judged(name, tuple(steady), tuple(peaks))
+    return Judged(samples.taken > 1, tuple(steady), tuple(peaks))

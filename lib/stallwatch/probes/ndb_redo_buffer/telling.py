@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stallwatch.findings import Reading
-from stallwatch.probes.ndb_redo_buffer.judging import CERTAIN, DOUBTFUL
+from stallwatch.probes.ndb_redo_buffer.judging import REDO_BUFFER
 from stallwatch.probes.ndb_redo_buffer.use import WATCHED
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.table import Table
@@ -58,9 +58,9 @@ class Buffers(NamedTuple):
         table = _table(self.samples.uses)
         if fullest is None:
             what = "redo buffers: none was seen in all samples, data nodes came and went meanwhile"
-            yield Reading(CERTAIN, None, "%", what, table=table)
+            yield Reading(REDO_BUFFER, None, "%", what, table=table)
         else:
-            yield self._stayed(fullest)._replace(label=CERTAIN, table=table)
+            yield self._stayed(fullest)._replace(label=REDO_BUFFER, table=table)
         yield self._peaked(peak)._replace(label="redo_buffer_peak", in_table=True)
         yield from self._not_said_yet()
         if by_node:
@@ -85,22 +85,23 @@ class Buffers(NamedTuple):
             yield self._stayed(use)._replace(label=f"node{node}_redo_buffer", in_table=True)
 
     def _stayed(self, use: Use) -> Reading:
-        return self._said(use, self.judged.name, use.smallest, self.judged.steady)
+        return self._said(use, use.smallest, self.judged.steady, confirmed=self.judged.confirmed)
 
     def _peaked(self, use: Use) -> Reading:
-        return self._said(use, DOUBTFUL, use.largest, self.judged.peaks)
+        return self._said(use, use.largest, self.judged.peaks, confirmed=False)
 
-    def _said(self, use: Use, name: str, value: float | None, alike: Sequence[Use]) -> Reading:
+    def _said(self, use: Use, value: float | None, alike: Sequence[Use], *, confirmed: bool) -> Reading:
         """Say it of one buffer; of the first of those that are too full, how many are ``alike``."""
         part = use.part.log_id if self._numbered_by_id else use.part.log_part
         where = f"redo buffer of node {use.part.node} log part {part}"
         others = self._others(alike) if use in alike[:1] else ""
         what = f"{where} {_between(use)} full ({_when(self.samples)}){others}"
         verdict = self.verdicts.get(use.part.node)
-        if verdict is None or not self.is_problem(Reading(name, value)):
-            return Reading(name, value, "%", what, label="")
+        said = Reading(REDO_BUFFER, value, "%", what, label="", confirmed=confirmed)
+        if verdict is None or not self.is_problem(said):
+            return said
         why = f"{verdict.why}; {_CLIENTS}" if use.largest >= _FULL else verdict.why
-        return Reading(name, value, "%", what, why, verdict.advice, label="")
+        return said._replace(why=why, advice=verdict.advice)
 
     def _others(self, alike: Sequence[Use]) -> str:
         """Count the others; where not all are watched, the nodes are counted."""
@@ -109,7 +110,8 @@ class Buffers(NamedTuple):
         nodes = {use.part.node for use in alike}
         unseen = len(alike) >= WATCHED and len(self.samples.uses) != self.filled.redo_parts
         if unseen:
-            nodes |= {n for n, used in self.filled.redo.items() if self.is_problem(Reading(DOUBTFUL, used))}
+            filled = self.filled.redo.items()
+            nodes |= {node for node, used in filled if self.is_problem(Reading(REDO_BUFFER, used))}
         said = f", and {'at least ' * unseen}{len(alike) - 1} more"
         return f"{said} on {len(nodes)} nodes" if len(nodes) > 1 else said
 
@@ -161,7 +163,7 @@ def _log_space(
     if not is_problem(said) or max(certain.values(), default=None) == said.value:
         yield said
         return
-    yield said._replace(name=f"doubtful_{name}", what=f"{said.what} (seen in one run so far)")
+    yield said._replace(what=f"{said.what} (seen in one run so far)", confirmed=False)
     if certain:
         yield _space(name, certain, is_problem)._replace(label="")
 
