@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from stallwatch.findings import Fault, ProbeError, Reading, State
-from stallwatch.frame.run import DOUBTFUL
 from stallwatch.probes.mysql_status.asked import limits
 from stallwatch.probes.mysql_status.kinds import COUNTER, UNKNOWN
 from stallwatch.probes.mysql_status.measured import say_number
@@ -53,7 +52,7 @@ class Judging:
                 yield error
 
     def by_sets(self, lasting: Lasting) -> Iterator[Reading]:
-        """Judge what the sets know limits of and the user gave no ranges for; what is new, as doubtful."""
+        """Judge what the sets know limits of and the user gave no ranges for; what is new: not confirmed."""
         own = {self._names.get(quantity[:-1]) for quantity in limits(self._asked.ranges)}
         found = {one.name: one for one in self._in_force if one.name not in own and self._is_known(one.name)}
         beyond = [one.name for one in found.values() if self._is_beyond(one)]
@@ -79,10 +78,8 @@ class Judging:
         reading = reading._replace(in_table=not reading.value)  # a line for each 0 would hide the others
         if not limit.critical or run >= self._asked.confirm:
             return reading
-        thresholds[name] = {"warning": None, "critical": None, **thresholds[name]}
-        self._asked.run.doubtful(name)
         of = "one sample" if self._asked.sample else f"{run} of {self._asked.confirm} intervals"
-        return reading._replace(name=f"{DOUBTFUL}{name}", what=f"{reading.what}" + f" ({of})" * bool(run))
+        return reading._replace(what=reading.what + f" ({of})" * bool(run), confirmed=False)
 
     def _variable(self, wanted: Wanted, ranges: Mapping[str, Range]) -> Iterator[Finding]:
         name = self._name(wanted.name)

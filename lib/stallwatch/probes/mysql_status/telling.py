@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from stallwatch.findings import Fault, Reading, State
-from stallwatch.frame.run import DOUBTFUL
 from stallwatch.probes.mysql_status.kinds import COUNTER
 from stallwatch.probes.mysql_status.limit import many
 from stallwatch.startup import TYPE_CHECKING
@@ -69,4 +68,4 @@ def _row(measured: Measured, name: str) -> tuple[Cell, ...]:
 
 
 def _names(findings: Sequence[Finding]) -> list[str]:
-    return [one.name.removeprefix(DOUBTFUL) for one in findings if isinstance(one, Reading)]
+    return [one.name for one in findings if isinstance(one, Reading)]
