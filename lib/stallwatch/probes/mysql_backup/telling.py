@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 
 from stallwatch.findings import Fault, ProbeError, Reading, State
-from stallwatch.frame.run import DOUBTFUL
 from stallwatch.probes.mysql_backup import mysqldump
 from stallwatch.probes.mysql_backup.privileges import TABLES
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
@@ -126,9 +125,8 @@ def running(backup: Backup, now: float, *, alone: bool) -> Fault:
 
 def missing(backup: Backup, share: Share, tables: Sequence[Table], *, doubtful: bool) -> Reading:
     """Tell which tables are not in it; ``doubtful``: it may be at work."""
-    name, label = (f"{DOUBTFUL}{MISSING}", MISSING) if doubtful else (MISSING, None)
     if not tables:
-        return Reading(name, 0, "", f"{share.said} in the backup", label=label)
+        return Reading(MISSING, 0, "", f"{share.said} in the backup")
     names = [str(table) for table in tables]
     one = len(names) == 1
     what = f"{named(names)} {'is' if one else 'are'} not in the {of(backup)}"
@@ -137,7 +135,7 @@ def missing(backup: Backup, share: Share, tables: Sequence[Table], *, doubtful: 
         why += ", but it was written to a moment ago"
     rows = Rows(("missing table",), tuple((each,) for each in names[:_LISTED]))
     advice = "did it break off, or does a filter leave them out? --ignore-table REGEX for what is not wanted"
-    return Reading(name, len(names), "", what, why, advice, label=label, table=rows)
+    return Reading(MISSING, len(names), "", what, why, advice, table=rows, confirmed=not doubtful)
 
 
 def tables_hidden(backup: Backup) -> Finding:
@@ -232,9 +230,8 @@ def damage(backup: Backup, verified: Verified | None, *, doubtful: bool) -> Iter
     rows = Rows(("damaged file", "damage"), tuple(damaged.items())[:_LISTED]) if damaged else None
     advice = "make a new backup, and look at free space and at the disk"
     why = f"in the {of(backup)}" if damaged else ""
-    doubtful = doubtful and not (verified and verified.damaged)
-    name, label = (f"{DOUBTFUL}{DAMAGED}", DAMAGED) if doubtful else (DAMAGED, None)
-    yield Reading(name, len(damaged), "", what, why, advice, label=label, table=rows)
+    confirmed = not doubtful or bool(verified and verified.damaged)
+    yield Reading(DAMAGED, len(damaged), "", what, why, advice, table=rows, confirmed=confirmed)
     if verified:
         yield Reading("verified", round(verified.percent, 2), "%", _progress(verified))
         if verified.sealed:
