@@ -6,7 +6,7 @@ import math
 
 from stallwatch.probes.mysql_query.query import Query
 from stallwatch.probes.mysql_query.runs import Plan, Runs
-from stallwatch.probes.mysql_query.telling import CONNECTION, MAX, P95, ROWS, Telling
+from stallwatch.probes.mysql_query.telling import CONNECTION, MAX, P95, Telling
 from stallwatch.sources import mysql
 from stallwatch.startup import TYPE_CHECKING
 
@@ -30,8 +30,6 @@ def look(run: Run, target: Target, statement: str | None, options: Namespace) ->
     query = Query(statement or "SELECT 1", options.database or "", options.allow_writes)
     plan = Plan(options.count, options.spread, options.reconnect, _longest(run))
     told = Telling(options.expect, is_critical, given=statement is not None, sql=query.sql)
-    for name in (P95, CONNECTION, ROWS):
-        run.doubtful(name)
 
     def connect(until: Deadline) -> mysql.Server:
         return mysql.connect(target, until, run.known_server, run.trace)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from stallwatch import withheld
 from stallwatch.findings import Fault, Reading, State
-from stallwatch.frame.run import DOUBTFUL
 from stallwatch.line import shorten
 from stallwatch.probes.mysql_query.percentile import percentile
 from stallwatch.probes.mysql_query.runs import READ_ONLY, is_ours
@@ -66,8 +65,9 @@ class Telling(NamedTuple):
         if runs.answers[-1].cut:
             said += f", the last without an answer in {say_duration(seconds[-1])}"
             said += f", and may still run{_where(runs.left)}" if runs.left else ""
-        name = self._name(P95, seconds, alone=runs.plan.times == 1)
-        yield Reading(name, _rounded(p95), "s", said, advice=_SLOW + ", and EXPLAIN it" * self.given)
+        advice = _SLOW + ", and EXPLAIN it" * self.given
+        lasts = self._lasts(P95, seconds, alone=runs.plan.times == 1)
+        yield Reading(P95, _rounded(p95), "s", said, advice=advice, confirmed=lasts)
         yield Reading(
             P50, _rounded(p50), "s", f"half of the runs took up to {say_duration(p50)}", in_table=True
         )
@@ -79,7 +79,8 @@ class Telling(NamedTuple):
         said = f"connected in {say_duration(p95)}"
         if len(seconds) > 1:
             said += f" (p95 of {len(seconds)}, p50 {say_duration(percentile(seconds, 50))})"
-        return Reading(self._name(CONNECTION, seconds), _rounded(p95), "s", said, advice=_SLOW_LOG_IN)
+        lasts = self._lasts(CONNECTION, seconds)
+        return Reading(CONNECTION, _rounded(p95), "s", said, advice=_SLOW_LOG_IN, confirmed=lasts)
 
     def _rows(self, numbers: Sequence[int]) -> Iterator[Reading]:
         """Tell the least and the most: what is critical in some runs and not in others may be good again."""
@@ -87,17 +88,16 @@ class Telling(NamedTuple):
             return
         least, most = min(numbers), max(numbers)
         lasts = all(self.is_critical(ROWS, one) for one in numbers)
-        name = ROWS if lasts else f"{DOUBTFUL}{ROWS}"
         what = f"{least} row{'s' * (least != 1)}" if least == most else f"{least} to {most} rows"
-        yield Reading(name, least, what=what)
+        yield Reading(ROWS, least, what=what, confirmed=lasts)
         if most != least:
-            yield Reading(name, most, what=f"{most} rows in a run", label="", in_table=True)
+            what = f"{most} rows in a run"
+            yield Reading(ROWS, most, what=what, label="", in_table=True, confirmed=lasts)
 
-    def _name(self, name: str, seconds: Sequence[float], *, alone: bool = False) -> str:
+    def _lasts(self, name: str, seconds: Sequence[float], *, alone: bool = False) -> bool:
         """Tell the one slow run of several from a query that is slow: the next may be good."""
         second = sorted(seconds)[-2:][0]
-        lasts = (len(seconds) > 1 or alone) and self.is_critical(name, second)
-        return name if lasts else f"{DOUBTFUL}{name}"
+        return (len(seconds) > 1 or alone) and self.is_critical(name, second)
 
     def _unexpected(self, answers: Sequence[Answer]) -> Iterator[Fault]:
         others = [one for one in answers if one.first != self.expected]
