@@ -46,10 +46,10 @@ def findings(seen: Seen, limits: Limits, *, lasting: bool) -> Iterator[Finding]:
     filled = _filled(seen)
     if seen.descriptors is not None:
         what = f"{who} has {seen.descriptors} of {seen.limit} descriptors open"
-        name = NAME if lasting or limits.at_once else f"doubtful_{NAME}"
+        confirmed = lasting or limits.at_once
         why = _WITHOUT if limits.alerts(filled) else ""
         advice = _SERVER if seen.process.name in SERVERS else _OTHER
-        yield Reading(name, filled, "%", what, why, advice, label=NAME)
+        yield Reading(NAME, filled, "%", what, why, advice, confirmed=confirmed)
     elif not limits.alerts(filled):
         what = f"{who} has at most {seen.most_descriptors} of {seen.limit} descriptors open"
         yield Reading(NAME, filled, "%", what, label="")
