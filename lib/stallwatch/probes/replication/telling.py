@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from stallwatch.probes.replication.judged import Judged
     from stallwatch.probes.replication.look import Limits
 
-DOUBTFUL = "doubtful_lag"  # a lag that may be nothing but clocks that differ: no more than a WARNING
 _DOWN = ("R1", "R2", "R3")  # the rules that tell why a thread does not run
 _TOLD = 3  # causes in a line
 MOST = 3  # channels that have more than their lag in the perfdata: each takes 150 characters of the line
@@ -66,13 +65,14 @@ def lag(judged: Judged, limits: Limits, label: str, *, with_causes: bool, table:
     direction = trend.words(judged.trend, found, limits)
     what = behind(channel, found) + (f", {direction}" if direction else "")
     return Reading(
-        DOUBTFUL if found.doubtful else "lag",
+        "lag",
         None if found.seconds is None else round(found.seconds, 3),
         "s",
         what="; ".join([what, *(_why(judged) if with_causes else ())]),
         advice=_advice(judged) if with_causes else "",
         label=f"{label}lag",
         table=table,
+        confirmed=not found.doubtful,
     )
 
 
