@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from stallwatch.frame.run import DOUBTFUL
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,11 +20,9 @@ class Rules:
     def __init__(self, run: Run, confirm: int) -> None:
         self.confirm = confirm
         self._run = run
-        for name, limits in run.thresholds.copy().items():  # doubtful is only what is critical
-            run.thresholds[f"{DOUBTFUL}{name}"] = {"warning": limits["critical"]}
 
     def doubted(self, readings: Sequence[Reading], memory: dict[str, Any], *, again: bool) -> list[Reading]:
-        """Give the same readings, with those as doubtful that are critical for too few looks in a row yet.
+        """Give the same readings, those not confirmed that are critical for too few looks in a row yet.
 
         ``memory`` keeps their number, by label; a look that is the last one ``again`` does not count, nor
         does one that tells nothing of a label.
@@ -55,7 +52,7 @@ class Rules:
             elif self._is_critical(reading):
                 last = f"critical after {self.confirm} runs in a row"
                 why = f"{reading.why}; {last}" if reading.why else last
-                yield reading._replace(name=f"{DOUBTFUL}{reading.name}", label=_label(reading), why=why)
+                yield reading._replace(why=why, confirmed=False)
             else:
                 yield reading
 
