@@ -38,6 +38,17 @@ def refuse_what_cannot_be(check: Check, options: Namespace, for_answers: float =
         )
 
 
+def limits(run: Run, unconfirmed: str) -> dict[str, str]:
+    """Write all limits for the identity of a memory: no service takes the waits that another is to tell.
+
+    What is told of ``unconfirmed`` while it is not confirmed has an entry of its own: files keep their names.
+    """
+    written = {name: str(limits) for name, limits in run.thresholds.items()}
+    warning, critical = (run.thresholds[unconfirmed][level] for level in ("warning", "critical"))
+    narrower = critical if critical and (warning is None or critical.is_within(warning)) else warning
+    return {**written, f"doubtful_{unconfirmed}": str({"warning": narrower, "critical": None})}
+
+
 def memory(options: Namespace, run: Run, **target: object) -> AbstractContextManager[dict[str, Any]]:
     """Give what ``run.memory`` does; a run that takes a sample remembers nothing."""
     if options.sample is None:

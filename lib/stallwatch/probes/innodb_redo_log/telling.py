@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from stallwatch.findings import Fault, ProbeError, Reading, State
-from stallwatch.frame.run import DOUBTFUL
 from stallwatch.probes.innodb.redo import NEARLY_FULL
 from stallwatch.probes.innodb_redo_log.samples import BUFFER_WAITS, CHECKPOINTED, WAITS, WRITTEN
 from stallwatch.probes.looks import FIRST
@@ -128,11 +127,12 @@ def _waits(found: Found) -> Reading | None:
         return Reading(WAITS, counted, what=f"{said} within {within}", why=why, advice=_advice(found))
     if not found.standing or (found.taken.counts_waits and not found.was_cut_short):
         return None
-    name = STANDING if found.lasts else f"{DOUBTFUL}{STANDING}"
     times = f"{found.standing} of {found.samples} samples"
     what = f"the redo log is as full as it may be in {times}: writers wait"
     what += ", as at the last look" if found.lasts else ""
-    return Reading(name, found.standing, what=what, why=_state(found), advice=_advice(found), label="")
+    return Reading(
+        STANDING, found.standing, "", what, _state(found), _advice(found), label="", confirmed=found.lasts
+    )
 
 
 def _fill(found: Found) -> Iterator[Reading]:
