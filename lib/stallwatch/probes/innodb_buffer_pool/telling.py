@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from stallwatch.findings import Fault, ProbeError, Reading, State
-from stallwatch.frame.run import DOUBTFUL
 from stallwatch.probes.innodb import dump
 from stallwatch.probes.innodb_buffer_pool.pool import COUNTERS, FLUSHED, READS, REQUESTS, WAIT_FREE
 from stallwatch.probes.looks import FIRST
@@ -79,8 +78,11 @@ def _misses(found: Found) -> Iterator[Reading]:
     going_on = dump.under_way(found.pool.texts)
     reasons = [f"buffer pool {going_on} is under way"] if going_on else []
     reasons += ["critical if it lasts"] if found.is_doubtful else []
-    name = f"{DOUBTFUL}{MISS_RATIO}" if found.is_doubtful else MISS_RATIO
-    yield Reading(name, ratio, "%", what, ", ".join(reasons), LESSON, table=_table(found))
+    yield Reading(
+        MISS_RATIO, ratio, "%", what, ", ".join(reasons), LESSON,
+        table=_table(found),
+        confirmed=not found.is_doubtful,
+    )  # fmt: skip
 
 
 def _state(pool: Pool) -> str:
