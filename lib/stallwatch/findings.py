@@ -36,7 +36,7 @@ _GRAVITY = {state: rank for rank, state in enumerate(_WORSE_AND_WORSE)}
 
 
 class Reading(NamedTuple):
-    """A quantity, judged by the threshold of its name.
+    """A quantity, judged by the thresholds of its name, or of ``judged_as``.
 
     ``value`` is in base units (seconds, bytes, per cent, a count); None means that it could not be
     measured: UNKNOWN with ``what`` as the reason, no perfdata, never 0.
@@ -52,6 +52,7 @@ class Reading(NamedTuple):
     table: Table | None = None  # the numbers behind it, told with -v
     in_table: bool = False  # of another reading: said only if it is worse than all that is said
     confirmed: bool = True  # False: the next look may be good, or it may not be so: a WARNING at most
+    judged_as: str = ""  # whose thresholds judge it, if they are others than those of its name
 
 
 class Fault(NamedTuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from stallwatch.findings import Fault, ProbeError, Reading, State
-from stallwatch.frame.run import DOUBTFUL, LASTING
+from stallwatch.frame.run import DOUBTFUL
 from stallwatch.line import clean
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.startup.nagiosplugin import Context as NagiosContext
@@ -108,7 +108,7 @@ def is_problem(finding: Finding, thresholds: dict[str, Limits], at_least: State 
 
 
 def _state(reading: Reading, thresholds: dict[str, Limits]) -> State:
-    return Context(reading.name, **thresholds.get(reading.name, {})).state(reading)
+    return Context(reading.name, **thresholds.get(reading.judged_as or reading.name, {})).state(reading)
 
 
 def _judged(finding: Finding, thresholds: dict[str, Limits], say: Callable[[str], str]) -> Verdict:
@@ -117,10 +117,8 @@ def _judged(finding: Finding, thresholds: dict[str, Limits], say: Callable[[str]
     if isinstance(finding, Fault):
         return Verdict(finding.state, say(finding.what), say(finding.why), say(finding.advice))
     reading = _only_numbers(finding)
-    judged_as = reading.name.removeprefix(DOUBTFUL)
-    name = judged_as.removesuffix(LASTING)  # for a graph, or a program, it is the same quantity
-    name = name if name in thresholds else judged_as
-    shown = thresholds.get(judged_as, {})
+    name = reading.name.removeprefix(DOUBTFUL)
+    shown = thresholds.get(reading.judged_as or name, {})
     return Verdict(
         state=_state(reading, thresholds),
         what=say(reading.what) or say(_in_numbers(reading)),

@@ -133,17 +133,16 @@ def test_what_has_no_words_is_told_all_the_same(told):
     assert found["what"] == "no details"
 
 
-def test_what_lasts_or_is_doubtful_has_the_name_of_its_options(told):
+def test_what_is_not_confirmed_or_judged_by_other_limits_has_the_name_of_its_options(told):
     def findings(_options, run):
-        run.doubtful("lag")
-        run.thresholds["lag_lasting"] = {"warning": Range("1"), "critical": None}
-        yield Reading("doubtful_lag", 2, "s", "lag 2 s")
-        yield Reading("lag_lasting", 2, "s", "lag 2 s for long", label="")
-        yield Reading("pause_lasting", 2, "s", "a name of its own")
+        run.thresholds["lag that lasts"] = {"warning": Range("1"), "critical": None}
+        yield Reading("lag", 2, "s", "lag 2 s", confirmed=False)
+        yield Reading("lag", 2, "s", "lag 2 s for long", label="", judged_as="lag that lasts")
 
     found = told(findings)["findings"]
-    assert [one["name"] for one in found] == ["lag", "lag", "pause_lasting"]
-    assert [one["warning"] for one in found] == ["60", "1", None]
+    assert [one["name"] for one in found] == ["lag", "lag"]
+    assert [one["warning"] for one in found] == ["60", "1"]
+    assert [one["state"] for one in found] == ["OK", "WARNING"]
 
 
 def test_a_run_is_told_as_the_schema_says(told):

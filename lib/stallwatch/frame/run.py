@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from stallwatch.frame.check import Check
 
 DOUBTFUL = "doubtful_"  # before the name of a quantity that is not sure
-LASTING = "_lasting"  # behind the name of one that is judged more strictly because it lasts
 
 
 class Run:

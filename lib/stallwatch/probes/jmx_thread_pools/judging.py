@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from stallwatch.findings import Reading
-from stallwatch.frame.run import LASTING
 from stallwatch.probes.jmx_thread_pools.meanings import meaning
 from stallwatch.probes.jmx_thread_pools.words import facts, trouble
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
@@ -17,6 +16,8 @@ if TYPE_CHECKING:
     Thresholds = dict[str, dict[str, Range | None]]
 
 _LEVELS = ("warning", "critical")
+# Whose limits judge what lasts, see complete.
+_LASTING = {name: f"{name} that lasts" for name in ("blocked", "busy", "pending", "idle")}
 
 
 class Judged(NamedTuple):
@@ -49,10 +50,10 @@ class Judged(NamedTuple):
     def worst(self, thresholds: Thresholds) -> Reading | None:
         """Give the one that tells of the worst trouble, if there is any."""
         lasting = self._lasting
-        if self.idle_before is not None and _alerts(thresholds[f"idle{LASTING}"], self.idle_before):
+        if self.idle_before is not None and _alerts(thresholds[_LASTING["idle"]], self.idle_before):
             lasting = "idle"
         readings = [
-            reading._replace(name=f"{reading.name}{LASTING}") if reading.name == lasting else reading
+            reading._replace(judged_as=_LASTING[lasting]) if reading.name == lasting else reading
             for reading in self.readings()
         ]
         worst = max(readings, key=lambda reading: _gravity(reading, thresholds), default=None)
@@ -88,7 +89,7 @@ def told(judged: Sequence[Judged], thresholds: Thresholds, *, alone: bool) -> It
 
 
 def _gravity(reading: Reading, thresholds: Thresholds) -> int:
-    return _alerts(thresholds.get(reading.name, {}), reading.value or 0)
+    return _alerts(thresholds.get(reading.judged_as or reading.name, {}), reading.value or 0)
 
 
 def _alerts(limits: dict[str, Range | None], value: float) -> int:
@@ -105,10 +106,10 @@ def complete(thresholds: Thresholds) -> None:
     last run, too.
     """
     blocked, busy, pending = (thresholds[name] for name in ("blocked", "busy", "pending"))
-    thresholds[f"blocked{LASTING}"] = {**blocked, "critical": blocked["critical"] or Range("0")}
-    thresholds[f"busy{LASTING}"] = {**busy, "warning": busy["warning"] or Range("~:0", "%")}
-    thresholds[f"pending{LASTING}"] = {**pending, "warning": pending["warning"] or Range("0")}
-    thresholds[f"idle{LASTING}"] = thresholds["idle"]
+    thresholds[_LASTING["blocked"]] = {**blocked, "critical": blocked["critical"] or Range("0")}
+    thresholds[_LASTING["busy"]] = {**busy, "warning": busy["warning"] or Range("~:0", "%")}
+    thresholds[_LASTING["pending"]] = {**pending, "warning": pending["warning"] or Range("0")}
+    thresholds[_LASTING["idle"]] = thresholds["idle"]
     thresholds["idle"] = {**thresholds["idle"], "critical": None}
     thresholds["deadlocked"] = {"warning": None, "critical": Range("0")}
 
