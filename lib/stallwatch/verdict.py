@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 
 from stallwatch.findings import Fault, ProbeError, Reading, State
-from stallwatch.frame.run import DOUBTFUL
 from stallwatch.line import clean
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.startup.nagiosplugin import Context as NagiosContext
@@ -108,7 +107,11 @@ def is_problem(finding: Finding, thresholds: dict[str, Limits], at_least: State 
 
 
 def _state(reading: Reading, thresholds: dict[str, Limits]) -> State:
-    return Context(reading.name, **thresholds.get(reading.judged_as or reading.name, {})).state(reading)
+    return Context(reading.name, **_limits(reading, thresholds)).state(reading)
+
+
+def _limits(reading: Reading, thresholds: dict[str, Limits]) -> Limits:
+    return thresholds.get(reading.judged_as or reading.name, {})
 
 
 def _judged(finding: Finding, thresholds: dict[str, Limits], say: Callable[[str], str]) -> Verdict:
@@ -117,17 +120,16 @@ def _judged(finding: Finding, thresholds: dict[str, Limits], say: Callable[[str]
     if isinstance(finding, Fault):
         return Verdict(finding.state, say(finding.what), say(finding.why), say(finding.advice))
     reading = _only_numbers(finding)
-    name = reading.name.removeprefix(DOUBTFUL)
-    shown = thresholds.get(reading.judged_as or name, {})
+    shown = _limits(reading, thresholds)
     return Verdict(
         state=_state(reading, thresholds),
         what=say(reading.what) or say(_in_numbers(reading)),
         why=say(reading.why),
         advice=say(reading.advice),
-        name=say(name) or "value",  # as its label is called then
+        name=say(reading.name) or "value",  # as its label is called then
         value=reading.value,
         unit=reading.unit if reading.unit in UNITS else "",
-        label=_label(name if reading.label is None else reading.label, reading.label),
+        label=_label(reading.name if reading.label is None else reading.label, reading.label),
         warning=shown.get("warning"),
         critical=shown.get("critical"),
         table=reading.table.said(say) if reading.table else None,

@@ -145,6 +145,12 @@ def test_what_is_not_confirmed_or_judged_by_other_limits_has_the_name_of_its_opt
     assert [one["state"] for one in found] == ["OK", "WARNING"]
 
 
+@pytest.mark.parametrize("name", ["doubtful_lag", "lag_lasting", "lag that lasts"])
+def test_no_meaning_is_read_from_a_name(told, name):
+    (found,) = told(lambda *_: [Reading(name, 400, "s", "lag 400 s")])["findings"]
+    assert (found["name"], found["state"], found["warning"]) == (name, "OK", None)
+
+
 def test_a_run_is_told_as_the_schema_says(told):
     def findings(_options, _run):
         yield Reading("lag", 61.5, "s", "lag 61.5 s")

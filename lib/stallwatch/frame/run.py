@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from stallwatch.findings import Finding, ProbeError, State
     from stallwatch.frame.check import Check
 
-DOUBTFUL = "doubtful_"  # before the name of a quantity that is not sure
-
 
 class Run:
     """What one run knows: its deadline, its thresholds, and what is to be told besides the findings."""
@@ -45,18 +43,6 @@ class Run:
             action = self._check.limits[name][level]
             if getattr(self._options, action.dest) is action.default:
                 self.thresholds[name][level] = Range(text, self._check.units[name])
-
-    def doubtful(self, name: str) -> None:
-        """Judge ``doubtful_NAME`` by the limits of ``name``, as a WARNING at most: the next look may be good.
-
-        Whatever alerts on ``name`` alerts, unless neither of its ranges is within the other.
-        """
-        warning, critical = (self.thresholds[name][level] for level in ("warning", "critical"))
-        narrower = critical and (warning is None or critical.is_within(warning))
-        self.thresholds[f"{DOUBTFUL}{name}"] = {
-            "warning": critical if narrower else warning,
-            "critical": None,
-        }
 
     def alerts(self, name: str, value: float | None) -> bool:
         """Whether a threshold of a quantity alerts on a value; on None, which is not known, none does."""
