@@ -10,8 +10,9 @@ import re
 from stallwatch.findings import Fault, ProbeError, Reading, State
 from stallwatch.line import clean
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
-from stallwatch.startup.nagiosplugin import Context as NagiosContext
-from stallwatch.startup.nagiosplugin import Critical, Metric, Ok, Result, Unknown, Warn
+from stallwatch.startup.nagiosplugin import Critical, Ok, Unknown, Warn
+from stallwatch.startup.nagiosplugin_context import Context as NagiosContext
+from stallwatch.startup.nagiosplugin_context import Metric, Result
 from stallwatch.units import UNITS, is_number, plain
 
 if TYPE_CHECKING:
