@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
     from stallwatch.findings import Finding
+    from stallwatch.report import Report
 
     Findings = Callable[[Namespace, Run], Iterable[Finding]]
 
@@ -172,6 +173,25 @@ class Check:
         One run at a time. ``main`` has a hard end besides; here the deadline is kept as ``alarm`` can. What
         ``main`` sets for the process is left to whoever runs: umask, no dumps, silence, other signals.
         """
+        status, text, _ = self._run(findings, argv)
+        return status, text
+
+    def report(self, findings: Findings, argv: list[str]) -> Report:
+        """Run as ``run`` does: what was found, as an object.
+
+        Arguments that make no sense, and an internal error, are a report that is UNKNOWN and says so.
+        """
+        from stallwatch.findings import State
+        from stallwatch.report import Report
+        from stallwatch.verdict import Verdict
+
+        status, text, report = self._run(findings, argv)
+        if report:
+            return report
+        what = text.removeprefix(f"{self.name.upper()} UNKNOWN - ")
+        return Report(self.name, [Verdict(State.UNKNOWN if status else State.OK, what)])
+
+    def _run(self, findings: Findings, argv: list[str]) -> tuple[int, str, Report | None]:
         answer: list[str] = []
         begun: list[tuple[Namespace, Run]] = []
 
@@ -186,7 +206,7 @@ class Check:
                     status, text = self._outcome(findings, argv, begin)
                 except TimeUpError as error:
                     status, text = self._cut_short(str(error), *begun[0])
-            return status, "".join(answer) + text
+            return status, "".join(answer) + text, begun[0][1].report if begun else None
         finally:
             for _, run in begun:
                 run.end()
@@ -256,7 +276,9 @@ class Check:
 
             verdicts += judge([Fault(State.OK, aside) for aside in self._asides], {}, self._clean)
         trace = [self._clean(sentence) for sentence in run.traced] if options.verbose >= TRACE else []
-        report = Report(self.name, verdicts, everything=options.verbose >= EVERYTHING, trace=trace)
+        run.report = report = Report(
+            self.name, verdicts, everything=options.verbose >= EVERYTHING, trace=trace
+        )
         if options.output == "human":
             from stallwatch.render import human
 

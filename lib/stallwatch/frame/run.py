@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from stallwatch.findings import Finding, ProbeError, State
     from stallwatch.frame.check import Check
+    from stallwatch.report import Report
 
 
 class Run:
@@ -30,6 +31,7 @@ class Run:
         self.found: list[Finding] = []
         self._so_far: list[Finding] = []
         self.problems: list[ProbeError] = []  # with the memory: UNKNOWN whatever --unreachable says
+        self.report: Report | None = None  # once there is one
         self.answered = False  # at length: if nothing was found wrong, there is no verdict to tell
         self.output: Callable[[str], None]
         self.columns: Callable[[], int] = int  # of the terminal that reads it, 0: none does
