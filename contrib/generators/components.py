@@ -74,8 +74,10 @@ probes | host | a host, a process and a bond
     probes.host* probes.bonding* probes.mysqld_process*
 probes | jmx | attributes and thread pools of a JVM
     probes.jmx_*
-probes | shared | differences of two looks, N bad looks in a row, slopes
-    probes probes.looks probes.lasting probes.slope probes.steady
+probes | history | what lasts between runs: differences of two looks, N bad looks in a row, problems
+    history history.*
+probes | shared | asking step by step, slopes, a clock that nobody sets
+    probes probes.shared probes.shared.* probes.slope probes.steady
 probes | other | probes that have no component of their own yet
     probes.*
 basics |  | units, ranges, text that is safe on a line, quoted text without passwords, words, cheap imports

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import ndb_load
 from mariadb import Mariadb
 from mysql_server import Mysql
-from stallwatch.probes.looks import LEAST
+from stallwatch.history.delta import LEAST
 
 ALL = NODES, PAGES, REDO, MEMORY, TRANSACTIONS = (
     "check_ndb_nodes", "check_ndb_page_buffer", "check_ndb_redo_buffer", "check_ndb_memory",

@@ -249,7 +249,7 @@ def test_a_sample_looks_twice_and_remembers_nothing(mysql, monkeypatch):
     def wait(seconds):
         mysql.later(int(seconds), Com_select=50)
 
-    monkeypatch.setattr("stallwatch.probes.looks.time.sleep", wait)
+    monkeypatch.setattr("stallwatch.history.delta.time.sleep", wait)
     watch = Watch(mysql, include=["Com_select"], sample=5.0)
     assert watch.run().of("Com_select")["value"] == 10
     assert "server" not in watch.memory

@@ -153,7 +153,7 @@ def test_a_sample_looks_at_both_twice(monkeypatch, clock):
         compared.here.later(int(seconds), Com_select=500)
         compared.there.later(int(seconds), Com_select=50)
 
-    monkeypatch.setattr("stallwatch.probes.looks.time.sleep", wait)
+    monkeypatch.setattr("stallwatch.history.delta.time.sleep", wait)
     said = compared.watch.run()
     assert "compared with db2:3306 over 5 s: Com_select 100/s instead of 10/s" in said.asides
 
@@ -165,7 +165,7 @@ def test_a_sample_with_a_reference_that_goes_away(monkeypatch, clock):
         compared.here.later(int(seconds), Com_select=500)
         compared.error = UnreachableError("db2:3306 refused the connection")
 
-    monkeypatch.setattr("stallwatch.probes.looks.time.sleep", wait)
+    monkeypatch.setattr("stallwatch.history.delta.time.sleep", wait)
     said = compared.watch.run()
     assert said.of("Com_select")["value"] == 100
     assert said.asides[-1] == "not compared with the reference: db2:3306 refused the connection"

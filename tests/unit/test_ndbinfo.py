@@ -3,7 +3,7 @@
 import pytest
 from fake_ndb import OFFLINE, FakeNdb
 from stallwatch.findings import ProbeError, State
-from stallwatch.probes.looks import NoIntervalError
+from stallwatch.history.delta import NoIntervalError
 from stallwatch.probes.ndbinfo.asking import ClusterDownError, Ndbinfo
 from stallwatch.probes.ndbinfo.cluster import look
 from stallwatch.probes.ndbinfo.intervals import Intervals

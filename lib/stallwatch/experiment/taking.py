@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from stallwatch.experiment.readings import collected, reading
 from stallwatch.frame.check import FOR_THE_NEXT_RUN
+from stallwatch.history.delta import LEAST
 from stallwatch.line import clean, shorten
-from stallwatch.probes.looks import LEAST
 from stallwatch.units import NotUnderstoodError
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """Our clock, as if nobody had set it since the host was started: what passes between two runs is true.
 
 For probes that would take a clock set by a day for a day's trouble. Those that look at a server's own uptime
-(looks.py) need none of it.
+(history/delta.py) need none of it.
 """
 
 from __future__ import annotations

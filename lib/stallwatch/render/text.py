@@ -6,6 +6,7 @@ from stallwatch.findings import State
 from stallwatch.line import LINE, shorten
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import plain
+from stallwatch.words import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -54,7 +55,7 @@ def _tables(report: Report) -> list[str]:
 
 def _more(others: Iterable[Verdict]) -> str:
     problems = sum(verdict.state is not State.OK for verdict in others)
-    return f" (+{problems} more problem{'s' if problems > 1 else ''})" if problems else ""
+    return f" (+{plural(problems, 'more problem')})" if problems else ""
 
 
 def _limit(limit: Range | None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stallwatch.probes.looks import SHORTEST
+from stallwatch.history.delta import SHORTEST
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import duration
 

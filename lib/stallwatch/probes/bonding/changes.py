@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from stallwatch.probes import looks
+from stallwatch.history import own
+from stallwatch.history.since import Since
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
-from stallwatch.units import is_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -36,7 +36,7 @@ def began(memory: dict[str, Any], boot: str | None) -> None:
 
 def events(memory: dict[str, Any], bonds: Iterable[Bond], now: float, hold: float) -> list[Event]:
     """Tell what has happened within ``hold`` seconds and since the last run; ``memory`` keeps it."""
-    last = looks.own(memory, _LAST)
+    last = own(memory, _LAST)
     found = [event for event in map(_event, _kept(memory)) if event]
     for bond in bonds:
         found += _since(last.get(bond.name), bond, now)
@@ -50,7 +50,7 @@ def events(memory: dict[str, Any], bonds: Iterable[Bond], now: float, hold: floa
 
 def known(memory: dict[str, Any]) -> frozenset[str]:
     """Name the bonds that were there at an earlier run since the host was started."""
-    return frozenset(looks.own(memory, _LAST))
+    return frozenset(own(memory, _LAST))
 
 
 def most(memory: dict[str, Any], what: str, now: Iterable[str]) -> list[str]:
@@ -58,7 +58,7 @@ def most(memory: dict[str, Any], what: str, now: Iterable[str]) -> list[str]:
 
     ``memory`` keeps it, so that it is told until as many are there again, whatever they are called.
     """
-    kept, there = looks.own(memory, _MOST_OF).get(what), sorted(now)
+    kept, there = own(memory, _MOST_OF).get(what), sorted(now)
     before = [name for name in kept if isinstance(name, str)] if isinstance(kept, list) else []
     if len(there) >= len(before):
         memory[_MOST_OF][what] = before = there
@@ -67,14 +67,7 @@ def most(memory: dict[str, Any], what: str, now: Iterable[str]) -> list[str]:
 
 def alone_for(memory: dict[str, Any], bond: str, uptime: float, *, is_so: bool) -> float:
     """Tell for how many seconds the bond has had no LACP partner, as far as looks tell."""
-    since = looks.own(memory, _ALONE)
-    if not is_so:
-        since.pop(bond, None)
-        return 0.0
-    begun = since.setdefault(bond, uptime)
-    if not is_number(begun) or begun > uptime:
-        begun = since[bond] = uptime
-    return uptime - float(begun)
+    return Since(own(memory, _ALONE), uptime).seconds(bond, holds=is_so)
 
 
 def _since(before: Any, bond: Bond, now: float) -> Iterable[Event]:

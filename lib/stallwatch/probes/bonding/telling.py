@@ -7,7 +7,7 @@ from stallwatch.probes.bonding.modes import ACTIVE_BACKUP, LACP
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.table import Table
 from stallwatch.units import say_duration
-from stallwatch.words import are, have, listed
+from stallwatch.words import are, have, listed, times
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
@@ -68,8 +68,7 @@ def _failures(bond: Bond, events: Sequence[Event]) -> Reading:
     names = sorted({event.link for event in events})
     what = f"{bond.name}: no link has failed"
     if failed:
-        times = f"{failed} times" if failed > 1 else "once"
-        what = f"{listed(names)} of {bond.name} {have(names)} failed {times}"
+        what = f"{listed(names)} of {bond.name} {have(names)} failed {times(failed)}"
         up = [link.name for link in bond.up if link.name in names]
         what += f", {listed(up)} {are(up)} up again" if up else ""
     return Reading(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from stallwatch.history.streak import Streaks
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -27,15 +28,11 @@ class Rules:
         ``memory`` keeps their number, by label; a look that is the last one ``again`` does not count, nor
         does one that tells nothing of a label.
         """
-        looks = _counts(memory.get(_KEPT))
+        streaks = Streaks(memory, _KEPT, again=again)
         for reading in readings:
-            if self._is_critical(reading):
-                looks[_label(reading)] = looks.get(_label(reading), 0) + (not again)
-            else:
-                looks.pop(_label(reading), None)
-        if not again:
-            memory[_KEPT] = looks
-        return list(self._doubted(readings, looks))
+            count = streaks.add if self._is_critical(reading) else streaks.end
+            count(_label(reading))
+        return list(self._doubted(readings, streaks))
 
     def alerts(self, reading: Reading) -> bool:
         """Whether it is wrong."""
@@ -45,9 +42,9 @@ class Rules:
         """Whether there is a limit for one of these quantities."""
         return any(limit for name in names for limit in self._run.thresholds.get(name, {}).values())
 
-    def _doubted(self, readings: Sequence[Reading], looks: dict[str, int]) -> Iterator[Reading]:
+    def _doubted(self, readings: Sequence[Reading], streaks: Streaks) -> Iterator[Reading]:
         for reading in readings:
-            if self.confirm == 1 or looks.get(_label(reading), 0) >= self.confirm:
+            if self.confirm == 1 or streaks.of(_label(reading)) >= self.confirm:
                 yield reading
             elif self._is_critical(reading):
                 last = f"critical after {self.confirm} runs in a row"
@@ -63,8 +60,3 @@ class Rules:
 
 def _label(reading: Reading) -> str:
     return reading.name if reading.label is None else reading.label
-
-
-def _counts(kept: Any) -> dict[str, int]:
-    whole = kept if isinstance(kept, dict) else {}
-    return {label: number for label, number in whole.items() if type(number) is int and number > 0}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from stallwatch.findings import ProbeError
+from stallwatch.history.delta import Look
 from stallwatch.probes import steady
 from stallwatch.probes.host import wrapping
 from stallwatch.probes.host.choosing import is_left_out
-from stallwatch.probes.looks import Look
 from stallwatch.sources import kernel
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 

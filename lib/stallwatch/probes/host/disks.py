@@ -9,7 +9,7 @@ from stallwatch.startup import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from stallwatch.probes.looks import Interval
+    from stallwatch.history.delta import Interval
     from stallwatch.sources.kernel import Disk
 
 _FULL = 100.0

@@ -6,12 +6,12 @@ import os
 import time
 
 from stallwatch.findings import Fault, ProbeError, State
-from stallwatch.probes import looks
+from stallwatch.history import delta, own
+from stallwatch.history.delta import NoIntervalError
 from stallwatch.probes.host import counters, disks, telling, use
 from stallwatch.probes.host.choosing import chosen
 from stallwatch.probes.host.plateau import plateaus
 from stallwatch.probes.host.stuck import CERTAIN, stuck
-from stallwatch.probes.looks import NoIntervalError
 from stallwatch.sources import kernel
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     from stallwatch.findings import Finding, Reading
     from stallwatch.frame.deadline import Deadline
+    from stallwatch.history.delta import Interval
     from stallwatch.probes.host.confirming import Rules
     from stallwatch.probes.host.counters import Sight
-    from stallwatch.probes.looks import Interval
 
 _OF_DISKS = ("disk_busy", "disk_await")  # what there are limits for
 
@@ -70,7 +70,7 @@ def _look(
     """Give what is seen now, and what was counted until now or why that is not known."""
     last: list[Sight] = []
 
-    def take() -> looks.Look:
+    def take() -> delta.Look:
         begun = time.monotonic()
         sight = counters.take(places, memory)
         took = say_duration(time.monotonic() - begun)
@@ -80,9 +80,9 @@ def _look(
 
     try:
         if asked.sample:
-            interval = looks.sample(take, asked.sample, asked.deadline)
+            interval = delta.sample(take, asked.sample, asked.deadline)
         else:
-            interval = looks.since_last_look(looks.own(memory, "look"), take())
+            interval = delta.since_last_look(own(memory, "look"), take())
     except NoIntervalError as error:
         return last[-1], None, str(error)
     return last[-1], interval, ""

@@ -8,7 +8,7 @@ from stallwatch.startup import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from stallwatch.probes.looks import Interval
+    from stallwatch.history.delta import Interval
 
 _STATES = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 

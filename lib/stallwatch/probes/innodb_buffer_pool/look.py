@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 
 from stallwatch.findings import Fault, ProbeError, State
-from stallwatch.probes import looks
+from stallwatch.history import delta, own
+from stallwatch.history.streak import twice
 from stallwatch.probes.innodb import status
 from stallwatch.probes.innodb_buffer_pool import pool
 from stallwatch.probes.innodb_buffer_pool.telling import MISS_RATIO, Found
-from stallwatch.probes.lasting import lasting
 from stallwatch.probes.mysql.asking import Asking
 from stallwatch.sources.mysql import DeniedError, MysqlError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
@@ -44,18 +44,18 @@ def look(server: Server, asked: Asked, memory: dict[str, Any]) -> Found:
     asking = Asking(server, asked.trace)
     seen: list[Pool] = []
 
-    def take() -> looks.Look:
+    def take() -> delta.Look:
         seen.append(pool.look(asking))
         return seen[-1].look
 
-    interval: looks.Interval | None = None
+    interval: delta.Interval | None = None
     why: str | ProbeError = ""
     try:
         if asked.sample:
-            interval = looks.sample(take, asked.sample, asked.deadline)
+            interval = delta.sample(take, asked.sample, asked.deadline)
         else:
-            interval = looks.since_last_look(looks.own(memory, "look"), take())
-    except looks.NoIntervalError as error:
+            interval = delta.since_last_look(own(memory, "look"), take())
+    except delta.NoIntervalError as error:
         why = str(error)
     except ProbeError as error:  # of a sample, the second look was lost
         if not seen:
@@ -63,7 +63,7 @@ def look(server: Server, asked: Asked, memory: dict[str, Any]) -> Found:
         why = error
     found = Found(seen[-1], interval, why, asked.min_requests)
     misses = asked.alerts(MISS_RATIO, found.miss_ratio)
-    lasts = bool(lasting(memory, "misses", {0} if misses else set(), time.time()))
+    lasts = bool(twice(memory, "misses", {0} if misses else set(), time.time()))
     return found._replace(is_doubtful=misses and (not lasts or seen[-1].look.uptime < COLD))
 
 

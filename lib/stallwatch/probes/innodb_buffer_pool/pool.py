@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from stallwatch.findings import ProbeError
-from stallwatch.probes.looks import Look
+from stallwatch.history.delta import Look
 from stallwatch.probes.mysql.status import global_status, numbers, variables
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 

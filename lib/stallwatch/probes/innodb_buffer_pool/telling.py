@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from stallwatch.findings import Fault, ProbeError, Reading, State
+from stallwatch.history.delta import FIRST
 from stallwatch.probes.innodb import dump
 from stallwatch.probes.innodb_buffer_pool.pool import COUNTERS, FLUSHED, READS, REQUESTS, WAIT_FREE
-from stallwatch.probes.looks import FIRST
 from stallwatch.probes.mysql.status import is_on
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.table import Table
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from stallwatch.findings import Finding
+    from stallwatch.history.delta import Interval
     from stallwatch.probes.innodb_buffer_pool.pool import Pool
-    from stallwatch.probes.looks import Interval
 
 MISS_RATIO, DIRTY = "miss_ratio", "dirty"
 

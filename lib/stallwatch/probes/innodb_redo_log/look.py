@@ -6,12 +6,12 @@ import time
 from contextlib import closing
 
 from stallwatch.findings import ProbeError
-from stallwatch.probes import looks
+from stallwatch.history import delta, own
+from stallwatch.history.streak import twice
 from stallwatch.probes.innodb.redo import fullest
 from stallwatch.probes.innodb_redo_log import telling
 from stallwatch.probes.innodb_redo_log.samples import Samples
 from stallwatch.probes.innodb_redo_log.telling import STANDING, STANDS, Found
-from stallwatch.probes.lasting import lasting
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def findings(server: Server, asked: Asked, memory: dict[str, Any]) -> Iterator[F
         interval, why = _interval(samples, asked, memory)
     peak = fullest(samples.redos)
     standing = sum(one.fill >= STANDS for one in samples.redos)
-    lasts = bool(lasting(memory, STANDING, {0} if standing else set(), time.time()))
+    lasts = bool(twice(memory, STANDING, {0} if standing else set(), time.time()))
     found = Found(peak, len(samples.redos), standing, lasts, interval, why, samples)
     if not peak:
         yield samples.untold or _not_told(server, samples)
@@ -48,16 +48,16 @@ def findings(server: Server, asked: Asked, memory: dict[str, Any]) -> Iterator[F
 
 def _interval(
     samples: Samples, asked: Asked, memory: dict[str, Any]
-) -> tuple[looks.Interval | None, str | ProbeError]:
+) -> tuple[delta.Interval | None, str | ProbeError]:
     """Tell what was counted, or why that is not known.
 
     A look that was cut short is none, and is not remembered: the next one tells what was counted meanwhile.
     """
     try:
         if asked.sample:
-            return looks.sample(samples.take, asked.sample, asked.deadline), ""
-        return looks.since_last_look(looks.own(memory, "look"), samples.take()), ""
-    except looks.NoIntervalError as error:
+            return delta.sample(samples.take, asked.sample, asked.deadline), ""
+        return delta.since_last_look(own(memory, "look"), samples.take()), ""
+    except delta.NoIntervalError as error:
         return None, str(error)
     except ProbeError as error:
         if not samples.redos:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 
 from stallwatch.findings import ProbeError
+from stallwatch.history.delta import Look
 from stallwatch.probes.innodb import redo, status
 from stallwatch.probes.innodb.redo import SETTINGS
 from stallwatch.probes.innodb_redo_log.waits import counter
-from stallwatch.probes.looks import Look
 from stallwatch.probes.mysql.asking import Asking
 from stallwatch.probes.mysql.privileges import PROCESS
 from stallwatch.probes.mysql.status import global_status, metrics, numbers, variables

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from stallwatch.findings import Fault, ProbeError, Reading, State
+from stallwatch.history.delta import FIRST
 from stallwatch.probes.innodb.redo import NEARLY_FULL
 from stallwatch.probes.innodb_redo_log.samples import BUFFER_WAITS, CHECKPOINTED, WAITS, WRITTEN
-from stallwatch.probes.looks import FIRST
 from stallwatch.probes.mysql.status import numbers
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration, say_size
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from stallwatch.findings import Finding
+    from stallwatch.history.delta import Interval
     from stallwatch.probes.innodb.redo import Redo
     from stallwatch.probes.innodb_redo_log.samples import Samples
-    from stallwatch.probes.looks import Interval
 
 REDO_LOG, REDO_TIME, STANDING = "redo_log", "redo_time", "standing"
 

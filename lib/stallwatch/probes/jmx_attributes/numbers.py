@@ -11,6 +11,7 @@ from stallwatch.probes.jmx_attributes.absent import AbsentError
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import NotUnderstoodError
 from stallwatch.units import number as read_number
+from stallwatch.words import plural
 
 if TYPE_CHECKING:
     from stallwatch.sources.jmx.values import Value
@@ -57,7 +58,7 @@ def text(value: Value, subject: str) -> str:
 def said(value: Value) -> str:
     """Write what was no number and is judged as one; nothing for any other value."""
     if isinstance(value, list):
-        return f"{len(value)} item{'s' * (len(value) != 1)}"
+        return plural(len(value), "item")
     return _boolean(value) if isinstance(value, bool) else ""
 
 

@@ -10,6 +10,7 @@ from stallwatch.probes.mysql_backup.privileges import TABLES
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.table import Table as Rows
 from stallwatch.units import say_duration, say_size
+from stallwatch.words import FEW, listed, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 AHEAD = 300.0  # seconds by which clocks may differ
 AGE, MISSING, SIZE_CHANGE, DAMAGED = "age", "missing_tables", "size_change", "damaged_files"
-FEW = 4  # names in a sentence
 _LISTED = 200  # rows of a table: more are cut off anyhow
 
 
@@ -39,7 +39,7 @@ class Share(NamedTuple):
         notes = [f"{self.newer} made later"] if self.newer else []
         notes += [f"{self.unknown} not known yet"] if self.unknown else []
         more = f" ({', '.join(notes)})" if notes else ""
-        return f"{self.there} table{'s' if self.there != 1 else ''} of {self.wanted}{more}"
+        return f"{plural(self.there, 'table')} of {self.wanted}{more}"
 
 
 def of(backup: Backup) -> str:
@@ -56,14 +56,6 @@ def _moment(seconds: float) -> str:
 def size(backup: Backup) -> str:
     """Say how large it is."""
     return say_size(backup.size)
-
-
-def named(names: Sequence[str]) -> str:
-    """Name some things and count the rest."""
-    if len(names) > FEW:
-        return f"{', '.join(names[:FEW])} and {len(names) - FEW} more"
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def age(backup: Backup, *, now: float, known: Sequence[str], newest: bool, place: str) -> Reading:
@@ -93,7 +85,7 @@ def ahead(backup: Backup, now: float) -> Fault:
 
 def without_rows(backup: Backup, tables: Mapping[Table, int], *, known: bool) -> Fault:
     """Say that rows are not in it; they may have come later, unless the contrary is ``known``."""
-    names = named([f"{table} (about {rows})" for table, rows in tables.items()])
+    names = listed([f"{table} (about {rows})" for table, rows in tables.items()])
     what = f"there are no rows of {names} in the {of(backup)}"
     if not known:
         return Fault(State.OK, f"{what}: they may have come later")
@@ -129,7 +121,7 @@ def missing(backup: Backup, share: Share, tables: Sequence[Table], *, doubtful: 
         return Reading(MISSING, 0, "", f"{share.said} in the backup")
     names = [str(table) for table in tables]
     one = len(names) == 1
-    what = f"{named(names)} {'is' if one else 'are'} not in the {of(backup)}"
+    what = f"{listed(names)} {'is' if one else 'are'} not in the {of(backup)}"
     why = f"{share.said} in there, and {'this one is' if one else 'these are'} older than it"
     if doubtful:
         why += ", but it was written to a moment ago"
@@ -201,7 +193,7 @@ def size_change(backup: Backup, before: float) -> Reading:
 
 def bytes_of(backup: Backup) -> Reading:
     """Give its size for the perfdata."""
-    return Reading("size", backup.size, "B", f"{size(backup)} in {_files(len(backup.files))}")
+    return Reading("size", backup.size, "B", f"{size(backup)} in {plural(len(backup.files), 'file')}")
 
 
 def _files(count: int) -> str:
@@ -244,11 +236,11 @@ def damage(backup: Backup, verified: Verified | None, *, doubtful: bool) -> Iter
 
 def _not_verified(verified: Verified) -> Iterator[Finding]:
     if verified.too_long:
-        what = f"{named(verified.too_long)} cannot be read to the end"
+        what = f"{listed(verified.too_long)} cannot be read to the end"
         advice = "--verify full with a longer --verify-timeout, as a service that the engine gives the time"
         yield Fault(State.WARNING, f"{what} in the time that there is", "", advice)
     if verified.untold:
-        what = f"whether {named(verified.untold)} ends where it should, cannot be told"
+        what = f"whether {listed(verified.untold)} ends where it should, cannot be told"
         yield ProbeError(f"{what}: no comment and no statement says so", "make it without --compact")
     yield from verified.problems[:FEW]
 

@@ -10,6 +10,7 @@ from stallwatch.probes.mysql_query.runs import READ_ONLY, is_ours
 from stallwatch.sources.mysql import NoAnswerError, UnreachableError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
+from stallwatch.words import plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -88,7 +89,7 @@ class Telling(NamedTuple):
             return
         least, most = min(numbers), max(numbers)
         lasts = all(self.is_critical(ROWS, one) for one in numbers)
-        what = f"{least} row{'s' * (least != 1)}" if least == most else f"{least} to {most} rows"
+        what = plural(least, "row") if least == most else f"{least} to {most} rows"
         yield Reading(ROWS, least, what=what, confirmed=lasts)
         if most != least:
             what = f"{most} rows in a run"

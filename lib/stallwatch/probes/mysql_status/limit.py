@@ -5,6 +5,7 @@ from __future__ import annotations
 from stallwatch.probes.mysql.statement import meant
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import plain
+from stallwatch.words import plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -80,11 +81,6 @@ class Subject(NamedTuple):
     variables: tuple[str, ...] = ()
 
 
-def many(number: float, things: str) -> str:
-    """Say how many: ``1 client``, ``37 clients``."""
-    return f"{plain(number)} {things}{'s' * (number != 1)}"
-
-
 def are(number: float, things: str) -> str:
     """Say how many there are: ``1 client is``, ``37 clients are``."""
-    return f"{many(number, things)} {'is' if number == 1 else 'are'}"
+    return f"{plural(number, things)} {'is' if number == 1 else 'are'}"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 
 from stallwatch.findings import ProbeError
-from stallwatch.probes import looks
-from stallwatch.probes.looks import NoIntervalError
+from stallwatch.history import delta, own
+from stallwatch.history.delta import NoIntervalError
 from stallwatch.probes.mysql_status.measured import Measured, Told, ask
 from stallwatch.startup import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from stallwatch.frame.deadline import Deadline
-    from stallwatch.probes.looks import Interval, Look
+    from stallwatch.history.delta import Interval, Look
     from stallwatch.sources.mysql.server import Server
 
     Opened = Callable[[], AbstractContextManager[Server]]
@@ -74,8 +74,8 @@ class SinceLastRun(Looking):
         return theirs
 
     def _since(self, whose: str, told: Told) -> Measured:
-        own = looks.own(self._memory, whose)
-        return self._measured(told, lambda look: looks.since_last_look(own, look))
+        kept = own(self._memory, whose)
+        return self._measured(told, lambda look: delta.since_last_look(kept, look))
 
 
 class Sample(Looking):
@@ -97,8 +97,8 @@ class Sample(Looking):
         self._theirs = self._ask_reference()
         if isinstance(self._theirs, Told):
             took = time.monotonic() - begun
-        looks.pause(self._seconds, took, deadline)
-        return self._measured(ask(self._server), lambda look: looks.between(first.look, look))
+        delta.pause(self._seconds, took, deadline)
+        return self._measured(ask(self._server), lambda look: delta.between(first.look, look))
 
     def reference(self) -> Measured | ProbeError | None:
         """Measure the reference, if there is one, or tell why not."""
@@ -108,4 +108,4 @@ class Sample(Looking):
         second = self._ask_reference()
         if not isinstance(second, Told):
             return second
-        return self._measured(second, lambda look: looks.between(first.look, look))
+        return self._measured(second, lambda look: delta.between(first.look, look))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from stallwatch.findings import ProbeError
-from stallwatch.probes.looks import Look
+from stallwatch.history.delta import Look
 from stallwatch.probes.mysql.statement import having, text
 from stallwatch.probes.mysql.status import numbers
 from stallwatch.probes.mysql_status.kinds import BYTES, COUNTER, UNKNOWN, is_reset, kind
@@ -15,7 +15,7 @@ from stallwatch.units import plain, say_count, say_rate, say_size
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from stallwatch.probes.looks import Interval
+    from stallwatch.history.delta import Interval
     from stallwatch.sources.mysql import Flavour
     from stallwatch.sources.mysql.server import Server
 

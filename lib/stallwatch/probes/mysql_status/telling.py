@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from stallwatch.findings import Fault, Reading, State
 from stallwatch.probes.mysql_status.kinds import COUNTER
-from stallwatch.probes.mysql_status.limit import many
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.table import Table
 from stallwatch.units import say_duration, say_rate
-from stallwatch.words import listed
+from stallwatch.words import listed, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -25,8 +24,8 @@ def summary(facts: Facts) -> Iterator[Fault]:
     """Say in one line what the server is doing."""
     measured = facts.measured
     queries = measured.rate("Queries")
-    clients = many(facts.now("Threads_connected"), "client")
-    what = f"{clients} connected, {many(facts.at_work, 'thread')} at work"
+    clients = plural(facts.now("Threads_connected"), "client")
+    what = f"{clients} connected, {plural(facts.at_work, 'thread')} at work"
     if queries is not None and measured.interval:
         asked = say_rate(queries).replace("/s", " queries/s")
         what = f"{asked} over {say_duration(measured.interval.seconds)}, {what}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stallwatch.findings import Fault, State
-from stallwatch.probes.looks import LEAST
+from stallwatch.history.delta import LEAST
 from stallwatch.probes.mysql_status.lasting import Lasting
 from stallwatch.probes.mysql_status.sets.connections import TURNED_AWAY
 from stallwatch.startup import TYPE_CHECKING

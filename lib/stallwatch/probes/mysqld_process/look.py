@@ -6,8 +6,8 @@ import time
 from contextlib import closing
 
 from stallwatch.findings import Fault, ProbeError, State
-from stallwatch.probes import looks
-from stallwatch.probes.lasting import lasting
+from stallwatch.history import delta, own
+from stallwatch.history.streak import twice
 from stallwatch.probes.mysqld_process import descriptors, read_buffer, roles, starts, telling, use
 from stallwatch.probes.mysqld_process.choosing import NotThereError, choose, named
 from stallwatch.probes.mysqld_process.no_server import NoServer
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from stallwatch.findings import Finding
     from stallwatch.frame.deadline import Deadline
-    from stallwatch.probes.looks import Interval, Look
+    from stallwatch.history.delta import Interval, Look
     from stallwatch.probes.mysqld_process.choosing import Wanted
     from stallwatch.probes.mysqld_process.roles import Role
     from stallwatch.probes.mysqld_process.server import AskedServer
@@ -138,15 +138,15 @@ class _Look:
             return self._sample(self.asked.sample)
         other = starts.remember(self._last, self.seen, self._memory)
         try:
-            return looks.since_last_look(looks.own(self._memory, "look"), self._counted()), ""
-        except looks.NoIntervalError as error:
+            return delta.since_last_look(own(self._memory, "look"), self._counted()), ""
+        except delta.NoIntervalError as error:
             return None, "it is another process than at the last look" if other else str(error)
 
     def _sample(self, seconds: float) -> tuple[Interval | None, str]:
         begin = self.seen
         try:
-            interval = looks.sample(self._look, seconds, self.asked.deadline)
-        except looks.NoIntervalError as error:
+            interval = delta.sample(self._look, seconds, self.asked.deadline)
+        except delta.NoIntervalError as error:
             return None, str(error)
         except ProbeError as error:
             raise self.server.lost or error from None  # no time was left, maybe because of the server
@@ -174,7 +174,7 @@ class _Look:
         now = holds(self.seen)
         if self.asked.sample:
             return now and self._begin is not None and holds(self._begin)
-        return bool(lasting(self._memory, name, {0} if now else set(), self.seen.at))
+        return bool(twice(self._memory, name, {0} if now else set(), self.seen.at))
 
     def found(self, interval: Interval | None) -> Found:
         """Tell what it used between two looks."""

@@ -25,7 +25,7 @@ from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_count
 
 if TYPE_CHECKING:
-    from stallwatch.probes.looks import Interval
+    from stallwatch.history.delta import Interval
     from stallwatch.probes.mysqld_process.use import Use
 
 CONNECTED = "Connections"  # the status variable, and its count between two looks

@@ -10,11 +10,12 @@ from stallwatch.probes.mysqld_process.choosing import DATA_NODES, PROGRAMS, SERV
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.table import Table
 from stallwatch.units import say_count, say_duration, say_size
+from stallwatch.words import plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from stallwatch.probes.looks import Interval
+    from stallwatch.history.delta import Interval
     from stallwatch.probes.mysqld_process.roles import Role
     from stallwatch.probes.mysqld_process.use import Seen, Use
 
@@ -190,7 +191,7 @@ def _summary(found: Found) -> str:
 
 
 def _threads_of(seen: Seen) -> str:
-    return f"{seen.task.threads} thread{'s' * (seen.task.threads != 1)}"
+    return plural(seen.task.threads, "thread")
 
 
 def _parts(use: Use) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 
-from stallwatch.probes.looks import Look
+from stallwatch.history.delta import Look
 from stallwatch.sources import processes
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from stallwatch.probes.looks import Interval
+    from stallwatch.history.delta import Interval
     from stallwatch.sources.processes import Running, Status, Task, Thread
 
 MOST_THREADS = 2000  # that are looked at: each costs 15 us of processor time

@@ -18,6 +18,7 @@ from stallwatch.probes.ndb_log.story import Story
 from stallwatch.probes.ndb_log.watchdog import DEFAULT_INTERVAL, KILL
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import is_number, say_duration, say_size
+from stallwatch.words import worst_first
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -236,9 +237,7 @@ def _merged(findings: Iterable[Finding]) -> Iterator[Finding]:
     yield from (finding for finding in told if not isinstance(finding, Reading))
     readings = [finding for finding in told if isinstance(finding, Reading)]
     for name in QUANTITIES:
-        worst = sorted(
-            (reading for reading in readings if reading.name == name), key=lambda r: -(r.value or 0)
-        )
+        worst = worst_first((one for one in readings if one.name == name), lambda one: one.value or 0)
         yield from worst[:1]
         yield from (reading._replace(label="") for reading in worst[1:] if reading.value)
 

@@ -9,9 +9,11 @@ on newer versions the absence of these lines means nothing). 99 % of them are ha
 from __future__ import annotations
 
 from stallwatch.findings import Finding, Reading
+from stallwatch.history.problems import remember, remembered
 from stallwatch.probes.ndb_log.lines import compiled, number
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
+from stallwatch.words import worst_first
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +49,7 @@ class Contention:
         self._present = present
         self._memory = memory
         self._counters: dict[str, list[int]] = memory.setdefault("counters", {})
-        self._worst = {kept["lock"]: Spin(**kept) for kept in memory.get("worst", [])}
+        self._worst = {spin.lock: spin for spin in remembered(memory, "worst", Spin)}
 
     def hear(self, line: Line) -> None:
         """Take in one line of the log."""
@@ -75,12 +77,12 @@ class Contention:
             (s for s in self._worst.values() if self._present.holds(s.when)), key=lambda s: -s.spins
         )
         self._worst = {spin.lock: spin for spin in held[:_KEPT]}
-        self._memory["worst"] = [spin._asdict() for spin in self._worst.values()]
+        remember(self._memory, "worst", self._worst.values())
         self._memory["counters"] = dict(list(self._counters.items())[-_KEPT:])
 
     def findings(self, spin_seconds: float) -> Iterator[Finding]:
         """Give the longest spin first; ``spin_seconds`` is the time of one spin."""
-        worst = sorted(self._worst.values(), key=lambda spin: -spin.spins)
+        worst = worst_first(self._worst.values(), lambda spin: spin.spins)
         for spin in worst:
             yield self._judge(spin, spin_seconds, "spin" if spin is worst[0] else "")
         if not worst:

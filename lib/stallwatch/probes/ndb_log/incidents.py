@@ -7,9 +7,11 @@ from functools import cache
 
 from stallwatch import withheld
 from stallwatch.findings import Fault, Finding, Reading, State
+from stallwatch.history.problems import remember, remembered
 from stallwatch.probes.ndb_log.lines import number
 from stallwatch.probes.ndb_log.rules import QUANTITIES, RULES
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
+from stallwatch.words import worst_first
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -50,7 +52,7 @@ class Incidents:
         self._node = node
         self._present = present
         self._memory = memory
-        self._alerts = {kept["key"]: Alert(**kept) for kept in memory.get("alerts", [])}
+        self._alerts = {alert.key: alert for alert in remembered(memory, "alerts", Alert)}
 
     def hear(self, line: Line) -> None:
         """Take in one line of the log."""
@@ -72,7 +74,7 @@ class Incidents:
     def keep(self) -> None:
         """Put into the memory what still counts."""
         self._alerts = self._lasting()
-        self._memory["alerts"] = [alert._asdict() for alert in self._alerts.values()]
+        remember(self._memory, "alerts", self._alerts.values())
 
     def _lasting(self) -> dict[str, Alert]:
         """Give what still counts, of many the last."""
@@ -82,8 +84,8 @@ class Incidents:
     def findings(self) -> Iterator[Finding]:
         """Give every alert, and each quantity even when nothing was said of it."""
         for quantity, (unit, none) in QUANTITIES.items():
-            alerts = sorted(
-                (a for a in self._alerts.values() if a.quantity == quantity), key=lambda a: -a.value
+            alerts = worst_first(
+                (a for a in self._alerts.values() if a.quantity == quantity), lambda alert: alert.value
             )
             for alert in alerts:
                 label = quantity if alert is alerts[0] else ""

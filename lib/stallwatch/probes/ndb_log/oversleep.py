@@ -7,9 +7,11 @@ these threads or their processors. Verified with SIGSTOP and frozen threads on 9
 from __future__ import annotations
 
 from stallwatch.findings import Finding, Reading
+from stallwatch.history.problems import remember, remembered
 from stallwatch.probes.ndb_log.lines import compiled, number
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
+from stallwatch.words import worst_first
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +54,7 @@ class Oversleeps:
         self._node = node
         self._present = present
         self._memory = memory
-        self._held = [Oversleep(**kept) for kept in memory.get("held", [])]
+        self._held = remembered(memory, "held", Oversleep)
 
     def hear(self, line: Line) -> None:
         """Take in one line of the log."""
@@ -71,7 +73,7 @@ class Oversleeps:
     def keep(self) -> None:
         """Put into the memory what still counts."""
         self._prune()
-        self._memory["held"] = [oversleep._asdict() for oversleep in self._held]
+        remember(self._memory, "held", self._held)
 
     def _prune(self) -> None:
         held = sorted((o for o in self._held if self._present.holds(o.when)), key=lambda o: o.ms)
@@ -79,7 +81,7 @@ class Oversleeps:
 
     def findings(self) -> Iterator[Finding]:
         """Give the longest first."""
-        worst = sorted(self._held, key=lambda oversleep: -oversleep.ms)
+        worst = worst_first(self._held, lambda oversleep: oversleep.ms)
         for oversleep in worst:
             yield self._judge(oversleep, "overslept" if oversleep is worst[0] else "")
         if not worst:

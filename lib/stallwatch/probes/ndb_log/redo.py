@@ -12,6 +12,7 @@ from stallwatch.findings import Fault, Finding, Reading, State
 from stallwatch.probes.ndb_log.lines import compiled, number
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
+from stallwatch.words import times
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -151,7 +152,7 @@ class Redo:
         seconds = [episode[1] for episode in episodes]
         when, _, clock = min(episodes, key=lambda episode: episode[0] - episode[1])
         since = self._present.at(clock, when, "since")
-        often = f"{len(episodes)} times" if len(episodes) > 1 else "once"
+        often = times(len(episodes))
         what = (
             f"{self._node.prefix}redo buffer full {often}{since}, "
             f"median {say_duration(_median(seconds))}, longest {say_duration(max(seconds))}"

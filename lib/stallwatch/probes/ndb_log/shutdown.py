@@ -12,6 +12,7 @@ from collections import Counter
 from functools import cache
 
 from stallwatch.findings import Fault, Finding, Reading
+from stallwatch.history.problems import remember, remembered
 from stallwatch.probes.ndb_log.down import Down, by_signal, forced, not_started
 from stallwatch.probes.ndb_log.lines import number
 from stallwatch.startup import TYPE_CHECKING
@@ -68,7 +69,7 @@ class Shutdown:
         self._node = node
         self._present = present
         self._memory = memory
-        self._down = {kept["node"]: Down(**kept) for kept in memory.get("down", [])}
+        self._down = {down.node: down for down in remembered(memory, "down", Down)}
         self._times: list[list[Any]] = memory.get("times", [])  # [when, node]
         self._ordered: dict[str, list[float]] = memory.setdefault("ordered", {})  # node or "any": from, until
 
@@ -89,7 +90,7 @@ class Shutdown:
         """Put into the memory what still counts."""
         self._down = {down.node: down for down in self._down.values() if self._counts(down)}
         self._times = [[when, node] for when, node in self._times if self._present.holds(when)][-_KEPT:]
-        self._memory["down"] = [down._asdict() for down in self._down.values()]
+        remember(self._memory, "down", self._down.values())
         self._memory["times"] = self._times
         for node in [node for node, (_, until) in self._ordered.items() if not self._present.holds(until)]:
             del self._ordered[node]

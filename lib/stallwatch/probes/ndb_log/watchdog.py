@@ -13,6 +13,7 @@ from stallwatch.probes.ndb_log.oversleep import THREAD, TOGETHER
 from stallwatch.probes.ndb_log.verdict import judge
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
+from stallwatch.words import worst_first
 
 if TYPE_CHECKING:
     import re
@@ -130,7 +131,7 @@ class Watchdog:
 
     def findings(self, interval: float) -> Iterator[Finding]:
         """Give the longest stuck time first; ``interval`` is TimeBetweenWatchDogCheck in seconds."""
-        worst = sorted(self._stuck, key=_severity, reverse=True)
+        worst = worst_first(self._stuck, _severity)
         longest = next((episode for episode in worst if episode.last_ms is not None), None)
         for episode in worst:
             yield self._judge(episode, KILL * interval, label="stuck" if episode is longest else "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from stallwatch.findings import Fault, ProbeError, State
-from stallwatch.probes.lasting import lasting
+from stallwatch.history.streak import twice
 from stallwatch.probes.ndb_memory import telling, uses
 from stallwatch.probes.ndb_memory.growth import FEWEST, History
 from stallwatch.probes.ndb_memory.subjects import DATA_MEMORY, TABLESPACE, UNDO_SPACE
@@ -120,5 +120,5 @@ class _Look:
             for use in found.uses
             if isinstance(use.of, int) and self._asked.is_critical(subject.name, use.percent)
         }
-        lasts = lasting(self._memory, f"critical_{subject.name}", critical, self._now)
+        lasts = twice(self._memory, f"critical_{subject.name}", critical, self._now)
         return bool(critical) and not lasts

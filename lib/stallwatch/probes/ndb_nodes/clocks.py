@@ -6,6 +6,8 @@ Only where none of them was up all the while, it is what has passed by our clock
 
 from __future__ import annotations
 
+from stallwatch.history import own
+from stallwatch.history.since import Since
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import is_number
 
@@ -36,22 +38,22 @@ class Clocks:
         passed = max(grown, default=max(0.0, now - told.get("at", now)))
         self.now = now
         self.time = float(told.get("time", 0.0) + passed)
-        begun = _numbers(before.get("begun"))
-        self._begun = {what: when for what, when in begun.items() if when <= self.time}
+        begun = own(before, "begun")
+        self._since = Since(begun, self.time)
         memory[_KEPT] = {
             "time": self.time,
             "at": now,
             "uptimes": {str(node): uptime for node, uptime in uptimes.items()},
-            "begun": self._begun,
+            "begun": begun,
         }
 
     def seconds(self, what: str) -> float:
         """Tell how long ``what`` has lasted, which is so now; 0 the first time."""
-        return self.time - self._begun.setdefault(what, self.time)
+        return self._since.seconds(what)
 
     def over(self, what: str) -> None:
         """End it: it was seen not to be so."""
-        self._begun.pop(what, None)
+        self._since.seconds(what, holds=False)
 
 
 def _numbers(kept: Any) -> dict[str, float]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from stallwatch.findings import Fault, State
-from stallwatch.probes.looks import LEAST, NoIntervalError
+from stallwatch.history import own
+from stallwatch.history.delta import LEAST, NoIntervalError
 from stallwatch.probes.ndbinfo.intervals import Intervals
 from stallwatch.probes.ndbinfo.words import listed, named
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-    from stallwatch.probes.looks import Interval
+    from stallwatch.history.delta import Interval
     from stallwatch.probes.ndbinfo.cluster import Cluster
 
 
@@ -55,9 +56,7 @@ def since_last_look(
     now: float,
 ) -> Counted:
     """Compare with what the nodes had counted in a table when it was asked the last time."""
-    kept = memory.get(table)
-    memory[table] = of_table = kept if isinstance(kept, dict) else {}
-    intervals = Intervals(of_table, cluster, now)
+    intervals = Intervals(own(memory, table), cluster, now)
     counted = Counted({}, {})
     for node in cluster.started:
         if node not in counts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stallwatch.findings import Fault, Reading, State
-from stallwatch.probes.looks import has_restarted
+from stallwatch.history.delta import has_restarted
 from stallwatch.probes.ndbinfo.words import have, named
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import is_number, say_duration

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from stallwatch import words
 from stallwatch.findings import Fault, Reading, State
 from stallwatch.probes.ndb_nodes.advice import advice
 from stallwatch.probes.ndb_nodes.status import SINGLE_USER, Status
@@ -61,7 +62,7 @@ def counts_of_none(presence: Presence) -> Iterator[Finding]:
 
 def _summary(presence: Presence) -> str:
     groups = len(presence.groups.all)
-    in_groups = f" in {groups} node group{'s' if groups > 1 else ''}" if groups else ""
+    in_groups = f" in {words.plural(groups, 'node group')}" if groups else ""
     up = set(presence.up)
     nodes = [node for node in presence.cluster.nodes.values() if node.id in up]
     youngest = f", the youngest for {say_duration(min(node.uptime for node in nodes))}" if nodes else ""
@@ -163,7 +164,7 @@ def _is_out_of_reach(presence: Presence, groups: Sequence[Group]) -> bool:
 
 
 def _named(groups: Sequence[Group]) -> str:
-    return f"node group{'s' if len(groups) > 1 else ''} {listed([group.name for group in groups])}"
+    return words.named("node group", [group.name for group in groups])
 
 
 def _left(groups: Sequence[Group]) -> str:

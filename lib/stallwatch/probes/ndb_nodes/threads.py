@@ -11,7 +11,7 @@ from stallwatch.units import say_duration
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from stallwatch.probes.looks import Interval
+    from stallwatch.history.delta import Interval
     from stallwatch.probes.ndbinfo.asking import Ndbinfo
     from stallwatch.probes.ndbinfo.cluster import Cluster
 

@@ -11,12 +11,13 @@ from stallwatch.probes.ndb_nodes.counting import rates
 from stallwatch.probes.ndbinfo.numbers import number, whole
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
+from stallwatch.words import times
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
-    from stallwatch.probes.looks import Interval
+    from stallwatch.history.delta import Interval
     from stallwatch.probes.ndbinfo.asking import Ndbinfo, Row
     from stallwatch.thresholds import Range
 
@@ -46,7 +47,7 @@ def overloads(
     for worst in rates(steady, OVERLOADS)[:1]:
         what = "no link between data nodes was overloaded"
         if worst.times:
-            what = f"links of node {worst.node} to data nodes were overloaded {_times(int(worst.times))}"
+            what = f"links of node {worst.node} to data nodes were overloaded {times(int(worst.times))}"
         suspect = bool(critical and critical.alerts(worst.per_minute))
         in_a_row = _in_a_row(memory, suspect=suspect, again=worst.again)
         yield Reading(
@@ -75,7 +76,7 @@ def reconnects(intervals: Mapping[int, Interval]) -> Iterator[Reading]:
     what = f"no link between data nodes was connected anew within {say_duration(seconds)}"
     if of_all:
         what = (
-            f"links between data nodes were connected anew {_times(int(of_all))} within "
+            f"links between data nodes were connected anew {times(int(of_all))} within "
             f"{say_duration(seconds)}, most of them those of node {worst}, although no node has restarted"
         )
     advice = "look at the network between the data nodes: errors of its interfaces, firewalls, time-outs"
@@ -99,7 +100,3 @@ def _in_a_row(memory: dict[str, Any], *, suspect: bool, again: bool) -> int:
 
 def _counts(row: Row) -> dict[str, float]:
     return {name: number(row, name) for name in (OVERLOADS, _CONNECTS, _LINKS)}
-
-
-def _times(count: int) -> str:
-    return "once" if count == 1 else f"{count} times"

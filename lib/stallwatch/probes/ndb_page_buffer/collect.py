@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from stallwatch.probes.looks import Interval, NoIntervalError, pause
+from stallwatch.history.delta import Interval, NoIntervalError, pause
 from stallwatch.probes.ndb_page_buffer.queries import counters, uptimes
 from stallwatch.probes.ndbinfo import cluster as data_nodes
 from stallwatch.probes.ndbinfo import ended

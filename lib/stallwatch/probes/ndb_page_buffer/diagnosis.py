@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stallwatch.findings import Reading, State
-from stallwatch.probes.looks import NoIntervalError
+from stallwatch.history.delta import NoIntervalError
 from stallwatch.probes.ndb_page_buffer.model import HIT_RATIO, HitRatio, Traffic
 from stallwatch.probes.ndb_page_buffer.queries import COUNTERS, INSTANCES
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
@@ -12,9 +12,9 @@ from stallwatch.units import plain
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from stallwatch.probes.looks import Interval
+    from stallwatch.history.delta import Interval
+    from stallwatch.history.streak import Streaks
     from stallwatch.probes.ndb_page_buffer.collect import Snapshot
-    from stallwatch.probes.ndb_page_buffer.runs import Runs
 
 
 class Rules(NamedTuple):
@@ -46,7 +46,7 @@ class Diagnosis(NamedTuple):
         return {node: one for node, one in self.intervals.items() if node not in busy}
 
 
-def diagnose(snapshot: Snapshot, streaks: Runs, rules: Rules) -> Diagnosis:
+def diagnose(snapshot: Snapshot, streaks: Streaks, rules: Rules) -> Diagnosis:
     """Compare all started nodes with the look before, and judge those that had enough to do."""
     found = Diagnosis({}, {}, [], {})
     for node in snapshot.cluster.started:
@@ -91,7 +91,7 @@ def _side(ratio: float, rules: Rules) -> tuple[bool, bool]:
     return rules.is_problem(reading, State.WARNING), rules.is_problem(reading, State.CRITICAL)
 
 
-def _count(ratio: HitRatio, streaks: Runs) -> None:
+def _count(ratio: HitRatio, streaks: Streaks) -> None:
     """Continue the streak of a node, or break it; a low ratio that is excused does neither."""
     if not ratio.is_critical:
         streaks.end(ratio.node)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from stallwatch.history.streak import Streaks
 from stallwatch.probes.ndb_page_buffer import collect, messages, queries
 from stallwatch.probes.ndb_page_buffer.diagnosis import diagnose
 from stallwatch.probes.ndb_page_buffer.model import READS
-from stallwatch.probes.ndb_page_buffer.runs import Runs
 from stallwatch.probes.ndbinfo import ended
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
@@ -38,7 +38,7 @@ def _findings(ndbinfo: Ndbinfo, asked: Asked, memory: dict[str, Any]) -> Iterato
         snapshot = collect.in_this_run(ndbinfo, asked.sample)
     else:
         snapshot = collect.since_last_run(ndbinfo, memory)
-    found = diagnose(snapshot, Runs(memory, snapshot.cluster.expected), asked.rules)
+    found = diagnose(snapshot, Streaks(memory, "low", snapshot.cluster.expected), asked.rules)
     asked.so_far(list(messages.all_of_it(snapshot, found, queries.NONE, asked.rules)))
     yield from messages.all_of_it(snapshot, found, _evidence(ndbinfo, asked, found), asked.rules)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 
 from stallwatch.findings import Fault, ProbeError, Reading, State
-from stallwatch.probes.lasting import lasting
+from stallwatch.history.streak import twice
 from stallwatch.probes.ndb_redo_buffer import judging, processor, space, telling, use, writing
 from stallwatch.probes.ndb_redo_buffer.evidence import Search
 from stallwatch.probes.ndbinfo.cluster import look_at_started
 from stallwatch.probes.ndbinfo.words import FEW, LABELLED
-from stallwatch.sources.mysql import MissingTableError, NoAnswerError, UnreachableError
+from stallwatch.probes.shared.inquiry import Inquiry
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -49,13 +49,6 @@ def findings(ndbinfo: Ndbinfo, asked: Asked, memory: dict[str, Any]) -> Iterator
     yield from look.findings()
 
 
-class _NoTimeError(ProbeError):
-    """A step was left out, as it would have taken longer than there was time."""
-
-    def __init__(self, about: str) -> None:
-        super().__init__(f"not looked at, as time was short: {about}", "raise --timeout")
-
-
 class _Look:
     """What one run has found so far.
 
@@ -71,9 +64,8 @@ class _Look:
         self._spaces = self._buffers = space.NOTHING
         self._lasting: dict[str, set[int]] = {}
         self._search = Search(ndbinfo, self._cluster, memory)
-        self._left_out: list[str] = []
-        self._unproven: list[Fault] = []  # evidence that is missing
-        self._problems: list[Finding] = [*self._search.begin_with_disks(asked.directories)]
+        self._inquiry = Inquiry(ndbinfo.deadline)
+        self._inquiry.problems += self._search.begin_with_disks(asked.directories)
 
     def take(self) -> None:
         """Do all steps, each of which is told before the next one, which may never end."""
@@ -100,36 +92,14 @@ class _Look:
 
     def _step(self, about: str, step: Callable[[], None], takes: float = 0.0) -> ProbeError | None:
         """Do one step, if there is time for it; gives why it failed, which is a finding."""
-        failure = self._try(about, step, takes)
-        if failure:
-            self._problems.append(failure)
+        failure = self._inquiry.subject(about, step, takes)
         self._asked.so_far(self.findings())
         return failure
 
     def _evidence(self, about: str, step: Callable[[], None], takes: float) -> None:
-        """Do one step, if there is time for it; if it fails, evidence is missing, nothing more.
-
-        Unless nobody answers: a server or a data node that hangs is never OK.
-        """
-        failure = self._try(about, step, takes)
-        if isinstance(failure, NoAnswerError | UnreachableError):
-            self._problems.append(ProbeError(f"not known is {about}: {failure.what}", failure.advice))
-        elif isinstance(failure, MissingTableError):
-            self._unproven.append(Fault(State.OK, f"this version does not tell {about}"))
-        elif isinstance(failure, _NoTimeError):
-            self._left_out.append(about)
-        elif failure:
-            self._unproven.append(Fault(State.OK, f"not known is {about}: {failure.what}"))
+        """Do one step, if there is time for it; if it fails, evidence is missing, nothing more."""
+        self._inquiry.evidence(about, step, takes)
         self._asked.so_far(self.findings())
-
-    def _try(self, about: str, step: Callable[[], None], takes: float) -> ProbeError | None:
-        if self._ndbinfo.deadline.left() < takes:
-            return _NoTimeError(about)
-        try:
-            step()
-        except ProbeError as error:
-            return error
-        return None
 
     def _look_at_nodes(self) -> None:
         self._cluster = look_at_started(self._ndbinfo, self._memory)
@@ -150,7 +120,7 @@ class _Look:
         self._spaces = space.look(self._ndbinfo, self._cluster, space.SPACES)
         for name, used in (("redo_space", self._spaces.redo), ("undo_space", self._spaces.undo)):
             full = {node for node in used if self._asked.is_problem(Reading(name, used[node]))}
-            self._lasting[name] = lasting(self._memory, name, full, time.time())
+            self._lasting[name] = twice(self._memory, name, full, time.time())
 
     def _look_at_buffers(self) -> None:
         self._buffers = space.look(self._ndbinfo, self._cluster, space.BUFFERS)
@@ -175,7 +145,7 @@ class _Look:
 
     def _read_logs(self) -> None:
         if self._asked.read_logs:
-            self._problems += self._search.hear(self._asked.read_logs(self._memory))
+            self._inquiry.problems += self._search.hear(self._asked.read_logs(self._memory))
 
     def _suspects(self) -> list[int]:
         """Choose nodes of which to look for the cause: the worst ones, then those whose logs complain."""
@@ -195,14 +165,11 @@ class _Look:
         if self._samples and (failed := self._samples.failed):
             taken, wanted = self._samples.taken, self._samples.wanted
             yield ProbeError(f"only {taken} of {wanted} samples: {failed.what}", failed.advice)
-        yield from (*self._silent(), *self._spaces.problems, *self._buffers.problems, *self._problems)
+        yield from (*self._silent(), *self._spaces.problems, *self._buffers.problems, *self._inquiry.problems)
         yield from self._cluster.asides()
         yield from self._asides(is_searched=bool(verdicts) or asked.everything)
 
     def _asides(self, *, is_searched: bool) -> Iterator[Fault]:
-        if self._left_out:
-            yield Fault(State.OK, f"not looked at, as time was short: {'; '.join(self._left_out)}")
-        if is_searched:
-            yield from self._unproven
+        yield from self._inquiry.asides(all_of_them=is_searched)
         if self._asked.everything and not self._asked.read_logs:
             yield Fault(State.OK, _NOT_SEEN)

@@ -8,6 +8,7 @@ from stallwatch.probes.ndb_redo_buffer.use import WATCHED
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.table import Table
 from stallwatch.units import say_duration
+from stallwatch.words import plural
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -172,7 +173,7 @@ def _space(name: str, used: dict[int, float], is_problem: IsProblem) -> Reading:
     what, why, advice = _SPACES[name]
     node = max(used, key=lambda one: used[one])
     more = sum(is_problem(Reading(name, share)) for share in used.values()) - 1
-    others = f", and of {more} more node{'s' if more > 1 else ''}" if more > 0 else ""
+    others = f", and of {plural(more, 'more node')}" if more > 0 else ""
     said = f"{what} of node {node} {_say(used[node])} % full{others}"
     return Reading(name, used[node], "%", said, why, advice, label=name)
 

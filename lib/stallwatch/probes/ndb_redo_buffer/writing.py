@@ -7,7 +7,7 @@ it does not, though the same load fills RedoBuffer=1M for milliseconds again and
 
 from __future__ import annotations
 
-from stallwatch.probes.looks import NoIntervalError
+from stallwatch.history.delta import NoIntervalError
 from stallwatch.probes.ndbinfo.numbers import number, whole
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from stallwatch.findings import ProbeError, Reading
 from stallwatch.probes.ndb_transactions import asking
 from stallwatch.probes.ndb_transactions.known import HELD, INACTIVE, WAITED
-from stallwatch.probes.ndb_transactions.wanted_rows import counted, sentences
+from stallwatch.probes.ndb_transactions.wanted_rows import sentences
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.table import Table
 from stallwatch.units import say_duration
+from stallwatch.words import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -55,7 +56,7 @@ def _worst(known: Known, worst: Sequence[Transaction]) -> Reading:
         INACTIVE,
         first.inactive,
         "s",
-        f"{silent} ({counted(first.operations, 'operation')}){more}",
+        f"{silent} ({plural(first.operations, 'operation')}){more}",
         f"{client.state}, {_KEEPS}" if client.connection else _KEEPS,
         client.advice,
         table=_table(known),
@@ -71,8 +72,8 @@ def _summary(known: Known) -> str:
     totals, waits = known.totals, known.waits
     if not totals.transactions:
         return "no open transactions"
-    opened = counted(totals.transactions, "open transaction")
-    words = [f"{opened} with {counted(totals.operations, 'operation')}"]
+    opened = plural(totals.transactions, "open transaction")
+    words = [f"{opened} with {plural(totals.operations, 'operation')}"]
     if totals.inactive:
         words.append(f"inactive for at most {say_duration(totals.inactive)}")
     if waits and waits.waited_longest:
@@ -102,17 +103,17 @@ def _lock_waits(known: Known) -> Iterator[Reading]:
 def _unclear(unclear: Sequence[ProbeError]) -> Iterator[ProbeError]:
     if unclear:
         first, *others = unclear
-        more = f", and {counted(len(others), 'more row')} like it" if others else ""
+        more = f", and {plural(len(others), 'more row')} like it" if others else ""
         yield ProbeError(f"{first.what}{more}", first.advice)
 
 
 def _counts(totals: Totals) -> Iterator[Reading]:
     """Give the numbers of what is open."""
-    opened = counted(totals.transactions, "open transaction")
+    opened = plural(totals.transactions, "open transaction")
     yield Reading("transactions", totals.transactions, what=opened)
-    operations = counted(totals.operations, "operation")
+    operations = plural(totals.operations, "operation")
     yield Reading("operations", totals.operations, what=f"{operations} in all open transactions")
-    what = f"the largest transaction has {counted(totals.largest, 'operation')}"
+    what = f"the largest transaction has {plural(totals.largest, 'operation')}"
     why = "beyond MaxDMLOperationsPerTransaction or MaxNoOfConcurrentOperations it fails (NDB error 261)"
     yield Reading("largest", totals.largest, what=what, why=why, advice="commit more often")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from stallwatch.probes.ndbinfo.words import listed
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
+from stallwatch.words import plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,7 +76,7 @@ def _why(known: Known, row: WantedRow) -> str:
     reasons = [
         f"one of them is {waiter}" if waiter else "",
         _TIMEOUT,
-        f"{least}{counted(others, 'more row')} like it" if others else "",
+        f"{least}{plural(others, 'more row')} like it" if others else "",
     ]
     return "; ".join(filter(None, reasons))
 
@@ -91,8 +92,3 @@ def _advice(known: Known, row: WantedRow, chain: Chain) -> str:
     if head and chain.is_whole:
         return head.advice
     return "look again: who holds up all of them is not seen for certain"
-
-
-def counted(number: int, what: str) -> str:
-    """Say ``1 row``, ``2 rows``."""
-    return f"{number} {what}{'s' * (number != 1)}"

@@ -1,18 +1,19 @@
 """What data nodes counted since the last look: their counters begin at 0 whenever they start.
 
-Each is told by its own uptime, in whole seconds; ``probes.looks`` tells what is done with it.
+Each is told by its own uptime, in whole seconds; ``history.delta`` tells what is done with it.
 """
 
 from __future__ import annotations
 
-from stallwatch.probes.looks import Look, since_last_look
+from stallwatch.history import own
+from stallwatch.history.delta import Look, since_last_look
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from stallwatch.probes.looks import Interval
+    from stallwatch.history.delta import Interval
     from stallwatch.probes.ndbinfo.cluster import Cluster
 
 _KEPT = "counters"
@@ -33,6 +34,4 @@ class Intervals:
 
     def since(self, node: int, counts: Mapping[str, float]) -> Interval:
         """Tell what a node counted since the last look, and remember ``counts``; or raise NoIntervalError."""
-        kept = self._looks.get(str(node))
-        self._looks[str(node)] = of_node = kept if isinstance(kept, dict) else {}
-        return since_last_look(of_node, Look(self._nodes[node].uptime, self._now, counts))
+        return since_last_look(own(self._looks, str(node)), Look(self._nodes[node].uptime, self._now, counts))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from stallwatch import words
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.words import FEW, are, have, listed
 
@@ -15,4 +16,4 @@ LABELLED = 4  # nodes that have perfdata of their own: the line is to stay withi
 
 def named(nodes: Sequence[int]) -> str:
     """Name data nodes in a sentence: ``node 3``, ``nodes 3 and 4``, ``nodes 3, 4, 5, 6 and 2 more``."""
-    return f"node{'s' if len(nodes) > 1 else ''} {listed([str(node) for node in nodes])}"
+    return words.named("node", [str(node) for node in nodes])

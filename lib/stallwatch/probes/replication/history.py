@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from stallwatch.findings import ProbeError
+from stallwatch.history import own
+from stallwatch.history.since import Since
 from stallwatch.probes.replication import gtid
 from stallwatch.probes.replication.channel import Position
 from stallwatch.probes.replication.evidence import Beat, Before, Contact
@@ -153,11 +155,7 @@ class History:
 
     def since(self, what: str, *, holds: bool) -> float:
         """Tell for how long it has been so, in seconds: since the first look in a row that found it."""
-        begun: dict[str, float] = self._kept.setdefault("since", {})
-        if not holds:
-            begun.pop(what, None)
-            return 0.0
-        return self._now - begun.setdefault(what, self._now)
+        return Since(own(self._kept, "since"), self._now).seconds(what, holds=holds)
 
     def keep(self, evidence: Evidence, lag: Lag) -> None:
         """Keep what this look found."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from stallwatch.probes.mysql_status.limit import Facts, Limit, Subject, are, many
+from stallwatch.probes.mysql_status.limit import Facts, Limit, Subject, are
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import plain, say_rate, say_size
+from stallwatch.words import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +29,7 @@ def limits(facts: Facts) -> Iterator[Limit]:
     # One place more is reserved for administrators: who is in it sees that all others are taken.
     yield Limit(
         "Threads_connected", f"{are(used, 'client')} connected (Threads_connected)",
-        f"{facts.say('max_connections')}, {many(facts.at_work, 'thread')} at work",
+        f"{facts.say('max_connections')}, {plural(facts.at_work, 'thread')} at work",
         "see who they are (SHOW PROCESSLIST): are they idle in too large a pool, or do they wait?",
         f"{_NEARLY * most:.0f}" if most else "", f"{most:.0f}" if most else "",
     )  # fmt: skip
@@ -60,7 +61,7 @@ def _turned_away(facts: Facts, *, full: bool) -> Iterator[Limit]:
     places = facts.setting("max_connections")
     rose = places and facts.now(name) > places and facts.measured.grown(name)
     at_once = "was connected at once" if facts.now(name) == 1 else "were connected at once"
-    what = f"{many(facts.now(name), 'client')} {at_once} ({name})"
+    what = f"{plural(facts.now(name), 'client')} {at_once} ({name})"
     why = f"{most}, so some were turned away since the last look" if rose else most
     yield Limit(name, what, why, _WHO, f"{places:.0f}" if rose else "")
 

@@ -76,13 +76,6 @@ def since_last_look(memory: dict[str, Any], now: Look) -> Interval:
     return between(last, now)._replace(again=again)
 
 
-def own(memory: dict[str, Any], name: str) -> dict[str, Any]:
-    """Give the dictionary in ``memory`` of this name, a new one if there is none, or it is damaged."""
-    kept = memory.get(name)
-    memory[name] = mine = kept if isinstance(kept, dict) else {}
-    return mine
-
-
 def between(first: Look, second: Look) -> Interval:
     """Tell what was counted between these two; raises NoIntervalError if it was started anew meanwhile."""
     if why := _not_comparable(first, second):

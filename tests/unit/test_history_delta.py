@@ -5,8 +5,8 @@ import time
 import pytest
 from stallwatch.findings import ProbeError
 from stallwatch.frame.deadline import Deadline
-from stallwatch.probes import looks
-from stallwatch.probes.looks import Look, NoIntervalError, between, since_last_look
+from stallwatch.history import delta
+from stallwatch.history.delta import Look, NoIntervalError, between, since_last_look
 
 NOW = 1_795_000_000.0
 
@@ -110,10 +110,10 @@ def test_what_is_none_of_ours_is_no_look(kept):
 def test_a_sample_waits_between_its_two_looks(monkeypatch):
     slept, taken = [], [look(0, a=0), look(5, a=10)]
     monkeypatch.setattr(time, "sleep", slept.append)
-    assert looks.sample(lambda: taken.pop(0), 5.0, Deadline(8.0)).rate("a") == 2
+    assert delta.sample(lambda: taken.pop(0), 5.0, Deadline(8.0)).rate("a") == 2
     assert slept == [5.0]
 
 
 def test_a_sample_without_time_for_its_second_look_is_an_error():
     with pytest.raises(ProbeError, match="no time is left for a sample"):
-        looks.sample(lambda: look(0, a=0), 5.0, Deadline(0.5))
+        delta.sample(lambda: look(0, a=0), 5.0, Deadline(0.5))

@@ -1,0 +1,1 @@
+"""What several probes share, whatever they are about."""
