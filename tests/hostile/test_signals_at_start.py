@@ -69,6 +69,27 @@ def test_the_first_statement_is_the_first_thing(run, number):
     assert is_told(run(plugin, 2, number, "--version"), plugin, number)
 
 
+@pytest.mark.parametrize(
+    ("program", "arguments", "told"),
+    [
+        ("discover", "mysql -H 127.0.0.1 -P 1", "DISCOVER MYSQL UNKNOWN - {} before the verdict"),
+        ("experiment", "compare /nowhere/a /nowhere/b", "experiment: interrupted"),
+    ],
+)
+def test_a_signal_while_a_program_starts_is_told(run, program, arguments, told):
+    """Until there are no more imports, at some of them."""
+    met = 0
+    for at in range(2, 1000, representative(60, 4)):
+        number = [*TOLD][at % len(TOLD)]
+        done = run(ROOT / "contrib" / program, at, number, *arguments.split())
+        if "127.0.0.1:1" in done.stderr or "No such file" in done.stderr:
+            break
+        line = told.format(TOLD[number])
+        assert (done.returncode, done.stdout, done.stderr) == (3, "", f"{line}\n"), (at, number)
+        met += 1
+    assert met > 0
+
+
 def test_a_signal_does_not_stay_blocked(tmp_path):
     """Nor for a child that a plugin starts."""
     code = """import signal

@@ -4,8 +4,10 @@ import itertools
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -115,6 +117,71 @@ def test_what_was_taken_is_kept_if_the_plugin_breaks(experiment, check_demo, tmp
     assert status == 2
     assert complaint.endswith("check_demo said: it broke\n")
     assert len((tmp_path / "a.json").read_text().splitlines()) == 2
+
+
+WAITER = """
+import os, signal, sys, time
+def ended(number, _):
+    open("told", "w").write(str(number))
+    sys.exit(3)
+signal.signal(signal.SIGTERM, ended)
+if "--help" not in sys.argv and os.path.exists("count") and os.path.getsize("count") >= 2:
+    open("waits", "w").close()
+    time.sleep(60)
+"""
+
+
+@pytest.fixture
+def waiting(check_demo, tmp_path):
+    """Begin a ``take`` whose plugin waits from its third run on; give the process when it does."""
+    processes = []
+
+    def waiting(*through):
+        Path(check_demo).write_text(f"#!{sys.executable}\n{WAITER}{PLUGIN}")
+        words = ("take", "a.json", "-n", "9", "--pause", "0", "--", check_demo, "fine", "1")
+        processes.append(
+            subprocess.Popen(
+                [*through, sys.executable, str(EXPERIMENT), *words], cwd=tmp_path, text=True,
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            )
+        )  # fmt: skip
+        while not (tmp_path / "waits").exists():
+            assert processes[0].poll() is None
+            time.sleep(0.01)
+        return processes[0]
+
+    yield waiting
+    for process in processes:
+        process.kill()
+        process.communicate()
+
+
+def ended_by(process, number):
+    process.send_signal(number)
+    output, complaint = process.communicate(timeout=60)
+    return process.returncode, output, complaint
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_what_was_taken_is_kept_and_said_if_a_signal_ends_it(waiting, experiment, tmp_path, number):
+    why = "interrupted: a.json has 2 of 9 readings: use them, or remove it to take them again"
+    assert ended_by(waiting(), number) == (3, "", f"experiment: {why}\n")
+    assert (tmp_path / "told").read_text() == str(int(signal.SIGTERM))  # it can take leave of its server
+    assert experiment("compare", "a.json", "a.json")[0] == 0
+
+
+def test_a_signal_before_the_first_reading_leaves_no_file(waiting, tmp_path):
+    (tmp_path / "count").write_text("xx")
+    assert ended_by(waiting(), signal.SIGTERM) == (3, "", "experiment: interrupted: no reading was taken\n")
+    assert not (tmp_path / "a.json").exists()
+
+
+def test_a_signal_that_is_ignored_ends_nothing(waiting):
+    process = waiting("nohup")
+    process.send_signal(signal.SIGHUP)
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(timeout=0.5)
+    assert ended_by(process, signal.SIGTERM)[0] == 3
 
 
 def test_a_plugin_of_this_suite_is_found_by_its_name(experiment, tmp_path):

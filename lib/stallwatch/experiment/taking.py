@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 SAMPLE = "5s"  # how long an interval is, unless --sample says so; it has to fit into --timeout
 _LONGEST = 300  # bytes of what a plugin said instead
+_FAREWELL = 2  # seconds that an interrupted plugin has to take leave of its server
 _COUNTS = 3  # UNKNOWN is the largest exit status of a plugin
 _SAMPLES = re.compile(r"--sample(?![\w-])")  # not --samples
 _PLUGINS = os.path.join(os.path.dirname(__file__), *[os.pardir] * 3, "plugins")  # in a repository
@@ -35,7 +37,7 @@ def take(
     """Run a plugin so many times, with a pause between them, and write what it says to a new file.
 
     What it measures over an interval is measured over one that no other reading has a part in, see ``Apart``.
-    Raises NotUnderstoodError: what was said until then is kept.
+    Raises NotUnderstoodError, and KeyboardInterrupt: what was said until then is kept, in whole readings.
     """
     if os.path.exists(path):
         raise NotUnderstoodError(f"{path} is there already: give another name")
@@ -46,8 +48,8 @@ def take(
             text = _said(apart.command)
             readings.append(reading(text, command[0]))
             try:
-                with open(path, "a", encoding="utf-8") as file:
-                    file.write(text)
+                with open(path, "ab", buffering=0) as file:  # at once: a signal comes before it or after
+                    file.write(text.encode())
             except OSError as error:
                 raise NotUnderstoodError(f"{path}: {error.strerror}") from None
             progress(number + 1)
@@ -106,11 +108,22 @@ def _said(command: Sequence[str]) -> str:
 def _said_to(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
     name, *words = command
     try:
-        return subprocess.run(  # noqa: S603 - whoever calls us says what to run
-            [*_program(name), *words], capture_output=True, text=True, check=False
+        process = subprocess.Popen(  # noqa: S603 - whoever calls us says what to run
+            [*_program(name), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
     except OSError as error:
         raise NotUnderstoodError(f"{name} cannot be run: {error.strerror}") from None
+    with process:
+        try:
+            output, errors = process.communicate()
+        except KeyboardInterrupt:
+            process.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_FAREWELL)
+            raise
+        finally:
+            process.kill()
+    return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
 
 
 def _program(name: str) -> list[str]:
