@@ -21,6 +21,8 @@ from stallwatch.sources.jmx.info import Bean
 from stallwatch.sources.jmx.jmxquery import java
 from stallwatch.sources.jmx.jmxquery.failures import SpoiledError, checked
 from stallwatch.sources.jmx.jmxquery.lines import Line, Told, lines, queries, query, value
+from stallwatch.sources.jmx.rmi import Reference
+from stallwatch.sources.jmx.session import must_be_named
 
 SLACK = 30  # seconds for a busy machine to start a program and to end it; what hangs takes a minute
 RECORDED = Path(__file__).parents[1] / "recorded" / "jmxquery"
@@ -392,6 +394,17 @@ def test_operations_are_refused():
 def test_what_java_does_not_do_as_wished_is_refused(wish):
     with pytest.raises(jmx.UnreachableError, match="--via jmxquery"):
         jmxquery.Client(jmx.Target("db1", 7199, **wish), Deadline(60), print)
+
+
+def test_a_host_to_log_in_at_that_java_will_not_take_is_named():
+    target = jmx.Target("127.0.0.1", 7199, rmi_host="127.0.0.2", via="jmxquery")
+    with pytest.raises(jmx.UnreachableError) as refused:
+        must_be_named(Reference("127.0.0.3", 7200, b"", tls=False), target, Deadline(60))
+    assert (refused.value.what, refused.value.advice) == (
+        "127.0.0.1:7199 says that one logs in at 127.0.0.3:7200, not at --rmi-host 127.0.0.2, "
+        "and --via jmxquery logs in there",
+        "use --via rmi, or --rmi-host 127.0.0.3 if that is right",
+    )
 
 
 def test_the_missing_package_is_named(monkeypatch):

@@ -36,9 +36,14 @@ def must_be_named(server: Reference, target: Target, deadline: Deadline) -> None
         with suppress(OSError):
             if named and named != AS_SERVER_SAYS and same_host(named, server.host, deadline.left):
                 return
+    says = f"{target.where} says that one logs in at {place(server.host, server.port)}"
+    if target.via == "jmxquery" and target.rmi_host not in (None, AS_SERVER_SAYS):
+        raise UnreachableError(
+            f"{says}, not at --rmi-host {target.rmi_host}, and --via jmxquery logs in there",
+            f"use --via rmi, or --rmi-host {server.host} if that is right",
+        )
     raise UnreachableError(
-        f"{target.where} says that one logs in at {place(server.host, server.port)}, "
-        "which is not the host that was asked: the password was not sent",
+        f"{says}, which is not the host that was asked: the password was not sent",
         f"if that is right, use --rmi-host {server.host}",
     )
 
