@@ -31,6 +31,10 @@ class NotUnderstoodError(ValueError):
     """What somebody wrote makes no sense; the message is a sentence for that person."""
 
 
+class UnusableFileError(NotUnderstoodError):
+    """A file that an option names cannot be read, or what is in it makes no sense: the help is no help."""
+
+
 def quantity(text: str, unit: str) -> float:
     """Read a number with a suffix that suits ``unit``; the result is in base units, and finite.
 

@@ -63,6 +63,21 @@ def test_a_pipe_into_which_nobody_writes_is_refused_soon(check, fifo, words):
     assert took < SOON
 
 
+EMPTY = (
+    *NAMED.values(),
+    ("check_host", "--data-dir"),
+    ("check_ndb_redo_buffer", *NOBODY, "--log"),
+    ("check_ndb_redo_buffer", *NOBODY, "--data-dir"),
+)
+
+
+@pytest.mark.parametrize("words", EMPTY, ids=" ".join)
+def test_an_empty_name_is_said_to_be_empty(check, words):
+    name = words[0].removeprefix("check_").upper()
+    told = f"{name} UNKNOWN - {words[-1]} is empty: see {words[0]} --help\n"
+    assert check([*words, "''"])[:2] == (3, told)
+
+
 def test_the_sentence_says_what_it_is_and_how_long_somebody_waited(check, fifo):
     _, text, _ = check(["check_mysql_query", *NOBODY, "--defaults-file", fifo])
     why = "it is a FIFO, not a regular file, and nobody has written all of it within 1 s"

@@ -32,7 +32,7 @@ def check(call):
         (["-f", "/"], "--query-file /: Is a directory"),
         (["-q", "SELECT 1", "-f", "/dev/null"], "--query and --query-file: which of them?"),
         (["-f", "/dev/null"], "--query-file /dev/null: it is no regular file"),
-        (["-f", ""], "--query-file : No such file or directory"),
+        (["-f", ""], "--query-file is empty: see"),
         (["--count", "0"], '"0" is not a whole number from 1'),
         (["--count", "1001"], '"1001" is more than 1000'),
         (["--spread", "5s"], "--spread is to be half of --timeout at most"),
@@ -49,6 +49,7 @@ def test_bad_usage_is_a_sentence_and_unknown(call, arguments, sentence):
     assert text.startswith("MYSQL_QUERY UNKNOWN - ")
     assert sentence in text
     assert text.count("\n") == 1
+    assert ("--help" in text) == ("--query-file /" not in text)  # the help says nothing about a file
 
 
 def test_a_hint_may_name_half_of_the_timeout(check):

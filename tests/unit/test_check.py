@@ -365,12 +365,12 @@ def test_what_needs_no_findings_loads_nothing_heavy(tmp_path, arguments):
     assert loaded & {*heavy, "stallwatch.findings", "stallwatch.report", "stallwatch.frame.state"} == set()
 
 
-def test_a_file_that_cannot_be_opened_is_no_matter_of_the_help(check, tmp_path):
+def test_a_file_that_cannot_be_used_is_no_matter_of_the_help(check):
     def findings(_options, _run):
         try:
-            open(tmp_path / "none").close()
-        except OSError as error:
-            check.parser.error(f"none cannot be read: {error.strerror}")
+            raise units.UnusableFileError("none cannot be read: No such file or directory")
+        except units.NotUnderstoodError as error:
+            check.parser.error(str(error))
 
     assert check.run(findings, []) == (3, "DEMO UNKNOWN - none cannot be read: No such file or directory")
 

@@ -96,19 +96,26 @@ def test_the_password_comes_from_a_file_or_the_environment(target, tmp_path, mon
 def test_a_password_file_that_is_not_there_or_is_no_text(target, tmp_path):
     missing = str(tmp_path / "none")
     answer = target("-P", "1", "-u", "u", "--password-file", missing)
-    assert f"--password-file {missing}: No such file or directory" in answer
-    (tmp_path / "bytes").write_bytes(b"\xff\n")
-    assert "is no text" in target("-P", "1", "-u", "u", "--password-file", str(tmp_path / "bytes"))
+    assert answer == f"JMX UNKNOWN - --password-file {missing}: No such file or directory"
+    for content, why in ((b"\xff\n", "is no text"), (b"\n", "its first line is empty")):
+        (tmp_path / "bytes").write_bytes(content)
+        answer = target("-P", "1", "-u", "u", "--password-file", str(tmp_path / "bytes"))
+        assert answer == f"JMX UNKNOWN - --password-file {tmp_path}/bytes: {why}"
 
 
-def test_a_user_needs_a_password(target, tmp_path):
-    (tmp_path / "empty").write_text("\n")
+def test_a_user_needs_a_password(target):
     sentence = "the user u needs a password: give --password-file or $STALLWATCH_JMX_PASSWORD"
     assert sentence in target("-P", "1", "-u", "u")
-    assert sentence in target("-P", "1", "-u", "u", "--password-file", str(tmp_path / "empty"))
+    assert sentence in target("-P", "1", "-u", "u", "-p", "")
 
 
-@pytest.mark.parametrize("option", ["--hostname", "--username", "--rmi-host"])
+@pytest.mark.parametrize(
+    "option",
+    [
+        "--hostname", "--username", "--password-file", "--ca-file", "--client-cert", "--client-key",
+        "--rmi-host", "--java",
+    ],
+)  # fmt: skip
 def test_a_macro_without_a_value_is_not_taken_for_the_default(target, option):
     assert f"{option} is empty" in target("-P", "1", f"{option}=")
 

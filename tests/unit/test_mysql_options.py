@@ -7,6 +7,7 @@ from stallwatch import withheld
 from stallwatch.frame.check import Check
 from stallwatch.frame.options import mysql as mysql_options
 from stallwatch.sources import mysql
+from stallwatch.sources.mysql.target import MODES
 
 SOCKETS = mysql_options.SOCKETS
 
@@ -145,8 +146,12 @@ def test_what_is_no_port(target, file, port):
 
 
 @pytest.mark.parametrize(
-    "option", ["--hostname", "--socket", "--username", "--defaults-file", "--defaults-group"]
-)
+    "option",
+    [
+        "--hostname", "--socket", "--username", "--password-file", "--defaults-file", "--defaults-group",
+        "--ssl-ca", "--ssl-cert", "--ssl-key", "--server-public-key-path",
+    ],
+)  # fmt: skip
 def test_a_macro_without_a_value_is_not_taken_for_the_default(target, option):
     assert f"{option} is empty" in target(f"{option}=")
 
@@ -182,6 +187,49 @@ def test_a_group_that_is_not_there(target, file):
 
 def test_a_file_that_is_none(target, home):
     assert f"{home}/none cannot be read: No such file" in target("--defaults-file", f"{home}/none")
+
+
+@pytest.mark.parametrize(
+    ("content", "more", "why"),
+    [
+        (None, (), "FILE cannot be read: No such file or directory"),
+        ("[client\n", (), 'FILE, line 1: the name of the group does not end with "]"'),
+        ("user=mon\n", (), "FILE, line 1: an option outside of any group: write [client] before it"),
+        ("[client]\n", ("--defaults-group", "x"), "FILE has no group [x]"),
+        ("[client]\nport=0\n", (), 'FILE: "0" is not a port: write a number from 1 to 65535'),
+        (
+            "[client]\nssl-mode=on\n",
+            (),
+            f'FILE: "on" is no --ssl-mode: write one of {", ".join(MODES)}',
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_no_matter_of_the_help(target, home, content, more, why):
+    path = home / "x.cnf"
+    if content:
+        path.write_text(content)
+    said = target("--defaults-file", str(path), *more)
+    assert said == f"MYSQL UNKNOWN - {why}".replace("FILE", str(path))
+
+
+@pytest.mark.parametrize(
+    ("option", "content", "why"),
+    [
+        ("--password-file", None, "No such file or directory"),
+        ("--password-file", "\n", "its first line is empty"),
+        ("--server-public-key-path", None, "No such file or directory"),
+        ("--server-public-key-path", "x\n", "there is no public key in PEM form in it"),
+    ],
+)
+def test_nor_is_what_is_wrong_with_another_file(target, home, option, content, why):
+    path = home / "x"
+    if content:
+        path.write_text(content)
+    assert target(option, str(path)) == f"MYSQL UNKNOWN - {option} {path}: {why}"
+
+
+def test_a_port_of_another_server_is_a_matter_of_the_help(other):
+    assert other("db2:70000", None).endswith(": see check_mysql --help")
 
 
 def test_which_password_outranks_which(target, file, monkeypatch):
@@ -306,6 +354,7 @@ def test_the_group_of_another_server_says_what_is_different(other, file):
     assert "the group [client] names neither a host nor a socket" in other(
         None, "client", "--defaults-file", path
     )
+    assert "the name of a group is empty" in other(None, "", "--defaults-file", path)
     assert "has no group [db4]" in other(None, "db4", "--defaults-file", path)
 
 

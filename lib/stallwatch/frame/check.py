@@ -13,7 +13,7 @@ from stallwatch.frame.usage import Parser, Said, UsageError, Version, described
 from stallwatch.line import clean, status
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.thresholds import Range
-from stallwatch.units import NotUnderstoodError, duration
+from stallwatch.units import NotUnderstoodError, UnusableFileError, duration
 
 if TYPE_CHECKING:
     from argparse import Action, Namespace
@@ -145,6 +145,13 @@ class Check:
         about = "the state if the server cannot be asked"
         self._share("--unreachable", choices=states, default=unreachable, help=about)
 
+    def refuse_empty(self, options: Namespace, *names: str) -> None:
+        """End the run as bad usage if an option of these has no value, as a macro may have none."""
+        for name in names:
+            value = getattr(options, name)
+            if value == "" or (isinstance(value, list) and "" in value):
+                self.parser.error(f"--{name.replace('_', '-')} is empty")
+
     def secret(self, value: str | None) -> None:
         """Withhold from now on, until this run ends, what others say with this value in it."""
         withheld.keep(value)
@@ -231,7 +238,7 @@ class Check:
         except Said as said:
             return UNKNOWN, str(said)
         except UsageError as error:
-            helps = "" if _of_a_file(error) else f": see {self.parser.prog} --help"
+            helps = "" if _is_of_a_file(error) else f": see {self.parser.prog} --help"
             return UNKNOWN, self._unknown(f"{error}{helps}")
         except TimeUpError:
             raise
@@ -314,9 +321,8 @@ class Check:
         return "\n".join([status(self.name, "UNKNOWN", told), *lines])
 
 
-def _of_a_file(error: BaseException | None) -> bool:
-    """Whether it came of a file that cannot be opened: the help says nothing about that."""
-    while error and not isinstance(error, OSError):
+def _is_of_a_file(error: BaseException | None) -> bool:
+    while error and not isinstance(error, UnusableFileError):
         error = error.__context__
     return error is not None
 

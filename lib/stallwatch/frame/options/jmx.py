@@ -6,7 +6,7 @@ from stallwatch.frame.options import exposed
 from stallwatch.frame.options.port import port
 from stallwatch.frame.options.utf8 import utf8, variable
 from stallwatch.startup import TYPE_CHECKING
-from stallwatch.units import NotUnderstoodError
+from stallwatch.units import NotUnderstoodError, UnusableFileError
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from stallwatch.sources.jmx import Server, Target
 
 PASSWORD = "STALLWATCH_JMX_PASSWORD"  # noqa: S105 - the name of an environment variable
+
+_NOT_EMPTY = (
+    "hostname", "username", "password_file", "ca_file", "client_cert", "client_key", "rmi_host", "java",
+)  # fmt: skip
 
 
 def add(check: Check) -> None:
@@ -57,11 +61,12 @@ def target(check: Check, options: Namespace) -> Target:
     """Tell whom to ask; what does not go together ends the run as bad usage."""
     from stallwatch.sources import jmx
 
-    for option in ("hostname", "username", "rmi_host"):
-        if getattr(options, option) == "":  # as a macro without a value would be
-            check.parser.error(f"--{option.replace('_', '-')} is empty")
+    check.refuse_empty(options, *_NOT_EMPTY)
     host, port, name = _address(check, options)
-    password = _password(check, options)
+    try:
+        password = _password(options)
+    except UnusableFileError as error:
+        check.parser.error(str(error))
     check.secret(password)
     if password is not None and options.username is None:
         check.parser.error("a password needs a user: give -u")
@@ -103,7 +108,7 @@ def _address(check: Check, options: Namespace) -> tuple[str, int, str]:
         check.parser.error(f"-U/--url: {error}")
 
 
-def _password(check: Check, options: Namespace) -> str | None:
+def _password(options: Namespace) -> str | None:
     if options.password is not None:
         return utf8(options.password)
     if options.password_file is None:
@@ -111,7 +116,9 @@ def _password(check: Check, options: Namespace) -> str | None:
     from stallwatch.sources import given_file
 
     try:
-        return given_file.first_line(options.password_file, 4096).decode()
+        if password := given_file.first_line(options.password_file, 4096).decode():
+            return password
+        why = "its first line is empty"
     except (OSError, UnicodeError) as error:
         why = getattr(error, "strerror", None) or "is no text"
-        check.parser.error(f"--password-file {options.password_file}: {why}")
+    raise UnusableFileError(f"--password-file {options.password_file}: {why}")

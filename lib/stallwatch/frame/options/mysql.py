@@ -11,7 +11,7 @@ from stallwatch.frame.options import exposed
 from stallwatch.frame.options.port import port
 from stallwatch.frame.options.utf8 import utf8, variable
 from stallwatch.startup import TYPE_CHECKING
-from stallwatch.units import NotUnderstoodError
+from stallwatch.units import NotUnderstoodError, UnusableFileError
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -38,6 +38,10 @@ _KNOWN = (
     "host", "port", "socket", "protocol", "user", "password", "ssl-mode", "ssl", "skip-ssl", "ssl-ca",
     "ssl-capath", "ssl-cert", "ssl-key", "ssl-verify-server-cert", "enable-cleartext-plugin",
     "server-public-key-path",
+)  # fmt: skip
+_NOT_EMPTY = (
+    "hostname", "socket", "username", "password_file", "defaults_file", "defaults_group", "ssl_ca",
+    "ssl_cert", "ssl_key", "server_public_key_path",
 )  # fmt: skip
 _PLACE = r"(?:\[(?P<ipv6>[^\[\]]+)\]|(?P<host>[^\[\]:\s]+))(?::(?P<port>\d{1,5}))?"
 _LONGEST_LINE = 4096
@@ -106,9 +110,7 @@ def target(check: Check, options: Namespace) -> Target:
     What is given here outranks the option file. Of passwords, -p outranks --password-file, that the
     environment, and that the option file, which others use as well.
     """
-    for option in ("hostname", "socket", "username", "defaults_file", "defaults_group"):
-        if getattr(options, option) == "":  # as a macro without a value would be
-            check.parser.error(f"--{option.replace('_', '-')} is empty")
+    check.refuse_empty(options, *_NOT_EMPTY)
     if options.socket and (options.port or options.hostname not in _LOCAL):
         check.parser.error("-S names a server on this host already: leave out -H and -P")
     try:
@@ -120,7 +122,7 @@ def target(check: Check, options: Namespace) -> Target:
             found = None if given["socket"] else _usual_socket()
         elif not options.socket:
             given["socket"] = None
-        target = _target(check, given)
+        target = _target(check, options, given)
         return target._replace(socket=found, found=True) if found else target
     except NotUnderstoodError as error:
         check.parser.error(str(error))
@@ -133,18 +135,20 @@ def other(check: Check, options: Namespace, place: str | None, group: str | None
     """
     try:
         given = _filed(check, options, (*GROUPS, options.defaults_group)) | _on_command_line(check, options)
-        return _target(check, given | _elsewhere(check, options, place, group))
+        return _target(check, options, given | _elsewhere(check, options, place, group))
     except NotUnderstoodError as error:
         check.parser.error(str(error))
 
 
 def _elsewhere(check: Check, options: Namespace, place: str | None, group: str | None) -> Given:
+    if group == "":
+        raise NotUnderstoodError("the name of a group is empty")
     own = _filed(check, options, (group,)) if group else {}
     if place is not None:
-        own["host"], port = host_and_port(place)
-        own |= {"port": port} if port else {}
+        own["host"], at = host_and_port(place)
+        own |= {"port": str(port(at))} if at else {}
     if not (own.get("host") or own.get("socket")):
-        raise NotUnderstoodError(f"the group [{group}] names neither a host nor a socket")
+        raise UnusableFileError(f"the group [{group}] names neither a host nor a socket")
     own["socket"] = None if own.get("host") else own.get("socket")
     return own
 
@@ -153,8 +157,7 @@ def _filed(check: Check, options: Namespace, groups: tuple[str | None, ...]) -> 
     """Read these groups of the option file; the last of them, if there is one, has to be there."""
     from stallwatch.sources.mysql import option_files
 
-    own = os.path.expanduser(OWN_FILE)
-    path = options.defaults_file or (own if os.path.exists(own) else None)
+    path = _path(options)
     if path is None and groups[-1]:
         raise NotUnderstoodError(f"the group [{groups[-1]}] is in no file: give it with --defaults-file")
     if path is None:
@@ -163,8 +166,13 @@ def _filed(check: Check, options: Namespace, groups: tuple[str | None, ...]) -> 
     for file, secret in option_files.files(entries).items():
         exposed.tell(check, file, secret=secret)
     if groups[-1] and groups[-1] not in {entry.group for entry in entries}:
-        raise NotUnderstoodError(f"{path} has no group [{groups[-1]}]")
+        raise UnusableFileError(f"{path} has no group [{groups[-1]}]")
     return option_files.options(entries, filter(None, groups), _KNOWN)
+
+
+def _path(options: Namespace) -> str | None:
+    own = os.path.expanduser(OWN_FILE)
+    return options.defaults_file or (own if os.path.exists(own) else None)
 
 
 def _on_command_line(check: Check, options: Namespace) -> Given:
@@ -195,22 +203,26 @@ def _password(check: Check, options: Namespace) -> str | None:
         line = given_file.first_line(options.password_file, _LONGEST_LINE)
         password = line.decode(errors="surrogateescape")
     except OSError as error:
-        raise NotUnderstoodError(f"--password-file {options.password_file}: {error.strerror}") from None
+        raise UnusableFileError(f"--password-file {options.password_file}: {error.strerror}") from None
     if not password:
-        raise NotUnderstoodError(f"--password-file {options.password_file}: its first line is empty")
+        raise UnusableFileError(f"--password-file {options.password_file}: its first line is empty")
     exposed.tell(check, options.password_file)
     return password
 
 
-def _target(check: Check, given: Given) -> Target:
+def _target(check: Check, options: Namespace, given: Given) -> Target:
     from stallwatch.sources import mysql
     from stallwatch.sources.mysql.target import PORT
 
     check.secret(given.get("password"))
-    host, at = given.get("host") or "localhost", port(given.get("port") or str(PORT))
+    try:
+        at = port(given.get("port") or str(PORT))
+        mode = _mode(given.get("ssl-mode") or _implied_mode(given))
+    except NotUnderstoodError as error:  # those of the command line have been read before
+        raise UnusableFileError(f"{_path(options)}: {error}") from None
     login = given.get("user"), given.get("password")
     return mysql.Target(
-        host, at, given.get("socket"), *login, _tls(check, given),
+        given.get("host") or "localhost", at, given.get("socket"), *login, _tls(check, given, mode),
         cleartext=_on(given, "enable-cleartext-plugin"), server_key=_public_key(given),
     )  # fmt: skip
 
@@ -223,9 +235,9 @@ def _public_key(given: Given) -> bytes | None:
     try:
         octets, _ = given_file.content(path, _LARGEST_KEY)
     except OSError as error:
-        raise NotUnderstoodError(f"--server-public-key-path {path}: {error.strerror}") from None
+        raise UnusableFileError(f"--server-public-key-path {path}: {error.strerror}") from None
     if b"-----BEGIN PUBLIC KEY-----" not in octets:
-        raise NotUnderstoodError(f"--server-public-key-path {path}: there is no public key in PEM form in it")
+        raise UnusableFileError(f"--server-public-key-path {path}: there is no public key in PEM form in it")
     return octets
 
 
@@ -234,18 +246,15 @@ def _on(given: Given, name: str) -> bool:
     return name in given and (given[name] or "1").lower() not in _NO
 
 
-def _tls(check: Check, given: Given) -> Tls:
+def _tls(check: Check, given: Given, mode: str) -> Tls:
     from stallwatch.sources import mysql
 
     if given.get("ssl-key") and not given.get("ssl-cert"):
         raise NotUnderstoodError("--ssl-key needs --ssl-cert")
     if key := given.get("ssl-key") or given.get("ssl-cert"):
         exposed.tell(check, key)
-    mode = given.get("ssl-mode")
-    return mysql.Tls(
-        _mode(mode) if mode else _implied_mode(given),
-        given.get("ssl-ca"), given.get("ssl-capath"), given.get("ssl-cert"), given.get("ssl-key"),
-    )  # fmt: skip
+    paths = (given.get(f"ssl-{name}") for name in ("ca", "capath", "cert", "key"))
+    return mysql.Tls(mode, *paths)
 
 
 def _implied_mode(given: Given) -> str:

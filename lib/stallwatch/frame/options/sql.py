@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 
-from stallwatch.units import NotUnderstoodError
+from stallwatch.units import NotUnderstoodError, UnusableFileError
 
 _LARGEST = 1 << 16  # bytes
 
@@ -24,18 +24,18 @@ def sql(text: str) -> str:
 
 
 def sql_file(path: str) -> str:
-    """Read the statement that is in a regular file; NotUnderstoodError.
+    """Read the statement that is in a regular file; UnusableFileError.
 
     It may be far away: to be called when the deadline is running.
     """
     try:
         return sql(_octets(path).decode("utf-8-sig"))
     except OSError as error:
-        raise NotUnderstoodError(f"{path}: {error.strerror}") from None
+        raise UnusableFileError(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise NotUnderstoodError(f"{path} is not UTF-8") from None
+        raise UnusableFileError(f"{path} is not UTF-8") from None
     except NotUnderstoodError as error:
-        raise NotUnderstoodError(f"{path}: {error}") from None
+        raise UnusableFileError(f"{path}: {error}") from None
 
 
 def _octets(path: str) -> bytes:

@@ -11,7 +11,7 @@ from itertools import islice
 
 from stallwatch.sources import given_file
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
-from stallwatch.units import NotUnderstoodError
+from stallwatch.units import UnusableFileError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -46,7 +46,7 @@ class Entry(NamedTuple):
 
 
 def read(path: str) -> list[Entry]:
-    """Read the file and those that it includes; raises NotUnderstoodError with a sentence for its owner."""
+    """Read the file and those that it includes; raises UnusableFileError with a sentence for its owner."""
     return [*_entries(path, 0, _Room(path))]
 
 
@@ -93,9 +93,9 @@ class _Room:
         self._octets += len(octets)
         self._files += 1
         if len(octets) > _LARGEST:
-            raise NotUnderstoodError(f"{path} is too large for an option file")
+            raise UnusableFileError(f"{path} is too large for an option file")
         if self._octets > _LARGEST or self._files > _MOST:
-            raise NotUnderstoodError(f"{self._path} includes too much for an option file, {path} for one")
+            raise UnusableFileError(f"{self._path} includes too much for an option file, {path} for one")
 
 
 def _entries(path: str, depth: int, room: _Room) -> Iterator[Entry]:
@@ -112,11 +112,11 @@ def _entries(path: str, depth: int, room: _Room) -> Iterator[Entry]:
         elif stripped[:1] == b"[":
             name, end, _ = stripped[1:].partition(b"]")
             if not end:
-                raise NotUnderstoodError(f'{where}: the name of the group does not end with "]"')
+                raise UnusableFileError(f'{where}: the name of the group does not end with "]"')
             group = _text(name.rstrip())
             yield Entry(group, file=path)
         elif group is None:
-            raise NotUnderstoodError(f"{where}: an option outside of any group: write [client] before it")
+            raise UnusableFileError(f"{where}: an option outside of any group: write [client] before it")
         else:
             yield _option(group, stripped)._replace(file=path)
 
@@ -125,9 +125,9 @@ def _content(path: str) -> bytes:
     try:
         octets, mode = given_file.content(path, _LARGEST + 1)
     except OSError as error:
-        raise NotUnderstoodError(f"{path} cannot be read: {error.strerror}") from None
+        raise UnusableFileError(f"{path} cannot be read: {error.strerror}") from None
     if stat.S_ISREG(mode) and mode & stat.S_IWOTH:
-        raise NotUnderstoodError(f"{path} can be written by everybody, so MySQL would ignore it: chmod o-w")
+        raise UnusableFileError(f"{path} can be written by everybody, so MySQL would ignore it: chmod o-w")
     return octets
 
 
@@ -138,7 +138,7 @@ def _included(directive: bytes, depth: int, where: str, room: _Room) -> Iterator
     if word not in (b"include", b"includedir") or not path or "\0" in path:
         return
     if depth >= _DEEPEST:
-        raise NotUnderstoodError(f"{where}: {_DEEPEST} files include one another: does one include itself?")
+        raise UnusableFileError(f"{where}: {_DEEPEST} files include one another: does one include itself?")
     for file in [path] if word == b"include" else _configurations(path, where):
         if os.path.exists(file):
             yield from _entries(file, depth, room)
@@ -149,9 +149,9 @@ def _configurations(directory: str, where: str) -> list[str]:
         with os.scandir(os.fsencode(directory)) as entries:
             names = [*islice((entry.name for entry in entries if entry.name.endswith(b".cnf")), _MOST + 1)]
     except OSError as error:
-        raise NotUnderstoodError(f"{where}: {directory} cannot be read: {error.strerror}") from None
+        raise UnusableFileError(f"{where}: {directory} cannot be read: {error.strerror}") from None
     if len(names) > _MOST:
-        raise NotUnderstoodError(f"{where}: {directory} has more than {_MOST} option files")
+        raise UnusableFileError(f"{where}: {directory} has more than {_MOST} option files")
     return [os.path.join(directory, os.fsdecode(name)) for name in sorted(names)]
 
 
