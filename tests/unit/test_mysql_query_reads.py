@@ -169,15 +169,31 @@ def test_usual_functions_and_stored_ones_that_are_named_with_their_schema_are_ta
         "innodb_redo_log_archive_start", "innodb_redo_log_sharp_checkpoint", "keyring_key_remove",
         "version_tokens_delete", "audit_log_filter_remove_user", "set_firewall_mode", "load_rewrite_rules",
         "masking_dictionary_remove", "service_get_write_locks", "spider_direct_sql", "mroonga_command",
-        "sys_exec", "GET_LOCK", "release_all_locks", "setval", "health", "ST_of_mine", "json_of_mine",
+        "sys_exec", "health", "ST_of_mine", "json_of_mine",
     ],
 )  # fmt: skip
 def test_a_function_that_is_not_known_is_refused_and_named(name, called):
     sql = f"SELECT a FROM b WHERE 1 AND {called.format(name)}('c')"
     assert refusal(sql) == (
-        f"{name.lower()}() is not known to only read: "
-        "use a view, or name the schema if it is a stored function"
+        f"{name.lower()}() is not known to only read: name its schema if it is a stored function, "
+        "or use a view if you know that it only reads"
     )
+
+
+LOCKS = "takes or releases locks that others wait for: is_used_lock() shows who has one"
+SEQUENCES = "changes a sequence: select from it as from a table"
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("GET_LOCK", LOCKS), ("release_lock", LOCKS), ("release_all_locks", LOCKS), ("nextval", SEQUENCES),
+        ("SetVal", SEQUENCES),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("called", ["{}", "`{}` ", "mariadb_schema.{}"])
+def test_of_a_function_that_is_known_to_change_something_that_is_said(name, why, called):
+    assert refusal(f"SELECT {called.format(name)}('c', 1)") == f"{name.lower()}() {why}"
 
 
 @pytest.mark.parametrize(

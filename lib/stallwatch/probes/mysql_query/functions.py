@@ -13,6 +13,17 @@ from __future__ import annotations
 # MariaDB 10.11.19 has what is built in below schemas of its own, too: mariadb_schema.get_lock().
 _SCHEMAS = ("MARIADB_SCHEMA", "MAXDB_SCHEMA", "ORACLE_SCHEMA")
 
+_LOCKS = "takes or releases locks that others wait for: is_used_lock() shows who has one"
+_SEQUENCES = "changes a sequence: select from it as from a table"
+_CHANGING = {
+    **dict.fromkeys(("GET_LOCK", "RELEASE_LOCK", "RELEASE_ALL_LOCKS"), _LOCKS),
+    **dict.fromkeys(("NEXTVAL", "SETVAL"), _SEQUENCES),
+}
+_NOT_KNOWN = (
+    "is not known to only read: name its schema if it is a stored function, or use a view if you know that "
+    "it only reads"
+)
+
 _NAMES = """
 ABS ACOS ADDDATE ADDTIME ADD_MONTHS AES_DECRYPT AES_ENCRYPT ANALYSE ANY_VALUE AREA ASBINARY ASCII ASIN
 ASTEXT ASWKB ASWKT ATAN ATAN2 AVG BENCHMARK BIN BINLOG_GTID_POS BIN_TO_UUID BIT_AND BIT_COUNT BIT_LENGTH
@@ -89,6 +100,11 @@ _FUNCTIONS, _SYNTAX = frozenset(_NAMES.split()), frozenset(_WORDS.split())
 def only_reads(name: str, *, quoted: bool) -> bool:
     """Whether a word in capitals that stands before a parenthesis is known to change nothing."""
     return name in _FUNCTIONS or (not quoted and name in _SYNTAX)
+
+
+def objection(name: str) -> str:
+    """Say what is to be said against a function, in capitals, that is not known to only read."""
+    return _CHANGING.get(name) or _NOT_KNOWN
 
 
 def is_built_in(schema: str) -> bool:

@@ -18,7 +18,6 @@ _EXPLAIN = ("EXPLAIN", "DESCRIBE", "DESC")
 READS = ("SELECT", "SHOW", "TABLE", "VALUES")
 
 _LOCKS = ("FOR UPDATE", "FOR SHARE", "LOCK IN SHARE MODE")
-_NOT_KNOWN = "is not known to only read: use a view, or name the schema if it is a stored function"
 _STANDS_FOR = {"text": "'", "name": "`", "number": "0"}
 _QUOTED = ("'", "`")
 
@@ -118,7 +117,7 @@ def _of_functions(parts: _Parts) -> str:
     """Refuse what may be the call of a function that is not known to only read."""
     if "(" not in parts.words:
         return ""
-    from stallwatch.probes.mysql_query.functions import is_built_in, only_reads
+    from stallwatch.probes.mysql_query.functions import is_built_in, objection, only_reads
 
     for at, (word, then) in enumerate(pairwise(parts.words)):
         name = parts.names[at]
@@ -127,7 +126,7 @@ def _of_functions(parts: _Parts) -> str:
         schema = parts.names[at - 2] if at > 1 and parts.words[at - 1] == "." else ""
         is_stored = schema and not is_built_in(schema)
         if not is_stored and not _names_columns(parts.words, at):
-            return f"{shorten(name.lower(), 60)}() {_NOT_KNOWN}"
+            return f"{shorten(name.lower(), 60)}() {objection(name)}"
     return ""
 
 
