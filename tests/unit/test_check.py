@@ -992,6 +992,70 @@ def test_a_signal_ends_a_run_that_swallows_every_exception(plugin, signal_number
         assert process.returncode == 3
 
 
+UNHEARD = """
+def findings(options, run):
+    import ctypes
+    lock = ctypes.create_string_buffer(64)
+    libc = ctypes.CDLL(None)
+    libc.pthread_mutex_lock(lock)
+    {first}
+    print("begun", file=sys.stderr, flush=True)
+    libc.pthread_mutex_lock(lock)
+"""
+
+
+def terminated(plugin, body, *arguments):
+    """What is said if SIGTERM comes when the run is in the middle of it."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    command = [*plugin.write(body), "-vvv", "-t", "50s", *arguments]
+    with subprocess.Popen(command, **pipes) as process:
+        assert process.stderr.readline() == b"begun\n"
+        time.sleep(0.2)
+        process.terminate()
+        said, complaint = process.communicate(timeout=30)
+    assert (process.returncode, complaint) == (3, b"")
+    return said.decode()
+
+
+def test_a_signal_that_the_main_thread_does_not_notice_is_told_all_the_same(plugin):
+    line = "DEMO UNKNOWN - terminated before the verdict"
+    assert terminated(plugin, UNHEARD.format(first="pass")) == f"{line}\n"
+    told = json.loads(terminated(plugin, UNHEARD.format(first="pass"), "--output", "json"))
+    assert (told["name"], told["state"], told["summary"]) == ("demo", "UNKNOWN", line.partition(" - ")[2])
+    long = UNHEARD.format(first="run.answer('a part\\n')")
+    assert terminated(plugin, long) == f"a part\n{line}\n"
+
+
+WITHOUT = """
+import _thread, resource
+from stallwatch.frame.deadline import Exit
+at = Exit.at
+free = os.dup(0)
+os.close(free)
+had = resource.getrlimit(resource.RLIMIT_NOFILE)
+
+def without(*arguments):
+    {lack}
+    at(*arguments)
+    resource.setrlimit(resource.RLIMIT_NOFILE, had)
+    assert len(os.listdir("/proc/self/task")) == {threads}
+
+Exit.at = without
+"""
+NO_THREADS = WITHOUT.format(lack="_thread.stack_size(1 << 47)", threads=1)
+NO_DESCRIPTORS = WITHOUT.format(
+    lack="resource.setrlimit(resource.RLIMIT_NOFILE, (free, had[1]))",
+    threads=2,  # that of the deadline needs none
+)
+
+
+@pytest.mark.parametrize("lack", [NO_THREADS, NO_DESCRIPTORS], ids=["threads", "descriptors"])
+def test_where_no_more_can_be_had_the_main_thread_answers_alone(plugin, lack):
+    assert terminated(plugin, lack + STUBBORN) == "DEMO UNKNOWN - terminated before the verdict\n"
+    run = plugin(lack + STUBBORN, "-t", "500ms")
+    assert (run.returncode, run.stdout, run.stderr) == (3, OVERDUE, b"")
+
+
 def test_a_server_is_told_that_the_run_ends(plugin, tmp_path):
     told = tmp_path / "told"
     run = plugin(
