@@ -109,6 +109,7 @@ SUBJECTS = (
     Subject("host", HERE, ()),
     Subject("bonding", HERE, ()),
 )
+BY_NAME = {subject.plugin: subject for subject in SUBJECTS}
 
 # Plugins that ask a server, too, if one is named; of a process "sleep", whose id is in the file {pid_file}.
 ALSO_ASKING = (

@@ -10,7 +10,7 @@ from alarm import run_to_the_alarm
 from bad_servers import serving, silent
 from cells import cells
 from runs import run
-from subjects import RECORDED, SUBJECTS, Place
+from subjects import BY_NAME, RECORDED, Place
 
 MOST = 0.05  # seconds of our own processor time after the alarm
 MOMENTS = {f"alarm after {number} ms": number for number in (3, 10, 20, 40, 80, 160, 320, 640)}
@@ -39,13 +39,9 @@ def long_log(tmp_path_factory):
     path.unlink()
 
 
-def subject_called(name):
-    return next(one for one in SUBJECTS if one.plugin == name)
-
-
 def test_little_is_done_after_the_alarm_of_who_computes(home, long_log, note):
     """Reading without a pause, where a signal is looked for only between two steps."""
-    subject = subject_called("ndb_log")
+    subject = BY_NAME["ndb_log"]
     for number in range(3):
         outcome, took = run_to_the_alarm(subject, long_log, home, "--whole", "-t", f"{100 + 20 * number}ms")
         outcome.holds(1.0)
@@ -81,7 +77,7 @@ def test_how_late_a_plugin_is_on_a_busy_machine(home, load, long_log, note):
             ("waits", "mysql_status", Place(host, port), ()),
             ("computes", "ndb_log", long_log, ("--whole", "--hold", "1000000d")),
         ):
-            subject = subject_called(name)
+            subject = BY_NAME[name]
             for _ in range(RUNS):
                 began = time.monotonic()
                 outcome = run(subject, place, home, "-t", f"{TIMEOUT}s", *more)

@@ -16,7 +16,7 @@ from floods import jvm
 from installing import installable
 from runs import environment, finish, start
 from slow_machine import MORE
-from subjects import RECORDED, SUBJECTS, UNKNOWN, Place
+from subjects import BY_NAME, RECORDED, UNKNOWN, Place
 
 PATIENT = 90  # seconds of a timeout that is not to come
 SHORT = 3  # seconds of one in which the program may have begun
@@ -33,7 +33,7 @@ class Asking:
 
     def __init__(self, plugin, program, place, *more, late):
         self.late = late
-        self._subject = next(one for one in SUBJECTS if one.plugin == plugin)
+        self._subject = BY_NAME[plugin]
         self._words = self._subject.command(place, *more)
         self._folder = program.parent
         self._begun = program.parent / "begun"

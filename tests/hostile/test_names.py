@@ -12,9 +12,8 @@ from hostile_texts import NUL, SPLICES, TEXTS
 from replication_pair import GRANTS
 from runs import environment, finish, run, start
 from sql_server import Account
-from subjects import ALSO_ASKING, CRITICAL, JMX, NETWORK, OK, RECORDED, SUBJECTS, UNKNOWN, WARNING, Place
+from subjects import ALSO_ASKING, BY_NAME, CRITICAL, JMX, NETWORK, OK, RECORDED, UNKNOWN, WARNING, Place
 
-PLUGINS = {subject.plugin: subject for subject in SUBJECTS}
 PATIENT = 60  # seconds: this machine may be busy
 SAYING = ((), ("-v",), ("-vvv",), ("--output", "json", "-vvv"), ("--output", "human", "-vvv"))
 
@@ -89,7 +88,7 @@ def asking(odd_beans, home):
     place = Place(host=odd_beans.host, port=odd_beans.port, user="anybody")
 
     def asking(plugin, *more, **settings):
-        subject = PLUGINS[plugin]._replace(arguments=("-H", "{host}", "-P", "{port}"))
+        subject = BY_NAME[plugin]._replace(arguments=("-H", "{host}", "-P", "{port}"))
         return say(subject, place, home, *more, **settings)
 
     return asking
@@ -125,7 +124,7 @@ def test_names_of_attributes_and_their_texts(asking):
 
 
 def test_a_list_of_them(asking, odd_beans, home):
-    subject = PLUGINS["jmx"]._replace(arguments=("-H", "{host}", "-P", "{port}"))
+    subject = BY_NAME["jmx"]._replace(arguments=("-H", "{host}", "-P", "{port}"))
     place = Place(host=odd_beans.host, port=odd_beans.port)
     for more in ((), ("--values",), ("--values", "-v"), ("--values", "--output", "json")):
         outcome = run(subject, place, home, "--list", "target:type=Odd names,*", *more, "-t", "60s")
@@ -191,7 +190,7 @@ def literal(text):
 def of_mysql(odd_server, home):
     """Let a plugin ask that server."""
     place = Place(port=odd_server.port, user="odd")
-    subjects = PLUGINS | {one.plugin: one for one in ALSO_ASKING}
+    subjects = BY_NAME | {one.plugin: one for one in ALSO_ASKING}
 
     def of_mysql(plugin, *more, **settings):
         return say(subjects[plugin], place, home, *more, STALLWATCH_MYSQL_PASSWORD="", **settings)
@@ -271,7 +270,7 @@ def test_names_of_channels_of_mysql(running_server, some, home):
         place = Place(port=server.port, user=account.user)
         saying = (SAYING[0], *some(SAYING[1:], 2))
         password = {"STALLWATCH_MYSQL_PASSWORD": account.password}
-        texts = say(PLUGINS["replication_lag"], place, home, saying=saying, statuses=(CRITICAL,), **password)
+        texts = say(BY_NAME["replication_lag"], place, home, saying=saying, statuses=(CRITICAL,), **password)
         assert f"(+{len(channels) - 1} more problem" in texts[0]
     finally:
         for channel in server.channels():
@@ -304,7 +303,7 @@ def test_who_holds_the_lock_that_a_replica_waits_for(running_pair, home):
             while told not in text:
                 assert time.monotonic() < until, text
                 (text,) = say(
-                    PLUGINS["replication_lag"], place, home, "-w", "1s", "-c", "1h", saying=((),), **password
+                    BY_NAME["replication_lag"], place, home, "-w", "1s", "-c", "1h", saying=((),), **password
                 )
             sql("ROLLBACK")
     finally:
@@ -398,7 +397,7 @@ def test_lines_of_a_log(home, some, name):
     log.write_bytes(b"\n".join(lines))
     place, saying = Place(log=str(log)), some(SAYING, number_of(name))
     for text in say(
-        PLUGINS["ndb_log"], place, home, "--whole", "--no-state", saying=saying, statuses=(CRITICAL,)
+        BY_NAME["ndb_log"], place, home, "--whole", "--no-state", saying=saying, statuses=(CRITICAL,)
     ):
         assert "node shut down" in text
         assert "thread 2 stuck" in text or "more problems)" in text
@@ -415,7 +414,7 @@ def test_names_of_backups_and_of_what_is_in_them(home, some, name):
     (folder / f"shop.{odd.decode()}.sql.gz").write_bytes(gzip.compress(b"INSERT;" * 99)[:-9])
     place, saying = Place(backup=str(folder.parent)), some(SAYING, number_of(name))
     more = ("--verify", "full")
-    for text in say(PLUGINS["mysql_backup"], place, home, *more, saying=saying, statuses=(CRITICAL,)):
+    for text in say(BY_NAME["mysql_backup"], place, home, *more, saying=saying, statuses=(CRITICAL,)):
         assert ".sql.gz: the compressed data end too early" in text, text
         assert "(mydumper) in " in text, text
 
@@ -428,9 +427,9 @@ def test_names_of_bonds(home, some, name):
     for bond in list(bonds.iterdir()):
         text = bond.read_bytes().replace(b"eth1", odd.encode() + b"\xff")
         (bonds / f"{odd}x").write_bytes(text)
-    command = PLUGINS["bonding"].command(Place())
+    command = BY_NAME["bonding"].command(Place())
     command[3] = str(bonds)
-    subject, saying = _Command(PLUGINS["bonding"], command), some(SAYING, number_of(name))
+    subject, saying = _Command(BY_NAME["bonding"], command), some(SAYING, number_of(name))
     for text in say(subject, Place(), home, saying=saying, statuses=(WARNING,)):
         assert "1 of 2 links of " in text
         assert "eth0 is down" in text

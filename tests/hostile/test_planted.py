@@ -7,14 +7,13 @@ import sys
 
 import pytest
 import runs
-from subjects import OK, RECORDED, SUBJECTS, UNKNOWN, WARNING, Place
+from subjects import BY_NAME, OK, RECORDED, UNKNOWN, WARNING, Place
 
 TIMEOUT = 60  # seconds: whom a pipe keeps waiting has no verdict
 NOBODY = 65534
 REFUSED = "a symbolic link of user nobody leads to what user root owns"
-BY_PLUGIN = {subject.plugin: subject for subject in SUBJECTS}
 STUCK = RECORDED / "ndb_log" / "E2_freeze_one_ldm_3s_idle.ndb_4_out.log"
-NDB_LOG, BACKUP, PROCESS = (BY_PLUGIN[name] for name in ("ndb_log", "mysql_backup", "mysqld_process"))
+NDB_LOG, BACKUP, PROCESS = (BY_NAME[name] for name in ("ndb_log", "mysql_backup", "mysqld_process"))
 START_OF = """import sys
 from stallwatch.probes.mysqld_process.node_log import start_of
 print(start_of(1, sys.argv[1]))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from runs import environment
 from sleeping import sleeping
-from subjects import ALSO_ASKING, MYSQL, NDB, OK, SECRET, SUBJECTS, UNKNOWN, WARNING, Place
+from subjects import ALSO_ASKING, BY_NAME, MYSQL, NDB, OK, SECRET, SUBJECTS, UNKNOWN, WARNING, Place
 
 sys.path.append(str(Path(__file__).parents[1] / "unit"))
 import asking_server
@@ -17,7 +17,6 @@ import mysql_bytes
 from asking_server import CACHING, FULL, Asking, listening, readable
 
 CHANGED = "shows another certificate than at its first use: the password was not sent"
-BY_NAME = {one.plugin: one for one in SUBJECTS}
 ASKING = [*ALSO_ASKING, *(one for one in SUBJECTS if one.source in (MYSQL, NDB))]
 
 

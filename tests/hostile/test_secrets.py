@@ -31,11 +31,10 @@ from stallwatch.sources import jmx, mysql
 from stallwatch.sources.mysql import no_log_in, option_files
 from stallwatch.sources.mysql.connection import Connection
 from stallwatch.withheld import WITHHELD
-from subjects import ALSO_ASKING, BESIDE, CRITICAL, JMX, NETWORK, OK, RECORDED, SUBJECTS, UNKNOWN, Place
+from subjects import ALSO_ASKING, BESIDE, BY_NAME, CRITICAL, JMX, NETWORK, OK, RECORDED, UNKNOWN, Place
 from ways_in import FOR_ALL, SECRETS, Told, by_argument, by_group, by_password_file, by_variable, quoted, ways
 
-ASKING = [subject for subject in (*SUBJECTS, *ALSO_ASKING) if subject.source in (*NETWORK, BESIDE)]
-BY_NAME = {subject.plugin: subject for subject in ASKING}
+ASKING = [subject for subject in (*BY_NAME.values(), *ALSO_ASKING) if subject.source in (*NETWORK, BESIDE)]
 OURS = ("STALLWATCH_JMX_PASSWORD", "STALLWATCH_MYSQL_PASSWORD")
 SAYING = (("-vvv",), ("-vvv", "--output", "json"), ("-v", "--output", "human"), ())
 # An internal error whose text has all that there is: as if we, or a library, had made a mistake.
@@ -375,7 +374,7 @@ def test_a_program_that_decompresses_is_not_told(folder, seen, tmp_path):
     dump = RECORDED / "mysql_backup" / "mariadb-dump" / "all.sql"
     backup = tmp_path / "all.sql.zst"
     backup.write_bytes(subprocess.run([zstd, "-qc", dump], stdout=subprocess.PIPE, check=True).stdout)
-    subject = next(one for one in SUBJECTS if one.plugin == "mysql_backup")
+    subject = BY_NAME["mysql_backup"]
     home = folder()
     told = by_variable(subject, SECRETS["long"], home)
     path = f"{where}:{os.environ['PATH']}"
