@@ -7,21 +7,25 @@ import math
 from stallwatch.probes.mysql_query.query import Query
 from stallwatch.probes.mysql_query.runs import Plan, Runs
 from stallwatch.probes.mysql_query.telling import CONNECTION, MAX, P95, Telling
-from stallwatch.sources import mysql
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from stallwatch.findings import Finding
     from stallwatch.frame.deadline import Deadline
     from stallwatch.frame.run import Run
-    from stallwatch.sources.mysql.target import Target
+    from stallwatch.sources.mysql import Server
 
 
-def look(run: Run, target: Target, statement: str | None, options: Namespace) -> Iterator[Finding]:
-    """Run the query (None: SELECT 1) as the options of check_mysql_query say, and tell what came of it."""
+def look(
+    run: Run, connect: Callable[[Deadline], Server], statement: str | None, options: Namespace
+) -> Iterator[Finding]:
+    """Run the query (None: SELECT 1) as the options of check_mysql_query say, and tell what came of it.
+
+    ``connect`` logs in, to ask until a deadline; raises UnreachableError.
+    """
 
     def is_critical(name: str, value: float) -> bool:
         limit = run.thresholds[name]["critical"]
@@ -30,9 +34,6 @@ def look(run: Run, target: Target, statement: str | None, options: Namespace) ->
     query = Query(statement or "SELECT 1", options.database or "", options.allow_writes)
     plan = Plan(options.count, options.spread, options.reconnect, _longest(run))
     told = Telling(options.expect, is_critical, given=statement is not None, sql=query.sql)
-
-    def connect(until: Deadline) -> mysql.Server:
-        return mysql.connect(target, until, run.known_server, run.trace)
 
     runs = Runs(connect, query, plan, run.deadline)
     for _ in runs.take():
