@@ -8,10 +8,8 @@ import time
 from pathlib import Path
 
 import pytest
-from stallwatch.sources import given_file
+from stallwatch.sources import given_file, jmx, mysql
 from stallwatch.sources.jmx import tls as jmx_tls
-from stallwatch.sources.jmx.target import Tls as JmxTls
-from stallwatch.sources.mysql import Tls, UnreachableError
 from stallwatch.sources.mysql.target import VERIFY_CA
 from stallwatch.sources.mysql.tls import Context
 
@@ -140,19 +138,34 @@ def test_who_has_it_open_and_says_nothing_is_waited_for_a_little_longer(fifo, mo
     os.close(descriptor)
 
 
-@pytest.mark.parametrize(
-    "load",
-    [
-        lambda path: Context(Tls(VERIFY_CA, ca=path), verify=True),
-        lambda path: Context(Tls(cert=path), verify=False),
-        lambda path: jmx_tls.context(JmxTls(ca_file=path)),
-        lambda path: jmx_tls.context(JmxTls(insecure=True, client_cert=path)),
-    ],
-    ids=["--ssl-ca", "--ssl-cert", "--ca-file", "--client-cert"],
-)
-def test_certificates_are_no_exception(fifo, load):
+CERTIFICATES = {
+    "--ssl-ca": (mysql.UnreachableError, lambda path: Context(mysql.Tls(VERIFY_CA, ca=path), verify=True)),
+    "--ssl-cert": (mysql.UnreachableError, lambda path: Context(mysql.Tls(cert=path), verify=False)),
+    "--ca-file": (jmx.UnreachableError, lambda path: jmx_tls.context(jmx.Tls(ca_file=path))),
+    "--client-cert": (
+        jmx.UnreachableError,
+        lambda path: jmx_tls.context(jmx.Tls(insecure=True, client_cert=path)),
+    ),
+}
+
+
+@pytest.mark.parametrize("option", CERTIFICATES)
+def test_a_file_without_a_certificate_is_unknown_whatever_a_server_is_that_cannot_be_asked(tmp_path, option):
+    unreachable, load = CERTIFICATES[option]
+    path = tmp_path / "empty"
+    empty = "no certificate in PEM form, or no key for it that can be used without a password"
+    for why in ("No such file or directory", empty):
+        with pytest.raises(unreachable, match=f"^{option} {path}: {why}$") as error:
+            load(str(path))
+        assert (error.value.always_unknown, error.value.advice) == (True, "the server was not asked")
+        path.touch()
+
+
+@pytest.mark.parametrize("option", CERTIFICATES)
+def test_certificates_are_no_exception(fifo, option):
+    unreachable, load = CERTIFICATES[option]
     begun = time.monotonic()
-    with pytest.raises(UnreachableError if load.__code__.co_names[0] == "Context" else Exception) as error:
+    with pytest.raises(unreachable) as error:
         load(str(fifo))
     assert f"{fifo}: it is a FIFO" in error.value.what
     assert time.monotonic() - begun < SOON

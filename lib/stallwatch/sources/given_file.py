@@ -15,6 +15,11 @@ from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import TypeVar
+
+    from stallwatch.findings import ProbeError
+
+    Unreachable = TypeVar("Unreachable", bound=ProbeError)
 
 PATIENCE = 1.0  # seconds for somebody to open it and write
 _LONGER = 3.0  # seconds for whoever has opened it
@@ -56,6 +61,18 @@ def having_data(*paths: str | None) -> Iterator[None]:
     finally:
         for descriptor in held:
             os.close(descriptor)
+
+
+def unusable(kind: type[Unreachable], option: str, path: str, error: OSError) -> Unreachable:
+    """Say why a file for TLS cannot be used: that is UNKNOWN whatever a server that cannot be asked is."""
+    from stallwatch.startup.tls import ssl
+
+    why = error.strerror or "there is nothing of that kind in it"
+    if isinstance(error, ssl.SSLError):
+        why = "no certificate in PEM form, or no key for it that can be used without a password"
+    said = kind(f"{option} {path}: {why}", "the server was not asked")
+    said.always_unknown = True
+    return said
 
 
 def _piped(descriptor: int, most: int, *, to_line: bool) -> bytes:

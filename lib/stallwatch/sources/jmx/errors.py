@@ -13,12 +13,6 @@ class UnreachableError(JmxError):
     """Nothing can be asked of the server: it is not there, is silent, lets nobody in, or speaks no JMX."""
 
 
-class UnusableFileError(UnreachableError):
-    """An option names a file that cannot be used: the server was not asked."""
-
-    always_unknown = True
-
-
 class NoSuchBeanError(JmxError):
     """The server has no MBean of that name."""
 

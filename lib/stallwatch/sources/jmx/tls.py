@@ -5,8 +5,8 @@ from __future__ import annotations
 import ssl
 
 from stallwatch.sources.encrypted import EncryptedSocket
-from stallwatch.sources.given_file import having_data
-from stallwatch.sources.jmx.errors import UnreachableError, UnusableFileError
+from stallwatch.sources.given_file import having_data, unusable
+from stallwatch.sources.jmx.errors import UnreachableError
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def context(tls: Tls) -> ssl.SSLContext:
             with having_data(tls.client_cert, tls.client_key):
                 made.load_cert_chain(tls.client_cert, tls.client_key, password=_no_password)
         except OSError as error:
-            raise _unusable("--client-cert", tls.client_cert, error) from None
+            raise unusable(UnreachableError, "--client-cert", tls.client_cert, error) from None
     return made
 
 
@@ -45,7 +45,7 @@ def _trusting(ca_file: str | None) -> ssl.SSLContext:
         with having_data(ca_file):
             return ssl.create_default_context(cafile=ca_file)
     except OSError as error:
-        raise _unusable("--ca-file", ca_file, error) from None
+        raise unusable(UnreachableError, "--ca-file", ca_file or "", error) from None
 
 
 def _remedy(error: ssl.SSLCertVerificationError) -> str:
@@ -59,13 +59,6 @@ def _remedy(error: ssl.SSLCertVerificationError) -> str:
 def _no_password() -> str:
     """Never ask at a terminal for the password of a key: nobody is there."""
     return ""
-
-
-def _unusable(option: str, path: str | None, error: OSError) -> UnusableFileError:
-    why = getattr(error, "strerror", None) or "there is nothing of that kind in it"
-    if isinstance(error, ssl.SSLError):
-        why = "it holds no certificate in PEM form, or no key for it that can be used without a password"
-    return UnusableFileError(f"{option} {path}: {why}", "the server was not asked")
 
 
 def explained(error: OSError, where: str) -> UnreachableError:

@@ -21,12 +21,6 @@ class UnreachableError(MysqlError):
     """Nothing can be asked: the server is not there, is silent, lets nobody in, or has hung up."""
 
 
-class UnusableFileError(UnreachableError):
-    """An option names a file that cannot be used: the server was not asked."""
-
-    always_unknown = True
-
-
 class NotSentError(UnreachableError):
     """Nobody knows who answers in the server's place: the password was not sent, or it is not believed."""
 

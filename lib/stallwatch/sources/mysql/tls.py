@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from stallwatch.sources.given_file import having_data
-from stallwatch.sources.mysql.errors import UnusableFileError
+from stallwatch.sources.given_file import having_data, unusable
+from stallwatch.sources.mysql.errors import UnreachableError
 from stallwatch.sources.mysql.sockets import Readable
 from stallwatch.sources.mysql.target import VERIFY_IDENTITY
 from stallwatch.startup import TYPE_CHECKING
@@ -69,7 +69,7 @@ class Context:
                     made.load_cert_chain(tls.cert, tls.key, _no_password)
             except OSError as error:
                 names = " or ".join(name for name in (tls.cert, tls.key) if name)
-                raise _unusable("--ssl-cert", names, error) from None
+                raise unusable(UnreachableError, "--ssl-cert", names, error) from None
 
     def wrap_socket(self, peer: BoundedSocket, server_hostname: str) -> TlsSocket:
         """Shake hands; raises an SSLError, or whatever else went wrong."""
@@ -87,16 +87,9 @@ def _trust(made: ssl._SSLContext, tls: Tls) -> None:
         with having_data(tls.ca):
             made.load_verify_locations(tls.ca, tls.capath)
     except OSError as error:
-        raise _unusable("--ssl-ca", tls.ca or tls.capath or "", error) from None
+        raise unusable(UnreachableError, "--ssl-ca", tls.ca or tls.capath or "", error) from None
 
 
 def _no_password() -> str:
     """Never ask at a terminal for the password of a key: nobody is there."""
     return ""
-
-
-def _unusable(option: str, path: str, error: OSError) -> UnusableFileError:
-    why = error.strerror or "there is nothing of that kind in it"
-    if isinstance(error, ssl.SSLError):
-        why = "no certificate in PEM form, or no key for it that can be used without a password"
-    return UnusableFileError(f"{option} {path}: {why}", "the server was not asked")
