@@ -146,7 +146,8 @@ def is_down(world, _):
             "is the server up, and does it listen there (bind_address, port)?",
         )
 
-    world.patch.setattr(source, "connect", refused)
+    for place in (mysql, source):
+        world.patch.setattr(place, "connect", refused)
 
 
 def answers_in(seconds):
