@@ -495,6 +495,12 @@ def test_what_an_overdue_script_has_started_is_killed_too(program, tmp_path):
         time.sleep(0.01)
 
 
+def test_a_java_that_this_user_may_not_run_need_not_be_installed():
+    with pytest.raises(jmx.UnreachableError) as refused:
+        java.run("/etc", [], Deadline(60))
+    assert refused.value.advice == "let this user run it, or name another one with --java"
+
+
 @pytest.mark.parametrize(
     ("command", "sentence"),
     [

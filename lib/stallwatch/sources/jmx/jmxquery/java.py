@@ -31,6 +31,7 @@ _DISCREET = ("-XX:-UsePerfData", "-XX:+SuppressFatalErrorMessage")
 _ENCODING = ("-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8")
 _LOCALE = "C.UTF-8"
 MORE_MEMORY = 'ask for fewer MBeans, or give Java more memory: --java "java -Xmx512m"'
+_ALLOW = "let this user run it, or name another one with --java"
 _INSTALL = "install Java 9 or later (apt install default-jre-headless), or name it with --java"
 
 
@@ -125,7 +126,8 @@ def _started(command: list[str], file: int) -> _Process:
             env=environment(LC_ALL=_LOCALE),
         )
     except OSError as error:
-        raise UnreachableError(f"{command[0]} cannot be run: {error.strerror}", _INSTALL) from None
+        advice = _ALLOW if isinstance(error, PermissionError) else _INSTALL
+        raise UnreachableError(f"{command[0]} cannot be run: {error.strerror}", advice) from None
 
 
 def _written(process: subprocess.Popen[bytes], most: int, deadline: Deadline) -> tuple[bytearray, bytearray]:
