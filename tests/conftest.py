@@ -6,7 +6,6 @@ from pathlib import Path
 
 import groups
 import loopback
-import psutil
 import pytest
 import slow_disk
 import software
@@ -57,13 +56,6 @@ def pytest_runtest_setup(item):
     if not OWN.isdisjoint(item.fixturenames) and not item.get_closest_marker("own_server"):
         why = "starts a server of its own: mark with own_server(why), or use a shared server"
         pytest.fail(why, pytrace=False)
-
-
-@pytest.fixture(autouse=True)
-def _psutil_looks_at_this_host():
-    """Where a test has recorded kernels for it, the harness would take the servers of others for gone."""
-    yield
-    psutil.PROCFS_PATH = "/proc"
 
 
 @pytest.fixture

@@ -88,8 +88,14 @@ class Range(NagiosRange):  # type: ignore[misc]  # nagiosplugin has no types
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Range) and str(self) == str(other)
 
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
     def __hash__(self) -> int:
         return hash(str(self))
+
+    def __reduce__(self) -> tuple[type[Self], tuple[str]]:  # for copies: in base units
+        return type(self), (str(self),)
 
 
 def _bounds(text: str) -> tuple[str, str, str]:

@@ -1,6 +1,6 @@
 """From findings to verdicts: which state each finding has, by the user's thresholds.
 
-This is the one place that compares with thresholds.
+A probe asks `is_problem` where it has to know. Those that have not moved yet compare themselves, too.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def judge(
 def is_problem(finding: Finding, thresholds: dict[str, Limits], at_least: State = State.WARNING) -> bool:
     """Whether a finding is known to be wrong: a fault, or a reading that a threshold alerts on.
 
-    ``at_least`` is how bad a reading has to be.
+    ``at_least`` is how bad a reading has to be. Infinity asks whether any limit is above.
     """
     if isinstance(finding, Reading):
         return finding.value is not None and _state(finding, thresholds).gravity >= at_least.gravity

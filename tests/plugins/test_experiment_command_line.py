@@ -164,7 +164,7 @@ def ended_by(process, number):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_what_was_taken_is_kept_and_said_if_a_signal_ends_it(waiting, experiment, tmp_path, number):
-    why = "interrupted: a.json has 2 of 9 readings: use them, or remove it to take them again"
+    why = "interrupted: a.json has 2 of 9 readings: compare with these, or remove the file and take them again"
     assert ended_by(waiting(), number) == (3, "", f"experiment: {why}\n")
     assert (tmp_path / "told").read_text() == str(int(signal.SIGTERM))  # it can take leave of its server
     assert experiment("compare", "a.json", "a.json")[0] == 0

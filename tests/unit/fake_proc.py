@@ -100,8 +100,6 @@ class FakeProc:
         (place / "comm").write_text(f"{told['name']}\n")
         (place / "stat").write_text(STAT.format(**told))
         (place / "status").write_text(STATUS.format(**told))
-        pages = told["resident"] * 1024 // os.sysconf("SC_PAGE_SIZE")
-        (place / "statm").write_text(f"44544 {pages} 5000 1200 0 9000 0\n")
         (place / "limits").write_text(LIMITS.format(**told))
         (place / "cmdline").write_bytes(b"".join(word.encode() + b"\0" for word in one["arguments"]))
         closed = SOCKET.format(sl=99, port=3306, state="06", uid=0, inode=0)

@@ -1179,3 +1179,39 @@ def test_arguments_that_are_no_text_do_not_crash(plugin):
     run = plugin(FINE, b"-w", b"\xff|\xfe")
     assert run.returncode == 3
     assert run.stdout.startswith(b'DEMO UNKNOWN - argument -w/--warning: range "?/?": "?/?" is not a time')
+
+
+def test_a_deadline_that_passes_at_the_very_end_does_not_get_out(check):
+    """Each run ends about when its time does."""
+    for number in range(400):
+        until = 0.0196 + number % 40 * 1e-5
+
+        def findings(_options, run, until=until):
+            while run.deadline.seconds - run.deadline.until_end() < until:
+                pass
+            yield Reading("lag", 2, "s")
+
+        status, text = check.run(findings, ["-t", "20ms"])
+        assert (status, text.startswith("DEMO ")) in {(0, True), (3, True)}
+    assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
+    assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+
+
+def test_a_timer_of_somebody_else_goes_on_with_what_is_left(check):
+    rang = threading.Event()
+    before = signal.signal(signal.SIGALRM, lambda *_: rang.set())
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        check.run(lambda *_: time.sleep(0.3) or [], ["-t", "60s"])
+        assert rang.wait(30)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_ctrl_c_is_not_of_the_run(check):
+    def findings(*_):
+        raise KeyboardInterrupt
+        yield
+
+    with pytest.raises(KeyboardInterrupt):
+        check.run(findings, [])

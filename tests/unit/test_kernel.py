@@ -62,7 +62,7 @@ def test_each_processor_has_its_name_and_psutil_has_none(proc):
     assert {name: one.user for name, one in kernel.processors().items()} == {
         "cpu": 0.05, "cpu0": 0.02, "cpu2": 0.03,
     }  # fmt: skip
-    assert [one.user for one in kernel.psutil().cpu_times(percpu=True)] == [0.02, 0.03]
+    assert [one.user for one in kernel.asked("cpu_times", percpu=True)] == [0.02, 0.03]
 
 
 def test_a_host_whose_memory_is_full_is_not_estimated_to_have_some(proc):
@@ -74,12 +74,12 @@ def test_a_host_whose_memory_is_full_is_not_estimated_to_have_some(proc):
     proc("zoneinfo", "  low 1\n")
     assert kernel.memory() == (1000 << 10, 0)
     with pytest.warns(RuntimeWarning, match="could"):
-        assert kernel.psutil().virtual_memory().available in {0, 102 << 10}  # 5.9.4, 7.2.2
+        assert kernel.asked("virtual_memory").available in {0, 102 << 10}  # 5.9.4, 7.2.2
 
 
 def test_psutil_is_what_tells_of_disks_and_interfaces_and_leaves_out_the_queue(proc):
     proc("diskstats", " 254 0 vda 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17\n")
-    theirs = kernel.psutil().disk_io_counters(perdisk=True)["vda"]
+    theirs = kernel.asked("disk_io_counters", perdisk=True)["vda"]
     assert not {"in_flight", "queue_time", "weighted_time"} & set(theirs._fields)
     assert sorted(theirs) == [1, 2, 4, 5, 6, 8, 10, 3 * kernel.SECTOR, 7 * kernel.SECTOR]
     assert kernel.disks()["vda"] == (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 + 16)

@@ -354,7 +354,7 @@ def test_the_group_of_another_server_says_what_is_different(other, file):
     assert "the group [client] names neither a host nor a socket" in other(
         None, "client", "--defaults-file", path
     )
-    assert "the name of a group is empty" in other(None, "", "--defaults-file", path)
+    assert "--source-group is empty" in other(None, "", "--defaults-file", path)
     assert "has no group [db4]" in other(None, "db4", "--defaults-file", path)
 
 

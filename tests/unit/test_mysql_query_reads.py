@@ -181,7 +181,7 @@ def test_a_function_that_is_not_known_is_refused_and_named(name, called):
 
 
 LOCKS = "takes or releases locks that others wait for: is_used_lock() shows who has one"
-SEQUENCES = "changes a sequence: select from it as from a table"
+SEQUENCES = "changes a sequence; if it is a stored function, name its schema"
 
 
 @pytest.mark.parametrize(

@@ -225,9 +225,9 @@ def test_what_a_process_of_others_has_is_told_to_everybody_but_not_by_psutil(sta
     assert said.splitlines() == ["0 True 0", f"{soft} None", "denied", "denied"]
 
 
-def test_what_psutil_tells_is_what_the_kernel_does(started):
+def test_what_is_told_is_what_the_kernel_says(started):
     pid = started("sleep", "60")
-    assert eventually(lambda: processes.task(pid).state == "sleeping")
+    assert eventually(lambda: processes.task(pid).state == "S")
     os.kill(pid, signal.SIGSTOP)
     assert eventually(lambda: processes.task(pid).state == processes.STOPPED)
     told = Path(f"/proc/{pid}/status").read_text()
@@ -245,6 +245,16 @@ def test_a_process_that_has_ended_and_one_that_is_not_there():
     ended.wait()
     for pid in (ended.pid, NOBODY):
         assert (processes.task(pid), processes.status(pid), processes.descriptors(pid)) == (None, None, None)
+
+
+def test_a_process_is_there_where_proc_has_nothing_but_processes(tmp_path, monkeypatch):
+    """As of a service with ProcSubset=pid: there is no /proc/stat."""
+    ours = os.getpid()
+    (tmp_path / str(ours)).symlink_to(f"/proc/{ours}")
+    monkeypatch.setattr(kernel, "PLACE", str(tmp_path))
+    assert processes.task(ours).parent == os.getppid()
+    assert processes.status(ours).resident > 0
+    assert processes.descriptors(ours) > 0
 
 
 def test_where_there_are_no_processes(tmp_path, monkeypatch):

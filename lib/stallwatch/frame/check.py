@@ -7,7 +7,7 @@ import re
 import sys
 
 from stallwatch import withheld
-from stallwatch.frame.deadline import UNKNOWN, Exit, TimeUpError, alarm, no_dump, silence
+from stallwatch.frame.deadline import UNKNOWN, Alarm, Exit, TimeUpError, no_dump, silence
 from stallwatch.frame.run import Run
 from stallwatch.frame.usage import Parser, Said, UsageError, Version, described
 from stallwatch.line import clean, status
@@ -58,6 +58,7 @@ class Check:
         self.limits: dict[str, dict[str, Action]] = {}  # its two options, "warning" and "critical"
         self._asides: dict[str, None] = {}  # of this run, in their order
         self._as_json = False  # whatever this run says
+        self._leaves = False  # the process ends with the run
         self._own: list[Action] = []
         self._common: list[Action] = []
         self._particular = self.parser.add_argument_group("options")
@@ -162,6 +163,7 @@ class Check:
 
     def main(self, findings: Findings) -> NoReturn:
         """Run as a plugin: say one thing on standard output and leave with 0 to 3."""
+        self._leaves = True
         way_out = Exit(self._unknown)
         os.umask(0o077)  # what we keep is for us alone, and for us to read again, whatever the engine's is
 
@@ -177,8 +179,9 @@ class Check:
     def run(self, findings: Findings, argv: list[str]) -> tuple[int, str]:
         """Run in a process that goes on: exit status and output; nothing of the run stays in the process.
 
-        One run at a time. ``main`` has a hard end besides; here the deadline is kept as ``alarm`` can. What
-        ``main`` sets for the process is left to whoever runs: umask, no dumps, silence, other signals.
+        One run at a time. ``main`` has a hard end besides; here the deadline is kept as an Alarm can. What
+        ``main`` sets for the process is left to whoever runs: umask, no dumps, silence, other signals. Ctrl-C
+        is a KeyboardInterrupt, as usual.
         """
         status, text, _ = self._run(findings, argv)
         return status, text
@@ -196,7 +199,11 @@ class Check:
         if report:
             return report
         what = text.removeprefix(f"{self.name.upper()} UNKNOWN - ")
-        return Report(self.name, [Verdict(State.UNKNOWN if status else State.OK, what)])
+        if what.startswith("{"):  # --output json
+            import json
+
+            what = json.loads(what)["summary"]
+        return Report(self.name, [Verdict(State.UNKNOWN if status else State.OK, clean(what))])
 
     def _run(self, findings: Findings, argv: list[str]) -> tuple[int, str, Report | None]:
         answer: list[str] = []
@@ -205,12 +212,13 @@ class Check:
         def begin(run: Run, options: Namespace) -> None:
             run.output, run.progress = answer.append, lambda _: None
             begun.append((options, run))
-            wind(run.deadline)
+            alarm.set(run.deadline)
 
         try:
-            with alarm() as wind:
+            with Alarm() as alarm:
                 try:
                     status, text = self._outcome(findings, argv, begin)
+                    alarm.off()
                 except TimeUpError as error:
                     status, text = self._cut_short(str(error), *begun[0])
             return status, "".join(answer) + text, begun[0][1].report if begun else None
@@ -242,7 +250,9 @@ class Check:
             return UNKNOWN, self._unknown(f"{error}{helps}")
         except TimeUpError:
             raise
-        except BaseException as error:  # noqa: BLE001 - Python's own exit status would be 1, a WARNING
+        except BaseException as error:  # Python's own exit status would be 1, a WARNING
+            if not self._leaves and isinstance(error, KeyboardInterrupt):
+                raise
             return UNKNOWN, self._crash(error, verbose)
 
     def _forget(self) -> None:

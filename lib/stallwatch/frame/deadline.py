@@ -7,16 +7,16 @@ import signal
 import sys
 import time
 from _thread import allocate_lock, get_ident, start_new_thread
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from fcntl import F_DUPFD_CLOEXEC, fcntl
 
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from subprocess import Popen
-    from typing import Any, NoReturn
+    from typing import Any, NoReturn, Self
 
     Report = Callable[[], tuple[int, str]]
 
@@ -103,38 +103,52 @@ class TimeUpError(BaseException):
     """The deadline of a run has passed; the message is the sentence that ends it."""
 
 
-@contextmanager
-def alarm() -> Iterator[Callable[[Deadline], None]]:
-    """Give what raises TimeUpError, once, within a ``with`` statement, when a deadline has passed.
+class Alarm:
+    """Raises TimeUpError, once, when the deadline has passed for which it was ``set``, until it is ``off``.
 
     It interrupts the main thread, and there only Python: a library in C has to return first, and whoever
-    catches every exception goes on. In another thread it does nothing. SIGALRM and its timer are then as they
-    were before.
+    catches every exception goes on. In another thread it does nothing. Used in a ``with`` statement it leaves
+    SIGALRM as it was, and a timer of somebody else with what is left of its time.
     """
-    given: list[Deadline] = []
 
-    def ring(*_: object) -> None:
-        for deadline in given:
-            if (left := deadline.until_end()) > 0:  # it was extended
-                signal.setitimer(signal.ITIMER_REAL, left)
-            else:
-                raise TimeUpError(deadline.overdue())
+    def __init__(self) -> None:
+        self._deadline: Deadline | None = None
+        self._before: tuple[Any, float, tuple[float, float]] | None = None  # handler; when, and what timer
 
-    def wind(deadline: Deadline) -> None:
+    def set(self, deadline: Deadline) -> None:
+        """Ring for this one."""
         with suppress(ValueError):  # this is not the main thread
-            before.append((signal.signal(signal.SIGALRM, ring), signal.setitimer(signal.ITIMER_REAL, 0)))
-            given.append(deadline)
+            handler = signal.signal(signal.SIGALRM, self._ring)
+            self._before = handler, time.monotonic(), signal.setitimer(signal.ITIMER_REAL, 0)
+            self._deadline = deadline
             signal.setitimer(signal.ITIMER_REAL, max(0.001, deadline.until_end()))
 
-    before: list[tuple[Any, tuple[float, float]]] = []
-    try:
-        yield wind
-    finally:
-        given.clear()  # first: from here on it does not ring
-        for handler, timer in before:
+    def off(self) -> None:
+        """Ring no more: in the same ``try`` as what it may interrupt, which it may do until here."""
+        self._deadline = None
+
+    def _ring(self, *_: object) -> None:
+        if not self._deadline:
+            return
+        if (left := self._deadline.until_end()) > 0:  # it was extended
+            signal.setitimer(signal.ITIMER_REAL, left)
+            return
+        why = self._deadline.overdue()
+        self.off()
+        raise TimeUpError(why)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.off()
+        if self._before:
+            handler, at, (left, every) = self._before
             signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, handler)
-            signal.setitimer(signal.ITIMER_REAL, *timer)
+            signal.signal(signal.SIGALRM, signal.SIG_DFL if handler is None else handler)  # None: it is of C
+            if left:
+                left = max(0.001, left - (time.monotonic() - at))
+            signal.setitimer(signal.ITIMER_REAL, left, every)
 
 
 class Exit:

@@ -67,15 +67,19 @@ class Interface(NamedTuple):
     drops: int
 
 
-def psutil() -> Any:
-    """Give psutil, which looks where we do, at ``PLACE``. Raises ModuleNotFoundError.
+def asked(question: str, **how: Any) -> Any:
+    """Give what psutil answers, which looks where we do, at ``PLACE``, for this question alone.
 
-    Imported here alone, and by nobody who asks it nothing: it takes as long as Python's own start.
+    Imported here alone, and by nobody who asks it nothing: it takes as long as Python's own start. Raises
+    ModuleNotFoundError, OSError, and whatever a file makes of it that is not as psutil knows it.
     """
     import psutil
 
-    psutil.PROCFS_PATH = PLACE
-    return psutil
+    before, psutil.PROCFS_PATH = psutil.PROCFS_PATH, PLACE
+    try:
+        return getattr(psutil, question)(**how)
+    finally:
+        psutil.PROCFS_PATH = before
 
 
 def uptime() -> float:
@@ -116,13 +120,13 @@ def processors() -> dict[str, Processor]:
     each = {name: Processor(*(counted(ticks) / _TICKS for ticks in row[:fields])) for name, *row in rows}
     if "cpu" not in each:
         raise ValueError
-    return each | {"cpu": Processor(*psutil().cpu_times()[:fields])}
+    return each | {"cpu": Processor(*asked("cpu_times")[:fields])}
 
 
 def disks() -> dict[str, Disk]:
-    """Tell what each block device has done. Raises OSError, as in containers without /proc/diskstats."""
+    """Tell what each block device has done. Raises OSError, as without /proc/diskstats; ValueError."""
     rest = _queues()  # first: where there is no such file psutil goes on to /sys, wherever we look
-    told = psutil().disk_io_counters(perdisk=True, nowrap=False)
+    told = asked("disk_io_counters", perdisk=True, nowrap=False)
     return {
         name: Disk(
             one.read_count, one.read_merged_count, one.read_bytes // SECTOR, one.read_time,
@@ -150,7 +154,7 @@ def _queues() -> dict[str, dict[str, int]]:
 
 def interfaces() -> dict[str, Interface]:
     """Tell what has gone wrong with packets of each network interface. Raises OSError, ValueError."""
-    told = psutil().net_io_counters(pernic=True, nowrap=False)
+    told = asked("net_io_counters", pernic=True, nowrap=False)
     if not told:  # each network namespace has a lo
         raise ValueError
     return {name: Interface(one.errin + one.errout, one.dropin + one.dropout) for name, one in told.items()}
@@ -164,7 +168,7 @@ def memory() -> tuple[int, int]:
     import warnings
 
     with warnings.catch_warnings(action="ignore"):  # of numbers that nobody asks for
-        told = psutil().virtual_memory()
+        told = asked("virtual_memory")
     # 0 is what a full host has; psutil estimates then, as it does where nothing is said (before Linux 3.14).
     says = dict(_named("meminfo")).get("MemAvailable")
     return told.total, told.available if says is None else says * _KIB

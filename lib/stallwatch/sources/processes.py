@@ -1,7 +1,8 @@
-"""The processes of the host that we run on, as psutil tells of them, and their threads.
+"""The processes of the host that we run on, and their threads, as /proc tells of them.
 
-Where psutil has no number, or a wrong one (5.9.4 to 7.2.2), the files of /proc are read here; each reason is
-beside its code.
+psutil only lists them. Its Process wants to know when the host was started, up to 7.0, from a file that
+systemd's ProcSubset=pid hides: to it each process is gone then. What else it lacks or has wrong (5.9.4 to
+7.2.2) is said beside the code.
 """
 
 from __future__ import annotations
@@ -12,13 +13,13 @@ import time
 
 from stallwatch.sources import kernel
 from stallwatch.sources.following import RefusedError, opener
-from stallwatch.sources.kernel import counted, psutil
+from stallwatch.sources.kernel import asked, counted
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterator, Sequence
 
-ENDED, STOPPED, TRACED = "zombie", "stopped", "tracing-stop"  # states of a process, as psutil names them
+ENDED, STOPPED, TRACED = "Z", "T", "t"  # states of a process (man proc)
 _INTERPRETERS = frozenset(("python", "perl", "ruby", "bash", "dash", "sh"))  # without their version
 _LONGEST_NAME = 15  # bytes; the kernel cuts names there
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -120,7 +121,7 @@ def running(names: Collection[str]) -> list[Running]:
 
 def _pids() -> list[int]:
     try:
-        found: list[int] = psutil().pids()
+        found: list[int] = asked("pids")
     except IndexError:  # of none psutil wants the lowest
         return []
     except OSError as error:  # of bytes
@@ -210,22 +211,19 @@ def task(pid: int) -> Task | None:
     """Look what a process has done; None: it is not there (any more)."""
     try:
         name, numbers = _stat(_path(pid, "stat"))
-        one = psutil().Process(pid)
-        with one.oneshot():
-            times = one.cpu_times()
-            return Task(
-                id=pid,
-                name=name,  # psutil lengthens what the kernel has cut
-                state=one.status(),
-                parent=one.ppid(),
-                minor_faults=counted(numbers[7]),  # which psutil does not have
-                major_faults=counted(numbers[9]),
-                user=times.user,
-                system=times.system,
-                threads=one.num_threads(),
-                started=counted(numbers[19]) / _TICKS,  # psutil adds a clock that is set
-            )
-    except _not_there():
+        return Task(
+            id=pid,
+            name=name,
+            state=numbers[0].decode(),
+            parent=counted(numbers[1]),
+            minor_faults=counted(numbers[7]),
+            major_faults=counted(numbers[9]),
+            user=counted(numbers[11]) / _TICKS,
+            system=counted(numbers[12]) / _TICKS,
+            threads=counted(numbers[17]),
+            started=counted(numbers[19]) / _TICKS,
+        )
+    except (OSError, ValueError, IndexError):
         return None
 
 
@@ -234,11 +232,6 @@ def _stat(path: str) -> tuple[str, list[bytes]]:
     with open(path, "rb") as file:
         before, _, after = file.read().rpartition(b")")  # the name may contain anything
     return before.partition(b"(")[2].decode(errors="replace"), after.split()
-
-
-def _not_there() -> tuple[type[Exception], ...]:
-    """Give what is raised where a process has ended, is hidden, or what is told of it makes no sense."""
-    return (psutil().Error, OSError, ValueError, IndexError, KeyError)
 
 
 def age(task: Task) -> float:
@@ -294,16 +287,16 @@ def program_of(thread: int) -> str:
 def status(pid: int) -> Status | None:
     """Tell whose a process is and what memory it has; None: it is not there."""
     try:
-        about, one = _about(pid), psutil().Process(pid)
+        about = _about(pid)
         return Status(
-            user=one.uids().effective,
-            resident=one.memory_info().rss,
-            swapped=_bytes(about.get("VmSwap", "0")),  # psutil's is from smaps, for its user and root to read
-            slots=counted(about["FDSize"]),  # psutil has neither this nor what follows
+            user=counted(about["Uid"].split()[1]),
+            resident=_bytes(about.get("VmRSS", "0")),
+            swapped=_bytes(about.get("VmSwap", "0")),
+            slots=counted(about["FDSize"]),
             tracer=counted(about.get("TracerPid", "0")),
             pids=tuple(map(counted, about.get("NSpid", str(pid)).split())),
         )
-    except _not_there():
+    except (OSError, ValueError, KeyError, IndexError):
         return None
 
 
@@ -331,10 +324,9 @@ def descriptor_limit(pid: int) -> int | None:
 def descriptors(pid: int) -> int | None:
     """Count the open descriptors of a process; None: it is not for us to see, or not there."""
     try:
-        found: int = psutil().Process(pid).num_fds()
-    except _not_there():
+        return len(os.listdir(_path(pid, "fd")))
+    except OSError:
         return None
-    return found
 
 
 def sockets(pid: int) -> set[int] | None:

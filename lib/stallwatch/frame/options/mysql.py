@@ -142,7 +142,7 @@ def other(check: Check, options: Namespace, place: str | None, group: str | None
 
 def _elsewhere(check: Check, options: Namespace, place: str | None, group: str | None) -> Given:
     if group == "":
-        raise NotUnderstoodError("the name of a group is empty")
+        raise NotUnderstoodError("--source-group is empty")
     own = _filed(check, options, (group,)) if group else {}
     if place is not None:
         own["host"], at = host_and_port(place)

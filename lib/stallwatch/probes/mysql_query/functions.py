@@ -14,7 +14,7 @@ from __future__ import annotations
 _SCHEMAS = ("MARIADB_SCHEMA", "MAXDB_SCHEMA", "ORACLE_SCHEMA")
 
 _LOCKS = "takes or releases locks that others wait for: is_used_lock() shows who has one"
-_SEQUENCES = "changes a sequence: select from it as from a table"
+_SEQUENCES = "changes a sequence; if it is a stored function, name its schema"
 _CHANGING = {
     **dict.fromkeys(("GET_LOCK", "RELEASE_LOCK", "RELEASE_ALL_LOCKS"), _LOCKS),
     **dict.fromkeys(("NEXTVAL", "SETVAL"), _SEQUENCES),

@@ -9,6 +9,7 @@ from stallwatch.probes.ndbinfo.words import LABELLED, named
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.table import Table
 from stallwatch.units import plain, say_duration, say_size
+from stallwatch.words import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -135,7 +136,7 @@ def _all_nodes(
 ) -> Reading:
     """Count the nodes that tell of their page buffer, with a table of all that they tell."""
     rows = tuple(_row(node, total, intervals.get(node), evidence) for node, total in totals.items())
-    what = f"{len(rows)} data node{'s' * (len(rows) != 1)} told of the page buffer"
+    what = f"{plural(len(rows), 'data node')} told of the page buffer"
     return Reading("data_nodes", len(rows), what=what, table=Table(_COLUMNS, rows))
 
 
