@@ -66,7 +66,7 @@ def feed(open_path):
         def feed(reports):
             for service, report in zip(SERVICES, reports, strict=False):
                 (open_path / f"{service}.text").write_text(report.text() + "\n")
-                (open_path / f"{service}.status").write_text(f"{report.state.value}\n")
+                (open_path / f"{service}.status").write_text(f"{report.state.value.code}\n")
             results = icinga.check_all([f"h!{service}" for service in SERVICES[: len(reports)]])
             numbers = icinga.evaluate(
                 f'{json.dumps(SERVICES)}.map(s => (get_service("h", s).last_check_result || {{}})'
@@ -101,7 +101,7 @@ def _limit(text):
 def test_icinga_takes_every_line_for_what_was_meant(feed, reports):
     for report, (result, numbers) in zip(reports, feed(reports), strict=True):
         text, perfdata, more = split(report.text())
-        assert result.state == report.state.value
+        assert result.state == report.state.value.code
         assert (result.output, result.long_output) == (text, more)
         assert " ".join(result.performance_data) == perfdata
         assert numbers == meant(report)

@@ -248,7 +248,7 @@ def innodb_seeds():
     return [*texts, (RECORDED / "replication" / "bufferpool_dump_texts.txt").read_bytes()]
 
 
-REFUSED = frozenset({"value", "NotUnderstoodError"})
+REFUSED = frozenset({"value", "UnusableFileError"})
 PACKETS = tuple(
     bytes.fromhex(one)
     for one in (

@@ -119,6 +119,8 @@ def test_what_was_taken_is_kept_if_the_plugin_breaks(experiment, check_demo, tmp
     assert len((tmp_path / "a.json").read_text().splitlines()) == 2
 
 
+# What a shell starts in its background has SIGINT ignored, perhaps these tests.
+AT_A_TERMINAL = ("env", "--default-signal=INT,HUP")
 WAITER = """
 import os, signal, sys, time
 def ended(number, _):
@@ -141,7 +143,7 @@ def waiting(check_demo, tmp_path):
         words = ("take", "a.json", "-n", "9", "--pause", "0", "--", check_demo, "fine", "1")
         processes.append(
             subprocess.Popen(
-                [*through, sys.executable, str(EXPERIMENT), *words], cwd=tmp_path, text=True,
+                [*AT_A_TERMINAL, *through, sys.executable, str(EXPERIMENT), *words], cwd=tmp_path, text=True,
                 stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             )
         )  # fmt: skip
@@ -164,7 +166,8 @@ def ended_by(process, number):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_what_was_taken_is_kept_and_said_if_a_signal_ends_it(waiting, experiment, tmp_path, number):
-    why = "interrupted: a.json has 2 of 9 readings: compare with these, or remove the file and take them again"
+    how = "compare with these, or remove the file and take them again"
+    why = f"interrupted: a.json has 2 of 9 readings: {how}"
     assert ended_by(waiting(), number) == (3, "", f"experiment: {why}\n")
     assert (tmp_path / "told").read_text() == str(int(signal.SIGTERM))  # it can take leave of its server
     assert experiment("compare", "a.json", "a.json")[0] == 0
