@@ -76,7 +76,7 @@ class Strace:
     def tampered(self, command, call, how):
         """Run it and tamper with that call; ``how``: KILLED, or "error=ENOSPC"."""
         done = self._run(command, f"--inject={call.name}:{how}:when={call.number}")
-        return Ran(done.returncode, done.stdout, done.stderr, self._hit(how))
+        return Ran(done.returncode, done.stdout, done.stderr, self._hit(call, how))
 
     def each_tampered(self, subject, how, every=1):
         """Tamper with each call of a Remembering with its state, one a run: gives the call, the end.
@@ -99,11 +99,11 @@ class Strace:
                 raise AssertionError(f"{calls[place]} was not hit: {ran}")
             yield calls[place], ran
 
-    def _hit(self, how):
+    def _hit(self, call, how):
         lines = self._lines()
         if how == KILLED:
-            # A thread that listens for signals waits in read(): it is resumed to die.
-            last = [line for line in lines if line.endswith("= ?") and " resumed>" not in line]
+            # Its line may be unfinished: a thread that listens for signals is resumed to die, too.
+            last = [line for line in lines if f" {call.name}(" in line]
             return last[-1] if any("killed by SIGKILL" in line for line in lines) and last else ""
         return next((line for line in lines if "(INJECTED)" in line), "")
 

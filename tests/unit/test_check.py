@@ -1183,7 +1183,7 @@ def test_arguments_that_are_no_text_do_not_crash(plugin):
 
 def test_a_deadline_that_passes_at_the_very_end_does_not_get_out(check):
     """Each run ends about when its time does."""
-    for number in range(400):
+    for number in range(200):
         until = 0.0196 + number % 40 * 1e-5
 
         def findings(_options, run, until=until):
