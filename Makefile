@@ -86,7 +86,7 @@ generate: $(VENV)/ready
 record: $(VENV)/ready
 	STALLWATCH_RECORD=1 $(VENV)/bin/python -m pytest -q tests/recorded
 
-# Other parts than the usual: WHAT="replication capacity growth"; ROUNDS=5 for a quick look.
+# Other parts than the usual: WHAT="replication capacity growth before"; ROUNDS=5 for a quick look.
 bench: $(VENV)/ready
 	$(VENV)/bin/python tests/bench/run.py $(WHAT)
 

@@ -1,7 +1,6 @@
 """The page on the architecture: by hand, with what the code's own imports and a recording say.
 
 ``<!-- components -->``          each component, its size, and which components it imports
-``<!-- circles -->``             the modules that import each other
 ``<!-- datum FILE RUN -->``      the moments of the oldest transaction in hand, as that run read them
 
 The picture is made anew, too.
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from generators.architecture_plot import picture
 from generators.components import Component, Layout, about, layout
-from generators.imports import AT_START, LATER, TYPES, circles, imports, modules
+from generators.imports import imports, modules
 from generators.markdown import table
 from generators.marks import filled
 from generators.plugins import ROOT, Plugin
@@ -22,15 +21,8 @@ from generators.plugins import ROOT, Plugin
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from generators.imports import Import
-
 DOCS = ROOT / "contrib" / "docs"
 PAGE, PICTURE = DOCS / "architecture.md", DOCS / "architecture.svg"
-_WHEN = {
-    AT_START: "both when they are imported",
-    LATER: "one of them in a function, when it is called",
-    TYPES: "one of them for types only",
-}
 RECEIVER = "replication_connection_status"
 WORKERS = "replication_applier_status_by_worker"
 
@@ -40,7 +32,7 @@ def files(_: list[Plugin]) -> dict[Path, str]:
     known = modules()
     found = imports(known)
     counted = layout(known, found)
-    marks = {"components": lambda _: components(counted), "circles": lambda _: listed(found), "datum": datum}
+    marks = {"components": lambda _: components(counted), "datum": datum}
     return {PICTURE: picture(counted), PAGE: filled(PAGE.read_text(), **marks)}
 
 
@@ -55,16 +47,6 @@ def _row(component: Component, counted: Layout) -> list[str]:
     found = sorted((other, n) for (one, other), n in counted.imports.items() if one == component.title)
     imported = ", ".join(f"{other} {number}" for other, number in found)
     return [component.title, component.knows, f"{files:,}", about(lines), imported or "no other component"]
-
-
-def listed(found: list[Import]) -> str:
-    """Write a line for each circle of imports."""
-    lines = [f"- {' ⇄ '.join(map(_short, group))}: {_WHEN[when]}\n" for group, when in circles(found)]
-    return "".join(lines) or "None.\n"
-
-
-def _short(module: str) -> str:
-    return f"`{module.removeprefix('stallwatch.')}`"
 
 
 def datum(words: str) -> str:

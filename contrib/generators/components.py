@@ -37,7 +37,7 @@ class Component(NamedTuple):
 # Box, name, what it knows, modules. The first component of which a pattern fits has the module.
 _TABLE = """
 programs | plugins | which probe answers; which options and default thresholds it has
-    plugins/check_* probes.*.options
+    plugins/check_* probes.*.options probes.*.arguments
 programs | tools | `discover` and `experiment`: definitions for engines, comparisons of readings
     contrib/* discovery discovery.* experiment experiment.*
 options |  | options that several plugins share, and what their values mean
@@ -63,7 +63,7 @@ sources | jmx | RMI, serialization, TLS and errors of a JVM
 sources | shared | TCP, symbolic links, blocks of a file
     sources sources.*
 probes | replication | lag, its direction and its causes
-    probes.replication probes.replication.*
+    probes.replication_lag probes.replication_lag.*
 probes | mysql | status variables, InnoDB, queries; the process list and statements for other probes
     probes.mysql probes.mysql.* probes.innodb* probes.mysql_status* probes.mysql_query*
 probes | ndb | ndbinfo and logs of an NDB Cluster
@@ -73,11 +73,11 @@ probes | backup | whether a backup is whole and recent
 probes | host | a host, a process and a bond
     probes.host* probes.bonding* probes.mysqld_process*
 probes | jmx | attributes and thread pools of a JVM
-    probes.jmx_*
+    probes.jmx*
 probes | history | what lasts between runs: differences of two looks, N bad looks in a row, problems
     history history.*
 probes | shared | asking step by step, slopes, a clock that nobody sets
-    probes probes.shared probes.shared.* probes.slope probes.steady
+    probes probes.shared probes.shared.*
 probes | other | probes that have no component of their own yet
     probes.*
 basics |  | units, ranges, text that is safe on a line, quoted text without passwords, words, cheap imports

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from generators.plugins import ROOT, Plugin
 from stallwatch.probes.mysql.privileges import PROCESS
-from stallwatch.probes.mysql_backup.privileges import ON_SERVER
-from stallwatch.probes.mysqld_process import privileges as of_process
-from stallwatch.probes.ndbinfo.privileges import ON_SQL_NODE
-from stallwatch.probes.replication.privileges import ON_REPLICA, ON_SOURCE
+from stallwatch.probes.mysql_backup.declared import DECLARED as BACKUP
+from stallwatch.probes.mysqld_process.declared import DECLARED as OF_PROCESS
+from stallwatch.probes.ndbinfo.declared import ON_SQL_NODE
+from stallwatch.probes.replication_lag.declared import ON_REPLICA, ON_SOURCE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,8 +35,8 @@ PARTS: tuple[tuple[str, tuple[Privilege, ...]], ...] = (
     ("On a replica", ON_REPLICA),
     ("On a source, for --source", ON_SOURCE),
     ("On any server, for check_innodb_redo_log and check_innodb_buffer_pool", (PROCESS,)),
-    ("On any server, for check_mysqld_process", (of_process.PROCESS, of_process.PERFORMANCE_SCHEMA)),
-    ("On a server whose backups are compared with it", ON_SERVER),
+    ("On any server, for check_mysqld_process", OF_PROCESS.privileges),
+    ("On a server whose backups are compared with it", BACKUP.privileges),
     ("On an SQL node of NDB Cluster (accounts are its own, unless they have NDB_STORED_USER)", ON_SQL_NODE),
 )
 

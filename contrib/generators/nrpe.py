@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from generators.plugins import PLUGIN_DIR, ROOT
 from stallwatch.discovery.plan import OPTION_FILE
+from stallwatch.probes.jmx.declared import COLLECTING, HEAP, THROWN_AWAY, WAITING
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,18 +43,6 @@ PID_FILE = "/var/run/cassandra/cassandra.pid"
 MODE = (
     "-O org.apache.cassandra.db:type=StorageService -A OperationMode --match NORMAL "
     "-A UnreachableNodes -w 0 --label unreachable_nodes"
-)
-COLLECTING = (
-    "-O 'java.lang:type=GarbageCollector,name=*' -A CollectionTime --unit ms --rate --aggregate sum "
-    "-w 100 -c 300 --label collecting"
-)
-HEAP = "-O java.lang:type=Memory -A HeapMemoryUsage -K used --of max --unit B -w 95% --label heap"
-DROPPED = (
-    "-O 'org.apache.cassandra.metrics:type=DroppedMessage,scope=*,name=Dropped' -A Count --rate "
-    "--aggregate sum -w 0 -c 100 --label dropped"
-)
-COMPACTIONS = (
-    "-O org.apache.cassandra.metrics:type=Compaction,name=PendingTasks -A Value --label pending -w 100"
 )
 
 
@@ -128,10 +117,10 @@ SECTIONS = (
         (
             Command("cassandra_mode", "jmx", f"{JMX} --unreachable critical {MODE}"),
             Command("cassandra_pools", "jmx_thread_pools", JMX),
-            Command("cassandra_collecting", "jmx", f"{JMX} {COLLECTING}"),
-            Command("cassandra_heap", "jmx", f"{JMX} {HEAP}"),
-            Command("cassandra_dropped", "jmx", f"{JMX} {DROPPED}"),
-            Command("cassandra_compactions", "jmx", f"{JMX} {COMPACTIONS}"),
+            Command("cassandra_collecting", "jmx", f"{JMX} {shlex.join(COLLECTING.words)}"),
+            Command("cassandra_heap", "jmx", f"{JMX} {shlex.join(HEAP.words)}"),
+            Command("cassandra_dropped", "jmx", f"{JMX} {shlex.join(THROWN_AWAY.words)}"),
+            Command("cassandra_compactions", "jmx", f"{JMX} {shlex.join(WAITING.words)}"),
             Command("cassandra_process", "mysqld_process", f"--program java --pid-file {PID_FILE}"),
         ),
     ),

@@ -18,8 +18,6 @@ PLUGIN_DIR = "/usr/lib/stallwatch/bin"  # of the Debian package
 # What they look at is the host that they run on.
 LOCAL = ("bonding", "host", "mysql_backup", "mysqld_process", "ndb_log")
 OPTIONS, COMMON = "options", "options of every check"
-# Where a plugin's probe is not called like the plugin.
-PROBES = {"jmx": "jmx_attributes", "replication_lag": "replication"}
 
 
 class Option(NamedTuple):
@@ -76,7 +74,7 @@ def _plugin(path: Path) -> Plugin:
     groups = {action: group.title for group in parser._action_groups for action in group._group_actions}  # noqa: SLF001
     options = tuple(_option(action, groups[action]) for action in check.options)
     examples = tuple(line[2:] for line in parser.examples.splitlines()[2:])
-    return Plugin(check.name, parser.description, options, examples, parser, _labels(check.name))
+    return Plugin(check.name, parser.description, options, examples, parser, declared(check.name).labels)
 
 
 def _option(action: Action, group: str) -> Option:
@@ -94,25 +92,13 @@ def _option(action: Action, group: str) -> Option:
     )
 
 
-def declared(name: str) -> Declared | None:
-    """Give what a plugin declares in its folder; None: it has not moved there yet."""
-    folder = PROBES.get(name, name)
-    if not (ROOT / "lib" / "stallwatch" / "probes" / folder / "declared.py").exists():
-        return None
-    found: Declared = import_module(f"stallwatch.probes.{folder}.declared").DECLARED
-    return found
-
-
-def _labels(name: str) -> tuple[Label, ...]:
-    if found := declared(name):
-        return found.labels
-    probe = f"stallwatch.probes.{PROBES.get(name, name)}"
+def declared(name: str) -> Declared:
+    """Give what a plugin declares in its folder."""
+    module = f"stallwatch.probes.{name}.declared"
     try:
-        labels: tuple[Label, ...] = import_module(f"{probe}.labels").LABELS
+        found: Declared = import_module(module).DECLARED
     except ModuleNotFoundError as error:
-        if error.name not in (probe, f"{probe}.labels"):
+        if not error.name or not module.startswith(error.name):
             raise
-        path = f"lib/{probe.replace('.', '/')}/declared.py"
-        elsewhere = "if the probe has another name, add it to PROBES in contrib/generators/plugins.py"
-        raise SystemExit(f"check_{name} needs {path} with its DECLARED; {elsewhere}") from None
-    return labels
+        raise SystemExit(f"check_{name} needs lib/{module.replace('.', '/')}.py with its DECLARED") from None
+    return found

@@ -1,7 +1,6 @@
 """What a plugin declares beside its options: definitions, dashboards, documents and tests are made from it.
 
-It stands in `declared.py` of the plugin's folder. Plugins that have not moved yet have `labels.py` there; the
-rest of what they declare is in contrib/generators, lib/stallwatch/discovery and tests/hostile.
+It stands in `declared.py` of the plugin's folder.
 """
 
 from __future__ import annotations
@@ -15,6 +14,8 @@ if TYPE_CHECKING:
     Options = tuple[tuple[str, str], ...]  # long name without dashes, and value; FLAG: it has none
 
 FLAG = ""
+NDB_DATA_DIR = "/var/lib/mysql-cluster"  # of data nodes and management nodes, as most have it
+NDB_GUESS = f"Its DataDir is not {NDB_DATA_DIR}? Mend it here."
 
 
 class Service(NamedTuple):
@@ -36,6 +37,7 @@ class Panel(NamedTuple):
 
     title: str
     labels: tuple[str, ...]
+    besides: tuple[str, ...] = ()  # of other plugins, as "innodb_buffer_pool wait_free"
 
 
 class Healthy(NamedTuple):
@@ -44,6 +46,9 @@ class Healthy(NamedTuple):
     source: str  # what it asks there: "ndb" is the SQL node of a cluster, see tests/hostile/subjects.py
     options: tuple[str, ...]  # with which nothing of a busy machine of tests alerts
     says: str  # a part of its first line
+    arguments: tuple[str, ...] = ()  # that every command line has, with {backup} and such, see subjects.py
+    unreachable: int = 3  # its exit status if its server cannot be asked
+    keeps_state: bool = True
 
 
 class Declared(NamedTuple):

@@ -44,15 +44,3 @@ class Report(NamedTuple):
             taken |= {label} - {""}
             labels.append(label)
         return labels
-
-    def text(self) -> str:
-        """Write it for Nagios, Icinga and NRPE."""
-        from stallwatch.render import text
-
-        return text.written(self)
-
-    def json(self) -> str:
-        """Write it for a program: one object, as contrib/docs/output.schema.json describes it."""
-        from stallwatch.render import json
-
-        return json.written(self)

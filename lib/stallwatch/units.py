@@ -151,6 +151,11 @@ def say_count(number: float) -> str:
     return f"{round(number, -digits):,.0f}".replace(",", " ")
 
 
+def say_short(number: float) -> str:
+    """Say a number in two digits, or all before the point: ``0.25``, ``9.5``, ``1234``."""
+    return f"{number:.0f}" if number >= 10 else f"{number:.2g}"  # noqa: PLR2004
+
+
 def say_rate(per_second: float) -> str:
     """Say how much that is per second: ``2.2 million/s``, ``940/s``, ``0.05/s``."""
     few = per_second < 100  # noqa: PLR2004

@@ -1,6 +1,6 @@
 """From findings to verdicts: which state each finding has, by the user's thresholds.
 
-A probe asks `is_problem` where it has to know. Those that have not moved yet compare themselves, too.
+A probe asks `is_problem` where it has to know.
 """
 
 from __future__ import annotations

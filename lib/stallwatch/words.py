@@ -34,12 +34,15 @@ def have(several: Sized) -> str:
     return "have" if len(several) > 1 else "has"
 
 
-def listed(names: Sequence[str], few: int = FEW) -> str:
-    """Name some things and count the rest: ``a``, ``a and b``, ``a, b, c, d and 2 more``."""
+def listed(names: Sequence[str], few: int = FEW, last: str = "and") -> str:
+    """Name some things and count the rest: ``a``, ``a and b``, ``a, b, c, d and 2 more``; none: nothing.
+
+    ``last`` joins the last one of few, as "or".
+    """
     if len(names) > few:
         return f"{', '.join(names[:few])} and {len(names) - few} more"
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
+    *first, end = names or [""]
+    return f"{', '.join(first)} {last} {end}" if first else end
 
 
 def named(thing: str, names: Sequence[str]) -> str:

@@ -16,7 +16,7 @@ from measured import ROOT, Ours
 # isort: split
 from making import make_install
 
-PACKAGES = ("stallwatch", "pymysql", "nagiosplugin")
+PACKAGES = ("pymysql", "nagiosplugin", "psutil")
 
 
 class Copy(NamedTuple):
@@ -36,13 +36,14 @@ def environment(folder):
     return Copy(folder / "bin/python3", folder / "bin")
 
 
-def tree(folder):
-    """An environment that has the packages of this tree."""
+def tree(folder, of=ROOT):
+    """An environment that has a tree's own package, and the others of this one."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
     [packages] = folder.glob("lib/python3*/site-packages")
     for name in PACKAGES:
         (packages / name).symlink_to(os.path.dirname(find_spec(name).origin))
-    return Copy(folder / "bin/python3", ROOT / "plugins")
+    (packages / "stallwatch").symlink_to(of / "lib" / "stallwatch")
+    return Copy(folder / "bin/python3", of / "plugins")
 
 
 def installed(folder, of=ROOT):

@@ -8,7 +8,7 @@ import os
 
 from measured import ROOT, Bench, ours
 from peers import peers
-from stallwatch.probes.ndb_log.story import WORDS
+from stallwatch.probes.ndb_log.collect import WORDS
 
 QUIET = ROOT / "tests" / "recorded" / "ndb_log" / "E11_mgm_restart.ndb_3_out.log"
 LARGE, SMALL = 2_000_000_000, 20_000_000  # bytes

@@ -17,7 +17,7 @@ from icinga import Icinga
 from icinga_notifications import Notifications
 from loopback import free_port
 from sql_node import MONITOR
-from stallwatch.frame.options import quantities
+from stallwatch.probes.jmx.options import quantities
 from stallwatch.units import duration
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -182,7 +182,7 @@ def test_what_is_required_is_asked_for(open_path, tells):
 def asked(words):
     """What check_jmx understands of these arguments."""
     check = runpy.run_path(str(ROOT / "plugins" / "check_jmx"))["check"]
-    return quantities.asked(check, check.parser.parse(words))
+    return quantities(check.parser.parse(words))
 
 
 def test_jmx_keeps_the_order_that_its_options_need(open_path, tells):

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from icinga import UNITS, Icinga, number
 from perfdata import Item, split
 from stallwatch.findings import Fault, Reading, State
+from stallwatch.render.json import written as as_json
+from stallwatch.render.text import written as as_text
 from stallwatch.report import Report
 from stallwatch.thresholds import Range
 from stallwatch.verdict import judge
@@ -65,7 +67,7 @@ def feed(open_path):
 
         def feed(reports):
             for service, report in zip(SERVICES, reports, strict=False):
-                (open_path / f"{service}.text").write_text(report.text() + "\n")
+                (open_path / f"{service}.text").write_text(as_text(report) + "\n")
                 (open_path / f"{service}.status").write_text(f"{report.state.value.code}\n")
             results = icinga.check_all([f"h!{service}" for service in SERVICES[: len(reports)]])
             numbers = icinga.evaluate(
@@ -79,7 +81,7 @@ def feed(open_path):
 
 def meant(report):
     """What a report means as numbers, by its JSON."""
-    return [number(_item(found)) for found in json.loads(report.json())["findings"] if found["label"]]
+    return [number(_item(found)) for found in json.loads(as_json(report))["findings"] if found["label"]]
 
 
 def _item(found):
@@ -100,7 +102,7 @@ def _limit(text):
 @given(reports=st.lists(REPORTS, min_size=BATCH, max_size=BATCH))
 def test_icinga_takes_every_line_for_what_was_meant(feed, reports):
     for report, (result, numbers) in zip(reports, feed(reports), strict=True):
-        text, perfdata, more = split(report.text())
+        text, perfdata, more = split(as_text(report))
         assert result.state == report.state.value.code
         assert (result.output, result.long_output) == (text, more)
         assert " ".join(result.performance_data) == perfdata

@@ -11,7 +11,7 @@ import nagios
 import pytest
 from installing import installable
 from nagios import COMMANDS, ROOT, SHIPPED, Nagios
-from stallwatch.frame.options import quantities
+from stallwatch.probes.jmx.options import quantities
 
 LOCAL = ("bonding", "host", "mysql_backup", "mysqld_process", "ndb_log")  # through NRPE
 SETS = ("replication", "ndb", "cassandra")
@@ -163,7 +163,7 @@ def understood(plugin, words):
     """Whether the plugin's own parser knows what to do with these words."""
     check = runpy.run_path(str(ROOT / "plugins" / plugin))["check"]
     options = check.parser.parse(words)
-    return quantities.asked(check, options) if plugin == "check_jmx" else options
+    return quantities(options) if plugin == "check_jmx" else options
 
 
 def test_every_service_of_the_sets_asks_its_plugin_something_it_understands(open_path, tells):

@@ -13,7 +13,7 @@ from plugin_runs import NOW, RECORDED, clock, said
 from scratch import empty, file
 from stallwatch.findings import ProbeError
 from stallwatch.frame.options import mysql as mysql_options
-from stallwatch.probes.mysql_backup import chains
+from stallwatch.probes.mysql_backup import physical
 from stallwatch.sources.backups import contents
 
 BACKUPS = RECORDED / "mysql_backup"
@@ -50,7 +50,7 @@ def a_directory(octets):
 def settings(octets):
     """Files of lines like ``name = value``."""
     path = file("xtrabackup_checkpoints", octets)
-    chains.lacks(os.path.dirname(path), chains.settings(path))
+    physical.lacks(os.path.dirname(path), physical.settings(path))
 
 
 def _judged(path, *arguments):

@@ -10,7 +10,7 @@ from fake_proc import LIMITS, SOCKET, STAT, STATUS, TCP
 from fuzzing import Target
 from plugin_runs import NOW, RECORDED, clock, said
 from scratch import empty, file
-from stallwatch.probes.bonding.bond import NoBondError, bond
+from stallwatch.probes.bonding.model import NoBondError, bond
 from stallwatch.sources import blocks, bonding, kernel, processes
 
 DIVIDER = b"\n--8<--\n"  # between files

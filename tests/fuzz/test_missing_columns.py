@@ -14,7 +14,7 @@ from levels import representative
 from stallwatch.frame.options import mysql as mysql_options
 from stallwatch.frame.run import Run
 from stallwatch.sources import mysql, ndb_mgm
-from stallwatch.sources.mysql import row
+from stallwatch.sources.mysql import rows
 
 OK, WARNING, CRITICAL, UNKNOWN = range(4)
 # Columns that some versions do not have, and without which all may be well.
@@ -141,7 +141,7 @@ class Captured(CapturedMysql):
     def rows(self, sql, *arguments, within=None):
         found = super().rows(sql, *arguments, within=within)
         values = [one.values() for one in found]
-        return without(row.rows(found[0] if found else (), values, self.where, sql), self.lost)
+        return without(rows.by_column(found[0] if found else (), values, self.where, sql), self.lost)
 
 
 @pytest.mark.parametrize("column", ["Variable_name", "Value", "NAME", "COUNT", "STATUS", "ENABLED", "Status"])

@@ -11,14 +11,14 @@ from stallwatch.frame.options.port import port
 from stallwatch.frame.options.regex import regex
 from stallwatch.frame.options.sql import sql
 from stallwatch.line import clean, shorten
-from stallwatch.probes.bonding.modes import mode
-from stallwatch.probes.jmx_attributes import path, scale
-from stallwatch.probes.jmx_attributes.absent import AbsentError
+from stallwatch.probes.bonding.model import mode
+from stallwatch.probes.jmx import scale, values
+from stallwatch.probes.jmx.model import AbsentError
 from stallwatch.probes.mysql_backup import moments
-from stallwatch.probes.mysql_query.reads import refusal
-from stallwatch.probes.mysql_status.wanted import wanted
-from stallwatch.probes.replication import gtid, heartbeat_table
-from stallwatch.probes.replication.causes import statements
+from stallwatch.probes.mysql_query.read_only import refusal
+from stallwatch.probes.mysql_status.options import wanted
+from stallwatch.probes.replication_lag import gtid, heartbeat_table
+from stallwatch.probes.replication_lag.signals import activity
 from stallwatch.sources.jmx.object_name import ObjectName, unquoted
 from stallwatch.sources.jmx.target import from_url
 from stallwatch.sources.mysql.flavour import flavour
@@ -110,9 +110,9 @@ def a_regex(octets):
 
 def a_path(octets):
     """The way into a composite value."""
-    steps = path.steps(option(octets))
-    path.called("Usage", steps, "java.lang:type=Memory")
-    path.follow({"used": [1, {"a.b": 2}], "": {}}, steps, "Usage", "java.lang:type=Memory")
+    steps = values.steps(option(octets))
+    values.called("Usage", steps, "java.lang:type=Memory")
+    values.follow({"used": [1, {"a.b": 2}], "": {}}, steps, "Usage", "java.lang:type=Memory")
 
 
 def a_statement(octets):
@@ -123,10 +123,10 @@ def a_statement(octets):
 def a_running_statement(octets):
     """What replication says of a statement that it runs."""
     told = octets.decode(errors="replace")
-    statements.said(told)
-    statements.changed_table(told, "shop")
-    statements.defined_table(told, "shop")
-    statements.defines(told)
+    activity.said(told)
+    activity.changed_table(told, "shop")
+    activity.defined_table(told, "shop")
+    activity.defines(told)
 
 
 def sets_of_gtids(octets):

@@ -150,7 +150,7 @@ def info(*attributes, description="what it is"):
 def mysql(answers, *, greeting=(mysql_bytes.LET_IN[0],), let_in=(mysql_bytes.LET_IN[1],)):
     """A MariaDB that lets us in; ``answers`` are what it pours for statements with these words in them.
 
-    "" is in all others, but for the two that every log-in begins with.
+    "" is in all others, but for the two that every log-in begins with. It hangs up on what it does not know.
     """
 
     def play(connection, _, ended):
@@ -163,7 +163,9 @@ def mysql(answers, *, greeting=(mysql_bytes.LET_IN[0],), let_in=(mysql_bytes.LET
             elif b"SET NAMES" in heard:
                 connection.sendall(packet(1, mysql_bytes.OK))
             else:
-                words = next(words for words in answers if words.encode() in heard)
+                words = next((words for words in answers if words.encode() in heard), None)
+                if words is None:  # goodbye, or what a slow check asks besides: it hangs up
+                    return
                 pours(connection, ended, *answers[words])
 
     return play

@@ -3,51 +3,16 @@
 import re
 from functools import cache
 
-from load_checks import SLOW
 from replication_pair import GRANTS
 from server_process import ServerProcess
 from sql_node import MONITOR
 from subjects import DECLARED, HERE, JMX, LOG, MYSQL, NDB, SECRET, Place
 
-ANYTHING = "~:"
 # What is as it should be on a machine of tests, and alerts: a busy one, a cluster that has just started and
-# reads what that takes, a server that opens tables for all tests. Bytes_sent is told for sane().
-CALM = {
-    "host": tuple(
-        f"--{name}={ANYTHING}"
-        for name in (
-            "warning", "load-warning", "steal-warning", "steal-critical", "disk-busy-warning",
-            "disk-busy-critical", "disk-await-warning", "disk-await-critical", "memory-available-warning",
-            "memory-available-critical", "swap-in-warning", "swap-in-critical", "network-errors-warning",
-            "network-drops-warning",
-        )
-    ),
-    "innodb_buffer_pool": ("--warning=~:", "--critical=~:"),
-    "mysql_status": ("--include", "Bytes_sent", "--exclude", "Opened_.*"),
-    "mysql_query": ("--count", "2", "--spread", "0s", *SLOW),
-    "ndb_nodes": ("--restarted", "0s", "--generations-warning=~:"),
-    "mysqld_process": ("--major-faults-warning=~:",),
-    **{name: one.healthy.options for name, one in DECLARED.items()},
-}  # fmt: skip
-SAID = {  # what each says there, whatever else
-    "replication_lag": "0 s behind",
-    "mysql_status": "connected, ",
-    "mysql_query": "of 2 runs",
-    "innodb_buffer_pool": " of 32 MiB free",
-    "innodb_redo_log": "of the stall point in 5 samples",
-    "ndb_nodes": "2 data nodes",
-    "ndb_memory": "data memory at most",
-    "ndb_redo_buffer": "2 samples",
-    "ndb_transactions": "open transaction",  # or "no open transactions": the SQL node has one now and then
-    "jmx": "Memory HeapMemoryUsage used",
-    "jmx_thread_pools": "no pool of a kind that is known",
-    "ndb_log": "no thread stuck",
-    "mysql_backup": "backup of 20",
-    "mysqld_process": "sleep ",
-    "host": "load ",
-    "bonding": "bond0 active-backup over eth0, 2 of 2 links up",
-    **{name: one.healthy.says for name, one in DECLARED.items()},
-}
+# reads what that takes, a server that opens tables for all tests.
+CALM = {name: one.healthy.options for name, one in DECLARED.items()}
+# What each says there, whatever else.
+SAID = {name: one.healthy.says for name, one in DECLARED.items()}
 
 
 MOST_SENT = 1_000_000  # bytes per second, by a server that is asked by nobody but plugins

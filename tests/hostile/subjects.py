@@ -22,10 +22,9 @@ _PID_FILE = Path(_FOLDER.name) / "pid"  # of a process that is healthy: this one
 _PID_FILE.write_text(f"{os.getpid()}\n")
 _MYSQL = ("-H", "{host}", "-P", "{port}", "-u", "{user}")
 _JMX = ("-H", "{host}", "-P", "{port}", "-u", "{user}")
-_SERVER = {MYSQL: _MYSQL, NDB: _MYSQL, JMX: _JMX}
-# What plugins declare in their folder, of those that have moved there.
+_SERVER = {MYSQL: _MYSQL, NDB: _MYSQL, JMX: _JMX, LOG: (), HERE: ()}
 _NAMES = sorted(path.name.removeprefix("check_") for path in PLUGINS.glob("check_*"))
-DECLARED = {name: one for name in _NAMES if (one := declared(name))}
+DECLARED = {name: declared(name) for name in _NAMES}
 _BONDS = """import runpy, sys
 from stallwatch.sources import bonding
 bonding.PLACE = sys.argv.pop(1)
@@ -54,6 +53,12 @@ class Subject(NamedTuple):
     def name(self):
         """What its first line begins with."""
         return self.plugin.upper()
+
+    @classmethod
+    def declared(cls, plugin, healthy):
+        """The one that a plugin declares."""
+        arguments = (*_SERVER[healthy.source], *healthy.arguments)
+        return cls(plugin, healthy.source, arguments, healthy.unreachable, healthy.keeps_state)
 
     def remembering(self):
         """Itself, with options with which it keeps something."""
@@ -90,29 +95,11 @@ class Place:
         }  # fmt: skip
 
 
-SUBJECTS = (
-    Subject("replication_lag", MYSQL, _MYSQL),
-    Subject("mysql_status", MYSQL, _MYSQL),
-    Subject("mysql_query", MYSQL, _MYSQL, unreachable=CRITICAL, state=False),
-    Subject("innodb_buffer_pool", MYSQL, _MYSQL),
-    Subject("innodb_redo_log", MYSQL, _MYSQL),
-    Subject("ndb_nodes", NDB, _MYSQL),
-    Subject("ndb_memory", NDB, _MYSQL),
-    *(Subject(name, one.healthy.source, _SERVER[one.healthy.source]) for name, one in DECLARED.items()),
-    Subject("ndb_redo_buffer", NDB, (*_MYSQL, "--samples", "2")),
-    Subject("ndb_transactions", NDB, _MYSQL),
-    Subject("jmx", JMX, (*_JMX, "-O", "java.lang:type=Memory", "-A", "HeapMemoryUsage", "-K", "used")),
-    Subject("jmx_thread_pools", JMX, _JMX),
-    Subject("ndb_log", LOG, ("--log", "{log}")),
-    Subject("mysql_backup", HERE, ("-d", "{backup}", "-w", "20000d", "-c", "20000d")),
-    Subject("mysqld_process", HERE, ("--pid-file", "{pid_file}", "--program", "{program}")),
-    Subject("host", HERE, ()),
-    Subject("bonding", HERE, ()),
-)
+SUBJECTS = tuple(Subject.declared(name, one.healthy) for name, one in DECLARED.items())
 BY_NAME = {subject.plugin: subject for subject in SUBJECTS}
 
 # Plugins that ask a server, too, if one is named; of a process "sleep", whose id is in the file {pid_file}.
 ALSO_ASKING = (
-    Subject("mysql_backup", BESIDE, ("-d", "{backup}", "-w", "20000d", "-c", "20000d", *_MYSQL)),
+    Subject("mysql_backup", BESIDE, (*DECLARED["mysql_backup"].healthy.arguments, *_MYSQL)),
     Subject("mysqld_process", BESIDE, ("--pid-file", "{pid_file}", "--program", "sleep", *_MYSQL)),
 )

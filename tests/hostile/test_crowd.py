@@ -18,7 +18,8 @@ TIMEOUT = 30  # seconds: for two processors to start a hundred
 LATE = 3.5  # seconds after it, in which the last has ended
 FAIR = 10  # of so many copies at least one has its turn
 HELD = "another run of this check has not ended yet and holds its state"
-NO_TIME = "no time was left to ask|no verdict within|as time was short"  # it had the state at last
+# It had the state at last; or the server had no processor to let it in, nor room in its queue.
+NO_TIME = "no time was left to ask|no verdict within|as time was short|no connection within"
 REPRESENTATIVE = ("mysql_status", "jmx_thread_pools", "host")
 FULL = "has no connection left (Too many connections)"
 

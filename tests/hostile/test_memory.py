@@ -451,8 +451,6 @@ def compressed(*options):
     return pack
 
 
-
-
 def inserts():
     return WHOLE % (b"INSERT INTO a VALUES (1);\n" * 2_000_000)
 

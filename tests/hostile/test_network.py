@@ -301,9 +301,13 @@ def concerned(trouble, subject):
     return family(subject) in trouble
 
 
-def is_own_verdict(one, subject):
-    """Whether --unreachable is not about it: a query that does not end is as bad as one that is too slow."""
-    return subject.plugin == "mysql_query" and one is TROUBLES["endless rows"][MYSQL]
+def own_verdicts(one, subject):
+    """What --unreachable does not lower: a query that does not end is as bad as one that is too slow.
+
+    On a machine that is fast enough the rows are too many before that: a run that failed is a warning.
+    """
+    is_query = subject.plugin == "mysql_query" and one is TROUBLES["endless rows"][MYSQL]
+    return (WARNING, CRITICAL) if is_query else ()
 
 
 @pytest.fixture(scope="module")
@@ -333,7 +337,7 @@ def ask(home, sleeper, subject, one, *more, status=None, around=()):
         assert outcome.status in (status, UNKNOWN), outcome
         assert outcome.status == status or re.search(NO_TIME, outcome.text), outcome
     assert told, (one.words, outcome)
-    assert outcome.status == status, outcome
+    assert outcome.status in (own_verdicts(one, subject) or (status,)), outcome
     return outcome
 
 
@@ -356,8 +360,7 @@ def obey(home, sleeper, subject, one, **settings):
         own = home / (level or "default")
         own.mkdir()
         words = ("--unreachable", level) if level else ()
-        status = CRITICAL if is_own_verdict(one, subject) else said[level]
-        ask(own, sleeper, subject, one, *words, status=status, **settings)
+        ask(own, sleeper, subject, one, *words, status=said[level], **settings)
 
     with concurrent.futures.ThreadPoolExecutor() as each:
         list(each.map(at, said))

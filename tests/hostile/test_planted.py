@@ -15,7 +15,7 @@ REFUSED = "a symbolic link of user nobody leads to what user root owns"
 STUCK = RECORDED / "ndb_log" / "E2_freeze_one_ldm_3s_idle.ndb_4_out.log"
 NDB_LOG, BACKUP, PROCESS = (BY_NAME[name] for name in ("ndb_log", "mysql_backup", "mysqld_process"))
 START_OF = """import sys
-from stallwatch.probes.mysqld_process.node_log import start_of
+from stallwatch.probes.mysqld_process.collect import start_of
 print(start_of(1, sys.argv[1]))
 """
 

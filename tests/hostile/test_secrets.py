@@ -185,7 +185,11 @@ def outputs(folder, subject, server, pid_file, *passwords):
             outcome = finish(start([sys.executable, *words], home, env=given), subject, home, began)
         assert outcome.stderr == b"", outcome
         text = outcome.text.replace(f":{port}", ":PORT").replace(str(home), "HOME")
-        yield re.sub(r"\d+(\.\d+)?( [mu]?s\b)?", "N", text) if subject.source == BESIDE else text  # ages
+        yield re.sub(AGE, "N", text) if subject.source == BESIDE else text
+
+
+_NUMBER = r"\d+(\.\d+)?( ([mu]?s|min|h)\b)?"
+AGE = f"{_NUMBER}( {_NUMBER})*"  # "59 s", "1 min 2 s", and other numbers
 
 
 @cells({password: password for password in ways_in.ORDINARY}, subjects=ASKING)

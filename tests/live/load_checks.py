@@ -10,17 +10,14 @@ from typing import NamedTuple
 
 from plugin_command import PLUGINS, ROOT, environment
 from sql_server import Account
+from stallwatch.probes.mysql_query.declared import DECLARED as QUERY
 
 BACKUP = ROOT / "tests" / "recorded" / "mysql_backup" / "mariadb-dump" / "all.sql"
 HEAP = ("-O", "java.lang:type=Memory", "-A", "HeapMemoryUsage", "-K", "used")
 OK, WARNING, CRITICAL, UNKNOWN = range(4)
 PATIENCE = "60s"  # a busy machine takes its time
-SLOW = tuple(  # for check_mysql_query: no time is too long on a busy machine
-    f"--{name}=~:"
-    for name in (
-        "warning", "critical", "max-warning", "max-critical", "connection-warning", "connection-critical",
-    )
-)  # fmt: skip
+# For check_mysql_query: no time is too long on a busy machine.
+SLOW = tuple(option for option in QUERY.healthy.options if option.endswith("=~:"))
 
 # Each with what it must be told besides the server.
 SQL = {

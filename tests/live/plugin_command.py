@@ -11,6 +11,8 @@ import printed_labels
 
 ROOT = Path(__file__).parents[2]
 PLUGINS = ROOT / "plugins"
+# What a shell starts in its background has SIGINT ignored, perhaps these tests.
+AT_A_TERMINAL = ("env", "--default-signal=INT,HUP")
 
 
 @dataclass

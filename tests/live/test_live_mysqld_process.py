@@ -1,6 +1,6 @@
 """check_mysqld_process on processes of real servers, data nodes and a JVM.
 
-What it says of read_buffer_size was measured with such servers: see probes/mysqld_process/read_buffer.py.
+What it says of read_buffer_size was measured with such servers: see probes/mysqld_process/diagnosis.py.
 Here each connection counts; how many there are per second is the machine's business.
 """
 
@@ -15,7 +15,7 @@ import plugin_command
 import pymysql
 import pytest
 from plugin_command import PLUGINS, Said
-from stallwatch.probes.mysqld_process import read_buffer
+from stallwatch.probes.mysqld_process import diagnosis
 
 NOBODY = {"user": 65534, "group": 65534, "extra_groups": []}
 MIB = 1 << 20
@@ -206,7 +206,7 @@ def says(monkeypatch):
     While a server starts, it has page faults of its own.
     """
     for name, limit in (("MANY", 0.01), ("FAULTS", 0), ("SHARE", 0)):
-        monkeypatch.setattr(read_buffer, name, limit)
+        monkeypatch.setattr(diagnosis, name, limit)
     plugin = runpy.run_path(str(PLUGINS / "check_mysqld_process"))
 
     def says(server, statement, mapped):

@@ -13,7 +13,10 @@ PLUGIN = Path(__file__).parents[2] / "plugins" / "check_ndb_log"
 
 
 class Service:
-    """The check as a monitoring engine runs it: the same command again and again, on the logs of node 4."""
+    """The check as a monitoring engine runs it: the same command again and again, on the logs of node 4.
+
+    ``output`` is all that the last run printed: on a busy machine something else may be worse.
+    """
 
     def __init__(self, cluster: NdbCluster, state: Path):
         self.command = [
@@ -28,6 +31,7 @@ class Service:
             [*self.command, *options], capture_output=True, text=True, check=False, timeout=30
         )
         assert done.stderr == ""
+        self.output = done.stdout
         return done.returncode, done.stdout.partition(" | ")[0]
 
 
@@ -48,25 +52,23 @@ def test_a_quiet_cluster_is_ok(service):
 
 def test_a_frozen_thread_did_not_run(service, ndb_cluster, thread_trouble):
     ndb_cluster.freeze(4, "ldm", 3)
-    status, line = service.run()
-    assert status == 1
-    assert re.match(r"NDB_LOG WARNING - node 4 thread 2 \(ldm\) stuck (2\.[89]|3|3\.\d) s in ", line)
-    assert ": process not running (user and system time flat)" in line
-    assert "look for swapping, VM steal, CPU quota" in line
+    assert service.run()[0] == 1
+    stuck = r"\bnode 4 thread 2 \(ldm\) stuck (2\.[89]|3|3\.\d) s in .*: process not running "
+    assert re.search(
+        stuck + r"\(user and system time flat\).* look for swapping, VM steal, CPU quota", service.output
+    )
 
 
 def test_a_thread_that_computes_is_a_busy_ndb_kernel(service, ndb_cluster, thread_trouble):
     ndb_cluster.spin(4, "ldm", 3)
-    status, line = service.run()
-    assert status == 1
-    assert ": NDB kernel busy (user time " in line
+    assert service.run()[0] == 1
+    assert ": NDB kernel busy (user time " in service.output
 
 
 def test_a_thread_in_system_calls_is_a_busy_os_kernel(service, ndb_cluster, thread_trouble):
     ndb_cluster.loop_in_system_calls(4, "ldm", 3)
-    status, line = service.run()
-    assert status == 1
-    assert ": OS kernel busy (system time " in line
+    assert service.run()[0] == 1
+    assert ": OS kernel busy (system time " in service.output
 
 
 def test_a_stopped_process_stands_still_as_a_whole(service, ndb_cluster):

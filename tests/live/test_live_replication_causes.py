@@ -12,10 +12,12 @@ from held_backup import held_backup
 from replication_pair import GRANTS
 from stallwatch.frame.deadline import Deadline
 from stallwatch.probes.innodb import status as innodb_status
-from stallwatch.probes.replication import causes, lag, status
-from stallwatch.probes.replication.causes import reference
-from stallwatch.probes.replication.causes.rules import applying
-from stallwatch.probes.replication.evidence import Evidence
+from stallwatch.probes.replication_lag import causes, lag, queries
+from stallwatch.probes.replication_lag.causes import applying, messages
+from stallwatch.probes.replication_lag.causes.explaining import explain
+from stallwatch.probes.replication_lag.model import Snapshot
+from stallwatch.probes.replication_lag.signals import Signals
+from stallwatch.probes.replication_lag.signals.collect import gather as gather_signals
 from stallwatch.sources import mysql
 
 ROWS = 7_000  # without a key: MariaDB reads half of them for each row that is changed
@@ -29,10 +31,10 @@ def connected(replica, account):
 
 
 def evidences(server):
-    facts, channels, commits = status.facts(server), status.channels(server), {}
+    facts, channels, commits = queries.facts(server), queries.channels(server), {}
     with contextlib.suppress(mysql.DeniedError):
-        commits = status.commits(server)
-    return [Evidence(one, facts.now, facts.net_timeout, commits.get(one.name)) for one in channels]
+        commits = queries.commits(server)
+    return [Snapshot(one, facts.now, facts.net_timeout, commits.get(one.name)) for one in channels]
 
 
 def pause(seconds):
@@ -42,7 +44,7 @@ def pause(seconds):
 
 def gather(server, known):
     """What is known of the replica; on this host backups may run for the servers of other tests."""
-    signals = causes.gather(server, known, pause, lambda _: None)
+    signals = gather_signals(server, known, pause, lambda _: None)
     return signals._replace(backups=tuple(one for one in signals.backups if one.certain))
 
 
@@ -55,7 +57,7 @@ def explained(pair, account):
     with connected(pair.replica, account) as server:
         (evidence,) = evidences(server)
         signals = gather(server, [evidence])
-        return causes.explain(causes.Case(evidence, lag.judge(evidence), None, signals))
+        return explain(causes.Case(evidence, lag.judge(evidence), None, signals))
 
 
 def first(pair, account, rule, seconds=90):
@@ -96,8 +98,8 @@ def test_a_healthy_replica_has_nothing_to_explain(pair, mon):
     assert signals.missing == ()
     assert signals.backups == ()
     assert len(signals.looks) == 3
-    assert {reading.name for reading in causes.findings(signals)} >= {"redo_log", "history_list"}
-    assert reference.can_compare(signals, gathered(pair, mon))
+    assert {reading.name for reading in messages.findings(signals)} >= {"redo_log", "history_list"}
+    assert messages.can_compare(signals, gathered(pair, mon))
 
 
 def test_a_global_read_lock(pair, mon, table):
@@ -345,7 +347,7 @@ def a_relay_log_again(pair):
         (known,) = evidences(server)
     failed = known.channel.applier._replace(running="No", errno=13121, error="Relay log read failure")
     broken = known._replace(channel=known.channel._replace(applier=failed))
-    (cause,) = causes.explain(causes.Case(broken, lag.Lag(seconds=10), None, causes.Signals()))
+    (cause,) = explain(causes.Case(broken, lag.Lag(seconds=10), None, Signals()))
     file, offset = known.channel.applied
     assert f"{file}:{offset} can be read there" in cause.advice
     pair.replica.stop_replication()
@@ -603,7 +605,7 @@ def test_ages_are_right_in_any_time_zone(own_server, kind, monkeypatch):
         sql("INSERT INTO lab.mark VALUES (0)")
         sql("BEGIN")
         sql("SELECT * FROM lab.mark FOR UPDATE")
-        ages = [one.age for one in causes.gather(asked, [], pause, lambda _: None).transactions]
+        ages = [one.age for one in gather_signals(asked, [], pause, lambda _: None).transactions]
         sql("ROLLBACK")
     assert ages
     assert max(ages) < 30
@@ -621,13 +623,13 @@ def test_a_frozen_server_loses_nothing_but_the_signals(pair, mon):
         known = evidences(server)
         pair.replica.suspend()
         begun = time.monotonic()
-        signals = causes.gather(server, known, pause, lambda _: None)
+        signals = gather_signals(server, known, pause, lambda _: None)
         spent = time.monotonic() - begun
         pair.replica.resume()
     assert spent < 10
     (sentence,) = signals.missing
     assert sentence.startswith("the search for causes was cut short: ")
-    assert causes.explain(causes.Case(known[0], lag.Lag(seconds=10), None, signals)) == []
+    assert explain(causes.Case(known[0], lag.Lag(seconds=10), None, signals)) == []
 
 
 def test_a_frozen_server_is_not_asked_for_the_status_of_innodb(pair, mon):
@@ -646,7 +648,7 @@ def test_the_processor_of_a_thread_is_found(pair, mon):
     if pair.kind == "mariadb":
         pytest.skip("its performance_schema is off by default, and only that tells threads")
     with connected(pair.replica, mon) as server:
-        signals = causes.gather(server, evidences(server), pause, lambda _: None)
+        signals = gather_signals(server, evidences(server), pause, lambda _: None)
     found = {one.os_id for one in signals.threads}
     assert len(found) == 5  # a coordinator and four workers
     assert found <= {one.id for one in psutil.Process(pair.replica.pid).threads()}

@@ -245,6 +245,8 @@ def test_thirty_channels(pair, check):
     said = check(pair)
     assert time.monotonic() - began < 8.5 + SLACK
     assert said.status == 2
+    if "no verdict within" in said.text:  # a busy machine: it has not asked for the causes of all
+        said = check(pair, "-t", "60s")
     assert re.match(
         r"REPLICATION_LAG CRITICAL - channel c(1[5-9]|2\d): the .* is stopped, without an error", said.text
     )

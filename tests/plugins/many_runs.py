@@ -68,7 +68,8 @@ ATTRIBUTE = ("-O", "a:type=b", "-A", "Value", "-O", "java.lang:type=Runtime", "-
 BEANS = {"a:type=b": {"Value": 7, "Max": 9}, "java.lang:type=Runtime": {"StartTime": 1, "Uptime": 60_000}}
 # What of an output is chance.
 DURATION = r"\d[\d.]* (?:us|ms|s)\b|(?<=_time = )[\d.]+|(?<=_timeout = )\d+"
-NUMBERS = r"\d[\d.]*(?: [A-Za-z]+)?"
+_NUMBER = r"\d[\d.]*(?: [A-Za-z]+)?"
+NUMBERS = rf"{_NUMBER}(?: {_NUMBER})*"  # "59 s", "1 min 2 s"
 NOW = 1_795_000_000.0
 BEGUN = time.time()
 PROGRAM = Path("/proc/self/comm").read_text().strip()
@@ -306,7 +307,7 @@ class Runs:
             stack.enter_context(case.world())
             status, text = execute(case.plugin, [*words, *STYLES[style]])
         text = text.replace(f"state{number}", "state").replace(f"{number:06d}Open", "")
-        return status, re.sub(case.chance, "N", text)
+        return status, re.sub(r"  +", " ", re.sub(case.chance, "N", text))  # columns are as wide as numbers
 
     @contextlib.contextmanager
     def _log_in(self, case, way, number):

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from plugin_command import AT_A_TERMINAL
 
 EXPERIMENT = Path(__file__).parents[2] / "contrib" / "experiment"
 PLUGIN = """
@@ -119,8 +120,6 @@ def test_what_was_taken_is_kept_if_the_plugin_breaks(experiment, check_demo, tmp
     assert len((tmp_path / "a.json").read_text().splitlines()) == 2
 
 
-# What a shell starts in its background has SIGINT ignored, perhaps these tests.
-AT_A_TERMINAL = ("env", "--default-signal=INT,HUP")
 WAITER = """
 import os, signal, sys, time
 def ended(number, _):

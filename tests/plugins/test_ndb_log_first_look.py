@@ -6,9 +6,9 @@ import runpy
 
 import pytest
 from ndb_log_service import PLUGIN
+from stallwatch.probes.ndb_log.collect import WORDS
 from stallwatch.probes.ndb_log.lines import parse
 from stallwatch.probes.ndb_log.rules import RULES
-from stallwatch.probes.ndb_log.story import WORDS
 
 CHECK = runpy.run_path(str(PLUGIN))
 QUIET = "2026-11-20T23:00:00.{:06}Z [ndbd] INFO     -- Local checkpoint {} started. Keep GCI = {} oldest restorable\n"

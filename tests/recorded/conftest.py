@@ -5,19 +5,20 @@ import re
 
 import output_schema
 import pytest
-from stallwatch.render import human
+from stallwatch.render import human, text
 from stallwatch.render.human import Screen
-from stallwatch.report import Report
+from stallwatch.render.json import written as as_json
+from stallwatch.render.text import written as as_text
 
 WORD, CELL = 40, 60  # lengths: of a word that may make a line too long; of the longest cell of a table
 TWO = re.compile(r"  +(?=\S)")  # between the columns of a table
 
 
 def look_at_json(report):
-    told = json.loads(report.json())
+    told = json.loads(as_json(report))
     output_schema.validate(told)
     assert told["state"] == report.state.name
-    assert report.text().startswith(f"{report.name.upper()} {told['state']} - ")
+    assert as_text(report).startswith(f"{report.name.upper()} {told['state']} - ")
 
 
 def look_at_human(report):
@@ -35,13 +36,10 @@ def look_at_human(report):
 @pytest.fixture(autouse=True)
 def other_renderings(monkeypatch):
     """Validate the JSON of every report and lay it out for a terminal of 80 columns."""
-    text = Report.text
 
     def looked_at(report):
-        with monkeypatch.context() as patch:
-            patch.setattr(Report, "text", text)
-            look_at_json(report)
-            look_at_human(report)
-        return text(report)
+        look_at_json(report)
+        look_at_human(report)
+        return as_text(report)
 
-    monkeypatch.setattr(Report, "text", looked_at)
+    monkeypatch.setattr(text, "written", looked_at)

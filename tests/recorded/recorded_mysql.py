@@ -10,7 +10,7 @@ import pymysql
 from recorded_answers import Answers, NotAskedError
 from stallwatch.findings import ProbeError
 from stallwatch.line import shorten
-from stallwatch.sources.mysql import Flavour, no_answer, row
+from stallwatch.sources.mysql import Flavour, no_answer, rows
 from stallwatch.sources.ndb_mgm import NodeStatus
 
 HOW = "record the servers anew: README.md beside the recording tells how"
@@ -130,7 +130,7 @@ class RecordedServer:
             self._run.lacks.append((self.flavour, lack))
         columns = [*answer["rows"][0]] if answer["rows"] else []
         values = [one.values() for one in answer["rows"]]
-        return row.rows(columns, values, self.where, shorten(statement(sql), 80))
+        return rows.by_column(columns, values, self.where, shorten(statement(sql), 80))
 
     def _error(self, sql, answer):
         """What is made today of the error that the server gave then."""

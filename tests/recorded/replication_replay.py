@@ -5,11 +5,19 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from stallwatch.probes.replication.channel import Channel, Position, Thread
-from stallwatch.probes.replication.commits import Commits, Worker
-from stallwatch.probes.replication.evidence import Before, Contact, Evidence, Source
-from stallwatch.probes.replication.gtid import since
-from stallwatch.probes.replication.lag import judge
+from stallwatch.probes.replication_lag.gtid import since
+from stallwatch.probes.replication_lag.lag import judge
+from stallwatch.probes.replication_lag.model import (
+    Before,
+    Channel,
+    Commits,
+    Contact,
+    Position,
+    Snapshot,
+    Source,
+    Thread,
+    Worker,
+)
 
 CAPTURES = Path(__file__).parent / "replication"
 START = 1_795_000_000.0  # Unix time of t=0
@@ -91,7 +99,7 @@ def evidence(row, before=None, *, process=True, schema=True, source=False):
     """What a look would have known; without PROCESS, performance_schema or an account on the source, less."""
     channel = _channel(row)
     now = START + row.at
-    return Evidence(
+    return Snapshot(
         channel=channel,
         now=now,
         net_timeout=60.0,

@@ -4,8 +4,9 @@ import re
 from pathlib import Path
 
 import pytest
-from stallwatch.probes.replication import gtid
-from stallwatch.probes.replication.channel import Position, channel
+from stallwatch.probes.replication_lag import gtid
+from stallwatch.probes.replication_lag.model import Position
+from stallwatch.probes.replication_lag.queries import channel
 
 CAPTURES = Path(__file__).parent / "replication"
 HEALTHY = [

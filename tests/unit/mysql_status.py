@@ -4,9 +4,9 @@ import json
 import re
 
 from stallwatch.frame.check import Check
-from stallwatch.probes.mysql_status import look
-from stallwatch.probes.mysql_status.asked import Asked
-from stallwatch.probes.mysql_status.wanted import wanted
+from stallwatch.probes.mysql_status import probe
+from stallwatch.probes.mysql_status.options import wanted
+from stallwatch.probes.mysql_status.selection import Selection
 
 
 class Said:
@@ -52,8 +52,10 @@ class Watch:
             asked[option] = [re.compile(one, re.IGNORECASE) for one in asked.get(option, ())]
         ranges = {"warning": [*map(wanted, warn)], "critical": [*map(wanted, crit)]}
 
+        chosen = {field: asked.pop(field) for field in Selection._fields if field in asked}
+
         def findings(_, run):
-            yield from look.findings(self.server, Asked(run, ranges, **asked), self.memory)
+            yield from probe.findings(self.server, run, self.memory, Selection(ranges, **chosen), **asked)
 
         return Check("mysql_status", "Look.").run(findings, [*arguments])
 

@@ -1,8 +1,16 @@
 """Evidence about one healthy channel, to be changed where a test needs it so."""
 
-from stallwatch.probes.replication.channel import Channel, Position, Thread
-from stallwatch.probes.replication.commits import Commits, Worker
-from stallwatch.probes.replication.evidence import Before, Contact, Evidence, Source
+from stallwatch.probes.replication_lag.model import (
+    Before,
+    Channel,
+    Commits,
+    Contact,
+    Position,
+    Snapshot,
+    Source,
+    Thread,
+    Worker,
+)
 
 NOW = 1_795_000_000.0
 HERE = Position("bin.000001", 5000)
@@ -96,5 +104,5 @@ def before(seconds_ago=60.0, *, of=None, **changes):
 
 def evidence(of=None, **changes):
     """What is known of a channel; ``of`` is the channel."""
-    known = Evidence(channel=of or channel(), now=NOW, net_timeout=60.0, sees_processes=True, backlog=0)
+    known = Snapshot(channel=of or channel(), now=NOW, net_timeout=60.0, sees_processes=True, backlog=0)
     return known._replace(**changes)

@@ -8,13 +8,11 @@ from captured_mysql import lines
 from captured_mysql import pairs as recorded
 from replication_evidence import channel, evidence
 from stallwatch.probes.mysql.processes import Process
-from stallwatch.probes.replication.causes import Case, Signals
-from stallwatch.probes.replication.causes.counters import Counters
-from stallwatch.probes.replication.causes.locks import Lock
-from stallwatch.probes.replication.causes.signals import Look
-from stallwatch.probes.replication.causes.transactions import Transaction
-from stallwatch.probes.replication.channel import Thread
-from stallwatch.probes.replication.lag import Lag
+from stallwatch.probes.replication_lag.causes import Case
+from stallwatch.probes.replication_lag.lag import Lag
+from stallwatch.probes.replication_lag.model import Thread
+from stallwatch.probes.replication_lag.signals import Counters, Look, Signals
+from stallwatch.probes.replication_lag.signals.locks import Lock, Transaction
 from stallwatch.sources.mysql import DeniedError, MissingTableError
 
 FLAVOURS = dict(captured_mysql.VERSIONS.values())

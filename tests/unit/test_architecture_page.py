@@ -13,7 +13,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from generators import architecture, architecture_plot, components, imports
 from generators.architecture_places import BOXES, WAYS
-from stallwatch.probes.replication.commits import Commits
+from stallwatch.probes.replication_lag.model import Commits
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "contrib" / "docs" / "architecture.md").read_text()
@@ -46,7 +46,7 @@ def code(module, name):
     found = import_module(f"stallwatch.{module}")
     for part in name.split("."):
         found = getattr(found, part)
-    found = getattr(found, "fget", found)  # of a property
+    found = getattr(found, "fget", getattr(found, "find", found))  # of a property, of a rule
     return getattr(found, "__wrapped__", found).__code__  # of a context manager
 
 
@@ -98,7 +98,7 @@ def test_the_line_on_the_page_is_what_the_replay_says(replay):
 
 def test_the_columns_on_the_page_are_those_that_the_probe_reads():
     assert {"now", "oldest_in_hand"} <= {*Commits._fields, *vars(Commits)}
-    assert "applying_commit" in import_module("stallwatch.probes.replication.commits").Worker._fields
+    assert "applying_commit" in import_module("stallwatch.probes.replication_lag.model").Worker._fields
 
 
 def test_each_step_of_the_flow_has_a_row_and_a_number_in_the_picture(layout):
@@ -130,6 +130,10 @@ def test_imports_are_told_apart_by_when_they_run(tmp_path):
     assert found == {
         "one": imports.AT_START, "two": imports.AT_START, "three": imports.TYPES, "four": imports.LATER,
     }  # fmt: skip
+
+
+def test_no_modules_import_each_other(found):
+    assert imports.circles(found) == []
 
 
 def test_a_circle_is_found_with_the_import_that_closes_it(tmp_path):

@@ -426,14 +426,14 @@ def test_no_exception_of_any_kind_is_ok(check, error):
 
 
 def test_a_crash_below_the_package_is_named_with_its_folder(check):
-    """Many modules are called look.py."""
-    from stallwatch.probes.host import look
+    """Many modules are called probe.py."""
+    from stallwatch.probes.host import probe
 
     def findings(_options, _run):
-        yield from look.findings(None, {})
+        yield from probe.findings(None, None, None, {})
 
     _, text = check.run(findings, [])
-    assert re.match(r"DEMO UNKNOWN - internal error, \w+ at probes/host/look\.py:\d+: ", text), text
+    assert re.match(r"DEMO UNKNOWN - internal error, \w+ at probes/host/probe\.py:\d+: ", text), text
 
 
 def test_a_syntax_error_is_in_the_file_that_has_it(check, tmp_path):
@@ -835,8 +835,8 @@ def test_what_was_found_is_told_also_where_no_signal_gets_in(plugin):
 def test_a_report_that_takes_too_long_is_a_sentence_all_the_same(plugin):
     slow = (
         "def findings(options, run):\n"
-        "    from stallwatch.report import Report\n"
-        "    Report.text = lambda report: time.sleep(100)\n"  # as on a machine that has no time for it
+        "    from stallwatch.render import text as rendering\n"
+        "    rendering.written = lambda report: time.sleep(100)\n"  # as on a machine that has no time for it
         "    yield Fault(State.CRITICAL, 'a disk is full')\n"
     )
     run = plugin(slow, "-t", "500ms")
@@ -903,9 +903,9 @@ def test_a_signal_that_comes_when_the_verdict_is_there_does_not_take_it_away(plu
 def test_a_signal_during_the_report_of_an_overdue_run_does_not_take_it_away(plugin):
     body = """
 def findings(options, run):
-    from stallwatch.report import Report
-    text = Report.text
-    Report.text = lambda report: os.kill(os.getpid(), signal.SIGTERM) or text(report)
+    from stallwatch.render import text as rendering
+    text = rendering.written
+    rendering.written = lambda report: os.kill(os.getpid(), signal.SIGTERM) or text(report)
     yield Fault(State.CRITICAL, "a disk is full")
     time.sleep(100)
 """
@@ -930,9 +930,9 @@ def slowly(way_out, text):
 deadline.Exit.write = slowly
 
 def findings(options, run):
-    from stallwatch.report import Report
-    text = Report.text
-    Report.text = lambda report: writes.wait() and text(report)
+    from stallwatch.render import text as rendering
+    text = rendering.written
+    rendering.written = lambda report: writes.wait() and text(report)
     yield Fault(State.CRITICAL, "a disk is full")
     time.sleep(100)
 """
@@ -1098,8 +1098,8 @@ def test_a_child_does_not_outlive_a_report_that_takes_too_long(plugin):
     run = plugin(
         "def findings(options, run):\n"
         "    import subprocess\n"
-        "    from stallwatch.report import Report\n"
-        "    Report.text = lambda report: time.sleep(100)\n"
+        "    from stallwatch.render import text as rendering\n"
+        "    rendering.written = lambda report: time.sleep(100)\n"
         f"    run.deadline.children.append(subprocess.Popen(['sleep', '100'], pass_fds=[{writer}]))\n"
         "    yield Fault(State.CRITICAL, 'a disk is full')\n",
         *("-t", "500ms"),

@@ -141,7 +141,11 @@ def test_who_only_asks_depends_on_who_tells_that_nobody_answers():
 
 def test_what_nrpe_is_asked_for_is_shipped():
     of_nodes = [service for _, services in mysql.OF_NODES.values() for service in services]
-    of_nrpe = {service.nrpe for service in of_nodes} | {mysql.NRPE_PROCESS, mysql.NRPE_HOST, jmx.NRPE_PROCESS}
+    of_nrpe = {service.nrpe for service in of_nodes} | {
+        mysql.MYSQL_PROCESS.nrpe,
+        mysql.HOST.nrpe,
+        jmx.NRPE_PROCESS,
+    }
     lines = (CONTRIB / "nrpe" / "stallwatch.cfg").read_text()
     assert of_nrpe <= set(re.findall(r"^command\[(.+?)\]", lines, re.MULTILINE))
 

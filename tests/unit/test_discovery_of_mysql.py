@@ -5,7 +5,7 @@ from fake_ndb import FakeNdb
 from fake_replica import FakeReplica
 from stallwatch.discovery import icinga2, mysql, nagios
 from stallwatch.frame.deadline import Deadline
-from stallwatch.probes.ndbinfo.asking import ClusterDownError
+from stallwatch.probes.ndbinfo.queries import ClusterDownError
 from stallwatch.sources.mysql import DeniedError, NoAnswerError, UnreachableError
 
 REACH = (("port", "3307"), ("defaults-file", "/etc/stallwatch/mysql.cnf"))

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from stallwatch.history.delta import LEAST
-from stallwatch.history.streak import Streaks, twice
+from stallwatch.history.streak import Streaks, lasts, twice
 
 NOW = 1_795_000_000.0
 DAMAGE = [None, 5, "x", [], {"3": "2"}, {"3": -1}, {"3": 0}, {"3": True}, {"3": 1.5}, {"3": None}]
@@ -86,3 +86,16 @@ def test_damage_is_as_if_nothing_had_been_bad(kept):
     memory = {"full": kept}
     assert twice(memory, "full", {3}, NOW + 60) == set()
     assert twice(memory, "full", {3}, NOW + 120) == {3}
+
+
+def test_what_has_no_number_lasts_if_it_was_bad_at_the_look_before():
+    memory = {}
+    looks = [(0, True), (60, True), (61, True), (120, False), (180, True)]
+    assert [lasts(memory, "full", NOW + at, is_bad=bad) for at, bad in looks] == [
+        False,
+        True,
+        True,
+        False,
+        False,
+    ]
+    assert memory["full"] == {"at": NOW + 180, "numbers": [0], "before": []}

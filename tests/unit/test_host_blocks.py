@@ -4,7 +4,7 @@ import os
 import re
 
 import pytest
-from stallwatch.probes.host.choosing import chosen, is_left_out
+from stallwatch.probes.host.collect import chosen, is_left_out
 from stallwatch.sources import blocks
 from stallwatch.sources.blocks import NoBlocksError
 

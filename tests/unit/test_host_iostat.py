@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from stallwatch.history.delta import Interval, Look, between
-from stallwatch.probes.host.counters import of_disk
-from stallwatch.probes.host.disks import loads
+from stallwatch.probes.host.collect import of_disk
+from stallwatch.probes.host.model import loads
 from stallwatch.sources.kernel import Disk
 
 SECONDS = 100  # iostat looked each second; a longer interval has more digits

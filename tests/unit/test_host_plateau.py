@@ -1,8 +1,8 @@
 """When a disk is at its limit."""
 
 import pytest
-from stallwatch.probes.host.disks import DiskLoad
-from stallwatch.probes.host.plateau import Spell, is_plateau, plateaus
+from stallwatch.probes.host.diagnosis import Spell, is_plateau, plateaus
+from stallwatch.probes.host.model import DiskLoad
 
 
 def spell(wait, requests=1000.0, octets=8e6, busy=98.0):

@@ -10,6 +10,7 @@ from stallwatch import table
 from stallwatch.findings import Fault, ProbeError, Reading, State
 from stallwatch.render import human
 from stallwatch.render.human import Screen
+from stallwatch.render.text import written as as_text
 from stallwatch.report import Report
 from stallwatch.table import Table
 from stallwatch.thresholds import Range
@@ -93,7 +94,7 @@ def test_each_word_of_text_is_told_with_v():
         Reading("load", 1, "", "load 1", "busy", "leave it"),
         Fault(State.OK, "aside", "because"),
     ]
-    text = Report("demo", judge(findings, LIMITS), everything=True).text().partition("|")
+    text = as_text(Report("demo", judge(findings, LIMITS), everything=True)).partition("|")
     said = set(re.findall(r"\w+", text[0] + text[2].partition("\n")[2])) - {"DEMO", "more", "problem"}
     assert said <= set(re.findall(r"\w+", shown(*findings, everything=True)))
     assert "leave" not in shown(*findings, everything=True)

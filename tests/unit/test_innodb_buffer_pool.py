@@ -5,7 +5,7 @@ import json
 import pytest
 from captured_mysql import VERSIONS, CapturedMysql, lines
 from captured_runs import Runs, numbers
-from stallwatch.probes.innodb_buffer_pool.telling import LESSON
+from stallwatch.probes.innodb_buffer_pool.messages import LESSON
 from stallwatch.sources.mysql import MysqlError, NoAnswerError, UnreachableError
 
 REQUESTS, READS = "Innodb_buffer_pool_read_requests", "Innodb_buffer_pool_reads"

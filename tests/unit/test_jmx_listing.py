@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 from stallwatch import withheld
-from stallwatch.probes.jmx_listing import JsonLines, Text, Wanted, listing
+from stallwatch.probes.jmx.listing import JsonLines, Text, Wanted, listing
 from stallwatch.sources.jmx.failures import of_bean
 from stallwatch.sources.jmx.info import Attribute, Bean
 

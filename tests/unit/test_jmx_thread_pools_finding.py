@@ -6,10 +6,11 @@ import runpy
 from pathlib import Path
 
 import pytest
-from stallwatch.probes.jmx_attributes.reader import Reader
+from stallwatch.probes.jmx.reader import Reader
+from stallwatch.probes.jmx_thread_pools.collect import read
 from stallwatch.probes.jmx_thread_pools.families import FAMILIES
-from stallwatch.probes.jmx_thread_pools.finding import places, read
-from stallwatch.probes.jmx_thread_pools.pool import NUMBERS
+from stallwatch.probes.jmx_thread_pools.model import NUMBERS
+from stallwatch.probes.jmx_thread_pools.queries import places
 from stallwatch.sources.jmx import UnreadableError
 
 RecordedJvm = runpy.run_path(str(Path(__file__).parents[1] / "recorded" / "recorded_jvm.py"))["RecordedJvm"]
@@ -18,7 +19,7 @@ METRICS = "org.apache.cassandra.metrics:type=ThreadPools,path={},scope={},name={
 
 def found(beans, domains=None):
     jvm = RecordedJvm(beans, domains)
-    return read(Reader(jvm, lambda _: None), places(jvm, lambda _: None))
+    return read(Reader(jvm, lambda _: None), places(jvm, lambda _: None), lambda _: None)
 
 
 def pools(beans, domains=None):
@@ -265,7 +266,7 @@ def test_an_unknown_domain_is_searched_once_for_each_pattern():
 
 def test_only_numbers_that_are_judged_or_shown_are_read():
     jvm = RecordedJvm(cassandra("A", ActiveTasks={"Value": 0}, OldestTaskQueueTime={"Value": 0}))
-    read(Reader(jvm, lambda _: None), places(jvm, lambda _: None))
+    read(Reader(jvm, lambda _: None), places(jvm, lambda _: None), lambda _: None)
     assert jvm.read_of == [METRICS.format("internal", "A", "ActiveTasks")]
 
 
@@ -284,7 +285,7 @@ def test_what_is_gone_when_it_is_read_is_left_out():
     )
     existing = places(jvm, lambda _: None)
     del jvm.beans[METRICS.format("internal", "A", "ActiveTasks")]
-    told = read(Reader(jvm, lambda _: None), existing)
+    told = read(Reader(jvm, lambda _: None), existing, lambda _: None)
     assert ([pool.name for pool in told.pools], told.unread) == (["B"], [])
 
 

@@ -1,8 +1,7 @@
 import pytest
+from stallwatch.probes.jmx_thread_pools.diagnosis import MEANINGS, meaning, waits
 from stallwatch.probes.jmx_thread_pools.families import FAMILIES
-from stallwatch.probes.jmx_thread_pools.judging import waits
-from stallwatch.probes.jmx_thread_pools.meanings import MEANINGS, meaning
-from stallwatch.probes.jmx_thread_pools.pool import Pool
+from stallwatch.probes.jmx_thread_pools.model import Pool
 
 FAMILY = {family.name: family for family in FAMILIES}
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import printed_labels
 import pytest
-from generators.plugins import PROBES, plugins
-from generators.plugins import _labels as labels_of
+from generators.plugins import declared as declared_by
+from generators.plugins import plugins
 from stallwatch.label import Label, declared
 
 ROOT = Path(__file__).parents[2]
@@ -54,7 +54,7 @@ PRINTED = sorted(set(printed()))
 
 def literals(folder):
     """All words that stand in the code of a probe."""
-    for path in (path for path in folder.rglob("*.py") if path.name != "labels.py"):
+    for path in (path for path in folder.rglob("*.py") if path.name not in ("labels.py", "declared.py")):
         nodes = ast.walk(ast.parse(path.read_text()))
         yield from (node.value for node in nodes if isinstance(node, ast.Constant))
 
@@ -80,11 +80,7 @@ def test_what_is_declared_is_printed(name):
 @pytest.mark.parametrize("name", sorted(PLUGINS))
 def test_what_is_declared_is_a_word_of_the_code(name):
     probes = ROOT / "lib" / "stallwatch" / "probes"
-    words = {
-        word
-        for folder in [PROBES.get(name, name), *SHARED.get(name, ())]
-        for word in literals(probes / folder)
-    }
+    words = {word for folder in [name, *SHARED.get(name, ())] for word in literals(probes / folder)}
     for label in PLUGINS[name].labels:
         own = [part for part in re.split(r"[._]?\{\w+\}[._]?", label.name) if part.strip("per_")]
         assert {part for part in own if not {part, f"_{part}", f".{part}"} & words} == set()
@@ -127,4 +123,4 @@ def test_a_label_is_itself_rather_than_one_of_a_kind():
 
 def test_a_plugin_without_labels_is_told_where_they_belong():
     with pytest.raises(SystemExit, match=r"^check_new needs lib/stallwatch/probes/new/declared\.py with"):
-        labels_of("new")
+        declared_by("new")

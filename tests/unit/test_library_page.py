@@ -33,7 +33,7 @@ def test_the_example_prints_what_the_page_says(tmp_path, monkeypatch, capsys):
 def test_what_makes_no_sense_is_a_report(monkeypatch):
     report = check.report(findings, ["--confirm", "0"])
     assert report.state is State.UNKNOWN
-    assert '"0" is not a whole number' in report.text()
+    assert '"0" is not a whole number' in report.verdicts[0].what
 
 
 def test_a_server_that_does_not_answer_is_a_report(tmp_path):

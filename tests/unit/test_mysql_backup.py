@@ -11,7 +11,7 @@ from first_line import first_line, perfdata
 from hypothesis import given
 from hypothesis import strategies as st
 from stallwatch.frame.options import mysql
-from stallwatch.probes.mysql_backup.sizes import size_before
+from stallwatch.probes.mysql_backup.diagnosis import size_before
 from stallwatch.sources.mysql.errors import NotSentError
 
 pytestmark = pytest.mark.usefixtures("utc")

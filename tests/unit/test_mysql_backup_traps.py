@@ -11,7 +11,7 @@ import pytest
 from backups import HOUR, PLUGIN, FakeServer, copied, moment, pages, written
 from first_line import first_line, perfdata
 from stallwatch.frame.options import mysql
-from stallwatch.probes.mysql_backup import chains, verifying
+from stallwatch.probes.mysql_backup import physical, verify
 from stallwatch.sources.backups import files
 
 pytestmark = pytest.mark.usefixtures("utc")
@@ -181,7 +181,7 @@ def test_a_large_window_of_zstd_is_no_damage(check, tmp_path):
 def let_time_be_up(monkeypatch, path):
     """Let the time be up while this file is read, as soon as the others have been."""
     passed = [0.0]
-    real, work = verifying.contents.text, verifying._Run._work
+    real, work = verify.contents.text, verify._Run._work
     begun, ended = [], []  # threads, two in each run
 
     def counted(run):
@@ -197,16 +197,16 @@ def let_time_be_up(monkeypatch, path):
                 passed[0] += 100
             yield piece
 
-    monkeypatch.setattr(verifying._Run, "_work", counted)
+    monkeypatch.setattr(verify._Run, "_work", counted)
     monkeypatch.setattr(time, "monotonic", lambda: passed[0])
-    monkeypatch.setattr(verifying.contents, "text", slow)
-    monkeypatch.setattr(verifying, "processors", lambda: 2)
+    monkeypatch.setattr(verify.contents, "text", slow)
+    monkeypatch.setattr(verify, "processors", lambda: 2)
 
 
 def test_a_file_that_needs_more_time_than_there_is_is_a_warning(check, tmp_path, monkeypatch):
     path = made(tmp_path / "b" / "shop.sql.gz", dump("shop", rows=20_000))
     made(tmp_path / "b" / "crm.sql.gz", dump("crm", rows=10))
-    real = verifying.contents.text
+    real = verify.contents.text
     let_time_be_up(monkeypatch, path)
     for _ in range(2):
         status, answer = check(tmp_path / "b", "--verify", "full")
@@ -215,7 +215,7 @@ def test_a_file_that_needs_more_time_than_there_is_is_a_warning(check, tmp_path,
             answer
         )
         assert 0 < float(perfdata(answer)["verified"].rstrip("%")) < 100
-    monkeypatch.setattr(verifying.contents, "text", real)
+    monkeypatch.setattr(verify.contents, "text", real)
     status, answer = check(tmp_path / "b", "--verify", "full")
     assert (status, perfdata(answer)["verified"]) == (0, "100%")
 
@@ -397,7 +397,7 @@ def of_copies(tmp_path, **copies):
     for name, (kind, begin, end) in copies.items():
         text = f"backup_type = {kind}\nfrom_lsn = {begin}\nto_lsn = {end}\n"
         path = made(tmp_path / name / "xtrabackup_checkpoints", text)
-    return chains.lacks(str(path.parent), chains.settings(str(path)))
+    return physical.lacks(str(path.parent), physical.settings(str(path)))
 
 
 def test_any_way_back_to_a_full_copy_will_do(tmp_path):

@@ -4,11 +4,10 @@ from types import SimpleNamespace
 
 import pytest
 from stallwatch.frame.deadline import Deadline
-from stallwatch.probes.mysql_query import ending
-from stallwatch.probes.mysql_query.ending import Running, end
-from stallwatch.probes.mysql_query.identity import Identity
-from stallwatch.probes.mysql_query.query import Query
-from stallwatch.probes.mysql_query.runs import Plan, Runs
+from stallwatch.probes.mysql_query import kill
+from stallwatch.probes.mysql_query.collect import Plan, Runs
+from stallwatch.probes.mysql_query.kill import Running, end
+from stallwatch.probes.mysql_query.queries import Identity, Query
 from stallwatch.sources.mysql import Flavour, MysqlError
 
 SQL = "SHOW TABLES WHERE SLEEP(9)"
@@ -165,7 +164,7 @@ def test_what_does_not_end_is_told_in_time_and_asked_once():
 )
 def test_a_statement_that_runs_when_a_signal_comes(monkeypatch, runs_since, writes, seconds, is_told):
     told = []
-    monkeypatch.setattr(ending, "end", lambda _, running, deadline: told.append((running, deadline.seconds)))
+    monkeypatch.setattr(kill, "end", lambda _, running, deadline: told.append((running, deadline.seconds)))
     deadline = Deadline(seconds)
     query = Query(SQL, "", writes)
     runs = Runs(lambda _: None, query, Plan(1, 0.0, reconnect=False, needs=1.0), deadline)
@@ -180,7 +179,7 @@ def test_a_statement_that_runs_when_a_signal_comes(monkeypatch, runs_since, writ
 
 def test_a_statement_that_was_given_up_is_not_ended_again(monkeypatch):
     told = []
-    monkeypatch.setattr(ending, "end", lambda *_: told.append("ended") or "")
+    monkeypatch.setattr(kill, "end", lambda *_: told.append("ended") or "")
     deadline = Deadline(60)
     runs = Runs(lambda _: None, Query(SQL), Plan(1, 0.0), deadline)
     for log_in in (0.01, 5.0):  # with the second, another connection takes too long

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stallwatch.probes.mysql_query.reads import refusal
+from stallwatch.probes.mysql_query.read_only import refusal
 
 READS = (
     "SELECT 1",

@@ -3,7 +3,7 @@
 import pytest
 from captured_mysql import VERSIONS, CapturedMysql
 from mysql_status import Watch
-from stallwatch.probes.mysql_status import turned_away
+from stallwatch.probes.mysql_status.diagnosis import turned_away
 from stallwatch.sources.mysql import UnreachableError
 
 MINUTE = 60
@@ -236,7 +236,7 @@ class Full:
         """Be refused, so much later."""
         self.later(seconds)
         error = UnreachableError("db1:3306 has no connection left (Too many connections)", number=number)
-        return turned_away.finding(error, self.memory, **self.asked)
+        return turned_away(error, self.memory, **self.asked)
 
 
 def test_a_log_in_for_which_there_is_no_place_pages_once_it_lasts(clock):

@@ -10,7 +10,7 @@ from captured_mysql import CapturedMysql
 from clock import keep_time
 from fake_proc import FakeProc
 from first_line import first_line, perfdata
-from stallwatch.probes.mysqld_process import use
+from stallwatch.probes.mysqld_process import collect, model
 from stallwatch.sources import mysql, processes
 from stallwatch.sources.mysql import NoAnswerError, UnreachableError
 
@@ -224,7 +224,7 @@ def test_another_process_that_was_there_already_was_not_started(look, mysqld):
 
 
 def test_a_process_that_ends_meanwhile_is_not_there(look, mysqld, monkeypatch):
-    monkeypatch.setattr(use, "look", lambda _: None)
+    monkeypatch.setattr(collect, "take_snapshot", lambda _: None)
     status, text = look()
     assert status == 2
     assert first_line(text).startswith("MYSQLD_PROCESS CRITICAL - mysqld 4711 has just ended")
@@ -439,7 +439,7 @@ def test_the_busiest_thread_has_limits(look, mysqld):
 
 
 def test_very_many_threads_are_counted_only(look, mysqld, monkeypatch):
-    monkeypatch.setattr(use, "MOST_THREADS", 2)
+    monkeypatch.setattr(model, "MOST_THREADS", 2)
     threads(mysqld)
     look()
     mysqld.later(60)

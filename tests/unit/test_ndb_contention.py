@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stallwatch.probes.ndb_log.contention import spins_per_contention
+from stallwatch.probes.ndb_log.threads import spins_per_contention
 
 WRAP = 2**32
 

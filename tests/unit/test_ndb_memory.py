@@ -15,8 +15,8 @@ from redo_buffers import FakeRedo
 from stallwatch.findings import Reading
 from stallwatch.frame.options import mysql
 from stallwatch.frame.run import Run
-from stallwatch.probes.ndb_memory.growth import History
-from stallwatch.probes.ndb_memory.uses import Use
+from stallwatch.probes.ndb_memory.diagnosis import History
+from stallwatch.probes.ndb_memory.model import Use
 from stallwatch.sources.mysql import MissingTableError, MysqlError, NoAnswerError
 
 PLUGINS = Path(__file__).parents[2] / "plugins"

@@ -2,8 +2,8 @@ import re
 
 from hypothesis import given
 from hypothesis import strategies as st
-from stallwatch.probes.ndb_log.shapes import Shapes
-from stallwatch.probes.ndb_log.story import WORDS
+from stallwatch.probes.ndb_log.collect import WORDS
+from stallwatch.probes.ndb_log.lines import Shapes
 
 QUIET = b"2026-11-20T23:08:22.849502Z [ndbd] INFO     -- Global checkpoint 96 started\n"
 STUCK = b"2026-11-20T23:07:58.327137Z [ndbd] WARNING  -- Ndb kernel thread 2 is stuck in: x elapsed=100\n"

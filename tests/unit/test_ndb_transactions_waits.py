@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stallwatch.probes.ndb_transactions.asking import Lock
-from stallwatch.probes.ndb_transactions.waits import Chain, wanted
+from stallwatch.probes.ndb_transactions.diagnosis import Chain, wanted
+from stallwatch.probes.ndb_transactions.model import Lock
 
 locks = st.lists(
     st.builds(

@@ -1,4 +1,4 @@
-from stallwatch.probes.ndb_log.verdict import judge
+from stallwatch.probes.ndb_log.watchdog import judge
 
 
 def test_growing_system_time_of_the_process_is_probably_a_busy_os_kernel():

@@ -4,10 +4,8 @@ import pytest
 from fake_ndb import OFFLINE, FakeNdb
 from stallwatch.findings import ProbeError, State
 from stallwatch.history.delta import NoIntervalError
-from stallwatch.probes.ndbinfo.asking import ClusterDownError, Ndbinfo
-from stallwatch.probes.ndbinfo.cluster import look
-from stallwatch.probes.ndbinfo.intervals import Intervals
-from stallwatch.probes.ndbinfo.words import named
+from stallwatch.probes.ndbinfo.cluster import Intervals, look, named
+from stallwatch.probes.ndbinfo.queries import ClusterDownError, Ndbinfo
 from stallwatch.sources.mysql import DeniedError, MissingTableError, MysqlError, NoAnswerError
 
 

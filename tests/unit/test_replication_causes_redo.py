@@ -5,8 +5,9 @@ import re
 import pytest
 from replication_signals import VERSIONS, RecordedServer, counted, lines, recorded
 from stallwatch.probes.innodb import redo, status
-from stallwatch.probes.replication.causes import findings, gather
-from stallwatch.probes.replication.causes.signals import Signals
+from stallwatch.probes.replication_lag.causes.messages import findings
+from stallwatch.probes.replication_lag.signals import Signals
+from stallwatch.probes.replication_lag.signals.collect import gather
 
 MIB = 2**20
 STATUS_8 = "Innodb_redo_log_{}"

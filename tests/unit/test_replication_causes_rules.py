@@ -1,5 +1,7 @@
 """Each rule, for and against: what it says of a replica in that trouble, and that it is silent otherwise."""
 
+from pathlib import Path
+
 import pytest
 from levels import representative
 from replication_evidence import IDLE, NOW, channel, commits, evidence, mariadb, source, worker
@@ -20,28 +22,55 @@ from replication_signals import (
     transaction,
 )
 from stallwatch.probes.mysql.processes import Program, Thread
-from stallwatch.probes.replication.causes import Signals, explain, reference
-from stallwatch.probes.replication.causes.backups import Backup
-from stallwatch.probes.replication.causes.rules import (
+from stallwatch.probes.replication_lag import causes
+from stallwatch.probes.replication_lag.causes import (
     applying,
-    asides,
-    copying,
+    explaining,
     link,
     locked,
+    messages,
     stopped,
     storing,
 )
-from stallwatch.probes.replication.causes.signals import Host
-from stallwatch.probes.replication.causes.transactions import RowLock
-from stallwatch.probes.replication.channel import Thread as ChannelThread
-from stallwatch.probes.replication.evidence import Heartbeat
-from stallwatch.probes.replication.lag import Lag
-from stallwatch.probes.replication.trend import Trend
+from stallwatch.probes.replication_lag.causes.explaining import explain
+from stallwatch.probes.replication_lag.lag import Lag
+from stallwatch.probes.replication_lag.model import Heartbeat
+from stallwatch.probes.replication_lag.model import Thread as ChannelThread
+from stallwatch.probes.replication_lag.signals import Host, Signals
+from stallwatch.probes.replication_lag.signals.backups import Backup
+from stallwatch.probes.replication_lag.signals.locks import RowLock
+from stallwatch.probes.replication_lag.trend import Trend
 from stallwatch.sources.host import DiskLoad
 
 
 def down(errno=0, error="", running="No"):
     return ChannelThread(running, "", errno, error)
+
+
+def test_a_function_with_the_decorator_is_a_rule(monkeypatch):
+    @causes.rule(causes.SLOW)
+    def r99_new(_):
+        return causes.Cause(99, "a new cause")
+
+    monkeypatch.setattr(explaining, "RULES", (*explaining.RULES, r99_new))
+    known = case(counted=redo_log(97e6, Innodb_lsn_current=10e6))
+    assert [(cause.rule, cause.what) for cause in explain(known)] == [("R99", "a new cause")]
+
+
+def test_no_two_rules_have_one_number():
+    numbers = [one.number for one in explaining.RULES]
+    assert len(numbers) == len(set(numbers)) == 24
+
+
+def test_all_modules_of_causes_are_looked_at():
+    folder = Path(causes.__file__).parent
+    having = {path.stem for path in folder.glob("*.py") if "\n@rule(" in path.read_text()}
+    assert {one.find.__module__.rpartition(".")[2] for one in explaining.RULES} == having
+
+
+def test_each_rule_that_is_implied_is_there():
+    named = {name for one in explaining.RULES for name in (*one.implies, *one.but_not)}
+    assert named - {causes.SLOW} <= {one.name for one in explaining.RULES}
 
 
 def test_nothing_wrong_nothing_explained():
@@ -214,7 +243,7 @@ def test_r8_on_mariadb_by_the_source_s_gtids():
 def test_r8_against():
     assert link.r8_receiver_bound(case(lag=Lag(seconds=34.8, transport=10.0))) is None
     assert link.r8_receiver_bound(case(lag=Lag(seconds=4.0, transport=3.9))) is None
-    busy = evidence(case().evidence.channel, source=source(not_received=745))
+    busy = evidence(case().snapshot.channel, source=source(not_received=745))
     assert link.r8_receiver_bound(case(known=busy)) is None
     cut_off = channel(receiver=down())
     assert link.r8_receiver_bound(case(cut_off, Lag(seconds=34.8, transport=33.6))) is None
@@ -298,7 +327,7 @@ def test_r5_nobody_is_told_to_kill_an_applier():
     seen = looks(WAITS, HOLDER, applier(number=13, seconds=999.0))
     own = commits(workers=(worker(thread=61),))
     threads = (Thread(61, APPLIER, None),)
-    known = evidence(case().evidence.channel, commits=own)
+    known = evidence(case().snapshot.channel, commits=own)
     both = case(known=known, looks=seen, threads=threads, locks=(HELD, other, AWAITED))
     assert "KILL 204" in locked.r5_server_locked(both).advice
     alone = case(known=known, looks=seen, threads=threads, locks=(other, AWAITED))
@@ -322,7 +351,7 @@ def test_r5_against():
 
 def test_r5_of_one_channel_is_not_the_other_s():
     own = commits(workers=(worker(thread=61),), coordinator_thread=60)
-    known = evidence(case().evidence.channel, commits=own)
+    known = evidence(case().snapshot.channel, commits=own)
     threads = (Thread(60, 30, None), Thread(61, 31, None), Thread(71, APPLIER, None))
     seen = looks(WAITS, applier(number=31))
     assert locked.r5_server_locked(case(known=known, looks=seen, threads=threads)) is None
@@ -464,7 +493,7 @@ def test_r10_a_long_transaction():
 
 def test_r10_by_the_worker_and_its_statement():
     at_work = worker(thread=61, applying="x:5", applying_since=NOW - 300, applying_commit=NOW - 310)
-    known = evidence(case().evidence.channel, commits=commits(workers=(at_work,)))
+    known = evidence(case().snapshot.channel, commits=commits(workers=(at_work,)))
     alters = applier("altering table", info="ALTER TABLE t.a ADD COLUMN c INT")
     found = applying.r10_one_transaction(
         case(known=known, looks=looks(alters), threads=(Thread(61, APPLIER, None),))
@@ -532,34 +561,34 @@ def test_r12_a_backup_beside_a_busy_disk():
     assert found.what == "mariabackup pid 26920 for 2 h, sda 97 % busy"
     assert found.score == 77  # less than what the applier shows: 84 it would be
     fast = Host(disk="nvme0n1", load=DiskLoad(97.0, 0.0001))
-    assert copying.r12_backup_runs(case(backups=(BACKUP,), host=fast)).score == 60
+    assert storing.r12_backup_runs(case(backups=(BACKUP,), host=fast)).score == 60
 
 
 def test_r12_the_lag_began_with_it():
     """11 h of lag in the 24 h that a backup took: "Mystery Solved: Replication lag in InnoDB"."""
     day = BACKUP._replace(seconds=86400.0)
-    found = copying.r12_backup_runs(
+    found = storing.r12_backup_runs(
         case(lag=Lag(seconds=39600.0), trend=Trend(0.458, 3600.0, 12), backups=(day,))
     )
     assert found.what == "mariabackup pid 26920 for 1 d, the lag began with it"
     assert found.score == 77
     hour = BACKUP._replace(seconds=3600.0)
-    found = copying.r12_backup_runs(
+    found = storing.r12_backup_runs(
         case(lag=Lag(seconds=39600.0), trend=Trend(0.458, 3600.0, 12), backups=(hour,))
     )
     assert found.score == 60
 
 
 def test_r12_who_cannot_be_placed_weighs_less():
-    found = copying.r12_backup_runs(case(backups=(BACKUP._replace(certain=False),)))
+    found = storing.r12_backup_runs(case(backups=(BACKUP._replace(certain=False),)))
     assert (found.score, found.explains) == (30, False)
     assert found.what == "mariabackup pid 26920 for 2 h on this host, of this server or another"
     both = (BACKUP, Backup("dump", None, (9,)))
-    assert "(and 1 more)" in copying.r12_backup_runs(case(backups=both)).what
+    assert "(and 1 more)" in storing.r12_backup_runs(case(backups=both)).what
 
 
 def test_r12_against():
-    assert copying.r12_backup_runs(case(host=load(97.0))) is None
+    assert storing.r12_backup_runs(case(host=load(97.0))) is None
 
 
 def test_r12_is_r5_where_the_backup_holds_the_lock():
@@ -771,11 +800,11 @@ def test_r19_against():
 
 def test_r23_transactions_of_its_own():
     known = evidence(source=source(errant=5))
-    found = asides.r23_written_to(case(known=known, settings={"read_only": "OFF"}))
+    found = link.r23_written_to(case(known=known, settings={"read_only": "OFF"}))
     assert found.what == "5 transactions here are not on db1:3306, and read_only is OFF"
-    assert "read_only" not in asides.r23_written_to(case(known=known, settings={"read_only": "ON"})).what
-    assert asides.r23_written_to(case(known=evidence(source=source()))) is None
-    assert asides.r23_written_to(case(settings={"read_only": "OFF"})) is None
+    assert "read_only" not in link.r23_written_to(case(known=known, settings={"read_only": "ON"})).what
+    assert link.r23_written_to(case(known=evidence(source=source()))) is None
+    assert link.r23_written_to(case(settings={"read_only": "OFF"})) is None
 
 
 # what stands before what
@@ -827,7 +856,7 @@ def test_a_backup_does_not_outrank_a_lock():
 
 
 def test_what_explains_nothing_comes_last():
-    known = case().evidence._replace(source=source(errant=5))
+    known = case().snapshot._replace(source=source(errant=5))
     found = explain(case(known=known, host=Host(free=1000), looks=at_work(48), settings={}))
     assert [(cause.rule, cause.explains) for cause in found] == [("R21", False), ("R23", False)]
 
@@ -1020,7 +1049,7 @@ def test_whose_applier_it_is_where_two_channels_receive():
     locks = (RowLock(BLOCKED.id, BLOCKER.id),)
     found = locked.r6_row_locked(case(looks=seen, row_locks=locks))
     assert found.what.startswith("an applier of this server has waited 40 s")
-    own = evidence(case().evidence.channel, commits=commits(workers=(worker(thread=61),)))
+    own = evidence(case().snapshot.channel, commits=commits(workers=(worker(thread=61),)))
     found = locked.r6_row_locked(
         case(known=own, looks=seen, row_locks=locks, threads=(Thread(61, APPLIER, None),))
     )
@@ -1046,21 +1075,21 @@ def test_r18_no_more_than_all_pages():
 def test_what_differs_from_a_healthy_replica():
     here = Signals(counted=scan(), host=load(97.0))
     there = Signals(counted=scan(read=200.0), host=load(4.2))
-    assert reference.differences(here, there) == [
+    assert messages.differences(here, there) == [
         "rows read in scans 2 million/s instead of 200/s",
         "disk busy 97 % instead of 4.2 %",
     ]
 
 
 def test_what_hardly_differs_or_is_not_known_is_not_told():
-    assert reference.differences(Signals(), Signals(counted=scan())) == []
-    assert reference.differences(Signals(host=load(9.0)), Signals(host=load(1.0))) == []
-    assert reference.differences(Signals(host=load(30.0)), Signals(host=load(15.0))) == []
-    assert reference.differences(Signals(host=load(10.0)), Signals(host=load(0.0))) == []
-    assert not reference.can_compare(Signals(), Signals(counted=scan()))
-    assert reference.can_compare(Signals(counted=scan()), Signals(counted=scan()))
+    assert messages.differences(Signals(), Signals(counted=scan())) == []
+    assert messages.differences(Signals(host=load(9.0)), Signals(host=load(1.0))) == []
+    assert messages.differences(Signals(host=load(30.0)), Signals(host=load(15.0))) == []
+    assert messages.differences(Signals(host=load(10.0)), Signals(host=load(0.0))) == []
+    assert not messages.can_compare(Signals(), Signals(counted=scan()))
+    assert messages.can_compare(Signals(counted=scan()), Signals(counted=scan()))
 
 
 def test_a_reference_that_does_more_is_told_as_well():
     here, there = Signals(counted=scan(changed=10.0)), Signals(counted=scan(changed=900.0))
-    assert reference.differences(here, there) == ["rows changed 10/s instead of 900/s"]
+    assert messages.differences(here, there) == ["rows changed 10/s instead of 900/s"]

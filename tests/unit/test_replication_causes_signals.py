@@ -24,17 +24,9 @@ from stallwatch.probes.mysql.asking import Asking
 from stallwatch.probes.mysql.privileges import PROCESS
 from stallwatch.probes.mysql.processes import Process, Program
 from stallwatch.probes.mysql.statement import Statement
-from stallwatch.probes.replication.causes import (
-    backups,
-    counters,
-    gather,
-    gathering,
-    locks,
-    settings,
-    transactions,
-)
-from stallwatch.probes.replication.causes.backups import Tools
-from stallwatch.probes.replication.causes.tables import keyless
+from stallwatch.probes.replication_lag.signals import Signals, backups, collect, locks
+from stallwatch.probes.replication_lag.signals.backups import Tools
+from stallwatch.probes.replication_lag.signals.collect import gather, keyless
 from stallwatch.sources.mysql import DeniedError, MissingTableError, NoAnswerError, UnreachableError
 from stallwatch.sources.processes import Running
 
@@ -134,9 +126,9 @@ def test_nobody_looks_thrice_at_an_applier_that_does_not_run():
 def test_a_server_in_a_container_is_not_on_our_host(tmp_path):
     (tmp_path / "server.pid").write_text(f"{os.getpid()}\n")  # which is no server
     known = {"datadir": f"{tmp_path}/", "pid_file": "server.pid"}
-    assert not gathering._runs_here(known)
-    assert not gathering._runs_here(known | {"pid_file": "/nowhere/server.pid"})
-    assert not gathering._runs_here({})
+    assert not collect._runs_here(known)
+    assert not collect._runs_here(known | {"pid_file": "/nowhere/server.pid"})
+    assert not collect._runs_here({})
 
 
 # processes
@@ -210,7 +202,7 @@ def test_transactions():
         {"trx_id": "421", "trx_state": "LOCK WAIT", "process": 12, "age": 30, "waiting": 7, "modified": 5},
         {"trx_id": 422, "trx_state": "RUNNING", "process": 55, "age": -3, "waiting": None, "modified": None},
     ]
-    first, second = transactions.transactions(Asking(Server(rows=rows), told))
+    first, second = locks.transactions(Asking(Server(rows=rows), told))
     assert (first.id, first.process, first.age, first.waiting, first.modified) == ("421", 12, 30, 7, 5)
     assert (second.id, second.age, second.waiting, second.modified) == ("422", 0, None, 0)
 
@@ -221,9 +213,9 @@ def test_transactions():
 )
 def test_lock_waits_where_each_version_has_them(flavour, table):
     server = Server(flavour, [{"waiting": 421, "holding": 422}])
-    assert transactions.row_locks(Asking(server, told), ["421"])[:1] == (transactions.RowLock("421", "422"),)
+    assert locks.row_locks(Asking(server, told), ["421"])[:1] == (locks.RowLock("421", "422"),)
     assert table in server.asked[0]
-    assert transactions.row_locks(Asking(server, told), []) == ()
+    assert locks.row_locks(Asking(server, told), []) == ()
 
 
 def test_lock_waits_are_asked_of_who_waits_and_along_the_chain_only():
@@ -237,9 +229,9 @@ def test_lock_waits_are_asked_of_who_waits_and_along_the_chain_only():
             return [{"waiting": one, "holding": str(int(one) + 1)}]
 
     server = Chained()
-    found = transactions.row_locks(Asking(server, told), ["1"])
+    found = locks.row_locks(Asking(server, told), ["1"])
     assert server.asked == ["1", "2", "3", "4", "5"]
-    assert found[-1] == transactions.RowLock("5", "6")
+    assert found[-1] == locks.RowLock("5", "6")
 
 
 def test_locks_are_asked_only_where_an_applier_waits_for_one():
@@ -250,10 +242,10 @@ def test_locks_are_asked_only_where_an_applier_waits_for_one():
 
 def test_a_transaction_without_a_connection():
     rows = [{"trx_id": "9", "trx_state": "RUNNING", "process": 0, "age": 3}]
-    (found,) = transactions.transactions(Asking(Server(rows=rows), told))
+    (found,) = locks.transactions(Asking(Server(rows=rows), told))
     assert found.is_detached
     rows = [{"trx_id": "9", "trx_state": "ROLLING BACK", "process": 5, "age": 3}]
-    (found,) = transactions.transactions(Asking(Server(rows=rows), told))
+    (found,) = locks.transactions(Asking(Server(rows=rows), told))
     assert (found.is_detached, found.rolls_back) == (False, True)
 
 
@@ -318,11 +310,11 @@ def test_which_table_has_no_key(flavour, where, names, expected):
 
 def test_growth():
     samples = counted({"Handler_update": 100.0}, seconds=0.5, Handler_update=150.0, Uptime=3.0)
-    assert counters.grown(samples, "Handler_update", "Handler_delete") == 50
-    assert counters.rate(samples, "Handler_update") == 100
-    assert counters.rate(samples, "Handler_delete") is None
-    assert counters.grown(samples[:1], "Handler_update") is None
-    assert counters.rate(counted(seconds=0.0, Uptime=3.0), "Uptime") is None
+    assert Signals(counted=samples).grown("Handler_update", "Handler_delete") == 50
+    assert Signals(counted=samples).rate("Handler_update") == 100
+    assert Signals(counted=samples).rate("Handler_delete") is None
+    assert Signals(counted=samples[:1]).grown("Handler_update") is None
+    assert Signals(counted=counted(seconds=0.0, Uptime=3.0)).rate("Uptime") is None
 
 
 @pytest.mark.parametrize(
@@ -335,11 +327,11 @@ def test_growth():
     ],
 )
 def test_how_many_apply_side_by_side(version, expected):
-    assert settings.workers(gathered(RecordedServer(version)).settings) == expected
+    assert gathered(RecordedServer(version)).workers == expected
 
 
 def test_whoever_does_not_tell_workers_has_none_known():
-    assert settings.workers({"slave_parallel_threads": ""}) is None
+    assert Signals(settings={"slave_parallel_threads": ""}).workers is None
 
 
 def buffer_pool_texts():
@@ -602,6 +594,18 @@ def test_running_out_of_time_is_the_finding():
     reading = status.look(Slow(), 5).reading
     assert reading.what.startswith("SHOW ENGINE INNODB STATUS takes longer than")
     assert reading.value >= 0
+
+
+def test_a_server_that_does_not_answer_at_all_says_nothing_of_innodb():
+    frozen = Slow()
+    answer = status.look(Slow(), 5, frozen)
+    assert (answer.reading, answer.why.what, frozen.asked) == (None, "no answer", ["SELECT 1"])
+
+    class Answering(Server):
+        def rows(self, sql, *, within):
+            return [{"1": 1}]
+
+    assert "takes longer than" in status.look(Slow(), 5, Answering()).reading.what
 
 
 def test_with_too_little_time_it_is_not_asked():

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from replication_evidence import channel, mariadb
-from stallwatch.probes.replication import gtid
-from stallwatch.probes.replication.gtid import GtidError
+from stallwatch.probes.replication_lag import gtid
+from stallwatch.probes.replication_lag.gtid import GtidError
 
 ONE = "b0c6f8d6-e537-11f1-b3bb-02fc00000001"
 TWO = "b0d11c9f-e537-11f1-9cb5-02fc00000002"

@@ -3,11 +3,10 @@ from unittest.mock import Mock
 import pytest
 from replication_evidence import NOW, UUID, before, busy, channel, commits, evidence, mariadb, source, worker
 from stallwatch.findings import ProbeError
-from stallwatch.probes.replication.channel import Position
-from stallwatch.probes.replication.evidence import Beat, Heartbeat
-from stallwatch.probes.replication.heartbeat_table import table
-from stallwatch.probes.replication.lag import judge
-from stallwatch.probes.replication.lag.heartbeat import beat
+from stallwatch.probes.replication_lag.heartbeat_table import table
+from stallwatch.probes.replication_lag.lag import judge
+from stallwatch.probes.replication_lag.lag.heartbeat import beat
+from stallwatch.probes.replication_lag.model import Beat, Heartbeat, Position
 from stallwatch.sources.mysql import NoAnswerError
 from stallwatch.units import NotUnderstoodError
 

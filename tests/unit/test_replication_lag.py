@@ -16,9 +16,8 @@ from replication_evidence import (
     stopped,
     worker,
 )
-from stallwatch.probes.replication.channel import Position, Thread
-from stallwatch.probes.replication.evidence import Heartbeat
-from stallwatch.probes.replication.lag import judge
+from stallwatch.probes.replication_lag.lag import judge
+from stallwatch.probes.replication_lag.model import Heartbeat, Position, Thread
 
 ELSEWHERE = Position("bin.000001", 4500)
 

@@ -8,7 +8,7 @@ import pytest
 from clock import Clock, keep_time
 from fake_replica import FLAVOURS, FakeReplica
 from stallwatch.frame.options import mysql
-from stallwatch.probes.replication import gtid
+from stallwatch.probes.replication_lag import gtid
 from stallwatch.sources.mysql import MysqlError, NoAnswerError
 from stallwatch.sources.mysql.errors import NotSentError
 

@@ -2,8 +2,8 @@
 
 import pytest
 from replication_evidence import before, busy, commits, evidence, mariadb, source, stopped
-from stallwatch.probes.replication.evidence import Contact
-from stallwatch.probes.replication.lag import judge
+from stallwatch.probes.replication_lag.lag import judge
+from stallwatch.probes.replication_lag.model import Contact
 
 QUIET = ((900.0, 100.0), (600.0, 100.0), (300.0, 100.0))  # (seconds ago, sequence)
 STEADY = ((900.0, 100.0), (600.0, 400.0), (300.0, 700.0))

@@ -1,11 +1,10 @@
 import pytest
 from fake_replica import healthy_row
 from replication_evidence import UUID, channel, mariadb
-from stallwatch.probes.replication import settling
-from stallwatch.probes.replication import source as asking
-from stallwatch.probes.replication.channel import Position
-from stallwatch.probes.replication.gtid import GtidError
-from stallwatch.probes.replication.source import Identity, ask, identity
+from stallwatch.probes.replication_lag import source as asking
+from stallwatch.probes.replication_lag.gtid import GtidError
+from stallwatch.probes.replication_lag.model import Position
+from stallwatch.probes.replication_lag.source import Identity, ask, identity
 from stallwatch.sources.mysql import Flavour
 
 OWN = "c0ffee00-e537-11f1-b3bb-02fc00000002"
@@ -32,7 +31,7 @@ class Server:
 @pytest.fixture(autouse=True)
 def _time_stands_still(monkeypatch):
     monkeypatch.setattr(asking.time, "monotonic", lambda: 1000.0)
-    monkeypatch.setattr(settling.time, "sleep", lambda _: None)
+    monkeypatch.setattr(asking.time, "sleep", lambda _: None)
 
 
 def mysql(*executed, **more):

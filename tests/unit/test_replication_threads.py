@@ -3,10 +3,12 @@
 import pytest
 from fake_replica import healthy_row
 from stallwatch.findings import State
-from stallwatch.probes.replication import threads
-from stallwatch.probes.replication.channel import Thread, channel
+from stallwatch.probes.replication_lag.diagnosis import Diagnosis, Rules
+from stallwatch.probes.replication_lag.lag import Lag
+from stallwatch.probes.replication_lag.model import Snapshot, Thread
+from stallwatch.probes.replication_lag.queries import channel
 
-GRACE = threads.Grace(connecting=120, backup=7200)
+RULES = Rules(connecting_grace=120, backup_grace=7200)
 
 
 def of(receiver="Yes", applier="Yes", errno=0):
@@ -15,7 +17,8 @@ def of(receiver="Yes", applier="Yes", errno=0):
 
 
 def judged(one, connecting=0.0, stopped=0.0, *, backup=None):
-    return threads.state(one, threads.Standing(connecting, stopped), GRACE, backup=backup)
+    known = Snapshot(one, now=0.0, net_timeout=60.0)
+    return Diagnosis(known, Lag(0.0), connecting, stopped, backup=backup).state(RULES)
 
 
 @pytest.mark.parametrize(

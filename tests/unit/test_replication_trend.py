@@ -1,9 +1,10 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stallwatch.probes.replication.history import Sample
-from stallwatch.probes.replication.lag import Lag
-from stallwatch.probes.replication.trend import Trend, breach, time_to_catch_up, trend, words
+from stallwatch.probes.replication_lag.history import Sample
+from stallwatch.probes.replication_lag.lag import Lag
+from stallwatch.probes.replication_lag.messages import breach, direction
+from stallwatch.probes.replication_lag.trend import Trend, time_to_catch_up, trend
 from stallwatch.thresholds import Range
 
 START = 1_795_000_000.0
@@ -24,7 +25,7 @@ def test_eleven_hours_in_a_day_are_applied_at_half_of_real_time():
     found = trend(samples([11 * HOUR * number / 1440 for number in range(60)]))
     assert found.slope == pytest.approx(0.458, abs=0.001)
     assert found.samples == 15
-    assert words(found, lag(11 * HOUR), NONE) == "falling behind 0.46 s/s (applies at 0.54 of real time)"
+    assert direction(found, lag(11 * HOUR), NONE) == "falling behind 0.46 s/s (applies at 0.54 of real time)"
 
 
 def test_after_the_backup_it_catches_up():
@@ -32,22 +33,22 @@ def test_after_the_backup_it_catches_up():
     found = trend(samples(lags))
     assert found.slope == pytest.approx(-1.5)
     assert time_to_catch_up(found, lags[-1]) == pytest.approx(7 * HOUR + 600)
-    assert words(found, lag(lags[-1]), LIMITS) == "catching up, done in 7 h 10 min"
+    assert direction(found, lag(lags[-1]), LIMITS) == "catching up, done in 7 h 10 min"
 
 
 def test_the_next_threshold_is_told():
     found = Trend(0.46, 240.0, 5)
-    assert words(found, lag(312), LIMITS).endswith("of real time), CRITICAL in 10 min 26 s")
-    assert words(found, lag(14), LIMITS).endswith(", WARNING in 1 min 40 s")
-    assert words(found, lag(700), LIMITS).endswith("of real time)")
-    assert words(found, lag(312), NONE).endswith("of real time)")
+    assert direction(found, lag(312), LIMITS).endswith("of real time), CRITICAL in 10 min 26 s")
+    assert direction(found, lag(14), LIMITS).endswith(", WARNING in 1 min 40 s")
+    assert direction(found, lag(700), LIMITS).endswith("of real time)")
+    assert direction(found, lag(312), NONE).endswith("of real time)")
     inside = {"warning": Range("@10:20", "s"), "critical": Range("~:", "s")}
-    assert words(found, lag(5), inside).endswith("of real time)")
+    assert direction(found, lag(5), inside).endswith("of real time)")
 
 
 def test_an_applier_that_applies_nothing_stands_still():
     found = trend(samples([60.0 * number for number in range(6)]))
-    assert words(found, lag(300), NONE) == "falling behind 1 s/s (stands still)"
+    assert direction(found, lag(300), NONE) == "falling behind 1 s/s (stands still)"
 
 
 def test_a_breach_is_predicted_within_the_horizon():
@@ -75,12 +76,12 @@ def test_runs_by_hand_between_two_checks_are_no_trend():
 
 @pytest.mark.parametrize(("slope", "span"), [(0.019, 6000.0), (0.5, 4.0), (0.0, 600.0)])
 def test_noise_is_not_told(slope, span):
-    assert words(Trend(slope, span, 5), lag(100), LIMITS) == ""
+    assert direction(Trend(slope, span, 5), lag(100), LIMITS) == ""
     assert breach(Trend(slope, span, 5), lag(599.9), LIMITS, 1e9) == ""
 
 
 def test_whole_seconds_are_no_trend():
-    assert words(trend(samples([0.0, 1.0, 0.0, 1.0, 1.0, 0.0, 1.0])), lag(1.0), LIMITS) == ""
+    assert direction(trend(samples([0.0, 1.0, 0.0, 1.0, 1.0, 0.0, 1.0])), lag(1.0), LIMITS) == ""
 
 
 def test_a_lag_that_begins_is_told_although_long_was_none():
@@ -144,15 +145,15 @@ def test_no_lag_falls_behind():
     assert found is None or found.slope <= 0
     for over in (0.3, 6.0):  # after a black hole, on MySQL 9.7.4
         found = trend(samples([12.0, 24.0, 36.0, 48.0, over], every=12.0))
-        assert words(found, lag(over), LIMITS) == ""
-    assert words(Trend(1.0, 240.0, 5), lag(0.0), LIMITS) == ""
+        assert direction(found, lag(over), LIMITS) == ""
+    assert direction(Trend(1.0, 240.0, 5), lag(0.0), LIMITS) == ""
     assert breach(Trend(1.0, 240.0, 5), lag(0.0), LIMITS, 1e9) == ""
 
 
 def test_nothing_to_catch_up_is_not_told():
-    assert words(Trend(-1.0, 240.0, 5), lag(0.0), LIMITS) == ""
-    assert words(None, lag(5.0), LIMITS) == ""
-    assert words(Trend(1.0, 240.0, 5), lag(None), LIMITS) == ""
+    assert direction(Trend(-1.0, 240.0, 5), lag(0.0), LIMITS) == ""
+    assert direction(None, lag(5.0), LIMITS) == ""
+    assert direction(Trend(1.0, 240.0, 5), lag(None), LIMITS) == ""
 
 
 @given(
@@ -174,5 +175,5 @@ def test_a_straight_line_is_found_whatever_one_sample_says(slope, start, every, 
 @given(st.lists(st.tuples(st.floats(-1e9, 1e9), st.floats(0, 1e9), st.booleans()), max_size=60))
 def test_no_samples_break_it(raw):
     found = trend([Sample(*one) for one in raw])
-    words(found, lag(100.0), LIMITS)
+    direction(found, lag(100.0), LIMITS)
     breach(found, lag(100.0), LIMITS, 1e6)

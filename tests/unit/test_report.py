@@ -12,6 +12,8 @@ from stallwatch.findings import Fault, ProbeError, Reading, State
 from stallwatch.line import clean
 from stallwatch.render import human
 from stallwatch.render.human import Screen
+from stallwatch.render.json import written as as_json
+from stallwatch.render.text import written as as_text
 from stallwatch.report import Report
 from stallwatch.thresholds import Range
 from stallwatch.verdict import judge
@@ -22,7 +24,7 @@ LAG = {"lag": {"warning": Range("60"), "critical": Range("300")}}
 
 
 def text(findings, thresholds=None, **settings):
-    return Report("demo", judge(findings, thresholds or {}), **settings).text()
+    return as_text(Report("demo", judge(findings, thresholds or {}), **settings))
 
 
 def state(value, **thresholds):
@@ -222,7 +224,7 @@ def test_any_text_is_made_fit_for_a_line(raw, fit):
 def test_json_renders_the_same_verdict():
     lag = Reading("lag", 61.5, "s", "lag 61.5 s", "busy", "wait", label="channel_1")
     findings = [lag, ProbeError("“no” \\")]
-    line = Report("demo", judge(findings, LAG)).json()
+    line = as_json(Report("demo", judge(findings, LAG)))
     assert "\n" not in line
     assert json.loads(line) == {
         "name": "demo",
@@ -259,7 +261,7 @@ def test_json_renders_the_same_verdict():
 
 
 def test_json_has_no_nan():
-    line = Report("demo", judge([Reading("lag", math.nan)], {})).json()
+    line = as_json(Report("demo", judge([Reading("lag", math.nan)], {})))
     assert json.loads(line)["findings"][0]["value"] is None
 
 
@@ -303,7 +305,7 @@ thresholds = st.dictionaries(st.sampled_from(["lag", "size"]), limits)
 @given(st.lists(readings | faults | errors, max_size=8), thresholds, st.booleans())
 def test_whatever_is_found_line_1_is_what_engines_can_read(findings, thresholds, everything):
     report = Report("demo", judge(findings, thresholds), everything=everything)
-    line, *rest = report.text().split("\n")
+    line, *rest = as_text(report).split("\n")
     match = LINE.fullmatch(line)
     assert match
     assert line.isprintable()
@@ -312,7 +314,7 @@ def test_whatever_is_found_line_1_is_what_engines_can_read(findings, thresholds,
     labels = [item.partition("=")[0] for item in (match["perfdata"] or "").split()]
     assert len(labels) == len(set(labels))
     assert all(line.isprintable() and "|" not in line for line in rest)
-    told = json.loads(report.json())
+    told = json.loads(as_json(report))
     SCHEMA.validate(told)
     assert told["state"] == report.state.name
     assert human.written(report, Screen(80)).encode()

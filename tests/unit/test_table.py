@@ -3,6 +3,8 @@ import json
 from stallwatch.findings import Reading, State
 from stallwatch.render import human
 from stallwatch.render.human import Screen
+from stallwatch.render.json import written as as_json
+from stallwatch.render.text import written as as_text
 from stallwatch.report import Report
 from stallwatch.table import Table
 from stallwatch.thresholds import Range
@@ -38,8 +40,8 @@ def test_a_column_of_which_nothing_is_known_keeps_its_name():
 def test_a_table_is_told_with_v_below_the_other_lines():
     pools = Reading("pools", 2, what="2 pools", table=Table(("Pool", "Active"), (("a", 1), ("b", 10))))
     load = Reading("load", 3, what="load 3")
-    assert report(pools, load).text() == "DEMO OK - 2 pools | pools=2 load=3"
-    assert report(pools, load, everything=True, trace=["asked"]).text().splitlines() == [
+    assert as_text(report(pools, load)) == "DEMO OK - 2 pools | pools=2 load=3"
+    assert as_text(report(pools, load, everything=True, trace=["asked"])).splitlines() == [
         "DEMO OK - 2 pools | pools=2 load=3",
         "[OK] load 3",
         "Pool  Active",
@@ -53,8 +55,8 @@ def test_what_stands_in_a_table_is_told_only_if_something_is_wrong_with_it():
     fine = Reading("active", 5, what="5 active", in_table=True)
     worse = Reading("active", 6, what="6 active", in_table=True)
     pools = Reading("pools", 2, what="2 pools")
-    assert report(pools, fine, everything=True).text() == "DEMO OK - 2 pools | pools=2 active=5;5"
-    assert report(pools, fine, worse).text() == "DEMO WARNING - 6 active | pools=2 active=5;5 active_2=6;5"
+    assert as_text(report(pools, fine, everything=True)) == "DEMO OK - 2 pools | pools=2 active=5;5"
+    assert as_text(report(pools, fine, worse)) == "DEMO WARNING - 6 active | pools=2 active=5;5 active_2=6;5"
     assert "5 active" not in human.written(report(pools, fine), Screen())
     assert "WARNING   6 active" in human.written(report(pools, worse), Screen())
 
@@ -73,7 +75,7 @@ def test_what_is_no_number_is_not_known():
     odd = Table(("a", "b", "c"), ((float("nan"), float("inf"), 1),))
     (verdict,) = judge([Reading("pools", 3, table=odd)], {})
     assert verdict.table.rows == ((None, None, 1),)
-    assert json.loads(report(Reading("pools", 3, table=odd)).json())["findings"][0]["table"] == [
+    assert json.loads(as_json(report(Reading("pools", 3, table=odd))))["findings"][0]["table"] == [
         {"a": None, "b": None, "c": 1}
     ]
 
@@ -83,13 +85,15 @@ def test_people_get_the_table_programs_its_rows():
     assert (
         human.written(report(pools), Screen()) == "demo is OK\n  OK        1 pool\n\n  Pool  Max\n  a       -"
     )
-    (found,) = json.loads(report(pools).json())["findings"]
+    (found,) = json.loads(as_json(report(pools)))["findings"]
     assert found["table"] == [{"Pool": "a", "Max": None}]
-    assert "table" not in json.loads(report(Reading("load", 3)).json())["findings"][0]
+    assert "table" not in json.loads(as_json(report(Reading("load", 3))))["findings"][0]
 
 
 def test_a_long_table_is_capped_with_the_lines_above_it():
     rows = tuple((f"pool {number}", number) for number in range(60))
-    lines = report(Reading("pools", 60, what="60", table=Table(("Pool", "N"), rows)), everything=True).text()
+    lines = as_text(
+        report(Reading("pools", 60, what="60", table=Table(("Pool", "N"), rows)), everything=True)
+    )
     assert lines.splitlines()[-1] == "... and 11 more"
     assert report(Reading("a", 1)).state is State.OK

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 CONTRIBUTING, SECURITY = ((ROOT / f"{name}.md").read_text() for name in ("CONTRIBUTING", "SECURITY"))
 ARCHITECTURE = (ROOT / "contrib" / "docs" / "architecture.md").read_text()
 PLACES = (ROOT, ROOT / "lib" / "stallwatch", ROOT / "lib" / "stallwatch" / "probes", ROOT / "tests" / "live")
-PLACES += (ROOT / "lib" / "stallwatch" / "probes" / "replication",)
+PLACES += (ROOT / "lib" / "stallwatch" / "probes" / "replication_lag",)
 EXAMPLE = re.compile(r"NAME|\*|^\.\./|^/|^~")  # what stands for many, or is not in the repository
 CHANGES_NOTHING = {
     "REPLICATION CLIENT", "SLAVE MONITOR", "BINLOG MONITOR", "PROCESS", "SELECT", "SHOW VIEW",

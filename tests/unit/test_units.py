@@ -16,6 +16,7 @@ from stallwatch.units import (
     say_count,
     say_duration,
     say_rate,
+    say_short,
     say_size,
     size,
 )
@@ -262,3 +263,11 @@ def test_a_range_may_be_within_another(one, other, within):
 )
 def test_counts_and_rates_in_words(number, counted, per_second):
     assert (say_count(number), say_rate(number)) == (counted, per_second)
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [(0.0, "0"), (0.0512, "0.051"), (9.54, "9.5"), (9.96, "10"), (12.6, "13"), (1234.0, "1234")],
+)
+def test_a_number_in_two_digits_or_all_before_the_point(number, said):
+    assert say_short(number) == said

@@ -2,10 +2,12 @@
 
 import pytest
 from stallwatch import withheld
-from stallwatch.probes.jmx_attributes import numbers
-from stallwatch.probes.ndb_log import down, shutdown
-from stallwatch.probes.ndbinfo import asking
-from stallwatch.probes.replication.causes.rules import stopped
+from stallwatch.probes.jmx import values
+from stallwatch.probes.ndb_log.lines import parse
+from stallwatch.probes.ndb_log.model import Node, Present, Rules
+from stallwatch.probes.ndb_log.shutdown import Shutdown, of_shutdowns
+from stallwatch.probes.ndbinfo import queries
+from stallwatch.probes.replication_lag.causes import stopped
 from stallwatch.sources import ndb_mgm
 from stallwatch.sources.backups import contents
 from stallwatch.sources.jmx import failures
@@ -49,7 +51,7 @@ def test_a_missing_grant_is_still_found():
 def test_a_lost_data_node_is_still_known():
     error = explained(1296, "Got error 4009 'replica' from NDB")
     assert WITHHELD in error.what
-    assert asking._is_lost(error)
+    assert queries._is_lost(error)
 
 
 def test_an_error_of_a_replication_thread():
@@ -69,7 +71,7 @@ def exception(message):
 def test_an_exception_and_a_value_of_a_jvm():
     assert failures.reason(exception("no 'replica'")) == f"IllegalStateException: {WITHHELD}"
     assert failures.reason(exception("no replica")) == "IllegalStateException: no replica"
-    assert numbers.quoted("the replica is up") == f'"{WITHHELD}"'
+    assert values.quoted("the replica is up") == f'"{WITHHELD}"'
 
 
 @pytest.mark.parametrize("output", ["", '{"general-exception": 1, "message":"no \'replica\'"}'])
@@ -84,5 +86,6 @@ def test_a_management_server_and_a_program():
 
 
 def test_a_line_of_a_log():
-    match = shutdown.re.match(shutdown._NOT_STARTED, "Couldn't start as daemon, error: 'no 'replica''")
-    assert down.not_started(match)[1] == WITHHELD
+    log = Shutdown(Node("ndb_4_out.log", {}), Present(Rules(now=0.0)), {})
+    log.read(parse(b"Couldn't start as daemon, error: 'no 'replica''")._replace(when=0.0))
+    assert next(of_shutdowns([log])).why == WITHHELD

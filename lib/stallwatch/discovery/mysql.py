@@ -5,14 +5,25 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from stallwatch.declared import Service
 from stallwatch.discovery.plan import Host, Plan, is_address
+from stallwatch.probes.host.declared import DECLARED as OF_HOST
+from stallwatch.probes.innodb_buffer_pool.declared import DECLARED as BUFFER_POOL
+from stallwatch.probes.innodb_redo_log.declared import DECLARED as REDO_LOG
 from stallwatch.probes.mysql.asking import Asking
 from stallwatch.probes.mysql.statement import Statement, text, whole
+from stallwatch.probes.mysql_query.declared import DECLARED as QUERY
+from stallwatch.probes.mysql_status.declared import DECLARED as MYSQL_STATUS
+from stallwatch.probes.mysqld_process.declared import DECLARED as OF_PROCESS
+from stallwatch.probes.ndb_log.declared import DECLARED as NDB_LOG
+from stallwatch.probes.ndb_memory.declared import DECLARED as MEMORY
+from stallwatch.probes.ndb_nodes.declared import DECLARED as NODES
 from stallwatch.probes.ndb_page_buffer.declared import DECLARED as PAGE_BUFFER
-from stallwatch.probes.ndbinfo.asking import Ndbinfo
-from stallwatch.probes.ndbinfo.privileges import PROCESS
-from stallwatch.probes.replication import source, status
+from stallwatch.probes.ndb_redo_buffer.declared import DECLARED as REDO_BUFFER
+from stallwatch.probes.ndb_transactions.declared import DECLARED as TRANSACTIONS
+from stallwatch.probes.ndbinfo.declared import PROCESS
+from stallwatch.probes.ndbinfo.queries import Ndbinfo
+from stallwatch.probes.replication_lag import queries, source
+from stallwatch.probes.replication_lag.declared import DECLARED as REPLICATION_LAG
 from stallwatch.sources.mysql import DeniedError, MissingTableError, MysqlError
 from stallwatch.sources.mysql.literals import identifier
 from stallwatch.sources.mysql.target import PORT, Target
@@ -21,17 +32,13 @@ from stallwatch.startup import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from stallwatch.declared import Options
+    from stallwatch.declared import Options, Service
     from stallwatch.frame.run import Run
-    from stallwatch.probes.replication.channel import Channel
+    from stallwatch.probes.replication_lag.model import Channel
     from stallwatch.sources.mysql import Server
 
     Elsewhere = Callable[[str], Server]
 
-NRPE_PROCESS, NRPE_HOST = "stallwatch_mysqld_process", "stallwatch_host"
-DATA_DIR = "/var/lib/mysql-cluster"
-_GUESS = f"Its DataDir is not {DATA_DIR}? Mend it here."
-_PROGRAMS = (("program", "ndbmtd"), ("program", "ndbd"))
 
 _ENGINES = Statement(
     "SELECT ENGINE AS engine FROM information_schema.ENGINES WHERE SUPPORT IN ('YES', 'DEFAULT')"
@@ -57,50 +64,23 @@ _TABLESPACES = Statement(
 _URI = re.compile(r"mysql://(\[[^\]/]+\]|[^/:?]+)(?::(\d+))?(?:[/?].*)?", re.DOTALL)
 _LOOPBACK = re.compile(r"localhost|127\..*|::1|::|0\.0\.0\.0|")
 
-ANSWERS = Service(
-    "MySQL", "mysql_query", "Does it answer, and how fast? CRITICAL if it does not.", leads=True
-)
+(ANSWERS,) = QUERY.services
 OF_CLUSTER = (
-    Service(
-        "NDB nodes", "ndb_nodes",
-        "Are all data nodes up? CRITICAL, too, if this SQL node does not answer: then nobody knows.",
-        (("unreachable", "critical"),),
-    ),
-    Service("NDB memory", "ndb_memory", "How full is it, and when will writes fail?"),
-    Service("NDB redo buffer", "ndb_redo_buffer", "Do redo buffers fill: is it the buffer or the disk?"),
-    Service("NDB transactions", "ndb_transactions", "Who holds locks and does nothing, who waits for whom?"),
-)  # fmt: skip
-(ON_DISK,) = PAGE_BUFFER.services
-OF_NODES = {
-    "NDB": ("data node", (
-        Service(
-            "NDB log", "ndb_log", f"What do data nodes complain of? Told for an hour. {_GUESS}",
-            (("log", f"{DATA_DIR}/ndb_*_out.log"),), attempts=1, nrpe="stallwatch_ndb_log", guessed=True,
-        ),
-        Service(
-            "NDB process", "mysqld_process", f"What does the process of a data node use? {_GUESS}",
-            (("data-dir", DATA_DIR), *_PROGRAMS), nrpe="stallwatch_ndb_process", guessed=True,
-        ),
-        Service(
-            "NDB host", "host", f"Are processors or the disk of a data node at their limit? {_GUESS}",
-            (("data-dir", DATA_DIR),), nrpe="stallwatch_ndb_disks", guessed=True,
-        ),
-    )),
-    "MGM": ("management node", (
-        Service(
-            "NDB cluster log", "ndb_log", f"What does the cluster log tell? Told for an hour. {_GUESS}",
-            (("log", f"{DATA_DIR}/ndb_*_cluster.log"),), attempts=1, nrpe="stallwatch_ndb_cluster_log",
-            guessed=True,
-        ),
-    )),
-}  # fmt: skip
-OF_SERVER = (
-    Service("MySQL status", "mysql_status", "What stands at its limit?"),
-    Service("InnoDB redo log", "innodb_redo_log", "How near is the redo log to where writers wait?"),
-    Service(
-        "InnoDB buffer pool", "innodb_buffer_pool", "What has to be read from the disk, who waits for a page?"
-    ),
+    *NODES.services,
+    *MEMORY.services,
+    *REDO_BUFFER.services,
+    *TRANSACTIONS.services,
 )
+(ON_DISK,) = PAGE_BUFFER.services
+(OF_CHANNEL,) = REPLICATION_LAG.services
+HOST, NDB_HOST = OF_HOST.services
+MYSQL_PROCESS, NDB_PROCESS, _ = OF_PROCESS.services
+_LOG, _CLUSTER_LOG = NDB_LOG.services
+OF_NODES = {
+    "NDB": ("data node", (_LOG, NDB_PROCESS, NDB_HOST)),
+    "MGM": ("management node", (_CLUSTER_LOG,)),
+}  # fmt: skip
+OF_SERVER = (*MYSQL_STATUS.services, *REDO_LOG.services, *BUFFER_POOL.services)
 
 
 class Place(NamedTuple):
@@ -160,12 +140,9 @@ class _Look:
         settings = next(iter(self._asking.rows(_SETTINGS)), {})
         data_dir = text(settings, "@@datadir")
         programs = ("mariadbd", "mysqld") if self._server.flavour.mariadb else ("mysqld",)
-        yield Service(
-            "MySQL process", "mysqld_process", "What does the process use, and which of its threads?",
-            tuple(("program", program) for program in programs), nrpe=NRPE_PROCESS,
-        )  # fmt: skip
+        yield MYSQL_PROCESS._replace(options=tuple(("program", program) for program in programs))
         of_disk = (("data-dir", data_dir),) if data_dir else ()
-        yield Service("Host", "host", "Are processors or a disk at their limit?", of_disk, nrpe=NRPE_HOST)
+        yield HOST._replace(options=of_disk)
         more = "" if whole(settings, "@@log_bin") else "; the binary log is off, so with --no-binlog"
         self._remarks.append(
             "Nothing tells from here where backups are: add a service for check_mysql_backup --directory"
@@ -174,7 +151,7 @@ class _Look:
 
     def _replication(self, *, needed: bool) -> Iterator[Service]:
         try:
-            channels = status.channels(self._server)
+            channels = queries.channels(self._server)
         except DeniedError as error:
             if needed:
                 raise
@@ -185,11 +162,11 @@ class _Look:
             which = (("channel", exactly(channel.name)),) if channels[1:] else ()
             of = f" of {channel.name or 'the default channel'}" if channels[1:] else ""
             where = Target(channel.source_host, channel.source_port).where
-            yield Service(
-                f"Replication lag{of}", "replication_lag",
-                f"How far is it behind {where}, where is that going, and why?",
-                (("not-replica", "critical"), *which, *self._source(channel), *heartbeat),
-            )  # fmt: skip
+            yield OF_CHANNEL._replace(
+                title=f"{OF_CHANNEL.title}{of}",
+                about=OF_CHANNEL.about.format(source=where),
+                options=(*OF_CHANNEL.options, *which, *self._source(channel), *heartbeat),
+            )
 
     def _source(self, channel: Channel) -> Options:
         """Give the option that asks the source, too, if the user has named it, and it lets us in."""

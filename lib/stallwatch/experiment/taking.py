@@ -11,7 +11,7 @@ from contextlib import suppress
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from stallwatch.experiment.readings import collected, reading
+from stallwatch.experiment.readings import collected, load, reading
 from stallwatch.frame.check import FOR_THE_NEXT_RUN
 from stallwatch.history.delta import LEAST
 from stallwatch.line import clean, shorten
@@ -37,23 +37,40 @@ def take(
     """Run a plugin so many times, with a pause between them, and write what it says to a new file.
 
     What it measures over an interval is measured over one that no other reading has a part in, see ``Apart``.
-    Raises NotUnderstoodError, and KeyboardInterrupt: what was said until then is kept, in whole readings.
+    Raises NotUnderstoodError, and KeyboardInterrupt, which says what the file has then: whole readings.
     """
     if os.path.exists(path):
         raise NotUnderstoodError(f"{path} is there already: give another name")
     readings = []
-    with Apart(command, pause) as apart:
-        for number in range(count):
-            time.sleep(apart.pause if number else 0)
-            text = _said(apart.command)
-            readings.append(reading(text, command[0]))
-            try:
-                with open(path, "ab", buffering=0) as file:  # at once: a signal comes before it or after
-                    file.write(text.encode())
-            except OSError as error:
-                raise NotUnderstoodError(f"{path}: {error.strerror}") from None
-            progress(number + 1)
+    try:
+        with Apart(command, pause) as apart:
+            for number in range(count):
+                time.sleep(apart.pause if number else 0)
+                text = _said(apart.command)
+                readings.append(reading(text, command[0]))
+                _write(path, text)
+                progress(number + 1)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(_left(path, count)) from None
     return collected(readings, path)
+
+
+def _write(path: str, text: str) -> None:
+    try:
+        with open(path, "ab", buffering=0) as file:  # at once: a signal comes before it or after
+            file.write(text.encode())
+    except OSError as error:
+        raise NotUnderstoodError(f"{path}: {error.strerror}") from None
+
+
+def _left(path: str, count: int) -> str:
+    """Say what the file of an interrupted run has, and how to go on."""
+    try:
+        number = load(path).number
+    except NotUnderstoodError:
+        return ": no reading was taken"
+    has = f"{path} has {number} of {count} readings"
+    return f": {has}: compare with these, or remove the file and take them again"
 
 
 class Apart:

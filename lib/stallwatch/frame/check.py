@@ -58,7 +58,6 @@ class Check:
         self.limits: dict[str, dict[str, Action]] = {}  # its two options, "warning" and "critical"
         self._asides: dict[str, None] = {}  # of this run, in their order
         self._as_json = False  # whatever this run says
-        self._leaves = False  # the process ends with the run
         self._own: list[Action] = []
         self._common: list[Action] = []
         self._particular = self.parser.add_argument_group("options")
@@ -163,7 +162,6 @@ class Check:
 
     def main(self, findings: Findings) -> NoReturn:
         """Run as a plugin: say one thing on standard output and leave with 0 to 3."""
-        self._leaves = True
         way_out = Exit(self._unknown)
         os.umask(0o077)  # what we keep is for us alone, and for us to read again, whatever the engine's is
 
@@ -179,9 +177,9 @@ class Check:
     def run(self, findings: Findings, argv: list[str]) -> tuple[int, str]:
         """Run in a process that goes on: exit status and output; nothing of the run stays in the process.
 
-        One run at a time. ``main`` has a hard end besides; here the deadline is kept as an Alarm can. What
-        ``main`` sets for the process is left to whoever runs: umask, no dumps, silence, other signals. Ctrl-C
-        is a KeyboardInterrupt, as usual.
+        One run at a time. ``main`` has a hard end besides; here an Alarm keeps the deadline. Unlike ``main``,
+        this does not set the umask, forbid core dumps, silence standard output or handle other signals:
+        Ctrl-C is a KeyboardInterrupt, as usual.
         """
         status, text, _ = self._run(findings, argv)
         return status, text
@@ -195,14 +193,10 @@ class Check:
         from stallwatch.report import Report
         from stallwatch.verdict import Verdict
 
-        status, text, report = self._run(findings, argv)
+        status, text, report = self._run(findings, [*argv, "--output=text"])
         if report:
             return report
         what = text.removeprefix(f"{self.name.upper()} UNKNOWN - ")
-        if what.startswith("{"):  # --output json
-            import json
-
-            what = json.loads(what)["summary"]
         return Report(self.name, [Verdict(State.UNKNOWN if status else State.OK, clean(what))])
 
     def _run(self, findings: Findings, argv: list[str]) -> tuple[int, str, Report | None]:
@@ -238,7 +232,7 @@ class Check:
                 self._as_json = True  # from here on: a signal may have come in the middle of the import
             options = self.parser.parse(argv)
             verbose = options.verbose
-            run = Run(self, options)
+            run = Run(self.name, options, self.units, self.limits)
             begin(run, options)
             _load(*_WRITTEN_BY[options.output])
             self._find(findings, options, run)
@@ -248,11 +242,9 @@ class Check:
         except UsageError as error:
             helps = "" if _is_of_a_file(error) else f": see {self.parser.prog} --help"
             return UNKNOWN, self._unknown(f"{error}{helps}")
-        except TimeUpError:
+        except (TimeUpError, KeyboardInterrupt):  # main has no Ctrl-C: signals end it otherwise
             raise
-        except BaseException as error:  # Python's own exit status would be 1, a WARNING
-            if not self._leaves and isinstance(error, KeyboardInterrupt):
-                raise
+        except BaseException as error:  # noqa: BLE001 - Python's own exit status would be 1, a WARNING
             return UNKNOWN, self._crash(error, verbose)
 
     def _forget(self) -> None:
@@ -300,8 +292,14 @@ class Check:
             from stallwatch.render import human
 
             written = human.written(report, human.Screen.of(run.columns(), options.color))
+        elif options.output == "json":
+            from stallwatch.render import json
+
+            written = json.written(report)
         else:
-            written = report.json() if options.output == "json" else report.text()
+            from stallwatch.render import text
+
+            written = text.written(report)
         return report.state.value.code, written
 
     def _crash(self, error: BaseException, verbose: int) -> str:
@@ -310,8 +308,6 @@ class Check:
             module = error.name.partition(".")[0]
             how = f": {_HOW_TO_GET[module]}" if module in _HOW_TO_GET else ""
             return self._unknown(f"the Python module {module} is missing{how}")
-        if isinstance(error, KeyboardInterrupt):
-            return self._unknown("interrupted before the verdict")
         what = f"internal error, {type(error).__name__} at {_where(error)}: -vvv shows the traceback"
         if verbose < TRACE:
             return self._unknown(what)
@@ -338,7 +334,7 @@ def _is_of_a_file(error: BaseException | None) -> bool:
 
 
 def _where(error: BaseException) -> str:
-    """Name the file, below our package if it is there, and the line: "probes/host/look.py:164"."""
+    """Name the file, below our package if it is there, and the line: "probes/host/probe.py:31"."""
     if isinstance(error, SyntaxError) and error.filename and not error.filename.startswith("<"):
         path, line = error.filename, error.lineno
     else:

@@ -106,9 +106,9 @@ class TimeUpError(BaseException):
 class Alarm:
     """Raises TimeUpError, once, when the deadline has passed for which it was ``set``, until it is ``off``.
 
-    It interrupts the main thread, and there only Python: a library in C has to return first, and whoever
-    catches every exception goes on. In another thread it does nothing. Used in a ``with`` statement it leaves
-    SIGALRM as it was, and a timer of somebody else with what is left of its time.
+    It can interrupt Python code in the main thread. Code in C has to return first. Code that catches
+    BaseException goes on. In another thread it does nothing. Used in a ``with`` statement it restores the
+    handler of SIGALRM, and another timer with what is left of its time.
     """
 
     def __init__(self) -> None:
@@ -258,7 +258,8 @@ class Exit:
 
     def _insist(self, briefly: Report) -> NoReturn:
         """End a run whose end takes too long: the machine is busy, the reader does not read."""
-        time.sleep(PATIENCE)
+        if not self._pen.locked():  # the report is not there yet
+            time.sleep(PATIENCE)
         self._tell(*briefly())
         if self._deadline:
             self._deadline.kill()

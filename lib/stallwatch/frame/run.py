@@ -8,24 +8,25 @@ from stallwatch.startup import TYPE_CHECKING
 from stallwatch.thresholds import Range
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Callable, Iterable
+    from argparse import Action, Namespace
+    from collections.abc import Callable, Iterable, Mapping
     from contextlib import AbstractContextManager
     from typing import Any
 
     from stallwatch.findings import Finding, ProbeError, State
-    from stallwatch.frame.check import Check
     from stallwatch.report import Report
 
 
 class Run:
     """What one run knows: its deadline, its thresholds, and what is to be told besides the findings."""
 
-    def __init__(self, check: Check, options: Namespace) -> None:
+    def __init__(
+        self, name: str, options: Namespace, units: dict[str, str], limits: dict[str, dict[str, Action]]
+    ) -> None:
         self.deadline = Deadline(options.timeout)
         self.thresholds = {
             name: {level: getattr(options, action.dest) for level, action in actions.items()}
-            for name, actions in check.limits.items()
+            for name, actions in limits.items()
         }
         self.traced: list[str] = []
         self.found: list[Finding] = []
@@ -36,21 +37,31 @@ class Run:
         self.output: Callable[[str], None]
         self.columns: Callable[[], int] = int  # of the terminal that reads it, 0: none does
         self.progress: Callable[[str], None]  # how far it has come, for a person who waits at a terminal
-        self._check = check
+        self._name = name
         self._options = options
+        self._units = units
+        self._limits = limits
 
     def default(self, name: str, **limits: str) -> None:
         """Set ``warning`` or ``critical`` of a quantity to a range, where the user gave none."""
         for level, text in limits.items():
-            action = self._check.limits[name][level]
-            if getattr(self._options, action.dest) is action.default:
-                self.thresholds[name][level] = Range(text, self._check.units[name])
+            if not self.is_given(name, level):
+                self.thresholds[name][level] = Range(text, self._units[name])
 
-    def alerts(self, name: str, value: float | None) -> bool:
+    def judge_by(self, name: str, limits: Mapping[str, Range]) -> None:
+        """Set ``warning`` and ``critical`` of a quantity without options of its own: a status variable."""
+        self.thresholds[name] = dict(limits)
+
+    def is_given(self, name: str, *levels: str) -> bool:
+        """Whether the user gave a threshold of a quantity, or one of these ``levels`` of it."""
+        actions = [action for level, action in self._limits[name].items() if not levels or level in levels]
+        return any(getattr(self._options, action.dest) is not action.default for action in actions)
+
+    def alerts(self, name: str, value: float | None, *at_least: State) -> bool:
         """Whether a threshold of a quantity alerts on a value; on None, which is not known, none does."""
         from stallwatch.findings import Reading
 
-        return self.is_problem(Reading(name, value))
+        return self.is_problem(Reading(name, value), *at_least)
 
     def is_problem(self, finding: Finding, *at_least: State) -> bool:
         """Whether a finding is known to be wrong: a fault, or a reading that a threshold alerts on.
@@ -92,7 +103,7 @@ class Run:
 
         With --no-state every run is the first one.
         """
-        identity = {**target, "name": self._check.name}
+        identity = {**target, "name": self._name}
         return self._memory(identity, self.deadline, self.problems, unchanged=True)
 
     def known_server(self, account: dict[str, str], *, wait: float) -> AbstractContextManager[Memory]:

@@ -14,8 +14,8 @@ class Since:
 
     ``kept`` is a dictionary of the memory for nothing else, as ``{"bond0": 1234.5}``. ``now`` and what is
     kept are seconds on one clock, which goes on between the runs: the uptime of a host, or that of a server,
-    or ``probes.steady``. What is kept and no number, or later than ``now``, is damage and forgotten: it
-    begins at this look. Nothing is forgotten for not being asked for.
+    or ``probes.shared.steady_clock``. What is kept and no number, or later than ``now``, is damage and
+    forgotten: it begins at this look. Nothing is forgotten for not being asked for.
     """
 
     def __init__(self, kept: dict[str, Any], now: float) -> None:

@@ -58,9 +58,9 @@ class Streaks:
 def twice(memory: dict[str, Any], key: str, bad: set[int], now: float) -> set[int]:
     """Give those of ``bad`` that were bad at the look before, too: all streaks of two and more.
 
-    ``bad`` are numbers, of data nodes for example, {0} for a thing that has none; ``now`` is seconds since
-    the epoch. ``memory[key]`` keeps the last two looks, as ``{"at": now, "numbers": [3, 4], "before": [3]}``:
-    whether this is the same look again is found out here. Damage there is as if nothing had been bad.
+    ``bad`` are numbers, of data nodes for example; ``now`` is seconds since the epoch. ``memory[key]`` keeps
+    the last two looks, as ``{"at": now, "numbers": [3, 4], "before": [3]}``: whether this is the same look
+    again is found out here. Damage there is as if nothing had been bad.
     """
     kept = memory.get(key)
     last = kept if isinstance(kept, dict) and is_number(kept.get("at")) else {}
@@ -69,6 +69,11 @@ def twice(memory: dict[str, Any], key: str, bad: set[int], now: float) -> set[in
     before = _numbers(last.get("numbers"))
     memory[key] = {"at": now, "numbers": sorted(bad), "before": sorted(before)}
     return bad & before
+
+
+def lasts(memory: dict[str, Any], key: str, now: float, *, is_bad: bool) -> bool:
+    """Whether a thing was bad at the look before, too: ``twice`` for a thing that has no number."""
+    return bool(twice(memory, key, {0} if is_bad else set(), now))
 
 
 def _length(kept: Any) -> int:

@@ -1,1 +1,1 @@
-"""What rows, beans and log lines mean. Nothing here knows of options, Nagios or connections."""
+"""One folder for each plugin, called like it, and what several share; `probe.py` there runs one check."""

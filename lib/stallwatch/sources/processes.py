@@ -170,7 +170,8 @@ def _called(name: str, arguments: Sequence[str]) -> str:
 def _arguments(pid: int) -> tuple[str, ...]:
     # psutil parts a single argument at its blanks: of "/opt/my tools/mysqld" it makes two.
     with contextlib.suppress(OSError), open(_path(pid, "cmdline"), "rb") as file:
-        return tuple(os.fsdecode(one) for one in file.read().rstrip(b"\0").split(b"\0"))
+        if told := file.read().rstrip(b"\0"):  # a program that starts just now has its name before them
+            return tuple(map(os.fsdecode, told.split(b"\0")))
     return ()
 
 

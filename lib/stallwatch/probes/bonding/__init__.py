@@ -1,1 +1,6 @@
-"""Bonded network interfaces: modes, links, LACP, and what has happened to them between runs."""
+"""Bonded network interfaces: whether each has all its links, in the mode that was meant.
+
+In the order of the road: `options`, `probe` (one run, step by step: start reading here), `collect` (what the
+kernel tells, and what is kept for the next run), `model` (a bond and its links), `diagnosis` (what is wrong),
+`messages` (words and numbers for it). `declared` has the labels of the perfdata.
+"""

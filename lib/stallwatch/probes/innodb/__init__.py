@@ -1,1 +1,1 @@
-"""What InnoDB tells of itself: its redo log, the dump of its buffer pool, its status."""
+"""What InnoDB shows of itself: its redo log, the dump of its buffer pool, its status."""

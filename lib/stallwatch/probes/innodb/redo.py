@@ -52,20 +52,20 @@ class Redo(NamedTuple):
 def redo(counters: Mapping[str, float], settings: Mapping[str, str]) -> Redo | None:
     """Read the redo log's age from counters; None: this server does not tell it.
 
-    ``settings`` has SETTINGS as far as this version has them. MySQL 5.7 to 8.0.29 tells the age if its metric
+    ``settings`` has SETTINGS as far as this version has them. MySQL 5.7 to 8.0.29 shows the age if its metric
     is enabled (innodb_monitor_enable=log_lsn_checkpoint_age).
     """
-    told = counters.get
-    current, checkpoint = told("Innodb_redo_log_current_lsn"), told("Innodb_redo_log_checkpoint_lsn")
+    value = counters.get
+    current, checkpoint = value("Innodb_redo_log_current_lsn"), value("Innodb_redo_log_checkpoint_lsn")
     if current is not None and checkpoint is not None:
-        return _since_8_0_30(current - checkpoint, told("Innodb_redo_log_capacity_resized", 0), settings)
-    age, most = told("Innodb_checkpoint_age"), told("Innodb_checkpoint_max_age")
+        return _since_8_0_30(current - checkpoint, value("Innodb_redo_log_capacity_resized", 0), settings)
+    age, most = value("Innodb_checkpoint_age"), value("Innodb_checkpoint_max_age")
     if age is not None and most is not None:  # MariaDB from 10.5 on, Percona Server 5.7
         # MariaDB has one file from 10.5 on, and lets writers wait there. Percona Server 5.7 with two files of
         # 16 MiB was measured to have its log_max_modified_age_sync at 15/16 of it.
         several = _number(settings, "innodb_log_files_in_group", 1) > 1
         return _redo(age, _SYNC * most if several else most, _ASYNC * most)
-    if (age := told("log_lsn_checkpoint_age")) is not None:
+    if (age := value("log_lsn_checkpoint_age")) is not None:
         return before_8_0_30(age, settings)
     return None
 
@@ -75,7 +75,7 @@ def _redo(age: float, stall: float, async_point: float) -> Redo | None:
 
 
 def _of_threads(settings: Mapping[str, str]) -> float:
-    """Tell how many bytes are kept free for what threads write before they look again."""
+    """Give how many bytes are kept free for what threads write before they look again."""
     threads = _IN_BACKGROUND + _number(settings, "innodb_thread_concurrency", 0)  # 0: as many as there are
     return threads * _PAGES * _number(settings, "innodb_page_size", _PAGE)
 

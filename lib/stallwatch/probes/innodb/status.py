@@ -30,6 +30,8 @@ STATUS = Statement("/* stallwatch */ SHOW ENGINE INNODB STATUS", PROCESS)
 ADVICE = "InnoDB's own locks are contended: look at dumps of the buffer pool, and at large DROP TABLEs"
 
 _LEAST = 1.5  # seconds: with less time, running out of it says nothing
+_ALIVE = 0.5  # seconds within which a server that answers at all answers _NOTHING
+_NOTHING = "SELECT 1"  # it needs nothing of InnoDB
 _HANGS = 10.0  # seconds, of anybody's
 _SHOWS = r"(?i)(/\*.*?\*/ *)?SHOW\s+ENGINE\s+INNODB\s+STATUS"
 _LSN = r"(?ms)^Log sequence number\s+(\d+)\s*$.*?^Last checkpoint at\s+(\d+)\s*$"
@@ -49,11 +51,12 @@ class Answer(NamedTuple):
     why: ProbeError | None = None  # neither is known: a DeniedError if it needs PROCESS
 
 
-def look(server: Server, budget: float) -> Answer:
+def look(server: Server, budget: float, idle: Server | None = None) -> Answer:
     """Ask for it on this connection, which may be lost by that; it may take ``budget`` seconds.
 
-    While an earlier one hangs it is not asked again: that is the finding. So is running out of time. The
-    process list is asked for that first.
+    While an earlier one hangs it is not asked again: that is the finding. So is running out of time, unless
+    the server does not answer on ``idle`` either, another connection to it: then all of it stands still, and
+    that says nothing about InnoDB. The process list is asked for that first.
     """
     if budget < _LEAST:
         what = f"no time was left to ask {server.where} SHOW ENGINE INNODB STATUS"
@@ -65,15 +68,21 @@ def look(server: Server, budget: float) -> Answer:
         return Answer(why=asking.failed)
     if earlier:
         return Answer(_reading(earlier.seconds, *_said(earlier)))
-    return _asked(server, max(_LEAST, budget - (time.monotonic() - begun)))
+    left = budget - (time.monotonic() - begun) - (_ALIVE if idle else 0)
+    return _asked(server, max(_LEAST, left), idle)
 
 
-def _asked(server: Server, budget: float) -> Answer:
+def _asked(server: Server, budget: float, idle: Server | None) -> Answer:
     begun = time.monotonic()
     try:
         rows = server.rows(STATUS.sql, within=budget)
     except NoAnswerError:
         seconds = time.monotonic() - begun
+        try:
+            if idle:
+                idle.rows(_NOTHING, within=_ALIVE)
+        except MysqlError as error:
+            return Answer(why=error)
         longer = f"SHOW ENGINE INNODB STATUS takes longer than {say_duration(seconds)}"
         return Answer(_reading(seconds, longer))
     except MysqlError as error:

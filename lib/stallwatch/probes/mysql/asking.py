@@ -19,7 +19,7 @@ LONGEST = 2.0  # seconds that one signal may take
 class Asking:
     """A server that is asked for signals, none of which is worth losing the others.
 
-    After each statement, ``failed`` tells why there is no answer; None: there is one, or it is switched off.
+    After each statement, ``failed`` is why there is no answer; None: there is one, or it is switched off.
     """
 
     def __init__(self, server: Server, trace: Callable[[str], None]) -> None:

@@ -84,7 +84,7 @@ class Thread(NamedTuple):
 
 
 class Program(NamedTuple):
-    """What a client told of itself when it connected."""
+    """What a client wrote of itself when it connected."""
 
     name: str = ""
     pid: int | None = None
@@ -118,7 +118,7 @@ def threads(asking: Asking) -> tuple[Thread, ...]:
 
 
 def programs(asking: Asking) -> dict[int, Program]:
-    """Ask what clients told of themselves, by process list id."""
+    """Ask what clients wrote of themselves, by process list id."""
     found: dict[int, Program] = {}
     for row in asking.rows(ATTRIBUTES):
         known = found.get(whole(row, "id"), Program())

@@ -1,4 +1,4 @@
-"""What a server tells of itself by name: status variables, system variables, InnoDB's metrics."""
+"""What a server shows of itself by name: status variables, system variables, InnoDB's metrics."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def metrics(asking: Asking, names: Sequence[str]) -> Texts:
     return {text(row, "NAME"): text(row, "COUNT") for row in rows if _enabled(row)}
 
 
-def numbers(told: Mapping[str, str]) -> dict[str, float]:
+def numbers(texts: Mapping[str, str]) -> dict[str, float]:
     """Give those of them that are numbers."""
     found = {}
-    for name, value in told.items():
+    for name, value in texts.items():
         if (number := meant(value)) is not None:
             found[name] = number
     return found

@@ -10,8 +10,8 @@ import itertools
 import re
 
 from stallwatch.findings import ProbeError
-from stallwatch.probes.mysql_backup import moments, mysqldump
-from stallwatch.probes.mysql_backup.backup import Backup, Place, by_names
+from stallwatch.probes.mysql_backup import moments, mysqldump, sql_text
+from stallwatch.probes.mysql_backup.model import Backup, Place, by_names
 from stallwatch.sources.backups import contents
 from stallwatch.sources.backups import files as backup_files
 from stallwatch.sources.backups.files import Room
@@ -20,7 +20,7 @@ from stallwatch.startup import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from stallwatch.probes.mysql_backup.backup import Table
+    from stallwatch.probes.mysql_backup.model import Table
     from stallwatch.sources.backups.contents import Children
     from stallwatch.sources.backups.files import File, Folder, Tree
 
@@ -45,7 +45,6 @@ _POSITIONS = {"pos", "position", "source_log_pos", "exec_master_log_pos", "exec_
               "master_log_pos"}  # fmt: skip
 _OWN = {"master", "source", "show master status", "show binary log status"}
 _OF_SOURCE = ("replication", "slave", "show slave status", "show replica status")
-_PACKED = re.compile(r"\.(gz|zst|zstd)$")
 _SCHEMA = "-schema.sql"
 _SCHEMA_FILE = re.compile(r"-schema\.sql(\.gz|\.zst|\.zstd)?$")
 _LONGEST = 4 << 20  # bytes of metadata: 40 000 tables
@@ -96,7 +95,7 @@ def look(name: str, tree: Tree, children: Children, room: Room | None = None) ->
             **dict(_wrong_ends(tree.files, children)),
             **dict(_without_table(tree.files, children)),
         },
-        doubts=_doubts(by_name),
+        doubts=names.doubts(),
         problems=tree.closed,
     )
 
@@ -134,7 +133,7 @@ class _Names:
     """
 
     def __init__(self, names: Iterable[str], text: str, room: Room) -> None:
-        stems = {_PACKED.sub("", name) for name in names}
+        stems = {sql_text.PACKED.sub("", name) for name in names}
         self._called: dict[tuple[str, str], str] = {}
         self._rows: dict[str, int] = {}
         for one in _TABLE.finditer(text):
@@ -146,8 +145,10 @@ class _Names:
             rows = said.get("rows", "")
             self._rows[f"{schema}.{table}"] = int(rows) if rows.isdecimal() else 0
         self._schemas = {stem.removesuffix(_SCHEMA) for stem in stems if stem.endswith(_SCHEMA)}
-        with_rows = {stem for stem in stems if stem.endswith((".sql", ".dat")) and not stem.endswith(_OTHERS)}
-        self._with_rows = {_CHUNK.sub("", stem) for stem in with_rows}
+        self._stems = {
+            stem for stem in stems if stem.endswith((".sql", ".dat")) and not stem.endswith(_OTHERS)
+        }
+        self._with_rows = {_CHUNK.sub("", stem) for stem in self._stems}
 
     def holds(self, table: Table) -> bool:
         """Whether a table is in it."""
@@ -163,6 +164,11 @@ class _Names:
             if count and name not in self._with_rows:
                 yield name, f"it has no file of rows, and metadata tells of {count}"
 
+    def doubts(self) -> tuple[str, ...]:
+        """Say that there are tables in it and no rows."""
+        without_rows = self._schemas and all(stem.endswith(_SCHEMA) for stem in self._stems)
+        return ("no table in it has any rows: was it made with --no-data?",) if without_rows else ()
+
     def _file(self, table: Table) -> str:
         return f"{table.schema}.{self._called.get((table.schema, table.name), table.name)}"
 
@@ -176,13 +182,13 @@ def _without_data(files: Iterable[File]) -> Iterator[tuple[str, str]]:
 
 def _wrong_ends(files: Sequence[File], children: Children) -> Iterator[tuple[str, str]]:
     """Find what is empty, or ends within a statement, of the files written last and the smallest."""
-    dumps = [file for file in files if mysqldump.DUMP.search(file.name) and file.size]
+    dumps = [file for file in files if sql_text.DUMP.search(file.name) and file.size]
     for file in mysqldump.looked_at(dumps):
-        packed = bool(_PACKED.search(file.name))
+        packed = bool(sql_text.PACKED.search(file.name))
         try:
             head = contents.beginning(file, children, backup_files.EDGE)
             if not head:
-                yield file.name, mysqldump.NOTHING
+                yield file.name, sql_text.NOTHING
             elif not (packed or backup_files.end(file).rstrip().endswith(b";")):
                 yield file.name, NO_END
         except contents.DamagedError as damage:
@@ -210,10 +216,3 @@ def makes_no_table(name: str, text: bytes) -> bool:
     The rows of a table ``t-schema`` are in such a file, too.
     """
     return bool(_SCHEMA_FILE.search(name)) and not any(word in text for word in (b"CREATE TABLE", b"INSERT "))
-
-
-def _doubts(names: Iterable[str]) -> tuple[str, ...]:
-    stems = [_PACKED.sub("", name) for name in names]
-    rows = any(stem.endswith((".sql", ".dat")) and not stem.endswith((_SCHEMA, *_OTHERS)) for stem in stems)
-    tables = any(stem.endswith(_SCHEMA) for stem in stems)
-    return ("no table in it has any rows: was it made with --no-data?",) if tables and not rows else ()

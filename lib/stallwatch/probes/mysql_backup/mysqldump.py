@@ -11,8 +11,8 @@ import re
 from functools import partial
 
 from stallwatch.findings import ProbeError
-from stallwatch.probes.mysql_backup import moments
-from stallwatch.probes.mysql_backup.backup import Absent, Backup, Place, Table
+from stallwatch.probes.mysql_backup import moments, sql_text
+from stallwatch.probes.mysql_backup.model import Absent, Backup, Place, Table
 from stallwatch.sources.backups import contents
 from stallwatch.sources.backups import files as backup_files
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
@@ -20,46 +20,32 @@ from stallwatch.startup import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from stallwatch.probes.mysql_backup.backup import Read
+    from stallwatch.probes.mysql_backup.model import Read
     from stallwatch.sources.backups.contents import Children
     from stallwatch.sources.backups.files import File, Tree
 
-DUMP = re.compile(r"\.sql(\.gz|\.zst|\.zstd)?$")
-PACKED = re.compile(r"\.(gz|zst|zstd)$")
-_BY_THEM = re.compile(rb"^-- (MySQL|MariaDB) dump ", re.MULTILINE)
-# How a line of SQL begins. What a program says (2>&1), a page of zeros and UTF-16 (PowerShell) do not.
-_SQL = re.compile(
-    rb"\A(?:\xef\xbb\xbf)?\s*(?:--|/\*|#|\(|\\-|(?:ALTER|ANALYZE|BEGIN|CALL|CHANGE|COMMIT|CREATE|DELETE|DELIMITER|DO|"
-    rb"DROP|FLUSH|GRANT|INSERT|LOAD|LOCK|PURGE|RENAME|REPLACE|RESET|REVOKE|SELECT|SET|START|STOP|TRUNCATE|UNLOCK|UPDATE|"
-    rb"USE|WITH)\b)",
-    re.IGNORECASE,
-)
-COMPLETED = re.compile(rb"^-- Dump completed(?: on +(.+))?$", re.MULTILINE)
-# Of a dump without comments, unless it is a --compact one.
-_FIRST, _LAST = b"@OLD_SQL_NOTES=@@SQL_NOTES", b"SET SQL_NOTES=@OLD_SQL_NOTES */;"
 _PLACE = re.compile(
     rb"(?:MASTER|SOURCE)_LOG_FILE='([^']+)',\s*(?:MASTER|SOURCE)_LOG_POS=(\d+)", re.IGNORECASE
 )
 _HOST = re.compile(rb"(?:MASTER|SOURCE)_HOST=", re.IGNORECASE)  # of another server: --dump-slave, mysqlpdump
 _GTIDS = re.compile(rb"^SET @@GLOBAL\.GTID_PURGED=", re.MULTILINE | re.IGNORECASE)
-_OF_DATABASE = re.compile(rb"^-- Host: .*Database: (.+)$", re.MULTILINE)
 
-LATEST = 200  # files whose ends are read: those written last, where a dump breaks off
-BEGINNINGS = 5  # files whose beginnings are read, for the place in the binary log
-SMALL = 4096  # bytes of files that are read to their end in every run, as far as they are among
-SMALLEST = 200  # those that are smallest
+_LATEST = 200  # files whose ends are read: those written last, where a dump breaks off
+_BEGINNINGS = 5  # files whose beginnings are read, for the place in the binary log
+_SMALL = 4096  # bytes of files that are read to their end in every run, as far as they are among
+_SMALLEST = 200  # those that are smallest
 _ZSTD = 20  # files by zstd that are looked into, which costs a process each
 _LEAST, _PACE = 3600.0, 1 << 20  # seconds, and bytes in a second: how long a dump may have taken
 _OLD = 86400.0  # seconds between files of one dump
-SEPARATORS = "-._/"  # of schema and table in the name of a file
+_SEPARATORS = "-._/"  # of schema and table in the name of a file
 _SEPARATOR = re.compile(r"[-._/]")
 
 
 def look(name: str, tree: Tree, children: Children) -> Backup:
     """Look at one; programs that decompress are among ``children`` meanwhile. Raises ProbeError."""
-    dumps = [file for file in tree.files if DUMP.search(file.name)]
+    dumps = [file for file in tree.files if sql_text.DUMP.search(file.name)]
     edges = [Edges.of(file, children) for file in looked_at(dumps)]
-    broken = next((one for one in edges if one.wrong == CUT), None)
+    broken = next((one for one in edges if one.wrong == sql_text.CUT), None)
     single = edges[0] if len(dumps) == 1 else None
     ended = single.completed if single else None
     written = max(file.written for file in dumps)
@@ -72,7 +58,7 @@ def look(name: str, tree: Tree, children: Children) -> Backup:
         taken=taken,
         finished=False if broken else single.whole if single and not single.wrong else None,
         begun=taken - _LEAST - sum(file.size for file in dumps) / _PACE,
-        unfinished=f"{broken.file.name} {NO_END}" if broken else "",
+        unfinished=f"{broken.file.name} {sql_text.NO_END}" if broken else "",
         places=tuple(place for place in places if place.file),
         gtids=any(not place.file for place in places),
         holds=partial(_absent, dumps),
@@ -92,24 +78,18 @@ def _doubts(dumps: Sequence[File], written: float) -> Iterator[str]:
         yield f"{what}: {'it was' if one else 'they were'} not dumped again, or what is in there is gone"
 
 
-NO_END = 'does not end with "-- Dump completed"'
-CUT = f"it {NO_END}"
-NO_SQL = "it does not begin with SQL"
-NOTHING = "there is nothing in it"
-
-
 def looked_at(dumps: Sequence[File]) -> list[File]:
     """Choose the files to look at: those where a dump breaks off, and those where nothing is."""
-    latest = sorted(dumps, key=lambda file: -file.written)[:LATEST]
+    latest = sorted(dumps, key=lambda file: -file.written)[:_LATEST]
     small = sorted(dumps, key=lambda file: file.size)
     by_zstd = [file for file in small if ".zst" in file.name][:_ZSTD]
-    chosen = [file for file in [*latest, *small[:SMALLEST]] if ".zst" not in file.name]
+    chosen = [file for file in [*latest, *small[:_SMALLEST]] if ".zst" not in file.name]
     return [*dict.fromkeys([*chosen, *by_zstd])]
 
 
 def wrong_edges(edges: Iterable[Edges]) -> dict[str, str]:
     """Tell what is wrong with files by their edges; that one is cut off is told as unfinished."""
-    return {one.file.name: one.wrong for one in edges if one.wrong and one.wrong != CUT}
+    return {one.file.name: one.wrong for one in edges if one.wrong and one.wrong != sql_text.CUT}
 
 
 class Edges(NamedTuple):
@@ -142,66 +122,38 @@ class Edges(NamedTuple):
 
     @classmethod
     def _of(cls, file: File, children: Children) -> Edges:
-        text = contents.beginning(file, children, _MOST) if file.size <= SMALL else b""
-        if file.size <= SMALL and len(text) < _MOST:
+        text = contents.beginning(file, children, _MOST) if file.size <= _SMALL else b""
+        if file.size <= _SMALL and len(text) < _MOST:
             list(contents.text(file.path, children))  # to its end, where packed data say that they are whole
-            tables = Tables()
-            tables.hear(text)
+            tables = sql_text.Tables()
+            tables.feed(text)
             head, end, found = text[: backup_files.EDGE], text[-backup_files.EDGE :], tables.end_of_few()
-        elif PACKED.search(file.name):
+        elif sql_text.PACKED.search(file.name):
             head = contents.beginning(file, children, backup_files.EDGE)
-            return cls(file, wrong=wrong_head(head))
+            return cls(file, wrong=sql_text.wrong_head(head))
         else:
             head, end = contents.beginning(file, children, backup_files.EDGE), backup_files.end(file)
             found = None
-        whole = is_whole(head, end)
-        wrong = wrong_head(head) or (CUT if whole is False else "")
-        return cls(file, whole, completed(end), wrong, None if wrong else found)
+        whole = sql_text.is_whole(head, end)
+        wrong = sql_text.wrong_head(head) or (sql_text.CUT if whole is False else "")
+        return cls(file, whole, sql_text.completed(end), wrong, None if wrong else found)
 
 
 _MOST = 1 << 20  # bytes that a small file may be unpacked to
-_MOST_TABLES = 250  # that one has, if it is none that is to fill our memory
 
 
 def damaged(tree: Tree) -> dict[str, str]:
     """Tell which files of a dump are damaged by what their directory tells alone."""
     found = dict.fromkeys(tree.broken, "a symbolic link to a file that is not there")
     found.update(
-        (file.name, "it is empty") for file in tree.files if not file.size and DUMP.search(file.name)
+        (file.name, "it is empty") for file in tree.files if not file.size and sql_text.DUMP.search(file.name)
     )
     return found
 
 
-def wrong_head(head: bytes) -> str:
-    """Tell what is wrong with a text by its first bytes: it is no SQL."""
-    if not head:
-        return NOTHING
-    if _SQL.match(head):
-        return ""
-    if not head.strip(b"\0"):
-        return "it begins with zeros"
-    line = head.lstrip().partition(b"\n")[0][:80].decode("ascii", errors="replace").strip()
-    return (
-        f'it does not begin with SQL but with "{line}"' if line.isprintable() and line.isascii() else NO_SQL
-    )
-
-
-def is_whole(head: bytes, end: bytes) -> bool | None:
-    """Whether a text is a whole dump, by its beginning and its end; None: it is nothing that tells."""
-    if COMPLETED.search(end[-200:]) or end.rstrip().endswith(_LAST):
-        return True
-    return False if _BY_THEM.search(head) or _FIRST in head or not head else None
-
-
-def completed(end: bytes) -> float | None:
-    """Tell when a dump was completed, by its last line."""
-    found = COMPLETED.search(end[-200:])
-    return moments.in_text(found[1].decode(errors="replace")) if found and found[1] else None
-
-
 def _places(dumps: Iterable[File], children: Children) -> Iterator[Place]:
     """Read the place in the binary log: at the beginning of a dump, or in mysqlpdump's own file."""
-    first = sorted(dumps, key=lambda file: ("master_data" not in file.name, file.name))[:BEGINNINGS]
+    first = sorted(dumps, key=lambda file: ("master_data" not in file.name, file.name))[:_BEGINNINGS]
     for file in first:
         try:
             head = contents.beginning(file, children)
@@ -213,12 +165,6 @@ def _places(dumps: Iterable[File], children: Children) -> Iterator[Place]:
             return
         if _GTIDS.search(head):  # mysqldump's own way where gtid_mode is ON
             yield Place("", 0)
-
-
-def database(head: bytes) -> str:
-    """Tell of which database a dump is by its first lines; "": of several."""
-    found = _OF_DATABASE.search(head[:2000])
-    return found[1].decode(errors="replace").strip() if found else ""
 
 
 def _absent(dumps: Sequence[File], tables: Sequence[Table], read: Read) -> Absent:
@@ -259,7 +205,7 @@ class _Names:
         self.of_tables: set[str] = set()  # these files
         for table in tables:
             self._schemas.setdefault(table.schema, set(files.get(table.schema, ())))
-            for separator in SEPARATORS:
+            for separator in _SEPARATORS:
                 if own := files.get(f"{table.schema}{separator}{table.name}"):
                     self._own.add((table.schema, table.name))
                     self.of_tables |= own
@@ -288,56 +234,8 @@ class _Names:
 
 
 def _stems(file: File) -> Iterator[str]:
-    name = DUMP.sub("", file.name)
+    name = sql_text.DUMP.sub("", file.name)
     for called in {name, moments.IN_NAME.sub("", name)}:
-        path = called.strip(SEPARATORS).split("/")
-        yield path[-1].strip(SEPARATORS)
+        path = called.strip(_SEPARATORS).split("/")
+        yield path[-1].strip(_SEPARATORS)
         yield "/".join(path[-2:])
-
-
-_TABLE, _USE = b"\nCREATE TABLE ", b"\nUSE "
-_NAME = re.compile(
-    rb"\n(CREATE TABLE|USE) (?:IF NOT EXISTS )?"
-    rb"(?:`((?:[^`]|``)+)`|\"((?:[^\"]|\"\")+)\"|([^\s`\"(;/]+)(?=[\s;(]))"
-)
-_LONGEST_NAME = 256  # bytes: 64 letters (MySQL manual, "Identifier Length Limits")
-_OVERLAP = 300  # bytes: longer than any such line up to the end of its name
-
-
-class Tables:
-    """The tables that a dump makes, gathered from its text piece by piece."""
-
-    def __init__(self) -> None:
-        self.found: list[Table] = []
-        self._schema: str | None = None
-        self._kept = b"\n"
-
-    def hear(self, piece: bytes) -> None:
-        """Take in the next piece of the text; within rows, which mysqldump escapes, no line begins."""
-        if self._schema is None:
-            self._schema = database(piece)
-        text = self._kept + piece
-        if _TABLE in text or _USE in text:
-            end = max(0, len(text) - _OVERLAP)
-            for found in _NAME.finditer(text):
-                if found.start() < end:
-                    self._take(*found.groups())
-        self._kept = text[-_OVERLAP:]
-
-    def end(self) -> list[Table]:
-        """Give them all; there is no more."""
-        for found in _NAME.finditer(self._kept):
-            self._take(*found.groups())
-        return self.found
-
-    def end_of_few(self) -> list[Table] | None:
-        """Give them all, unless they are so many that they are only there to fill our memory."""
-        return found if len(found := self.end()) <= _MOST_TABLES else None
-
-    def _take(self, word: bytes, quoted: bytes | None, ansi: bytes | None, bare: bytes | None) -> None:
-        octets = quoted.replace(b"``", b"`") if quoted else ansi.replace(b'""', b'"') if ansi else bare or b""
-        name = octets[:_LONGEST_NAME].decode(errors="replace")
-        if word == b"USE":
-            self._schema = name
-        else:
-            self.found.append(Table(self._schema or "", name))

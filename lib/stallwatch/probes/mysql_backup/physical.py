@@ -3,29 +3,35 @@
 Measured with mariabackup 10.11: what says that it is finished is written last, xtrabackup_info at the very
 end; one that failed leaves ib_logfile0 alone. Newer ones call their files mariadb_backup_* (MariaDB's "Files
 Created by mariadb-backup"); Percona XtraBackup's are called as ever ("Index of files created").
+
+An incremental copy is of use only with the one that it goes on from.
 """
 
 from __future__ import annotations
 
+import os
 import re
 
 from stallwatch import withheld
-from stallwatch.probes.mysql_backup import chains, moments
-from stallwatch.probes.mysql_backup.backup import Backup, Place, by_names
+from stallwatch.findings import ProbeError
+from stallwatch.probes.mysql_backup import moments
+from stallwatch.probes.mysql_backup.model import Backup, Place, by_names
 from stallwatch.sources.backups import files as backup_files
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from stallwatch.probes.mysql_backup.backup import Table
+    from stallwatch.probes.mysql_backup.model import Table
     from stallwatch.sources.backups.files import File, Folder, Tree
 
-PREFIXES = chains.PREFIXES
+PREFIXES = ("mariadb_backup_", "xtrabackup_")
 LOG = re.compile(r"(\.log|\.err|\.out)$")
 OK = b"completed OK!"
 
 _BEGUN = {"xtrabackup_logfile", "ib_logfile0", "backup-my.cnf"}
+_MOST = 1 << 16  # bytes of a file of settings
+_WANTED, _LONGEST = ("backup_type", "from_lsn", "to_lsn"), 40  # letters of a log sequence number
 _LONGEST_LOG = 16 << 20  # bytes: any longer, and it is not one of ours
 _PREPARED = {"full-prepared", "log-applied"}  # XtraBackup, mariadb-backup
 _PLACE = re.compile(r"filename '([^']+)', position '(\d+)'")
@@ -43,7 +49,7 @@ def is_one(folder: Folder) -> bool:
 
 def look(name: str, path: str, tree: Tree, logs: Iterable[File]) -> Backup:
     """Look at one, and at what ``logs`` say of it; raises ProbeError."""
-    from stallwatch.probes.mysql_backup import pages
+    from stallwatch.probes.mysql_backup import tablespaces
 
     info, checkpoints = (_settings(tree.files, what) for what in ("info", "checkpoints"))
     files = [file for file in tree.files if not LOG.search(file.name)]
@@ -52,9 +58,11 @@ def look(name: str, path: str, tree: Tree, logs: Iterable[File]) -> Backup:
     marker = max((file.written for file in files if file.name.endswith("_info")), default=written)
     shift = moments.shift(ended, marker)
     unfinished = _unfinished(tree.files, info, checkpoints) or _said_in(logs)
-    damaged = {} if unfinished else pages.damaged(files, prepared=checkpoints["backup_type"] in _PREPARED)
-    lacking = chains.lacks(path, checkpoints)
-    elsewhere = bool(lacking) and chains.is_alone(path)
+    damaged = (
+        {} if unfinished else tablespaces.damaged(files, prepared=checkpoints["backup_type"] in _PREPARED)
+    )
+    lacking = lacks(path, checkpoints)
+    elsewhere = bool(lacking) and not _beside(path)  # those that it is based on may be kept elsewhere
     if lacking and not elsewhere:
         damaged = {**damaged, path: lacking}
     return Backup(
@@ -81,7 +89,7 @@ def _settings(files: Iterable[File], what: str) -> dict[str, str]:
     """Read one of the files that are like ``name = value``; {} if it is not there."""
     for file in files:
         if file.name in {prefix + what for prefix in PREFIXES}:
-            return chains.settings(file.path)
+            return settings(file.path)
     return {}
 
 
@@ -99,7 +107,7 @@ def _unfinished(files: Iterable[File], info: dict[str, str], checkpoints: dict[s
 def _said_in(logs: Iterable[File]) -> str:
     """Tell by the last line of the log of the backup, or of its preparation, if that is to be found."""
     for log in sorted(logs, key=lambda file: -file.written):
-        if log.size > _LONGEST_LOG or not _OF_LOG.search(backup_files.text(log.path, 65536)):
+        if log.size > _LONGEST_LOG or not _OF_LOG.search(backup_files.text(log.path, _MOST)):
             continue
         end = backup_files.end(log)
         if OK not in end:
@@ -128,7 +136,7 @@ def _places(info: dict[str, str], files: Iterable[File]) -> Iterator[Place]:
         return
     for file in files:
         if file.name in {prefix + "binlog_info" for prefix in PREFIXES}:
-            name, _, rest = backup_files.text(file.path, 65536).strip().partition("\t")
+            name, _, rest = backup_files.text(file.path, _MOST).strip().partition("\t")
             position = rest.partition("\t")[0].strip()
             if position.isdecimal():
                 yield Place(name, int(position))
@@ -172,3 +180,45 @@ def _decoded(name: str) -> str:
         return _plain(chr(int(code[1], 16))) if code[1] else "?"
 
     return _CODE.sub(letter, name)
+
+
+def settings(path: str) -> dict[str, str]:
+    """Read a file of lines like ``name = value``; raises ProbeError."""
+    pairs = (line.partition("=") for line in backup_files.text(path, _MOST).splitlines())
+    return {name.strip(): value.strip() for name, equals, value in pairs if equals}
+
+
+def lacks(path: str, checkpoints: dict[str, str]) -> str:
+    """Tell that a copy is not beside it that the one in ``path`` is based on; "": nothing is lacking."""
+    if checkpoints.get("backup_type") != "incremental":
+        return ""
+    beside = _beside(path)
+    reached: set[str] = set()  # log sequence numbers that it goes back to
+    wanted = {checkpoints.get("from_lsn", "")}
+    while wanted:
+        reached |= wanted
+        bases = [one for one in beside if one.get("to_lsn") in wanted]
+        if any(one.get("backup_type") != "incremental" for one in bases):
+            return ""
+        wanted = {one.get("from_lsn", "") for one in bases} - reached
+    first = min(reached, key=lambda lsn: (len(lsn), lsn))
+    return f"its base is not here, the copy up to log sequence number {first}: without that it is of no use"
+
+
+def _beside(path: str) -> list[dict[str, str]]:
+    """Read the checkpoints of the copies beside one; what cannot be read is not there."""
+    place, found = os.path.dirname(os.path.abspath(path)), []
+    try:
+        folders = backup_files.look_into(place).folders
+    except ProbeError:
+        return []
+    for folder in folders:
+        for prefix in PREFIXES:
+            try:
+                read = settings(f"{place}/{folder}/{prefix}checkpoints")
+                one = {name: read[name][:_LONGEST] for name in _WANTED if name in read}
+            except ProbeError:
+                continue
+            if os.path.abspath(path) != f"{place}/{folder}":
+                found.append(one)
+    return found

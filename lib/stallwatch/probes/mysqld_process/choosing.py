@@ -10,7 +10,8 @@ import os
 import pwd
 
 from stallwatch.findings import ProbeError
-from stallwatch.probes.mysqld_process.node_log import start_of
+from stallwatch.probes.mysqld_process.collect import start_of
+from stallwatch.probes.mysqld_process.model import DATA_NODES, PROGRAMS, SERVERS, named
 from stallwatch.sources import processes
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.words import listed
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
 
     from stallwatch.sources.processes import Listening, Running
 
-SERVERS = ("mysqld", "mariadbd")
-DATA_NODES = ("ndbmtd", "ndbd")
-PROGRAMS = (*SERVERS, *DATA_NODES)
 _DATA_DIR = ("--datadir", "-h")
 _PORT = ("--port", "-P")
 _ROOT = 0
@@ -91,11 +89,6 @@ def _chosen(wanted: Wanted, running: Sequence[Running], likeness: Callable[[Runn
         alike = {one: likeness(one) for one in candidates}
         candidates = [one for one in candidates if alike[one] == max(alike.values())]
     return _the_only(candidates, "run on this host")
-
-
-def named(process: Running) -> str:
-    """Name a process."""
-    return f"{process.name} {process.pid}"
 
 
 def user_name() -> str:

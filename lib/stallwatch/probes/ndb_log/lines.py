@@ -1,4 +1,4 @@
-"""One line of a data node's log or a cluster log, of any version from 5.0 to 9.7."""
+"""The lines of a data node's log or a cluster log, of any version from 5.0 to 9.7."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import re
 from datetime import datetime
 from functools import cache
 
-from stallwatch.startup import NamedTuple
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 # Formats since 5.0: 9.4 and later write UTC with "T" and "Z" (or an offset), 6.3 to 9.3 local time, old
 # printf lines have no time at all. Reports on the web turn "--" into a dash.
@@ -26,7 +29,10 @@ _NDB = (
     rb"|Ndb kernel (?:thread \d+ )?is stuck in: | waiting for lock, contentions: \d+ spins: "
 )
 _LONGEST = 4096  # bytes of a line that are understood; no line of NDB has as many
-_DIGITS = 15  # of the longest number that NDB may mean
+_MOST_DIGITS = 15  # of the longest number that NDB may mean
+_DIGITS = b"0123456789"
+_SHAPES = 4096  # shapes that are remembered; beyond that the memory starts afresh
+_LONGEST_SHAPE = 1024  # bytes of a shape that is worth remembering
 
 
 class GarbledError(ValueError):
@@ -42,6 +48,12 @@ class Line(NamedTuple):
     source: str  # "ndbd", "MgmtSrvr", ...; "" on bare printf lines
     node: int | None  # the node that speaks, in a cluster log or an old data node's log
     times: int  # how often it was said: the logger swallows repetitions for 3 s, then counts them
+    shape: bytes  # the raw line without its digits
+
+    @property
+    def moment(self) -> float:
+        """When it was said, for subjects that read no lines of unknown age."""
+        return self.when or 0.0
 
 
 def parse(raw: bytes) -> Line:
@@ -55,7 +67,8 @@ def parse(raw: bytes) -> Line:
     when = _epoch(stamp)
     clock = "" if when is None else stamp[:19].replace("T", " ")
     node = number(match["node"]) if match["node"] else None
-    return Line(match["text"], when, clock, match["source"] or "", node, number(match["repeats"] or "1"))
+    times, shape = number(match["repeats"] or "1"), text.translate(None, _DIGITS)
+    return Line(match["text"], when, clock, match["source"] or "", node, times, shape)
 
 
 @cache
@@ -69,7 +82,7 @@ def compiled(pattern: str) -> re.Pattern[str]:
 
 def number(digits: str) -> int:
     """Read a number of a log; raises GarbledError for one that is too long to be meant."""
-    if len(digits) > _DIGITS:
+    if len(digits) > _MOST_DIGITS:
         raise GarbledError(f"a number of {len(digits)} digits")
     return int(digits)
 
@@ -87,3 +100,49 @@ def _epoch(stamp: str) -> float | None:
         return datetime.fromisoformat(stamp).timestamp()
     except (ValueError, OverflowError, OSError):  # "2026-13-45 99:99:99"
         return None
+
+
+class Shapes:
+    """Picks the lines that contain one of the given words; a word contains no digit.
+
+    It is a cheap first look: lines differ in their numbers only, so each shape is judged once. A megabyte of
+    log has ten thousand lines and a few dozen shapes. Taking the digits out of a whole block and putting what
+    is left into a set costs 2 ns a byte; only shapes never seen before are searched for patterns.
+    """
+
+    def __init__(self, words: Iterable[bytes], context: Iterable[bytes] = ()) -> None:
+        """Look for ``words``; lines with a word of ``context`` are handed out only beside others."""
+        self._wanted = _any_of(words).search
+        self._context = _any_of(context).search
+        self._boring: set[bytes] = set()
+        self.lines = 0  # counted here: to count newlines apart takes half as long as the look (CPython 3.11)
+
+    def pick(self, block: bytes) -> list[bytes]:
+        """Return the lines of interest in a block of whole lines, in order, without their newlines."""
+        fresh = self._fresh(block)
+        if not fresh:
+            return []
+        wanted = {shape for shape in fresh if self._wanted(shape)}
+        if wanted:
+            wanted |= {shape for shape in fresh if self._context(shape)}
+            picked = [line for line in block.split(b"\n") if line.translate(None, _DIGITS) in wanted]
+        else:
+            picked = []
+        self._remember(fresh - wanted)
+        return picked
+
+    def _fresh(self, block: bytes) -> set[bytes]:
+        """Count the lines of a block and give the shapes that are not known to be boring."""
+        shapes = block.translate(None, _DIGITS).split(b"\n")
+        self.lines += len(shapes) - 1
+        return set(shapes) - self._boring
+
+    def _remember(self, boring: set[bytes]) -> None:
+        if len(self._boring) + len(boring) > _SHAPES:
+            self._boring.clear()
+        short = (shape for shape in boring if len(shape) <= _LONGEST_SHAPE)
+        self._boring.update(shape for shape in short if not self._context(shape))
+
+
+def _any_of(words: Iterable[bytes]) -> re.Pattern[bytes]:
+    return re.compile(b"|".join(map(re.escape, words)) or b"(?!)")

@@ -9,21 +9,23 @@ that lags causes.
 from __future__ import annotations
 
 from stallwatch.findings import Fault, Finding, Reading, State
-from stallwatch.probes.ndb_log.lines import compiled, number
+from stallwatch.probes.ndb_log.lines import number
+from stallwatch.probes.ndb_log.model import Row, Subject
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
 from stallwatch.words import times
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator
     from typing import Any
 
     from stallwatch.probes.ndb_log.lines import Line
-    from stallwatch.probes.ndb_log.moments import Present
-    from stallwatch.probes.ndb_log.node import Node
+    from stallwatch.probes.ndb_log.model import Node, Present, Rules
 
-_PART = r"(?:LQH (?P<ldm>\d+) : )?Redo log part (?P<part>\d+) ?(?:: )?(?P<what>.+)"
-_LAG = r"Lag - (?:time to complete : |.*time to complete: )(\d+)s"
+_WORD = b"edo log part "
+_PART = r"(?:LQH \d+ : )?Redo log part (?P<part>\d+) ?(?:: )?"
+_LAG = r"Lag - (?:time to complete : |.*time to complete: )(?P<seconds>\d+)s"
 _PROBLEM = r"problem (?P<change>started|cleared) : (?P<problem>[^.]+)"
 _SLOW_DISK = 0.2  # seconds; a median episode this long is no burst
 _KEPT = 1000  # episodes
@@ -48,46 +50,50 @@ _PROBLEMS = {
 }
 
 
-class Redo:
-    """The redo log parts of one data node; ``memory`` is the JSON object that it keeps between runs."""
-
-    WORDS = (b"edo log part ",)
+class Redo(Subject):
+    """The redo log parts of one data node."""
 
     def __init__(self, node: Node, present: Present, memory: dict[str, Any]) -> None:
-        self._node = node
-        self._present = present
-        self._memory = memory
-        self._full: dict[str, list[Any]] = memory.setdefault("full", {})  # part: [when, clock]
-        self._problems: dict[str, list[Any]] = memory.setdefault(
-            "problems", {}
-        )  # part and problem: [when, clock]
-        self._episodes: list[list[Any]] = memory.get(
-            "episodes", []
-        )  # [when it ended, seconds, clock of its begin]
-        self._lags: list[list[Any]] = memory.get(
-            "lags", []
-        )  # [when, clock, seconds, part], worst of each part
+        super().__init__(node, present, memory)
+        # Part: [when, clock].
+        self._full: dict[str, list[Any]] = memory.setdefault("full", {})
+        # Part and problem: [when, clock].
+        self._problems: dict[str, list[Any]] = memory.setdefault("problems", {})
+        # [when it ended, seconds, clock of its begin].
+        self._episodes: list[list[Any]] = memory.get("episodes", [])
+        # [when, clock, seconds, part], worst of each part.
+        self._lags: list[list[Any]] = memory.get("lags", [])
 
-    def hear(self, line: Line) -> None:
-        """Take in one line of the log."""
-        match = compiled(_PART).match(line.text)
-        when = self._present.of(line)
-        if not match or when is None:
-            return
-        part, what = match["part"], match["what"]
-        if what.startswith("Redo buffer full"):
-            self._full.setdefault(part, [when, line.clock])
-        elif what.startswith("Redo buffer not full"):
-            self._end(part, when)
-        elif lag := compiled(_LAG).match(what):
-            self._lags.append([when, line.clock, number(lag[1]), part])
-        elif problem := compiled(_PROBLEM).match(what):
-            self._change(f"{part} {problem['problem']}", problem["change"], when, line.clock)
-        self._memory["heard"] = max(when, self._memory.get("heard", when))
+    def _on_full(self, match: re.Match[str], line: Line) -> None:
+        self._full.setdefault(match["part"], [line.moment, line.clock])
+
+    def _on_not_full(self, match: re.Match[str], line: Line) -> None:
+        self._end(match["part"], line.moment)
+
+    def _on_lag(self, match: re.Match[str], line: Line) -> None:
+        self._lags.append([line.moment, line.clock, number(match["seconds"]), match["part"]])
+
+    def _on_problem(self, match: re.Match[str], line: Line) -> None:
+        problem = f"{match['part']} {match['problem']}"
+        if match["change"] == "started":
+            self._problems.setdefault(problem, [line.moment, line.clock])
+        else:
+            self._problems.pop(problem, None)
+
+    def _on_any(self, _: re.Match[str], line: Line) -> None:
+        self._memory["heard"] = max(line.moment, self._memory.get("heard", line.moment))
         if len(self._episodes) > 4 * _KEPT or len(self._lags) > _KEPT:
             self._prune()
 
-    def begin(self) -> None:
+    LINES = (
+        Row(_WORD, _PART + "Redo buffer full", _on_full),
+        Row(_WORD, _PART + "Redo buffer not full", _on_not_full),
+        Row(_WORD, _PART + _LAG, _on_lag),
+        Row(_WORD, _PART + _PROBLEM, _on_problem),
+        Row(_WORD, _PART + ".", _on_any),
+    )
+
+    def restart(self) -> None:
         """Forget what ended with the process."""
         for part in list(self._full):
             self._end(part, self._memory.get("heard", 0))
@@ -112,14 +118,14 @@ class Redo:
         held = sorted((lag for lag in self._lags if holds(lag[0])), key=lambda lag: lag[2])
         self._lags = list({lag[3]: lag for lag in held}.values())
 
-    def findings(self) -> Iterator[Finding]:
+    def findings(self, _: Rules) -> Iterator[Finding]:
         """Judge full buffers, lag and problems of the redo log."""
         yield from self.problems()
         yield from self.readings()
 
     @property
     def blames_disk(self) -> bool | None:
-        """Whether the disk is too slow, or (False) the buffer too small; None: nothing is told of either."""
+        """Whether the disk is too slow, or (False) the buffer too small; None: the log shows neither."""
         seconds = [episode[1] for episode in (*self._episodes, *self._unfinished())]
         if not seconds and not self._lags:
             return None
@@ -139,12 +145,6 @@ class Redo:
     def _unfinished(self) -> list[list[Any]]:
         now = self._present.now
         return [[now, max(_SHORTEST, now - when), clock] for when, clock in self._full.values()]
-
-    def _change(self, problem: str, change: str, when: float, clock: str) -> None:
-        if change == "started":
-            self._problems.setdefault(problem, [when, clock])
-        else:
-            self._problems.pop(problem, None)
 
     def _judge_full(self, episodes: list[list[Any]], why: str, advice: str) -> Reading:
         if not episodes:

@@ -7,23 +7,23 @@ and arbitration, are no problem.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from functools import cache
 
-from stallwatch.findings import Fault, Finding, Reading
+from stallwatch import withheld
+from stallwatch.findings import Fault, Finding, Reading, State
 from stallwatch.history.problems import remember, remembered
-from stallwatch.probes.ndb_log.down import Down, by_signal, forced, not_started
 from stallwatch.probes.ndb_log.lines import number
-from stallwatch.startup import TYPE_CHECKING
+from stallwatch.probes.ndb_log.model import Row, Subject
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
+from stallwatch.units import say_size
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    import re
+    from collections.abc import Iterator
     from typing import Any
 
     from stallwatch.probes.ndb_log.lines import Line
-    from stallwatch.probes.ndb_log.moments import Present
-    from stallwatch.probes.ndb_log.node import Node
+    from stallwatch.probes.ndb_log.model import Node, Present
 
 _PLANNED = 600.0  # seconds after an order in which the node's end is no failure
 _HANDED_OVER = 60.0  # seconds after a handover in which a peer's end is no failure
@@ -35,56 +35,66 @@ _FORCED = (
     r"(?: Initiated by signal (?P<signal>\d+)\.)?"
     r"(?: Caused by error (?P<error>\d+): '(?P<text>.*)'\.)?"
 )
-_NOT_STARTED = (
-    r"(?:Failed to allocate nodeid|Couldn't start as daemon), error: '(?P<cause>.*)'"
-    r"|Malloc \((?P<bytes>\d+) bytes\) for (?P<pools>.+) failed, exiting"
-)
+_NO_ID = r"Failed to allocate nodeid, error: '(?P<cause>.*)'"
+_NO_DAEMON = r"Couldn't start as daemon, error: '(?P<cause>.*)'"
+_NO_MEMORY = r"Malloc \((?P<bytes>\d+) bytes\) for (?P<pools>.+) failed, exiting"
 _GAVE_UP = r"Angel detected too many startup failures\((?P<count>\d+)\), not restarting again"
 _DECLARED_DEAD = (
     r"We\((?P<we>\d+)\) have been declared dead by (?P<by>\d+).*?reason: (?P<reason>.+)"
     r"|Node (?P<peer>\d+) declared dead due to missed heartbeat"
 )
+_PEER_WORD = b"NR Status: node=,OLD="
 _PEER = r"NR Status: node=(?P<peer>\d+),OLD=.*,NEW="
 
 
-class Shutdown:
-    """The ends and starts that one log tells of; ``memory`` is the JSON object that it keeps between runs."""
+_RESTART = ", then restart the node"
+_SIGNALS = {
+    6: "aborted: look in the node's error log",
+    9: "killed: look in dmesg for the out-of-memory killer",
+    11: "a bug or bad memory: look in the node's error log",
+}
 
-    WORDS = (
-        b" shutdown ",
-        b"Child process terminated",
-        b"declared dead",
-        b"has failed. The Node state",
-        b"NR Status: node=,OLD=",
-        b"has completed its restart",
-        b"too many startup failures",
-        b"Failed to allocate nodeid",
-        b"start as daemon, error",
-        b"failed, exiting",
-        b"shutdown handover",
-        b" Connected",
-    )
+
+class Down(NamedTuple):
+    """A node that ended, and how far it has come since."""
+
+    node: int | None
+    when: float
+    clock: str
+    what: str
+    why: str
+    advice: str
+    gave_up: str = ""  # after so many failed starts the angel does not try again
+    data_node: bool = False  # others named it a data node, which has a restart to complete
+    hearsay: bool = False  # reported by another node, which does not know why
+    phase: str = "down"  # or "starting", "back"
+    since: float = 0.0  # when that phase began
+    since_clock: str = ""
+
+    def fault(self, present: Present) -> Fault:
+        """Say that it is down; of one that is back, that it was."""
+        name = "node" if self.node is None else f"node {self.node}"
+        what = f"{name} {self.what}{present.at(self.clock, self.when)}"
+        advice = self.advice.partition(_RESTART)[0]
+        if self.phase == "back":
+            what += f", started again{present.at(self.since_clock, self.since)}"
+            return Fault(State.WARNING, what, self.why, advice)
+        if self.phase == "starting":
+            what += f", starting again{present.at(self.since_clock, self.since, 'since')}"
+            return Fault(State.CRITICAL, what, self.why, advice)
+        if self.gave_up:
+            what += f", not started again: angel gave up after {self.gave_up} failures"
+        return Fault(State.CRITICAL, what, self.why, self.advice)
+
+
+class Shutdown(Subject):
+    """The ends and starts that one log tells of."""
 
     def __init__(self, node: Node, present: Present, memory: dict[str, Any]) -> None:
-        self._node = node
-        self._present = present
-        self._memory = memory
+        super().__init__(node, present, memory)
         self._down = {down.node: down for down in remembered(memory, "down", Down)}
         self._times: list[list[Any]] = memory.get("times", [])  # [when, node]
         self._ordered: dict[str, list[float]] = memory.setdefault("ordered", {})  # node or "any": from, until
-
-    def hear(self, line: Line) -> None:
-        """Take in one line of the log."""
-        when = self._present.of(line)
-        if when is None:
-            return
-        for pattern, understand in self._compiled():
-            if match := pattern.match(line.text):
-                understand(self, match, line.node or self._node.id, when, line.clock)
-                return
-
-    def begin(self) -> None:
-        """Keep everything: that a new process begins is part of this tale."""
 
     def keep(self) -> None:
         """Put into the memory what still counts."""
@@ -95,10 +105,9 @@ class Shutdown:
         for node in [node for node, (_, until) in self._ordered.items() if not self._present.holds(until)]:
             del self._ordered[node]
 
-    def ended(self) -> Iterator[tuple[Down, Callable[[Down], Fault]]]:
-        """Give each node that ended, and how to say it at the time of this log."""
-        for down in self._down.values():
-            yield down, lambda told: told.fault(self._present)
+    def ended(self) -> list[tuple[Down, Present]]:
+        """Give each node that ended, and the present of this log."""
+        return [(down, self._present) for down in self._down.values()]
 
     def times(self) -> list[tuple[float, int | None]]:
         """When which node ended."""
@@ -109,154 +118,182 @@ class Shutdown:
         since, until = self._ordered.get(node, (1.0, 0.0))
         return since <= when <= until
 
-    # One method for each kind of line: its match, the node that speaks, the time and the clock of the line.
+    # One method for each kind of line.
 
-    def _hear_forced(self, match: re.Match[str], node: int | None, when: float, clock: str) -> None:
-        self._end(node, when, clock, *forced(match))
+    def _on_forced(self, match: re.Match[str], line: Line) -> None:
+        self._end(line.node, line, *_forced(match))
 
-    def _hear_not_started(self, match: re.Match[str], node: int | None, when: float, clock: str) -> None:
-        self._end(node, when, clock, *not_started(match))
+    def _on_not_started(self, match: re.Match[str], line: Line) -> None:
+        advice = "look whether it is running already, and at the management server"
+        self._end(line.node, line, "cannot start", withheld.message(match["cause"]), advice)
 
-    def _hear_gave_up(self, match: re.Match[str], node: int | None, when: float, clock: str) -> None:
+    def _on_no_memory(self, match: re.Match[str], line: Line) -> None:
+        why = f"{say_size(number(match['bytes']))} of memory are not to be had for {match['pools']}"
+        self._end(line.node, line, "cannot start", why, "lower DataMemory, or free memory on the machine")
+
+    def _on_gave_up(self, match: re.Match[str], line: Line) -> None:
         """Note it of the node that failed to start; the line of its last failure comes after this one."""
-        if not self._is_down(node):
-            self._end(
-                node,
-                when,
-                clock,
-                "failed to start",
-                f"{match['count']} times",
-                "look at the errors before it",
-            )
-        self._change(node, gave_up=match["count"])
+        if not self._is_down(line.node):
+            often = f"{match['count']} times"
+            self._end(line.node, line, "failed to start", often, "look at the errors before it")
+        self._change(line.node, gave_up=match["count"])
 
-    def _hear_killed(self, match: re.Match[str], node: int | None, when: float, clock: str) -> None:
-        if not self._is_down(node):
-            self._end(node, when, clock, "shut down", *by_signal(number(match["signal"])))
+    def _on_killed(self, match: re.Match[str], line: Line) -> None:
+        if not self._is_down(line.node):
+            self._end(line.node, line, "shut down", *_by_signal(number(match["signal"])))
 
-    def _hear_declared_dead(self, match: re.Match[str], _: int | None, when: float, clock: str) -> None:
+    def _on_declared_dead(self, match: re.Match[str], line: Line) -> None:
         node = number(match["we"] or match["peer"])
         if not self._is_down(node):
             why = f"by node {match['by']}: {match['reason']}" if match["we"] else "missed heartbeats"
             advice = "look for a paused VM, swapping, network trouble, then restart the node"
-            self._end(node, when, clock, "declared dead", why, advice)
+            self._end(node, line, "declared dead", why, advice)
             self._change(node, hearsay=not match["we"])
 
-    def _hear_peer_failed(self, match: re.Match[str], _: int | None, when: float, clock: str) -> None:
+    def _on_peer_failed(self, match: re.Match[str], line: Line) -> None:
         node = number(match["peer"])
-        ordered = any(self.has_ordered(who, when) for who in (str(node), "any", str(self._node.id)))
+        possible = (str(node), "any", str(self._node.id))
+        ordered = any(self.has_ordered(who, line.moment) for who in possible)
         if not ordered and not self._is_down(node):
             why = "another node saw its connection break"
-            self._end(node, when, clock, "failed", why, f"read ndb_{node}_out.log on its machine")
+            self._end(node, line, "failed", why, f"read ndb_{node}_out.log on its machine")
             self._change(node, hearsay=True)
         if self._is_down(node):
             self._change(node, data_node=True)
 
-    def _hear_order(self, _: re.Match[str], node: int | None, when: float, _clock: str) -> None:
-        self._ordered[str(node)] = [when, when + _PLANNED]
+    def _on_order(self, _: re.Match[str], line: Line) -> None:
+        self._ordered[str(line.node)] = [line.moment, line.moment + _PLANNED]
 
-    def _hear_order_to_all(self, _: re.Match[str], _node: int | None, when: float, _clock: str) -> None:
-        self._ordered["any"] = [when, when + _PLANNED]
+    def _on_order_to_all(self, _: re.Match[str], line: Line) -> None:
+        self._ordered["any"] = [line.moment, line.moment + _PLANNED]
 
-    def _hear_handover(self, _: re.Match[str], _node: int | None, when: float, _clock: str) -> None:
+    def _on_handover(self, _: re.Match[str], line: Line) -> None:
         """Take an end that follows for planned: the node that takes over does not name the other."""
-        self._ordered["any"] = [when, when + _HANDED_OVER]
+        self._ordered["any"] = [line.moment, line.moment + _HANDED_OVER]
 
-    def _hear_completed(self, match: re.Match[str], node: int | None, when: float, clock: str) -> None:
+    def _on_completed(self, match: re.Match[str], line: Line) -> None:
         """Tell a stop by order from the end of a node that could not start: 9.7.2 calls both completed."""
+        node, when = line.node, line.moment
         ordered = self.has_ordered(str(node), when) or self.has_ordered("any", when)
         since = self._ordered.get(str(node), [when])[0] if ordered else when
         self._ordered[str(node)] = [since, when + _PLANNED]
         if match["again"] and not ordered and not self._is_down(node):
             advice = "look at the lines before it in the node's own log"
-            self._end(node, when, clock, "ended and restarts", "the log shows no order", advice)
+            self._end(node, line, "ended and restarts", "the log shows no order", advice)
 
-    def _hear_beginning(self, match: re.Match[str], node: int | None, when: float, clock: str) -> None:
-        self._goes_on(match, node, "starting", when, clock)
+    def _on_beginning(self, match: re.Match[str], line: Line) -> None:
+        self._goes_on(match, line, "starting")
 
-    def _hear_back(self, match: re.Match[str], node: int | None, when: float, clock: str) -> None:
-        self._goes_on(match, node, "back", when, clock)
+    def _on_back(self, match: re.Match[str], line: Line) -> None:
+        self._goes_on(match, line, "back")
 
-    def _hear_connected(self, match: re.Match[str], _: int | None, when: float, clock: str) -> None:
+    def _on_connected(self, match: re.Match[str], line: Line) -> None:
         """Take a node that others thought dead for back if it is an API node: no other sign tells."""
-        node = number(match["peer"])
-        if node in self._down and self._down[node].hearsay:
-            phase = "starting" if self._down[node].data_node else "back"
-            self._goes_on(match, node, phase, when, clock)
+        down = self._down.get(number(match["peer"]))
+        if down and down.hearsay:
+            self._goes_on(match, line, "starting" if down.data_node else "back")
 
-    def _end(self, node: int | None, when: float, clock: str, what: str, why: str, advice: str) -> None:
+    LINES = (
+        Row(b" shutdown ", _FORCED, _on_forced),
+        Row(b"Failed to allocate nodeid", _NO_ID, _on_not_started),
+        Row(b"start as daemon, error", _NO_DAEMON, _on_not_started),
+        Row(b"failed, exiting", _NO_MEMORY, _on_no_memory),
+        Row(b"too many startup failures", _GAVE_UP, _on_gave_up),
+        Row(
+            b"Child process terminated",
+            r"Child process terminated by signal (?P<signal>\d+)",
+            _on_killed,
+        ),
+        Row(b"declared dead", _DECLARED_DEAD, _on_declared_dead),
+        Row(
+            b"has failed. The Node state",
+            r"Node (?P<peer>\d+) has failed\. The Node state",
+            _on_peer_failed,
+        ),
+        Row(_PEER_WORD, _PEER + "Node failed, fail handling ongoing", _on_peer_failed),
+        Row(b" shutdown ", r"Node shutdown initiated", _on_order),
+        Row(b" shutdown ", r"Cluster shutdown initiated", _on_order_to_all),
+        Row(b"shutdown handover", r"shutdown handover", _on_handover),
+        Row(b" shutdown ", r"Node shutdown completed(?P<again>, restarting)?", _on_completed),
+        Row(b"Angel pid: ", r"Angel pid: \d+ started child", _on_beginning),
+        Row(b"Start initiated", r"Start initiated", _on_beginning),
+        Row(_PEER_WORD, _PEER + "Allocated node id", _on_beginning),
+        Row(b"Started (", r"Started \(", _on_back),
+        Row(b"Node started", r"Node started$", _on_back),
+        Row(b"Start phase  completed", r"Start phase 101 completed", _on_back),
+        Row(b"has completed its restart", r"Node (?P<peer>\d+) has completed its restart", _on_back),
+        Row(_PEER_WORD, _PEER + "Restart completed", _on_back),
+        Row(b" Connected", r"Node (?P<peer>\d+) Connected", _on_connected),
+    )
+
+    def _end(self, node: int | None, line: Line, what: str, why: str, advice: str) -> None:
         before = self._down.get(node)
         if before is None or before.phase != "down":
-            self._times.append([when, node])
+            self._times.append([line.moment, node])
         gave_up = before.gave_up if before and before.phase == "down" else ""
-        self._down[node] = Down(node, when, clock, what, why, advice, gave_up)
+        self._down[node] = Down(node, line.moment, line.clock, what, why, advice, gave_up)
 
     def _change(self, node: int | None, **now: Any) -> None:
         self._down[node] = self._down[node]._replace(**now)
 
-    def _goes_on(self, match: re.Match[str], node: int | None, phase: str, when: float, clock: str) -> None:
+    def _goes_on(self, match: re.Match[str], line: Line, phase: str) -> None:
         peer = match.groupdict().get("peer")
-        node = number(peer) if peer else node
+        node = number(peer) if peer else line.node
         down = self._down.get(node)
         if phase == "back":
             self._ordered.pop("any", None)  # the handover is over
-            if self.has_ordered(str(node), when):
-                self._ordered[str(node)][1] = when
+            if self.has_ordered(str(node), line.moment):
+                self._ordered[str(node)][1] = line.moment
         if down and down.phase != "back":
-            self._change(node, phase=phase, since=when, since_clock=clock)
+            self._change(node, phase=phase, since=line.moment, since_clock=line.clock)
 
     def _is_down(self, node: int | None) -> bool:
         down = self._down.get(node)
         return down is not None and down.phase == "down"
 
     def _counts(self, down: Down) -> bool:
-        stays = (
-            down.phase != "back" and not down.hearsay
-        )  # others tell of API nodes, too, which may stay away
+        # Others tell of API nodes, too, which may stay away.
+        stays = down.phase != "back" and not down.hearsay
         return self._present.holds(down.when, stays=stays)
 
-    _LINES = (
-        (_FORCED, _hear_forced),
-        (_NOT_STARTED, _hear_not_started),
-        (_GAVE_UP, _hear_gave_up),
-        (r"Child process terminated by signal (?P<signal>\d+)", _hear_killed),
-        (_DECLARED_DEAD, _hear_declared_dead),
-        (r"Node (?P<peer>\d+) has failed\. The Node state", _hear_peer_failed),
-        (_PEER + "Node failed, fail handling ongoing", _hear_peer_failed),
-        (r"Node shutdown initiated", _hear_order),
-        (r"Cluster shutdown initiated", _hear_order_to_all),
-        (r"shutdown handover", _hear_handover),
-        (r"Node shutdown completed(?P<again>, restarting)?", _hear_completed),
-        (r"Angel pid: \d+ started child|Start initiated", _hear_beginning),
-        (_PEER + "Allocated node id", _hear_beginning),
-        (r"Started \(|Node started$|Start phase 101 completed", _hear_back),
-        (r"Node (?P<peer>\d+) has completed its restart", _hear_back),
-        (_PEER + "Restart completed", _hear_back),
-        (r"Node (?P<peer>\d+) Connected", _hear_connected),
-    )
 
-    @classmethod
-    @cache
-    def _compiled(cls) -> Sequence[tuple[re.Pattern[str], Callable[..., None]]]:
-        """Give the lines with their patterns: not before there is a line to look at."""
-        return tuple((re.compile(pattern), understand) for pattern, understand in cls._LINES)
-
-
-def findings(told: list[Shutdown]) -> Iterator[Finding]:
+def of_shutdowns(logs: list[Shutdown]) -> Iterator[Finding]:
     """Give each node that ended once, in the words of the log that knows most, and the number of ends."""
-    ended = [end for log in told for end in log.ended()]
-    ended = [(down, say) for down, say in ended if not (down.hearsay and _ordered_somewhere(told, down))]
+    ended = [end for log in logs for end in log.ended()]
+    ended = [end for end in ended if not (end[0].hearsay and _ordered_somewhere(logs, end[0]))]
     for node in dict.fromkeys(down.node for down, _ in ended):
-        of_node = [(down, say) for down, say in ended if down.node == node]
+        of_node = [end for end in ended if end[0].node == node]
         newest = max(down.when for down, _ in of_node)
-        of_node = [(down, say) for down, say in of_node if newest - down.when <= _ONE_END]
+        of_node = [end for end in of_node if newest - end[0].when <= _ONE_END]
         latest, _ = max(of_node, key=lambda end: max(end[0].when, end[0].since))
-        best, say = max(of_node, key=lambda end: (not end[0].hearsay, end[0].when))
-        yield say(best._replace(phase=latest.phase, since=latest.since, since_clock=latest.since_clock))
-    ends = [Counter(node for _, node in log.times()) for log in told]
+        best, present = max(of_node, key=lambda end: (not end[0].hearsay, end[0].when))
+        best = best._replace(phase=latest.phase, since=latest.since, since_clock=latest.since_clock)
+        yield best.fault(present)
+    ends = [Counter(node for _, node in log.times()) for log in logs]
     count = sum(max(of_log[node] for of_log in ends) for node in set().union(*ends))
     yield Reading("shutdowns", count, what=f"forced shutdowns: {count}")
 
 
-def _ordered_somewhere(told: list[Shutdown], down: Down) -> bool:
-    return any(log.has_ordered(str(down.node), down.when) for log in told)
+def _ordered_somewhere(logs: list[Shutdown], down: Down) -> bool:
+    return any(log.has_ordered(str(down.node), down.when) for log in logs)
+
+
+def _forced(match: re.Match[str]) -> tuple[str, str, str]:
+    """Say what happened, why, and what to do, from the line of a forced shutdown."""
+    from stallwatch.probes.ndb_log import exit_codes
+
+    # With a signal 9.7 says "startphase 0" of a node that was running.
+    starting = match["phase"] and (match["error"] or match["phase"] != "0")
+    what = f"failed to start (start phase {match['phase']})" if starting else "shut down"
+    if match["error"]:
+        code = number(match["error"])
+        meaning = exit_codes.text(code) or withheld.message(match["text"])
+        return what, f"error {code}: {meaning}", exit_codes.advice(code)
+    if match["signal"]:
+        return what, *_by_signal(number(match["signal"]))
+    return what, "the log does not say why", "look in the node's error log"
+
+
+def _by_signal(signal: int) -> tuple[str, str]:
+    """Say why a signal ended a node, and what to do."""
+    return f"signal {signal}", _SIGNALS.get(signal, "look in the node's error log")

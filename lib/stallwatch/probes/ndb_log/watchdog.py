@@ -2,16 +2,19 @@
 
 The watchdog looks every 100 ms at each thread's sign of life and kills the node when one is missing for three
 times TimeBetweenWatchDogCheck (WatchDog.cpp; measured on 9.7.2: killed at elapsed=18022 with the default).
+
+Why a thread was stuck: who used the processor meanwhile? That rule was verified with frozen, spinning and
+system-calling threads of a real 9.7.2 data node; its root is Johan Andersson's "Cluster - spins/contentions
+and thread stuck in.." of 2010-09-02.
 """
 
 from __future__ import annotations
 
 from stallwatch.findings import Fault, Finding, Reading, State
-from stallwatch.probes.ndb_log import blocks
 from stallwatch.probes.ndb_log.lines import compiled, number
-from stallwatch.probes.ndb_log.oversleep import THREAD, TOGETHER
-from stallwatch.probes.ndb_log.verdict import judge
-from stallwatch.startup import TYPE_CHECKING
+from stallwatch.probes.ndb_log.model import Row, Subject
+from stallwatch.probes.ndb_log.threads import THREAD, TOGETHER
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
 from stallwatch.words import worst_first
 
@@ -21,14 +24,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from stallwatch.probes.ndb_log.lines import Line
-    from stallwatch.probes.ndb_log.moments import Present
-    from stallwatch.probes.ndb_log.node import Node
+    from stallwatch.probes.ndb_log.model import Node, Present, Rules
 
 KILL = 3  # times TimeBetweenWatchDogCheck without a sign of life, and the watchdog ends the node
 DEFAULT_INTERVAL = 6.0  # seconds, TimeBetweenWatchDogCheck
 
-_STUCK = r"Ndb kernel (?:thread (?P<thread>\d+) )?is stuck in: (?P<place>.+?)(?: elapsed=(?P<ms>\d+)|$)"
-_TIMES = r"Watchdog: User time: (\d+) +System time: (\d+)\b(?! \(errno=)"
+_STUCK = r".*?Ndb kernel (?:thread (?P<thread>\d+) )?is stuck in: (?P<place>.+?)(?: elapsed=(?P<ms>\d+)|$)"
+_TIMES = r".*?Watchdog: User time: (\d+) +System time: (\d+)\b(?! \(errno=)"
 _BLOCK = r"JobHandling in block: (\d+), gsn: (\d+)"
 # Silence is in order then: a start allocates memory, and a thread that never worked has no place.
 _IN_ORDER = r"Allocating memory|Unknown place 0$"
@@ -39,6 +41,32 @@ _OFTEN = 5  # stuck episodes ...
 _OFTEN_WITHIN = 600.0  # ... in these seconds are worth a warning
 _KEPT = 100  # episodes, the worst ones
 _COUNTED = 1000  # episodes that are counted
+
+_USED = 0.05  # core; an idle ndbmtd as a whole stays below 0.013
+_RATIO = 2.0  # one kind of time decides when it is twice the other
+_ONE_CORE = 1.1  # what one thread can use at most, and an idle rest of the node
+_DECIDABLE = 0.3  # seconds: four reports of the watchdog, three ticks of times(2)
+_OS_BUSY = (
+    "OS kernel busy",
+    (
+        "look at network, NIC driver, swapping, memory compaction; turn cpuspeed (frequency scaling) off; "
+        "RealtimeScheduler=1, LockExecThreadToCPU"
+    ),
+)
+_NDB_BUSY = (
+    "NDB kernel busy",
+    "look in ndbinfo.threadstat which thread it is, and what load it has (big scan, many triggers)",
+)
+_NOT_RUNNING = ("process not running", "look for swapping, VM steal, CPU quota, blocked I/O")
+_CANNOT_TELL = ("cannot tell", "look at ndbinfo.threadstat")
+
+# Kernel blocks by number, from BlockNumbers.h of NDB 9.7.2.
+_FIRST_BLOCK = 244
+_BLOCKS = (
+    "BACKUP", "DBTC", "DBDIH", "DBLQH", "DBACC", "DBTUP", "DBDICT", "NDBCNTR", "QMGR", "NDBFS", "CMVMI",
+    "TRIX", "DBUTIL", "SUMA", "DBTUX", "TSMAN", "LGMAN", "PGMAN", "RESTORE", "DBINFO",
+    "DBSPJ", "THRMAN", "TRPMAN",
+)  # fmt: skip
 
 
 class Episode:
@@ -70,34 +98,29 @@ class Episode:
         return None if self.last_ms is None else self.last_ms / 1000
 
 
-class Watchdog:
-    """What the watchdog said of one data node; ``memory`` is the JSON object that it keeps between runs."""
+class Cause(NamedTuple):
+    """Who held the thread up, the evidence, and the next step."""
 
-    WORDS = (b"is stuck in: ", b"Watchdog: User time: ")
+    who: str
+    evidence: str
+    advice: str
+
+    def __str__(self) -> str:
+        return f"{self.who} ({self.evidence})"
+
+
+class Watchdog(Subject):
+    """What the watchdog said of one data node."""
 
     def __init__(self, node: Node, present: Present, memory: dict[str, Any]) -> None:
-        self._node = node
-        self._present = present
-        self._memory = memory
+        super().__init__(node, present, memory)
         self._stuck = [Episode(**kept) for kept in memory.get("stuck", [])]
         self._begun: list[float] = memory.get("begun", [])  # when episodes began, those not kept included
         self._of_thread = {episode.thread: episode for episode in self._stuck}  # the last one of each
         # The one that the next line of process times belongs to; that line may come in the next run.
         self._last = self._of_thread.get(memory["awaits"]) if "awaits" in memory else None
 
-    def hear(self, line: Line) -> None:
-        """Take in one line of the log."""
-        when = self._present.of(line)
-        if when is None:
-            return
-        if match := compiled(_STUCK).search(line.text):
-            self._hear_stuck(match, when, line.clock)
-        elif match := compiled(THREAD).match(line.text):
-            self._hear_overslept(match, when)
-        if match := compiled(_TIMES).search(line.text):
-            self._hear_times(number(match[1]), number(match[2]))
-
-    def begin(self) -> None:
+    def restart(self) -> None:
         """Forget what cannot go on in a new process."""
         self._last = None
         self._of_thread.clear()
@@ -129,8 +152,9 @@ class Watchdog:
         """The longest time in seconds for which a thread gave no sign of life; 0 if none was stuck."""
         return max((episode.seconds or 0 for episode in self._stuck), default=0)
 
-    def findings(self, interval: float) -> Iterator[Finding]:
-        """Give the longest stuck time first; ``interval`` is TimeBetweenWatchDogCheck in seconds."""
+    def findings(self, rules: Rules) -> Iterator[Finding]:
+        """Give the longest stuck time first."""
+        interval = rules.watchdog_interval or self._node.watchdog_interval or DEFAULT_INTERVAL
         worst = worst_first(self._stuck, _severity)
         longest = next((episode for episode in worst if episode.last_ms is not None), None)
         for episode in worst:
@@ -139,8 +163,8 @@ class Watchdog:
             yield Reading("stuck", 0, "s", "no thread stuck")
         yield from self._often()
 
-    def _hear_stuck(self, match: re.Match[str], when: float, clock: str) -> None:
-        place = match["place"]
+    def _on_stuck(self, match: re.Match[str], line: Line) -> None:
+        place, when, clock = match["place"], line.moment, line.clock
         self._last = None
         if compiled(_IN_ORDER).match(place):
             return
@@ -158,9 +182,8 @@ class Watchdog:
             self._stuck.append(episode)
             self._of_thread[thread] = episode
             self._begun.append(when)
-            if (
-                len(self._stuck) > 4 * _KEPT or len(self._begun) > 2 * _COUNTED
-            ):  # a log of standstills must not take ever more time and memory
+            # A log of standstills must not take ever more time and memory.
+            if len(self._stuck) > 4 * _KEPT or len(self._begun) > 2 * _COUNTED:
                 self._prune()
         self._last = episode
 
@@ -169,17 +192,24 @@ class Watchdog:
         episode = self._of_thread.get(thread)
         return episode if episode and episode.own is None else None
 
-    def _hear_times(self, user: int, system: int) -> None:
+    def _on_times(self, match: re.Match[str], _: Line) -> None:
+        user, system = number(match[1]), number(match[2])
         if self._last is None:
             return
         self._last.ticks = [*self._last.ticks[:1], [self._last.last_ms or 0, user, system]]
         self._last = None
 
-    def _hear_overslept(self, match: re.Match[str], when: float) -> None:
+    def _on_overslept(self, match: re.Match[str], line: Line) -> None:
         """Take a thread's own times, which it tells when it wakes up, for better than the process's."""
         episode = self._open(number(match["thread"]))
-        if episode and match["user"] and abs(when - episode.when) <= TOGETHER:
+        if episode and match["user"] and abs(line.moment - episode.when) <= TOGETHER:
             episode.own = [number(match["ms"]), number(match["user"]), number(match["system"])]
+
+    LINES = (
+        Row(b"is stuck in: ", _STUCK, _on_stuck),
+        Row(b"verslept ", THREAD, _on_overslept),
+        Row(b"Watchdog: User time: ", _TIMES, _on_times),
+    )
 
     def _judge(self, episode: Episode, kill: float, label: str) -> Finding:
         at = self._present.at(episode.clock, episode.when)
@@ -191,8 +221,8 @@ class Watchdog:
                 "this version does not say for how long",
                 "look at the machine's swapping, load and steal time",
             )
-        verdict = judge(*_used(episode), own=episode.own is not None, busy=bool(episode.load))
-        evidence = [str(verdict)]
+        cause = judge(*_used(episode), own=episode.own is not None, busy=bool(episode.load))
+        evidence = [str(cause)]
         if episode.load is not None:
             evidence.append(f"cluster {'busy' if episode.load else 'idle'} (Operations={episode.load})")
         left = kill - episode.seconds
@@ -206,7 +236,7 @@ class Watchdog:
             "s",
             f'{who} stuck {say_duration(episode.seconds)} in "{episode.place}"{at}',
             ", ".join(evidence),
-            verdict.advice,
+            cause.advice,
             label,
         )
 
@@ -250,5 +280,44 @@ def _used(episode: Episode) -> tuple[float, float, float]:
 def _say_place(place: str) -> str:
     """Name the kernel block, of which 7.6 and later print the number."""
     if match := compiled(_BLOCK).match(place):
-        return f"JobHandling in {blocks.name(number(match[1]))}, gsn {match[2]}"
+        block = number(match[1])
+        index = block - _FIRST_BLOCK
+        name = _BLOCKS[index] if 0 <= index < len(_BLOCKS) else f"block {block}"
+        return f"JobHandling in {name}, gsn {match[2]}"
     return place
+
+
+def judge(user: float, system: float, span: float, *, own: bool, busy: bool = False) -> Cause:
+    """Say who was busy during ``span`` seconds in which ``user`` and ``system`` seconds of processor passed.
+
+    ``own`` times are the thread's; others are the whole process's and include every other thread, so that
+    they make a cause only probable, and none when the process is ``busy`` or used more than one thread can.
+    """
+    if span < _DECIDABLE:
+        evidence = f"{span * 1000:.0f} ms of evidence" if span else "one report"
+        return Cause("too short to tell", evidence, "watch whether it comes back")
+    user, system = user / span, system / span
+    flat = user < _USED and system < _USED
+    if not own and not flat and (busy or user + system > _ONE_CORE):
+        evidence = f"process busy: {_cores(user, system)}, and no times of the thread itself"
+        return Cause(_CANNOT_TELL[0], evidence, _CANNOT_TELL[1])
+    if flat:
+        who, advice = _NOT_RUNNING
+        evidence = "user and system time flat"
+    elif system >= _USED and system >= _RATIO * user:
+        who, advice = _OS_BUSY
+        evidence = f"system time {_core(system)} core, user {_core(user)}"
+    elif user >= _USED and user >= _RATIO * system:
+        who, advice = _NDB_BUSY
+        evidence = f"user time {_core(user)} core, system {_core(system)}"
+    else:
+        return Cause(_CANNOT_TELL[0], f"a mixture: {_cores(user, system)}", _CANNOT_TELL[1])
+    return Cause(who if own else f"probably {who}", evidence, advice)
+
+
+def _core(value: float) -> str:
+    return "0" if value < 0.005 else f"{value:.2f}"  # noqa: PLR2004 - what rounds to 0.00
+
+
+def _cores(user: float, system: float) -> str:
+    return f"user {_core(user)}, system {_core(system)} core"

@@ -1,17 +1,9 @@
 """The data nodes of a cluster: who is up, who is not and what that means, and how they are.
 
-``look`` begins: it has the order of things. Who is there comes first, and is told whatever fails later::
-
-    presence            asks who is there, and puts together:
-        status              what each node is: up, starting, stopping, missing
-        management          what the management server says of those that do not answer
-        groups              which nodes hold the same data
-    telling, advice     say it
-
-Then one subject after the other, the most important first; each may fail, or be left out where time is
-short (``subjects``)::
-
-    restarts, configuration, arbitrator, transporters, threads, certificates, overview (the table of -v)
-
-``clocks`` know how long something has lasted, ``counting`` what was counted since the last look.
+In the order of the road: `options` (what may be asked for, and default thresholds), `probe` (one run: who is
+there comes first, and is reported whatever fails later; then one subject after the other: start here),
+`collect` and `queries` (what is asked, and what is kept for the next run), `model` (what a node, a node group
+and the management server's answer are), `diagnosis` (what each node is: up, starting, stopping, missing),
+`messages` (words and numbers for it), `advice` (what to do about nodes that are not up). `arbitrator` and
+`load` (links, threads, page faults) are subjects of their own. `declared` has the labels of the perfdata.
 """

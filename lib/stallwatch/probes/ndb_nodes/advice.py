@@ -2,112 +2,73 @@
 
 from __future__ import annotations
 
-from stallwatch.probes.ndb_nodes.status import Status
-from stallwatch.probes.ndbinfo.words import named
+from stallwatch.probes.ndb_nodes.model import Status
+from stallwatch.probes.ndbinfo.cluster import named
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from stallwatch.probes.ndb_nodes.presence import Presence
+    from stallwatch.probes.ndb_nodes.model import Presence
 
 # Seconds after which the management server knows that a node has ended: data nodes declare one dead after
 # four missed heartbeats of HeartbeatIntervalDbDb, 5 s by default. After kill -9 it called a node started for
 # some tenths of a second (9.7.2).
 _DETECTED = 20.0
+# What to do, by what is wrong; ``_words`` has the words in braces.
+_APART = "look at the network between {where} and {the_hosts} of {nodes}"
+_IF_NOT = "If not, the end of {log} says what ended {it}; then {start}"
+_APART_OR_ENDED = f"{{is_it_there}} If so, {_APART}. {_IF_NOT}"
+_LATE = "the end of {log} says what holds {it} up, or has ended {it}"
+_WAITS = "{it_waits} for the order to start: {order}"
+_WAITS_MAYBE = "wait; if {it_was} started with --nostart: {order}"
+_ON_ITS_WAY = "wait; {log} on {its_host} tells how far"
+_WAS_STOPPED = "unless somebody is at it, {start}"
+_NEVER_SEEN = "no look has seen {it} up: the end of {log}, if there is one, says why; then {start}"
+_HAS_ENDED = f"{{is_it_there}} {_IF_NOT}"
 
 
 def advice(presence: Presence, nodes: Sequence[int]) -> str:
-    """Say it of these nodes, each named if there are several kinds of trouble."""
-    by_kind: dict[Callable[[Presence, Sequence[int]], str], list[int]] = {}
+    """Give it for these nodes, each named if there are several kinds of trouble."""
+    by_kind: dict[str, list[int]] = {}
     for node in nodes:
         by_kind.setdefault(_kind(presence, node), []).append(node)
     if not by_kind:  # nobody tells which they are
         return "ndb_mgm -e show tells which; the end of their ndb_N_out.log, what ended them"
-    several = len(by_kind) > 1
-    each = [(f"{named(those)}: " if several else "") + say(presence, those) for say, those in by_kind.items()]
-    return "; ".join(each)
+    each = [(named(those), kind.format(**_words(presence, those))) for kind, those in by_kind.items()]
+    return "; ".join(f"{who}: {what}" for who, what in each) if len(each) > 1 else each[0][1]
 
 
-def _kind(presence: Presence, node: int) -> Callable[[Presence, Sequence[int]], str]:
+def _kind(presence: Presence, node: int) -> str:
     about, seen = presence.statuses[node], presence.management.of(node)
     if presence.is_apart(node):
-        return _apart if about.seconds >= _DETECTED else _apart_or_ended
+        return _APART if about.seconds >= _DETECTED else _APART_OR_ENDED
     if about.remark:
-        return _late
+        return _LATE
     if seen == "NOT_STARTED":
-        return _waits if about.status is Status.MISSING else _waits_maybe
+        return _WAITS if about.status is Status.MISSING else _WAITS_MAYBE
     if about.status in (Status.STARTING, Status.STOPPING):
-        return _is_on_its_way
+        return _ON_ITS_WAY
     if node in presence.stopped:
-        return _was_stopped
-    return _never_seen if node in presence.groups.unseen else _has_ended
+        return _WAS_STOPPED
+    return _NEVER_SEEN if node in presence.groups.unseen else _HAS_ENDED
 
 
-def _apart(presence: Presence, nodes: Sequence[int]) -> str:
-    hosts = "hosts" if len(nodes) > 1 else "host"
-    return f"look at the network between {presence.cluster.where} and the {hosts} of {named(nodes)}"
-
-
-def _apart_or_ended(presence: Presence, nodes: Sequence[int]) -> str:
-    return f"{_is_it_there(nodes)} If so, {_apart(presence, nodes)}. {_if_not(nodes)}"
-
-
-def _late(_: Presence, nodes: Sequence[int]) -> str:
-    return f"the end of {_log(nodes)} says what holds {_it(nodes)} up, or has ended {_it(nodes)}"
-
-
-def _waits(presence: Presence, nodes: Sequence[int]) -> str:
-    order = f'ndb_mgm -e "{_order(presence, nodes)} start"'
-    return f"{'they wait' if len(nodes) > 1 else 'it waits'} for the order to start: {order}"
-
-
-def _waits_maybe(presence: Presence, nodes: Sequence[int]) -> str:
-    they_were = "they were" if len(nodes) > 1 else "it was"
-    return f'wait; if {they_were} started with --nostart: ndb_mgm -e "{_order(presence, nodes)} start"'
-
-
-def _order(presence: Presence, nodes: Sequence[int]) -> str:
-    """Say who is to start: ``4``, or ``all``, which those that are up do not mind."""
-    return "all" if len(nodes) == presence.total else str(nodes[0])
-
-
-def _is_on_its_way(_: Presence, nodes: Sequence[int]) -> str:
-    return f"wait; {_log(nodes)} on {'their hosts' if len(nodes) > 1 else 'its host'} tells how far"
-
-
-def _was_stopped(_: Presence, nodes: Sequence[int]) -> str:
-    return f"unless somebody is at it, {_start(nodes)}"
-
-
-def _never_seen(_: Presence, nodes: Sequence[int]) -> str:
-    log = f"the end of {_log(nodes)}, if there is one, says why"
-    return f"no look has seen {_it(nodes)} up: {log}; then {_start(nodes)}"
-
-
-def _has_ended(_: Presence, nodes: Sequence[int]) -> str:
-    return f"{_is_it_there(nodes)} {_if_not(nodes)}"
-
-
-def _is_it_there(nodes: Sequence[int]) -> str:
-    return "are their processes there?" if len(nodes) > 1 else "is its process there?"
-
-
-def _if_not(nodes: Sequence[int]) -> str:
-    return f"If not, the end of {_log(nodes)} says what ended {_it(nodes)}; then {_start(nodes)}"
-
-
-def _log(nodes: Sequence[int]) -> str:
-    return f"ndb_{_number(nodes)}_out.log"
-
-
-def _start(nodes: Sequence[int]) -> str:
-    return f"start {_it(nodes)}: ndbmtd --ndb-nodeid={_number(nodes)}"
-
-
-def _it(nodes: Sequence[int]) -> str:
-    return "them" if len(nodes) > 1 else "it"
-
-
-def _number(nodes: Sequence[int]) -> str:
-    return str(nodes[0]) if len(nodes) == 1 else "N"
+def _words(presence: Presence, nodes: Sequence[int]) -> dict[str, str]:
+    several = len(nodes) > 1
+    number = "N" if several else str(nodes[0])
+    it = "them" if several else "it"
+    those = "all" if len(nodes) == presence.total else nodes[0]  # "all" does not disturb those that are up
+    return {
+        "where": presence.cluster.where,
+        "nodes": named(nodes),
+        "log": f"ndb_{number}_out.log",
+        "start": f"start {it}: ndbmtd --ndb-nodeid={number}",
+        "order": f'ndb_mgm -e "{those} start"',
+        "it": it,
+        "it_waits": "they wait" if several else "it waits",
+        "it_was": "they were" if several else "it was",
+        "its_host": "their hosts" if several else "its host",
+        "the_hosts": "the hosts" if several else "the host",
+        "is_it_there": "are their processes there?" if several else "is its process there?",
+    }

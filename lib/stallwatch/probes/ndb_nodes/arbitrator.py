@@ -3,35 +3,31 @@
 from __future__ import annotations
 
 from stallwatch.findings import Fault, State
-from stallwatch.probes.ndbinfo.numbers import whole
-from stallwatch.probes.ndbinfo.parameters import ARBITRATION, configured
-from stallwatch.probes.ndbinfo.words import have, listed, named
+from stallwatch.probes.ndbinfo.cluster import named
+from stallwatch.probes.ndbinfo.queries import whole
 from stallwatch.startup import TYPE_CHECKING
+from stallwatch.words import have, listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
-    from stallwatch.probes.ndb_nodes.clocks import Clocks
-    from stallwatch.probes.ndbinfo.asking import Ndbinfo, Row
+    from stallwatch.probes.ndb_nodes.collect import Clocks
+    from stallwatch.probes.ndbinfo.queries import Row
 
 _NAME = "arbitrator"
-_WHY_NONE = {  # by Arbitration; 1 is Default
-    "0": "Arbitration=Disabled",
-    "2": "Arbitration=WaitExternal: another cluster manager decides",
-}
 # After a node's failure a new arbitrator is found within a second (9.7.2); until then it is one of these.
 _ON_THE_WAY = ("ARBIT_INIT", "ARBIT_PREP1", "ARBIT_PREP2", "ARBIT_START")
 _ADVICE = "see whether the management server runs, or give an SQL node ArbitrationRank=2"
 
 
-def look(
+def arbitrator(
     membership: Sequence[Row],
     up: Collection[int],
     clocks: Clocks,
     grace: float,
     why_none: Callable[[], str | None],
 ) -> Iterator[Fault]:
-    """Tell what is wrong with it: a WARNING, CRITICAL after ``grace`` seconds; raises a ProbeError.
+    """Say what is wrong with it: a WARNING, CRITICAL after ``grace`` seconds; raises a ProbeError.
 
     ``why_none`` is asked for in trouble only. With one data node up there is nothing to decide.
     """
@@ -46,14 +42,10 @@ def look(
     if why := why_none():
         yield Fault(State.OK, f"the data nodes have no arbitrator ({why})")
         return
-    state = State.CRITICAL if lasting > grace else State.WARNING
-    yield Fault(state, trouble, _consequence(len(up)), _ADVICE)
-
-
-def on_purpose(ndbinfo: Ndbinfo) -> str:
-    """Say why there is none on purpose; empty: there should be one."""
-    methods = configured(ndbinfo, ARBITRATION).values()
-    return next((_WHY_NONE[method] for method in methods if method in _WHY_NONE), "")
+    consequence = "if the data nodes lose sight of each other, all of them may stop"
+    if len(up) == 2:  # noqa: PLR2004 - whoever is left is just one half
+        consequence = "if one of the two data nodes fails now, the other one stops as well"
+    yield Fault(State.CRITICAL if lasting > grace else State.WARNING, trouble, consequence, _ADVICE)
 
 
 def _trouble(rows: Sequence[Row]) -> str:
@@ -72,12 +64,6 @@ def _trouble(rows: Sequence[Row]) -> str:
     if odd := [row for row in rows if row["arb_state"] not in ("ARBIT_RUN", *_ON_THE_WAY)]:
         return f"the arbitrator, node {arbitrators[0]}, does not run: {odd[0]['arb_state']} on {_of(odd)}"
     return ""
-
-
-def _consequence(up: int) -> str:
-    if up == 2:  # noqa: PLR2004 - whoever is left is just one half
-        return "if one of the two data nodes fails now, the other one stops as well"
-    return "if the data nodes lose sight of each other, all of them may stop"
 
 
 def _of(rows: Sequence[Row]) -> str:

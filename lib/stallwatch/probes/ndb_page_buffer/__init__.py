@@ -2,5 +2,5 @@
 
 In the order of the road: `options` (what may be asked for, and default thresholds), `probe` (one run, step by
 step: start reading here), `collect` and `queries` (what data nodes count), `model` (what that is),
-`diagnosis` (what is wrong), `messages` (words and numbers for it). `labels` has the names of the perfdata.
+`diagnosis` (what is wrong), `messages` (words and numbers for it). `declared` has the labels of the perfdata.
 """

@@ -7,8 +7,7 @@ import time
 from stallwatch.history.delta import Interval, NoIntervalError, pause
 from stallwatch.probes.ndb_page_buffer.queries import counters, uptimes
 from stallwatch.probes.ndbinfo import cluster as data_nodes
-from stallwatch.probes.ndbinfo import ended
-from stallwatch.probes.ndbinfo.intervals import Intervals
+from stallwatch.probes.ndbinfo.cluster import Intervals
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -17,8 +16,8 @@ if TYPE_CHECKING:
 
     from stallwatch.findings import ProbeError
     from stallwatch.probes.ndb_page_buffer.queries import Counts
-    from stallwatch.probes.ndbinfo.asking import Ndbinfo
     from stallwatch.probes.ndbinfo.cluster import Cluster
+    from stallwatch.probes.ndbinfo.queries import Ndbinfo
 
 
 class Snapshot(NamedTuple):
@@ -64,4 +63,4 @@ def in_this_run(ndbinfo: Ndbinfo, seconds: float) -> Snapshot:
 
 
 def _silent(ndbinfo: Ndbinfo, cluster: Cluster, counts: dict[int, Counts]) -> list[ProbeError]:
-    return ended.without_row(ndbinfo, cluster, counts, "diskpagebuffer")
+    return data_nodes.without_row(ndbinfo, cluster, counts, "diskpagebuffer")

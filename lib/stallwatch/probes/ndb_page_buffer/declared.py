@@ -2,7 +2,7 @@
 
 from stallwatch.declared import Declared, Healthy, Panel, Service
 from stallwatch.label import Label
-from stallwatch.probes.ndbinfo.privileges import NDBINFO
+from stallwatch.probes.ndbinfo.declared import NDBINFO
 
 DECLARED = Declared(
     labels=(

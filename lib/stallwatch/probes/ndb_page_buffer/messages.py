@@ -5,10 +5,10 @@ from __future__ import annotations
 from stallwatch.findings import Fault, Reading, State
 from stallwatch.probes.ndb_page_buffer.model import CHECKPOINTS, HIT_RATIO, READS
 from stallwatch.probes.ndb_page_buffer.queries import COUNTERS
-from stallwatch.probes.ndbinfo.words import LABELLED, named
+from stallwatch.probes.ndbinfo.cluster import LABELLED, named
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.table import Table
-from stallwatch.units import plain, say_duration, say_size
+from stallwatch.units import plain, say_duration, say_short, say_size
 from stallwatch.words import plural
 
 if TYPE_CHECKING:
@@ -172,18 +172,18 @@ def _remark(one: HitRatio, rules: Rules, *, is_sample: bool) -> str:
 def _why(one: HitRatio, evidence: Evidence) -> str:
     of = one.traffic
     counts = (of.waited, of.requests, of.pages_read)
-    waits, requests, reads = (_rate(of.per_second(count)) for count in counts)
+    waits, requests, reads = (say_short(of.per_second(count)) for count in counts)
     if of.waits_for == READS:
         why = f"{waits} of {requests} requests/s waited for the disk, {reads} pages/s read"
         if one.node in evidence.read_times:
             why += f", half of its page reads so far took {evidence.read_times[one.node]}"
     else:
-        written = _rate(of.per_second(of.pages_written + of.pages_written_lcp))
-        lcp = _rate(of.per_second(of.pages_written_lcp))
+        written = say_short(of.per_second(of.pages_written + of.pages_written_lcp))
+        lcp = say_short(of.per_second(of.pages_written_lcp))
         why = f"{waits} of {requests} requests/s waited, but only {reads} pages/s read"
         why += f", {written} written ({lcp} by checkpoints)" if written != "0" else ", none written"
     if of.log_waits:
-        why += f", {_rate(of.per_second(of.log_waits))}/s waited for the undo log"
+        why += f", {say_short(of.per_second(of.log_waits))}/s waited for the undo log"
     return why
 
 
@@ -198,7 +198,3 @@ def _advice(one: HitRatio, evidence: Evidence, rules: Rules) -> str:
     if waits_for == CHECKPOINTS:
         return f"checkpoints hold them up: {disk}; a larger DiskPageBufferMemory does not help"
     return f"{waits_for} hold them up, as of bulk inserts: {disk} before you enlarge {buffer}"
-
-
-def _rate(number: float) -> str:
-    return f"{number:.0f}" if number >= 10 or number == 0 else f"{number:.2g}"  # noqa: PLR2004

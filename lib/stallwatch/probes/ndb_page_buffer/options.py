@@ -53,17 +53,15 @@ def findings(options: Namespace, run: Run) -> Iterator[Finding]:
     """Log in and judge all data nodes."""
     from stallwatch.probes.ndb_page_buffer import probe
     from stallwatch.probes.ndb_page_buffer.diagnosis import Rules
-    from stallwatch.probes.ndbinfo.asking import Ndbinfo
+    from stallwatch.probes.ndbinfo.queries import Ndbinfo
 
     sample.refuse_what_cannot_be(check, options)
     meant = {"confirm": options.confirm, "min_requests": options.min_requests, "cold": options.cold}
     identity = {name: str(value) for name, value in {**meant, **run.thresholds[HIT_RATIO]}.items()}
-    asked = probe.Asked(
-        Rules(run.is_problem, **meant), run.so_far, options.sample, everything=bool(options.verbose)
-    )
+    rules = Rules(run.is_problem, **meant)
     target = mysql.target(check, options)
     with (
         sample.memory(options, run, target=target.where, **identity) as memory,
         mysql.connect(target, run) as server,
     ):
-        yield from probe.findings(Ndbinfo(server, run.deadline), asked, memory)
+        yield from probe.findings(Ndbinfo(server, run.deadline), options, run, rules, memory)

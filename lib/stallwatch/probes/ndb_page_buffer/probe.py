@@ -6,45 +6,43 @@ from stallwatch.history.streak import Streaks
 from stallwatch.probes.ndb_page_buffer import collect, messages, queries
 from stallwatch.probes.ndb_page_buffer.diagnosis import diagnose
 from stallwatch.probes.ndb_page_buffer.model import READS
-from stallwatch.probes.ndbinfo import ended
-from stallwatch.startup import TYPE_CHECKING, NamedTuple
+from stallwatch.probes.ndbinfo import cluster as data_nodes
+from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from argparse import Namespace
+    from collections.abc import Iterator
     from typing import Any
 
     from stallwatch.findings import Finding
+    from stallwatch.frame.run import Run
     from stallwatch.probes.ndb_page_buffer.diagnosis import Diagnosis, Rules
     from stallwatch.probes.ndb_page_buffer.queries import Evidence
-    from stallwatch.probes.ndbinfo.asking import Ndbinfo
+    from stallwatch.probes.ndbinfo.queries import Ndbinfo
 
 
-class Asked(NamedTuple):
-    """What the user asked for."""
-
-    rules: Rules
-    so_far: Callable[[Iterable[Finding]], None]  # is told what is known already
-    sample: float | None = None  # seconds between two looks of one run
-    everything: bool = False  # tell also what is asked only where something is wrong
-
-
-def findings(ndbinfo: Ndbinfo, asked: Asked, memory: dict[str, Any]) -> Iterator[Finding]:
+def findings(
+    ndbinfo: Ndbinfo, options: Namespace, run: Run, rules: Rules, memory: dict[str, Any]
+) -> Iterator[Finding]:
     """Judge the traffic since the last look that ``memory`` knows of, or that of a sample."""
-    yield from ended.settled(lambda: list(_findings(ndbinfo, asked, memory)))
+    yield from data_nodes.settled(lambda: list(_findings(ndbinfo, options, run, rules, memory)))
 
 
-def _findings(ndbinfo: Ndbinfo, asked: Asked, memory: dict[str, Any]) -> Iterator[Finding]:
-    if asked.sample:
-        snapshot = collect.in_this_run(ndbinfo, asked.sample)
+def _findings(
+    ndbinfo: Ndbinfo, options: Namespace, run: Run, rules: Rules, memory: dict[str, Any]
+) -> Iterator[Finding]:
+    if options.sample:
+        snapshot = collect.in_this_run(ndbinfo, options.sample)
     else:
         snapshot = collect.since_last_run(ndbinfo, memory)
-    found = diagnose(snapshot, Streaks(memory, "low", snapshot.cluster.expected), asked.rules)
-    asked.so_far(list(messages.all_of_it(snapshot, found, queries.NONE, asked.rules)))
-    yield from messages.all_of_it(snapshot, found, _evidence(ndbinfo, asked, found), asked.rules)
+    found = diagnose(snapshot, Streaks(memory, "low", snapshot.cluster.expected), rules)
+    run.so_far(list(messages.all_of_it(snapshot, found, queries.NONE, rules)))
+    evidence = _evidence(ndbinfo, found, even_if_well=bool(options.verbose))
+    yield from messages.all_of_it(snapshot, found, evidence, rules)
 
 
-def _evidence(ndbinfo: Ndbinfo, asked: Asked, found: Diagnosis) -> Evidence:
-    if not found.low and not asked.everything:
+def _evidence(ndbinfo: Ndbinfo, found: Diagnosis, *, even_if_well: bool) -> Evidence:
+    if not found.low and not even_if_well:
         return queries.NONE
     slow_to_read = (one.node for one in found.low if one.traffic.waits_for == READS)
     return queries.gather(ndbinfo, next(slow_to_read, None))

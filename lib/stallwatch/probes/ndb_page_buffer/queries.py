@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from stallwatch.findings import Fault, ProbeError, State
 from stallwatch.probes.ndb_page_buffer.model import Traffic
-from stallwatch.probes.ndbinfo.numbers import number, whole
-from stallwatch.probes.ndbinfo.parameters import DISK_PAGE_BUFFER_MEMORY, configured
+from stallwatch.probes.ndbinfo.queries import DISK_PAGE_BUFFER_MEMORY, configured, number, whole
 from stallwatch.sources.mysql import NoAnswerError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
 
 if TYPE_CHECKING:
-    from stallwatch.probes.ndbinfo.asking import Ndbinfo
+    from stallwatch.probes.ndbinfo.queries import Ndbinfo
 
     Counts = dict[str, float]
 

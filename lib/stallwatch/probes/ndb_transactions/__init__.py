@@ -12,4 +12,7 @@ holds what others want while it waits for a third; and only a client whose conne
 A data node calls a transaction inactive that asks nothing of it, though its statement may be at work.
 TransactionInactiveTimeout, which ends transactions whose client does nothing, is 50 days by default: such a
 transaction stays open, and keeps its locks, as long as its client is connected.
+
+In the order of the road: `options`, `probe` (one run, step by step: start reading here), `queries` (what is
+asked), `model` (transactions, locks, clients), `diagnosis` (who waits for whom), `messages`, `declared`.
 """

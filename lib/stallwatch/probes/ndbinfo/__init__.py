@@ -1,4 +1,4 @@
-"""What the probes of NDB Cluster share that read ndbinfo: whom it tells of, and what changed since.
+"""What the probes of NDB Cluster share that read ndbinfo: `queries`, `cluster`, what both need of an account.
 
 Facts of ndbinfo are of the 9.7.2 source and of a real cluster of that version, unless said otherwise.
 """

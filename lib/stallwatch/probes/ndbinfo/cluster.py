@@ -1,21 +1,32 @@
-"""The data nodes of a cluster: who is expected, who answers."""
+"""The data nodes of a cluster: who is expected, who answers, who ends meanwhile; what each has counted.
+
+Rows of a data node that does not answer are simply not there. While one is killed, rows of others may be
+missing, too, for a moment and without an error (9.7.2): what was asked before and after does not go together.
+"""
 
 from __future__ import annotations
 
+from stallwatch import words
 from stallwatch.findings import Fault, ProbeError, State
-from stallwatch.probes.ndbinfo.numbers import whole
-from stallwatch.probes.ndbinfo.words import named
+from stallwatch.history import own
+from stallwatch.history.delta import Look, since_last_look
+from stallwatch.probes.ndbinfo.queries import ClusterDownError, whole
 from stallwatch.sources.mysql import MissingTableError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
+from stallwatch.words import are, have
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
-    from typing import Any
+    from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+    from typing import Any, TypeVar
 
-    from stallwatch.probes.ndbinfo.asking import Ndbinfo, Row
+    from stallwatch.history.delta import Interval
+    from stallwatch.probes.ndbinfo.queries import Ndbinfo, Row
+
+    Found = TypeVar("Found")
 
 STARTED = "STARTED"
-_REMEMBERED = "data_nodes"
+LABELLED = 4  # nodes that have perfdata of their own: the line is to stay within 1023 bytes
+_REMEMBERED, _COUNTERS = "data_nodes", "counters"  # names in memory
 
 
 class Node(NamedTuple):
@@ -65,8 +76,8 @@ class Cluster(NamedTuple):
         """Say so of started nodes that a table does not tell of: that is no sign of health."""
         silent = [node for node in self.started if node not in told]
         if silent:
-            do, have = ("answer", "have") if len(silent) > 1 else ("answers", "has")
-            yield ProbeError(f"{named(silent)} {do}, but {have} no row in ndbinfo.{table}")
+            answer = "answer" if len(silent) > 1 else "answers"
+            yield ProbeError(f"{named(silent)} {answer}, but {have(silent)} no row in ndbinfo.{table}")
 
     def asides(self) -> Iterator[Fault]:
         """Say whom a verdict is not about: rows of a node that does not answer are simply not there."""
@@ -80,7 +91,7 @@ class Cluster(NamedTuple):
             yield Fault(State.OK, f"{named(self.missing)} {do} answer: judged without {it}")
         for status in dict.fromkeys(self.nodes[node].status for node in self.not_started):
             nodes = [node for node in self.not_started if self.nodes[node].status == status]
-            yield Fault(State.OK, f"{named(nodes)} {'are' if len(nodes) > 1 else 'is'} {_spoken(status)}")
+            yield Fault(State.OK, f"{named(nodes)} {are(nodes)} {_spoken(status)}")
 
 
 def look_at_started(ndbinfo: Ndbinfo, memory: dict[str, Any]) -> Cluster:
@@ -138,5 +149,74 @@ def _node(row: Row) -> Node:
     )
 
 
+def named(nodes: Sequence[int]) -> str:
+    """Name data nodes in a sentence: ``node 3``, ``nodes 3 and 4``, ``nodes 3, 4, 5, 6 and 2 more``."""
+    return words.named("node", [str(node) for node in nodes])
+
+
 def _spoken(status: str) -> str:
     return status.lower().replace("_", " ")
+
+
+class NodeEndedError(Exception):
+    """A data node has ended since the look began; the message names it, for a person."""
+
+
+def settled(look: Callable[[], Found]) -> Found:
+    """Look, and anew if that raises NodeEndedError, as if somebody had run the check again.
+
+    Raises a ProbeError if a node ends during the second look, too.
+    """
+    try:
+        return look()
+    except NodeEndedError:
+        pass
+    try:
+        return look()
+    except NodeEndedError as error:
+        raise ProbeError(f"{error}, and one more just before", "run the check again") from None
+
+
+def without_row(ndbinfo: Ndbinfo, cluster: Cluster, told: Container[int], table: str) -> list[ProbeError]:
+    """Say so of started nodes that a table does not tell of; raises NodeEndedError if one has ended since."""
+    problems: list[ProbeError] = [*cluster.without_row(told, table)]
+    if problems:
+        try:
+            rule_out_end(ndbinfo, cluster)
+        except ClusterDownError:
+            raise
+        except ProbeError as error:
+            problems.append(error)
+    return problems
+
+
+def rule_out_end(ndbinfo: Ndbinfo, cluster: Cluster) -> None:
+    """Raise NodeEndedError if a node of ``cluster`` was started and is not any more.
+
+    Raises a ProbeError if that cannot be asked.
+    """
+    started = {node.id for node in answering(ndbinfo) if node.is_started}
+    if ended := sorted(set(cluster.started) - started):
+        raise NodeEndedError(f"{named(ended)} {have(ended)} ended while {cluster.where} was asked")
+
+
+class Intervals:
+    """The counters of all data nodes between two looks; ``now`` is seconds since the epoch.
+
+    They begin at 0 whenever a node starts. Each is told by its own uptime, in whole seconds;
+    ``history.delta`` tells what is done with it.
+    """
+
+    def __init__(self, memory: dict[str, Any], cluster: Cluster, now: float) -> None:
+        kept = memory.get(_COUNTERS)
+        before: dict[str, Any] = kept if isinstance(kept, dict) else {}
+        self._nodes = cluster.nodes
+        self._now = now
+        self._looks: dict[str, Any] = {
+            node: before[node] for node in map(str, cluster.expected) if node in before
+        }
+        memory[_COUNTERS] = self._looks
+
+    def since(self, node: int, counts: Mapping[str, float]) -> Interval:
+        """Tell what a node counted since the last look, and remember ``counts``; or raise NoIntervalError."""
+        return since_last_look(own(self._looks, str(node)), Look(self._nodes[node].uptime, self._now, counts))

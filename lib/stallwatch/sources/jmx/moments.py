@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from struct import unpack
 
-from stallwatch.sources.jmx.serialization import UndecodableError
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ def iso(seconds: int, nanos: int = 0) -> str:
 
 
 def read(take: Take) -> str | float:
-    """Read one value: a Duration in seconds, all others as ISO 8601 text."""
+    """Read one value: a Duration in seconds, others as ISO 8601 text; LookupError: of an unknown kind."""
     return _kind(take, _READERS)(take)
 
 
@@ -35,7 +34,7 @@ def _kind(take: Take, kinds: Container[int]) -> Callable[[Take], str | float]:
     """Read what kind of value follows, and give its reader."""
     kind = take(1)[0]
     if kind not in kinds:
-        raise UndecodableError(f"java.time.Ser of kind {kind}")
+        raise LookupError(f"java.time.Ser of kind {kind}")
     return _READERS[kind]
 
 

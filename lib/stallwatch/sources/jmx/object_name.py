@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 
-from stallwatch.startup import NamedTuple
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import NotUnderstoodError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 # A value is quoted or holds none of the characters that part a name (javax.management.ObjectName, JDK 17).
 _NOT_IN_KEY, _NOT_IN_VALUE = frozenset(",:*?\n"), frozenset('=:"\n')
@@ -62,6 +65,16 @@ class ObjectName(NamedTuple):
     def __str__(self) -> str:
         return f"{self.domain}:{self._joined(list(self.properties.items()))}"
 
+    @property
+    def familiar(self) -> str:
+        """The name in the order that people are used to, its type first; servers send the keys sorted."""
+        return f"{self.domain}:{self._joined([(key, self.properties[key]) for key in self.familiar_keys])}"
+
+    @property
+    def familiar_keys(self) -> list[str]:
+        """The keys of its properties in that order, ``name`` last."""
+        return sorted(self.properties, key=lambda key: (key != "type", key == "name", key))
+
     def _joined(self, properties: list[tuple[str, str]]) -> str:
         return ",".join([f"{key}={value}" for key, value in properties] + ["*"] * self.open_ended)
 
@@ -75,6 +88,17 @@ class ObjectName(NamedTuple):
             )
             and (self.open_ended or len(self.properties) == len(name.properties))
         )
+
+
+def understood(texts: Iterable[str]) -> Iterator[ObjectName]:
+    """Read names that a server sent; one that is against the rules can still be asked for, as it came."""
+    for text in texts:
+        try:
+            yield ObjectName.parse(text)
+        except NotUnderstoodError:
+            domain, _, rest = text.partition(":")
+            key, _, value = rest.partition("=")
+            yield ObjectName(domain, {key: value})
 
 
 def unquoted(value: str) -> str:

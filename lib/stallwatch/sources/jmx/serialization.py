@@ -335,7 +335,10 @@ class Reader:
         elif part.name == "java.time.Ser":
             from stallwatch.sources.jmx.moments import read
 
-            record.fields["value"] = read(self._take)
+            try:
+                record.fields["value"] = read(self._take)
+            except LookupError as error:
+                raise UndecodableError(error.args[0]) from None
         else:
             raise UndecodableError(part.name)
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from stallwatch.frame.deadline import Deadline
     from stallwatch.memory import Memory
-    from stallwatch.sources.mysql.connection import Value as Value
     from stallwatch.sources.mysql.log_in import Known
+    from stallwatch.sources.mysql.rows import Value as Value
     from stallwatch.sources.mysql.server import Server as Server
 
 __all__ = [

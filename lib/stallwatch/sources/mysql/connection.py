@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from stallwatch.sources.mysql.log_in import Known
+    from stallwatch.sources.mysql.rows import Value
     from stallwatch.sources.mysql.target import Target
-
-    Value = str | int | float | None
 
 _LARGEST = 8 << 20  # bytes of one answer, and of a row of which next to nothing is kept
 _LONGEST = 2 << 20  # bytes of a packet: SHOW ENGINE INNODB STATUS has up to 1 MB

@@ -6,7 +6,7 @@ import time
 from contextlib import contextmanager
 
 from stallwatch.line import shorten
-from stallwatch.sources.mysql import no_answer, no_log_in, row
+from stallwatch.sources.mysql import no_answer, no_log_in, rows
 from stallwatch.sources.mysql.connection import Connection
 from stallwatch.sources.mysql.errors import MysqlError, NoAnswerError, UnreachableError
 from stallwatch.sources.mysql.facts import Facts
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from typing import Self
 
     from stallwatch.frame.deadline import Deadline
-    from stallwatch.sources.mysql.connection import Skimmed, Value
+    from stallwatch.sources.mysql.connection import Skimmed
     from stallwatch.sources.mysql.log_in import Known
+    from stallwatch.sources.mysql.rows import Value
     from stallwatch.sources.mysql.target import Target
 
 _WHO = ("@@version", "@@version_comment", "@@hostname", "CURRENT_USER()")
@@ -128,8 +129,8 @@ class Server:
         """
         asked = self._connection.filled(sql, arguments) if arguments else sql
         with self._waiting(sql) as told:
-            names, rows = self._connection.ask(asked, within)
-            found = row.rows(names, rows, self.where, shorten(" ".join(sql.split()), 80))
+            names, values = self._connection.ask(asked, within)
+            found = rows.by_column(names, values, self.where, shorten(" ".join(sql.split()), 80))
             told(len(found))
         return found
 

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from stallwatch.probes.mysql_status.sets import (
-    connections,
-    handlers,
-    innodb,
-    replication,
-    tables,
-    temporary,
-    threads,
-)
+from stallwatch.probes.mysql_status.sets.clients import CONNECTIONS, THREADS
+from stallwatch.probes.mysql_status.sets.queries import HANDLERS, TABLES, TEMPORARY
+from stallwatch.probes.mysql_status.sets.storage import INNODB, REPLICATION
 
 SETS = {
-    "handlers": handlers.SET,
-    "tables": tables.SET,
-    "connections": connections.SET,
-    "threads": threads.SET,
-    "innodb": innodb.SET,
-    "temporary": temporary.SET,
-    "replication": replication.SET,
+    "handlers": HANDLERS,
+    "tables": TABLES,
+    "connections": CONNECTIONS,
+    "threads": THREADS,
+    "innodb": INNODB,
+    "temporary": TEMPORARY,
+    "replication": REPLICATION,
 }

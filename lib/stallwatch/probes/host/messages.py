@@ -1,0 +1,289 @@
+"""The words and the numbers for what a host does."""
+
+from __future__ import annotations
+
+from stallwatch.findings import Fault, Reading, State
+from stallwatch.sources import blocks
+from stallwatch.startup import TYPE_CHECKING
+from stallwatch.table import Table
+from stallwatch.units import say_duration, say_short, say_size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any
+
+    from stallwatch.probes.host.collect import Memory
+    from stallwatch.probes.host.diagnosis import Plateau, Rules, Stuck
+    from stallwatch.probes.host.model import Activity, DiskLoad, Use
+
+LABELLED, CHOSEN = 2, 4  # disks that have perfdata of their own: the line is to stay within 1023 bytes
+_WORKING = 10.0  # per cent: a processor that waits less than this for disks waits for nothing worth telling
+
+
+def readings(host: Activity, labelled: Iterable[str]) -> list[Reading]:
+    """Give all quantities that are known, in the order in which they are told.
+
+    ``labelled`` are the disks with perfdata of their own.
+    """
+    return [
+        *_processors(host),
+        *_load(host),
+        *_busiest_disk(host),
+        *_memory(host),
+        *_swapping(host),
+        *_network(host),
+        *_each_disk(host, labelled),
+    ]
+
+
+def labelled(memory: dict[str, Any], host: Activity) -> list[str]:
+    """Name the disks with perfdata of their own: the first few, and those that had it once keep it."""
+    names = sorted(disk.name for disk in host.disks)
+    kept = memory.get("labelled")
+    before = [name for name in kept if isinstance(name, str)] if isinstance(kept, list) else []
+    told = [name for name in before if name in names]
+    room = CHOSEN if host.places else LABELLED
+    told = [*told, *(name for name in names if name not in told)][:room]
+    memory["labelled"] = [*told, *(name for name in before if name not in told)][:room]
+    return sorted(told)
+
+
+def with_summary(readings: Sequence[Reading], summary: str, rules: Rules) -> Iterator[Reading]:
+    """Let the first reading speak for all, unless it is wrong itself; say why of what is wrong only."""
+    for number, reading in enumerate(readings):
+        if rules.is_problem(reading):
+            yield reading
+        else:
+            yield reading._replace(what=reading.what if number else summary, why="")
+
+
+def summed_up(host: Activity) -> str:
+    """Say it all in a sentence, for when all is well."""
+    parts = []
+    if host.use:
+        parts.append(f"processors {_percent(host.use.busy)} busy{_shares(host.use)}")
+    if host.load and host.processors:
+        parts.append(f"load {say_short(host.load[1] / host.processors)} per processor")
+    if host.disks:
+        parts.append(_disk_shortly(host, host.disks[0]))
+    if host.memory:
+        parts.append(f"{_percent(_available(host.memory))} of memory available")
+    if host.swapping:
+        parts.append(_swapping_shortly(*host.swapping))
+    return ", ".join(parts) + (f", over {say_duration(host.seconds)}" if host.seconds else "")
+
+
+def stuck(those: Sequence[Stuck], host: Activity, certain: int) -> Iterator[Fault]:
+    """Tell of disks that answer nothing, as critical after so many looks in a row."""
+    for one in those:
+        waits = "1 request waits" if one.waiting == 1 else f"{one.waiting} requests wait"
+        what = f"disk {_named(one.disk, host)} has answered nothing for {say_duration(one.seconds)}, {waits}"
+        lasts = one.looks >= certain
+        why = "whoever reads or writes there hangs" + ("" if lasts else "; critical if it lasts")
+        advice = "dmesg tells what the kernel tries; look at its controller, path (multipath -ll) or array"
+        yield Fault(State.CRITICAL if lasts else State.WARNING, what, why, advice)
+
+
+def limits(plateaus: Sequence[Plateau], host: Activity) -> Iterator[Fault]:
+    """Warn of disks at their limit; no more than that, because a backup at night does it, too."""
+    for one in plateaus:
+        first, last = one.spells[0], one.spells[-1]
+        what = (
+            f"disk {_named(one.disk, host)} is at its limit: for {say_duration(one.seconds)} it did no more "
+            f"than {last.requests:.0f} requests/s, {say_size(last.octets)}/s, while their wait rose from "
+            f"{say_duration(first.wait)} to {say_duration(last.wait)}"
+        )
+        why = f"{_percent(last.busy)} busy"
+        if host.use and host.use.iowait >= _WORKING:
+            why += f", and processors wait for it {_percent(host.use.iowait)} of their time"
+        advice = "who reads or writes so much (iotop, pidstat -d)? Spread it over more disks, or faster ones"
+        yield Fault(State.WARNING, what, why, advice)
+
+
+def table(host: Activity) -> Table:
+    """Give the figures of iostat of all disks."""
+    columns = (
+        "disk", "busy", "await_ms", "queue", "r_per_s", "w_per_s", "rkB_per_s", "wkB_per_s", "merged_per_s",
+        "kB_each",
+    )  # fmt: skip
+    rows = (
+        (
+            _named(disk.name, host),
+            _rounded(disk.busy), _rounded(disk.wait, 1000), _rounded(disk.queue),
+            _rounded(disk.reads), _rounded(disk.writes),
+            _rounded(disk.read, 1 / 1024), _rounded(disk.written, 1 / 1024),
+            _rounded(disk.merged), _rounded(disk.size, 1 / 1024),
+        )
+        for disk in host.disks
+    )  # fmt: skip
+    return Table(columns, tuple(rows))
+
+
+def _processors(host: Activity) -> Iterator[Reading]:
+    use = host.use
+    if use is None:
+        return
+    what = f"processors {_percent(use.busy)} busy{_over(host)}{_shares(use)}"
+    load = ""
+    if host.load and host.processors:
+        load = f"load {say_short(host.load[1] / host.processors)} per processor"
+    advice = "who takes them: top; of mysqld: check_mysqld_process"
+    yield Reading("cpu", _rounded(use.busy), "%", what, load, advice)
+    yield Reading("user", _rounded(use.user), "%", in_table=True)
+    yield Reading("system", _rounded(use.system), "%", in_table=True)
+    what = f"processors wait for disks {_percent(use.iowait)} of their time{_over(host)}"
+    why = _disk_shortly(host, host.disks[0]) if host.disks else ""
+    yield Reading("iowait", _rounded(use.iowait), "%", what, why, "who reads or writes: iotop, pidstat -d")
+    what = (
+        f"the hypervisor keeps {_percent(use.steal)} of the processors' time for others (steal){_over(host)}"
+    )
+    why = "the host has more guests than it can serve, or this guest has used up what it may"
+    yield Reading("steal", _rounded(use.steal), "%", what, why, "ask whoever runs the hypervisor, or move")
+    what = f"the busiest processor {_percent(use.busiest)} busy"
+    yield Reading("busiest_processor", _rounded(use.busiest), "%", what)
+
+
+def _load(host: Activity) -> Iterator[Reading]:
+    """Give the load over 5 minutes, which a short burst does not raise."""
+    if not (host.load and host.processors):
+        return
+    value = host.load[1] / host.processors
+    what = f"load {host.load[1]:g} over 5 min, {say_short(value)} per processor ({host.processors})"
+    why = "so many tasks run, want to run, or wait for a disk or a file server"
+    if host.use:
+        why = f"{why}; processors {_percent(host.use.busy)} busy{_shares(host.use)}"
+    yield Reading(
+        "load", round(value, 3), "", what, why, "ps -eo stat,pid,comm --sort=stat names them: D and R"
+    )
+
+
+def _busiest_disk(host: Activity) -> Iterator[Reading]:
+    timed = [disk for disk in host.disks if disk.busy is not None]
+    if timed:
+        disk = timed[0]
+        advice = "who reads or writes so much: iotop, pidstat -d"
+        what, of_table = _disk(host, disk), table(host)
+        yield Reading("disk_busy", _rounded(disk.busy), "%", what, advice=advice, table=of_table)
+        if disk.queue is not None:
+            yield Reading("disk_queue", _rounded(disk.queue), "", in_table=True)
+    if slow := host.slowest:
+        what = (
+            f"requests of disk {_named(slow.name, host)} take {say_duration(slow.wait or 0.0)}{_over(host)}"
+        )
+        why = f"{_percent(slow.busy or 0.0)} busy, {say_short(slow.queue or 0.0)} in its queue"
+        advice = "is it slow, or is too much asked of it? iostat -x 1"
+        yield Reading("disk_await", _exact(slow.wait), "s", what, why, advice)
+
+
+def _memory(host: Activity) -> Iterator[Reading]:
+    if memory := host.memory:
+        value = _available(memory)
+        sizes = f"{say_size(memory.available)} of {say_size(memory.total)}"
+        what = f"{_percent(value)} of memory available ({sizes})"
+        why = "what is needed beyond that is swapped, or the kernel kills who has most"
+        advice = "who has it: ps -eo rss,pid,comm --sort=-rss; make buffers smaller"
+        yield Reading("memory_available", _rounded(value), "%", what, why, advice)
+
+
+def _swapping(host: Activity) -> Iterator[Reading]:
+    if host.swapping is None:
+        return
+    read, written = host.swapping
+    what = f"{say_size(read)}/s read from swap{_over(host)}"
+    why = "tasks wait for memory of theirs that was given away"
+    if host.memory:
+        why += f"; {_percent(_available(host.memory))} of memory available"
+    advice = "make buffers smaller, or look who has grown: ps -eo rss,pid,comm --sort=-rss"
+    yield Reading("swap_in", round(read), "B", what, why, advice)
+    yield Reading("swap_out", round(written), "B", f"{say_size(written)}/s written to swap{_over(host)}")
+
+
+def _network(host: Activity) -> Iterator[Reading]:
+    """Give the worst interface of each kind."""
+    if not host.network:
+        return
+    one = max(host.network, key=lambda trouble: trouble.errors)
+    what = (
+        f"{one.interface}: {say_short(one.errors)} packets/s with errors"
+        if one.errors
+        else "no network errors"
+    )
+    advice = f"cable, port or duplex? ip -s -s link show {one.interface}, ethtool -S {one.interface}"
+    yield Reading("network_errors", round(one.errors, 3), "", what + _over(host), advice=advice)
+    one = max(host.network, key=lambda trouble: trouble.drops)
+    what = f"{one.interface}: {say_short(one.drops)} packets/s dropped" if one.drops else "no packets dropped"
+    why = "buffers were full, or nobody here knows their protocol"
+    advice = f"ethtool -S {one.interface} tells which"
+    yield Reading("network_drops", round(one.drops, 3), "", what + _over(host), why, advice)
+
+
+def _each_disk(host: Activity, labelled: Iterable[str]) -> Iterator[Reading]:
+    by_name = {disk.name: disk for disk in host.disks}
+    for disk in (by_name[name] for name in labelled):
+        what, name = _disk(host, disk), disk.name
+        if disk.busy is not None:
+            yield Reading("disk_busy", _rounded(disk.busy), "%", what, label=f"{name}_busy", in_table=True)
+        if disk.wait is not None:
+            yield Reading("disk_await", _exact(disk.wait), "s", what, label=f"{name}_await", in_table=True)
+        if disk.queue is not None:
+            yield Reading("disk_queue", _rounded(disk.queue), "", label=f"{name}_queue", in_table=True)
+        yield Reading("reads", _rounded(disk.reads), "", label=f"{name}_reads", in_table=True)
+        yield Reading("writes", _rounded(disk.writes), "", label=f"{name}_writes", in_table=True)
+        yield Reading("read", round(disk.read), "B", label=f"{name}_read", in_table=True)
+        yield Reading("written", round(disk.written), "B", label=f"{name}_written", in_table=True)
+
+
+def _disk(host: Activity, disk: DiskLoad) -> str:
+    each = "" if disk.wait is None else f", each for {say_duration(disk.wait)}"
+    return (
+        f"disk {_named(disk.name, host)} {_percent(disk.busy or 0.0)} busy{_over(host)}: "
+        f"{disk.reads:.0f} reads/s, {disk.writes:.0f} writes/s, {say_size(disk.read + disk.written)}/s, "
+        f"{say_short(disk.queue or 0.0)} in its queue{each}"
+    )
+
+
+def _disk_shortly(host: Activity, disk: DiskLoad) -> str:
+    busy = "" if disk.busy is None else f" {_percent(disk.busy)} busy"
+    wait = f", await {say_duration(disk.wait)}" if disk.wait else ""
+    more = f" of {len(host.disks)}" if len(host.disks) > 1 else ""
+    return f"disk {_named(disk.name, host)}{more}{busy} ({disk.requests:.0f} requests/s{wait})"
+
+
+def _named(disk: str, host: Activity) -> str:
+    """Name a disk, and what an administrator knows it by."""
+    more = [blocks.name_of(disk), host.places.get(disk)]
+    known = ", ".join(name for name in more if name)
+    return f"{disk} ({known})" if known else disk
+
+
+def _shares(use: Use) -> str:
+    return (
+        f" (user {say_short(use.user)}, system {say_short(use.system)}, iowait {say_short(use.iowait)}, "
+        f"steal {say_short(use.steal)} %, the busiest one {say_short(use.busiest)} %)"
+    )
+
+
+def _swapping_shortly(read: float, written: float) -> str:
+    if not read and not written:
+        return "no swapping"
+    return f"{say_size(read)}/s swapped in, {say_size(written)}/s out"
+
+
+def _available(memory: Memory) -> float:
+    return 100 * memory.available / memory.total
+
+
+def _over(host: Activity) -> str:
+    return f" over {say_duration(round(host.seconds, 1))}" if host.seconds else ""
+
+
+def _percent(value: float) -> str:
+    return f"{round(value, 1):g} %"
+
+
+def _exact(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds, 6)
+
+
+def _rounded(value: float | None, factor: float = 1.0) -> float | None:
+    return None if value is None else round(value * factor, 2)

@@ -1,0 +1,69 @@
+"""What check_innodb_buffer_pool may be asked, with its default thresholds, and how it is run."""
+
+from __future__ import annotations
+
+from stallwatch.frame.check import Check
+from stallwatch.frame.options import mysql, sample
+from stallwatch.probes.innodb_buffer_pool.model import DIRTY, MISS_RATIO
+from stallwatch.startup import TYPE_CHECKING
+from stallwatch.units import count
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Iterator
+
+    from stallwatch.findings import Finding
+    from stallwatch.frame.run import Run
+
+FOR_ANSWERS = 3.0  # seconds that a --sample leaves: SHOW ENGINE INNODB STATUS is asked after it
+
+check = Check(
+    "innodb_buffer_pool",
+    "Tell what InnoDB's buffer pool had to read from the disk, what is free and dirty, and what holds it up.",
+)
+mysql.add(check)
+sample.add(check)
+check.option(
+    "--min-requests", type=count, default=1000, metavar="COUNT",
+    help="tell no miss ratio of an interval with fewer page requests",
+)  # fmt: skip
+check.threshold(
+    MISS_RATIO, unit="%", headline=True,
+    help="page requests since the last run that missed the pool; a WARNING at most in the first of several "
+    "runs, in a --sample, and within 30m of the server's start",
+)  # fmt: skip
+check.threshold("wait_free", warning="0", help="waits for a free page since the last run")
+check.threshold(
+    DIRTY,
+    unit="%",
+    help="dirty pages; more than innodb_max_dirty_pages_pct are a warning where none is given",
+)
+check.threshold("pages_free", lower_is_worse=True, help="free pages: about innodb_lru_scan_depth by design")
+check.threshold(
+    "innodb_status", unit="s", warning="1", critical="10", help="time that SHOW ENGINE INNODB STATUS takes"
+)
+check.keeps_state()
+check.examples(
+    "check_innodb_buffer_pool -H db1 --defaults-file /etc/stallwatch/mysql.cnf",
+    "check_innodb_buffer_pool -S /run/mysqld/mysqld.sock -w 1% -c 5%",
+    "check_innodb_buffer_pool -H db1 --sample 5s -v",
+)
+
+
+def findings(options: Namespace, run: Run) -> Iterator[Finding]:
+    """Log in and look at the pool, then at InnoDB's status, which may hang."""
+    from contextlib import ExitStack
+
+    from stallwatch.probes.innodb_buffer_pool import messages, probe
+
+    sample.refuse_what_cannot_be(check, options, FOR_ANSWERS)
+    identity = {"min_requests": str(options.min_requests), **sample.limits(run, MISS_RATIO)}
+    target = mysql.target(check, options)
+    with ExitStack() as log_in:
+        with sample.memory(options, run, target=target.where, **identity) as memory:
+            server = log_in.enter_context(mysql.connect(target, run))
+            snapshot = probe.look(server, run, options, memory)
+        if snapshot.pool.most_dirty:
+            run.default(DIRTY, warning=f"{snapshot.pool.most_dirty:g}")
+        yield from messages.all_of_it(snapshot)
+        yield from probe.innodb_status(server, run.deadline)

@@ -1,0 +1,202 @@
+"""What is asked, several times: the redo log's age is a saw-tooth, of which one look says nothing."""
+
+from __future__ import annotations
+
+import time
+
+from stallwatch.findings import ProbeError
+from stallwatch.history.delta import Look
+from stallwatch.probes.innodb import redo, status
+from stallwatch.probes.innodb.redo import NEARLY_FULL, SETTINGS, fullest
+from stallwatch.probes.innodb_redo_log.model import (
+    BUFFER_WAITS,
+    CHECKPOINTED,
+    STANDS,
+    WAITS,
+    WRITTEN,
+    counter,
+)
+from stallwatch.probes.mysql.asking import Asking
+from stallwatch.probes.mysql.privileges import PROCESS
+from stallwatch.probes.mysql.status import global_status, metrics, numbers, variables
+from stallwatch.sources.mysql import DeniedError, MissingTableError, MysqlError
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from stallwatch.frame.deadline import Deadline
+    from stallwatch.history.delta import Interval
+    from stallwatch.probes.innodb.redo import Redo
+    from stallwatch.sources.mysql.server import Server
+
+TIMES, APART = 5, 0.2  # seconds
+_BYTES = ("Innodb_redo_log_current_lsn", "Innodb_lsn_current", "Innodb_os_log_written")  # the first one known
+_STATUS = (
+    "Uptime",
+    *_BYTES,
+    "Innodb_redo_log_checkpoint_lsn",
+    "Innodb_redo_log_capacity_resized",
+    "Innodb_redo_log_enabled",
+    "Innodb_checkpoint_age",
+    "Innodb_checkpoint_max_age",
+    "Innodb_log_waits",
+)
+_AGE = ("log_lsn_checkpoint_age",)
+_TEXTS = 2  # of SHOW ENGINE INNODB STATUS in one look: it is the load that the article warns of
+_BUDGET = 2.0  # seconds that one may take
+_AGE_METRIC = "SET GLOBAL innodb_monitor_enable = 'log_lsn_checkpoint_age', which tells it at no cost"
+_LACKING = (DeniedError, MissingTableError)  # a server that will not or cannot tell, whenever it is asked
+
+
+class Samples:
+    """The looks of one run at one server; raises a ProbeError if that does not tell its settings."""
+
+    def __init__(self, server: Server, deadline: Deadline, trace: Callable[[str], None]) -> None:
+        self._asking = Asking(server, trace)
+        self._server = server
+        self._deadline = deadline
+        self._another: Server | None = None
+        self._texts = 0
+        self.settings = variables(self._asking, SETTINGS)
+        self._must_have_answered()
+        self.counter = counter(server.flavour)
+        self.redos: list[Redo] = []
+        self.counts_waits = False
+        self.is_enabled = True  # the redo log itself: MySQL can do without one
+        self.unknown: ProbeError | None = None  # why it is not known how full it is
+
+    @property
+    def lacks_process(self) -> bool:
+        """Whether the account may not see InnoDB's metrics."""
+        return PROCESS.mysql in self._asking.missing
+
+    def take(self) -> Look:
+        """Look several times, and give the counters of the last.
+
+        Raises a ProbeError if one of these looks or the count of waits could not be had: what was seen until
+        then is in ``redos``.
+        """
+        self._texts = 0
+        found = self._sample()
+        for _ in range(TIMES - 1):
+            if self._deadline.left() <= APART:
+                break
+            time.sleep(APART)
+            found = self._sample()
+        written = next((found[name] for name in _BYTES if name in found), None)
+        age = found.get("Innodb_checkpoint_age")
+        counts = {
+            WRITTEN: written,
+            CHECKPOINTED: None if written is None or age is None else written - age,
+            WAITS: self._waits(),
+            BUFFER_WAITS: found.get("Innodb_log_waits"),
+        }
+        known = {name: count for name, count in counts.items() if count is not None}
+        return Look(found["Uptime"], time.time(), known)
+
+    def _waits(self) -> float | None:
+        waits = self.counter.read(self._metrics(self.counter.needs))
+        self.counts_waits = waits is not None
+        return waits
+
+    def _metrics(self, names: Sequence[str]) -> dict[str, float]:
+        """Ask for metrics: none where they are denied or disabled; no answer is neither."""
+        found = numbers(metrics(self._asking, names))
+        self._must_have_answered(_LACKING)
+        return found
+
+    def _must_have_answered(self, but: tuple[type[MysqlError], ...] = ()) -> None:
+        if self._asking.failed and not isinstance(self._asking.failed, but):
+            raise self._asking.failed
+
+    def _sample(self) -> dict[str, float]:
+        texts = global_status(self._asking, _STATUS)
+        self._must_have_answered()
+        found = numbers(texts)
+        if "Uptime" not in found:
+            raise ProbeError(f"{self._server.where} does not tell its status: SHOW GLOBAL STATUS is empty")
+        self.is_enabled = texts.get("Innodb_redo_log_enabled") != "OFF"
+        if one := redo.redo(found, self.settings) or self._before_8_0_30():
+            self.redos.append(one)
+        return found
+
+    def _before_8_0_30(self) -> Redo | None:
+        """Ask MySQL 5.7 to 8.0.29: by the metric if it is enabled, else by the text of the status."""
+        if one := redo.redo(self._metrics(_AGE), self.settings):
+            return one
+        if self.lacks_process or self.unknown or self._texts == _TEXTS:
+            return None
+        self._texts += 1
+        try:
+            self._another = self._another or self._server.again()
+        except MysqlError as error:  # an account may have one connection only
+            self.unknown = ProbeError(f"it is not known how full the redo log is: {error.what}", _AGE_METRIC)
+            return None
+        answer = status.look(self._another, min(_BUDGET, self._deadline.left()))
+        if unanswered := answer.why or answer.reading if not answer.text else None:
+            self.unknown = ProbeError(
+                f"it is not known how full the redo log is: {unanswered.what}", _AGE_METRIC
+            )
+        return status.redo_in(answer.text, self.settings)
+
+    def close(self) -> None:
+        """Log out of what was logged in to."""
+        if self._another:
+            self._another.close()
+
+
+class Snapshot(NamedTuple):
+    """What one run knows."""
+
+    samples: Samples
+    interval: Interval | None
+    why: str | ProbeError  # there is no interval: an error if this look was cut short
+    lasts: bool = False  # it stood at the stall point, and did so at the last look, too
+
+    @property
+    def fullest(self) -> Redo | None:
+        """The redo log in the fullest of the samples; None: not known."""
+        return fullest(self.samples.redos)
+
+    @property
+    def standing(self) -> int:
+        """How many samples stood at the stall point."""
+        return sum(one.fill >= STANDS for one in self.samples.redos)
+
+    def grown(self, name: str) -> float | None:
+        """Give how much one of the counters grew since the last look; None: not known."""
+        return self.interval.counts.get(name) if self.interval else None
+
+    @property
+    def rate(self) -> float | None:
+        """Bytes that were written per second."""
+        return self.interval.rate(WRITTEN) if self.interval else None
+
+    @property
+    def holds(self) -> float | None:
+        """Seconds of writes at this rate that fit below the stall point; None: not known, or none at all."""
+        return self.fullest.stall / self.rate if self.fullest and self.rate else None
+
+    @property
+    def was_cut_short(self) -> bool:
+        """Whether not all could be asked that was to be."""
+        return isinstance(self.why, ProbeError)
+
+    @property
+    def waits(self) -> float | None:
+        """How often writers waited since the last look; None: not known."""
+        counted = self.grown(WAITS)
+        return 0 if counted and self.cannot_have_waited else counted
+
+    @property
+    def cannot_have_waited(self) -> bool:
+        """Whether the log was so empty at the last look that what was written since has not filled it.
+
+        What was checkpointed since then and what is not yet is the age that it would have now if nothing had
+        been checkpointed. So on MariaDB an idle server is known, where a checkpoint was ordered.
+        """
+        checkpointed = self.grown(CHECKPOINTED)
+        if checkpointed is None or self.fullest is None:
+            return False
+        return checkpointed + self.fullest.age < NEARLY_FULL / 100 * self.fullest.stall

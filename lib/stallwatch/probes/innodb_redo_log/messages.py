@@ -1,0 +1,148 @@
+"""The words and the numbers for what was found."""
+
+from __future__ import annotations
+
+from stallwatch.findings import Fault, ProbeError, Reading, State
+from stallwatch.history.delta import FIRST
+from stallwatch.probes.innodb.redo import NEARLY_FULL
+from stallwatch.probes.innodb_redo_log.model import BUFFER_WAITS, REDO_LOG, REDO_TIME, STANDING, WAITS
+from stallwatch.probes.mysql.status import numbers
+from stallwatch.startup import TYPE_CHECKING
+from stallwatch.units import say_duration, say_size
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from stallwatch.findings import Finding
+    from stallwatch.probes.innodb_redo_log.collect import Snapshot
+
+_HOUR = 3600.0  # that a redo log is to hold of writes at their peak, by custom
+
+
+def all_of_it(snapshot: Snapshot, is_problem: Callable[[Finding], bool]) -> Iterator[Finding]:
+    """Say that writers waited before all else, else how full the log is, then what could not be asked."""
+    waits = _waits(snapshot)
+    if waits and is_problem(waits):
+        yield waits
+        yield from (one._replace(in_table=True) for one in _fill(snapshot))
+    else:
+        yield from _fill(snapshot)
+        yield from [waits] if waits else ()
+    if isinstance(snapshot.why, ProbeError):
+        yield snapshot.why
+    yield from _numbers(snapshot)
+    if not snapshot.samples.is_enabled:
+        what = "the redo log is switched off: after a crash, all data of this server are lost"
+        advice = "ALTER INSTANCE ENABLE INNODB REDO_LOG, when the import is done"
+        yield Fault(State.WARNING, what, "Innodb_redo_log_enabled is OFF", advice)
+    yield from _asides(snapshot)
+
+
+def _asides(snapshot: Snapshot) -> Iterator[Fault]:
+    """Say what is not known, and what is easily taken for waits for the redo log."""
+    if snapshot.was_cut_short:
+        return
+    if not snapshot.interval:
+        first = "first look" if snapshot.why == FIRST else snapshot.why
+        yield Fault(State.OK, f"{first}: what is written is told from the next run on, or by --sample")
+    if not snapshot.samples.counts_waits:
+        how = "it needs PROCESS"
+        if not snapshot.samples.lacks_process:
+            how = f"SET GLOBAL innodb_monitor_enable = '{snapshot.samples.counter.enable}', and in my.cnf"
+        yield Fault(State.OK, f"whether writers waited between two runs is not counted: {how}")
+    elif snapshot.interval and snapshot.grown(WAITS) is None:
+        yield Fault(State.OK, "the count of waits began anew: it is told from the next run on")
+    elif snapshot.grown(WAITS) and snapshot.cannot_have_waited:
+        what = "a checkpoint was ordered, for which nobody waited: too little was written for that"
+        yield Fault(State.OK, f"{what} (innodb_log_checkpoint_now)")
+    if waited := snapshot.grown(BUFFER_WAITS):
+        what = (
+            f"writers waited {waited:.0f} times for the log buffer (Innodb_log_waits), not for the redo log"
+        )
+        yield Fault(State.OK, f"{what}: see innodb_log_buffer_size")
+
+
+def _waits(snapshot: Snapshot) -> Reading | None:
+    """Tell whether writers waited: by the metric, or else by where the log stood, which proves only that."""
+    counted = snapshot.waits
+    if counted is not None and snapshot.interval:
+        within = say_duration(snapshot.interval.seconds)
+        said = snapshot.samples.counter.said.format(f"{counted:.0f}") if counted else "no writer waited"
+        why = _state(snapshot) if counted else ""
+        return Reading(WAITS, counted, what=f"{said} within {within}", why=why, advice=_advice(snapshot))
+    if not snapshot.standing or (snapshot.samples.counts_waits and not snapshot.was_cut_short):
+        return None
+    times = f"{snapshot.standing} of {len(snapshot.samples.redos)} samples"
+    what = f"the redo log is as full as it may be in {times}: writers wait"
+    what += ", as at the last look" if snapshot.lasts else ""
+    return Reading(
+        STANDING,
+        snapshot.standing,
+        "",
+        what,
+        _state(snapshot),
+        _advice(snapshot),
+        label="",
+        confirmed=snapshot.lasts,
+    )
+
+
+def _fill(snapshot: Snapshot) -> Iterator[Reading]:
+    if not (one := snapshot.fullest):
+        return
+    why = f"{say_size(one.age)} of {say_size(one.stall)} are not yet checkpointed"
+    what = _state(snapshot) + (f", it holds {_said(snapshot.holds)} of that" if snapshot.holds else "")
+    if snapshot.waits == 0:
+        what += ", no writer waited"
+    yield Reading(REDO_LOG, round(one.fill, 1), "%", what, why, _advice(snapshot))
+
+
+def _state(snapshot: Snapshot) -> str:
+    """Say how full it was, what InnoDB does about it, and how much is written."""
+    said = "it is not known how full the redo log is"
+    if one := snapshot.fullest:
+        times = f"{len(snapshot.samples.redos)} samples" if len(snapshot.samples.redos) > 1 else "one sample"
+        point = "below the async point, no aggressive flushing"
+        if one.fill >= NEARLY_FULL and one.async_point >= one.stall:  # a small log, or one of many threads
+            point = "which comes before the async point, no aggressive flushing"
+        elif one.is_flushed_for or snapshot.standing:
+            point = "beyond the async point, aggressive flushing"
+        said = f"redo log at most {round(one.fill, 1):g} % of the stall point in {times}, {point}"
+    return said if snapshot.rate is None else f"{said}; {say_size(snapshot.rate)}/s written"
+
+
+def _said(seconds: float) -> str:
+    return say_duration(round(seconds, 1))
+
+
+def _numbers(snapshot: Snapshot) -> Iterator[Reading]:
+    if snapshot.fullest:
+        age = snapshot.fullest.age
+        yield Reading("checkpoint_age", age, "B", f"the checkpoint is at most {say_size(age)} behind")
+    if snapshot.rate is not None:
+        rate = round(snapshot.rate)
+        yield Reading("redo_written_per_s", rate, "B", f"{say_size(rate)}/s written to the redo log")
+    if snapshot.holds:
+        holds = _said(snapshot.holds)
+        what = f"the redo log holds {holds} of writes at this rate"
+        yield Reading(REDO_TIME, round(snapshot.holds, 1), "s", what, advice=_advice(snapshot))
+
+
+def _advice(snapshot: Snapshot) -> str:
+    if snapshot.holds and snapshot.holds >= _HOUR:
+        return "it holds an hour of writes: see why pages are flushed so slowly (disk, innodb_io_capacity)"
+    known = _size(snapshot.samples.settings)
+    if snapshot.holds:
+        known += f"; it is filled in {_said(snapshot.holds)} at this rate"
+    return f"enlarge the redo log ({known}), or write less at once"
+
+
+def _size(settings: Mapping[str, str]) -> str:
+    """Say which variable it is, and what that is now: of one file, where there are several."""
+    known = numbers(settings)
+    name = next((one for one in ("innodb_redo_log_capacity", "innodb_log_file_size") if one in known), "")
+    if not name:
+        return "innodb_log_file_size"
+    files = known.get("innodb_log_files_in_group", 1) if name == "innodb_log_file_size" else 1
+    times = f"{files:.0f} files of " if files > 1 else ""
+    return f"{name}, now {times}{say_size(known[name])}"

@@ -1,0 +1,64 @@
+"""One run: where the redo log was in several samples, and what was written since the last look."""
+
+from __future__ import annotations
+
+import time
+from contextlib import closing
+
+from stallwatch.findings import ProbeError
+from stallwatch.history import delta, own
+from stallwatch.history.streak import lasts
+from stallwatch.probes.innodb_redo_log import messages
+from stallwatch.probes.innodb_redo_log.collect import Samples, Snapshot
+from stallwatch.probes.innodb_redo_log.model import STANDING
+from stallwatch.startup import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from stallwatch.findings import Finding
+    from stallwatch.frame.run import Run
+    from stallwatch.sources.mysql.server import Server
+
+
+def findings(
+    server: Server, run: Run, memory: dict[str, Any], sample: float | None = None
+) -> Iterator[Finding]:
+    """Judge the redo log; ``sample`` is seconds between two looks of this run, None: since the last run.
+
+    Raises a ProbeError if nothing is known of it.
+    """
+    with closing(Samples(server, run.deadline, run.trace)) as samples:
+        interval, why = _interval(samples, run, memory, sample)
+    snapshot = Snapshot(samples, interval, why)
+    stands = lasts(memory, STANDING, time.time(), is_bad=bool(snapshot.standing))
+    if not snapshot.fullest:
+        yield samples.unknown or _not_known(server, samples)
+    yield from messages.all_of_it(snapshot._replace(lasts=stands), run.is_problem)
+
+
+def _interval(
+    samples: Samples, run: Run, memory: dict[str, Any], sample: float | None
+) -> tuple[delta.Interval | None, str | ProbeError]:
+    """Give what was counted, or why that is not known.
+
+    A look that was cut short is none, and is not remembered: the next one has what was counted meanwhile.
+    """
+    try:
+        if sample:
+            return delta.sample(samples.take, sample, run.deadline), ""
+        return delta.since_last_look(own(memory, "look"), samples.take()), ""
+    except delta.NoIntervalError as error:
+        return None, str(error)
+    except ProbeError as error:
+        if not samples.redos:
+            raise
+        return None, error
+
+
+def _not_known(server: Server, samples: Samples) -> ProbeError:
+    what = f"{server.where} ({server.flavour.text}) does not tell how full its redo log is"
+    if samples.lacks_process:
+        return ProbeError(f"{what}: this version tells it to accounts with PROCESS only", "GRANT PROCESS")
+    return ProbeError(what, "see whether SHOW ENGINE INNODB STATUS has a section LOG there")

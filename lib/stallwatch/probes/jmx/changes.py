@@ -1,0 +1,118 @@
+"""What changed between two runs, by the clock of the server itself.
+
+``Uptime`` of the JVM's Runtime runs steadily whatever happens to any wall clock, and ``StartTime`` tells a
+restart, after which counters begin anew. Where that bean cannot be read, our own clock has to do.
+
+A run that comes less than a second after another is the same look again: it is told what changed since the
+look before that one, and is not remembered. So a forced check neither raises an alert nor hides one.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+
+from stallwatch.history.delta import NoIntervalError
+from stallwatch.sources.jmx.errors import JmxError, UnreachableError
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
+from stallwatch.units import is_number, plain, say_duration
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from stallwatch.probes.jmx.reader import Reader
+
+_RUNTIME = "java.lang:type=Runtime"
+CLOCK = ((_RUNTIME, "StartTime"), (_RUNTIME, "Uptime"))  # both in ms
+_LEAST = 1.0  # seconds between two looks that are compared: over less, a rate is noise
+
+
+class _Look(NamedTuple):
+    """The numbers of one run, and when that was, in seconds."""
+
+    at: float
+    numbers: dict[str, Any]
+
+
+class Changes:
+    """What was remembered of the last runs, and what the next one is to know.
+
+    ``seconds`` lie between this look and the one that it is compared with; 0 if there is none.
+    ``restarted_for`` is how many seconds the JVM has run, if it was started since the last look.
+    """
+
+    def __init__(self, memory: dict[str, Any], reader: Reader) -> None:
+        self._memory = memory
+        self._now: dict[str, float] = {}
+        self._start, self._clock = _clock(reader)
+        self._last = _remembered(memory)
+        before = memory.get("start")
+        self._restarted = self._last is not None and before != self._start
+        is_newer = self._start is not None and isinstance(before, int | float) and self._start > before
+        self.restarted_for: float | None = self._clock if is_newer else None
+        passed = self._clock - self._last.at if self._last else 0
+        self._again = self._last is not None and not self._restarted and 0 <= passed < _LEAST
+        self._passed = passed
+        self._compared = _remembered(memory.get("before")) if self._again else self._last
+        self.seconds: float = self._clock - self._compared.at if self._compared else 0
+
+    def last(self, key: str) -> Any:
+        """Give the number of this key at the last look, whenever that was; None if it was not there."""
+        return self._last.numbers.get(key) if self._last else None
+
+    def note(self, key: str, number: float) -> None:
+        """Keep a number for the next run."""
+        self._now[key] = number
+
+    def since(self, key: str, number: float, *, only_grows: bool) -> float:
+        """Give by how much the number of this key changed in ``seconds``, or raise NoIntervalError."""
+        self.note(key, number)
+        if not self._last:
+            raise NoIntervalError("this is the first look")
+        if self._restarted:
+            raise NoIntervalError("the JVM has started anew since the last look")
+        if not self._compared:
+            raise NoIntervalError(f"only {say_duration(self._passed)} have passed since the first look")
+        if self.seconds <= 0:
+            raise NoIntervalError("the clock has gone back since the last look")
+        before = self._compared.numbers.get(key)
+        if not isinstance(before, int | float) or not is_number(before):
+            raise NoIntervalError("it was not there at the last look")
+        if only_grows and number < before:
+            raise NoIntervalError(f"it was reset, from {plain(before)} to {plain(number)}")
+        return number - before
+
+    def keep(self) -> None:
+        """Remember this run for the next one."""
+        if self._again:
+            return
+        self._memory.clear()
+        self._memory.update(start=self._start, at=self._clock, numbers=self._now)
+        if self._last and not self._restarted:
+            self._memory["before"] = self._last._asdict()
+
+
+def key(*parts: str) -> str:
+    """Make one key of several texts; no other texts make the same one."""
+    return json.dumps(parts)
+
+
+def _remembered(kept: Any) -> _Look | None:
+    """Read what a run kept; None if it is none of ours."""
+    match kept:
+        case {"at": int() | float() as at, "numbers": dict(numbers)} if is_number(at):
+            return _Look(at, numbers)
+    return None
+
+
+def _clock(reader: Reader) -> tuple[float | None, float]:
+    """Give when the JVM started, if it says so, and the seconds on a clock that goes on from run to run."""
+    try:
+        start, uptime = (reader.value(*one) for one in CLOCK)
+    except UnreachableError:
+        raise
+    except JmxError:
+        return None, time.time()
+    if isinstance(start, int | float) and isinstance(uptime, int | float):
+        return start, uptime / 1000
+    return None, time.time()

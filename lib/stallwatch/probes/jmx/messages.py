@@ -1,0 +1,152 @@
+"""The sentences on one quantity, and its readings."""
+
+from __future__ import annotations
+
+from stallwatch.findings import Fault, ProbeError, Reading, State
+from stallwatch.probes.jmx import scale
+from stallwatch.probes.jmx.collect import Sample
+from stallwatch.probes.jmx.model import AbsentError
+from stallwatch.probes.jmx.values import quoted
+from stallwatch.startup import TYPE_CHECKING
+from stallwatch.units import say_duration
+from stallwatch.words import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from stallwatch.findings import Finding
+    from stallwatch.probes.jmx.collect import Snapshot
+    from stallwatch.probes.jmx.model import Quantity
+
+_MOST = 100  # numbers of one quantity that still go into the perfdata: engines cut or drop long lines
+_SOUGHT = {"rate": "rate", "delta": "change"}
+
+
+def all_of_it(of: Snapshot) -> Iterator[Finding]:
+    """Say what the samples come to; what has no limit at all is an AbsentError.
+
+    Beans of a pattern that have no such attribute were not meant.
+    """
+    if of.quantity.aggregate and of.samples:
+        yield aggregate(of)
+    elif of.samples:
+        if len(of.samples) + len(of.unlimited) > 1:
+            yield Fault(State.OK, _summary(of))
+        for sample in of.samples:
+            reading = _reading(of, sample)
+            yield reading if len(of.samples) <= _MOST else reading._replace(label="")
+    else:
+        yield from map(AbsentError, of.unlimited)
+    yield from _not_yet(of)
+    yield from of.others
+
+
+def aggregate(of: Snapshot) -> Reading:
+    """Give what all samples say together; some beans have no limit to be a share of."""
+    quantity = of.quantity
+    words = quantity.common_words
+    number, said = (len(of.samples), "") if quantity.aggregate == "count" else _together(of)
+    what = f"{' '.join(words)}: {said}{_beans(of)}"
+    return Reading(quantity.name(words), number, quantity.base, what)
+
+
+def no_place(quantity: Quantity, place: str) -> ProbeError:
+    """Say that no bean can fill a place of the label."""
+    what = f"no MBean that matches {quantity.asked} has a key property {place}"
+    return ProbeError(f"{what} for --label {quantity.label}")
+
+
+def _reading(of: Snapshot, sample: Sample) -> Reading:
+    """Give what one bean says."""
+    quantity = of.quantity
+    words = quantity.words(sample.who)
+    subject = " ".join(words)
+    instead = f" (read as {sample.instead}, which took its place)" if sample.instead else ""
+    if quantity.match:
+        met = quantity.match.search(sample.text)
+        what = f"{subject} is {quoted(sample.text)}{instead}"
+        why = f"it does not match {quantity.match.pattern}"
+        return Reading(quantity.name(words), 1 if met else 0, what=what, why="" if met else why, label="")
+    what = f"{subject} {_said(of, sample)}{instead}"
+    return Reading(quantity.name(words), sample.number, quantity.base, what)
+
+
+def _summary(of: Snapshot) -> str:
+    """Say in one line what the samples say."""
+    quantity, samples = of.quantity, of.samples
+    subject = " ".join(quantity.common_words)
+    if quantity.match:
+        met = sum(bool(quantity.match.search(sample.text)) for sample in samples)
+        return f"{subject}: {met} of {len(samples)} beans match {quantity.match.pattern}"
+    many = "" if len(samples) <= _MOST else ", too many for perfdata: --aggregate makes one number of them"
+    return f"{subject}: {_span(of)}, {_beans(of)}{many}"
+
+
+def _span(of: Snapshot) -> str:
+    """Say the least and the greatest, and whose they are."""
+    numbers = {sample.number: " ".join(sample.who) for sample in reversed(of.samples)}
+    least, greatest = min(numbers), max(numbers)
+    if not numbers.keys() - {least}:
+        return f"all {_amount(of, least)}"
+    return f"{_amount(of, least)} ({numbers[least]}) to {_amount(of, greatest)} ({numbers[greatest]})"
+
+
+def _together(of: Snapshot) -> tuple[float, str]:
+    """Give the number and the words of a sum, a mean or an extreme."""
+    kind, samples = of.quantity.aggregate, of.samples
+    numbers = [sample.number for sample in samples]
+    if kind == "sum":
+        one = Sample([], sum(sample.value for sample in samples), whole=_sum_of_wholes(of))
+        return one.number, f"sum {_said(of, one)}, "
+    if kind == "avg":
+        mean = scale.neat(sum(numbers) / len(numbers))
+        return mean, f"avg {_amount(of, mean)}, "
+    number = max(numbers) if kind == "max" else min(numbers)
+    one = samples[numbers.index(number)]
+    return number, f"{kind} {_said(of, one)} ({' '.join(one.who)}), "
+
+
+def _sum_of_wholes(of: Snapshot) -> float | None:
+    """Give the whole that the sum is a share of."""
+    wholes = [sample.whole for sample in of.samples if sample.whole is not None]
+    if of.quantity.of and of.quantity.of.is_one:
+        return wholes[0]
+    return sum(wholes) if wholes else None
+
+
+def _said(of: Snapshot, sample: Sample) -> str:
+    if sample.text:
+        return sample.text
+    if sample.whole is None or not of.quantity.of:
+        return _amount(of, sample.value)
+    unit = of.quantity.counted_in
+    share = f"{_amount(of, sample.number)} {scale.say(sample.whole, unit)}"
+    return f"{scale.say(sample.value, unit)} ({share})"
+
+
+def _amount(of: Snapshot, number: float) -> str:
+    """Say a number that is judged."""
+    quantity = of.quantity
+    said = scale.say(number, quantity.base)
+    if quantity.of:
+        return f"{said} of {quantity.of.said}"
+    if quantity.change == "rate":
+        return f"{said}/s"
+    if quantity.change == "delta":
+        return f"{'+' if number > 0 else ''}{said} in {say_duration(of.seconds)}"
+    return said
+
+
+def _beans(of: Snapshot) -> str:
+    """Count the beans that a number is of; the others are those without a limit, and the new ones."""
+    counted = f"{len(of.samples)} of " if len(of.samples) < of.beans else ""
+    without = f", {len(of.unlimited)} without a limit" if of.unlimited else ""
+    return f"{counted}{plural(of.beans, 'bean')}{without}"
+
+
+def _not_yet(of: Snapshot) -> Iterator[Fault]:
+    """Say of which beans a change is not known yet, and why."""
+    for why, (first, *more) in of.unchanged.items():
+        others = f" and {len(more)} more" if more else ""
+        next_run = f"its {_SOUGHT[of.quantity.change]} is told from the next run on"
+        yield Fault(State.OK, f"{first}{others}: {why}, {next_run}")

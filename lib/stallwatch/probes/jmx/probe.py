@@ -1,0 +1,144 @@
+"""One run: ask for quantity after quantity, then look for what may have been meant by what is not there."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from itertools import count
+
+from stallwatch.findings import Fault, ProbeError, Reading, State
+from stallwatch.probes.jmx import collect, messages
+from stallwatch.probes.jmx.model import AbsentError, absent
+from stallwatch.probes.jmx.reader import Reader
+from stallwatch.startup import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
+    from typing import Any
+
+    from stallwatch.findings import Finding
+    from stallwatch.frame.run import Run
+    from stallwatch.probes.jmx.changes import Changes
+    from stallwatch.probes.jmx.model import Quantity, Sought
+    from stallwatch.sources.jmx import Server
+
+
+def findings(
+    quantities: Mapping[str, Quantity],
+    server: Server,
+    memory: AbstractContextManager[dict[str, Any]],
+    run: Run,
+) -> Iterator[Finding]:
+    """Read the quantities and give what they are; the keys are the names of their thresholds.
+
+    ``memory`` is what the last run on these quantities kept and becomes what the next one is to know.
+    What may have been meant by what is not there is looked for when all else is done: that may take longer
+    than all else, and fail.
+    """
+    found: list[Finding] = []
+    vague: dict[int, tuple[Fault, Sought]] = {}  # by place in what was found
+    with memory as kept:
+        for quantity, several in _found(quantities, Reader(server, run.trace), kept, run):
+            for finding in several:
+                if isinstance(finding, AbsentError):
+                    fault = Fault(quantity.missing, finding.what, advice=finding.advice)
+                    if finding.sought and fault.state is not State.OK:
+                        vague[len(found)] = fault, finding.sought
+                    found.append(fault)
+                else:
+                    found.append(finding)
+            run.so_far(found)
+    if vague:
+        _explain(found, vague, server, run)
+    yield from found
+
+
+def _found(
+    quantities: Mapping[str, Quantity], reader: Reader, memory: dict[str, Any], run: Run
+) -> Iterator[tuple[Quantity, list[Finding]]]:
+    reader.read_ahead(_known_beforehand(quantities.values(), reader))
+    changes = None
+    if any(quantity.change for quantity in quantities.values()):
+        from stallwatch.probes.jmx.changes import Changes
+
+        changes = Changes(memory, reader)
+    taken: set[str] = set()
+    earlier: list[Quantity] = []
+    for thresholds, quantity in quantities.items():
+        run.deadline.doing = f"judging {quantity.attribute} of {quantity.asked}"
+        several = list(_of_one(quantity, reader, changes, zero_alerts=run.alerts(thresholds, 0)))
+        for place, finding in enumerate(several):
+            if isinstance(finding, Reading):
+                name = _unique(finding.name, earlier, taken)
+                taken.add(name)
+                several[place] = finding._replace(name=name, judged_as=thresholds)
+        yield quantity, several
+        earlier.append(quantity)
+    if changes:
+        changes.keep()
+
+
+def _known_beforehand(quantities: Collection[Quantity], reader: Reader) -> Iterator[tuple[str, str]]:
+    """Give the beans and attributes that are known to be needed, so that they can be read at once."""
+    if any(quantity.change for quantity in quantities):
+        from stallwatch.probes.jmx.changes import CLOCK
+
+        yield from CLOCK
+    for quantity in quantities:
+        for name in reader.names(quantity.asked):
+            yield str(name), quantity.attribute
+            if quantity.of and (quantity.of.template or not quantity.path):
+                with suppress(ProbeError):  # which is told later
+                    yield str(quantity.of.bean(name)), quantity.of.path[0]
+
+
+def _of_one(
+    quantity: Quantity, reader: Reader, changes: Changes | None, *, zero_alerts: bool
+) -> Iterator[Finding]:
+    """Give what there is to say of one quantity; of what is absent an AbsentError.
+
+    Nothing counted is a number, too, and may be what a limit is about.
+    """
+    names = reader.names(quantity.asked)
+    if names and (place := quantity.unfilled(names)):
+        yield messages.no_place(quantity, place)
+        return
+    found = collect.snapshot(quantity, names, reader, changes)
+    if len(found.lacking) < len(names):
+        yield from messages.all_of_it(found)
+        return
+    if quantity.aggregate == "count":
+        yield messages.aggregate(found)
+    if quantity.aggregate != "count" or not (zero_alerts or quantity.missing is State.OK):
+        error = found.lacking[0] if found.lacking else None
+        yield absent(quantity.asked, quantity.attribute, error, reader.server.where)
+
+
+def _unique(name: str, earlier: Sequence[Quantity], taken: set[str]) -> str:
+    """Give the name for a reading that no other one has.
+
+    How many earlier quantities might have the same name decides, not whether they have it today: a graph
+    goes on with the same number. The rest is two beans of one pattern whose words are the same.
+    """
+    copies = 1 + sum(bool(quantity.names.fullmatch(name)) for quantity in earlier)
+    names = (f"{name}_{number}" if number > 1 else name for number in count(copies))
+    return next(name for name in names if name not in taken)
+
+
+def _explain(
+    found: list[Finding], vague: Mapping[int, tuple[Fault, Sought]], server: Server, run: Run
+) -> None:
+    """Add to what was found missing what may have been meant, as long as half of the time is left."""
+    from stallwatch.probes.jmx import diagnosis
+
+    def in_time() -> bool:
+        return run.deadline.left() > run.deadline.seconds / 2
+
+    hints: dict[str, str] = {}
+    for place, (fault, sought) in vague.items():
+        about = f"{sought.asked} {sought.attribute if sought.error else ''}"
+        if about not in hints:
+            run.deadline.doing = f"looking for what may have been meant by {sought.asked}"
+            hints[about] = diagnosis.hint(server, sought, in_time)
+        found[place] = fault._replace(advice=hints[about])
+        run.so_far(found)

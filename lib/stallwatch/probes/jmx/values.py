@@ -1,0 +1,134 @@
+"""What the value of an attribute is as a number or as text, and the way into one that has parts."""
+
+from __future__ import annotations
+
+import math
+
+from stallwatch import withheld
+from stallwatch.findings import ProbeError
+from stallwatch.line import shorten
+from stallwatch.probes.jmx.model import MANY_NAMES, AbsentError
+from stallwatch.startup import TYPE_CHECKING
+from stallwatch.units import NotUnderstoodError, whole
+from stallwatch.units import number as read_number
+from stallwatch.words import listed, plural
+
+if TYPE_CHECKING:
+    from stallwatch.sources.jmx.values import Value
+
+_LONGEST_TEXT = 200  # bytes of a value in a sentence
+_LONGEST_PLACE = 9  # digits of a place in a list
+
+
+def number(value: Value, subject: str) -> float:
+    """Give a number: 0 or 1 for a boolean, how many items a list has; text that is a number counts as one.
+
+    What is none is an AbsentError (null, NaN) or a ProbeError that says what to do.
+    """
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, str):
+        try:
+            return read_number(value.strip())
+        except NotUnderstoodError:
+            raise ProbeError(f"{subject} is {quoted(value)}", "judge text with --match REGEX") from None
+    if isinstance(value, list):
+        return len(value)
+    if isinstance(value, dict):
+        raise _in_parts(value, subject)
+    if value is None:
+        raise AbsentError(f"{subject} is null")
+    if not math.isfinite(_as_float(value)):
+        raise AbsentError(f"{subject} is {_java(_as_float(value))}, which is not a number")
+    return value
+
+
+def text(value: Value, subject: str) -> str:
+    """Give what is to be matched: text as it is, booleans as Java writes them, the items of a list."""
+    if value is None:
+        raise AbsentError(f"{subject} is null")
+    if isinstance(value, bool):
+        return _boolean(value)
+    if isinstance(value, dict):
+        raise _in_parts(value, subject)
+    if isinstance(value, list):
+        return ", ".join(text(item, subject) if item is not None else "null" for item in value)
+    return str(value)
+
+
+def said(value: Value) -> str:
+    """Write what was no number and is judged as one; nothing for any other value."""
+    if isinstance(value, list):
+        return plural(len(value), "item")
+    return _boolean(value) if isinstance(value, bool) else ""
+
+
+def _boolean(value: bool) -> str:  # noqa: FBT001
+    """Write it as Java does."""
+    return "true" if value else "false"
+
+
+def quoted(value: str) -> str:
+    """Write text for a sentence, shortened."""
+    return f'"{shorten(withheld.data(value), _LONGEST_TEXT)}"'
+
+
+def _in_parts(value: dict[str, Value], subject: str) -> ProbeError:
+    if not value:
+        return ProbeError(f"{subject} is empty")
+    return ProbeError(f"{subject} has parts: {listed(list(value), MANY_NAMES)}", "choose one with -K")
+
+
+def _java(value: float) -> str:
+    return "NaN" if math.isnan(value) else f"{'-' * (value < 0)}Infinity"
+
+
+def _as_float(value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # a BigInteger
+        return math.inf
+
+
+def steps(text: str) -> tuple[str, ...]:
+    r"""Take a path apart: ``/`` stands between two steps, ``\/`` for a slash in one."""
+    apart = text.replace("\\/", "\0").split("/")  # no argument of a program has a NUL in it
+    return tuple(step.replace("\0", "/") for step in apart) if text else ()
+
+
+def follow(value: Value, path: tuple[str, ...], attribute: str, name: object) -> Value:
+    """Give what is at the end of the path into an attribute of the bean ``name``.
+
+    AbsentError says which keys there are where one is missing.
+    """
+    for taken, step in enumerate(path):
+        value = _step(value, step, called(attribute, path[:taken], name))
+    return value
+
+
+def called(attribute: str, path: tuple[str, ...], name: object) -> str:
+    """Say what is at the end of a path."""
+    return f"{'/'.join((attribute, *path))} of {name}"
+
+
+def _step(value: Value, step: str, subject: str) -> Value:
+    if isinstance(value, dict):
+        if step in value:
+            return value[step]
+        raise AbsentError(f"{subject} has no key {step}", _advice(step, list(value)))
+    if isinstance(value, list):
+        number = whole(step, _LONGEST_PLACE)
+        if number is not None and number < len(value):
+            return value[number]
+        places = f"its items are 0 to {len(value) - 1}" if value else "it is empty"
+        raise AbsentError(f"{subject} is a list and has no item {step}", places)
+    kind = "null" if value is None else "a single value"
+    raise AbsentError(f"{subject} is {kind} and has no key {step}")
+
+
+def _advice(step: str, keys: list[str]) -> str:
+    from stallwatch.probes.jmx.diagnosis import close
+
+    if near := close(step, keys):
+        return f"did you mean {listed(near, MANY_NAMES, 'or')}?"
+    return f"it has {listed(keys, MANY_NAMES)}" if keys else "it is empty"

@@ -1,0 +1,225 @@
+"""What the pools of a JVM say: now, a second later where somebody waits, and at the last run."""
+
+from __future__ import annotations
+
+import math
+import time
+from contextlib import suppress
+
+from stallwatch.findings import ProbeError
+from stallwatch.history.delta import NoIntervalError
+from stallwatch.probes.jmx.changes import CLOCK, Changes
+from stallwatch.probes.jmx.reader import Reader
+from stallwatch.probes.jmx_thread_pools.diagnosis import waits
+from stallwatch.probes.jmx_thread_pools.model import Observation, Pool
+from stallwatch.sources.jmx.errors import JmxError, NoSuchAttributeError, NoSuchBeanError, UnreachableError
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
+from stallwatch.units import is_number, say_duration
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
+
+    from stallwatch.frame.run import Run
+    from stallwatch.probes.jmx_thread_pools.families import Family
+    from stallwatch.probes.jmx_thread_pools.queries import Place
+    from stallwatch.sources.jmx import Server
+    from stallwatch.sources.jmx.values import Value
+
+    # The pools by family and name, or why it failed; None: there was no time for it.
+    Second = dict[tuple[str, str], Pool] | ProbeError | None
+
+THREADING = "java.lang:type=Threading"
+_THREADS = [(THREADING, attribute) for attribute in ("ThreadCount", "PeakThreadCount", "DaemonThreadCount")]
+_BESIDES = (*CLOCK, *_THREADS)  # what is read together with the pools
+_ALTERNATIVES = 2  # names that an attribute may have
+_AGAIN = 1.0  # seconds to the second look at a pool in which somebody waits: what lasts less heals itself
+_OF_TWO = 1.5  # share of time: a single one's is about 1 at most
+_POOLS = "pools"  # beside what Changes keeps in the memory
+
+
+class Found(NamedTuple):
+    """What a look at a JVM found."""
+
+    pools: list[Pool]
+    unread: list[ProbeError]  # why numbers cannot be had
+
+
+class Snapshot(NamedTuple):
+    """What there is to judge."""
+
+    pools: list[Observation]
+    had: int  # pools that there were when any were last seen
+    threads: list[Value] | JmxError  # of the JVM: now, at most, daemons
+    unread: list[ProbeError]  # why numbers cannot be had
+    second_look: Second  # at pools in which somebody waited
+
+
+def snapshot(server: Server, places: Sequence[Place], memory: dict[str, Any], run: Run) -> Snapshot:
+    """Read the pools, compare them with the last run that ``memory`` knows of, and remember this one."""
+    reader = Reader(server, lambda _: None)  # which would trace each of a hundred beans
+    pools, unread = read(reader, places, run.trace, _BESIDES)
+    waiting = {pool.key for pool in pools if waits(pool)}
+    second = _second_look(server, [place for place in places if place.key in waiting], run)
+    again = second if isinstance(second, dict) else {}
+    had, changes = memory.get(_POOLS), Changes(memory, reader)
+    settled = [_settled(pool, reader, changes) for pool in pools]
+    observed = [
+        _observation(pool, changes)._replace(
+            second=again.get(pool.key), unsettled=before.idle is not None and pool.idle is None
+        )
+        for before, pool in zip(pools, settled, strict=True)
+    ]
+    found = Snapshot(observed, had if isinstance(had, int) else 0, _threads(reader), unread, second)
+    changes.keep()
+    memory[_POOLS] = len(observed) or found.had
+    return found
+
+
+def read(
+    reader: Reader,
+    wanted: Sequence[Place],
+    trace: Callable[[str], None],
+    besides: Iterable[tuple[str, str]] = (),
+) -> Found:
+    """Read these numbers, and what is asked for besides, all at once. What is gone by now is left out."""
+    begun = time.monotonic()
+    numbers: dict[tuple[str, str], dict[str, float]] = {}
+    families: dict[str, Family] = {}
+    unread: list[ProbeError] = []
+    heard: set[str] = set()  # beans with any of the attributes
+    missing: list[tuple[Place, ProbeError]] = []
+    left, more = list(wanted), list(besides)
+    for turn in range(_ALTERNATIVES):
+        reader.read_ahead([*more, *((place.bean, place.attributes[turn]) for place in left)])
+        asked, left, more = left, [], []
+        for place in asked:
+            families[place.family.name] = place.family
+            pool = numbers.setdefault(place.key, {})
+            try:
+                number = _number(reader, place, place.attributes[turn])
+            except NoSuchAttributeError as error:
+                if turn + 1 < len(place.attributes):
+                    left.append(place)
+                else:
+                    missing.append((place, error))
+            except NoSuchBeanError:
+                continue
+            except ProbeError as error:
+                unread.append(error)
+            else:
+                heard.add(place.bean)
+                pool |= {} if number is None else {place.number: number}
+    for place, why in missing:
+        known = numbers[place.key]
+        if known and place.number not in known and place.bean not in heard:
+            unread.append(why)
+    told = ((families[family], name, values) for (family, name), values in numbers.items() if values)
+    pools = [Pool(family, name, **values) for family, name, values in told]
+    spent = say_duration(time.monotonic() - begun)
+    trace(f"read {len(wanted)} numbers of {len(pools)} pools in {spent}")
+    return Found(pools, unread)
+
+
+def _number(reader: Reader, place: Place, attribute: str) -> float | None:
+    """Read a number; a negative one is how servers say that there is none. Raises ProbeError."""
+    bean = place.bean
+    value = reader.value(bean, attribute)
+    if place.number == "idle" and isinstance(value, float) and math.isnan(value):
+        return None  # of no threads: Kafka's control plane without a listener of its own (3.9 with ZooKeeper)
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, int | float) and is_number(value):
+        return value if value >= 0 else None
+    raise ProbeError(f"{attribute} of {bean} is {_said(value)}, which is not a number")
+
+
+def _said(value: Value) -> str:
+    if value is None:
+        return "null"
+    return str(value) if isinstance(value, float | str) else type(value).__name__
+
+
+def _second_look(server: Server, waiting: Sequence[Place], run: Run) -> Second:
+    """Look again at pools in which somebody waits; what the first look found is kept anyhow."""
+    if not waiting:
+        return {}
+    if run.deadline.left() < 2 * _AGAIN:
+        return None
+    run.deadline.doing = "looking a second time at pools in which somebody waits"
+    time.sleep(_AGAIN)
+    try:
+        found = read(Reader(server, lambda _: None), waiting, run.trace)
+    except ProbeError as error:
+        return error
+    return {pool.key: pool for pool in found.pools}
+
+
+def _settled(pool: Pool, reader: Reader, changes: Changes) -> Pool:
+    """Take an average that is younger than what it is over for not known; nobody is idle twice.
+
+    Where two share a number (see families), the one that is busier is idle for what exceeds 1, at least: the
+    other one may be idle all the time. That they do is known once the sum was too large for one of them.
+    """
+    if pool.idle is None:
+        return pool
+    key = f"{'/'.join(pool.key)} of two"
+    shares = pool.idle > _OF_TWO or (changes.restarted_for is None and changes.last(key) == 1)
+    changes.note(key, int(shares))
+    with suppress(JmxError):
+        uptime = reader.value(*CLOCK[1])
+        if isinstance(uptime, int | float) and uptime < pool.family.settles * 1000:
+            return pool._replace(idle=None)
+    return pool._replace(idle=max(0, min(pool.idle - shares, 1)))
+
+
+def _observation(pool: Pool, changes: Changes) -> Observation:
+    """Compare a pool with the last run."""
+    blocked_key, completed_key, idle_key = (
+        f"{'/'.join(pool.key)} {of}" for of in ("blocked", "completed", "idle")
+    )
+    blocked = completed = None
+    seconds, uncounted = changes.seconds, ""
+    if pool.total_blocked is not None:
+        is_new = changes.last(blocked_key) is None and changes.last(completed_key) is None
+        try:
+            blocked = changes.since(blocked_key, pool.total_blocked, only_grows=True)
+        except NoIntervalError as error:
+            if begun := _counting_for(changes, is_new=is_new):
+                blocked, seconds = pool.total_blocked, begun
+            else:
+                uncounted = str(error)
+    if pool.completed is not None:
+        with suppress(NoIntervalError):
+            completed = changes.since(completed_key, pool.completed, only_grows=True) / changes.seconds
+    idle_before = changes.last(idle_key)
+    if pool.idle is not None:
+        changes.note(idle_key, 100 * pool.idle)
+    known = idle_before if isinstance(idle_before, int | float) else None
+    return Observation(pool, blocked, completed, seconds, idle_before=known, uncounted=uncounted)
+
+
+def _counting_for(changes: Changes, *, is_new: bool) -> float | None:
+    """Give the seconds within which the counters of a pool began at 0; None if they are older."""
+    if changes.restarted_for is not None:
+        return changes.restarted_for
+    return changes.seconds if changes.seconds > 0 and is_new else None
+
+
+def _threads(reader: Reader) -> list[Value] | JmxError:
+    try:
+        return [reader.value(*one) for one in _THREADS]
+    except UnreachableError:
+        raise
+    except JmxError as error:
+        return error
+
+
+def deadlocked(server: Server) -> Sequence[int] | JmxError:
+    """Ask for the numbers of threads that wait for each other."""
+    try:
+        return server.deadlocked_threads()
+    except UnreachableError:
+        raise
+    except JmxError as error:
+        return error

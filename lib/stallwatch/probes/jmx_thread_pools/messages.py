@@ -1,0 +1,246 @@
+"""The sentences on pools, their readings for the perfdata, and the table of all their numbers."""
+
+from __future__ import annotations
+
+from stallwatch.findings import Fault, ProbeError, Reading, State
+from stallwatch.probes.jmx_thread_pools.collect import THREADING
+from stallwatch.probes.jmx_thread_pools.diagnosis import meaning
+from stallwatch.sources.jmx.errors import JmxError
+from stallwatch.startup import TYPE_CHECKING
+from stallwatch.table import Table
+from stallwatch.units import plain, say_duration
+from stallwatch.words import plural
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from stallwatch.findings import Finding
+    from stallwatch.probes.jmx_thread_pools.collect import Snapshot
+    from stallwatch.probes.jmx_thread_pools.diagnosis import Trouble
+    from stallwatch.probes.jmx_thread_pools.model import Observation, Pool
+    from stallwatch.probes.jmx_thread_pools.queries import Place
+    from stallwatch.sources.jmx.values import Value
+
+_FEW, _MANY = 3, 30  # names in a sentence
+_MOST = 10  # pools that each have perfdata of their own: every one takes about 200 characters of the line
+_KINDS = "Cassandra, Tomcat, Jetty, HikariCP, DBCP, Tomcat JDBC, Commons Pool, Kafka"
+
+
+def overview(snapshot: Snapshot, where: str) -> Finding:
+    """Give the number of pools, with a sentence on all and their table."""
+    pools = [one.pool for one in snapshot.pools]
+    if pools:
+        return Reading("pools", len(pools), what=_summary(pools), table=_table(pools))
+    if snapshot.had:
+        return ProbeError(
+            f"{where} had {plural(snapshot.had, 'pool')} and has none now",
+            "is it starting, or has it lost them? If it is to have none, there is nothing to check here",
+        )
+    threads = _threads(snapshot.threads).what
+    return Reading("pools", 0, what=f"no pool of a kind that is known ({_KINDS}); {threads}")
+
+
+def none_fits(
+    patterns: Sequence[re.Pattern[str]], places: Iterable[Place], where: str, *, silent: bool
+) -> ProbeError:
+    """Say which pools there are instead, or that pools that fit are ``silent``."""
+    wanted = " or ".join(pattern.pattern for pattern in patterns)
+    if silent:
+        return ProbeError(
+            f"the pools of {where} that fit {wanted} tell no numbers",
+            "a Tomcat connector with a shared Executor has none, the Executor is the pool",
+        )
+    names = list(dict.fromkeys(place.name for place in places))
+    there = f"are {_listed(names, _MANY)}" if names else "is none of a kind that is known"
+    return ProbeError(f"no pool of {where} fits {wanted}: there {there}")
+
+
+def all_of_it(
+    snapshot: Snapshot,
+    troubles: Sequence[Trouble],
+    *,
+    one_by_one: bool,
+    limits_busy: bool,
+) -> Iterator[Finding]:
+    """Say all that was found, in the order in which it is shown among equals.
+
+    ``one_by_one``: each pool has perfdata, always in the same order. ``limits_busy``: the user limits how
+    busy a pool may be.
+    """
+    pools = snapshot.pools
+    yield from _not_yet(pools)
+    if snapshot.second_look is None:
+        yield Fault(State.OK, "no time was left for a second look at who waits: only what lasts is critical")
+    yield _threads(snapshot.threads)
+    yield from _totals(pools)
+    for trouble in troubles:  # without a label, as one that comes and goes would be worthless
+        yield _in_words(trouble.one, trouble.worst)._replace(label="", in_table=False)
+    if one_by_one and len(pools) <= _MOST:
+        for one in sorted(pools, key=lambda one: one.pool.name):
+            yield from (_in_words(one, reading) for reading in one.readings)
+    elif one_by_one:
+        what = f"{len(pools)} pools fit, more than {_MOST}: only their sums are in the perfdata"
+        yield Fault(State.OK, what)
+    if limits_busy:
+        yield from _unlimited([one.pool for one in pools])
+    if snapshot.unread:
+        first, *others = snapshot.unread
+        more = f" (and {len(others)} more)" if others else ""
+        yield ProbeError(first.what + more, first.advice)
+
+
+def deadlocks(threads: Sequence[int] | JmxError) -> Finding:
+    """Say which threads wait for each other."""
+    if isinstance(threads, JmxError):
+        return ProbeError(
+            f"deadlocks cannot be looked for: {threads.what}",
+            threads.advice
+            or "a read-only JMX role may not do that: log in as another one, or leave out --deadlocks",
+        )
+    if not threads:
+        return Reading("deadlocked", 0, what="no threads are deadlocked")
+    return Reading(
+        "deadlocked",
+        len(threads),
+        what=f"{len(threads)} threads are deadlocked, they wait for each other for ever",
+        why=", ".join(f"#{number}" for number in threads),
+        advice="jstack PID shows them by these numbers, and what they hold; only a restart ends it",
+    )
+
+
+def _not_yet(pools: Sequence[Observation]) -> Iterator[Fault]:
+    """Name the pools of which something is not known yet."""
+    reasons: dict[str, list[str]] = {}
+    for one in pools:
+        if one.uncounted:
+            reasons.setdefault(one.uncounted, []).append(one.pool.name)
+    counted = sum(one.pool.total_blocked is not None for one in pools)
+    for reason, names in reasons.items():
+        of = "" if len(names) == counted else f" of {_listed(names, _FEW)}"
+        yield Fault(State.OK, f"blocked tasks{of} are counted from now on: {reason}")
+    if unsettled := [one.pool.name for one in pools if one.unsettled]:
+        of = _listed(unsettled, _FEW)
+        yield Fault(State.OK, f"how idle {of} are is not known yet: the JVM has just started")
+
+
+def _threads(counts: list[Value] | JmxError) -> Reading:
+    if isinstance(counts, JmxError):
+        return Reading("threads", None, what=counts.what, advice=counts.advice)
+    count, peak, daemons = counts
+    if not isinstance(count, int):
+        return Reading("threads", None, what=f"ThreadCount of {THREADING} is no number")
+    return Reading("threads", count, what=f"{count} threads ({daemons} daemons, peak {peak})")
+
+
+def _totals(observed: Sequence[Observation]) -> Iterator[Reading]:
+    """Give numbers over all pools, whose labels do not depend on what pools there are today."""
+    pools = [one.pool for one in observed]
+    for name, values in (
+        ("active", [pool.active for pool in pools]),
+        ("pending", [pool.pending for pool in pools]),
+        ("blocked", [pool.blocked for pool in pools]),
+        ("blocked_new", [one.blocked_new for one in observed]),
+    ):
+        if known := [value for value in values if value is not None]:
+            yield Reading(f"total_{name}", sum(known), label=name, in_table=True)
+    if shares := [pool.busy for pool in pools if pool.busy is not None]:
+        yield Reading("highest_busy", max(shares), "%", label="busy", in_table=True)
+    if idle := [pool.idle for pool in pools if pool.idle is not None]:
+        yield Reading("lowest_idle", 100 * min(idle), "%", label="idle", in_table=True)
+
+
+def _in_words(one: Observation, reading: Reading) -> Reading:
+    """Say what a number of a pool means."""
+    of, what = meaning(one.pool), _facts(one, first=reading.name)
+    label = f"{one.pool.name}.{reading.name}"
+    return reading._replace(what=what, why=of.why, advice=of.advice, label=label, in_table=True)
+
+
+def _unlimited(pools: Sequence[Pool]) -> Iterator[Finding]:
+    """Say so where the user's limits of how busy a pool may be cannot be judged."""
+    names = [pool.name for pool in pools if pool.busy is None]
+    if names and len(names) == len(pools):
+        yield ProbeError("how busy the pools are cannot be judged: none tells how large it may be")
+    elif names:
+        of = _listed(names, _FEW)
+        yield Fault(State.OK, f"how busy {of} may be is not judged: without a limit of its own")
+
+
+def _listed(names: Sequence[str], room: int) -> str:
+    more = f" and {len(names) - room} more" if len(names) > room else ""
+    return ", ".join(names[:room]) + more
+
+
+def _facts(one: Observation, first: str) -> str:
+    """Say all that counts of one pool, the ``first`` number first."""
+    pool = one.pool
+    said = {
+        "blocked": _count(pool.blocked, *pool.family.waiting) if pool.blocked or first == "blocked" else "",
+        "blocked_new": _blocked_new(pool, one.blocked_new, one.seconds, first) if one.blocked_new else "",
+        "idle": "" if pool.idle is None else f"{_idle(pool.idle)} of the time",
+        "active": "" if pool.active is None else _in_use(pool),
+        "pending": "" if pool.pending is None else f"{plain(pool.pending)} pending",
+    }
+    leading = said.pop({"busy": "active"}.get(first, first), "")
+    return f"{pool.name}: {', '.join(filter(None, (leading, *said.values())))}"
+
+
+def _blocked_new(pool: Pool, number: float, seconds: float, first: str) -> str:
+    counted = plain(number) if pool.blocked and first == "blocked" else _count(number, *pool.family.waiting)
+    return f"{counted} in the last {say_duration(seconds)}"
+
+
+def _in_use(pool: Pool) -> str:
+    """Say how much of the pool is in use."""
+    if pool.limit is None:
+        return _count(pool.active, *pool.family.busy)
+    return f"{plain(pool.active or 0)} of {_count(pool.limit, *pool.family.busy)}"
+
+
+def _count(number: float | None, one: str, several: str) -> str:
+    return f"{plain(number or 0)} {one if number == 1 else several}"
+
+
+def _idle(share: float) -> str:
+    return f"idle {100 * share:.0f} %"
+
+
+def _summary(pools: Sequence[Pool]) -> str:
+    """Say in a sentence how all pools are."""
+    return ", ".join([plural(len(pools), "pool"), *_blocked(pools), *_busiest(pools)])
+
+
+def _blocked(pools: Sequence[Pool]) -> Iterator[str]:
+    if any(pool.blocked is not None for pool in pools):
+        yield f"{sum(bool(pool.blocked) for pool in pools) or 'none'} blocked"
+
+
+def _busiest(pools: Sequence[Pool]) -> Iterator[str]:
+    busiest = max(pools, key=lambda pool: (pool.busy or 0, pool.pending or 0, pool.active or 0))
+    if busiest.active or busiest.pending:
+        used = [_in_use(busiest)] if busiest.active is not None else []
+        pending = [f"{plain(busiest.pending)} pending"] if busiest.pending else []
+        yield f"busiest {busiest.name}: {', '.join(used + pending)}"
+    if idle := [(pool.idle, pool.name) for pool in pools if pool.idle is not None]:
+        share, name = min(idle)
+        yield f"{name} {_idle(share)} of the time"
+    elif busiest.active == 0 and not busiest.pending:
+        yield "all idle"
+
+
+def _table(pools: Sequence[Pool]) -> Table:
+    """Put all numbers side by side, as nodetool tpstats does, those in trouble on top."""
+    ranked = sorted(pools, key=lambda pool: pool.rank)
+    columns: dict[str, list[str | float | None]] = {
+        "Pool Name": [pool.name for pool in ranked],
+        "Active": [pool.active for pool in ranked],
+        "Max": [pool.limit for pool in ranked],
+        "Pending": [pool.pending for pool in ranked],
+        "Completed": [pool.completed for pool in ranked],
+        "Blocked": [pool.blocked for pool in ranked],
+        "All time blocked": [pool.total_blocked for pool in ranked],
+        "Idle %": [None if pool.idle is None else round(100 * pool.idle, 1) for pool in ranked],
+    }
+    told = {name: cells for name, cells in columns.items() if any(cell is not None for cell in cells)}
+    return Table(tuple(told), tuple(zip(*told.values(), strict=True)))

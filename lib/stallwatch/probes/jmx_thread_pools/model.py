@@ -1,0 +1,93 @@
+"""A pool and its numbers, at this look and at others."""
+
+from __future__ import annotations
+
+from stallwatch.findings import Reading
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from stallwatch.probes.jmx_thread_pools.families import Family
+
+# The numbers of a pool, named as in families.Bean.
+NUMBERS = ("active", "maximum", "pending", "blocked", "total_blocked", "completed", "idle", "low", "spare")
+# Whose thresholds judge what lasts.
+LASTING = {name: f"{name} that lasts" for name in ("blocked", "busy", "pending", "idle")}
+_UNLIMITED = 2**31 - 1  # Java's largest int
+
+
+class Pool(NamedTuple):
+    """A pool of threads or connections; None is what its server does not tell."""
+
+    family: Family
+    name: str
+    active: float | None = None
+    maximum: float | None = None
+    pending: float | None = None
+    blocked: float | None = None
+    total_blocked: float | None = None
+    completed: float | None = None
+    idle: float | None = None  # about 0 to 1
+    low: float | None = None  # 0 or 1
+    spare: float | None = None  # how many threads it calls low; from 2 on that is not full
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What no other pool of the JVM has: family and name."""
+        return self.family.name, self.name
+
+    @property
+    def limit(self) -> float | None:
+        """The maximum, where there is one: -1, 0 and Java's largest number are words for none."""
+        return self.maximum if self.maximum and 0 < self.maximum < _UNLIMITED else None
+
+    @property
+    def busy(self) -> float | None:
+        """How much of the limit is in use, in per cent."""
+        return None if self.limit is None or self.active is None else 100 * self.active / self.limit
+
+    @property
+    def full(self) -> bool:
+        """Whether all of it is in use."""
+        if self.low is not None and (self.spare or 0) <= 1:
+            return bool(self.low and self.pending)
+        if self.limit is None or self.active is None:
+            return self.family.blocks_when_full and bool(self.blocked)
+        return self.active >= self.limit
+
+    @property
+    def starved(self) -> bool:
+        """Whether connections are waited for, be it that all are in use or that none can be made."""
+        return self.family.lends and bool(self.blocked)
+
+    @property
+    def rank(self) -> tuple[float, float, float, str]:
+        """Its place among others: those in which most wait come first."""
+        return -(self.blocked or 0), -(self.pending or 0), -(self.active or 0), self.name
+
+
+class Observation(NamedTuple):
+    """A pool at this look, and what is known of it from others."""
+
+    pool: Pool
+    blocked_new: float | None  # in the last so many ``seconds``
+    completed_per_s: float | None
+    seconds: float  # since the last run, or since the pool was made
+    second: Pool | None = None  # the same at a second look, if somebody waited at the first
+    idle_before: float | None = None  # in per cent, at the last run
+    uncounted: str = ""  # why it is not known how many were blocked since the last run
+    unsettled: bool = False  # it is not known yet how idle it is
+
+    @property
+    def readings(self) -> list[Reading]:
+        """What is known, yet without words, the number first that explains the others best."""
+        pool = self.pool
+        readings = (
+            Reading("blocked", pool.blocked),
+            Reading("blocked_new", self.blocked_new),
+            Reading("idle", None if pool.idle is None else 100 * pool.idle, "%"),
+            Reading("busy", pool.busy, "%"),
+            Reading("pending", pool.pending),
+            Reading("active", pool.active),
+            Reading("completed_per_s", self.completed_per_s),
+        )
+        return [reading for reading in readings if reading.value is not None]

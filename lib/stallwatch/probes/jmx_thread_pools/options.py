@@ -1,0 +1,90 @@
+"""The options of check_jmx_thread_pools, with their default thresholds, and how it is run."""
+
+from __future__ import annotations
+
+from stallwatch.frame.check import Check
+from stallwatch.frame.options import jmx
+from stallwatch.frame.options.regex import regex
+from stallwatch.probes.jmx_thread_pools.model import LASTING
+from stallwatch.startup import TYPE_CHECKING
+from stallwatch.thresholds import Range
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Iterator
+
+    from stallwatch.findings import Finding
+    from stallwatch.frame.run import Run
+
+    Thresholds = dict[str, dict[str, Range | None]]
+
+check = Check(
+    "jmx_thread_pools",
+    "Look at all thread and connection pools of a JVM over JMX: who is blocked, and what that means.",
+)
+check.option("--pool", type=regex, action="append", default=[], metavar="REGEX",
+             help="look only at pools whose whole name fits, and put their numbers into the perfdata; "
+                  "may be given several times")  # fmt: skip
+check.option("--deadlocks", action="store_true",
+             help="look for deadlocked threads, too; this invokes findDeadlockedThreads, "
+                  "which a read-only JMX role may not")  # fmt: skip
+jmx.add(check)
+check.threshold("blocked", headline=True, warning="0",
+                help="tasks blocked now, or threads that wait for a connection; unless -c is given, critical "
+                     "a second later if the pool is full, or one of connections")  # fmt: skip
+check.threshold(
+    "blocked_new", warning="0", help="tasks blocked since the last run, told once: retries would miss it"
+)
+check.threshold("busy", unit="%",
+                help="part of its threads or connections that a pool uses; "
+                     "one that serves requests warns if it is full, unless this is given")  # fmt: skip
+check.threshold("idle", unit="%", warning="30:", critical="10:", lower_is_worse=True,
+                help="time that Kafka's threads had nothing to do; "
+                     "critical only if too little was left at the last run, too")  # fmt: skip
+check.threshold("pending", help="tasks in the queue of a pool")
+check.threshold("active", help="threads or connections that a pool uses")
+check.threshold("threads", help="threads of the whole JVM")
+check.keeps_state()
+check.examples(
+    "check_jmx_thread_pools -H db1 -P 7199",
+    "check_jmx_thread_pools -H db1 -P 7199 --pool 'Memtable.*' --pending-warning 10",
+    "check_jmx_thread_pools -H web1 -P 9010 --pool 'http-.*' --busy-warning 80%",
+)
+
+
+def findings(options: Namespace, run: Run) -> Iterator[Finding]:
+    """Log in and look at all pools."""
+    from stallwatch.probes.jmx_thread_pools import probe
+
+    identity = {
+        "url": options.url,  # which may have a name in it
+        "pools": sorted(pool.pattern for pool in options.pool),
+        "deadlocks": options.deadlocks,
+        "limits": {
+            name: {level: str(limit) for level, limit in both.items()}
+            for name, both in run.thresholds.items()
+        },
+    }
+    run.thresholds |= _of_what_lasts(run.thresholds)
+    asked = {"deadlocks": options.deadlocks, "limits_busy": any(run.thresholds["busy"].values())}
+    with jmx.connect(check, options, run) as server, run.memory(target=server.where, **identity) as memory:
+        yield from probe.findings(server, options.pool, memory, run, **asked)
+
+
+def _of_what_lasts(thresholds: Thresholds) -> Thresholds:
+    """Give those of what lasts, stricter where the user gave none.
+
+    Whoever waits for a full pool waits for somebody else to be done: that is critical. A web server whose
+    threads are all busy may not say that requests wait, so that this is worth a warning itself.
+    Threads that are deadlocked stay so. Kafka's are not idle while it starts: critical is what was so at the
+    last run, too.
+    """
+    blocked, busy, pending, idle = (thresholds[name] for name in LASTING)
+    return {
+        LASTING["blocked"]: {**blocked, "critical": blocked["critical"] or Range("0")},
+        LASTING["busy"]: {**busy, "warning": busy["warning"] or Range("~:0", "%")},
+        LASTING["pending"]: {**pending, "warning": pending["warning"] or Range("0")},
+        LASTING["idle"]: idle,
+        "idle": {**idle, "critical": None},
+        "deadlocked": {"warning": None, "critical": Range("0")},
+    }

@@ -1,0 +1,46 @@
+"""One run: find the pools, read them, diagnose, say it."""
+
+from __future__ import annotations
+
+from stallwatch.findings import ProbeError
+from stallwatch.probes.jmx_thread_pools import collect, messages
+from stallwatch.probes.jmx_thread_pools.diagnosis import troubles
+from stallwatch.probes.jmx_thread_pools.queries import places
+from stallwatch.startup import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    from stallwatch.findings import Finding
+    from stallwatch.frame.run import Run
+    from stallwatch.sources.jmx import Server
+
+
+def findings(
+    server: Server,
+    patterns: Sequence[re.Pattern[str]],
+    memory: dict[str, Any],
+    run: Run,
+    *,
+    deadlocks: bool,
+    limits_busy: bool,
+) -> Iterator[Finding]:
+    """Give the sentence on all pools first, then each that is in trouble.
+
+    No ``patterns``: look at all. ``limits_busy``: the user limits how busy a pool may be.
+    """
+    existing = places(server, run.trace)
+    chosen = [place for place in existing if place.fits(patterns)] if patterns else existing
+    snapshot = collect.snapshot(server, chosen, memory, run)
+    if patterns and not snapshot.pools:
+        yield messages.none_fits(patterns, existing, server.where, silent=bool(chosen))
+    else:
+        yield messages.overview(snapshot, server.where)
+    in_trouble = troubles(snapshot.pools, run)
+    yield from messages.all_of_it(snapshot, in_trouble, one_by_one=bool(patterns), limits_busy=limits_busy)
+    if isinstance(snapshot.second_look, ProbeError):
+        raise snapshot.second_look
+    if deadlocks:
+        yield messages.deadlocks(collect.deadlocked(server))

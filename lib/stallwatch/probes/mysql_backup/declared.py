@@ -1,0 +1,24 @@
+"""What check_mysql_backup declares: labels, privileges, panels, and when all is well."""
+
+from stallwatch.declared import Declared, Healthy, Panel
+from stallwatch.label import Label
+from stallwatch.probes.mysql_backup.queries import BINARY_LOG, TABLES
+
+DECLARED = Declared(
+    labels=(
+        Label("age", "s", "age of the newest finished backup"),
+        Label("size", "B", "its size"),
+        Label("size_change", "%", "its size against that of the one before"),
+        Label("missing_tables", "", "base tables of the server that are not in it, and are older"),
+        Label("damaged_files", "", "files of it that are known to be damaged"),
+        Label("verified", "%", "how much of it was read to its end, with --verify"),
+    ),
+    privileges=(TABLES, BINARY_LOG),
+    services=(),  # nothing tells from the server where its backups are
+    panels=(
+        Panel("Backups: age", ("age",)),
+        Panel("Backups: size", ("size",)),
+        Panel("Backups: what is wrong", ("missing_tables", "damaged_files")),
+    ),
+    healthy=Healthy("here", (), "backup of 20", arguments=("-d", "{backup}", "-w", "20000d", "-c", "20000d")),
+)

@@ -1,0 +1,237 @@
+"""The words and the numbers for what is known of a backup."""
+
+from __future__ import annotations
+
+import time
+
+from stallwatch.findings import Fault, ProbeError, Reading, State
+from stallwatch.probes.mysql_backup import sql_text
+from stallwatch.probes.mysql_backup.model import AGE, DAMAGED, MISSING, SIZE_CHANGE
+from stallwatch.probes.mysql_backup.queries import TABLES
+from stallwatch.startup import TYPE_CHECKING
+from stallwatch.table import Table as Rows
+from stallwatch.units import say_duration, say_size
+from stallwatch.words import FEW, are, listed, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from stallwatch.findings import Finding
+    from stallwatch.probes.mysql_backup.model import Backup, Place, Share, Table
+    from stallwatch.probes.mysql_backup.queries import Snapshot
+    from stallwatch.probes.mysql_backup.verify import Verified
+
+AHEAD = 300.0  # seconds by which clocks may differ
+_LISTED = 200  # rows of a table: more are cut off anyhow
+
+
+def share(tables: Share) -> str:
+    """Say how many tables are in it."""
+    notes = [f"{tables.newer} made later"] if tables.newer else []
+    notes += [f"{tables.unknown} not known yet"] if tables.unknown else []
+    more = f" ({', '.join(notes)})" if notes else ""
+    return f"{plural(tables.there, 'table')} of {tables.wanted}{more}"
+
+
+def title(backup: Backup) -> str:
+    """Name a backup by its moment, its maker, and its place if it is one of several."""
+    place = f" in {backup.name}" if backup.name else ""
+    maker = f"{backup.kind}, {backup.about}" if backup.about else backup.kind
+    return f"backup of {_moment(backup.taken)} ({maker}){place}"
+
+
+def _moment(seconds: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
+
+
+def size(backup: Backup) -> str:
+    """Say how large it is."""
+    return say_size(backup.size)
+
+
+def age(backup: Backup, *, now: float, known: Sequence[str], newest: bool, place: str) -> Reading:
+    """Give the headline: what is ``known`` of the backup stands in it."""
+    seconds = now - backup.taken
+    old = f"{_rounded(seconds)} old" if seconds >= -AHEAD else "in the future by our clock"
+    what = ", ".join([title(backup), old, *known])
+    why = f"there is no newer one in {place}" if newest else f"no newer one in {place} is finished"
+    advice = "does its job still run? Look at its log and at free space"
+    return Reading(AGE, round(max(0.0, seconds)), "s", what, why, advice)
+
+
+def _rounded(seconds: float) -> str:
+    return say_duration(round(max(0.0, seconds)))
+
+
+def ahead(backup: Backup, now: float) -> Fault:
+    """Say that its age is not known, as clocks differ."""
+    when = f"in {say_duration(round(backup.taken - now))} by our clock"
+    what = f"{title(backup)} was made {when}: its age is not known"
+    return Fault(State.WARNING, what, "", "set the clocks right, of this host and of the one that makes it")
+
+
+def without_rows(backup: Backup, tables: Mapping[Table, int], *, known: bool) -> Fault:
+    """Say that rows are not in it; they may have come later, unless the contrary is ``known``."""
+    names = listed([f"{table} (about {rows})" for table, rows in tables.items()])
+    what = f"there are no rows of {names} in the {title(backup)}"
+    if not known:
+        return Fault(State.OK, f"{what}: they may have come later")
+    why = "nothing was written to them since, as far as the server knows"
+    return Fault(State.WARNING, what, why, "did it break off?")
+
+
+def unfinished(backup: Backup, now: float) -> Fault:
+    """Say of the newest backup that it broke off."""
+    why = f"{backup.unfinished}; last written to {_rounded(now - backup.written)} ago"
+    return Fault(
+        State.CRITICAL, f"{title(backup)} was not finished", why, "look at its log and at free space"
+    )
+
+
+def running(backup: Backup, now: float, *, alone: bool) -> Fault:
+    """Say of the newest backup that it may be at work; that is wrong only if there is no other."""
+    last = f"last written to {_rounded(now - backup.written)} ago"
+    if not alone:
+        return Fault(State.OK, f"a newer one is not finished yet, {last}: {title(backup)}")
+    what = f"there is no finished backup, and one that is being written: {title(backup)}"
+    advice = "write it beside the last one, not over it"
+    return Fault(State.WARNING, what, f"{backup.unfinished}; {last}", advice)
+
+
+def missing(backup: Backup, tables: Share, absent: Sequence[Table], *, confirmed: bool) -> Reading:
+    """Name the tables that are not in it; not ``confirmed``: somebody may be at work on it."""
+    if not absent:
+        return Reading(MISSING, 0, "", f"{share(tables)} in the backup")
+    names = [str(table) for table in absent]
+    what = f"{listed(names)} {are(names)} not in the {title(backup)}"
+    these = "these are" if len(names) > 1 else "this one is"
+    why = f"{share(tables)} in there, and {these} older than it"
+    if not confirmed:
+        why += ", but it was written to a moment ago"
+    rows = Rows(("missing table",), tuple((each,) for each in names[:_LISTED]))
+    advice = "did it break off, or does a filter leave them out? --ignore-table REGEX for what is not wanted"
+    return Reading(MISSING, len(names), "", what, why, advice, table=rows, confirmed=confirmed)
+
+
+def tables_hidden(backup: Backup) -> Finding:
+    """Say that it cannot be told which tables are in it."""
+    what = f"which tables are in the {title(backup)}, is not known"
+    if backup.is_sealed:
+        return Fault(State.OK, what, backup.hidden)
+    return Fault(State.OK, f"{what}: there are several in a file, --verify full finds them")
+
+
+def no_table_seen(server: Snapshot) -> ProbeError:
+    """Say that the account sees nothing."""
+    what = (
+        f"{server.where} shows no table to this account: whether any is missing in the backup, is not known"
+    )
+    return ProbeError(what, f"GRANT {TABLES.mysql} ON *.* TO it")
+
+
+def not_all_seen(server: Snapshot) -> ProbeError:
+    """Say that the account sees only a part."""
+    what = f"compared are only the tables that {server.where} shows to this account, {len(server.tables)}"
+    return ProbeError(
+        f"{what}: whether others are missing, is not known", f"GRANT {TABLES.mysql} ON *.* shows all"
+    )
+
+
+def without_place(backup: Backup) -> Fault:
+    """Say that nothing that came after the backup can be applied to it."""
+    return Fault(
+        State.WARNING,
+        f"{title(backup)} does not tell its place in the binary log",
+        "what has changed since then cannot be applied after a restore",
+        "mysqldump --source-data=2, mariadb-dump --master-data=2, a newer mydumper; "
+        "--no-binlog if nobody wants it",
+    )
+
+
+def place_unknown(place: Place, server: Snapshot) -> ProbeError:
+    """Say why it is not known whether changes since then can be applied."""
+    why = server.no_logs or ProbeError("")
+    return ProbeError(f"whether {place} is still on the source, is not known: {why.what}", why.advice)
+
+
+def place_lost(backup: Backup, place: Place, server: Snapshot) -> Fault:
+    """Say that the binary log from the backup on is gone."""
+    logs = server.logs or {}
+    why = f"the oldest binary log there is {next(iter(logs))}" if logs else "there are no binary logs there"
+    if place.file in logs:
+        why = f"{place.file} has {logs[place.file]} bytes there: it is of another server, or was begun anew"
+    what = f"{place} is not on {server.where} any more"
+    what += f": after a restore of the {title(backup)} later changes are lost"
+    advice = "keep binary logs longer (binlog_expire_logs_seconds, expire_logs_days), or copy them elsewhere"
+    return Fault(State.WARNING, what, why, advice)
+
+
+def size_change(backup: Backup, before: float) -> Reading:
+    """Tell how its size compares with that of the one before it."""
+    change = 100 * (backup.size - before) / before
+    what = f"{size(backup)}, {change:+.1f} % against the backup before it ({say_size(before)})"
+    why = f"in the {title(backup)}"
+    return Reading(SIZE_CHANGE, round(change, 2), "%", what, why, "compare the sizes of the files of both")
+
+
+def bytes_of(backup: Backup) -> Reading:
+    """Give its size for the perfdata."""
+    return Reading("size", backup.size, "B", f"{size(backup)} in {plural(len(backup.files), 'file')}")
+
+
+def how_verified(backup: Backup, verified: Verified | None) -> list[str]:
+    """Tell, for the headline, how much of it was read."""
+    if verified:
+        what = "of its packing verified" if backup.is_sealed else "verified"
+        return [f"{int(verified.percent)} % {what}"]
+    packed = any(sql_text.PACKED.search(file.name) for file in backup.files)
+    return ["not verified"] if backup.finished is None or backup.is_copy or packed else []
+
+
+def damage(backup: Backup, verified: Verified | None, *, may_run: bool) -> Iterator[Finding]:
+    """Tell what is damaged, as far as that can be seen, and what could not be read.
+
+    ``may_run``: somebody may be at work on it, and what seems to be too short may yet grow.
+    """
+    damaged = {**backup.damaged, **(verified.damaged if verified else {})}
+    first = next((f"{name}: {wrong}" for name, wrong in damaged.items()), "")
+    what = "no file is known to be damaged"
+    if damaged:
+        what = first if len(damaged) == 1 else f"{len(damaged)} files are damaged, {first}"
+    rows = Rows(("damaged file", "damage"), tuple(damaged.items())[:_LISTED]) if damaged else None
+    advice = "make a new backup, and look at free space and at the disk"
+    why = f"in the {title(backup)}" if damaged else ""
+    confirmed = not may_run or bool(verified and verified.damaged)
+    yield Reading(DAMAGED, len(damaged), "", what, why, advice, table=rows, confirmed=confirmed)
+    if verified:
+        yield Reading("verified", round(verified.percent, 2), "%", _progress(verified))
+        if verified.sealed:
+            (name, why), *others = verified.sealed.items()
+            more = f" and {len(others)} more" if others else ""
+            advice = "apt install zstd" if why.endswith("zstd here") else ""
+            yield ProbeError(f"{name}{more} cannot be verified: {why}", advice)
+        yield from _not_verified(verified)
+
+
+def _not_verified(verified: Verified) -> Iterator[Finding]:
+    if verified.too_long:
+        what = f"{listed(verified.too_long)} cannot be read to the end"
+        advice = "--verify full with a longer --verify-timeout, as a service that the engine gives the time"
+        yield Fault(State.WARNING, f"{what} in the time that there is", "", advice)
+    if verified.untold:
+        what = f"whether {listed(verified.untold)} ends where it should, cannot be told"
+        yield ProbeError(f"{what}: no comment and no statement says so", "make it without --compact")
+    yield from verified.problems[:FEW]
+
+
+def _progress(verified: Verified) -> str:
+    files = plural(verified.files, "file")
+    return f"{say_size(verified.done)} of {say_size(verified.size)} verified, in {files}"
+
+
+def asides(backup: Backup, *, verify: bool) -> Iterator[Finding]:
+    """Say what cannot be seen; who wants it verified is told that it is not."""
+    if verify and not backup.can_be_verified:
+        yield ProbeError(f"{title(backup)} cannot be verified: {backup.hidden}")
+    elif backup.hidden and backup.is_sealed:
+        yield Fault(State.OK, backup.hidden)

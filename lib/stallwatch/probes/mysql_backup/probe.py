@@ -1,0 +1,84 @@
+"""One run: choose the backup, ask its server, verify its files, compare, say it."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+
+from stallwatch.findings import Fault, State
+from stallwatch.probes.mysql_backup import collect, messages
+from stallwatch.probes.mysql_backup.diagnosis import diagnose, size_before
+from stallwatch.probes.mysql_backup.model import FULL, NONE, SAMPLE
+from stallwatch.startup import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from stallwatch.findings import Finding
+    from stallwatch.frame.run import Run
+    from stallwatch.probes.mysql_backup.diagnosis import Rules
+    from stallwatch.probes.mysql_backup.model import Backup
+    from stallwatch.probes.mysql_backup.queries import Source
+    from stallwatch.probes.mysql_backup.verify import Verified
+
+
+def findings(
+    run: Run, path: str, source: Source | None, rules: Rules, memory: dict[str, Any]
+) -> Iterator[Finding]:
+    """Judge the newest backup that is finished, and say of a newer one why it is not; raises ProbeError."""
+    now = time.time()
+    run.deadline.doing = f"reading {path}"
+    newest, judged = collect.choose(path, run.deadline.children, now)
+    if newest is None:
+        yield Fault(State.CRITICAL, f"no backup in {path}", "", "is that where they are made?")
+        return
+    about_newest = [] if newest is judged else [_of_newest(newest, judged, now, rules.grace)]
+    if judged is None:
+        yield from about_newest
+        return
+    headline = partial(messages.age, now=now, newest=newest is judged, place=path)
+    run.so_far([headline(judged, known=[messages.size(judged)]), *about_newest])
+    may_run, is_read = judged.may_run(now), rules.verify != NONE and judged.can_be_verified
+    judged = _with_tables(judged, memory) if is_read else judged
+    server = source.look(judged, memory, verify=rules.verify != NONE) if source else None
+    found = diagnose(judged, server, rules, may_run=may_run)
+    run.so_far([headline(judged, known=found.known), *about_newest, *found.findings])
+    verified = None
+    if is_read:
+        verified = _verify(run, judged, rules, memory)
+        judged = _with_tables(judged, memory)
+        found = diagnose(judged, server, rules, may_run=may_run)
+    yield headline(judged, known=[*found.known, *messages.how_verified(judged, verified)])
+    if judged.taken - now > messages.AHEAD:
+        yield messages.ahead(judged, now)
+    yield from about_newest
+    yield from found.findings
+    yield from messages.damage(judged, verified, may_run=may_run)
+    yield messages.bytes_of(judged)
+    if not may_run and (before := size_before(memory, judged)):
+        yield messages.size_change(judged, before)
+    yield from messages.asides(judged, verify=rules.verify != NONE)
+    yield from judged.problems
+
+
+def _of_newest(newest: Backup, judged: Backup | None, now: float, grace: float) -> Finding:
+    if newest.finished is False and now - newest.written >= grace:
+        return messages.unfinished(newest, now)
+    return messages.running(newest, now, alone=judged is None)
+
+
+def _with_tables(backup: Backup, memory: dict[str, Any]) -> Backup:
+    """Give the backup with what was read of its tables, in this run or earlier ones."""
+    from stallwatch.probes.mysql_backup.verify import Kept
+
+    return backup.with_tables(Kept(memory).tables(backup.files))
+
+
+def _verify(run: Run, backup: Backup, rules: Rules, memory: dict[str, Any]) -> Verified:
+    """Read the files as far as is wanted."""
+    from stallwatch.probes.mysql_backup.verify import Kept, verify
+
+    if rules.verify == FULL:
+        run.deadline.extend(rules.verify_timeout)
+    return verify(backup, Kept(memory), run.deadline, run.progress, sample=rules.verify == SAMPLE)

@@ -1,0 +1,128 @@
+"""What check_mysql_query may be asked, with its default thresholds, and how it is run."""
+
+from __future__ import annotations
+
+import math
+
+from stallwatch.frame.check import Check
+from stallwatch.frame.options import mysql
+from stallwatch.frame.options.sql import sql, sql_file
+from stallwatch.probes.mysql_query.model import CONNECTION, MAX, P95, ROWS
+from stallwatch.startup import TYPE_CHECKING
+from stallwatch.units import NotUnderstoodError, count, duration
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Iterator
+
+    from stallwatch.findings import Finding
+    from stallwatch.frame.run import Run
+
+_MOST = 1000
+_SPREAD = "1s"
+
+
+def _runs(text: str) -> int:
+    number = count(text)
+    if number > _MOST:
+        raise NotUnderstoodError(f'"{text}" is more than {_MOST}')
+    return number
+
+
+check = Check(
+    "mysql_query", "Tell whether a MySQL or MariaDB server answers a query, how fast, and with what."
+)
+mysql.add(check, unreachable="critical")
+check.keeps_state("the certificate that a server showed at first, if it is not verified,")
+check.option("-q", "--query", type=sql, metavar="SQL", help="what is asked (default: SELECT 1)")
+check.option("-f", "--query-file", metavar="FILE", help="ask what is in this file")
+check.option("-d", "--database", metavar="NAME", help="of the tables that are named without one")
+check.option(
+    "--count", type=_runs, default="20", metavar="COUNT",
+    help="ask so many times; one slow or failed run of several is a WARNING at most; the slowest of 20, as "
+    "the first after a pause may be, is not in the p95",
+)  # fmt: skip
+check.option(
+    "--spread", type=duration, default=_SPREAD, metavar="TIME",
+    help="begin them within this time, which is half of --timeout at most",
+)  # fmt: skip
+check.option(
+    "--reconnect",
+    action="store_true",
+    help="connect anew for each, as an application does that keeps no connections",
+)
+check.option(
+    "--expect",
+    metavar="TEXT",
+    help="what the first column of the first row is to be; anything else is CRITICAL",
+)
+check.option(
+    "--allow-writes",
+    action="store_true",
+    help="take a statement that is not known to be a read; each run of it changes what it changes, and may "
+    "go on when the check has ended. Without this no table is changed, and no function is called that is not "
+    "known to only read, but for stored functions: give the account no more than the query needs",
+)
+check.threshold(
+    P95, unit="s", headline=True, warning="250ms", critical="1s",
+    help="time that 95 % of the runs do not exceed, of a query and all its rows (0.3 s of this host's time "
+    "per million); a run may take half of --timeout, or what the critical limits need",
+)  # fmt: skip
+check.threshold(MAX, unit="s", warning="1s", help="time of the slowest run")
+check.threshold(
+    CONNECTION, unit="s", warning="250ms", critical="1s",
+    help="time to connect and log in, TLS included; p95 if there are several",
+)  # fmt: skip
+check.threshold(ROWS, help="rows of the answer")
+check.examples(
+    "check_mysql_query -H db1 --defaults-file /etc/stallwatch/mysql.cnf",
+    'check_mysql_query -H db1 -d shop -q "SELECT open FROM state" --expect yes',
+    "check_mysql_query -H db1 -f /etc/stallwatch/typical.sql --reconnect -w 250ms",
+)
+
+
+def findings(options: Namespace, run: Run) -> Iterator[Finding]:
+    """Run the query, and tell what came of it."""
+    from stallwatch.probes.mysql_query import probe
+    from stallwatch.probes.mysql_query.collect import Plan
+    from stallwatch.probes.mysql_query.diagnosis import Rules
+    from stallwatch.probes.mysql_query.queries import Query
+
+    check.refuse_empty(options, "query_file")
+    if options.query and options.query_file is not None:
+        check.parser.error("--query and --query-file: which of them?")
+    if options.spread > options.timeout / 2 and options.spread != duration(_SPREAD):
+        check.parser.error("--spread is to be half of --timeout at most")
+    spread = min(options.spread, options.timeout / 2)  # a short --timeout alone is no mistake
+    statement = _statement(options, run)
+    target = mysql.target(check, options)
+    yield from probe.findings(
+        run,
+        lambda until: mysql.connect(target, run, until),
+        Query(statement or "SELECT 1", options.database or "", options.allow_writes, bool(statement)),
+        Plan(options.count, spread, options.reconnect, _longest(run)),
+        Rules(run.alerts, options.expect),
+    )
+
+
+def _statement(options: Namespace, run: Run) -> str | None:
+    """Give the statement of the user, if there is one; end with a usage error if it is refused."""
+    statement: str | None = options.query
+    if options.query_file is not None:
+        run.deadline.doing = f"reading {options.query_file}"
+        try:
+            statement = sql_file(options.query_file)
+        except NotUnderstoodError as error:
+            check.parser.error(f"--query-file {error}")
+    if statement and not options.allow_writes:
+        from stallwatch.probes.mysql_query.read_only import refusal
+
+        if why := refusal(statement, options.timeout / 2):
+            check.parser.error(f"the query is refused: {why}; --allow-writes lets it through")
+    return statement
+
+
+def _longest(run: Run) -> float:
+    """Tell the longest time that a run may take without being critical, if there is a limit."""
+    limits = [limit.end for name in (P95, MAX) if (limit := run.thresholds[name]["critical"])]
+    return max(filter(math.isfinite, limits), default=0.0)

@@ -1,0 +1,155 @@
+"""What check_mysql_status may be asked, and how it is run."""
+
+from __future__ import annotations
+
+import re
+
+from stallwatch.frame.check import Check
+from stallwatch.frame.options import mysql, sample
+from stallwatch.frame.options.regex import regex
+from stallwatch.probes.mysql_status.ranges import wanted
+from stallwatch.startup import TYPE_CHECKING
+from stallwatch.units import count
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from stallwatch.findings import Finding
+    from stallwatch.frame.run import Run
+    from stallwatch.probes.mysql_status.collect import Opened
+    from stallwatch.probes.mysql_status.ranges import Wanted
+    from stallwatch.probes.mysql_status.selection import Selection
+
+SETS = ("handlers", "tables", "connections", "threads", "innodb", "temporary", "replication")
+# What changes the meaning of what is remembered.
+MEANING = ("set", "include", "exclude", "all", "warn", "crit", "reference", "reference_group", "confirm")
+
+
+def _names(text: str) -> re.Pattern[str]:
+    """Read a regular expression for names, whatever their case."""
+    return regex(text, re.IGNORECASE)
+
+
+check = Check(
+    "mysql_status",
+    "Tell what a MySQL or MariaDB server counts, what stands at its limit, and what differs elsewhere.",
+)
+mysql.add(check)
+check.option(
+    "--set", action="append", default=[], choices=(*SETS, "none"), metavar="SET",
+    help=f"tell the numbers of {', '.join(SETS[:-1])} or {SETS[-1]}, and judge no other set; "
+    "none: judge none; may be given several times (default: judge all)",
+)  # fmt: skip
+check.option(
+    "--include", type=_names, action="append", default=[], metavar="REGEX",
+    help="tell the status variables whose whole name fits, too; may be given several times",
+)  # fmt: skip
+check.option(
+    "--exclude", type=_names, action="append", default=[], metavar="REGEX",
+    help="but not those, nor judge them by a set, nor compare them; may be given several times",
+)  # fmt: skip
+check.option("--all", action="store_true", help="tell every number of SHOW GLOBAL STATUS")
+for _kind, _does in (("counter", "counts up: tell it as a rate"), ("gauge", "goes up and down")):
+    check.option(
+        f"--{_kind}", action="append", default=[], metavar="NAME",
+        help=f"say of a variable that this version of ours does not know that it {_does}",
+    )  # fmt: skip
+check.option(
+    "--reference", metavar="HOST[:PORT]",
+    help="a healthy server to compare with, logged in at with the same user and password: tell what differs "
+    "by three times or more",
+)  # fmt: skip
+check.option(
+    "--reference-group", metavar="GROUP", help="the same, with what this group of the option file says"
+)
+sample.add(check)
+check.option(
+    "--confirm", type=count, default=3, metavar="COUNT",
+    help="critical by a set after so many intervals in a row, a WARNING before (and always with --sample)",
+)  # fmt: skip
+for _flag, _option, _level in (("-w", "--warn", "warning"), ("-c", "--crit", "critical")):
+    check.limit(
+        _flag, _option, type=wanted, action="append", default=[], metavar="NAME=RANGE",
+        help=f"{_level} range of a status variable: of what counts up, per second; NAME/NAME for the ratio "
+        "of two over the interval, of at least 100; may be given several times, and takes the place of a "
+        "set's limits of that variable",
+    )  # fmt: skip
+check.keeps_state()
+check.examples(
+    "check_mysql_status -H db1 --defaults-file /etc/stallwatch/mysql.cnf",
+    "check_mysql_status -H db1 --all --exclude 'Com_.*' --warn Threads_running=50",
+    "check_mysql_status -H db1 --set handlers",
+    "    --warn Handler_read_rnd_next/Handler_read_key=100",
+    "check_mysql_status -H db1 --reference db2 --sample 5s -v",
+)
+
+
+def findings(options: Namespace, run: Run) -> Iterator[Finding]:
+    """Log in, look, and compare; who is not let in for want of a place has found something, too."""
+    from stallwatch.probes.mysql_status import probe
+    from stallwatch.probes.mysql_status.diagnosis import turned_away
+    from stallwatch.probes.mysql_status.selection import Selection
+    from stallwatch.sources.mysql import UnreachableError
+
+    sample.refuse_what_cannot_be(check, options)
+    ranges = {"warning": options.warn, "critical": options.crit}
+    _refuse_twice(ranges)
+    chosen = Selection(
+        ranges, options.set, options.include, options.exclude, options.all, _kinds(options)
+    )  # fmt: skip
+    reference = _reference(options, run)
+    _refuse_excluded(chosen)
+    identity = {name: str(getattr(options, name)) for name in MEANING}
+    target = mysql.target(check, options)
+    with sample.memory(options, run, target=target.where, **identity) as memory:
+        try:
+            server = mysql.connect(target, run)
+        except UnreachableError as error:
+            if "connections" not in chosen.judged_sets:
+                raise
+            confirm = 1 if options.unreachable == "critical" else options.confirm
+            yield turned_away(error, memory, confirm, sampled=bool(options.sample))
+            return
+        with server:
+            yield from probe.findings(
+                server, run, memory, chosen, confirm=options.confirm, sample=options.sample,
+                reference=reference, everything=bool(options.verbose),
+            )  # fmt: skip
+
+
+def _refuse_twice(ranges: Mapping[str, Sequence[Wanted]]) -> None:
+    """Refuse two ranges of one number: which of them is meant?"""
+    for level, given in ranges.items():
+        quantities = [one.quantity for one in given]
+        for one in given:
+            if quantities.count(one.quantity) > 1:
+                check.parser.error(f"there are two {level} ranges of {one.name}: give one, as 10:20")
+
+
+def _refuse_excluded(chosen: Selection) -> None:
+    """Refuse a range of a number that is excluded."""
+    for level, given in chosen.ranges.items():
+        for one in given:
+            if not one.per and chosen.excludes(one.name):
+                check.parser.error(f"--exclude leaves out {one.name}, of which there is a {level} range")
+
+
+def _kinds(options: Namespace) -> dict[str, str]:
+    """Give what the user says of variables, by name in small letters."""
+    kinds = {name.lower(): "gauge" for name in options.gauge}
+    for name in options.counter:
+        if name.lower() in kinds:
+            check.parser.error(f"{name} is either a --counter or a --gauge")
+        kinds[name.lower()] = "counter"
+    return kinds
+
+
+def _reference(options: Namespace, run: Run) -> Opened | None:
+    """Give what logs in at the reference, if there is one."""
+    if options.reference and options.reference_group:
+        check.parser.error("--reference and --reference-group name one server: give one of them")
+    if not (options.reference or options.reference_group):
+        return None
+    target = mysql.other(check, options, options.reference, options.reference_group)
+    return lambda: mysql.connect_besides(target, run)

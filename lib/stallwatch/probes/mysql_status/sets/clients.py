@@ -1,0 +1,143 @@
+"""Clients: connections, who is turned away, and the threads that serve them."""
+
+from __future__ import annotations
+
+from stallwatch.probes.mysql_status.model import Facts, Limit, StatusSet, are
+from stallwatch.startup import TYPE_CHECKING
+from stallwatch.units import plain, say_rate, say_size
+from stallwatch.words import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Connections: how many there are, how many come, and who is turned away.
+
+# "Read Buffer performance hit": an application without persistent connections, 60 to 100 connections/s.
+_MANY_CONNECTIONS = "60"  # per second
+_NEARLY = 0.85  # of max_connections
+# Bytes of read_buffer_size from which on malloc() maps memory, and the kernel zeroes it: "Read Buffer
+# performance hit" measured it with the glibc of its time.
+_MAPPED = 262_144
+# What tells that clients are turned away, all of which a log-in that is refused tells at once.
+TURNED_AWAY = ("Connection_errors_max_connections", "Threads_connected", "Aborted_connects")
+
+_WHO = "see who is connected (SHOW PROCESSLIST) before you raise it"
+
+
+def _connections(facts: Facts) -> Iterator[Limit]:
+    """Judge what comes, what is there, and what is turned away."""
+    yield _new(facts)
+    most, used = facts.setting("max_connections"), facts.now("Threads_connected")
+    # One place more is reserved for administrators: who is in it sees that all others are taken.
+    yield Limit(
+        "Threads_connected", f"{are(used, 'client')} connected (Threads_connected)",
+        f"{facts.say('max_connections')}, {plural(facts.at_work, 'thread')} at work",
+        "see who they are (SHOW PROCESSLIST): are they idle in too large a pool, or do they wait?",
+        f"{_NEARLY * most:.0f}" if most else "", f"{most:.0f}" if most else "",
+    )  # fmt: skip
+    yield from _turned_away(facts, full=0 < most <= used)
+    name = "Connection_errors_internal"
+    yield Limit(
+        name, f"{say_rate(facts.rate(name))} clients are turned away ({name})",
+        "", "it has no memory or no thread for them: see its error log, the host's memory and ulimit -u", "0",
+    )  # fmt: skip
+
+
+def _turned_away(facts: Facts, *, full: bool) -> Iterator[Limit]:
+    """Judge who finds no place.
+
+    MySQL 9.7.2 counts them. MariaDB 10.11.19 does only when the place of administrators is taken, too
+    (measured); else they are among Aborted_connects, as wrong passwords are, and the highest number of
+    connections has gone beyond max_connections by one.
+    """
+    name = TURNED_AWAY[0]
+    most = facts.say("max_connections")
+    yield Limit(name, f"{say_rate(facts.rate(name))} clients are turned away ({name})", most, _WHO, "0", "0")
+    if not facts.mariadb:
+        return
+    name = "Aborted_connects"
+    beyond = "0" if full else ""
+    what = f"{say_rate(facts.rate(name))} clients are not let in ({name})"
+    yield Limit(name, what, f"all connections are used, {most}" if full else "", _WHO, beyond, beyond)
+    name = "Max_used_connections"
+    places = facts.setting("max_connections")
+    rose = places and facts.now(name) > places and facts.measured.grown(name)
+    at_once = "was connected at once" if facts.now(name) == 1 else "were connected at once"
+    what = f"{plural(facts.now(name), 'client')} {at_once} ({name})"
+    why = f"{most}, so some were turned away since the last look" if rose else most
+    yield Limit(name, what, why, _WHO, f"{places:.0f}" if rose else "")
+
+
+def _new(facts: Facts) -> Limit:
+    """Judge what comes: where it goes on, as many leave."""
+    coming = facts.rate("Connections")
+    statements = facts.rate("Questions") / coming if coming else 0.0
+    advice = "clients do not use them again: let them keep connections, or put a pool before the server"
+    buffer = facts.setting("read_buffer_size")
+    if buffer > _MAPPED:
+        advice += f"; read_buffer_size {say_size(buffer)} may be mapped and zeroed for each: try 128 KiB"
+    what = f"{say_rate(coming)} new connections (Connections)"
+    return Limit(
+        "Connections",
+        what,
+        f"{plain(round(statements))} statements each, on average",
+        advice,
+        _MANY_CONNECTIONS,
+    )
+
+
+CONNECTIONS = StatusSet(
+    (
+        "Connections", "Threads_connected", "Max_used_connections", "Aborted_connects", "Aborted_clients",
+        "Connection_errors_max_connections", "Connection_errors_internal", "Access_denied_errors",
+        "Ssl_accepts", "Bytes_received", "Bytes_sent", "Questions",
+    ),
+    _connections,
+    ("max_connections", "read_buffer_size"),
+)  # fmt: skip
+
+# Threads: how many are at work, and whether new ones have to be made.
+
+_OFTEN = 10.0  # threads made per second
+_MISSES = 10.0  # per cent of the connections
+_PER_PROCESSOR = 2  # threads at work
+_FEW = 8  # threads at work that are never too many
+
+
+def _threads(facts: Facts) -> Iterator[Limit]:
+    """Judge threads at work, by the processors where they are known, and the cache of threads."""
+    processors = facts.processors
+    own = facts.now("Threads_running") - facts.at_work  # of the server: no clients wait for them
+    known = processors and facts.variables  # else own ones may be among them
+    most = own + max(_FEW, _PER_PROCESSOR * (processors or 0)) if known else 0
+    yield Limit(
+        "Threads_running", f"{are(facts.at_work, 'thread')} at work{_besides(own)} (Threads_running)",
+        f"for {processors} processors" if processors else "",
+        "see what they do (SHOW PROCESSLIST): wait for locks, for the disk, or compute",
+        f"{most:.0f}" if most else "",
+    )  # fmt: skip
+    name, missed = "Threads_created", facts.share("Threads_created", "Connections")
+    pool = facts.variables.get("thread_handling", "") == "pool-of-threads"
+    yield Limit(
+        name, f"{say_rate(facts.rate(name))} threads are made ({name})",
+        f"for {missed:.0f} % of the new connections: {facts.say('thread_cache_size')}",
+        "raise thread_cache_size, or let clients keep their connections",
+        f"{_OFTEN:.0f}" if missed >= _MISSES and not pool else "",
+    )  # fmt: skip
+    name = "Slow_launch_threads"
+    what = f"{say_rate(facts.rate(name))} threads took longer than slow_launch_time to make ({name})"
+    yield Limit(name, what, "", "the host is short of processors or memory: see check_host", "1")
+
+
+def _besides(own: float) -> str:
+    return f" besides {own:.0f} of the server's own" if own else ""
+
+
+THREADS = StatusSet(
+    (
+        "Threads_running", "Threads_connected", "Threads_cached", "Threads_created", "Slow_launch_threads",
+        "Threadpool_threads", "Threadpool_idle_threads",
+    ),
+    _threads,
+    ("thread_cache_size", "thread_handling", "event_scheduler", "slave_parallel_threads"),
+)  # fmt: skip

@@ -1,0 +1,100 @@
+"""What is stored: waits in InnoDB, and what a source writes for its replicas."""
+
+from __future__ import annotations
+
+from stallwatch.probes.mysql_status.model import Facts, Limit, StatusSet
+from stallwatch.startup import TYPE_CHECKING
+from stallwatch.units import plain, say_count, say_rate, say_size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# InnoDB: waits that show a limit, and the traffic behind them.
+
+_OFTEN_WAITED = "1"  # per second
+
+
+def _innodb(facts: Facts) -> Iterator[Limit]:
+    """Judge what had to wait; a miss ratio is evidence, and no verdict.
+
+    "Optimizing your MySQL Tuning Methodology": a smaller buffer pool was faster there, with more misses.
+    """
+    name = "Innodb_buffer_pool_wait_free"
+    free = f"{plain(facts.now('Innodb_buffer_pool_pages_free'))} pages are free"
+    yield Limit(
+        name, f"{say_rate(facts.rate(name))} waits for a free page ({name})",
+        free,
+        "pages are not written as fast as others are wanted: how busy is the disk? see innodb_io_capacity",
+        _OFTEN_WAITED,
+    )  # fmt: skip
+    name = "Innodb_log_waits"
+    yield Limit(
+        name, f"{say_rate(facts.rate(name))} waits for the log buffer ({name})",
+        facts.say("innodb_log_buffer_size", say_size), "raise innodb_log_buffer_size", _OFTEN_WAITED,
+    )  # fmt: skip
+    name = "Innodb_buffer_pool_reads"
+    missed = facts.share(name, "Innodb_buffer_pool_read_requests")
+    yield Limit(
+        name, f"{say_rate(facts.rate(name))} pages read from disk ({name})",
+        f"{plain(float(f'{missed:.2g}'))} % of what was wanted, {free}",
+        "a larger innodb_buffer_pool_size is a hypothesis to test, not a remedy: do queries get faster?",
+    )  # fmt: skip
+    name = "Innodb_row_lock_time"
+    waiting = facts.rate(name) / 1000  # it counts milliseconds
+    yield Limit(
+        name, f"{say_count(facts.rate(name))} ms of waiting for row locks in each second ({name})",
+        f"{waiting:.2g} sessions wait at any time", "see who holds them (sys.innodb_lock_waits, INNODB_TRX)",
+    )  # fmt: skip
+
+
+INNODB = StatusSet(
+    (
+        "Innodb_buffer_pool_read_requests", "Innodb_buffer_pool_reads", "Innodb_buffer_pool_wait_free",
+        "Innodb_buffer_pool_pages_free", "Innodb_buffer_pool_pages_dirty", "Innodb_buffer_pool_pages_flushed",
+        "Innodb_data_read", "Innodb_data_written", "Innodb_data_fsyncs", "Innodb_data_pending_reads",
+        "Innodb_data_pending_writes", "Innodb_data_pending_fsyncs", "Innodb_log_waits",
+        "Innodb_os_log_written", "Innodb_row_lock_current_waits", "Innodb_row_lock_time",
+        "Innodb_row_lock_waits", "Innodb_deadlocks", "Innodb_history_list_length",
+    ),
+    _innodb,
+    ("innodb_log_buffer_size",),
+)  # fmt: skip
+
+# What a source writes for its replicas, and what its replicas and itself wait for.
+
+_OFTEN = 10.0  # per second
+_SHARE = 10.0  # per cent of the transactions
+
+
+def _replication(facts: Facts) -> Iterator[Limit]:
+    """Judge transactions larger than their cache, those tried again, and those that nobody acknowledged."""
+    name, share = "Binlog_cache_disk_use", facts.share("Binlog_cache_disk_use", "Binlog_cache_use")
+    yield Limit(
+        name, f"{say_rate(facts.rate(name))} transactions go through a file to the binary log ({name})",
+        f"{share:.0f} % of all: {facts.say('binlog_cache_size', say_size)}",
+        "raise binlog_cache_size, which each session takes",
+        f"{_OFTEN:.0f}" if share >= _SHARE else "",
+    )  # fmt: skip
+    name = "Slave_retried_transactions"
+    yield Limit(
+        name, f"{say_rate(facts.rate(name))} transactions of the source are tried again ({name})",
+        "", "they meet locks here: see who else writes on this replica", "1",
+    )  # fmt: skip
+    for name in ("Rpl_semi_sync_master_no_tx", "Rpl_semi_sync_source_no_tx"):
+        yield Limit(
+            name, f"{say_rate(facts.rate(name))} commits were acknowledged by no replica ({name})",
+            "", "semi-synchronous replication has become asynchronous: are its replicas connected?", "0",
+        )  # fmt: skip
+
+
+REPLICATION = StatusSet(
+    (
+        "Binlog_bytes_written", "Binlog_cache_use", "Binlog_cache_disk_use", "Binlog_stmt_cache_disk_use",
+        "Binlog_commits", "Binlog_group_commits", "Slaves_connected", "Slaves_running",
+        "Slave_open_temp_tables", "Replica_open_temp_tables", "Slave_retried_transactions",
+        "Rpl_semi_sync_master_no_tx", "Rpl_semi_sync_master_yes_tx", "Rpl_semi_sync_master_clients",
+        "Rpl_semi_sync_source_no_tx", "Rpl_semi_sync_source_yes_tx", "Rpl_semi_sync_source_clients",
+    ),
+    _replication,
+    ("binlog_cache_size",),
+)  # fmt: skip

@@ -1,0 +1,116 @@
+"""What check_mysqld_process may be asked, with its default thresholds, and how it is run."""
+
+from __future__ import annotations
+
+from stallwatch.frame.check import Check
+from stallwatch.frame.options import mysql, sample
+from stallwatch.frame.options.port import port
+from stallwatch.startup import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Iterator
+
+    from stallwatch.findings import Finding
+    from stallwatch.frame.run import Run
+    from stallwatch.probes.mysqld_process.queries import QueriedServer
+    from stallwatch.sources.mysql.target import Target
+
+# Any of these says that the server is to be asked, too.
+_OF_SERVER = (
+    "hostname", "port", "socket", "username", "password", "password_file", "defaults_file", "defaults_group",
+)  # fmt: skip
+_WAYS = ("pid_file", "listens", "data_dir")
+
+check = Check(
+    "mysqld_process",
+    "Tell what the process of a MySQL or MariaDB server, an NDB data node or a JVM does to its host.",
+)
+about = "the process whose id this file has (default: the only one of its name on this host)"
+check.option("--pid-file", metavar="FILE", help=about)
+check.option("--listens", type=port, metavar="PORT", help="the process that listens on this TCP port")
+about = "the process that works in this directory; of a data node its log there tells what threads do"
+check.option("--data-dir", metavar="DIR", help=about)
+about = (
+    "a process that is called so, java for example; may be given several times "
+    "(default: mysqld, mariadbd, ndbmtd, ndbd)"
+)
+check.option("--program", action="append", default=[], metavar="NAME", help=about)
+sample.add(check)
+about = (
+    "ask the server, too, with the options below, any of which says so: read_buffer_size, names of threads"
+)
+check.option("--mysql", action="store_true", help=about)
+mysql.add(check)
+about = "processor time it uses, of one processor: 200 are two"
+check.threshold("cpu", unit="%", headline=True, help=about)
+check.threshold("system", unit="%", help="system time among it, of one processor")
+check.threshold("busiest_thread", unit="%", help="processor time of its busiest thread")
+about = "minor page faults per second: pages that it touches first"
+check.threshold("minor_faults", help=about)
+about = (
+    "major page faults per second: pages that it had to wait for, read from disk; "
+    "the default is for a server or data node that has memory swapped out"
+)
+check.threshold("major_faults", warning="10", help=about)
+check.threshold("resident_memory", unit="B", help="memory that it occupies")
+check.threshold("swapped_memory", unit="B", help="memory of it that is swapped out")
+check.threshold("threads", help="threads that it has")
+check.threshold("uptime", unit="s", help="how long it has been up")
+about = "descriptors it has open, of those it may have; critical by default in the second look in a row"
+check.threshold("descriptors", unit="%", warning="80", critical="90", help=about)
+check.keeps_state()
+check.examples(
+    "check_mysqld_process",
+    "check_mysqld_process --pid-file /run/mysqld/mysqld.pid -w 400%",
+    "check_mysqld_process --listens 3306 --defaults-file /etc/stallwatch/mysql.cnf",
+    "check_mysqld_process --data-dir /var/lib/mysql-cluster --program ndbmtd -v",
+    "check_mysqld_process --program java --listens 7199",
+)
+
+
+def findings(options: Namespace, run: Run) -> Iterator[Finding]:
+    """Find the process and look at it."""
+    from stallwatch.probes.mysqld_process import probe
+    from stallwatch.probes.mysqld_process.choosing import Wanted
+    from stallwatch.probes.mysqld_process.model import PROGRAMS
+
+    sample.refuse_what_cannot_be(check, options)
+    _refuse_two_ways(options)
+    programs = tuple(options.program) or PROGRAMS
+    wanted = Wanted(programs, options.pid_file, options.listens, options.data_dir)
+    target = _target(options)
+    server = target and _server(target, run)
+    where = target and target.where
+    with sample.memory(options, run, target=where, **wanted._asdict()) as memory:
+        try:
+            yield from probe.findings(wanted, server, options, run, memory)
+        finally:
+            if server:
+                server.close()
+    if server and server.lost:  # now that this look is remembered
+        raise server.lost
+
+
+def _refuse_two_ways(options: Namespace) -> None:
+    """Refuse what names two processes, or none."""
+    given = [f"--{way.replace('_', '-')}" for way in _WAYS if getattr(options, way) is not None]
+    if len(given) > 1:
+        check.parser.error(f"{' and '.join(given)} name a process each: give one of them")
+    check.refuse_empty(options, "pid_file", "data_dir", "program")
+    for path in (name for name in options.program if "/" in name):
+        check.parser.error(f"--program {path} is a path: give the name alone, {path.rpartition('/')[2]}")
+
+
+def _target(options: Namespace) -> Target | None:
+    """Tell which server is to be asked, None: none is; bad usage ends the run here."""
+    if not options.mysql and all(getattr(options, name) is None for name in _OF_SERVER):
+        return None
+    return mysql.target(check, options)
+
+
+def _server(target: Target, run: Run) -> QueriedServer:
+    """Give the server; it is asked when that is needed."""
+    from stallwatch.probes.mysqld_process.queries import QueriedServer
+
+    return QueriedServer(lambda: mysql.connect(target, run), run.trace)

@@ -1,0 +1,240 @@
+"""What is new in the logs, and what they say together with what is known from earlier runs."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+from stallwatch.findings import Fault, Finding, ProbeError, Reading
+from stallwatch.probes.ndb_log.diagnosis import Alerts, Backups, of_backups
+from stallwatch.probes.ndb_log.lines import GarbledError, Line, Shapes, parse, speaks_ndb
+from stallwatch.probes.ndb_log.model import Node, Present, Rules
+from stallwatch.probes.ndb_log.redo import Redo
+from stallwatch.probes.ndb_log.shutdown import Shutdown, of_shutdowns
+from stallwatch.probes.ndb_log.threads import Contention, Oversleeps
+from stallwatch.probes.ndb_log.watchdog import Watchdog
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
+from stallwatch.units import is_number, say_size
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Any, Protocol
+
+    class Source(Protocol):
+        """A log as its source hands it out: blocks of whole lines that were not handed out before."""
+
+        kept: Any  # positions for the next run
+        notes: list[str]  # what may have been lost
+        asides: list[str]  # what is not worth an alert: the moment between copying and truncating
+        behind: int  # bytes that are still to be read
+        head: bytes  # the first bytes of the log itself
+        problem: ProbeError | None  # why the log itself could not be read, although older parts of it could
+
+        def __iter__(self) -> Iterator[bytes]:
+            """Give blocks of whole lines; raises ProbeError."""
+
+    Follow = Callable[[str, Any], Source]  # opens a log where the positions of the last run say
+
+_SUBJECTS = (Shutdown, Alerts, Redo, Watchdog, Oversleeps, Contention, Backups)
+WORDS = frozenset(row.word for reader in (Node, *_SUBJECTS) for row in reader.LINES) - Node.CONTEXT
+_FORMAT = 1  # of what is remembered of a log: it changes with any tuple that is kept
+_BACK = 65536  # bytes to look back for the time of a line that has none
+# What a state file of another version, or a damaged one, makes of reading it.
+_UNREADABLE_MEMORY = (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError)
+
+
+class Snapshot(NamedTuple):
+    """What all logs together say in one run."""
+
+    logs: tuple[NodeLog, ...]
+    problems: tuple[ProbeError, ...]  # what could not be found out
+    asides: tuple[str, ...]  # what is worth a word, but no problem
+
+
+class NodeLog:
+    """What one log says, subject by subject; ``memory`` is the JSON object kept between runs."""
+
+    def __init__(self, path: str, memory: dict[str, Any], present: Present) -> None:
+        def part(name: str) -> dict[str, Any]:
+            kept: dict[str, Any] = memory.setdefault(name, {})
+            return kept
+
+        self.path = path
+        self.problems: list[ProbeError] = []  # what could not be found out in this run
+        self._memory = memory
+        self._present = present
+        self._shapes = Shapes(WORDS, Node.CONTEXT)
+        self._garbled = 0  # lines with numbers that nobody can have written
+        self.node = Node(path, part("node"))
+        self.shutdown = Shutdown(self.node, present, part("shutdown"))
+        self._alerts = Alerts(self.node, present, part("incidents"))
+        self.redo = Redo(self.node, present, part("redo"))
+        self.watchdog = Watchdog(self.node, present, part("watchdog"))
+        self._oversleeps = Oversleeps(self.node, present, part("oversleeps"))
+        self._contention = Contention(self.node, present, part("contention"))
+        self.backups = Backups(self.node, present, part("backups"))
+        self._subjects = (
+            self.shutdown, self._alerts, self.redo, self.watchdog, self._oversleeps, self._contention,
+            self.backups,
+        )  # fmt: skip
+
+    @property
+    def lines(self) -> int:
+        """How many lines were read in this run."""
+        return self._shapes.lines
+
+    @property
+    def is_ndb(self) -> bool:
+        """Whether any line so far, in this run or before, was one of an NDB process."""
+        return bool(self._memory.get("ndb"))
+
+    def follow(self, source: Source) -> None:
+        """Read every new line; what goes wrong is among the ``problems``."""
+        try:
+            for block in source:
+                self._read(block)
+            if source.problem:
+                self.problems.append(source.problem)
+            elif not self.is_ndb:
+                self.problems.append(_stranger(self.path, source.head))
+        except ProbeError as error:
+            self.problems.append(error)
+        name = os.path.basename(self.path)
+        if source.behind:
+            what = f"{name}: {say_size(source.behind)} are still to be read"
+            advice = "the next run goes on, --whole begins anew; a longer --timeout reads more"
+            self.problems.append(ProbeError(what, advice))
+        if self._garbled:
+            what = f"{name}: {self._garbled} damaged lines skipped"
+            self.problems.append(ProbeError(what, "look at the disk that it is on"))
+        self.problems += map(ProbeError, source.notes)
+        for subject in self._subjects:
+            subject.keep()
+
+    def forget(self) -> None:
+        """Acknowledge everything up to here: only positions, threads and counters are kept."""
+        for name in ("incidents", "redo", "watchdog", "oversleeps"):
+            self._memory[name] = {}
+        self._memory["shutdown"] = {"ordered": self._memory["shutdown"]["ordered"]}
+        self._memory["contention"].pop("worst", None)
+
+    def findings(self, rules: Rules) -> Iterator[Finding]:
+        """Give all that still counts; without the shutdowns, of which other logs may tell, too."""
+        for subject in (self._alerts, self.redo, self.watchdog, self._oversleeps, self._contention):
+            yield from subject.findings(rules)
+
+    def _read(self, block: bytes) -> None:
+        """Take in a block of whole lines."""
+        if not self.lines:
+            self._meet(block)
+        if not self.is_ndb and speaks_ndb(block):
+            self._memory["ndb"] = True
+        before = 0
+        for raw in self._shapes.pick(block):
+            place = block.index(raw, before)
+            try:
+                self._read_line(raw, block[before:place] if self._present.looks_back else b"")
+            except GarbledError:
+                self._garbled += 1
+            before = place + len(raw)
+
+    def _meet(self, block: bytes) -> None:
+        """Learn from the first whole line of a run whose log it is, and since when it tells anything."""
+        for raw in block[:_BACK].split(b"\n"):
+            with suppress(GarbledError):
+                line = parse(raw)
+                self.node.is_written_by(line.source)
+                self.backups.begins(line)
+                if line.source:
+                    return
+
+    def _read_line(self, raw: bytes, before: bytes) -> None:
+        line = parse(raw)
+        if line.when is None and before:
+            self._look_back(before)
+        self._present.passes(line)
+        self.node.is_written_by(line.source)
+        if self.node.read(line):
+            for subject in self._subjects:
+                subject.restart()
+        when, node = self._present.of(line), line.node or self.node.id
+        line = Line(line.text, when, line.clock, line.source, node, line.times, line.shape)
+        for subject in self._subjects:
+            if line.when is not None or subject.UNDATED:
+                subject.read(line)
+
+    def _look_back(self, before: bytes) -> None:
+        """Find the time of the nearest line of those passed over before one that has no time."""
+        for raw in reversed(before[-_BACK:].split(b"\n")):
+            if raw[:1].isdigit():
+                with suppress(GarbledError):
+                    line = parse(raw)
+                    if line.when is not None:
+                        self._present.passes(line)
+                        return
+
+
+def collect(paths: Iterable[str], follow: Follow, memory: dict[str, Any], rules: Rules) -> Snapshot:
+    """Read what is new in each log; ``memory`` holds, for each path, what is known from earlier runs."""
+    logs: list[NodeLog] = []
+    problems: list[ProbeError] = []
+    asides: list[str] = []
+    for path in paths:
+        try:
+            log, notes = _one_log(path, follow, memory, rules)
+        except _UNREADABLE_MEMORY as error:
+            if path not in memory:
+                raise
+            del memory[path]
+            what = f"the memory of earlier runs of {os.path.basename(path)} is lost, this run begins anew"
+            problems.append(ProbeError(f"{what}: {type(error).__name__} in it"))
+            log, notes = _one_log(path, follow, memory, rules)
+        problems += log.problems
+        asides += notes
+        if log.is_ndb:
+            logs.append(log)
+    return Snapshot(tuple(logs), tuple(problems), tuple(asides))
+
+
+def _one_log(path: str, follow: Follow, memory: dict[str, Any], rules: Rules) -> tuple[NodeLog, list[str]]:
+    """Read what is new in one log; gives the asides of its source, too."""
+    kept = memory.get(path, {"format": _FORMAT})
+    if kept["format"] != _FORMAT:
+        raise KeyError("format")
+    first = kept.get("positions") is None or kept.get("history", False)
+    log = NodeLog(path, kept, Present(rules, first=first))
+    source = follow(path, kept.get("positions"))
+    log.follow(source)
+    if path in memory:
+        _must_make_sense(log, rules)
+    kept["positions"] = source.kept
+    kept["history"] = first and source.behind > 0  # a long log takes more than one run to catch up with
+    if source.kept is not None:
+        memory[path] = kept
+    return log, source.asides
+
+
+def _must_make_sense(log: NodeLog, rules: Rules) -> None:
+    """Judge once what was remembered: whoever wrote it, all others can rely on it. Raises as Python does."""
+    found = [*log.findings(rules), *of_shutdowns([log.shutdown])]
+    if log.node.is_cluster_log:
+        found += of_backups([log.backups], 0.0)
+    for one in found:
+        if isinstance(one, Reading) and not is_number(one.value):
+            raise TypeError(one.value)
+        texts = (one.what, one.why, one.advice) if isinstance(one, Reading | Fault) else ()
+        if not all(isinstance(text, str) for text in texts):
+            raise TypeError(texts)
+
+
+def _stranger(path: str, head: bytes) -> ProbeError:
+    """Say what a log is that holds no line of NDB."""
+    name = os.path.basename(path)
+    if not head:
+        what = f"{name} is empty, no line of NDB was ever seen in it"
+        return ProbeError(what, "look whether this is the right file")
+    codes = ("utf-16", "utf-16-le", "utf-16-be")
+    if any(speaks_ndb(head.decode(code, "replace").encode()) for code in codes):
+        return ProbeError(f"{name} is UTF-16", "make it plain text: iconv -f UTF-16 -t UTF-8")
+    what = f"{name} does not look like an NDB log{' but binary' if bytes(1) in head else ''}"
+    return ProbeError(what, "name a data node's ndb_N_out.log or a cluster log ndb_N_cluster.log")

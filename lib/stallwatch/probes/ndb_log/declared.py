@@ -1,0 +1,44 @@
+"""What check_ndb_log declares: labels, services, panels, and when all is well."""
+
+from stallwatch.declared import NDB_DATA_DIR, NDB_GUESS, Declared, Healthy, Panel, Service
+from stallwatch.label import Label
+
+# Labels are of the worst within --hold.
+DECLARED = Declared(
+    labels=(
+        Label("lines", "", "lines that were read in this run"),
+        Label("shutdowns", "", "forced shutdowns"),
+        Label("stuck", "s", "longest time without a sign of life of a thread"),
+        Label("stuck_episodes", "", "how often threads were stuck"),
+        Label("overslept", "s", "longest time a thread woke up too late"),
+        Label("spin", "s", "longest time to spin for a lock"),
+        Label("redo_full", "s", "median time a redo buffer was full"),
+        Label("redo_lag", "s", "longest lag of a redo log part"),
+        Label("missed_heartbeats", "", "heartbeats missed in a row, at most"),
+        Label("gcp_commit_lag", "s", "longest lag of a GCP commit"),
+        Label("gcp_save_lag", "s", "longest lag of a GCP save"),
+        Label("backup_age", "s", "age of the last completed backup, with --backup-age"),
+    ),
+    privileges=(),
+    services=(
+        Service(
+            "NDB log", "ndb_log", f"What do data nodes complain of? Told for an hour. {NDB_GUESS}",
+            (("log", f"{NDB_DATA_DIR}/ndb_*_out.log"),), attempts=1, nrpe="stallwatch_ndb_log", guessed=True,
+        ),
+        Service(
+            "NDB cluster log", "ndb_log", f"What does the cluster log tell? Told for an hour. {NDB_GUESS}",
+            (("log", f"{NDB_DATA_DIR}/ndb_*_cluster.log"),), attempts=1, nrpe="stallwatch_ndb_cluster_log",
+            guessed=True,
+        ),
+    ),
+    panels=(
+        Panel(
+            "What data nodes complain of: the longest",
+            ("stuck", "overslept", "redo_full", "redo_lag", "gcp_commit_lag", "gcp_save_lag"),
+        ),
+        Panel(
+            "What data nodes complain of: how often", ("stuck_episodes", "missed_heartbeats", "shutdowns")
+        ),
+    ),
+    healthy=Healthy("log", (), "no thread stuck", arguments=("--log", "{log}")),
+)  # fmt: skip

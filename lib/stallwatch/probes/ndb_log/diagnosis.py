@@ -1,0 +1,181 @@
+"""What single lines say: alerts that they raise and clear by the table of rules, and the last backup."""
+
+from __future__ import annotations
+
+from stallwatch import withheld
+from stallwatch.findings import Fault, Finding, ProbeError, Reading, State
+from stallwatch.history.problems import remember, remembered
+from stallwatch.probes.ndb_log.lines import number
+from stallwatch.probes.ndb_log.model import Row, Subject
+from stallwatch.probes.ndb_log.rules import COMPLETED, QUANTITIES, RULES
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
+from stallwatch.units import say_duration
+from stallwatch.words import worst_first
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    from stallwatch.probes.ndb_log.lines import Line
+    from stallwatch.probes.ndb_log.model import Node, Present, Rules
+    from stallwatch.probes.ndb_log.rules import Rule
+
+_WITHIN = 600.0  # seconds in which a rule's line must come ``often`` times
+_KEPT = 100  # alerts
+
+
+class Alert(NamedTuple):
+    """What a line of a rule said, filled in, as it is kept between runs."""
+
+    key: str
+    state: str  # name of a State; "" for a quantity
+    when: float
+    clock: str
+    what: str
+    why: str
+    advice: str
+    quantity: str
+    value: float
+    stays: bool
+    fired: bool  # its line came as often as the rule wants
+    times: Sequence[float] = ()  # of its last lines, newest last
+
+
+class Alerts(Subject):
+    """The alerts of one log."""
+
+    LINES = RULES
+
+    def __init__(self, node: Node, present: Present, memory: dict[str, Any]) -> None:
+        super().__init__(node, present, memory)
+        self._alerts = {alert.key: alert for alert in remembered(memory, "alerts", Alert)}
+
+    def read(self, line: Line) -> None:
+        """Apply the rules of one line, up to the first that raises an alert."""
+        for rule, match in self.matching(line):
+            self._apply(rule, _words(match, line.node), line)
+            if len(self._alerts) > 2 * _KEPT:
+                self._alerts = self._lasting()
+            if rule.raises:
+                return
+
+    def restart(self) -> None:
+        """Forget what ended with the process: its memory is empty again."""
+        self._alerts = {key: alert for key, alert in self._alerts.items() if not alert.stays}
+
+    def keep(self) -> None:
+        """Put into the memory what still counts."""
+        self._alerts = self._lasting()
+        remember(self._memory, "alerts", self._alerts.values())
+
+    def _lasting(self) -> dict[str, Alert]:
+        """Give what still counts, of many the last."""
+        held = [a for a in self._alerts.values() if self._present.holds(a.when, stays=a.stays)]
+        return {alert.key: alert for alert in held[-_KEPT:]}
+
+    def findings(self, _: Rules) -> Iterator[Finding]:
+        """Give every alert, and each quantity even when nothing was said of it."""
+        for quantity, (unit, none) in QUANTITIES.items():
+            found = (alert for alert in self._alerts.values() if alert.quantity == quantity)
+            alerts = worst_first(found, lambda alert: alert.value)
+            for alert in alerts:
+                label = quantity if alert is alerts[0] else ""
+                yield Reading(quantity, alert.value, unit, self._what(alert), alert.why, alert.advice, label)
+            if not alerts:
+                yield Reading(quantity, 0, unit, none)
+        for alert in self._alerts.values():
+            if alert.state and alert.fired:
+                yield Fault(State[alert.state], self._what(alert), alert.why, alert.advice)
+
+    def _apply(self, rule: Rule, words: dict[str, str], line: Line) -> None:
+        key, when = rule.key.format(**words), line.moment
+        if not rule.raises:
+            self._alerts.pop(key, None)
+            return
+        before = self._alerts.get(key)
+        if before and not self._present.holds(before.when, stays=before.stays):
+            before = None
+        value = float(number(words.get("value", "0")))
+        if before and before.quantity and before.value > value:
+            return  # the worst one within the hold speaks
+        times = [*(before.times if before else []), *[when] * min(line.times, rule.often)]
+        times = [time for time in times if abs(when - time) <= _WITHIN][-rule.often :]
+        if before and before.fired and len(times) < rule.often:
+            # It has happened often enough, and does not become less by one more.
+            self._alerts[key] = before._replace(times=times)
+            return
+        why = rule.why.format(**{name: withheld.message(said) for name, said in words.items()})
+        self._alerts[key] = Alert(
+            key=key,
+            state=rule.state.name if rule.state else "",
+            when=when,
+            clock=line.clock,
+            what=_speaker(words) + rule.what.format(**words),
+            why=why.rstrip(". "),
+            advice=rule.advice.format(**words),
+            quantity=rule.quantity,
+            value=value,
+            stays=rule.stays,
+            fired=len(times) >= rule.often,
+            times=times,
+        )
+
+    def _what(self, alert: Alert) -> str:
+        return alert.what + self._present.at(alert.clock, alert.when)
+
+
+def _words(match: re.Match[str], node: int | None) -> dict[str, str]:
+    speaker = "" if node is None else str(node)
+    groups = {name: text or "" for name, text in match.groupdict().items()}
+    return {"node": speaker, "observer": speaker, **groups}
+
+
+def _speaker(words: dict[str, str]) -> str:
+    return f"node {words['node']}: " if words["node"] else ""
+
+
+class Backups(Subject):
+    """The last backup of a cluster that its cluster log shows."""
+
+    def begins(self, line: Line) -> None:
+        """Take note of the first line of the log: nothing is known of the time before."""
+        if line.when is not None:
+            self._memory.setdefault("begins", line.when)
+
+    def _on_completed(self, match: re.Match[str], line: Line) -> None:
+        """Note the backup; its age matters, so a line without a time says nothing."""
+        if line.clock:
+            self._memory["last"] = [line.moment, line.clock, match["id"]]
+
+    LINES = (Row(b"Backup ", COMPLETED, _on_completed),)
+
+    def last(self) -> tuple[float, str] | None:
+        """Give the age in seconds of the last completed backup, and what there is to say of it."""
+        if "last" not in self._memory:
+            return None
+        when, clock, number = self._memory["last"]
+        age = self._present.now - when
+        at = self._present.at(clock, when)
+        return age, f"last backup {number} completed {say_duration(age)} ago{at}"
+
+    def seen(self) -> float:
+        """For how many seconds the log has shown the cluster."""
+        now = self._present.now
+        return float(now - self._memory.get("begins", now))
+
+
+def of_backups(logs: list[Backups], limit: float) -> Iterator[Finding]:
+    """Judge the last backup that any cluster log tells of; one older than ``limit`` seconds is not well."""
+    advice = "start a backup: ndb_mgm -e 'start backup'"
+    completed = [last for log in logs if (last := log.last())]
+    if completed:
+        age, what = min(completed)
+        yield Reading("backup_age", age, "s", what)
+    else:
+        age = max(log.seen() for log in logs)
+        what = f"no backup completed in the {say_duration(age)} that the cluster log tells of"
+    if age > limit:
+        yield Fault(State.WARNING, what, f"more than {say_duration(limit)}", advice)
+    elif not completed:
+        yield ProbeError(what, advice)

@@ -1,0 +1,121 @@
+"""One run: read what is new in the logs, judge all that still counts, say it."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from stallwatch.findings import Fault, Finding, ProbeError, Reading, State
+from stallwatch.probes.ndb_log.collect import collect
+from stallwatch.probes.ndb_log.diagnosis import of_backups
+from stallwatch.probes.ndb_log.shutdown import of_shutdowns
+from stallwatch.probes.ndb_log.watchdog import DEFAULT_INTERVAL, KILL
+from stallwatch.sources import logs
+from stallwatch.startup import TYPE_CHECKING
+from stallwatch.units import say_duration
+from stallwatch.words import worst_first
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any
+
+    from stallwatch.frame.run import Run
+    from stallwatch.probes.ndb_log.collect import NodeLog, Snapshot, Source
+    from stallwatch.probes.ndb_log.model import Rules
+
+# In the order in which they are said; of one quantity the worst comes first.
+_QUANTITIES = (
+    "missed_heartbeats", "gcp_commit_lag", "gcp_save_lag", "redo_full", "redo_lag",
+    "stuck", "overslept", "spin",
+)  # fmt: skip
+
+
+def findings(options: Namespace, run: Run, rules: Rules, memory: dict[str, Any]) -> Iterator[Finding]:
+    """Read the logs that the options name; ``memory`` holds, for each path, what earlier runs left."""
+
+    def follow(path: str, kept: Any) -> Source:
+        run.deadline.doing = f"reading {path}"
+        if options.whole:
+            return logs.Whole(path, left=run.deadline.left)
+        return logs.Follow(path, kept, max_bytes=options.max_bytes, left=run.deadline.left)
+
+    paths = logs.named(options.log, memory, fold=not options.whole)
+    snapshot = collect(paths, follow, memory, rules)
+    run.trace(f"read {', '.join(paths)} in {say_duration(time.time() - rules.now)}")
+    run.default("stuck", critical=f"@{_kill(snapshot, rules) / 2}:")
+    if options.acknowledge:
+        yield from _acknowledge(snapshot, rules, run, memory)
+    else:
+        yield from _judge(snapshot, rules)
+
+
+def _kill(snapshot: Snapshot, rules: Rules) -> float:
+    """Seconds without a sign of life after which the watchdog ends a node; the smallest of all logs."""
+    known = [log.node.watchdog_interval for log in snapshot.logs]
+    interval = min((seconds for seconds in known if seconds), default=DEFAULT_INTERVAL)
+    return KILL * (rules.watchdog_interval or interval)
+
+
+def _judge(snapshot: Snapshot, rules: Rules) -> Iterator[Finding]:
+    """Give the number of lines first, then what could not be found out, then each subject."""
+    if snapshot.logs:
+        yield _summary(snapshot.logs, whole=rules.whole)
+    yield from snapshot.problems
+    yield from (Fault(State.OK, aside) for aside in snapshot.asides)
+    if not snapshot.logs:
+        return
+    yield from _by_subject(snapshot.logs, rules)
+    if rules.backup_age:
+        cluster_logs = [log.backups for log in snapshot.logs if log.node.is_cluster_log]
+        if cluster_logs:
+            yield from of_backups(cluster_logs, rules.backup_age)
+        else:
+            what = "the age of backups is in cluster logs only"
+            yield ProbeError(what, "name one with --log, ndb_1_cluster.log")
+
+
+def _acknowledge(snapshot: Snapshot, rules: Rules, run: Run, memory: dict[str, Any]) -> Iterator[Finding]:
+    """Forget all that was reported up to here, and logs that are gone; says what that was."""
+    held = [one.what for one in _by_subject(snapshot.logs, rules) if run.is_problem(one)]
+    for log in snapshot.logs:
+        log.forget()
+    for path in [path for path in memory if not os.path.lexists(path)]:
+        del memory[path]
+    lines = sum(log.lines for log in snapshot.logs)
+    yield Reading("lines", lines, what=f"acknowledged: {'; '.join(held) or 'nothing was held'}")
+    yield from snapshot.problems
+
+
+def _by_subject(node_logs: Sequence[NodeLog], rules: Rules) -> Iterator[Finding]:
+    """Give what the logs say, subject by subject."""
+    yield from of_shutdowns([log.shutdown for log in node_logs])
+    yield from _merged(finding for log in node_logs for finding in log.findings(rules))
+    episodes = sum(log.watchdog.episodes for log in node_logs)
+    yield Reading("stuck_episodes", episodes, what=f"stuck episodes: {episodes}")
+
+
+def _merged(found: Iterable[Finding]) -> Iterator[Finding]:
+    """Give faults first, then each quantity, the worst of all logs first and alone in the perfdata."""
+    once = list({_words(finding): finding for finding in found}.values())
+    yield from (finding for finding in once if not isinstance(finding, Reading))
+    readings = [finding for finding in once if isinstance(finding, Reading)]
+    for name in _QUANTITIES:
+        worst = worst_first((one for one in readings if one.name == name), lambda one: one.value or 0)
+        yield from worst[:1]
+        yield from (reading._replace(label="") for reading in worst[1:] if reading.value)
+
+
+def _words(finding: Finding) -> tuple[object, ...]:
+    """Make one of two findings that say the same: a cluster log repeats its nodes' lines."""
+    return (type(finding), getattr(finding, "name", ""), finding.what)
+
+
+def _summary(node_logs: Sequence[NodeLog], *, whole: bool) -> Reading:
+    """Say what was read; the line stands first when nothing else has to be said."""
+    lines = sum(log.lines for log in node_logs)
+    names = os.path.basename(node_logs[0].path) if len(node_logs) == 1 else f"{len(node_logs)} logs"
+    longest = max(log.watchdog.longest for log in node_logs)
+    stuck = f"longest stuck {say_duration(longest)}" if longest else "no thread stuck"
+    noun = f"{'' if whole else 'new '}{'line' if lines == 1 else 'lines'}"
+    return Reading("lines", lines, what=f"{lines} {noun} of {names}, {stuck}")

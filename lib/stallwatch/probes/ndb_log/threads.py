@@ -1,0 +1,210 @@
+"""Threads that wake up too late, and threads that spin for a lock.
+
+Both are what the threads of a data node report themselves; what its watchdog reports of them is in
+`watchdog`.
+"""
+
+from __future__ import annotations
+
+from stallwatch.findings import Finding, Reading
+from stallwatch.history.problems import remember, remembered
+from stallwatch.probes.ndb_log.lines import number
+from stallwatch.probes.ndb_log.model import Row, Subject
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
+from stallwatch.units import say_duration
+from stallwatch.words import worst_first
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterator
+    from typing import Any
+
+    from stallwatch.probes.ndb_log.lines import Line
+    from stallwatch.probes.ndb_log.model import Node, Present, Rules
+
+# 7.x: "thr: 1: Overslept 23577 ms, expected ~10ms"; 8.0 and later without the colon, with the thread's times.
+THREAD = (
+    r"thr: (?P<thread>\d+):? Overslept (?P<ms>\d+) ms"
+    r"(?:.*user time: (?P<user>\d+) us, sys_time: (?P<system>\d+) us)?"
+)
+TOGETHER = 2.0  # seconds within which threads were late for one reason
+_STALL = 1000  # milliseconds; shorter ones mean nothing during a start-up
+_KEPT = 100  # oversleeps
+_WRAP = 2**32
+_FEWEST = 100  # contentions between two reports that say something; the first 20 are printed one by one
+_MOST = 50_000  # ten reports of the widest step: more means that the counters began anew
+_KEPT_LOCKS = 1000  # 255 nodes with a few kinds each
+
+
+class Oversleep(NamedTuple):
+    """Threads that woke up too late, together."""
+
+    when: float
+    clock: str
+    ms: int  # the longest of them
+    threads: list[int]
+    watchdog: bool  # the watchdog itself was late, too
+
+
+class Oversleeps(Subject):
+    """What overslept in one data node.
+
+    The watchdog, too: the whole process or machine stood still. Threads alone while the watchdog is on time:
+    these threads or their processors. Verified with SIGSTOP and frozen threads on 9.7.2.
+    """
+
+    def __init__(self, node: Node, present: Present, memory: dict[str, Any]) -> None:
+        super().__init__(node, present, memory)
+        self._held = remembered(memory, "held", Oversleep)
+
+    def keep(self) -> None:
+        """Put into the memory what still counts."""
+        self._prune()
+        remember(self._memory, "held", self._held)
+
+    def _prune(self) -> None:
+        held = sorted((o for o in self._held if self._present.holds(o.when)), key=lambda o: o.ms)
+        self._held = sorted(held[-_KEPT:], key=lambda oversleep: oversleep.when)
+
+    def findings(self, _: Rules) -> Iterator[Finding]:
+        """Give the longest first."""
+        worst = worst_first(self._held, lambda oversleep: oversleep.ms)
+        for oversleep in worst:
+            yield self._judge(oversleep, "overslept" if oversleep is worst[0] else "")
+        if not worst:
+            yield Reading("overslept", 0, "s", "no thread overslept")
+
+    def _on_late(self, match: re.Match[str], line: Line) -> None:
+        """Take in who was late; who was late together is one."""
+        ms, when, groups = number(match["ms"]), line.moment, match.groupdict()
+        threads = [number(groups["thread"])] if "thread" in groups else []
+        watchdog = "watchdog" in groups
+        if self._node.starting and ms < _STALL:
+            return
+        last = self._held[-1] if self._held else None
+        if last and abs(when - last.when) <= TOGETHER:
+            self._held[-1] = last._replace(
+                ms=max(last.ms, ms),
+                threads=list(dict.fromkeys([*last.threads, *threads])),
+                watchdog=last.watchdog or watchdog,
+            )
+            return
+        self._held.append(Oversleep(when, line.clock, ms, threads, watchdog))
+        if len(self._held) > 4 * _KEPT:
+            self._prune()
+
+    LINES = (
+        Row(b"verslept ", THREAD, _on_late),
+        Row(b"verslept ", r"(?P<watchdog>Watchdog): Warning overslept (?P<ms>\d+) ms", _on_late),
+        Row(b"timerHandlingLab", r"timerHandlingLab, .*not scheduled for: (?P<ms>\d+)", _on_late),
+    )
+
+    def _judge(self, oversleep: Oversleep, label: str) -> Reading:
+        if oversleep.watchdog:
+            who = f"{self._node.prefix}all threads"
+            why = "the whole process or machine stood still"
+            advice = "look for a paused VM, SIGSTOP, CPU quota, swapping, VM steal"
+        elif len(oversleep.threads) > 1:
+            who = f"{self._node.prefix}threads {', '.join(map(str, sorted(oversleep.threads)))}"
+            why = "these alone, the watchdog was on time"
+            advice = "look at these threads and their CPUs: ndbinfo.threadstat"
+        else:
+            who = self._node.thread(oversleep.threads[0] if oversleep.threads else 0)
+            why = "this thread alone, the watchdog was on time"
+            advice = "look at that thread and its CPU: ndbinfo.threadstat"
+        at = self._present.at(oversleep.clock, oversleep.when)
+        what = f"{who} overslept {say_duration(oversleep.ms / 1000)}{at}"
+        return Reading("overslept", oversleep.ms / 1000, "s", what, why, advice, label)
+
+
+class Spin(NamedTuple):
+    """The worst wait for one lock: spins for each contention."""
+
+    lock: str
+    when: float
+    clock: str
+    spins: float
+
+
+class Contention(Subject):
+    """How long threads of one data node spun for its locks, as old versions print it.
+
+    NDB counts contentions and spins of a lock in two 32-bit numbers that wrap, and prints them at each
+    contention up to 20, each 200th up to 10,000 and each 5000th beyond (mt-lock.hpp; not compiled in since
+    7.3: on newer versions the absence of these lines means nothing). 99 % of them are harmless, says the
+    article of 2010 that the rule comes from: spins for each contention, times 1.25 ns for a read from the L1
+    cache.
+    """
+
+    UNDATED = True  # the counters of a line of unknown age are those that the next one is compared with
+
+    def __init__(self, node: Node, present: Present, memory: dict[str, Any]) -> None:
+        super().__init__(node, present, memory)
+        self._counters: dict[str, list[int]] = memory.setdefault("counters", {})
+        self._worst = {spin.lock: spin for spin in remembered(memory, "worst", Spin)}
+
+    def _on_report(self, match: re.Match[str], line: Line) -> None:
+        lock, counters = match["lock"], [number(match[2]), number(match[3])]
+        before = self._counters.pop(lock, None)  # the last one used is the last one in the memory
+        self._counters[lock] = counters
+        spins = spins_per_contention(before, counters)
+        if line.when is None or spins is None:
+            return
+        worst = self._worst.get(lock)
+        if worst is None or spins >= worst.spins or not self._present.holds(worst.when):
+            self._worst[lock] = Spin(lock, line.when, line.clock, spins)
+
+    LINES = (
+        Row(
+            b" waiting for lock, contentions: ",
+            r"(?P<lock>.+?) waiting for lock, contentions: (\d+) spins: (\d+)",
+            _on_report,
+        ),
+    )
+
+    def restart(self) -> None:
+        """Forget the counters: those of a new process start at 0."""
+        self._counters.clear()
+
+    def keep(self) -> None:
+        """Put into the memory what still counts."""
+        held = [spin for spin in self._worst.values() if self._present.holds(spin.when)]
+        held.sort(key=lambda spin: -spin.spins)
+        self._worst = {spin.lock: spin for spin in held[:_KEPT_LOCKS]}
+        remember(self._memory, "worst", self._worst.values())
+        self._memory["counters"] = dict(list(self._counters.items())[-_KEPT_LOCKS:])
+
+    def findings(self, rules: Rules) -> Iterator[Finding]:
+        """Give the longest spin first."""
+        worst = worst_first(self._worst.values(), lambda spin: spin.spins)
+        for spin in worst:
+            yield self._judge(spin, rules.spin, "spin" if spin is worst[0] else "")
+        if not worst:
+            yield Reading("spin", 0, "s", "no lock contention reported")
+
+    def _judge(self, spin: Spin, spin_seconds: float, label: str) -> Reading:
+        seconds = spin.spins * spin_seconds
+        at = self._present.at(spin.clock, spin.when)
+        return Reading(
+            "spin",
+            seconds,
+            "s",
+            f'{self._node.prefix}lock "{spin.lock}" spins {say_duration(seconds)} for each contention{at}',
+            f"{spin.spins:.1f} spins each",
+            "rarely harmful: look whether the cluster is busy; on an idle one look at the machine",
+            label,
+        )
+
+
+def spins_per_contention(before: list[int] | None, after: list[int]) -> float | None:
+    """Spins for each contention between two reports ``[contentions, spins]`` of one lock, or None.
+
+    Both counters wrap at 2^32. None where the pair says nothing: no report before, too few contentions, or
+    counters that a restart has set back.
+    """
+    if before is None:
+        return None
+    contentions = (after[0] - before[0]) % _WRAP
+    if not _FEWEST <= contentions <= _MOST:
+        return None
+    return ((after[1] - before[1]) % _WRAP) / contentions

@@ -1,0 +1,137 @@
+"""The words and the numbers for what was found."""
+
+from __future__ import annotations
+
+from stallwatch.findings import Fault, Reading, State
+from stallwatch.probes.ndb_memory.diagnosis import FEWEST
+from stallwatch.probes.ndb_memory.model import DATA_MEMORY, TABLESPACE
+from stallwatch.probes.ndbinfo.cluster import LABELLED
+from stallwatch.startup import TYPE_CHECKING
+from stallwatch.table import Table
+from stallwatch.units import say_duration, say_size
+from stallwatch.words import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from stallwatch.probes.ndb_memory.diagnosis import History
+    from stallwatch.probes.ndb_memory.model import Filling, Growth, Use
+
+_FAILING = 0.5  # per cent before the end: a statement that needs several pages at once fails there already
+_FIRST = "critical if the next look finds it so, too"
+
+
+def readings(fillings: Sequence[Filling]) -> Iterator[Reading]:
+    """Give the fullest of each subject; if all is well, the first one speaks for all."""
+    each = [_fullest(one) for one in fillings]
+    if each and not any(one.is_problem for one in fillings):
+        each[0] = each[0]._replace(what=", ".join(map(_shortly, fillings)))
+    yield from each
+
+
+def of_each(fillings: Sequence[Filling], nodes: int) -> Iterator[Reading]:
+    """Give the data memory of each data node for the perfdata, if the cluster has so few."""
+    for filling in fillings if nodes <= LABELLED else ():
+        if filling.subject is DATA_MEMORY:
+            name = DATA_MEMORY.name
+            for use in sorted(filling.uses):
+                what, label = _of(filling, use), f"node{use.of}_{name}"
+                yield Reading(name, use.rounded, "%", what, label=label, in_table=True)
+
+
+def full_soon(fillings: Sequence[Filling], horizon: float) -> Iterator[Fault]:
+    """Warn of what will be full within ``horizon`` seconds, unless it alerts already."""
+    for filling in fillings:
+        soonest = filling.soonest
+        if soonest and 0 < soonest[0] <= horizon and not filling.is_problem:
+            seconds, use = soonest
+            what = f"{_of(filling, use)}, full in {say_duration(seconds)} at this rate"
+            yield Fault(State.WARNING, what, _consequence(filling, use), filling.subject.advice)
+
+
+def too_few(history: History, horizon: float) -> Iterator[Fault]:
+    """Say that nothing is known of the future yet, if somebody wants to."""
+    if horizon and history.shortest < FEWEST:
+        looks = f"it takes {FEWEST} looks {say_duration(history.apart)} apart, {history.shortest} so far"
+        yield Fault(State.OK, f"what will be full within {say_duration(horizon)} is not known yet: {looks}")
+
+
+def _fullest(filling: Filling) -> Reading:
+    subject, use = filling.subject, filling.fullest
+    more = [one for one in filling.alerting if one is not use]
+    also = f"also {listed([f'{_named(filling, one)} {_said(one)}' for one in more])}" if more else ""
+    reasons = (_consequence(filling, use), also, "" if filling.confirmed else _FIRST)
+    return Reading(
+        subject.name,
+        use.rounded,
+        "%",
+        ", ".join(filter(None, (_of(filling, use), _soon(filling)))),
+        "; ".join(filter(None, reasons)),
+        subject.advice,
+        table=_table(filling),
+        confirmed=filling.confirmed,
+    )
+
+
+def _table(filling: Filling) -> Table:
+    """Give all numbers of one subject: bytes of data nodes, extents of tablespaces."""
+    of, unit = ("tablespace", "_extents") if filling.subject is TABLESPACE else ("node", "")
+    rows = (
+        (use.of, use.rounded, round(use.used), round(use.total), _per_hour(filling.growths.get(use.of)))
+        for use in sorted(filling.uses)
+    )
+    columns = (of, filling.subject.name, f"used{unit}", f"total{unit}", f"grows{unit}_per_hour")
+    return Table(columns, tuple(rows))
+
+
+def _consequence(filling: Filling, use: Use) -> str:
+    if filling.subject is not DATA_MEMORY:
+        return filling.subject.full
+    end = filling.end(use)
+    said = f"{end:g} %"
+    if use.of not in filling.ends:
+        said += " by default"
+    elif end != DATA_MEMORY.end:
+        said += f" with MinFreePct={100 - end:g}"
+    full = DATA_MEMORY.full.format(said)
+    return full.replace("fail at", "fail now, at") if use.percent >= end - _FAILING else full
+
+
+def _of(filling: Filling, use: Use) -> str:
+    if filling.subject is TABLESPACE:
+        of = f" of {say_size(use.extent_size)}" if use.extent_size else ""
+        extents = f"{use.used:.0f} of {use.total:.0f} extents{of} that can be had"
+        return f"tablespace {use.of} is {_said(use)} full ({extents})"
+    sizes = f"{say_size(use.used)} of {say_size(use.total)}"
+    return f"{filling.subject.what} of node {use.of} is {_said(use)} full ({sizes})"
+
+
+def _shortly(filling: Filling) -> str:
+    """Say how full the fullest is in a few words."""
+    subject, use = filling.subject, filling.fullest
+    most = f"at most {_said(use)}"
+    if subject is TABLESPACE:
+        words = f"tablespaces {most} ({use.of})" if filling.uses[1:] else f"tablespace {use.of} {_said(use)}"
+    else:
+        words = f"{subject.what} {most}" + (f" (node {use.of})" if subject is DATA_MEMORY else "")
+    return ", ".join(filter(None, (words, _soon(filling))))
+
+
+def _soon(filling: Filling) -> str:
+    if not filling.soonest or not filling.soonest[0]:
+        return ""
+    seconds, use = filling.soonest
+    which = "" if use is filling.fullest else f"{_named(filling, use)} "
+    return f"{which}full in {say_duration(seconds)} at this rate"
+
+
+def _named(filling: Filling, use: Use) -> str:
+    return str(use.of) if filling.subject is TABLESPACE else f"node {use.of}"
+
+
+def _said(use: Use) -> str:
+    return f"{round(use.percent, 1):g} %"
+
+
+def _per_hour(growth: Growth | None) -> float | None:
+    return round(3600 * growth.pace, 1) if growth else None

@@ -1,0 +1,227 @@
+"""What each data node is, in which node group, when it has restarted, and with which configuration."""
+
+from __future__ import annotations
+
+import re
+
+from stallwatch.history.delta import has_restarted
+from stallwatch.probes.ndb_nodes.model import (
+    SINGLE_USER,
+    WINDOW,
+    Group,
+    Groups,
+    NodeStatus,
+    Presence,
+    Start,
+    Status,
+)
+from stallwatch.probes.ndb_nodes.queries import ALLOCATED
+from stallwatch.probes.ndbinfo.cluster import STARTED
+from stallwatch.probes.ndbinfo.queries import whole
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
+from stallwatch.units import is_number, say_duration
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from typing import Any
+
+    from stallwatch.probes.ndb_nodes.collect import Clocks, Snapshot
+    from stallwatch.probes.ndbinfo.cluster import Cluster, Node
+    from stallwatch.probes.ndbinfo.queries import Row
+
+# Seconds. Nobody has contact to a node that starts while it reads its configuration and takes its memory, for
+# 2 to 8 s with 80 MB of data on a busy machine (9.7.2). ndbinfo.restart_info then says "Allocated node id",
+# and goes on to say so if the node dies: it was still there after minutes.
+_UNSEEN = 300.0
+# The first is also that of a start with --nostart.
+_BEGINNING = ("NOT_STARTED", "UNKNOWN", "RESTARTING")
+# A node that waits for CREATE NODEGROUP has NodeGroup=65536 in the configuration, and 4294967040 in
+# ndbinfo.membership (9.7.2); 65535 is that in 16 bits. Groups are counted from 0, there are 144 at most.
+_NO_GROUP = 65535
+_GROUPS, _STOPPED, _RESTARTS, _GENERATIONS = "node_groups", "stopping", "restarts", "generations"  # kept
+
+
+class Rules(NamedTuple):
+    """How nodes that are not up are judged."""
+
+    grace: float  # seconds that a start, or a stop, may take
+    remembers: bool  # whether the clocks go on at the next look
+
+
+def diagnose(
+    snapshot: Snapshot,
+    rules: Rules,
+    clocks: Clocks,
+    memory: dict[str, Any],
+    replicas: Callable[[], int] = lambda: 0,
+) -> Presence:
+    """Put together what is known; ``memory`` keeps what was seen of nodes while they answered.
+
+    Where a node group is not known, ``replicas`` gives the size of every group, or 0.
+    """
+    cluster = snapshot.cluster
+    statuses = {node: _status(node, snapshot, rules, clocks) for node in cluster.expected}
+    groups = _groups(cluster, snapshot.groups, statuses, memory, replicas)
+    stopping = {node for node, one in statuses.items() if one.status is Status.STOPPING}
+    down = {node for node, one in statuses.items() if one.status is not Status.UP}
+    stopped = frozenset(stopping | (down & seen_stopping(memory)))
+    memory[_STOPPED] = sorted(stopped)
+    return Presence(cluster, statuses, groups, snapshot.management, stopped)
+
+
+def seen_stopping(memory: dict[str, Any]) -> set[int]:
+    """Give the nodes that were seen to be shut down in order, and not up since."""
+    kept = memory.get(_STOPPED)
+    return {node for node in kept if type(node) is int} if isinstance(kept, list) else set()
+
+
+def _status(node: int, snapshot: Snapshot, rules: Rules, clocks: Clocks) -> NodeStatus:
+    """Find what a node is. Its clock runs from the first look that does not see it up."""
+    answer, restart = snapshot.cluster.nodes.get(node), snapshot.restarts.get(node)
+    found = _answering(answer) if answer else _silent(node, snapshot, rules, clocks)
+    if found.status is Status.UP:
+        clocks.over(str(node))
+        return found
+    lasting = clocks.seconds(str(node))
+    if found.status is not Status.MISSING and lasting > rules.grace:
+        remark = f"{found.status.value} for {say_duration(lasting)}"
+        return NodeStatus(Status.MISSING, seconds=lasting, remark=remark)
+    return found._replace(doing=restart.words if restart else "", seconds=lasting)
+
+
+def _answering(node: Node) -> NodeStatus:
+    if node.status in (STARTED, SINGLE_USER):
+        return NodeStatus(Status.UP)
+    if node.status.startswith(("STOPPING", "SHUTTING_DOWN")):
+        return NodeStatus(Status.STOPPING)
+    return NodeStatus(Status.STARTING, node.start_phase)
+
+
+def _silent(node: int, snapshot: Snapshot, rules: Rules, clocks: Clocks) -> NodeStatus:
+    """Find what a node is that does not answer the SQL node: while it starts, others see it first."""
+    seen = snapshot.management.of(node)
+    code = snapshot.restarts[node].code if node in snapshot.restarts else 0
+    if seen == "SHUTTING_DOWN":
+        return NodeStatus(Status.STOPPING)
+    if seen == "STARTING":
+        return NodeStatus(Status.STARTING, snapshot.management.nodes[node].phase or None)
+    if code > ALLOCATED and seen in ("", "STARTED"):  # it is not reachable, or ahead of us
+        return NodeStatus(Status.STARTING)
+    begins = code == ALLOCATED or seen in _BEGINNING
+    if begins and rules.remembers and clocks.seconds(str(node)) < _UNSEEN:
+        return NodeStatus(Status.STARTING)
+    return NodeStatus(Status.MISSING)
+
+
+def groups_of(membership: Sequence[Row]) -> dict[int, int]:
+    """Read which node group each node says that it is in; raises a ProbeError."""
+    return {whole(row, "node_id"): whole(row, "group_id") for row in membership}
+
+
+def _groups(
+    cluster: Cluster,
+    reported: Mapping[int, int],
+    statuses: Mapping[int, NodeStatus],
+    memory: dict[str, Any],
+    replicas: Callable[[], int],
+) -> Groups:
+    """Put the nodes into their groups, as nodes say that are up; others may not know yet.
+
+    Where a node belongs is kept in ``memory``. If there is no look to remember at which it was up, and one
+    group only has room for all such nodes, they belong there. Where ``replicas`` is 1, each is a group of its
+    own.
+    """
+    up = {node for node, one in statuses.items() if one.status is Status.UP}
+    placed = _placed(cluster, reported, up, memory)
+    members: dict[int, list[int]] = {}
+    for node, group in sorted(placed.items()):
+        if group < _NO_GROUP:
+            members.setdefault(group, []).append(node)
+    unplaced = unseen = [node for node in cluster.expected if node not in placed]
+    size = replicas() if unplaced or cluster.unnamed else 0
+    room = {group: size - len(nodes) for group, nodes in members.items() if len(nodes) < size}
+    if len(room) == 1 and sum(room.values()) >= len(unplaced):
+        members[next(iter(room))] += unplaced
+        unplaced = []
+    found = [_group(str(group), nodes, up, size) for group, nodes in sorted(members.items())]
+    if size == 1:
+        found += [_group(f"of node {node}", [node], up, size) for node in unplaced]
+        unplaced = []
+    return Groups(tuple(found), tuple(unplaced), tuple(unseen))
+
+
+def _placed(
+    cluster: Cluster, reported: Mapping[int, int], up: Collection[int], memory: dict[str, Any]
+) -> dict[int, int]:
+    kept = memory.get(_GROUPS)
+    remembered = {
+        int(node): group
+        for node, group in (kept.items() if isinstance(kept, dict) else ())
+        if re.fullmatch("[0-9]{1,5}", node) and type(group) is int and group >= 0
+    }
+    first_hand = {node: group for node, group in reported.items() if node in up}
+    starting = {node: group for node, group in reported.items() if group < _NO_GROUP}
+    known = starting | remembered | first_hand
+    placed = {node: group for node, group in known.items() if node in cluster.expected}
+    memory[_GROUPS] = {str(node): group for node, group in placed.items()}
+    return placed
+
+
+def _group(name: str, nodes: Iterable[int], up: set[int], size: int) -> Group:
+    members = tuple(sorted(nodes))
+    return Group(name, members, tuple(node for node in members if node in up), max(size, len(members)))
+
+
+def starts(
+    cluster: Cluster, stopped: Collection[int], memory: dict[str, Any], now: float
+) -> dict[int, Start]:
+    """Continue what ``memory`` knows of the starts of nodes; of one that is away it is kept.
+
+    ``stopped`` are those that were seen to be shut down in order before this look.
+    """
+    kept = memory.get(_RESTARTS)
+    before = kept if isinstance(kept, dict) else {}
+    found = {node: start for node in cluster.expected if (start := _read(before.get(str(node)))) is not None}
+    for node in cluster.nodes.values():
+        found[node.id] = _start(node, found.get(node.id), now, shut_down=node.id in stopped)
+    memory[_RESTARTS] = {str(node): start._asdict() for node, start in found.items()}
+    return found
+
+
+def _start(node: Node, last: Start | None, now: float, *, shut_down: bool) -> Start:
+    """Continue what is known of a node that answers."""
+    if last is None:
+        return Start(node.uptime, now)
+    restarts = tuple(when for when in last.restarts if now - when < WINDOW)
+    if not has_restarted(node.uptime, last.uptime, now - last.at):
+        return Start(node.uptime, now, restarts, last.in_order)
+    return Start(node.uptime, now, (*restarts, now - node.uptime), shut_down)
+
+
+def _read(kept: Any) -> Start | None:
+    """Read what was kept; None if it is none of ours."""
+    match kept:
+        case {
+            "uptime": uptime,
+            "at": at,
+            "restarts": list(restarts),
+            "in_order": bool(in_order),
+        } if all(map(is_number, (uptime, at, *restarts))):
+            return Start(uptime, at, tuple(restarts), in_order)
+    return None
+
+
+def generations(cluster: Cluster, clocks: Clocks) -> tuple[dict[int, list[int]], float]:
+    """Give the nodes by the generation of the configuration that they run with, and how long these differ.
+
+    They are one, or a change is unfinished. Before 7.1.10 they are not told.
+    """
+    nodes: dict[int, list[int]] = {}
+    for node in sorted(cluster.nodes.values()):
+        if node.config_generation is not None:
+            nodes.setdefault(node.config_generation, []).append(node.id)
+    if len(nodes) > 1:
+        return nodes, clocks.seconds(_GENERATIONS)
+    if nodes and len(cluster.nodes) == cluster.configured:
+        clocks.over(_GENERATIONS)
+    return nodes, 0.0

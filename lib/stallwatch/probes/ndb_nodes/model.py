@@ -1,0 +1,168 @@
+"""The data nodes of a cluster: what each one is, in which node group, and what the management server sees."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from stallwatch.probes.ndbinfo.cluster import named
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
+from stallwatch.words import are, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from stallwatch.findings import Fault
+    from stallwatch.probes.ndbinfo.cluster import Cluster
+    from stallwatch.sources.ndb_mgm import NodeStatus as SeenStatus
+
+SINGLE_USER = "SINGLEUSER"
+NO_CONTACT = "NO_CONTACT"  # of the management server to a node
+_UP = ("STARTED", "SINGLE USER MODE")  # for the management server
+WINDOW, _OFTEN = 3600.0, 3  # so many restarts within so many seconds are no accident
+
+
+class Status(Enum):
+    """What a node is."""
+
+    UP = "up"
+    STARTING = "starting"
+    STOPPING = "stopping"
+    MISSING = "missing"
+
+
+class NodeStatus(NamedTuple):
+    """What one node is, and how far."""
+
+    status: Status
+    phase: int | None = None  # the start phase that it has completed last
+    doing: str = ""  # how far its restart is, in the words of ndbinfo.restart_info
+    seconds: float = 0.0  # since a look has seen it up no more
+    remark: str = ""  # of a missing one: why it does not count as starting or stopping any longer
+
+
+class Restart(NamedTuple):
+    """How far the restart of a node is, as those see it that are up."""
+
+    code: int
+    words: str
+
+
+class Management(NamedTuple):
+    """What the management server said: the status of data nodes by id, or an aside why that is not known."""
+
+    where: str = ""
+    nodes: Mapping[int, SeenStatus] = {}
+    aside: Fault | None = None
+
+    def of(self, node: int) -> str:
+        """Give its status of a data node, such as STARTING; empty: it is not known."""
+        return self.nodes[node].status if node in self.nodes else ""
+
+    def says(self, about: Iterable[int]) -> str:
+        """Say what it sees of these nodes; empty if that is not known."""
+        by_status: dict[str, list[int]] = {}
+        for node in sorted(set(about) & set(self.nodes)):
+            by_status.setdefault(_in_words(self.nodes[node]), []).append(node)
+        each = [f"{named(nodes)} {are(nodes)} {status}" for status, nodes in by_status.items()]
+        return f"the management server {self.where} says that {listed(each)}" if each else ""
+
+
+def _in_words(seen: SeenStatus) -> str:
+    words = "not connected" if seen.status == NO_CONTACT else seen.status.lower().replace("_", " ")
+    return f"{words} (phase {seen.phase})" if seen.status == "STARTING" else words
+
+
+NOT_ASKED = Management()
+
+
+class Group(NamedTuple):
+    """A node group: its data nodes as far as they are known, and how many there are.
+
+    They hold the same part of all data, so one of them has to be up.
+    """
+
+    name: str  # its number; "of node 4" where that is not known
+    members: tuple[int, ...]
+    up: tuple[int, ...]
+    size: int
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether nobody has its part of the data."""
+        return not self.up
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether one node has its part of the data that had others: the next failure stops the cluster."""
+        return len(self.up) == 1 < self.size
+
+
+class Groups(NamedTuple):
+    """The node groups of a cluster."""
+
+    all: tuple[Group, ...] = ()
+    unplaced: tuple[int, ...] = ()  # expected nodes, whose group is not known
+    unseen: tuple[int, ...] = ()  # expected nodes that no look has seen up
+
+    def of(self, node: int) -> Group | None:
+        """Give the group of a node; None: it has none, or that is not known."""
+        return next((group for group in self.all if node in group.members), None)
+
+
+class Presence(NamedTuple):
+    """The data nodes of a cluster as they are now."""
+
+    cluster: Cluster
+    statuses: Mapping[int, NodeStatus]
+    groups: Groups
+    management: Management
+    stopped: frozenset[int]  # nodes that are not up since they were shut down in order
+
+    def those(self, status: Status) -> list[int]:
+        """Give the nodes that are this."""
+        return sorted(node for node, one in self.statuses.items() if one.status is status)
+
+    @property
+    def up(self) -> list[int]:
+        """Give the nodes that are up."""
+        return self.those(Status.UP)
+
+    @property
+    def total(self) -> int:
+        """How many data nodes are configured."""
+        return self.cluster.configured
+
+    def is_apart(self, node: int) -> bool:
+        """Whether a node is up for the management server, and only out of reach of the SQL node."""
+        return self.statuses[node].status is Status.MISSING and self.management.of(node) in _UP
+
+
+class Start(NamedTuple):
+    """The last start of a node, and those before it that were seen; times are those of ``Clocks.time``."""
+
+    uptime: float  # seconds, when it was seen last
+    at: float  # when that was
+    restarts: tuple[float, ...] = ()  # when, within the last hour
+    in_order: bool = False  # whether it was seen to be shut down in order before the last of them
+
+    @property
+    def is_unstable(self) -> bool:
+        """Whether the node does not stay up."""
+        return len(self.restarts) >= _OFTEN
+
+
+class Busiest(NamedTuple):
+    """The busiest thread of a data node."""
+
+    node: int
+    used: float  # per cent of the time, in which it worked
+    seconds: float  # that are known of every thread
+
+
+class Thread(NamedTuple):
+    """Which thread of its node that is."""
+
+    number: int
+    role: str  # ldm, tc, main, rep, recv, ...
+    used: float  # per cent of the time, in which it worked
+    processor: float  # per cent of it, in which it had a processor

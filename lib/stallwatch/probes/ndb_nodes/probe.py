@@ -1,0 +1,215 @@
+"""One run: who is there first, then one subject after the other, the most important first."""
+
+from __future__ import annotations
+
+import time
+
+from stallwatch.probes.ndb_nodes import collect, diagnosis, load, messages, queries
+from stallwatch.probes.ndb_nodes.arbitrator import arbitrator
+from stallwatch.probes.ndb_nodes.collect import Clocks, Snapshot, Tables
+from stallwatch.probes.ndb_nodes.diagnosis import Rules, diagnose
+from stallwatch.probes.ndbinfo import cluster as data_nodes
+from stallwatch.probes.ndbinfo.cluster import Cluster, named
+from stallwatch.probes.ndbinfo.queries import ClusterDownError, whole
+from stallwatch.startup import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+    from typing import Any
+
+    from stallwatch.findings import Finding, ProbeError
+    from stallwatch.frame.run import Run
+    from stallwatch.history.delta import Interval
+    from stallwatch.probes.ndb_nodes.model import Busiest, Presence
+    from stallwatch.probes.ndb_nodes.queries import Counts
+    from stallwatch.probes.ndbinfo.queries import Ndbinfo, Row
+
+_LEFT_OUT = "left_out"
+
+
+def findings(
+    ndbinfo: Ndbinfo, options: Namespace, run: Run, memory: dict[str, Any], sql_host: str
+) -> Iterator[Finding]:
+    """Judge the data nodes of the SQL node on ``sql_host``.
+
+    Raises a ProbeError where nothing is known of them.
+    """
+    yield from data_nodes.settled(lambda: _Look(ndbinfo, options, run, memory, sql_host).findings())
+
+
+class _Look:
+    """One look at all data nodes."""
+
+    def __init__(
+        self, ndbinfo: Ndbinfo, options: Namespace, run: Run, memory: dict[str, Any], sql_host: str
+    ) -> None:
+        self._ndbinfo, self._options, self._run, self._memory = ndbinfo, options, run, memory
+        self._sql_host = sql_host
+        self._rules = Rules(options.starting_grace, remembers=not options.no_state)
+        self._busiest: dict[int, Busiest] = {}
+        self._no_baseline: dict[tuple[str, str], list[str]] = {}  # by reason and nodes: subjects
+
+    def findings(self) -> list[Finding]:
+        """Say who is there, then all else; of a cluster that is down, why."""
+        try:
+            return self._of_all_subjects()
+        except ClusterDownError as error:
+            return [*self._cluster_down(error)]
+
+    def _of_all_subjects(self) -> list[Finding]:
+        begun = time.monotonic()
+        cluster = data_nodes.look(self._ndbinfo, self._memory)
+        self._tables = Tables(self._ndbinfo.deadline, (time.monotonic() - begun) / 2)  # it was two statements
+        uptimes = {node.id: node.uptime for node in cluster.nodes.values()}
+        # Now, as these are the uptimes of this moment, whatever the rest takes.
+        self._clocks = Clocks(self._memory, time.time(), uptimes)
+        found: list[Finding] = []
+        for findings in self._one_by_one(cluster):
+            found = [*found, *findings]
+            self._run.so_far(found)
+        return found
+
+    def _cluster_down(self, error: ClusterDownError) -> Iterator[Finding]:
+        """Say so where no data node is connected: what the management server sees says why."""
+        known = data_nodes.remembered(self._memory)
+        missing = max(0, error.configured - len(known))
+        cluster = Cluster(self._ndbinfo.where, {}, tuple(sorted(known)), missing)
+        snapshot = self._ask_management(cluster)
+        clocks = Clocks(self._memory, time.time(), {})
+        yield from messages.cluster_down(diagnose(snapshot, self._rules, clocks, self._memory), error)
+
+    def _ask_management(self, cluster: Cluster) -> Snapshot:
+        return collect.ask_management(self._ndbinfo, self._options.management, self._sql_host, cluster)
+
+    def _one_by_one(self, cluster: Cluster) -> Iterator[Iterable[Finding]]:
+        stopped = diagnosis.seen_stopping(self._memory)
+        at_first = diagnose(Snapshot(cluster), self._rules, self._clocks, dict(self._memory))
+        self._run.so_far(messages.who_is_up(at_first, self._run.is_problem))
+        presence, membership = self._presence(cluster)
+        yield messages.who_is_up(presence, self._run.is_problem)
+        starts = diagnosis.starts(presence.cluster, stopped, self._memory, self._clocks.time)
+        yield messages.generations(*diagnosis.generations(presence.cluster, self._clocks))
+        yield self._arbitrator(presence, membership)
+        for subject in self._in_order():
+            yield subject(presence)
+        # Of what is a problem as well, the one that may heal itself comes last.
+        yield messages.restarts(presence, starts, self._options.restarted)
+        if self._rules.remembers:
+            yield messages.no_baseline(self._no_baseline)
+        yield self._tables.problems(everything=bool(self._options.verbose))
+        self._memory[_LEFT_OUT] = self._tables.left_out
+
+    def _in_order(self) -> list[Callable[[Presence], Iterator[Finding]]]:
+        """Give what else there is, the most important first, and before them what was left out last."""
+        each = {
+            "transporters": self._links,
+            "threadstat": self._page_faults,
+            "cpustat_20sec": self._threads,
+            "certificates": self._certificates,
+            "processes": self._side_by_side,
+        }
+        late = self._memory.get(_LEFT_OUT)
+        first = [name for name in each if isinstance(late, list) and name in late and name != "processes"]
+        return [each[name] for name in dict.fromkeys([*first, *each])]
+
+    def _presence(self, cluster: Cluster) -> tuple[Presence, list[Row] | None]:
+        """Ask all that there is to know of those that are not up, and who is in which node group."""
+        ndbinfo, ask, snapshot = self._ndbinfo, self._tables.ask, Snapshot(cluster)
+        if cluster.missing or cluster.not_started or cluster.unnamed:
+            snapshot = self._ask_management(cluster)
+            restarts = ask("restart_info", lambda: queries.restarts_under_way(ndbinfo), evidence=True)
+            snapshot = snapshot._replace(restarts=restarts or {})
+        membership = ask("membership", lambda: queries.membership(ndbinfo))
+        groups = self._tables.understand("membership", lambda: diagnosis.groups_of(membership or []))
+        snapshot = snapshot._replace(groups=groups or {})
+
+        def replicas() -> int:
+            return ask("config_values", lambda: queries.replicas(ndbinfo), evidence=True) or 0
+
+        return diagnose(snapshot, self._rules, self._clocks, self._memory, replicas), membership
+
+    def _arbitrator(self, presence: Presence, membership: Sequence[Row] | None) -> Iterator[Finding]:
+        if membership is None:
+            return
+        ndbinfo, ask, grace = self._ndbinfo, self._tables.ask, self._options.arbitrator_grace
+
+        def why_none() -> str | None:
+            return ask("config_values", lambda: queries.why_no_arbitrator(ndbinfo), evidence=True)
+
+        def judged() -> list[Finding]:
+            answering = {whole(row, "node_id") for row in membership}
+            found = arbitrator(membership, presence.up, self._clocks, grace, why_none)
+            return [*self._without_row(presence.cluster, answering, "membership"), *found]
+
+        yield from self._tables.understand("membership", judged) or ()
+
+    def _links(self, presence: Presence) -> Iterator[Finding]:
+        """Judge the links between data nodes, which one alone does not have."""
+        nodes = presence.cluster.expected
+        if len(nodes) < 2:  # noqa: PLR2004
+            return
+        problems, intervals = self._counted(
+            "transporters", lambda: queries.links(self._ndbinfo, nodes), presence, ("overloads", "reconnects")
+        )
+        yield from problems
+        yield from load.overloads(intervals, self._memory, self._run.is_problem)
+        if len(intervals) == presence.total:  # none has restarted
+            yield from load.reconnects(intervals)
+
+    def _page_faults(self, presence: Presence) -> Iterator[Finding]:
+        problems, intervals = self._counted(
+            "threadstat", lambda: queries.page_faults(self._ndbinfo), presence, ("page faults",)
+        )
+        yield from problems
+        yield from load.major_faults(intervals)
+
+    def _counted(
+        self, table: str, ask: Callable[[], Counts], presence: Presence, subjects: Sequence[str]
+    ) -> tuple[list[ProbeError], dict[int, Interval]]:
+        """Ask what nodes have counted, and compare it with the last look; none if that cannot be had."""
+        counts = self._tables.ask(table, ask)
+        if counts is None:
+            return [], {}
+        problems = self._without_row(presence.cluster, counts, table)
+        now = self._clocks.now
+        intervals, reasons = collect.since_last_look(table, counts, presence.cluster, self._memory, now)
+        for why, nodes in reasons.items():
+            self._no_baseline.setdefault((why, named(nodes)), []).extend(subjects)
+        return problems, intervals
+
+    def _threads(self, presence: Presence) -> Iterator[Finding]:
+        found = self._tables.ask("cpustat_20sec", lambda: queries.busiest(self._ndbinfo))
+        if found is None:
+            return
+        self._busiest = found
+        known = load.too_young(presence.cluster) | set(found)
+        yield from self._without_row(presence.cluster, known, "cpustat_20sec")
+        if not found:
+            return
+        worst, *_ = found.values()
+        thread = None
+        if self._run.alerts(load.USE, worst.used):
+            thread = self._tables.ask(
+                "cpustat_20sec", lambda: queries.busiest_of(self._ndbinfo, worst.node), evidence=True
+            )
+        yield load.thread_use(worst, thread)
+
+    def _without_row(self, cluster: Cluster, answering: Container[int], table: str) -> list[ProbeError]:
+        """Name started nodes that have no row in a table; raises NodeEndedError if one has ended."""
+        problems = [*cluster.without_row(answering, table)]
+        if problems:
+            self._tables.ask("nodes", lambda: data_nodes.rule_out_end(self._ndbinfo, cluster))
+        return problems
+
+    def _certificates(self, _: Presence) -> Iterator[Finding]:
+        def judged() -> list[Finding]:
+            return [*messages.certificate(queries.certificates(self._ndbinfo), self._clocks.now)]
+
+        yield from self._tables.ask("certificates", judged) or ()
+
+    def _side_by_side(self, presence: Presence) -> Iterator[Finding]:
+        if self._options.verbose:
+            ask = self._tables.ask
+            versions = ask("processes", lambda: queries.versions(self._ndbinfo), evidence=True)
+            yield messages.side_by_side(presence, versions or {}, self._busiest)

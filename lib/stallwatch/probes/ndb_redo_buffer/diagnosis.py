@@ -1,0 +1,186 @@
+"""Which redo buffers are too full, and which is it then, a small buffer or a slow disk?
+
+Only what stays full is CRITICAL: a buffer that is above the limits of `redo_buffer` in all samples of a run.
+One that is above them in some has a peak, and of a single sample nobody knows which it is: both are readings
+that are not confirmed, a WARNING at most. The evidence is in the order of its weight; nothing is guessed.
+"""
+
+from __future__ import annotations
+
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
+from stallwatch.units import say_duration, say_size
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from stallwatch.probes.ndb_redo_buffer.hosts import Busy, Heard
+    from stallwatch.probes.ndb_redo_buffer.queries import Lag, Thread, Writing
+    from stallwatch.probes.ndb_redo_buffer.samples import Samples, Use
+
+    Alerts = Callable[[str, float | None], bool]  # whether a threshold of a quantity alerts on a value
+
+REDO_BUFFER = "redo_buffer"  # the quantity that is judged
+DISK = "the disk cannot keep up"
+BURSTS = "short bursts"
+PROCESSOR = "the processor cannot keep up"
+UNDECIDED = "a small buffer or a slow disk"
+
+# A disk that is not busy proves nothing: one that a quota holds back, as in a cloud, was seen at 0 to 16 %
+# while redo lagged (measured on 9.7.2).
+_BUSY = 90.0  # per cent of the time
+_LAGS = 1 / 30  # of the time: 10 s in 5 min
+_A_WHILE = 60.0  # seconds: what has not happened for less than that proves nothing
+
+_ADVICE = {
+    DISK: "a larger RedoBuffer will not help: spread over more data nodes, faster disks, "
+    "redo and LCP on different devices",
+    BURSTS: "increase RedoBuffer (rolling restart)",
+    PROCESSOR: "more threads (AutomaticThreadConfig, NumCPUs or ThreadConfig; rolling restart), "
+    "or more data nodes",
+}
+
+
+class TooFull(NamedTuple):
+    """The redo buffers of one run that are too full, the fullest first."""
+
+    confirmed: bool  # there is more than one sample
+    steady: tuple[Use, ...]  # in all samples
+    peaks: tuple[Use, ...]  # in some, of nodes that have no steady one
+
+    def worst(self) -> list[Use]:
+        """Give the worst buffer of each data node that has one, worst first."""
+        found: dict[int, Use] = {}
+        for use in (*self.steady, *self.peaks):
+            found.setdefault(use.part.node, use)
+        return list(found.values())
+
+    def stays_full(self, node: int) -> bool | None:
+        """Whether a buffer of this node does; None: there is only one sample."""
+        return any(use.part.node == node for use in self.steady) if self.confirmed else None
+
+
+NOTHING = TooFull(confirmed=False, steady=(), peaks=())
+
+
+def find_too_full(samples: Samples, alerts: Alerts) -> TooFull:
+    """Find the buffers that are too full."""
+    steady = [use for use in samples.uses if alerts(REDO_BUFFER, use.smallest)]
+    nodes = {use.part.node for use in steady}
+    peaks = [
+        use
+        for use in sorted(samples.uses, key=lambda use: -use.largest)
+        if use.part.node not in nodes and alerts(REDO_BUFFER, use.largest)
+    ]
+    return TooFull(samples.taken > 1, tuple(steady), tuple(peaks))
+
+
+class Evidence(NamedTuple):
+    """What is known of one data node whose redo buffers fill."""
+
+    node: int
+    stays_full: bool | None = False  # a buffer, in all samples; None: there was one sample only
+    heard: Heard | None = None  # from its log
+    right_now: Lag | None = None  # after the samples
+    lately: Lag | None = None  # since the last run
+    busy: Busy | None = None  # its disk
+    writing: Writing | None = None
+    threads: Sequence[Thread] = ()  # the busiest of each kind, the busiest first
+
+
+class Diagnosis(NamedTuple):
+    """Which it is, why we think so, and what to do."""
+
+    answer: str  # one of DISK, BURSTS, PROCESSOR, UNDECIDED
+    proof: str
+    advice: str
+
+    @property
+    def why(self) -> str:
+        """The answer with its proof."""
+        return f"{self.answer}: {self.proof}"
+
+
+def diagnose(evidence: Evidence) -> Diagnosis:
+    """Say which it is."""
+    for answer, proves in _RULES:
+        if proof := proves(evidence):
+            return Diagnosis(answer, proof + _beside(answer, evidence.threads), _ADVICE[answer])
+    proof = f"nothing that was looked at tells{_beside(UNDECIDED, evidence.threads)}"
+    return Diagnosis(UNDECIDED, proof, _look_there(evidence))
+
+
+def _log_tells_of_disk(evidence: Evidence) -> str:
+    return f"its log says: {evidence.heard.said}" if evidence.heard and evidence.heard.blames_disk else ""
+
+
+def _lags_now(evidence: Evidence) -> str:
+    grows = evidence.right_now and evidence.right_now.seconds
+    return "redo writes lag (slowdowns_due_to_io_lag grows)" if grows else ""
+
+
+def _log_tells_of_bursts(evidence: Evidence) -> str:
+    """Believe the log, in which a disk that lagged would show; not of a buffer that is full right now."""
+    heard = evidence.heard
+    bursts = heard and heard.blames_disk is False and not evidence.stays_full
+    return f"its log says: {heard.said}" if heard and bursts else ""
+
+
+def _lagged_lately(evidence: Evidence) -> str:
+    lately = evidence.lately
+    if not lately or lately.seconds < max(1, _LAGS * lately.of):
+        return ""
+    return f"redo writes lagged for {say_duration(round(lately.seconds))} of {say_duration(lately.of)}"
+
+
+def _disk_is_busy(evidence: Evidence) -> str:
+    busy = evidence.busy
+    return f"{busy.disk} is {busy.load.busy:.1f} % busy" if busy and busy.load.busy >= _BUSY else ""
+
+
+def _thread_is_saturated(evidence: Evidence) -> str:
+    """Find a thread that has to empty the buffer and has no time for it; others need not."""
+    writer = next((one for one in evidence.threads if one.writes_redo), None)
+    if not evidence.stays_full or not writer or not writer.is_saturated:
+        return ""
+    return f"its {writer.name} thread works {writer.works:.0f} % of the time"
+
+
+def _rate_is_flat(evidence: Evidence) -> str:
+    """Find a buffer that stays full while it is emptied at one rate: as fast as that goes."""
+    writing = evidence.writing
+    if not evidence.stays_full or not writing or not writing.is_flat:
+        return ""
+    return f"redo is written at {say_size(writing.lately)}/s, and was so for a minute"
+
+
+def _drains(evidence: Evidence) -> str:
+    """Find a buffer that was seen to be emptied, of a node whose redo writes are known not to lag."""
+    lately = evidence.lately
+    if evidence.stays_full is not False or not lately or lately.of < _A_WHILE or lately.seconds:
+        return ""
+    return f"it empties between the samples, no redo write lagged for {say_duration(lately.of)}"
+
+
+_RULES = (
+    (DISK, _log_tells_of_disk),
+    (DISK, _lags_now),
+    (BURSTS, _log_tells_of_bursts),
+    (DISK, _lagged_lately),
+    (DISK, _disk_is_busy),
+    (PROCESSOR, _thread_is_saturated),
+    (DISK, _rate_is_flat),
+    (BURSTS, _drains),
+)
+
+
+def _beside(answer: str, threads: Sequence[Thread]) -> str:
+    if not threads or answer == PROCESSOR:
+        return ""
+    busiest = threads[0]
+    maybe = "maybe the processor, too" if busiest.is_saturated else "not the processor"
+    return f", {maybe}: its busiest thread, {busiest.name}, works {busiest.works:.0f} % of the time"
+
+
+def _look_there(evidence: Evidence) -> str:
+    how = "" if evidence.heard else ", or give its log with --log"
+    return f"run iostat -kx 1 on the host of node {evidence.node} while it lasts{how}"

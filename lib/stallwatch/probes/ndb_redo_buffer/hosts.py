@@ -1,0 +1,162 @@
+"""What the hosts of data nodes show: how busy their disks are, and what their logs tell of the redo log."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+
+from stallwatch.findings import Fault, ProbeError, State
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from stallwatch.findings import Finding, Reading
+    from stallwatch.frame.deadline import Deadline
+    from stallwatch.probes.ndb_log.collect import NodeLog, Snapshot
+    from stallwatch.sources.host import DiskLoad, DiskUse
+    from stallwatch.sources.logs import Follow
+
+_FILES = re.compile(r"ndb_(\d{1,3})_fs")  # a data node's file system, in DataDir or FileSystemPath
+
+
+class Busy(NamedTuple):
+    """How busy a disk was."""
+
+    disk: str
+    load: DiskLoad
+
+
+class Device(NamedTuple):
+    """The disk below a directory, whose data nodes it is, and what it had done before the samples."""
+
+    disk: str
+    nodes: tuple[int, ...]
+    before: DiskUse
+
+
+def devices(directories: Iterable[str]) -> tuple[list[Device], list[Finding]]:
+    """Find the disks of these directories, and say of which ones that cannot be done."""
+    found: list[Device] = []
+    problems: list[Finding] = []
+    for directory in directories:
+        try:
+            found.append(_device(directory))
+        except ProbeError as problem:
+            problems.append(problem)
+        except LookupError as why:
+            problems.append(Fault(State.OK, f"the disk of {directory} cannot be looked at: {why}"))
+    return found, problems
+
+
+def _device(directory: str) -> Device:
+    from stallwatch.sources import host
+
+    try:
+        names = [*os.listdir(directory), os.path.basename(os.path.abspath(directory))]
+    except OSError as error:
+        raise ProbeError(f"--data-dir {directory}: {error.strerror}") from None
+    nodes = sorted(int(found[1]) for found in map(_FILES.fullmatch, names) if found)
+    if not nodes:
+        advice = "name the DataDir or FileSystemPath of a data node on this host"
+        raise ProbeError(f"--data-dir {directory} has no data node's files: no ndb_N_fs is there", advice)
+    disk = host.disk_of(directory)
+    if disk is None:
+        raise LookupError("it has no block device of its own")
+    before = host.disk_use(disk)
+    if before is None:
+        raise LookupError(f"the kernel does not count what {disk} does")
+    return Device(disk, tuple(nodes), before)
+
+
+def busiest(devices: Iterable[Device]) -> dict[int, Busy]:
+    """Give, by data node, the busiest of its disks since: it may have several (FileSystemPathDD)."""
+    found: dict[int, Busy] = {}
+    for device in devices:
+        load = _load(device)
+        for node in device.nodes if load else ():
+            if load and (node not in found or load.busy > found[node].load.busy):
+                found[node] = Busy(device.disk, load)
+    return found
+
+
+def _load(device: Device) -> DiskLoad | None:
+    """Give how busy a disk was since; None: that is not known any more."""
+    from stallwatch.sources import host
+
+    after = host.disk_use(device.disk)
+    return host.disk_load(device.before, after) if after else None
+
+
+class Heard(NamedTuple):
+    """What the logs of one data node tell, as far as it still counts."""
+
+    node: int | None  # None: the log does not say whose it is
+    full: Reading  # median seconds of its full episodes, 0: none
+    lag: Reading  # seconds, 0: none
+    problems: tuple[Fault, ...]  # not cleared
+    blames_disk: bool | None  # False: the buffer; None: it tells of neither
+
+    @property
+    def said(self) -> str:
+        """The worst of it, for a person."""
+        return (self.lag if self.lag.value else self.full).what.removeprefix(f"node {self.node} ")
+
+    def and_more(self, other: Heard) -> Heard:
+        """Put two logs of one node together, as of before and after a rotation: the worst of both counts."""
+        return Heard(
+            self.node,
+            max(self.full, other.full, key=_value),
+            max(self.lag, other.lag, key=_value),
+            tuple(dict.fromkeys((*self.problems, *other.problems))),
+            max(self.blames_disk, other.blames_disk, key=(None, False, True).index),
+        )
+
+
+def read_logs(
+    patterns: Sequence[str], hold: float, memory: dict[str, Any], deadline: Deadline
+) -> tuple[list[Heard], list[Finding]]:
+    """Read on in the logs of data nodes, which count for ``hold`` seconds; ``memory`` has where they end."""
+    from stallwatch.probes.ndb_log.collect import collect
+    from stallwatch.probes.ndb_log.model import Rules
+    from stallwatch.sources import logs
+
+    def follow(path: str, kept: dict[str, Any] | None) -> Follow:
+        deadline.doing = f"reading {path}"
+        return logs.Follow(path, kept, left=deadline.left)
+
+    if not isinstance(memory.get("logs"), dict):  # as in the first run, or a file that was damaged
+        memory["logs"] = {}
+    kept = memory["logs"]
+    rules = Rules(now=time.time(), hold=hold)
+    return hear(collect(logs.named(patterns, kept), follow, kept, rules))
+
+
+def hear(snapshot: Snapshot) -> tuple[list[Heard], list[Finding]]:
+    """Take from the logs that were read what is about the redo log, by node; and what to say of the logs."""
+    heard: dict[int | None, Heard] = {}
+    findings: list[Finding] = [*snapshot.problems, *(Fault(State.OK, aside) for aside in snapshot.asides)]
+    for log in snapshot.logs:
+        node = log.node.id
+        if log.node.is_cluster_log:
+            continue  # a management node's, which ndb_*_out.log fits, too
+        if node is None:
+            what = f"{log.path} does not say of which data node it is: it is no evidence for any"
+            findings.append(Fault(State.OK, f"{what}, unless it is called ndb_N_out.log"))
+        one = _heard(log)
+        heard[node] = heard[node].and_more(one) if node in heard else one
+    if snapshot.logs and not heard:
+        what = f"{snapshot.logs[0].path} is a management node's, which tells nothing of full redo buffers"
+        findings.append(ProbeError(what, "name the data nodes' ndb_N_out.log with --log"))
+    return list(heard.values()), findings
+
+
+def _heard(log: NodeLog) -> Heard:
+    full, lag = log.redo.readings()
+    return Heard(log.node.id, full, lag, tuple(log.redo.problems()), log.redo.blames_disk)
+
+
+def _value(reading: Reading) -> float:
+    return reading.value or 0

@@ -1,0 +1,206 @@
+"""The words and the numbers for redo buffers, redo log and undo log, and their order."""
+
+from __future__ import annotations
+
+from stallwatch.findings import ProbeError, Reading
+from stallwatch.probes.ndb_redo_buffer.diagnosis import REDO_BUFFER
+from stallwatch.probes.ndb_redo_buffer.samples import WATCHED
+from stallwatch.probes.ndbinfo.cluster import LABELLED
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
+from stallwatch.table import Table
+from stallwatch.units import say_duration
+from stallwatch.words import plural, worst_first
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+
+    from stallwatch.findings import Finding
+    from stallwatch.probes.ndb_redo_buffer.collect import Snapshot
+    from stallwatch.probes.ndb_redo_buffer.diagnosis import Alerts, Diagnosis, TooFull
+    from stallwatch.probes.ndb_redo_buffer.hosts import Heard
+    from stallwatch.probes.ndb_redo_buffer.queries import Filled
+    from stallwatch.probes.ndb_redo_buffer.samples import Samples, Use
+
+    Diagnoses = Mapping[int, Diagnosis]  # by node
+
+_IN_TABLE = 40  # the fullest buffers
+_FULL = 95.0  # per cent; the last page or two are often not used before operations wait
+_CLIENTS = "clients get time-outs (266, MySQL's 1205), or 1221 with DefaultOperationRedoProblemAction=abort"
+_SPACES = {
+    "redo_space": (
+        "redo log",
+        "when it is full, writes fail with error 410",
+        "checkpoints do not keep up: faster disk, MaxDiskWriteSpeed; NoOfFragmentLogFiles (initial restarts)",
+    ),
+    "undo_space": (
+        "undo log of disk tables",
+        "when it is full, writes to them fail with error 1501",
+        "checkpoints do not keep up: ALTER LOGFILE GROUP ... ADD UNDOFILE; faster disk",
+    ),
+    "undo_buffer": (
+        "undo buffer of disk tables",
+        "when it is full, writes to them wait for the disk of the undo log",
+        "look at log_waits in ndbinfo.diskpagebuffer, and with iostat -kx 1 at the disk of the undo files",
+    ),
+}
+
+
+def all_of_it(found: Snapshot, diagnoses: Diagnoses, alerts: Alerts) -> Iterator[Finding]:
+    """Say what was found, in the order in which it is shown among equals."""
+    samples = found.samples
+    if samples:
+        buffers = _Buffers(samples, found.too_full, diagnoses, found.buffers, alerts)
+        yield from buffers.findings(by_node=found.cluster.configured <= LABELLED)
+    for name, used in (("redo_space", found.spaces.redo), ("undo_space", found.spaces.undo)):
+        if used:
+            yield from _log_space(name, used, found.lasting.get(name, ()), alerts)
+    if found.buffers.undo:
+        yield _space("undo_buffer", found.buffers.undo, alerts)
+    yield from _heard(found.heard, diagnoses)
+    if samples and samples.failed:
+        what = f"only {samples.taken} of {samples.wanted} samples: {samples.failed.what}"
+        yield ProbeError(what, samples.failed.advice)
+
+
+class _Buffers(NamedTuple):
+    """What is said of the redo buffers of one run."""
+
+    samples: Samples
+    too_full: TooFull
+    diagnoses: Diagnoses
+    filled: Filled  # of all buffers, where not all are watched
+    alerts: Alerts
+
+    def findings(self, *, by_node: bool) -> Iterator[Finding]:
+        """Say how full the fullest one stayed, then what else is too full; with the numbers of each node."""
+        fullest, peak = self.samples.fullest, self.samples.peak
+        table = _table(self.samples.uses)
+        if fullest is None:
+            what = "redo buffers: none was seen in all samples, data nodes came and went meanwhile"
+            yield Reading(REDO_BUFFER, None, "%", what, table=table)
+        else:
+            yield self._stayed(fullest)._replace(label=REDO_BUFFER, table=table)
+        yield self._peaked(peak)._replace(label="redo_buffer_peak", in_table=True)
+        yield from self._not_said_yet()
+        if by_node:
+            yield from self._by_node()
+
+    def _not_said_yet(self) -> Iterator[Reading]:
+        """Say what is too full besides the fullest: the first peak, and each other cause."""
+        fullest = self.samples.fullest
+        said = set()
+        for use in self.too_full.worst():
+            diagnosis = self.diagnoses.get(use.part.node)
+            news = diagnosis is not None and diagnosis.answer not in said
+            said.add(diagnosis.answer if diagnosis else None)
+            steady, peaks = self.too_full.steady, self.too_full.peaks
+            if use in peaks and (news or use is peaks[0]):
+                yield self._peaked(use)
+            elif use in steady and use is not fullest and (news or use is steady[0]):
+                yield self._stayed(use)
+
+    def _by_node(self) -> Iterator[Reading]:
+        fullest = {use.part.node: use for use in reversed(self.samples.uses) if use.smallest is not None}
+        for node, use in sorted(fullest.items()):
+            yield self._stayed(use)._replace(label=f"node{node}_redo_buffer", in_table=True)
+
+    def _stayed(self, use: Use) -> Reading:
+        return self._said(use, use.smallest, self.too_full.steady, confirmed=self.too_full.confirmed)
+
+    def _peaked(self, use: Use) -> Reading:
+        return self._said(use, use.largest, self.too_full.peaks, confirmed=False)
+
+    def _said(self, use: Use, value: float | None, alike: Sequence[Use], *, confirmed: bool) -> Reading:
+        """Say it of one buffer; of the first of those that are too full, how many are ``alike``."""
+        part = use.part.log_id if self._numbered_by_id else use.part.log_part
+        where = f"redo buffer of node {use.part.node} log part {part}"
+        others = self._others(alike) if use in alike[:1] else ""
+        what = f"{where} {_between(use)} full ({_when(self.samples)}){others}"
+        diagnosis = self.diagnoses.get(use.part.node)
+        said = Reading(REDO_BUFFER, value, "%", what, label="", confirmed=confirmed)
+        if diagnosis is None or not self.alerts(REDO_BUFFER, value):
+            return said
+        why = f"{diagnosis.why}; {_CLIENTS}" if use.largest >= _FULL else diagnosis.why
+        return said._replace(why=why, advice=diagnosis.advice)
+
+    def _others(self, alike: Sequence[Use]) -> str:
+        """Count the others; where not all are watched, the nodes are counted."""
+        if len(alike) <= 1:
+            return ""
+        nodes = {use.part.node for use in alike}
+        unseen = len(alike) >= WATCHED and len(self.samples.uses) != self.filled.redo_parts
+        if unseen:
+            filled = self.filled.redo.items()
+            nodes |= {node for node, used in filled if self.alerts(REDO_BUFFER, used)}
+        said = f", and {'at least ' * unseen}{len(alike) - 1} more"
+        return f"{said} on {len(nodes)} nodes" if len(nodes) > 1 else said
+
+    @property
+    def _numbered_by_id(self) -> bool:
+        return self.filled.numbered_by_id or any(use.part.log_id for use in self.samples.uses)
+
+
+def _heard(heard: Sequence[Heard], diagnoses: Diagnoses) -> Iterator[Finding]:
+    """Say what the nodes' logs tell: of each quantity the worst, which alone is in the perfdata, first."""
+    for one in heard:
+        yield from one.problems
+    for quantity in ("full", "lag"):
+        explained = (_explained(getattr(one, quantity), diagnoses.get(one.node or 0)) for one in heard)
+        worst = worst_first(explained, lambda reading: reading.value or 0)
+        yield from worst[:1]
+        yield from (reading._replace(label="") for reading in worst[1:] if reading.value)
+
+
+def _explained(reading: Reading, diagnosis: Diagnosis | None) -> Reading:
+    """Answer with all that is known, not with what the log alone says."""
+    if not diagnosis or not reading.value:
+        return reading
+    return reading._replace(why=diagnosis.answer, advice=diagnosis.advice)
+
+
+def _log_space(
+    name: str, used: dict[int, float], lasting: Container[int], alerts: Alerts
+) -> Iterator[Reading]:
+    """Say how full the fullest is; and of those that are so for longer, which weighs more, the fullest."""
+    said = _space(name, used, alerts)
+    certain = {node: share for node, share in used.items() if node in lasting}
+    if not alerts(name, said.value) or max(certain.values(), default=None) == said.value:
+        yield said
+        return
+    yield said._replace(what=f"{said.what} (seen in one run so far)", confirmed=False)
+    if certain:
+        yield _space(name, certain, alerts)._replace(label="")
+
+
+def _space(name: str, used: dict[int, float], alerts: Alerts) -> Reading:
+    what, why, advice = _SPACES[name]
+    node = max(used, key=lambda one: used[one])
+    more = sum(alerts(name, share) for share in used.values()) - 1
+    others = f", and of {plural(more, 'more node')}" if more > 0 else ""
+    said = f"{what} of node {node} {_say(used[node])} % full{others}"
+    return Reading(name, used[node], "%", said, why, advice, label=name)
+
+
+def _between(use: Use) -> str:
+    largest = f"{_say(use.largest)} %"
+    if use.smallest is None:
+        return f"up to {largest}"
+    smallest = f"{_say(use.smallest)} %"
+    return smallest if smallest == largest else f"{_say(use.smallest)} to {largest}"
+
+
+def _when(samples: Samples) -> str:
+    if samples.taken < samples.wanted:
+        why = "the next one failed" if samples.failed else "time was short"
+        return f"{samples.taken} of {samples.wanted} samples, {why}"
+    return f"{samples.taken} samples in {say_duration(round(samples.seconds, 1))}"
+
+
+def _table(uses: Iterable[Use]) -> Table:
+    """Show the fullest, by node and log part, as ndbinfo.logbuffers does."""
+    rows = ((*use.part, use.total, use.smallest, use.largest) for use in sorted(list(uses)[:_IN_TABLE]))
+    return Table(("node_id", "log_id", "log_part", "total", "smallest", "largest"), tuple(rows))
+
+
+def _say(percent: float) -> str:
+    return f"{round(percent, 1):.10g}"

@@ -1,0 +1,203 @@
+"""What is asked: what is open, and if anything is under way, who waits for whose lock; then who that is.
+
+With 20,000 rows locked (NDB 9.7.2, two data nodes, two processors) cluster_transactions takes 40 ms, as it
+does without; cluster_locks and cluster_operations have 40,000 rows then and take 0.5 to 1.5 s, whatever is
+filtered: ndbinfo has no indexes. With 256 rows at a time it is 0.2 to 0.6 s. mysqld spends 0.3 s of processor
+time on that, each data node 0.2 s. So the number of operations in cluster_transactions tells what reading the
+locks will cost.
+"""
+
+from __future__ import annotations
+
+from stallwatch.findings import Fault, ProbeError, State
+from stallwatch.probes.ndb_transactions.model import Connection, Lock, Totals, Transaction
+from stallwatch.probes.ndbinfo.queries import not_seen, number, whole
+from stallwatch.sources.mysql import DeniedError, MissingTableError
+from stallwatch.startup import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from typing import TypeVar
+
+    from stallwatch.probes.ndbinfo.queries import Ndbinfo, Row
+
+    Made = TypeVar("Made")
+
+MOST_OPERATIONS = 50_000  # in transactions whose locks are read
+MOST = 10  # transactions that are told apart
+MOST_LOCKS = 1000  # that are read of those that are waited for, and of those that are held
+MOST_ROWS = 100  # whose holders are asked for
+_LONGEST = 3  # seconds that reading the locks may take
+_SPARE = 2.0  # seconds for a statement that only explains: with 48 data nodes one on ndbinfo takes 1 s
+# While a transaction scans it has one row more for each scan, without operations; what a scan waits for is
+# no outstanding operation (9.7.2). 0x8000: blocks of clients begin there (RefConvert.hpp); below are the data
+# nodes' own, whose transactions last for milliseconds.
+_EACH = """
+    SELECT transid, SUM(count_operations) AS operations, MIN(inactive_seconds) AS inactive,
+        MAX(client_node_id) AS client, MAX(client_block_ref) AS block,
+        MAX(CASE WHEN outstanding_operations > 0 OR state = 'Scanning' THEN 1 ELSE 0 END) AS active
+    FROM ndbinfo.cluster_transactions WHERE {which} GROUP BY transid
+"""
+_FIRST_CLIENT = 0x8000
+_CLIENTS = f"client_block_ref >= {_FIRST_CLIENT}"
+_TOTALS = f"""
+    SELECT COUNT(*) AS transactions, COALESCE(SUM(operations), 0) AS operations,
+        COALESCE(MAX(operations), 0) AS largest, COALESCE(SUM(active), 0) AS active,
+        COALESCE(MAX(CASE WHEN active = 0 THEN inactive END), 0) AS inactive
+    FROM ({_EACH.format(which=_CLIENTS)}) AS each_of_them
+"""  # noqa: S608
+_OPEN = f"{_EACH.format(which=_CLIENTS)} ORDER BY active, inactive DESC, operations DESC LIMIT {MOST}"
+# A row that is locked has its holders (H) on each replica, those that wait (W) on the primary one alone; a
+# transaction has a lock of its own for each of its operations on the row.
+_KEY = ("node_id", "tableid", "fragmentid", "rowid")
+_LOCKS = f"""
+    SELECT /*+ MAX_EXECUTION_TIME({{within}}) */ {", ".join(_KEY)}, transid, MAX(duration_millis) AS millis
+    FROM ndbinfo.cluster_locks WHERE {{which}} GROUP BY {", ".join(_KEY)}, transid
+    ORDER BY millis DESC LIMIT {MOST_LOCKS}
+"""  # noqa: S608
+_THIS_ROW = f"({' AND '.join(f'{column} = %s' for column in _KEY)})"
+# An SQL node tells of its own connections alone, and of the transaction that each had last: the upper half of
+# the id stays the same (as the views ndbinfo.server_... take it).
+_CONNECTIONS = """
+    SELECT mysql_connection_id AS connection, ndb_transid >> 32 AS upper_half
+    FROM information_schema.ndb_transid_mysql_connection_map
+    WHERE mysql_connection_id > 0 AND ndb_transid >> 32 IN (%s)
+"""
+# Of all versions, while performance_schema.processlist (8.0.22) lacks mysqld's own thread that reads the
+# cluster's events.
+_COMMANDS = """
+    SELECT id AS connection, user AS user_name, command AS command, time AS seconds
+    FROM information_schema.processlist WHERE id IN (%s)
+"""
+_PROCESSES = """
+    SELECT node_id, process_name, service_URI AS uri FROM ndbinfo.processes WHERE node_id IN (%s)
+"""
+# Types 1 to 3: tables, and unique hash indexes, which are tables of their own.
+_NAMES = "SELECT id, fq_name FROM ndbinfo.dict_obj_info WHERE type IN (1, 2, 3) AND id IN (%s)"
+
+
+class Queries:
+    """The statements of one run.
+
+    What is judged raises a ProbeError if it cannot be asked; of that, ``unclear`` are rows that lack a
+    number. What only explains is nothing then, and ``unseen`` says why.
+    """
+
+    def __init__(self, ndbinfo: Ndbinfo) -> None:
+        self.unclear: list[ProbeError] = []
+        self._ndbinfo = ndbinfo
+        self._unseen: dict[str, Fault] = {}  # by reason
+
+    @property
+    def unseen(self) -> list[Fault]:
+        """Give an aside for each reason."""
+        return list(self._unseen.values())
+
+    def totals(self) -> Totals:
+        """Count what is open."""
+        row = self._ndbinfo.some(_TOTALS)[0]
+        found = Totals(*(whole(row, name) for name in Totals._fields))
+        if not found.transactions:
+            self._ndbinfo.believe_nothing(_TOTALS)
+        return found
+
+    def longest(self) -> list[Transaction]:
+        """Give MOST open transactions: those that asked nothing for longest, then those that are active."""
+        return list(self._clear(self._ndbinfo.rows(_OPEN), _transaction))
+
+    def transactions(self, ids: Iterable[int]) -> list[Transaction]:
+        """Give those of these transactions that are still open."""
+        rows = self._ndbinfo.rows_in(_EACH.format(which="transid IN (%s)"), sorted(ids))
+        return list(self._clear(rows, _transaction))
+
+    def waits(self) -> list[Lock]:
+        """Give MOST_LOCKS locks that are waited for, longest first."""
+        self._ndbinfo.rows("SET ndbinfo_max_rows = 256")  # at a time, not 10: 40,000 take half as long
+        return self._locks("state = 'W'")
+
+    def holds(self, rows: Sequence[tuple[int, ...]]) -> list[Lock]:
+        """Give MOST_LOCKS locks that are held on these rows, longest first."""
+        # mysqld looks these up in a sorted list: without, 60 rows among 40,000 take 0.4 s instead of 0.25.
+        numbers = sorted({row[-1] for row in rows})
+        places = ", ".join(["%s"] * len(numbers))
+        these = " OR ".join([_THIS_ROW] * len(rows))
+        parts = (part for row in rows for part in row)
+        return self._locks(f"state = 'H' AND rowid IN ({places}) AND ({these})", *numbers, *parts)
+
+    def _locks(self, which: str, *values: int) -> list[Lock]:
+        seconds = max(1, min(_LONGEST, int(self._ndbinfo.deadline.left() / 2)))
+        rows = self._ndbinfo.rows(_LOCKS.format(within=1000 * seconds, which=which), *values)
+        return list(self._clear(rows, _lock))
+
+    def _clear(self, rows: Iterable[Row], make: Callable[[Row], Made]) -> Iterator[Made]:
+        """Make something of each row, but of those that lack a number."""
+        for row in rows:
+            try:
+                yield make(row)
+            except ProbeError as error:
+                self.unclear.append(error)
+
+    def connections(self, upper_halves: set[int]) -> dict[int, Connection]:
+        """Explain whose transactions are: connections by the upper halves of the ids of transactions."""
+        rows = self._explain("which connection of its SQL node has it", _CONNECTIONS, upper_halves)
+        ids = {whole(row, "upper_half"): whole(row, "connection") for row in rows}
+        rows = self._explain("what its connection does", _COMMANDS, set(ids.values()))
+        commands = {
+            whole(row, "connection"): (
+                str(row["user_name"] or ""), str(row["command"] or ""), float(str(row["seconds"] or 0))
+            )
+            for row in rows
+        }  # fmt: skip
+        return {half: Connection(one, *commands.get(one, ())) for half, one in ids.items()}
+
+    def processes(self, nodes: set[int]) -> dict[int, tuple[str, str]]:
+        """Explain what nodes are: the program and the address of each; not before 7.5.7."""
+        rows = self._explain("which program has it", _PROCESSES, nodes)
+        return {
+            whole(row, "node_id"): (str(row["process_name"] or ""), _address(str(row["uri"] or "")))
+            for row in rows
+        }
+
+    def tables(self, ids: set[int]) -> dict[int, str]:
+        """Explain which tables locks are of: names by id."""
+        rows = self._explain("the name of the table", _NAMES, ids)
+        return {whole(row, "id"): str(row["fq_name"]).replace("/def/", ".") for row in rows}
+
+    def _explain(self, what: str, sql: str, values: Collection[int]) -> list[Row]:
+        """Give rows, or none if ``what`` they would explain is not seen; a version may lack the table."""
+        if values and "ndbinfo." in sql and self._ndbinfo.deadline.left() < _SPARE:
+            self._miss("time", f"{what} was not asked any more: the data nodes take long to answer")
+            return []
+        try:
+            return self._ndbinfo.rows_in(sql, sorted(values))
+        except MissingTableError:
+            pass
+        except DeniedError as error:
+            self._miss("denied", not_seen(what, error))
+        except ProbeError as error:
+            self._miss("failed", f"{what} is not seen: {error.what}")
+        return []
+
+    def _miss(self, reason: str, words: str) -> None:
+        self._unseen.setdefault(reason, Fault(State.OK, words))
+
+
+def _transaction(row: Row) -> Transaction:
+    return Transaction(
+        id=whole(row, "transid"),
+        operations=whole(row, "operations"),
+        inactive=number(row, "inactive"),
+        client=whole(row, "client"),
+        is_own=whole(row, "block") < _FIRST_CLIENT,
+        is_active=bool(whole(row, "active")),
+    )
+
+
+def _lock(row: Row) -> Lock:
+    key = tuple(whole(row, column) for column in _KEY)
+    return Lock(key, whole(row, "transid"), number(row, "millis") / 1000)
+
+
+def _address(uri: str) -> str:
+    """Take ``db1:3306`` from ``mysql://db1:3306/?server-id=51``."""
+    return uri.partition("://")[2].partition("/")[0]

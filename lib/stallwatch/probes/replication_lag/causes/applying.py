@@ -1,0 +1,186 @@
+"""R9, R10, R16, R17, R19: the applier works, but not as fast as the source did."""
+
+from __future__ import annotations
+
+from stallwatch.probes.replication_lag.causes import Cause, rule
+from stallwatch.probes.replication_lag.signals import activity
+from stallwatch.startup import TYPE_CHECKING
+from stallwatch.units import say_count, say_duration
+
+if TYPE_CHECKING:
+    from stallwatch.probes.mysql.processes import Process
+    from stallwatch.probes.replication_lag.causes import Case
+
+_READ_PER_SECOND = 100_000
+_READ_PER_CHANGE = 1000
+_LONG = 5.0  # seconds; of the lag it has to be half as well
+_WAIT, _SUCH = "wait for it", "such transactions on the source"
+_PARALLEL_BY_DEFAULT = (8, 0, 27)  # MySQL: commits stay in order, and not only schemas are apart
+_CORE = 90.0  # per cent of a processor
+_IDLE_DISK = 50.0  # per cent
+_RISES = 0.02  # seconds of lag per second
+_DURABLE = ("sync_binlog", "innodb_flush_log_at_trx_commit")
+_ALONE = 1.2  # appliers at work, on average
+
+
+@rule("R10", "R16", "R17", slow=True)
+def r9_no_usable_key(case: Case) -> Cause | None:
+    """Blame a table without a usable key: each changed row is looked for by reading the whole table.
+
+    MariaDB 10.11.19: 2.1 to 2.9 million rows read per second, 20 000 to 40 000 for each that was changed,
+    25 s for what took the source 0.07 s. MySQL 8 and later hash the rows of an event: 400 for each.
+
+    The counters are those of the whole server: a dump that scans makes them rise as much. So either InnoDB
+    tells that the table has no key, or nobody else may be at work, and it is called likely.
+    """
+    read = case.signals.rate("Handler_read_rnd_next")
+    changed = case.signals.grown("Handler_update", "Handler_delete")
+    if read is None or changed is None or read < _READ_PER_SECOND:
+        return None
+    applier = case.lasting(activity.FINDS_ROW)
+    per_change = (case.signals.grown("Handler_read_rnd_next") or 0.0) / max(changed, 1.0)
+    if not applier or per_change < _READ_PER_CHANGE:
+        return None
+    table = activity.changed_table(applier.info, applier.database)
+    proven, disputed = case.signals.keyless.get(table), _others_may_read(case)
+    reads = f"{say_count(per_change)} rows are read for each that is changed"
+    if proven:
+        reads = "each row that is changed is looked for in all of it" if disputed else reads
+        advice = f"add a primary key to {table}, in a quiet hour: that copies the table"
+        return Cause(80, f"table {table} has no usable key: {reads}", advice)
+    if disputed or proven is False:
+        return None
+    named = f"table {table}" if table else "the table being changed"
+    advice = f"see the keys of {table}" if table else "see which tables have no primary key"
+    return Cause(64, f"{named} likely has no usable key: {reads}", advice)
+
+
+def _others_may_read(case: Case) -> bool:
+    """Whether a client or another channel is at work, or the applier itself waits for a row lock."""
+    busy = any(one.is_client_at_work for look in case.signals.looks for one in look.processes)
+    waits = any(one.waiting is not None for look in case.transactions for one in look)
+    return busy or waits or bool(case.signals.backups) or not case.has_own_appliers
+
+
+@rule("R16", "R17", slow=True)
+def r10_one_transaction(case: Case) -> Cause | None:
+    """Blame one long transaction, or a statement like ALTER (INNODB_TRX; performance_schema of MySQL 8).
+
+    One that waits for a lock or a flush is not to blame.
+    """
+    if case.waits:
+        return None
+    found = [*_long_transactions(case), *_long_applying(case), *_long_definitions(case)]
+    if not found:
+        return _defines(case)
+    seconds, about = max(found, key=lambda one: (one[0], one[1]))
+    if seconds < max(_LONG, (case.lag.seconds or 0.0) / 2):
+        return None
+    what = f"one transaction has been applied for {say_duration(seconds)}"
+    what += f": {about}" if about else ""
+    return Cause(78, what, _WAIT if _runs_definition(case) else f"{_WAIT}, then split {_SUCH}")
+
+
+def _defines(case: Case) -> Cause | None:
+    """Tell of an ALTER TABLE or its like where nothing says since when it runs (MySQL 5.7)."""
+    applier = case.lasting(activity.DEFINITION)
+    if not applier:
+        return None
+    what = f"the applier runs {activity.said(applier.info) or applier.state}"
+    return Cause(70, what, _WAIT)
+
+
+def _runs_definition(case: Case) -> bool:
+    last = case.appliers[-1:]
+    return any(activity.defines(one.info) for look in last for one in look)
+
+
+def _long_transactions(case: Case) -> list[tuple[float, str]]:
+    looks = case.transactions
+    processes = case.signals.processes
+    last = looks[-1] if looks else []
+    return [(one.age, _about(one.modified, _info(processes.get(one.process)))) for one in last]
+
+
+def _info(process: Process | None) -> str:
+    return process.info if process else ""
+
+
+def _long_applying(case: Case) -> list[tuple[float, str]]:
+    commits = case.snapshot.commits
+    processes = case.signals.processes
+    of_thread = {one.thread: processes.get(one.id) for one in case.signals.threads}
+    return [
+        (case.snapshot.now - one.applying_since, _about(0, _info(of_thread.get(one.thread or 0))))
+        for one in (commits.workers if commits else ())
+        if one.applying and one.applying_since
+    ]
+
+
+def _long_definitions(case: Case) -> list[tuple[float, str]]:
+    """Find statements like ALTER TABLE, which have no transaction; on MariaDB their time is their own."""
+    flavour = case.signals.flavour
+    if not flavour or not flavour.mariadb:
+        return []
+    looks = case.appliers
+    last = looks[-1] if looks else []
+    return [(one.seconds, _about(0, one.info)) for one in last if activity.defines(one.info)]
+
+
+def _about(modified: int, statement: str) -> str:
+    said = [f"{say_count(modified)} rows so far"] if modified else []
+    return ", ".join(filter(None, [*said, activity.said(statement)]))
+
+
+@rule("R18", "R19", slow=True)
+def r16_single_threaded(case: Case) -> Cause | None:
+    """Blame a single applier that takes a whole processor, or falls behind beside an idle disk."""
+    known = case.signals.workers
+    if not known or known[1] > 1 or case.is_idle:
+        return None
+    name, number = known
+    host, advice = case.signals.host, _more(case, name)
+    own = [host.busy_threads[one] for one in case.os_threads if one in host.busy_threads]
+    if own and max(own) >= _CORE:
+        return Cause(55, f"one applier thread ({name} = {number}) takes a whole processor", advice)
+    rises = case.trend and case.trend.slope > _RISES
+    if not own and rises and host.load and host.load.busy < _IDLE_DISK:
+        what = f"one applier thread ({name} = {number}) falls behind, the disk {host.load.busy:.0f} % busy"
+        return Cause(0.6 * 55, what, advice)
+    return None
+
+
+def _more(case: Case, name: str) -> str:
+    """Say how to apply side by side. MariaDB refuses it while any applier runs (1198, 10.11.19)."""
+    flavour, change = case.signals.flavour, f"SET GLOBAL {name} = 4"
+    if flavour and flavour.mariadb:
+        return f"STOP ALL SLAVES; {change}; START ALL SLAVES"
+    if flavour and flavour.version < _PARALLEL_BY_DEFAULT:
+        needs = "LOGICAL_CLOCK and slave_preserve_commit_order = ON first, else commits overtake"
+        return f"with the applier stopped {change}; it needs slave_parallel_type = {needs}"
+    return f"{change}, which holds from the next start of the applier on"
+
+
+@rule(slow=True)
+def r17_parallelism_unused(case: Case) -> Cause | None:
+    """Tell that several appliers wait for one another: for the order of commits, or what depends on what."""
+    known = case.signals.workers
+    if not known or known[1] <= 1 or not case.lasting(activity.ORDER) or case.waits:
+        return None
+    busy = case.busy
+    if busy > _ALONE:
+        return None
+    what = f"{known[1]} appliers wait for one another: {busy:.1f} work on average"
+    return Cause(50, what, "look for one large transaction, or smaller groups of commits on the source")
+
+
+@rule(slow=True)
+def r19_commits_slowly(case: Case) -> Cause | None:
+    """Blame the commits: appliers are seen in them half of the time."""
+    share = case.share(activity.COMMIT)
+    if share < 1 / 2 or not case.lasting(activity.COMMIT):
+        return None
+    known = case.signals.settings
+    durable = ", ".join(f"{name} = {known[name]}" for name in _DURABLE if name in known)
+    what = f"the appliers commit {100 * share:.0f} % of the time" + (f" ({durable})" if durable else "")
+    return Cause(45, what, "look how long the disk takes to sync; let more appliers commit together")

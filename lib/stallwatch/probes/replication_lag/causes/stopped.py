@@ -1,0 +1,155 @@
+"""R1 to R3: a thread that does not run explains any lag."""
+
+from __future__ import annotations
+
+import re
+
+from stallwatch import withheld
+from stallwatch.probes.replication_lag.causes import SLOW, Cause, messages, rule
+from stallwatch.startup import TYPE_CHECKING
+from stallwatch.units import say_duration
+
+if TYPE_CHECKING:
+    from stallwatch.probes.replication_lag.causes import Case
+    from stallwatch.probes.replication_lag.model import Worker
+
+_BEFORE = re.compile(
+    r"Worker \d+ failed executing transaction '[^']*' at (source|master) log [^;]*; ?"
+    r"|Got fatal error \d+ from (source|master) when reading data from binary log: ?"
+)
+# Before what matters both families say where to, how often and how many times (MariaDB 10.11, MySQL 9.7).
+_PREAMBLE = re.compile(r"^[Ee]rror (?:re)?connecting to .*?[Mm]essage: ", re.DOTALL)
+# The place in the logs, and the statement with its values: both are on the server to be read.
+_AFTER = re.compile(r"(,? Error_code: |[.,;]? ?(Default database: |(on )?[Qq]uery: ?')).*", re.DOTALL)
+_LETTERS = 120  # of the server's own words
+_SKIP = "compare that row on source and replica before anything is skipped"
+
+# What helps when the applier stops with this error (MySQL 9.7, MariaDB 10.11 error references).
+_APPLIER = {
+    1032: f"the row to change is missing here: {_SKIP}",
+    1062: f"that row is here already: {_SKIP}",
+    1146: "a table is missing here: see who dropped it, and the filters; a copy has to be as of this event",
+    1205: "it gave up waiting for a row lock: find who holds it, then start the applier again",
+    1213: "it gave up after deadlocks: start the applier again",
+    1950: "this replica has transactions of its own: find who writes here, and compare gtid_binlog_pos",
+    3024: "a statement took longer than max_execution_time",
+}
+_RELAY_LOG_DAMAGED = frozenset({1594, 13121})
+# What helps a receiver that cannot connect or read.
+_MEND = "mend what the error says"
+_RECEIVER = {
+    1045: "the source refuses user or password: set them in CHANGE REPLICATION SOURCE (CHANGE MASTER)",
+    1129: "the source blocks this host: unblock it there (mariadb-admin or mysqladmin flush-hosts, from MySQL"
+    " 8.4 on TRUNCATE performance_schema.host_cache), then find out why connections broke",
+    1130: "the source does not let this host in: CREATE USER for it there",
+    1593: "source and replica do not fit: see the error, server_id and UUID must differ",
+    2003: "see that the source runs and its port is open from here",
+    2005: "its name is not known here: see DNS",
+    2013: "the link broke: see the network and the source's error log",
+    2026: "TLS failed: compare certificates and versions on both ends",
+    2061: "the account needs TLS: SOURCE_SSL = 1 in CHANGE REPLICATION SOURCE (CHANGE MASTER)",
+}
+# A source that cannot send its binary log says why in words: 1236, or 13114 in performance_schema.
+_CANNOT_SEND = frozenset({1236, 13114})
+_SENDS_NOT = {
+    r"purged|first log file name": "see on the source (SHOW BINARY LOGS) and its other replicas whether the"
+    " binary logs that are needed still exist; only without them the replica has to be rebuilt",
+    r"same server_(uu)?id": "another replica has the same identity: give this one its own server_id, and if"
+    " it is a clone its own server_uuid (auto.cnf)",
+    r"max_allowed_packet": "raise max_allowed_packet on the source, and here replica_max_allowed_packet"
+    " (slave_...); see that the place in the binary log is right",
+    r"open log file|read error|I/O error": "see the source's disk, its error log and the rights of its binary"
+    " logs",
+    r"more GTIDs|not in the (master|source)'s binlog|impossible position": "the replica is ahead of this"
+    " source: has that crashed, or been changed? Compare both before anything is reset",
+}
+
+
+@rule(SLOW, "R5", "R6", "R8", "R12", down=True)
+def r1_applier_failed(case: Case) -> Cause | None:
+    """Tell the error that the applier stopped with, in the words of the worker that failed (MySQL 5.7 on)."""
+    applier = case.snapshot.channel.applier
+    if applier.runs or not applier.errno:
+        return None
+    worker = _failed(case)
+    text = _in_short(worker.error if worker and worker.error else applier.error)
+    number = worker.errno if worker else applier.errno
+    what = f"the applier stopped with error {number}{_since(case, worker)}: {text}"
+    if number in _RELAY_LOG_DAMAGED:
+        return Cause(100, what, _fetch_again(case))
+    return Cause(100, what, _APPLIER.get(number, "mend what the error says, then start the applier again"))
+
+
+def _fetch_again(case: Case) -> str:
+    """Say how to get a relay log again. RESET without GTIDs begins with the source's first event (9.7.2)."""
+    file, offset = case.snapshot.channel.applied
+    place = f"{file}:{offset}"
+    return (
+        f"a log is damaged, here or on the source: see that {place} can be read there, then CHANGE to that"
+        " place; do not RESET without GTID auto-positioning: the place would be lost"
+    )
+
+
+def _failed(case: Case) -> Worker | None:
+    """Find the worker that failed: the coordinator only says that some worker did."""
+    commits = case.snapshot.commits
+    return next((one for one in commits.workers if one.errno), None) if commits else None
+
+
+def _since(case: Case, worker: Worker | None) -> str:
+    if not worker or not worker.error_at:
+        return ""
+    return f" {say_duration(max(1, round(case.snapshot.now - worker.error_at)))} ago"
+
+
+def _in_short(text: str) -> str:
+    """Say what went wrong, without the worker and the place in the logs, which the server tells, too."""
+    short = _AFTER.sub("", _BEFORE.sub("", text, count=1), count=1)
+    return messages.shortened(withheld.message(short), _LETTERS)
+
+
+@rule(SLOW, "R5", "R6", "R8", "R12", down=True)
+def r2_applier_stopped(case: Case) -> Cause | None:
+    """Tell that the applier was stopped without an error: by hand, or by a backup.
+
+    mariabackup --safe-slave-backup stops it for as long as it runs (10.11.19: 4.5 minutes). Neither is an
+    applier started that a restart of the server or an UNTIL has left so: nobody says who it was.
+    """
+    applier = case.snapshot.channel.applier
+    if applier.runs or applier.errno:
+        return None
+    running = next((one for one in case.signals.backups if one.explains_stop(case.stopped)), None)
+    if running:
+        what = f"the applier was stopped, likely by the backup that runs: {messages.backup(running)}"
+        return Cause(95, what, "it is started again when the backup ends; see that it is")
+    return Cause(90, "the applier is stopped, without an error", _started(case, "SQL_THREAD"))
+
+
+def _started(case: Case, thread: str) -> str:
+    return f"find out who stopped it and what for, then {messages.start(case, thread)}"
+
+
+@rule(SLOW, "R4", "R8", down=True)
+def r3_receiver_down(case: Case) -> Cause | None:
+    """Tell why the receiver does not run: stopped, or no way to the source (errno is 0 until a try fails)."""
+    channel = case.snapshot.channel
+    receiver = channel.receiver
+    if receiver.runs:
+        return None
+    if receiver.errno:
+        text = _in_short(_PREAMBLE.sub("", receiver.error, count=1))
+        advice = _receiver_advice(receiver.errno, receiver.error)
+        doing = "stopped with" if receiver.running == "No" else "cannot reach the source:"
+        return Cause(95, f"the receiver {doing} error {receiver.errno}: {text}", advice)
+    if receiver.running == "No":
+        return Cause(95, "the receiver is stopped, without an error", _started(case, "IO_THREAD"))
+    return Cause(95, f"the receiver tries to connect to {channel.source}", "see that the source runs")
+
+
+def _receiver_advice(number: int, error: str) -> str:
+    """Say what helps with this error; of one that stands for many its words decide."""
+    if number in _CANNOT_SEND:
+        return next(
+            (helps for said, helps in _SENDS_NOT.items() if re.search(said, error, re.IGNORECASE)), _MEND
+        )
+    return _RECEIVER.get(number, _MEND)

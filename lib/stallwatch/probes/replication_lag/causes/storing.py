@@ -1,0 +1,215 @@
+"""R11 to R15, R18, R20 to R22: InnoDB, the disk, a backup, and the rest of the server's load.
+
+R12, a backup or dump, is the finding of "Mystery Solved: Replication lag in InnoDB".
+"""
+
+from __future__ import annotations
+
+from stallwatch.probes.innodb import dump, redo, status
+from stallwatch.probes.replication_lag.causes import Cause, locked, messages, rule
+from stallwatch.probes.replication_lag.signals import activity
+from stallwatch.startup import TYPE_CHECKING
+from stallwatch.units import say_count, say_duration, say_size
+
+if TYPE_CHECKING:
+    from stallwatch.probes.replication_lag.causes import Case
+    from stallwatch.probes.replication_lag.signals import Look
+    from stallwatch.probes.replication_lag.signals.backups import Backup
+
+_BUSY = 90.0  # per cent of the time that the disk has something to do
+_HALF_BUSY = 50.0
+_MISSES = 0.01  # of the pages that are wanted
+_READS = 50  # pages per second from the disk
+_LONG_HISTORY = 1_000_000  # transactions
+_LONG_READER = 600.0  # seconds
+_FREE = 1 << 30  # bytes of the file system
+_SLOW_REQUEST = 0.005  # seconds
+_PER_CORE = 2  # statements
+
+# Of a disk beside a backup.
+_BUSY_BACKUP = 80.0  # per cent of the time that it has something to do
+_SLOW_COPY = 0.002  # seconds: what serves many requests at once is no slower for being always busy
+_RISES = 0.02  # seconds of lag per second
+_MOST_OF_BACKUP = 77.0  # score: less than what the applier itself shows
+
+_WAITS = ("log_on_file_space_waits",)  # MySQL 8 and later, if enabled; Innodb_log_waits is of the log buffer
+_FLUSHES = ("buffer_flush_sync_total_pages",)
+
+
+@rule(slow=True)
+def r11_redo_full(case: Case) -> Cause | None:
+    """Blame a redo log near its stall point, or writers that had to wait for it within our looks."""
+    fullest = case.signals.redo
+    waits, flushes = case.signals.grown(*_WAITS) or 0, case.signals.grown(*_FLUSHES) or 0
+    if not fullest or (fullest.fill < redo.NEARLY_FULL and not waits and not flushes):
+        return None
+    what = (
+        f"the redo log is {fullest.fill:.0f} % full"
+        f" ({say_size(fullest.age)} of the {say_size(fullest.stall)} at which writers wait)"
+    )
+    if waits:
+        what += f", writers waited {waits:.0f} times"
+    if written := case.signals.redo_rate:
+        what += f", it holds {say_duration(fullest.stall / written)} of writes"
+    worst = fullest.fill >= redo.FULL or bool(waits)
+    return Cause(83 if worst else 75, what, _larger(case))
+
+
+def _larger(case: Case) -> str:
+    if "innodb_redo_log_capacity" in case.signals.settings:
+        return "SET GLOBAL innodb_redo_log_capacity to what is written in an hour"
+    return "enlarge innodb_log_file_size to what is written in an hour"
+
+
+@rule("R13")
+def r12_backup_runs(case: Case) -> Cause | None:
+    """Blame a backup that runs, unless R5 does; more so with a busy disk, or if the lag began with it."""
+    blamed = locked.held_by(case)
+    found = [one for one in case.signals.backups if not blamed.intersection(one.connections)]
+    if not found:
+        return None
+    backup = max(found, key=lambda one: (one.certain, one.pid is not None, one.seconds or 0.0))
+    host = case.signals.host
+    score = 60.0 if backup.certain else 30.0
+    what = messages.backup(backup) + ("" if backup.certain else " on this host, of this server or another")
+    if host.load:
+        score *= 1.4 if host.load.busy >= _BUSY_BACKUP and host.load.wait >= _SLOW_COPY else 1
+        what += f", {host.disk} {host.load.busy:.0f} % busy"
+    if _began_with(case, backup):
+        score *= 1.3
+        what += ", the lag began with it"
+    others = len(found) - 1
+    what += f" (and {others} more)" if others else ""
+    advice = "let it end; take the next one more slowly (--throttle), or from another replica"
+    return Cause(min(score, _MOST_OF_BACKUP), what, advice, explains=backup.certain)
+
+
+def _began_with(case: Case, backup: Backup) -> bool:
+    """Whether at its present slope the lag was nothing when the backup began, or later."""
+    lag, trend = case.lag.seconds, case.trend
+    if not lag or not trend or trend.slope < _RISES or not backup.seconds:
+        return False
+    return lag / trend.slope <= 1.1 * backup.seconds
+
+
+@rule(slow=True)
+def r13_disk_busy(case: Case) -> Cause | None:
+    """Blame the disk that the data is on, if it is busy without a backup (a proposal: not measured).
+
+    One that serves many requests at once may be busy all the time with little to do: they have to wait, too.
+    """
+    host = case.signals.host
+    if not host.load or host.load.busy < _BUSY or host.load.wait < _SLOW_REQUEST:
+        return None
+    what = f"disk {host.disk} is {host.load.busy:.0f} % busy, a request takes {say_duration(host.load.wait)}"
+    return Cause(65, what, "see with iostat -x 1 and pidstat -d 1 who uses it")
+
+
+@rule(slow=True)
+def r14_buffer_pool_dumped(case: Case) -> Cause | None:
+    """Blame a dump or load of the buffer pool, or the variable of old Percona Servers that dumps always."""
+    if name := dump.old_dump(case.signals.settings):
+        what = f"{name} is on: the LRU list is dumped again and again, which has held replication up"
+        return Cause(62, what, f"SET GLOBAL {name} = 0")
+    if going_on := case.signals.buffer_pool:
+        uptime = case.signals.counted[-1].numbers.get("Uptime")
+        after = f", the server runs for {say_duration(uptime)}" if uptime and "load" in going_on else ""
+        advice = "wait for it" + (
+            ", or SET GLOBAL innodb_buffer_pool_load_abort = ON" if "load" in going_on else ""
+        )
+        return Cause(62, f"buffer pool {going_on}{after}", advice)
+    return None
+
+
+@rule(slow=True)
+def r15_innodb_status_hangs(case: Case) -> Cause | None:
+    """Tell that SHOW ENGINE INNODB STATUS hangs, as it did for 2 to 3 minutes in "Mystery Solved"."""
+    hanging = status.hanging(case.signals.processes.values())
+    if not hanging:
+        return None
+    what = f"SHOW ENGINE INNODB STATUS of connection {hanging.id} hangs for {say_duration(hanging.seconds)}"
+    return Cause(72, what, status.ADVICE)
+
+
+@rule(slow=True)
+def r18_buffer_pool_small(case: Case) -> Cause | None:
+    """Blame pages that are not in the buffer pool. Evidence, no proof: a smaller pool has been faster."""
+    waited = case.signals.grown("Innodb_buffer_pool_wait_free") or 0
+    missed, wanted = (
+        case.signals.grown(f"Innodb_buffer_pool_{name}") or 0 for name in ("reads", "read_requests")
+    )
+    misses = min(1.0, missed / wanted) if wanted > 0 else 0.0  # what is read ahead nobody has wanted
+    reads = case.signals.rate("Innodb_buffer_pool_reads") or 0
+    bound = misses >= _MISSES and reads >= _READS and _reads_wait(case)
+    if not waited and not bound:
+        return None
+    what = f"{100 * misses:.1f} % of the pages come from the disk ({say_count(reads)} per second)"
+    if waited:
+        what += f", {waited:.0f} waits for a free page"
+    return Cause(45, what, "try a larger innodb_buffer_pool_size in small steps, and measure")
+
+
+def _reads_wait(case: Case) -> bool:
+    """Whether reads are seen to wait: pending ones in most samples, or a disk that is half busy."""
+    counted = case.signals.counted
+    pending = sum(one.numbers.get("Innodb_data_pending_reads", 0) > 0 for one in counted)
+    load = case.signals.host.load
+    return 2 * pending > len(counted) or bool(load and load.busy >= _HALF_BUSY)
+
+
+@rule(slow=True)
+def r20_history_long(case: Case) -> Cause | None:
+    """Tell that purge cannot clear away what the oldest transaction still may see."""
+    history = case.signals.history
+    processes = case.signals.processes
+    own = {one.id for one in processes.values() if one.is_system}
+    old = [one for one in case.signals.transactions if one.process not in own and one.age > _LONG_READER]
+    if history is None or history < _LONG_HISTORY or not old:
+        return None
+    oldest = max(old, key=lambda one: one.age)
+    what = f"purge is {say_count(history)} transactions behind"
+    if oldest.is_detached:
+        prepared = f"{what}; {messages.DETACHED} is {say_duration(oldest.age)} old"
+        return Cause(35, prepared, messages.END_DETACHED)
+    program = case.signals.program(oldest.process)
+    who = messages.who(processes.get(oldest.process), oldest.process, program)
+    what += f"; the oldest transaction, of connection {who}, is {say_duration(oldest.age)} old"
+    return Cause(35, what, "see what it is for, and let it commit")
+
+
+@rule()
+def r21_no_relay_space(case: Case) -> Cause | None:
+    """Tell of relay_log_space_limit, for which the receiver waits for the applier, or of a full disk."""
+    limit = case.signals.settings.get("relay_log_space_limit", "0")
+    free = case.signals.host.free
+    if activity.RELAY_SPACE.search(case.snapshot.channel.receiver.state):
+        size = say_size(float(limit)) if limit.isdecimal() else limit
+        what = f"the receiver waits: relay_log_space_limit ({size}) is reached"
+        advice = "look why the applier is slow; the limit only keeps the backlog on the source"
+        return Cause(44, what, advice)
+    if free is not None and free < _FREE:
+        what = f"only {say_size(free)} are free where the data is"
+        advice = "make room; remove binary logs by PURGE BINARY LOGS only, relay logs not at all"
+        return Cause(20, what, advice, explains=False)
+    return None
+
+
+@rule(slow=True)
+def r22_other_load(case: Case) -> Cause | None:
+    """Blame the rest of the load: at every look, twice as many statements run as there are processors.
+
+    Threads_running would not do: MariaDB counts idle replication threads in (10.11.19), and all count who
+    waits for a lock, for GET_LOCK or in SLEEP.
+    """
+    cores = case.signals.host.processors
+    at_work = [_running(look) for look in case.signals.looks]
+    if not cores or not at_work or min(at_work) < _PER_CORE * cores:
+        return None
+    what = f"{min(at_work)} statements run on {cores} processors"
+    return Cause(40, what, "send reads to another replica, or find the statements that take so long")
+
+
+def _running(look: Look) -> int:
+    """Count the clients whose statements do not wait."""
+    waiting = {one.process for one in look.transactions if one.waiting is not None}
+    return sum(one.is_client_at_work and one.id not in waiting for one in look.processes)

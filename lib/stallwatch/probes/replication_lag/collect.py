@@ -1,0 +1,146 @@
+"""Everything that one look asks about the lag: of the replica, of its sources, of our memory."""
+
+from __future__ import annotations
+
+from stallwatch.findings import Fault, ProbeError, State
+from stallwatch.probes.replication_lag import gtid, queries
+from stallwatch.probes.replication_lag.model import Snapshot
+from stallwatch.sources.mysql import DeniedError, MysqlError, NoAnswerError, UnreachableError
+from stallwatch.startup import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
+    from typing import TypeVar
+
+    from stallwatch.findings import Finding
+    from stallwatch.probes.replication_lag.heartbeat_table import HeartbeatTable
+    from stallwatch.probes.replication_lag.history import Memory
+    from stallwatch.probes.replication_lag.model import Channel, Commits, Heartbeat, Source
+    from stallwatch.probes.replication_lag.queries import Appliers, Facts
+    from stallwatch.sources.mysql.server import Server
+
+    Opened = Callable[[], AbstractContextManager[Server]]
+    Answer = TypeVar("Answer")
+
+_PATIENCE = 1.5  # s for a table that may be locked; the server gives up waiting for the lock after 1 s
+_SAME = 1.0  # s: the process list has whole seconds
+_NO_COMMIT_TIMES = "without commit times the lag is what Seconds_Behind makes of it"
+_NO_PROCESSES = "without the process list a dead link may not show"
+
+
+class Collector:
+    """What is known about the lag of some channels. What is denied costs accuracy, not the lag.
+
+    ``asides`` tells what could not be asked, ``denied`` for want of a privilege.
+    Raises MysqlError where the server does not answer any more.
+    """
+
+    def __init__(
+        self,
+        server: Server,
+        facts: Facts,
+        existing: Sequence[Channel],
+        channels: Sequence[Channel],  # those of them to be judged
+        memory: Memory,
+        appliers: Appliers | None = None,  # None: they were not looked at yet
+    ) -> None:
+        self.asides: list[Finding] = []
+        self.denied: list[Finding] = []
+        self._server = server
+        self._facts = facts
+        self._channels = channels
+        self._all = existing
+        self._memory = memory
+        self._commits: dict[str, Commits] = self._optional(queries.commits, {}, _NO_COMMIT_TIMES)
+        self._appliers = appliers or self._look_at_appliers()
+        self._heartbeats: dict[str, Heartbeat] = {}
+        self._sources: dict[str, Source] = {}
+
+    def snapshots(self) -> list[Snapshot]:
+        """Give what is known of each channel."""
+        return [self._snapshot(channel) for channel in self._channels]
+
+    def _snapshot(self, channel: Channel) -> Snapshot:
+        return Snapshot(
+            channel=channel,
+            now=self._facts.now,
+            net_timeout=self._facts.net_timeout,
+            commits=self._commits.get(channel.name),
+            heartbeat=self._heartbeats.get(channel.name),
+            source=self._sources.get(channel.name),
+            idle=self._idle(channel),
+            sees_processes=self._appliers.visible,
+            backlog=gtid.backlog(channel, self._all, self._facts.server_id),
+            before=self._memory.channel(channel).before,
+        )
+
+    def _optional(self, ask: Callable[[Server], Answer], otherwise: Answer, without: str) -> Answer:
+        """Ask for what the lag can do without."""
+        try:
+            return ask(self._server)
+        except UnreachableError:
+            raise
+        except MysqlError as error:
+            if isinstance(error, NoAnswerError) and not error.number:
+                raise  # nothing else can be asked any more, either
+            asides = self.denied if isinstance(error, DeniedError) else self.asides
+            asides.append(Fault(State.OK, without, _why(error), error.advice))
+            return otherwise
+
+    def _look_at_appliers(self) -> Appliers:
+        """Ask which appliers are idle, unless the moments of all channels' transactions tell."""
+        told = [one.name in self._commits and self._commits[one.name].queued_at for one in self._channels]
+        nothing = queries.Appliers(visible=False)
+        return nothing if all(told) else self._optional(queries.appliers, nothing, _NO_PROCESSES)
+
+    def _idle(self, channel: Channel) -> float | None:
+        """Tell for how long this channel's applier has had nothing to do.
+
+        The process list does not say whose thread is whose: as many have to be idle as the status says,
+        and they have to agree.
+        """
+        expected = sum(one.applier.has_read_all for one in self._all)
+        idle = self._appliers.idle
+        if not channel.applier.has_read_all or len(idle) != expected:
+            return None
+        return min(idle) if max(idle) - min(idle) <= _SAME else None
+
+    def ask_heartbeats(self, table: HeartbeatTable) -> None:
+        """Read the heartbeat of each channel."""
+        for channel in self._channels:
+            try:
+                self._heartbeats[channel.name] = table.read(self._server, channel, _PATIENCE)
+            except ProbeError as error:
+                lost = isinstance(error, NoAnswerError) and not error.number
+                if lost or isinstance(error, UnreachableError):
+                    raise
+                several = f"{channel.subject}: " if len(self._channels) > 1 else ""
+                self.asides.append(ProbeError(several + error.what, error.advice))
+
+    def ask_sources(self, sources: Sequence[Opened], table: HeartbeatTable | None) -> None:
+        """Ask the sources themselves, also how old their own heartbeat is; each tells whose source it is."""
+        for opened in sources:
+            try:
+                with opened() as source:
+                    self._ask_source(source, table)
+            except ProbeError as error:
+                self.asides.append(error)
+
+    def _ask_source(self, source: Server, table: HeartbeatTable | None) -> None:
+        from stallwatch.probes.replication_lag.source import ask, identity
+
+        who = identity(source)
+        own = [one for one in self._channels if who.is_source_of(one)]
+        if not own:
+            raise ProbeError(f"{source.where} is server {who.server_id}, from which no channel replicates")
+        for channel in own:
+            self._sources[channel.name] = ask(source, self._server, channel, self._all)
+            if table and (beat := self._heartbeats.get(channel.name)):
+                age = table.source_age(source, beat, _PATIENCE)
+                self._heartbeats[channel.name] = beat._replace(source_age=age)
+
+
+def _why(error: MysqlError) -> str:
+    """Say what went wrong; of a privilege that is missing, that alone."""
+    return f"needs {error.grant}" if isinstance(error, DeniedError) and error.grant else error.what

@@ -1,0 +1,195 @@
+"""What one look at a channel keeps for the next ones."""
+
+from __future__ import annotations
+
+from stallwatch.findings import ProbeError
+from stallwatch.history import own
+from stallwatch.history.since import Since
+from stallwatch.probes.replication_lag import gtid
+from stallwatch.probes.replication_lag.lag.contact import heartbeats
+from stallwatch.probes.replication_lag.lag.heartbeat import beat
+from stallwatch.probes.replication_lag.model import Beat, Before, Contact, Position
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
+from stallwatch.units import is_number
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from stallwatch.probes.replication_lag.lag.model import Lag
+    from stallwatch.probes.replication_lag.model import Channel, Snapshot
+    from stallwatch.probes.replication_lag.queries import Facts
+
+FORMAT = 1  # of what is kept: what another version has written is not understood
+SAMPLES = 60  # of the lag: an hour of a check every minute
+SOURCE_LOOKS = 400  # at the source: a lag of hours is found in them
+OFFSETS = 10
+_LISTS = ("samples", "source_looks", "offsets")
+_NUMBERS = ("lag", "high", "seconds_behind", "transaction_gap", "heard_within", "heartbeats")  # or None
+_CLOCKS = 5.0  # seconds by which two clocks may differ in what has passed
+
+
+class Sample(NamedTuple):
+    """The lag at one look."""
+
+    at: float  # seconds, by the clock of the memory
+    lag: float
+    at_least: bool
+
+
+class Memory:
+    """The memory of one replica; begins anew if it is another one, or makes no sense.
+
+    Its moments are by a clock of its own, which goes on by the time between two looks, whatever is done to
+    our clock or the replica's: both tell that time, so the shorter of two that differ is believed.
+    ``problems`` tells what is wrong with it.
+    """
+
+    def __init__(self, memory: dict[str, Any], facts: Facts, now: float) -> None:
+        self.problems: list[ProbeError] = []
+        same = (memory.get("format"), memory.get("server_id")) == (FORMAT, facts.server_id)
+        last = memory if same else {}
+        try:
+            restarted, passed = _passed(last, facts, now)
+            clock = last.get("clock", 0.0) + passed
+            self._channels = {name: dict(kept) for name, kept in last.get("channels", {}).items()}
+            for kept in self._channels.values():
+                if restarted:
+                    _restart(kept)
+                History(kept, clock).must_make_sense()
+        except (TypeError, ValueError, KeyError, AttributeError):
+            what = "the memory of earlier runs is damaged, this run begins anew"
+            self.problems.append(ProbeError(what))
+            clock, self._channels = 0.0, {}
+        self._now = clock
+        memory.update(
+            format=FORMAT, server_id=facts.server_id, uptime=facts.uptime, at=now, clock=clock,
+            channels=self._channels,
+        )  # fmt: skip
+
+    def channel(self, channel: Channel) -> History:
+        """Give the memory of one channel; it begins anew if that replicates from another source."""
+        source = [channel.source_host, channel.source_port, channel.source_uuid]
+        kept = self._channels.setdefault(channel.name, {})
+        if kept.get("source") != source:
+            kept.clear()
+            kept["source"] = source
+        return History(kept, self._now)
+
+    def keep_only(self, names: list[str]) -> None:
+        """Forget channels that are no more."""
+        for name in set(self._channels) - set(names):
+            del self._channels[name]
+
+
+def _passed(memory: dict[str, Any], facts: Facts, now: float) -> tuple[bool, float]:
+    """Tell whether the replica was started since the last look, and how many seconds ago that look was."""
+    if "at" not in memory:
+        return False, 0.0
+    ours, its = now - memory["at"], facts.uptime - memory["uptime"]
+    if its < 0 or (facts.uptime < ours and its < ours - _CLOCKS):
+        return True, max(0.0, ours)
+    return False, its if ours < 0 or its < ours - _CLOCKS else ours
+
+
+def _restart(kept: dict[str, Any]) -> None:
+    """Forget what a restart of the replica has ended; what was seen of the source stays true."""
+    kept |= {"samples": [], "offsets": [], "since": {}}
+    if "last" in kept:
+        kept["last"] = {**kept["last"], "heartbeats": None}
+
+
+class History:
+    """The memory of one channel."""
+
+    def __init__(self, kept: dict[str, Any], now: float) -> None:
+        self._kept = kept
+        self._now = now
+
+    def must_make_sense(self) -> None:
+        """Read all of it once: whoever wrote it, what follows can rely on it. Raises what Python raises."""
+        if any(not isinstance(self._kept.get(name, []), list) for name in _LISTS):
+            raise TypeError("a list that is none")
+        before = self.before
+        if before:
+            if before.seconds_ago < 0 or before.unchanged_for < 0:
+                raise ValueError("the last look is still to come")
+            if not isinstance(before.contact.received_gtids, str):
+                raise TypeError(before.contact.received_gtids)
+            told = [self._kept["last"][name] for name in _NUMBERS]
+            if any(one is not None and not is_number(one) for one in told):
+                raise TypeError("a number that is none")
+            sum(before.offsets)
+            sum(sum(look) for look in before.source_history)
+        sum(self._kept.get("since", {}).values())
+        sum(one.at + one.lag for one in self.samples)
+
+    @property
+    def before(self) -> Before | None:
+        """What the last look knew; None: this is the first one."""
+        last = self._kept.get("last")
+        if not last:
+            return None
+        looks = self._kept["source_looks"]
+        return Before(
+            seconds_ago=self._now - last["at"],
+            lag=last["lag"],
+            contact=Contact(Position(*last["received"]), last["received_gtids"], last["heartbeats"]),
+            unchanged_for=last["at"] - last["contact_at"],
+            source_history=tuple((self._now - at, sequence) for at, sequence in looks),
+            transaction_gap=last["transaction_gap"],
+            high=last["high"],
+            seconds_behind=last["seconds_behind"],
+            applied=Position(*last["applied"]),
+            connected=last["connected"],
+            offsets=tuple(self._kept["offsets"]),
+            heard_within=last["heard_within"],
+            heartbeat=Beat(*last["heartbeat"]) if last["heartbeat"] else None,
+        )
+
+    @property
+    def samples(self) -> list[Sample]:
+        """The lags of earlier looks, oldest first."""
+        return [Sample(*sample) for sample in self._kept.get("samples", ())]
+
+    def since(self, what: str, *, holds: bool) -> float:
+        """Tell for how long it has been so, in seconds: since the first look in a row that found it."""
+        return Since(own(self._kept, "since"), self._now).seconds(what, holds=holds)
+
+    def keep(self, snapshot: Snapshot, lag: Lag) -> None:
+        """Keep what this look found."""
+        channel, before = snapshot.channel, self.before
+        contact = Contact(channel.received, channel.received_gtids, heartbeats(snapshot))
+        same = before is not None and before.contact == contact
+        self._kept["last"] = {
+            "at": self._now,
+            "contact_at": self._kept["last"]["contact_at"] if same else self._now,
+            "received": channel.received,
+            "received_gtids": channel.received_gtids,
+            "heartbeats": contact.heartbeats,
+            "transaction_gap": _gap(channel, before),
+            "lag": lag.seconds,
+            "high": lag.high,
+            "seconds_behind": channel.seconds_behind,
+            "applied": channel.applied,
+            "connected": channel.receiver.runs,
+            "heard_within": lag.heard_within,
+            "heartbeat": beat(snapshot),
+        }
+        sequence = snapshot.source.sequence if snapshot.source else None
+        self._add("samples", SAMPLES, None if lag.seconds is None else [self._now, lag.seconds, lag.at_least])
+        self._add("source_looks", SOURCE_LOOKS, None if sequence is None else [self._now, sequence])
+        self._add("offsets", OFFSETS, lag.offset)
+
+    def _add(self, name: str, most: int, value: float | list[float] | None) -> None:
+        kept = self._kept.setdefault(name, [])
+        if value is not None:
+            kept.append(value)
+            del kept[:-most]
+
+
+def _gap(channel: Channel, before: Before | None) -> float | None:
+    """Seconds between transactions since the last look, or what it was then if none came."""
+    if before is None:
+        return None
+    came = gtid.since(channel.received_gtids, before.contact.received_gtids)
+    return before.seconds_ago / came if came else before.transaction_gap

@@ -1,0 +1,144 @@
+"""How far a channel is behind: the figure that the evidence supports, with bounds (rules E1 to E10)."""
+
+from __future__ import annotations
+
+from stallwatch.probes.replication_lag.lag import (
+    clocks,
+    commit_times,
+    contact,
+    heartbeat,
+    missing,
+    remarks,
+    seconds_behind,
+)
+from stallwatch.probes.replication_lag.lag.model import (
+    COMMIT_TIME,
+    MARGIN,
+    SECONDS_BEHIND,
+    WHOLE,
+    Figure,
+    Lag,
+    View,
+)
+from stallwatch.startup import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from stallwatch.probes.replication_lag.model import Snapshot
+
+
+def _never_connected(seen: View) -> Figure | None:
+    """Tell that nothing is known of a source that was not reached yet, as after a change of source.
+
+    MySQL 9.7.2 says 0 seconds behind, and the times of the threads count from their own start.
+    """
+    commits = seen.snapshot.commits
+    known = (commits and commits.queued_at) or seen.snapshot.before or seen.works
+    return None if seen.channel.receiver.runs or known else _UNKNOWN
+
+
+def _waiting_on_purpose(view: View) -> Figure | None:
+    """E10: tell the age of the event that waits for an intended delay (SOURCE_DELAY, MASTER_DELAY).
+
+    That is the part of the delay that is over. Workers are idle meanwhile, so commit times alone would say
+    that nothing is to be done. But a worker may hang in what it was given before, while the next event waits
+    for its time (MariaDB 10.11.19 with slave_parallel_threads=4 and a row lock: for as long as the queue of
+    that worker has room).
+    """
+    channel = view.channel
+    if channel.remaining_delay is None or not channel.applier.runs:
+        return None
+    age = max(0.0, channel.delay - channel.remaining_delay)
+    held = _given_to_a_worker(view)
+    if held is not None and held.seconds is not None and held.seconds > age:
+        return held
+    return Figure(age, age, age, "intended delay", proven=_workers_tell(view))
+
+
+def _workers_tell(view: View) -> bool:
+    commits = view.snapshot.commits
+    return commits is not None and bool(commits.workers) and commits.is_complete
+
+
+def _given_to_a_worker(view: View) -> Figure | None:
+    """Tell how old the oldest transaction is that a worker has in hand; None: none is late."""
+    commits = view.snapshot.commits
+    if commits is not None and _workers_tell(view):
+        if commits.oldest_applying is None:
+            return None
+        age = max(0.0, commits.now - commits.oldest_applying + view.ahead)
+        return Figure(age, age, age, COMMIT_TIME, proven=not view.guessed)
+    if not view.works or view.said <= view.channel.delay + MARGIN:
+        return None
+    return Figure(view.said, 0.0, view.said + WHOLE, SECONDS_BEHIND)
+
+
+_UNKNOWN = Figure(None, 0.0, None, "")
+# The first rule that finds a figure has its say: what is closest to the truth comes first.
+_RULES = (
+    heartbeat.figure,
+    _never_connected,
+    missing.nothing,
+    _waiting_on_purpose,
+    commit_times.figure,
+    seconds_behind.figure,
+)
+_NEAR, _FAR = 5.0, 60.0  # seconds beyond an intended delay
+
+
+def judge(snapshot: Snapshot) -> Lag:
+    """Find the lag of one channel."""
+    hearing, guessed = contact.hear(snapshot), bool(clocks.usual_offset(snapshot))
+    seen = View(snapshot, hearing, clocks.ahead(snapshot), guessed)
+    found = next((figure for rule in _RULES if (figure := rule(seen))), _UNKNOWN)
+    return _lag(seen, _guarded(seen, found))
+
+
+def _guarded(seen: View, found: Figure) -> Figure:
+    """Take the larger figure where a rule finds no lag, and Seconds_Behind of an event in hand much.
+
+    Only proof makes up for that: the commit time of the transaction itself, or a heartbeat's row. A rule
+    that proves less than it claims then costs a statement's duration, not the lag.
+    """
+    intended = seen.channel.delay
+    if found.seconds is None or found.proven or found.by == heartbeat.BY:
+        return found
+    if not (seen.channel.receiver.runs and seen.works and seen.said - intended > _FAR):
+        return found
+    if found.seconds - intended >= _NEAR:
+        return found
+    return Figure(seen.said, found.low, seen.said + WHOLE, SECONDS_BEHIND)
+
+
+def _lag(seen: View, found: Figure) -> Lag:
+    """Take the intended delay off (E10), and say what there is to say of the figure."""
+    intended = seen.channel.delay
+    seconds, high = found.seconds, found.high
+    effective = None if seconds is None else max(0.0, seconds - intended)
+    transport, apply, upstream = _split(found, effective)
+    return Lag(
+        seconds=effective,
+        low=max(0.0, found.low - intended),
+        high=None if high is None else max(0.0, high - intended),
+        by=found.by,
+        transport=transport,
+        apply=apply,
+        upstream=upstream,
+        contact_age=seen.hearing.known_age,
+        silent=seen.hearing.silent,
+        delayed=min(intended, seconds or 0.0),
+        remarks=tuple(remarks.remarks(seen, found)),
+        cannot_tell=remarks.cannot_tell(seen, found),
+        offset=clocks.offset(seen),
+        heard_within=seen.hearing.longest,
+        is_behind=bool(effective) or seen.has_backlog or seen.lacks or not seen.channel.receiver.runs,
+        doubtful=clocks.is_doubtful(seen, found),
+    )
+
+
+def _split(found: Figure, seconds: float | None) -> tuple[float | None, float | None, float | None]:
+    """Share a lag out: on the way to us, in our applier, and before our direct source."""
+    if seconds is None or found.transport is None:
+        return None, None, None
+    upstream = None if found.upstream is None else min(found.upstream, seconds)
+    transport = min(found.transport, seconds - (upstream or 0.0))
+    return transport, seconds - transport - (upstream or 0.0), upstream

@@ -1,0 +1,155 @@
+"""What the rules for the lag look at, what one rule finds, and what comes of it: all times in seconds."""
+
+from __future__ import annotations
+
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from stallwatch.probes.replication_lag.lag.contact import Hearing
+    from stallwatch.probes.replication_lag.model import Channel, Snapshot
+
+LATE = 2.0  # seconds on the way that are worth calling late
+FRESH = 10.0  # seconds for which the last arrival speaks for the stream
+WHOLE = 1.0  # Seconds_Behind is cut to whole seconds
+MARGIN = 10.0  # by which an intended delay may be missed
+_GAPS = 3  # usual gaps between transactions for which the last arrival speaks for the stream
+
+# What a figure is from, in the words of the status line.
+SECONDS_BEHIND = "Seconds_Behind"
+COMMIT_TIME = "commit time"
+ASKED_SOURCE = "asked the source"
+LAST_KNOWN = "last known"
+SOURCE_HISTORY = "source's history"
+
+
+class Lag(NamedTuple):
+    """A channel's lag in seconds: its best figure, what it is at least and at most, and where it is from."""
+
+    seconds: float | None  # without an intended delay; None: nothing supports a figure
+    low: float = 0.0
+    high: float | None = None  # None: no upper bound is known
+    by: str = ""  # "commit time", "heartbeat table", "Seconds_Behind", "source's history", "last contact", …
+    transport: float | None = None  # of it: between the source's commit and our relay log
+    apply: float | None = None  # of it: between the relay log and the replica's tables
+    upstream: float | None = None  # of it: before our direct source
+    contact_age: float | None = None  # since the source was last heard of
+    silent: bool = False  # heard of too long ago: the link or the source is dead
+    delayed: float = 0.0  # the intended delay that was taken off
+    remarks: tuple[str, ...] = ()  # "Seconds_Behind 0 is wrong: relay log empty", "clocks differ by 120 s"
+    cannot_tell: str = ""  # what this figure is blind to, and what would help
+    offset: float | None = None  # seconds that look like lag where there is none, for the next looks
+    heard_within: float | None = None  # contact_age at most, for the next looks; None: not known
+    is_behind: bool = False  # whether anything is missing here, though seconds may be None
+    doubtful: bool = False  # it may be nothing but clocks that differ
+
+    @property
+    def at_least(self) -> bool:
+        """Whether only a lower bound is known."""
+        return self.high is None
+
+
+class View(NamedTuple):
+    """The evidence, and what follows from it at once."""
+
+    snapshot: Snapshot
+    hearing: Hearing
+    ahead: float  # seconds that the source's clock is ahead of ours, as far as known
+    guessed: bool = False  # whether that is only what earlier looks make likely
+
+    @property
+    def channel(self) -> Channel:
+        """The channel itself."""
+        return self.snapshot.channel
+
+    @property
+    def said(self) -> float:
+        """The server's own Seconds_Behind; 0 as well if it says none (NULL), or nonsense (below 0)."""
+        return max(0.0, self.channel.seconds_behind or 0.0)
+
+    @property
+    def waits(self) -> bool:
+        """Whether the applier has come to the end of the relay log; its workers may not have."""
+        return self.channel.applier.runs and self.channel.applier.has_read_all
+
+    @property
+    def idle(self) -> bool:
+        """Whether the applier has nothing to do.
+
+        With parallel workers its state alone does not tell: "has read all relay log" while one of them
+        hung in a row lock and Seconds_Behind grew (MariaDB 10.11.19, slave_parallel_threads=4).
+        """
+        return self.waits and not self.said and not self.snapshot.backlog
+
+    @property
+    def works(self) -> bool:
+        """Whether the applier has an event in hand whose time Seconds_Behind counts from."""
+        return self.channel.applier.runs and not self.idle and self.said > 0
+
+    @property
+    def has_backlog(self) -> bool:
+        """Whether something has been received that is not applied."""
+        if self.snapshot.backlog is not None:
+            return self.snapshot.backlog > 0
+        return self.channel.received != self.channel.applied
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all that was received is applied, by an applier that runs or has stopped."""
+        return self.idle or not (self.channel.applier.runs or self.has_backlog)
+
+    @property
+    def mariadb(self) -> bool:
+        """Whether the replica is MariaDB, which knows no UUID of its source."""
+        return not self.channel.source_uuid
+
+    @property
+    def gap(self) -> float:
+        """The usual seconds between transactions; 0: not known."""
+        return (self.snapshot.before.transaction_gap if self.snapshot.before else None) or 0.0
+
+    @property
+    def missing(self) -> int:
+        """How many transactions the source says that we have not applied; 0 as well if it was not asked."""
+        return (self.snapshot.source.missing or 0) if self.snapshot.source else 0
+
+    @property
+    def lacks(self) -> bool:
+        """Whether the source says that it is ahead of us, in transactions or in bytes of its log."""
+        source = self.snapshot.source
+        if source is None or source.sequence is None or source.replica_sequence is None:
+            return self.missing > 0
+        return source.missing != 0 and source.sequence > source.replica_sequence
+
+    def grown(self) -> float | None:
+        """Give what the last figure has become if nothing was applied since."""
+        before = self.snapshot.before
+        return None if before is None else self._grown(before.lag, before.seconds_ago)
+
+    def most(self) -> float | None:
+        """Give what the lag can have become at most: none grows faster than time."""
+        before = self.snapshot.before
+        return None if before is None else self._grown(before.high, before.seconds_ago)
+
+    def _grown(self, then: float | None, seconds_ago: float) -> float | None:
+        return None if then is None else then + self.channel.delay + seconds_ago
+
+    def is_fresh(self, arrived: float) -> bool:
+        """Whether a transaction that came so many seconds ago speaks for those that may come now."""
+        return arrived < max(FRESH, _GAPS * self.gap)
+
+
+class Figure(NamedTuple):
+    """What one rule makes of the evidence; seconds, an intended delay included."""
+
+    seconds: float | None  # None: something is late, but nothing tells how much
+    low: float
+    high: float | None  # None: no upper bound is known
+    by: str
+    transport: float | None = None  # of it: on its way from the source to our relay log, None: not known
+    upstream: float | None = None  # of it: before the direct source
+    proven: bool = False  # whether a larger Seconds_Behind is wrong for sure, not only something else
+
+
+def at_most(*bounds: float | None) -> float | None:
+    """Give the smallest of some upper bounds; None is no bound."""
+    return min((bound for bound in bounds if bound is not None), default=None)

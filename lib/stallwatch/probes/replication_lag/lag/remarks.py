@@ -1,0 +1,170 @@
+"""What there is to say of a lag: why Seconds_Behind is wrong, that clocks differ, what cannot be seen."""
+
+from __future__ import annotations
+
+from math import inf
+
+from stallwatch.probes.replication_lag.lag import clocks, heartbeat, seconds_behind
+from stallwatch.probes.replication_lag.lag.model import (
+    ASKED_SOURCE,
+    LAST_KNOWN,
+    MARGIN,
+    SECONDS_BEHIND,
+    SOURCE_HISTORY,
+)
+from stallwatch.startup import TYPE_CHECKING
+from stallwatch.units import say_duration, say_size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from stallwatch.probes.replication_lag.lag.model import Figure, View
+
+_DIFFERS = 5.0  # seconds, or a share of the larger one, by which two figures have to differ
+_SHARE = 0.2
+_QUIET, _QUIET_GAPS = 10.0, 20  # seconds, gaps between transactions
+_SEES_ALL = {heartbeat.BY, ASKED_SOURCE, SOURCE_HISTORY}  # nothing on the way is hidden from these
+_MUCH = 1 << 20  # bytes; a busy source is always some ahead
+
+
+def remarks(view: View, found: Figure) -> Iterator[str]:
+    """Give sentences, the most important first."""
+    yield from _heartbeat(view)
+    yield from _quiet(view)
+    if wrong := _seconds_behind(view, found):
+        yield wrong
+    yield from _missing(view, found)
+    if clocks.is_doubtful(view, found):
+        yield f"clocks differ by {found.transport:.0f} s, or all comes late"
+    elif abs(view.ahead) > clocks.WORTH_TELLING:
+        asked = view.snapshot.source is not None and view.snapshot.source.clock_ahead is not None
+        yield f"clocks {'' if asked else 'seem to '}differ by {abs(view.ahead):.0f} s"
+    if _delay_is_not_kept(view):
+        yield f"the delay of {say_duration(view.channel.delay)} is not kept"
+
+
+def _missing(view: View, found: Figure) -> Iterator[str]:
+    if view.missing and found.seconds is None:
+        yield f"{view.missing} transactions missing, since when the next run can tell"
+    source = view.snapshot.source
+    if source is None:
+        return
+    if (source.octets or 0) >= _MUCH:
+        yield f"{say_size(source.octets or 0)} of binary log not applied"
+    if source.remark:
+        yield source.remark
+
+
+def _delay_is_not_kept(view: View) -> bool:
+    """Whether something was applied that is younger than the delay: a safety net that is none."""
+    if not view.channel.delay:
+        return False
+    snapshot, ages = view.snapshot, []
+    if snapshot.commits and snapshot.commits.applied_commit is not None:
+        ages.append(snapshot.commits.now - snapshot.commits.applied_commit + view.ahead)
+    if snapshot.heartbeat and not snapshot.heartbeat.remark:
+        ages.append(snapshot.heartbeat.age + view.ahead)
+    return any(age < view.channel.delay - MARGIN for age in ages)
+
+
+def _heartbeat(view: View) -> Iterator[str]:
+    row = view.snapshot.heartbeat
+    if row is None:
+        return
+    if heartbeat.writer_is_dead(view):
+        yield f"heartbeat writer stopped {say_duration(row.age)} ago"
+    if row.remark:
+        yield row.remark
+
+
+def _quiet(view: View) -> Iterator[str]:
+    hearing = view.hearing
+    if hearing.listening and not hearing.silent and hearing.age.low > _usual_quiet(view):
+        yield f"quiet for {say_duration(hearing.age.low)}, unusual for this source"
+
+
+def _usual_quiet(view: View) -> float:
+    """Give the seconds for which this source may be quiet without a word: a guess, so it is no alert."""
+    gap = view.snapshot.before.transaction_gap if view.snapshot.before else None
+    return inf if gap is None else max(_QUIET, _QUIET_GAPS * gap)
+
+
+def _seconds_behind(view: View, found: Figure) -> str:
+    """Say why the server's own figure is not ours, if it is far from it.
+
+    It may be right where it says more than ours, unless the commit time of what is in hand proves more.
+    """
+    if view.channel.seconds_behind is None or found.seconds is None:
+        return ""
+    said, seconds = view.said, found.seconds
+    if not _differ(said, seconds):
+        return ""
+    if said > seconds:
+        return _says_more(said, found)
+    wrong = f"Seconds_Behind {said:.0f} is wrong"
+    if not view.channel.receiver.runs:
+        return f"{wrong}: not connected"
+    if clocks.is_doubtful(view, found):
+        return ""  # it may be the clocks
+    return f"{wrong}: relay log empty" if view.waits else f"{wrong}: transactions wait"
+
+
+def _says_more(said: float, found: Figure) -> str:
+    if found.by == LAST_KNOWN and found.proven:
+        return f"Seconds_Behind says {said:.0f}, but no lag grows so fast"
+    if found.proven or found.by == heartbeat.BY:
+        return f"Seconds_Behind {said:.0f} is wrong: counts from the statement's start"
+    return f"Seconds_Behind says {said:.0f}"
+
+
+def _differ(one: float, other: float) -> bool:
+    return abs(one - other) > max(_DIFFERS, _SHARE * max(one, other))
+
+
+def cannot_tell(view: View, found: Figure) -> str:
+    """Say what may be hidden from this figure, and what would show it."""
+    if found.by in _SEES_ALL or not view.channel.receiver.runs or not view.channel.applier.runs:
+        return ""
+    hidden = []
+    if _hides_dead_link(view, found):
+        hidden.append("a dead link")
+    if _hides_slow_link(view):
+        hidden.append("a slow link")
+    if hidden:
+        return f"{' or '.join(hidden)} would not show{_as_heartbeats(view)}: {_what_would_help(view)}"
+    if seconds_behind.is_unproven_zero(view) and found.by == SECONDS_BEHIND:
+        return f"{view.snapshot.backlog} transactions wait, since when the next run can tell"
+    return ""
+
+
+def _hides_dead_link(view: View, found: Figure) -> bool:
+    """Whether the source may have been silent for longer than the lag that is told."""
+    if not view.hearing.unknown or (found.seconds or 0.0) >= view.hearing.age.high:
+        return False
+    return view.hearing.too_rare or view.idle or not view.snapshot.sees_processes
+
+
+def _hides_slow_link(view: View) -> bool:
+    """Whether what arrives late would not show: MariaDB's Seconds_Behind is 0 between two events."""
+    if not view.mariadb or not view.waits or view.said:
+        return False
+    return not view.channel.newest_received or view.snapshot.idle is None
+
+
+def _what_would_help(view: View) -> str:
+    hearing, helps = view.hearing, ["give --heartbeat or --source"]
+    if hearing.unknown and not hearing.too_rare:
+        if not view.snapshot.sees_processes:
+            helps.append("grant PROCESS")
+        if view.snapshot.before is None:
+            helps.append("the next run knows more")
+    return ", ".join(helps)
+
+
+def _as_heartbeats(view: View) -> str:
+    """Say that the source's own heartbeats are no use: none at all, or none before the receiver gives up."""
+    if not (view.hearing.unknown and view.hearing.too_rare):
+        return ""
+    period = view.hearing.period
+    seldom = f"a heartbeat only every {say_duration(period)}" if period else "no heartbeats (period 0)"
+    return f", as the source sends {seldom}"

@@ -1,0 +1,204 @@
+"""One run: ask, judge each channel, search for causes where something is wrong, say it."""
+
+from __future__ import annotations
+
+import time
+
+from stallwatch.findings import Fault, ProbeError, State
+from stallwatch.probes.replication_lag import history, messages, queries, trend
+from stallwatch.probes.replication_lag.collect import Collector
+from stallwatch.probes.replication_lag.diagnosis import Rules, diagnose, is_resting
+from stallwatch.probes.shared import steady_clock
+from stallwatch.sources.mysql import MysqlError, NoAnswerError
+from stallwatch.startup import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    from stallwatch.findings import Finding
+    from stallwatch.frame.run import Run
+    from stallwatch.probes.replication_lag.collect import Opened
+    from stallwatch.probes.replication_lag.diagnosis import Diagnosis
+    from stallwatch.probes.replication_lag.heartbeat_table import HeartbeatTable
+    from stallwatch.probes.replication_lag.model import Channel, Snapshot
+    from stallwatch.probes.replication_lag.signals import Signals
+    from stallwatch.sources.mysql.server import Server
+
+_KEPT_FOR_ANSWERS = 2.0  # seconds
+
+
+class Probe:
+    """One run at one server, by the options of the plugin: ``judge`` its channels, then get ``findings``."""
+
+    def __init__(self, server: Server, options: Namespace, run: Run) -> None:
+        self._server = server
+        self._options = options
+        self._run = run
+        limits = run.thresholds["lag"]
+        self._rules = Rules(options.connecting_grace, options.backup_grace, options.horizon, limits)
+        self._everything = bool(options.verbose)  # look for causes also where nothing is wrong
+        self._channels: list[Diagnosis] = []  # the worst first
+        self._asides: list[Finding] = []
+        self._denied: list[Finding] = []  # which the search for causes tells, too
+
+    def judge(self, memory: dict[str, Any], sources: Sequence[Opened] = ()) -> None:
+        """Judge every channel. Raises MysqlError where the status itself cannot be had."""
+        server = self._server
+        facts = queries.facts(server)
+        appliers = queries.appliers(server, queries.PATIENCE) if server.flavour.mariadb else None
+        if appliers and appliers.lack_space:  # each question for the status would hang there for good
+            self._asides = [_no_space(server, "it was not asked for: each question would hang with it")]
+            return
+        try:
+            existing = queries.channels(server)
+        except NoAnswerError as error:
+            self._asides = [_why_no_answer(server, error)]
+            return
+        channels = [one for one in existing if self._is_wanted(one) and not is_resting(one)]
+        if not channels:
+            self._asides = [self._nothing_to_judge(existing)]
+            return
+        remembered = history.Memory(memory, facts, steady_clock.now(memory))
+        remembered.keep_only([one.name for one in existing])
+        collector = Collector(server, facts, existing, channels, remembered, appliers)
+        heartbeat = self._heartbeat()
+        if heartbeat or sources:  # which may take long
+            known = [self._judged(one, remembered) for one in collector.snapshots()]
+            self._run.so_far(messages.channels(known, self._rules))
+        if heartbeat:
+            collector.ask_heartbeats(heartbeat)
+        collector.ask_sources(sources, heartbeat)
+        judged = [self._judged(one, remembered, keep=True) for one in collector.snapshots()]
+        self._channels = sorted(judged, key=lambda one: one.gravity, reverse=True)
+        self._run.so_far(messages.channels(self._channels, self._rules))
+        self._asides, self._denied = [*remembered.problems, *collector.asides], collector.denied
+
+    def findings(self, reference: Opened | None = None) -> Iterator[Finding]:
+        """Tell what was judged, with its causes where there is something to explain.
+
+        ``reference`` opens a healthy replica to compare with.
+        """
+        signals = None
+        if self._channels and (self._everything or any(one.is_worth_explaining for one in self._channels)):
+            signals = self._signals(self._server, [one.snapshot for one in self._channels])
+            self._channels = [self._explained(one, signals) for one in self._channels]
+        yield from messages.channels(self._channels, self._rules)
+        yield from self._asides
+        if signals is None or not signals.missing:
+            yield from self._denied
+        if signals:
+            yield from self._of_server(signals, reference)
+
+    def _is_wanted(self, channel: Channel) -> bool:
+        """Whether this channel is to be judged: its whole name fits one of those wanted, if any are."""
+        wanted, ignored = self._options.channel, self._options.ignore_channel
+        named = not wanted or any(one.fullmatch(channel.name) for one in wanted)
+        return named and not any(one.fullmatch(channel.name) for one in ignored)
+
+    def _nothing_to_judge(self, existing: Sequence[Channel]) -> Fault:
+        where = self._server.where
+        if not existing:
+            what = f"{where} ({self._server.flavour.text}) is not a replica: it has no replication channel"
+            return Fault(State[self._options.not_replica.upper()], what)
+        names = ", ".join(f'"{one.name}"' for one in existing)
+        what = f"{where} has no channel that --channel and --ignore-channel leave to judge"
+        return Fault(State.UNKNOWN, what, f"its channels are {names}")
+
+    def _heartbeat(self) -> HeartbeatTable | None:
+        table: HeartbeatTable | None = self._options.heartbeat
+        zone = self._options.heartbeat_zone
+        utc = None if zone is None else zone == "utc"
+        return table and table._replace(server_id=self._options.heartbeat_server_id, utc=utc)
+
+    def _judged(self, snapshot: Snapshot, memory: history.Memory, *, keep: bool = False) -> Diagnosis:
+        """Judge a channel; ``keep`` what the next look is to know, and see where the lag goes."""
+        kept = memory.channel(snapshot.channel)
+        found = diagnose(snapshot, kept)
+        if not keep:
+            return found
+        kept.keep(snapshot, found.lag)
+        moving = found.runs and not found.lag.silent  # else the lag goes where time goes
+        return found._replace(trend=trend.trend(kept.samples) if moving else None)
+
+    def _signals(self, server: Server, snapshots: Sequence[Snapshot]) -> Signals:
+        from stallwatch.probes.replication_lag.signals.collect import gather
+
+        return gather(server, snapshots, self._pause, self._run.trace)
+
+    def _pause(self, seconds: float) -> bool:
+        """Wait so long, or tell that there is no time for it."""
+        deadline = self._run.deadline
+        if deadline.left() < _KEPT_FOR_ANSWERS + seconds:
+            return False
+        deadline.doing = "looking several times at what the applier does"
+        time.sleep(seconds)
+        return True
+
+    def _explained(self, one: Diagnosis, signals: Signals) -> Diagnosis:
+        if not (self._everything or one.is_worth_explaining):
+            return one
+        from stallwatch.probes.replication_lag import causes
+        from stallwatch.probes.replication_lag.causes.explaining import explain
+
+        found = explain(causes.Case(one.snapshot, one.lag, one.trend, signals, one.stopped))
+        stops = (backup.seconds for backup in signals.backups if backup.explains_stop(one.stopped))
+        return one._replace(causes=found, backup=max((age for age in stops if age is not None), default=None))
+
+    def _of_server(self, signals: Signals, reference: Opened | None) -> Iterator[Finding]:
+        """Give what was seen of the server as a whole; last of all what may take long."""
+        from stallwatch.probes.innodb import redo, status
+        from stallwatch.probes.replication_lag.causes.messages import findings as of_signals
+
+        yield from of_signals(signals)
+        if signals.missing:
+            yield Fault(State.OK, f"some causes cannot be seen: {', '.join(signals.missing)}")
+        if reference:
+            yield self._compared(signals, reference)
+        try:
+            with self._server.again() as another:
+                answer = status.look(another, self._run.deadline.left(), self._server)
+        except MysqlError as error:  # an account may have one connection only
+            fault = Fault(State.OK, f"SHOW ENGINE INNODB STATUS was not asked: {error.what}")
+            yield error if error.always_unknown else fault
+            return
+        if answer.reading:
+            yield answer.reading
+        if not signals.redo and (told := status.redo_in(answer.text, signals.settings)):
+            yield redo.redo_log(told)  # MySQL 5.7 to 8.0.29
+
+    def _compared(self, signals: Signals, reference: Opened) -> Finding:
+        """Say what differs from a healthy replica, asked in the same way."""
+        from stallwatch.probes.replication_lag.causes.messages import can_compare, differences
+
+        try:
+            with reference() as server:
+                facts, channels = queries.facts(server), queries.channels(server)
+                memory = history.Memory({}, facts, 0.0)
+                snapshots = Collector(server, facts, channels, channels, memory).snapshots()
+                theirs = self._signals(server, snapshots)
+        except ProbeError as error:  # that is no trouble of this replica
+            fault = Fault(State.OK, f"not compared with the reference: {error.what}")
+            return error if error.always_unknown else fault
+        known = can_compare(signals, theirs)
+        alike = "nothing differs by three times" if known else "nothing could be compared"
+        differs = ", ".join(differences(signals, theirs)) or alike
+        return Fault(State.OK, f"compared with {server.where}: {differs}")
+
+
+def _why_no_answer(server: Server, error: NoAnswerError) -> Fault:
+    """Tell why the status hangs, if another connection sees it; else raise the error."""
+    try:
+        with server.again() as another:
+            full = queries.appliers(another, queries.PATIENCE).lack_space
+    except MysqlError:
+        full = False
+    if not full:
+        raise error
+    return _no_space(server, error.what)
+
+
+def _no_space(server: Server, why: str) -> Fault:
+    what = f"replication waits for disk space on {server.where}, and the replication status with it"
+    return Fault(State.CRITICAL, what, why, "free space where its relay logs are (relay_log, datadir)")

@@ -1,0 +1,259 @@
+"""What a server is asked about its replication, and which of its names for that it knows."""
+
+from __future__ import annotations
+
+from stallwatch.probes.mysql.statement import having, meant
+from stallwatch.probes.replication_lag.model import (
+    NOTHING_TO_APPLY,
+    Channel,
+    Commits,
+    Position,
+    Thread,
+    Worker,
+)
+from stallwatch.sources.mysql import MysqlError, UnknownStatementError
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from stallwatch.sources.mysql import Flavour
+    from stallwatch.sources.mysql.rows import Value
+    from stallwatch.sources.mysql.server import Server
+
+    Row = Mapping[str, Value]
+
+_REPLICA = (8, 0, 22)  # SHOW REPLICA STATUS and its columns are known from here on
+_REPLICA_NET_TIMEOUT = (8, 0, 26)
+_COMMIT_MOMENTS = (8, 0, 0)
+
+_FACTS = "SELECT UNIX_TIMESTAMP(NOW(6)) AS now, @@server_id AS id, @@global.{net_timeout} AS net_timeout"
+
+_RECEIVERS = """SELECT c.CHANNEL_NAME AS channel, UNIX_TIMESTAMP(NOW(6)) AS now,
+ c.COUNT_RECEIVED_HEARTBEATS AS heartbeats, UNIX_TIMESTAMP(c.LAST_HEARTBEAT_TIMESTAMP) AS last_heartbeat,
+ k.HEARTBEAT_INTERVAL AS heartbeat_period{moments}
+ FROM performance_schema.replication_connection_status c{coordinators}
+ LEFT JOIN performance_schema.replication_connection_configuration k USING (CHANNEL_NAME)"""
+_RECEIVED = """, c.LAST_QUEUED_TRANSACTION AS queued, c.QUEUEING_TRANSACTION AS queueing,
+ UNIX_TIMESTAMP(c.LAST_QUEUED_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP) AS queued_commit,
+ UNIX_TIMESTAMP(c.LAST_QUEUED_TRANSACTION_IMMEDIATE_COMMIT_TIMESTAMP) AS queued_sent,
+ UNIX_TIMESTAMP(c.LAST_QUEUED_TRANSACTION_END_QUEUE_TIMESTAMP) AS queued_at,
+ UNIX_TIMESTAMP(c.QUEUEING_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP) AS queueing_commit,
+ UNIX_TIMESTAMP(o.PROCESSING_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP) AS coordinator_commit,
+ o.THREAD_ID AS coordinator"""
+# A single-threaded applier has no coordinator (8.0.46): an inner join would lose the channel.
+_COORDINATORS = """
+ LEFT JOIN performance_schema.replication_applier_status_by_coordinator o USING (CHANNEL_NAME)"""
+
+_WORKERS = """SELECT CHANNEL_NAME AS channel, WORKER_ID AS number, THREAD_ID AS thread,
+ LAST_ERROR_NUMBER AS errno, LAST_ERROR_MESSAGE AS error,
+ UNIX_TIMESTAMP(LAST_ERROR_TIMESTAMP) AS error_at{moments}
+ FROM performance_schema.replication_applier_status_by_worker"""
+_APPLIED = """, APPLYING_TRANSACTION AS applying,
+ UNIX_TIMESTAMP(APPLYING_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP) AS applying_commit,
+ UNIX_TIMESTAMP(APPLYING_TRANSACTION_START_APPLY_TIMESTAMP) AS applying_since,
+ UNIX_TIMESTAMP(LAST_APPLIED_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP) AS applied_commit"""
+
+_REPLICATION_THREADS = """SELECT COMMAND AS command, TIME AS time, STATE AS state
+ FROM information_schema.PROCESSLIST WHERE USER = 'system user'"""
+PATIENCE = 3.0  # seconds
+_NO_SPACE = ("free space", "disk space")  # MariaDB and MySQL 5.7; MySQL 8
+
+
+class Facts(NamedTuple):
+    """What is asked of the server as a whole."""
+
+    now: float  # its clock, seconds of Unix time
+    server_id: int
+    uptime: float  # seconds
+    net_timeout: float  # seconds after which a receiver gives a silent source up
+
+
+class Appliers(NamedTuple):
+    """What the process list shows of the appliers."""
+
+    visible: bool  # without PROCESS only one's own processes are
+    idle: tuple[float, ...] = ()  # for each that has nothing to do: seconds since its last event
+    lack_space: bool = False  # one of them or a receiver waits until somebody frees disk space
+
+
+def channels(server: Server) -> list[Channel]:
+    """Ask for all channels; none: the server is no replica. Raises MysqlError.
+
+    It waits with a receiver that waits for disk space (MariaDB 10.11.19), so only for a part of the time.
+    """
+    first, *others = _statements(server.flavour)
+    try:
+        rows = server.rows(first, within=PATIENCE)
+    except UnknownStatementError:
+        if not others:
+            raise
+        rows = server.rows(*others, within=PATIENCE)
+    return [channel(row) for row in rows]
+
+
+def _statements(flavour: Flavour) -> list[str]:
+    """Give the statement that this version knows, and what a fork of it may know instead."""
+    if flavour.mariadb:
+        return ["SHOW ALL SLAVES STATUS"]  # SHOW SLAVE STATUS hides named connections
+    names = ["SHOW REPLICA STATUS", "SHOW SLAVE STATUS"]
+    return names if flavour.version >= _REPLICA else names[::-1]
+
+
+def channel(row: Row) -> Channel:
+    """Read one row of SHOW REPLICA STATUS, SHOW SLAVE STATUS or SHOW ALL SLAVES STATUS.
+
+    MySQL 8.0.22 renamed Master_ and Slave_ to Source_ and Replica_; MariaDB keeps the old names whatever
+    the statement is called (10.11.19). Columns are found by name: their order differs between versions. A
+    column that all versions have raises MissingColumnError where it is not there: without
+    Replica_SQL_Running, nobody may say that the applier is stopped.
+    """
+    of = _Row(row)
+    return Channel(
+        name=of.maybe("Channel_Name", "Connection_name"),
+        receiver=_thread(of, "IO", of.maybe("Replica_IO_State", "Slave_IO_State")),
+        applier=_thread(of, "SQL", of.maybe("Replica_SQL_Running_State", "Slave_SQL_Running_State")),
+        source_host=of.text("Source_Host", "Master_Host"),
+        source_port=of.count("Source_Port", "Master_Port"),
+        source_id=of.count("Source_Server_Id", "Master_Server_Id"),
+        source_uuid=of.maybe("Source_UUID", "Master_UUID"),
+        seconds_behind=of.number("Seconds_Behind_Source", "Seconds_Behind_Master"),
+        delay=meant(of.maybe("SQL_Delay")) or 0.0,
+        remaining_delay=meant(of.maybe("SQL_Remaining_Delay")),
+        received=Position(
+            of.text("Source_Log_File", "Master_Log_File"),
+            of.count("Read_Source_Log_Pos", "Read_Master_Log_Pos"),
+        ),
+        applied=Position(
+            of.text("Relay_Source_Log_File", "Relay_Master_Log_File"),
+            of.count("Exec_Source_Log_Pos", "Exec_Master_Log_Pos"),
+        ),
+        relay_log_space=of.count("Relay_Log_Space"),
+        received_gtids=_gtids(of.maybe("Retrieved_Gtid_Set", "Gtid_IO_Pos")),
+        applied_gtids=_gtids(of.maybe("Executed_Gtid_Set", "Gtid_Slave_Pos")),
+        heartbeats=of.count("Slave_received_heartbeats") if "Slave_received_heartbeats" in row else None,
+        heartbeat_period=meant(of.maybe("Slave_heartbeat_period")),
+        newest_received=of.maybe("Master_last_event_time"),
+    )
+
+
+def _thread(of: _Row, kind: str, state: str) -> Thread:
+    running = of.text(f"Replica_{kind}_Running", f"Slave_{kind}_Running")
+    return Thread(running, state, of.count(f"Last_{kind}_Errno"), of.text(f"Last_{kind}_Error"))
+
+
+def _gtids(text: str) -> str:
+    return "".join(text.split())  # MySQL breaks long sets into lines
+
+
+class _Row:
+    """A row whose columns may have several names, of which the newest is first; NULL is no text."""
+
+    def __init__(self, row: Row) -> None:
+        self.row = row
+
+    def maybe(self, *names: str) -> str:
+        """Read a column that only some versions have."""
+        return self.text(*names) if any(name in self.row for name in names) else ""
+
+    def text(self, *names: str) -> str:
+        """Read a column; raises MissingColumnError."""
+        value = self.row[next((name for name in names if name in self.row), " or ".join(names))]
+        return "" if value is None else str(value)
+
+    def number(self, *names: str) -> float | None:
+        return meant(self.text(*names))
+
+    def count(self, *names: str) -> int:
+        return int(self.number(*names) or 0)
+
+
+def facts(server: Server) -> Facts:
+    """Ask for the server's clock and settings; no privilege is needed. Raises MysqlError."""
+    renamed = not server.flavour.mariadb and server.flavour.version >= _REPLICA_NET_TIMEOUT
+    row = only(server, _FACTS.format(net_timeout=f"{'replica' if renamed else 'slave'}_net_timeout"))
+    uptime = only(server, "SHOW GLOBAL STATUS LIKE 'Uptime'")
+    return Facts(
+        now=_moment(row["now"]) or 0.0,
+        server_id=_count(row["id"]),
+        uptime=meant(uptime["Value"]) or 0.0,
+        net_timeout=meant(row["net_timeout"]) or 0.0,
+    )
+
+
+def commits(server: Server) -> dict[str, Commits]:
+    """Ask for the moments of transactions, by channel. Raises MysqlError.
+
+    MySQL 5.7 has no moments of transactions, but heartbeats and errors; MariaDB has none of it (10.11).
+    """
+    if server.flavour.mariadb:
+        return {}
+    moments = server.flavour.version >= _COMMIT_MOMENTS
+    receivers = server.rows(
+        _RECEIVERS.format(moments=_RECEIVED if moments else "", coordinators=_COORDINATORS if moments else "")
+    )
+    workers = server.rows(_WORKERS.format(moments=_APPLIED if moments else ""))
+    return {str(row["channel"]): _commits(row, workers) for row in receivers}
+
+
+def _commits(row: Row, workers: Iterable[Row]) -> Commits:
+    return Commits(
+        now=_moment(row["now"]) or 0.0,
+        last_heartbeat=_moment(row["last_heartbeat"]),
+        heartbeats=_count(row["heartbeats"]),
+        heartbeat_period=meant(row["heartbeat_period"]),  # 0: the source sends none
+        queued=str(row.get("queued") or ""),
+        queued_commit=_moment(row.get("queued_commit")),
+        queued_sent=_moment(row.get("queued_sent")),
+        queued_at=_moment(row.get("queued_at")),
+        queueing_commit=_moment(row.get("queueing_commit")),
+        coordinator_commit=_moment(row.get("coordinator_commit")),
+        workers=tuple(_worker(one) for one in workers if one["channel"] == row["channel"]),
+        queueing=str(row.get("queueing") or ""),
+        coordinator_thread=_count(row.get("coordinator")) or None,
+    )
+
+
+def _worker(row: Row) -> Worker:
+    return Worker(
+        number=_count(row["number"]),
+        thread=_count(row["thread"]) or None,
+        applying=str(row.get("applying") or ""),
+        applying_commit=_moment(row.get("applying_commit")),
+        applying_since=_moment(row.get("applying_since")),
+        applied_commit=_moment(row.get("applied_commit")),
+        errno=_count(row["errno"]),
+        error=str(row["error"] or ""),
+        error_at=_moment(row["error_at"]),
+    )
+
+
+def appliers(server: Server, within: float | None = None) -> Appliers:
+    """Look which appliers have nothing to do, and for how long: PROCESS is needed. Raises MysqlError.
+
+    ``Time`` of an idle applier counts from its last event, on MySQL 5.7 to 9.7 (the coordinator) and on
+    MariaDB 10.5 to 11.8 (Slave_SQL); no version tells which channel it belongs to.
+    Where disk space is lacking, SHOW ALL SLAVES STATUS hangs until there is, even when its connection is
+    gone: one a minute, and max_connections is used up (10.11.19).
+    """
+    rows = server.rows(_REPLICATION_THREADS, within=within)
+    idle = [meant(row["time"]) or 0.0 for row in rows if NOTHING_TO_APPLY in str(row["state"])]
+    lack_space = any(words in str(row["state"]) for row in rows for words in _NO_SPACE)
+    return Appliers(visible=bool(rows), idle=tuple(idle), lack_space=lack_space)
+
+
+def only(server: Server, sql: str, *columns: str) -> Row:
+    """Ask for a single row, which has these columns. Raises MysqlError."""
+    rows = server.rows(sql)
+    if len(rows) != 1:
+        raise MysqlError(f"{server.where} gave {len(rows)} rows instead of one: asked {sql}")
+    return having(rows, *columns)[0]
+
+
+def _moment(value: Value) -> float | None:
+    """Read seconds; a moment that never was is 0000-00-00, whose UNIX_TIMESTAMP is 0."""
+    return meant(value) or None
+
+
+def _count(value: Value) -> int:
+    return int(meant(value) or 0)

@@ -1,0 +1,252 @@
+"""Gathering the signals: three looks within a second, then what hardly moves."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from stallwatch.probes.mysql import processes, status
+from stallwatch.probes.mysql.asking import Asking
+from stallwatch.probes.mysql.privileges import PERFORMANCE_SCHEMA, PROCESS
+from stallwatch.probes.mysql.statement import Statement, text
+from stallwatch.probes.replication_lag.signals import (
+    Counters,
+    Host,
+    Look,
+    Signals,
+    activity,
+    backups,
+    locks,
+)
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from stallwatch.probes.mysql.processes import Process, Thread
+    from stallwatch.probes.replication_lag.model import Snapshot
+    from stallwatch.sources.host import DiskUse
+    from stallwatch.sources.mysql.server import Server
+
+_STEPS = 5  # of the counters; processes and transactions are looked at in every second one
+_PAUSE = 0.15  # seconds between them
+_SERVERS = frozenset({"mysqld", "mariadbd"})
+_STATUS = (
+    "Uptime",
+    "Threads_running",
+    "Opened_tables",
+    "Handler_read_rnd_next",
+    "Handler_update",
+    "Handler_delete",
+    "Innodb_buffer_pool_reads",
+    "Innodb_buffer_pool_read_requests",
+    "Innodb_buffer_pool_wait_free",
+    "Innodb_buffer_pool_dump_status",
+    "Innodb_buffer_pool_load_status",
+    "Innodb_history_list_length",
+    "Innodb_data_pending_reads",
+    "Innodb_checkpoint_age",
+    "Innodb_checkpoint_max_age",
+    "Innodb_lsn_current",
+    "Innodb_os_log_written",
+    "Innodb_redo_log_current_lsn",
+    "Innodb_redo_log_checkpoint_lsn",
+    "Innodb_redo_log_capacity_resized",
+)
+_METRICS = (
+    "log_on_file_space_waits",
+    "buffer_flush_sync_total_pages",
+    "trx_rseg_history_len",
+    "log_lsn_checkpoint_age",
+)
+_SETTINGS = (
+    "datadir",
+    "innodb_auto_lru_dump",  # Percona Server 5.1
+    "innodb_buffer_pool_restore_at_startup",  # its name in Percona Server 5.5
+    "innodb_flush_log_at_trx_commit",
+    "innodb_log_file_size",
+    "innodb_log_files_in_group",
+    "innodb_page_size",
+    "innodb_redo_log_capacity",
+    "innodb_thread_concurrency",
+    "performance_schema",
+    "pid_file",
+    "port",
+    "read_only",
+    "relay_log_space_limit",
+    "replica_parallel_workers",  # MySQL 8.0.26 and later
+    "slave_parallel_threads",  # MariaDB
+    "slave_parallel_workers",
+    "socket",
+    "sync_binlog",
+)
+_INDEXES = (
+    "SELECT i.NAME AS name FROM information_schema.{tables} t JOIN information_schema.{indexes} i"
+    " ON i.TABLE_ID = t.TABLE_ID WHERE t.NAME = %s"
+)
+INDEXES = Statement(_INDEXES.format(tables="INNODB_TABLES", indexes="INNODB_INDEXES"), PROCESS)
+INDEXES_BEFORE = Statement(  # MySQL 5.7, MariaDB
+    _INDEXES.format(tables="INNODB_SYS_TABLES", indexes="INNODB_SYS_INDEXES"), PROCESS
+)
+_OWN = "GEN_CLUST_INDEX"  # that InnoDB makes where there is no key
+_RENAMED = (8, 0)
+
+
+def gather(
+    server: Server,
+    snapshots: Sequence[Snapshot],
+    pause: Callable[[float], bool],
+    trace: Callable[[str], None],
+) -> Signals:
+    """Ask for all signals; what is denied, is not there or does not answer is left out.
+
+    ``pause`` waits so many seconds and tells whether there was time for it: one look is better than none,
+    and enough where no applier runs.
+    """
+    asking = Asking(server, trace)
+    known = status.variables(asking, _SETTINGS)
+    if known.get("performance_schema") == "OFF":  # MariaDB's default
+        asking.switch_off(PERFORMANCE_SCHEMA)
+    threads = processes.threads(asking)
+    place = _Place(known, threads) if server.local and _runs_here(known) else None
+    applying = any(one.channel.applier.runs for one in snapshots)
+    looks, counted = _look(asking, pause, _STEPS if applying else 1)
+    programs = processes.programs(asking)
+    tools = place.tools() if place else backups.Tools()
+    signals = Signals(
+        flavour=server.flavour,
+        looks=looks,
+        counted=counted,
+        settings=known,
+        threads=threads,
+        programs=programs,
+        locks=locks.locks(asking) if _waits_for_a_lock(looks) else (),
+        row_locks=locks.row_locks(asking, _waiting(looks)),
+        keyless=keyless(asking, _scanned(looks)),
+        host=place.host() if place else Host(),
+    )
+    found = backups.find(signals.processes, programs, locks.backup_locks(asking), tools)
+    missing = list(asking.missing.values())
+    if asking.lost:
+        missing.append(f"the search for causes was cut short: {asking.lost.what}")
+    return signals._replace(backups=found, missing=tuple(missing))
+
+
+def _last_appliers(looks: Sequence[Look]) -> list[Process]:
+    return [one for one in looks[-1].processes if one.applies] if looks else []
+
+
+def _waits_for_a_lock(looks: Sequence[Look]) -> bool:
+    wanted = (activity.GLOBAL_LOCK, activity.METADATA_LOCK)
+    return any(state.search(one.state) for one in _last_appliers(looks) for state in wanted)
+
+
+def _waiting(looks: Sequence[Look]) -> list[str]:
+    """List the transactions of appliers that wait for a row lock."""
+    appliers = {one.id for one in _last_appliers(looks)}
+    last = looks[-1].transactions if looks else ()
+    return [one.id for one in last if one.waiting is not None and one.process in appliers]
+
+
+def _scanned(looks: Sequence[Look]) -> set[str]:
+    """Name the tables in which appliers look for rows to change, where they tell."""
+    at_work = (one for one in _last_appliers(looks) if activity.FINDS_ROW.search(one.state))
+    return {activity.changed_table(one.info, one.database) for one in at_work} - {""}
+
+
+def _look(asking: Asking, pause: Callable[[float], bool], steps: int) -> tuple[list[Look], list[Counters]]:
+    looks: list[Look] = []
+    counted: list[Counters] = []
+    for step in range(steps):
+        if step and not pause(_PAUSE):
+            break
+        if step % 2 == 0:
+            looks.append(Look(processes.processes(asking), locks.transactions(asking)))
+        counted.append(counters(asking, time.monotonic()))
+        if not asking.is_connected:  # what was seen until then is worth more than looks at nothing
+            break
+    return looks, counted
+
+
+def counters(asking: Asking, at: float) -> Counters:
+    """Ask for status variables, and for InnoDB's metrics where PROCESS lets us."""
+    values = status.global_status(asking, _STATUS) | status.metrics(asking, _METRICS)
+    return Counters(at, status.numbers(values), {name: value for name, value in values.items() if value})
+
+
+def keyless(asking: Asking, tables: Iterable[str]) -> dict[str, bool]:
+    """Tell of each table ("shop.orders") whether it has no key; of what is not found nothing is told."""
+    flavour = asking.server.flavour
+    before = flavour.mariadb or flavour.version < _RENAMED
+    found = {}
+    for table in tables:
+        rows = asking.rows(INDEXES_BEFORE if before else INDEXES, table.replace(".", "/", 1))
+        names = {text(row, "name") for row in rows}
+        if names:
+            found[table] = names == {_OWN}
+    return found
+
+
+def _runs_here(known: Mapping[str, str]) -> bool:
+    """Whether the server is not in a container that only shares a socket or port with our host."""
+    from stallwatch.sources.processes import is_process
+
+    pid_file = os.path.join(known.get("datadir", ""), known.get("pid_file", ""))
+    return bool(known.get("datadir")) and is_process(pid_file, _SERVERS) is not False
+
+
+class _Use(NamedTuple):
+    at: float
+    disk: DiskUse | None
+    threads: Mapping[int, float]
+
+
+class _Place:
+    """The host of a server that is also ours, from its making on."""
+
+    def __init__(self, known: Mapping[str, str], threads: Sequence[Thread]) -> None:
+        from stallwatch.sources import host
+        from stallwatch.sources.processes import program_of
+
+        self._host = host
+        self._known = known
+        self._directory = known.get("datadir", "")
+        self._disk = host.disk_of(self._directory) if self._directory else None
+        self._threads = [one.os_id for one in threads if one.os_id and program_of(one.os_id) in _SERVERS]
+        self._before = self._use()
+
+    def _use(self) -> _Use:
+        from stallwatch.sources.processes import thread_seconds
+
+        used = {one: thread_seconds(one) for one in self._threads}
+        disk = self._host.disk_use(self._disk) if self._disk else None
+        return _Use(time.monotonic(), disk, {one: spent for one, spent in used.items() if spent is not None})
+
+    def tools(self) -> backups.Tools:
+        """List the processes of backup tools."""
+        from stallwatch.sources.processes import running
+
+        found = running(backups.TOOLS | _SERVERS)
+        servers = [one for one in found if one.name in _SERVERS]
+        tools = tuple(one for one in found if one.name in backups.TOOLS)
+        told = (self._known.get(name, "") for name in ("datadir", "socket", "port"))
+        return backups.Tools(tools, for_us=len(servers) == 1, place=backups.Place(*told))
+
+    def host(self) -> Host:
+        """Tell what has happened since this was made."""
+        before, after = self._before, self._use()
+        load = self._host.disk_load(before.disk, after.disk) if before.disk and after.disk else None
+        return Host(
+            disk=self._disk or "",
+            load=load,
+            free=self._host.free_bytes(self._directory) if self._directory else None,
+            busy_threads=_busy_threads(before, after),
+            processors=self._host.processors(),
+        )
+
+
+def _busy_threads(before: _Use, after: _Use) -> dict[int, float]:
+    seconds = after.at - before.at
+    both = before.threads.keys() & after.threads.keys()
+    spent = {one: after.threads[one] - before.threads[one] for one in both}
+    return {one: 100 * used / seconds for one, used in spent.items()} if seconds > 0 else {}
