@@ -197,6 +197,12 @@ def test_a_program_without_arguments_whose_path_has_a_blank(started, tmp_path):
         waiting.communicate()
 
 
+def test_a_program_that_starts_has_its_name_before_its_arguments(tmp_path, monkeypatch):
+    FakeProc(tmp_path, monkeypatch).process(7, "mysqlbackup", arguments=[])
+    (found,) = processes.running({"mysqlbackup"})
+    assert found.arguments == ()
+
+
 AS_NOBODY = """
 import os, sys
 import psutil
