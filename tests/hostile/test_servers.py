@@ -155,8 +155,11 @@ def too_many_connections(asked):
 @contextlib.contextmanager
 def too_many_of_this_user(asked):
     asked.alter(asked.user, "WITH MAX_USER_CONNECTIONS 1")
-    with asked.logged_in():
-        yield asked.place()
+    try:
+        with asked.logged_in():
+            yield asked.place()
+    finally:
+        asked.alter(asked.user, "WITH MAX_USER_CONNECTIONS 0")
 
 
 @contextlib.contextmanager
