@@ -8,9 +8,9 @@ from typing import NamedTuple
 from stallwatch.discovery.plan import Host, Plan
 from stallwatch.findings import ProbeError
 from stallwatch.probes.jmx import declared
-from stallwatch.probes.jmx_thread_pools.declared import DECLARED as THREAD_POOLS
+from stallwatch.probes.jmx_thread_pools.declared import THREAD_POOLS
 from stallwatch.probes.jmx_thread_pools.queries import places
-from stallwatch.probes.mysqld_process.declared import DECLARED as OF_PROCESS
+from stallwatch.probes.mysqld_process.declared import JVM_PROCESS
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from stallwatch.sources.jmx import Server
 
 NRPE_PROCESS = "stallwatch_cassandra_process"
-*_, JVM_PROCESS = OF_PROCESS.services
 
 
 class Place(NamedTuple):
@@ -49,9 +48,8 @@ def look(server: Server, place: Place, trace: Callable[[str], None], *, local: b
     if pools:
         families = sorted(Counter(family for family, _ in pools).items())
         told = ", ".join(f"{number} of {family}" for family, number in families)
-        (found,) = THREAD_POOLS.services
-        title, about = found.title.format(kind=kind), found.about.format(pools=told)
-        services.append(found._replace(title=title, about=about))
+        title, about = THREAD_POOLS.title.format(kind=kind), THREAD_POOLS.about.format(pools=told)
+        services.append(THREAD_POOLS._replace(title=title, about=about))
     inside = JVM_PROCESS._replace(
         title=f"{kind} process",
         options=(*JVM_PROCESS.options, ("listens", str(place.port))),

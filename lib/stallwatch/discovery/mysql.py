@@ -6,24 +6,24 @@ import re
 from typing import NamedTuple
 
 from stallwatch.discovery.plan import Host, Plan, is_address
-from stallwatch.probes.host.declared import DECLARED as OF_HOST
+from stallwatch.probes.host.declared import HOST, NDB_HOST
 from stallwatch.probes.innodb_buffer_pool.declared import DECLARED as BUFFER_POOL
 from stallwatch.probes.innodb_redo_log.declared import DECLARED as REDO_LOG
 from stallwatch.probes.mysql.asking import Asking
 from stallwatch.probes.mysql.statement import Statement, text, whole
-from stallwatch.probes.mysql_query.declared import DECLARED as QUERY
+from stallwatch.probes.mysql_query.declared import ANSWERS
 from stallwatch.probes.mysql_status.declared import DECLARED as MYSQL_STATUS
-from stallwatch.probes.mysqld_process.declared import DECLARED as OF_PROCESS
-from stallwatch.probes.ndb_log.declared import DECLARED as NDB_LOG
+from stallwatch.probes.mysqld_process.declared import MYSQL_PROCESS, NDB_PROCESS
+from stallwatch.probes.ndb_log.declared import CLUSTER_LOG, NODE_LOG
 from stallwatch.probes.ndb_memory.declared import DECLARED as MEMORY
 from stallwatch.probes.ndb_nodes.declared import DECLARED as NODES
-from stallwatch.probes.ndb_page_buffer.declared import DECLARED as PAGE_BUFFER
+from stallwatch.probes.ndb_page_buffer.declared import PAGE_BUFFER
 from stallwatch.probes.ndb_redo_buffer.declared import DECLARED as REDO_BUFFER
 from stallwatch.probes.ndb_transactions.declared import DECLARED as TRANSACTIONS
 from stallwatch.probes.ndbinfo.declared import PROCESS
 from stallwatch.probes.ndbinfo.queries import Ndbinfo
 from stallwatch.probes.replication_lag import queries, source
-from stallwatch.probes.replication_lag.declared import DECLARED as REPLICATION_LAG
+from stallwatch.probes.replication_lag.declared import LAG
 from stallwatch.sources.mysql import DeniedError, MissingTableError, MysqlError
 from stallwatch.sources.mysql.literals import identifier
 from stallwatch.sources.mysql.target import PORT, Target
@@ -64,21 +64,10 @@ _TABLESPACES = Statement(
 _URI = re.compile(r"mysql://(\[[^\]/]+\]|[^/:?]+)(?::(\d+))?(?:[/?].*)?", re.DOTALL)
 _LOOPBACK = re.compile(r"localhost|127\..*|::1|::|0\.0\.0\.0|")
 
-(ANSWERS,) = QUERY.services
-OF_CLUSTER = (
-    *NODES.services,
-    *MEMORY.services,
-    *REDO_BUFFER.services,
-    *TRANSACTIONS.services,
-)
-(ON_DISK,) = PAGE_BUFFER.services
-(OF_CHANNEL,) = REPLICATION_LAG.services
-HOST, NDB_HOST = OF_HOST.services
-MYSQL_PROCESS, NDB_PROCESS, _ = OF_PROCESS.services
-_LOG, _CLUSTER_LOG = NDB_LOG.services
+OF_CLUSTER = (*NODES.services, *MEMORY.services, *REDO_BUFFER.services, *TRANSACTIONS.services)
 OF_NODES = {
-    "NDB": ("data node", (_LOG, NDB_PROCESS, NDB_HOST)),
-    "MGM": ("management node", (_CLUSTER_LOG,)),
+    "NDB": ("data node", (NODE_LOG, NDB_PROCESS, NDB_HOST)),
+    "MGM": ("management node", (CLUSTER_LOG,)),
 }  # fmt: skip
 OF_SERVER = (*MYSQL_STATUS.services, *REDO_LOG.services, *BUFFER_POOL.services)
 
@@ -162,10 +151,10 @@ class _Look:
             which = (("channel", exactly(channel.name)),) if channels[1:] else ()
             of = f" of {channel.name or 'the default channel'}" if channels[1:] else ""
             where = Target(channel.source_host, channel.source_port).where
-            yield OF_CHANNEL._replace(
-                title=f"{OF_CHANNEL.title}{of}",
-                about=OF_CHANNEL.about.format(source=where),
-                options=(*OF_CHANNEL.options, *which, *self._source(channel), *heartbeat),
+            yield LAG._replace(
+                title=f"{LAG.title}{of}",
+                about=LAG.about.format(source=where),
+                options=(*LAG.options, *which, *self._source(channel), *heartbeat),
             )
 
     def _source(self, channel: Channel) -> Options:
@@ -204,7 +193,7 @@ class _Look:
     def _on_disk(self) -> Iterator[Service]:
         rows = self._asking.rows(_TABLESPACES)
         if not rows or whole(rows[0], "files"):
-            yield ON_DISK
+            yield PAGE_BUFFER
 
     def _nodes(self) -> Iterator[Host]:
         """Give the hosts of data nodes and management nodes: what can run on them alone."""

@@ -3,6 +3,12 @@
 from stallwatch.declared import NDB_DATA_DIR, NDB_GUESS, Declared, Healthy, Panel, Service
 from stallwatch.label import Label
 
+HOST = Service("Host", "host", "Are processors or a disk at their limit?", nrpe="stallwatch_host")
+NDB_HOST = Service(
+    "NDB host", "host", f"Are processors or the disk of a data node at their limit? {NDB_GUESS}",
+    (("data-dir", NDB_DATA_DIR),), nrpe="stallwatch_ndb_disks", guessed=True,
+)  # fmt: skip
+
 DECLARED = Declared(
     labels=(
         Label("cpu", "%", "time that processors are busy, all together"),
@@ -29,13 +35,7 @@ DECLARED = Declared(
         Label("{disk}_written", "B", "bytes written per second"),
     ),
     privileges=(),
-    services=(
-        Service("Host", "host", "Are processors or a disk at their limit?", nrpe="stallwatch_host"),
-        Service(
-            "NDB host", "host", f"Are processors or the disk of a data node at their limit? {NDB_GUESS}",
-            (("data-dir", NDB_DATA_DIR),), nrpe="stallwatch_ndb_disks", guessed=True,
-        ),
-    ),
+    services=(HOST, NDB_HOST),
     panels=(
         Panel("Processors", ("cpu", "user", "system", "iowait", "steal", "busiest_processor")),
         Panel("Load per processor", ("load",)),

@@ -3,6 +3,13 @@
 from stallwatch.declared import Declared, Healthy, Panel, Service
 from stallwatch.label import Label
 
+THREAD_POOLS = Service(
+    "{kind} thread pools",
+    "jmx_thread_pools",
+    "Who is blocked? There are pools: {pools}. Blocked tasks are told once.",
+    attempts=1,
+)
+
 DECLARED = Declared(
     labels=(  # those of each pool with --pool, if they are few
         Label("pools", "", "pools that were found"),
@@ -23,14 +30,7 @@ DECLARED = Declared(
         Label("{pool}.completed_per_s", "", "tasks completed per second"),
     ),
     privileges=(),
-    services=(
-        Service(
-            "{kind} thread pools",
-            "jmx_thread_pools",
-            "Who is blocked? There are pools: {pools}. Blocked tasks are told once.",
-            attempts=1,
-        ),
-    ),
+    services=(THREAD_POOLS,),
     panels=(
         Panel("Thread pools", ("active", "pending", "blocked", "blocked_new")),
         Panel("The busiest pool, the least idle one", ("busy", "idle")),

@@ -10,6 +10,10 @@ _ANY_TIME = tuple(
     )
 )  # fmt: skip
 
+ANSWERS = Service(
+    "MySQL", "mysql_query", "Does it answer, and how fast? CRITICAL if it does not.", leads=True
+)
+
 DECLARED = Declared(
     labels=(
         Label("p95", "s", "time within which 95 % of the runs were answered"),
@@ -19,9 +23,7 @@ DECLARED = Declared(
         Label("rows", "", "rows of the answer, the fewest of all runs"),
     ),
     privileges=(),
-    services=(
-        Service("MySQL", "mysql_query", "Does it answer, and how fast? CRITICAL if it does not.", leads=True),
-    ),
+    services=(ANSWERS,),
     panels=(Panel("Time of a query", ("p50", "p95", "max", "connection")),),
     healthy=Healthy(
         "mysql",

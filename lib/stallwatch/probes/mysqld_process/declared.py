@@ -9,6 +9,27 @@ PERFORMANCE_SCHEMA = Privilege(
     "SELECT ON performance_schema.*", "SELECT ON performance_schema.*", "what a thread does"
 )
 
+MYSQL_PROCESS = Service(
+    "MySQL process",
+    "mysqld_process",
+    "What does the process use, and which of its threads?",
+    nrpe="stallwatch_mysqld_process",
+)
+NDB_PROCESS = Service(
+    "NDB process",
+    "mysqld_process",
+    f"What does the process of a data node use? {NDB_GUESS}",
+    (("data-dir", NDB_DATA_DIR), ("program", "ndbmtd"), ("program", "ndbd")),
+    nrpe="stallwatch_ndb_process",
+    guessed=True,
+)
+JVM_PROCESS = Service(
+    "JVM process",
+    "mysqld_process",
+    "What does the JVM's process use, and which of its threads?",
+    (("program", "java"),),
+)
+
 DECLARED = Declared(
     labels=(
         Label("cpu", "%", "processor time, of one processor"),
@@ -26,28 +47,7 @@ DECLARED = Declared(
         Label("descriptors", "%", "the same, of those that it may have"),
     ),
     privileges=(PROCESS, PERFORMANCE_SCHEMA),
-    services=(
-        Service(
-            "MySQL process",
-            "mysqld_process",
-            "What does the process use, and which of its threads?",
-            nrpe="stallwatch_mysqld_process",
-        ),
-        Service(
-            "NDB process",
-            "mysqld_process",
-            f"What does the process of a data node use? {NDB_GUESS}",
-            (("data-dir", NDB_DATA_DIR), ("program", "ndbmtd"), ("program", "ndbd")),
-            nrpe="stallwatch_ndb_process",
-            guessed=True,
-        ),
-        Service(
-            "JVM process",
-            "mysqld_process",
-            "What does the JVM's process use, and which of its threads?",
-            (("program", "java"),),
-        ),
-    ),
+    services=(MYSQL_PROCESS, NDB_PROCESS, JVM_PROCESS),
     panels=(
         Panel("mysqld: processors", ("cpu", "user", "system", "busiest_thread")),
         Panel("mysqld: memory", ("resident_memory", "swapped_memory")),

@@ -3,6 +3,16 @@
 from stallwatch.declared import NDB_DATA_DIR, NDB_GUESS, Declared, Healthy, Panel, Service
 from stallwatch.label import Label
 
+NODE_LOG = Service(
+    "NDB log", "ndb_log", f"What do data nodes complain of? Told for an hour. {NDB_GUESS}",
+    (("log", f"{NDB_DATA_DIR}/ndb_*_out.log"),), attempts=1, nrpe="stallwatch_ndb_log", guessed=True,
+)  # fmt: skip
+CLUSTER_LOG = Service(
+    "NDB cluster log", "ndb_log", f"What does the cluster log tell? Told for an hour. {NDB_GUESS}",
+    (("log", f"{NDB_DATA_DIR}/ndb_*_cluster.log"),), attempts=1, nrpe="stallwatch_ndb_cluster_log",
+    guessed=True,
+)  # fmt: skip
+
 # Labels are of the worst within --hold.
 DECLARED = Declared(
     labels=(
@@ -20,17 +30,7 @@ DECLARED = Declared(
         Label("backup_age", "s", "age of the last completed backup, with --backup-age"),
     ),
     privileges=(),
-    services=(
-        Service(
-            "NDB log", "ndb_log", f"What do data nodes complain of? Told for an hour. {NDB_GUESS}",
-            (("log", f"{NDB_DATA_DIR}/ndb_*_out.log"),), attempts=1, nrpe="stallwatch_ndb_log", guessed=True,
-        ),
-        Service(
-            "NDB cluster log", "ndb_log", f"What does the cluster log tell? Told for an hour. {NDB_GUESS}",
-            (("log", f"{NDB_DATA_DIR}/ndb_*_cluster.log"),), attempts=1, nrpe="stallwatch_ndb_cluster_log",
-            guessed=True,
-        ),
-    ),
+    services=(NODE_LOG, CLUSTER_LOG),
     panels=(
         Panel(
             "What data nodes complain of: the longest",

@@ -4,6 +4,12 @@ from stallwatch.declared import Declared, Healthy, Panel, Service
 from stallwatch.label import Label
 from stallwatch.probes.ndbinfo.declared import NDBINFO
 
+PAGE_BUFFER = Service(
+    "NDB page buffer",
+    "ndb_page_buffer",
+    "Is DiskPageBufferMemory large enough for the tables on disk?",
+)
+
 DECLARED = Declared(
     labels=(
         Label("hit_ratio", "%", "page requests since the last look that did not wait, of the worst node"),
@@ -18,13 +24,7 @@ DECLARED = Declared(
         Label("data_nodes", "", "data nodes that told of their page buffer"),
     ),
     privileges=(NDBINFO,),
-    services=(
-        Service(
-            "NDB page buffer",
-            "ndb_page_buffer",
-            "Is DiskPageBufferMemory large enough for the tables on disk?",
-        ),
-    ),
+    services=(PAGE_BUFFER,),
     panels=(
         Panel("Page buffer: hit ratio", ("hit_ratio", "node{node}_hit_ratio")),
         Panel("Page requests", ("requests_per_s", "pages_read_per_s", "log_waits_per_s")),

@@ -35,6 +35,13 @@ def _panel(title: str, *labels: str) -> Panel:
     return Panel(title, (*labels, *(f"{{channel}}_{label}" for label in labels)))
 
 
+LAG = Service(
+    "Replication lag",
+    "replication_lag",
+    "How far is it behind {source}, where is that going, and why?",
+    (("not-replica", "critical"),),
+)
+
 DECLARED = Declared(
     labels=(
         *(Label(name, unit, about) for name, unit, about in _OF_CHANNEL),
@@ -62,14 +69,7 @@ DECLARED = Declared(
         ),
     ),
     privileges=(*ON_REPLICA, *ON_SOURCE),
-    services=(
-        Service(
-            "Replication lag",
-            "replication_lag",
-            "How far is it behind {source}, where is that going, and why?",
-            (("not-replica", "critical"),),
-        ),
-    ),
+    services=(LAG,),
     panels=(
         _panel("Lag", "lag"),
         _panel("Where the lag is", "transport_lag", "upstream_lag", "apply_lag"),
