@@ -280,5 +280,5 @@ TARGETS = {
         frozenset({"value", "UnreachableError"}),
     ),
     "jmx_thread_pools": Target(thread_pools_of_a_jvm, chosen, (), (), 100, REPORTS),
-    "jmx_attributes": Target(attributes_of_a_jvm, chosen, (), (), 200, frozenset({"UNKNOWN", "OK"})),
+    "jmx": Target(attributes_of_a_jvm, chosen, (), (), 200, frozenset({"UNKNOWN", "OK"})),
 }

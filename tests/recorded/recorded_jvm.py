@@ -3,6 +3,7 @@
 import json
 
 from stallwatch.sources.jmx import NoSuchAttributeError, NoSuchBeanError, ObjectName
+from stallwatch.sources.jmx.info import Attribute, Bean
 
 
 class RecordedJvm:
@@ -11,7 +12,7 @@ class RecordedJvm:
     where = "db1:7199"
 
     def __init__(self, beans, domains=None):
-        self.beans = beans
+        self.told = beans
         self.seen = domains or sorted({name.partition(":")[0] for name in beans})
         self.asked = []  # the patterns of names
         self.read_of = []  # the beans that were read
@@ -38,14 +39,23 @@ class RecordedJvm:
         """As the client's."""
         self.asked.append(pattern)
         wanted = ObjectName.parse(pattern)
-        return sorted(name for name in self.beans if wanted.matches(ObjectName.parse(name)))
+        return sorted(name for name in self.told if wanted.matches(ObjectName.parse(name)))
+
+    def beans(self, pattern):
+        """As the client's; a recording has no classes."""
+        return [Bean(name, "") for name in self.names(pattern)]
+
+    def describe(self, found):
+        """As the client's."""
+        for bean in found:
+            yield [Attribute(name, "", readable=True, writable=False) for name in self.told[bean.name]]
 
     def read(self, wanted):
         """As the client's."""
         for name, attributes in wanted:
             self.read_of.append(name)
-            if name not in self.beans:
+            if name not in self.told:
                 yield NoSuchBeanError(f"there is no MBean {name} at {self.where}")
                 continue
-            of = self.beans[name]
+            of = self.told[name]
             yield {at: of.get(at, NoSuchAttributeError(f"{name} has no attribute {at}")) for at in attributes}

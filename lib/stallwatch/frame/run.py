@@ -48,8 +48,8 @@ class Run:
             if not self.is_given(name, level):
                 self.thresholds[name][level] = Range(text, self._units[name])
 
-    def judge_by(self, name: str, limits: Mapping[str, Range]) -> None:
-        """Set ``warning`` and ``critical`` of a quantity without options of its own: a status variable."""
+    def judge_by(self, name: str, limits: Mapping[str, Range | None]) -> None:
+        """Set ``warning`` and ``critical`` of a quantity without options of its own, as a status variable."""
         self.thresholds[name] = dict(limits)
 
     def is_given(self, name: str, *levels: str) -> bool:

@@ -148,7 +148,8 @@ def _judged(options: Namespace, run: Run) -> Iterator[Finding]:
     from stallwatch.probes.jmx import probe
 
     asked = {f"quantity {number}": quantity for number, quantity in enumerate(quantities(options), 1)}
-    run.thresholds |= {name: quantity.limits or {} for name, quantity in asked.items()}
+    for name, quantity in asked.items():
+        run.judge_by(name, quantity.limits or {})
     memory: AbstractContextManager[dict[str, Any]] = nullcontext({})
     if changes := [quantity.change for quantity in asked.values() if quantity.change]:
         if options.no_state:

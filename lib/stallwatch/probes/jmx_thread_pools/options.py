@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from stallwatch.findings import Finding
     from stallwatch.frame.run import Run
 
-    Thresholds = dict[str, dict[str, Range | None]]
-
 check = Check(
     "jmx_thread_pools",
     "Look at all thread and connection pools of a JVM over JMX: who is blocked, and what that means.",
@@ -65,26 +63,24 @@ def findings(options: Namespace, run: Run) -> Iterator[Finding]:
             for name, both in run.thresholds.items()
         },
     }
-    run.thresholds |= _of_what_lasts(run.thresholds)
+    _judge_what_lasts(run)
     asked = {"deadlocks": options.deadlocks, "limits_busy": any(run.thresholds["busy"].values())}
     with jmx.connect(check, options, run) as server, run.memory(target=server.where, **identity) as memory:
         yield from probe.findings(server, options.pool, memory, run, **asked)
 
 
-def _of_what_lasts(thresholds: Thresholds) -> Thresholds:
-    """Give those of what lasts, stricter where the user gave none.
+def _judge_what_lasts(run: Run) -> None:
+    """Set thresholds of what lasts, stricter where the user gave none.
 
     Whoever waits for a full pool waits for somebody else to be done: that is critical. A web server whose
     threads are all busy may not say that requests wait, so that this is worth a warning itself.
     Threads that are deadlocked stay so. Kafka's are not idle while it starts: critical is what was so at the
     last run, too.
     """
-    blocked, busy, pending, idle = (thresholds[name] for name in LASTING)
-    return {
-        LASTING["blocked"]: {**blocked, "critical": blocked["critical"] or Range("0")},
-        LASTING["busy"]: {**busy, "warning": busy["warning"] or Range("~:0", "%")},
-        LASTING["pending"]: {**pending, "warning": pending["warning"] or Range("0")},
-        LASTING["idle"]: idle,
-        "idle": {**idle, "critical": None},
-        "deadlocked": {"warning": None, "critical": Range("0")},
-    }
+    blocked, busy, pending, idle = (run.thresholds[name] for name in LASTING)
+    run.judge_by(LASTING["blocked"], {**blocked, "critical": blocked["critical"] or Range("0")})
+    run.judge_by(LASTING["busy"], {**busy, "warning": busy["warning"] or Range("~:0", "%")})
+    run.judge_by(LASTING["pending"], {**pending, "warning": pending["warning"] or Range("0")})
+    run.judge_by(LASTING["idle"], idle)
+    run.judge_by("idle", {**idle, "critical": None})
+    run.judge_by("deadlocked", {"critical": Range("0")})

@@ -32,7 +32,7 @@ class Jvm(RecordedJvm):
     def pool(self, name, active=0, limit=2, pending=0, blocked=0, total=0, completed=0):
         """Let it have this pool of Cassandra's."""
         self.seen = ["java.lang", "org.apache.cassandra.metrics"]
-        self.beans |= {
+        self.told |= {
             METRICS.format(name, "ActiveTasks"): {"Value": active},
             METRICS.format(name, "MaxPoolSize"): {"Value": limit},
             METRICS.format(name, "PendingTasks"): {"Value": pending},
@@ -43,16 +43,16 @@ class Jvm(RecordedJvm):
 
     def bean(self, name, **attributes):
         """Let it have this bean."""
-        self.beans[name] = attributes
+        self.told[name] = attributes
         self.seen = sorted({*self.seen, name.partition(":")[0]})
 
     def later(self, seconds):
         """Let it run on."""
-        self.beans[RUNTIME]["Uptime"] += 1000 * seconds
+        self.told[RUNTIME]["Uptime"] += 1000 * seconds
 
     def restart(self):
         """Let it begin anew."""
-        self.beans[RUNTIME] = {"StartTime": self.beans[RUNTIME]["StartTime"] + 1, "Uptime": 5000}
+        self.told[RUNTIME] = {"StartTime": self.told[RUNTIME]["StartTime"] + 1, "Uptime": 5000}
 
     def deadlocked_threads(self):
         """As the client's."""
@@ -166,7 +166,7 @@ def test_blocked_for_less_than_a_second_is_no_more_than_a_warning(check, jvm):
 
 def test_a_pool_that_is_gone_at_the_second_look_does_not_block_any_more(check, jvm):
     jvm.pool("MemtableFlushWriter", active=2, blocked=1)
-    check.meanwhile = lambda: [jvm.beans.pop(name) for name in list(jvm.beans) if "Memtable" in name]
+    check.meanwhile = lambda: [jvm.told.pop(name) for name in list(jvm.told) if "Memtable" in name]
     assert check.line()[0] == 1
 
 
@@ -310,19 +310,19 @@ def test_after_a_restart_all_is_new(check, jvm):
 
 
 def test_pools_that_were_there_and_are_not_are_unknown_until_they_come_back(check, jvm):
-    pools = dict(jvm.beans)
+    pools = dict(jvm.told)
     assert check.line()[0] == 0
     jvm.pool("A")
     jvm.pool("B")
     check()
-    there, jvm.beans = jvm.beans, pools
+    there, jvm.told = jvm.told, pools
     for _ in range(2):
         jvm.later(60)
         assert check.line() == (
             3,
             "UNKNOWN - db1:7199 had 2 pools and has none now: is it starting, or has it lost them? If it is to have none, there is nothing to check here",
         )
-    jvm.beans = there
+    jvm.told = there
     assert check.line()[0] == 0
 
 
@@ -457,7 +457,7 @@ def test_kafka_s_threads_are_to_be_idle_for_a_third_of_the_time(check, jvm):
 
 def test_an_average_over_a_minute_is_not_known_before_a_minute_has_passed(check, jvm):
     jvm.bean("kafka.server:type=KafkaRequestHandlerPool,name=RequestHandlerAvgIdlePercent", OneMinuteRate=0.0)
-    jvm.beans[RUNTIME]["Uptime"] = 59_000
+    jvm.told[RUNTIME]["Uptime"] = 59_000
     assert check() == (
         0,
         "JMX_THREAD_POOLS OK - 1 pool | pools=1 threads=45\n"
@@ -675,17 +675,17 @@ def test_without_time_for_a_second_look_nothing_is_critical_and_that_is_said(che
 
 def test_how_much_is_in_use_is_not_told_where_it_is_not_known(check, jvm):
     jvm.pool("A", active=0, pending=5)
-    del jvm.beans[METRICS.format("A", "ActiveTasks")]
+    del jvm.told[METRICS.format("A", "ActiveTasks")]
     assert check.line() == (0, "OK - 1 pool, none blocked, busiest A: 5 pending")
 
 
 def test_threads_that_cannot_be_counted_are_unknown(check, jvm):
-    del jvm.beans[THREADING]
+    del jvm.told[THREADING]
     assert check.line() == (3, "UNKNOWN - there is no MBean java.lang:type=Threading at db1:7199")
 
 
 def test_without_a_start_time_our_own_clock_has_to_do(check, jvm, clock):
-    del jvm.beans[RUNTIME]
+    del jvm.told[RUNTIME]
     jvm.pool("A")
     assert check.line()[0] == 0
     jvm.pool("A", total=1)

@@ -284,7 +284,7 @@ def test_what_is_gone_when_it_is_read_is_left_out():
         {**cassandra("A", ActiveTasks={"Value": 1}), **cassandra("B", ActiveTasks={"Value": 2})}
     )
     existing = places(jvm, lambda _: None)
-    del jvm.beans[METRICS.format("internal", "A", "ActiveTasks")]
+    del jvm.told[METRICS.format("internal", "A", "ActiveTasks")]
     told = read(Reader(jvm, lambda _: None), existing, lambda _: None)
     assert ([pool.name for pool in told.pools], told.unread) == (["B"], [])
 
