@@ -30,7 +30,7 @@ from stallwatch.sources import jmx
 from stallwatch.sources.jmx import jmxquery
 from stallwatch.sources.jmx.info import attributes_of
 from stallwatch.sources.jmx.jmxquery import java
-from stallwatch.sources.jmx.jmxquery.failures import SpoiledError, checked
+from stallwatch.sources.jmx.jmxquery.java import SpoiledError, checked
 from stallwatch.sources.jmx.jmxquery.lines import Told, lines, value
 from stallwatch.sources.jmx.object_name import ObjectName
 from stallwatch.sources.jmx.rmi import FAILURES

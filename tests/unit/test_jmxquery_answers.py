@@ -19,7 +19,7 @@ from stallwatch.sources import jmx
 from stallwatch.sources.jmx import jmxquery
 from stallwatch.sources.jmx.info import Bean
 from stallwatch.sources.jmx.jmxquery import java
-from stallwatch.sources.jmx.jmxquery.failures import SpoiledError, checked
+from stallwatch.sources.jmx.jmxquery.java import SpoiledError, checked
 from stallwatch.sources.jmx.jmxquery.lines import Line, Told, lines, queries, query, value
 from stallwatch.sources.jmx.rmi import Reference
 from stallwatch.sources.jmx.session import must_be_named

@@ -11,8 +11,7 @@ from stallwatch.probes.replication_lag.causes import stopped
 from stallwatch.sources import ndb_mgm
 from stallwatch.sources.backups import contents
 from stallwatch.sources.jmx import failures
-from stallwatch.sources.jmx.jmxquery.failures import SpoiledError, checked
-from stallwatch.sources.jmx.jmxquery.java import Ended
+from stallwatch.sources.jmx.jmxquery.java import Ended, SpoiledError, checked
 from stallwatch.sources.jmx.rmi import RemoteError
 from stallwatch.sources.jmx.serialization import Record
 from stallwatch.sources.jmx.target import Target

@@ -23,7 +23,6 @@ _KNOWN = (
     "java.lang", "java.nio", "java.util.logging", "jdk.management.jfr", "kafka", "org.apache.cassandra",
     "org.eclipse.jetty",
 )  # fmt: skip
-_ALTERNATIVES = 2  # names that an attribute may have
 _POOL, _DOMAIN = "{pool}", ":"  # no keys of properties
 _NO_PLACE = ("class", "engine", "context")  # properties that tell no pool from another, or its name has them
 

@@ -1,6 +1,6 @@
 """JMX: the managed beans of a JVM, asked over RMI without Java, or through jmxquery where only Java can.
 
-``connect`` gives a log-in; both kinds have the same methods, see ``client.Client``.
+``connect`` gives a log-in; both kinds have the same methods, ``client.Client`` says what each does.
 """
 
 from __future__ import annotations
@@ -18,33 +18,14 @@ from stallwatch.sources.jmx.target import Target, Tls
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from contextlib import AbstractContextManager
-    from typing import Protocol, Self
+    from collections.abc import Callable
+    from typing import TypeAlias
 
     from stallwatch.frame.deadline import Deadline
-    from stallwatch.sources.jmx.info import Attribute, Bean
-    from stallwatch.sources.jmx.values import Value
+    from stallwatch.sources.jmx.client import Client
+    from stallwatch.sources.jmx.jmxquery import Client as JavaClient
 
-    class Server(Protocol):
-        """A log-in at a JVM, whoever carries the questions; ``client.Client`` says what each method does."""
-
-        where: str
-
-        def __enter__(self) -> Self: ...
-        def __exit__(self, *_: object) -> None: ...
-        def close(self) -> None: ...
-        def domains(self) -> list[str]: ...
-        def names_ahead(self, wanted: Iterable[tuple[str, Sequence[str]]]) -> None: ...
-        def names(self, pattern: str = "*:*") -> list[str]: ...
-        def beans(self, pattern: str = "*:*") -> list[Bean]: ...
-        def attribute(self, name: str, attribute: str) -> Value: ...
-        def read(
-            self, wanted: Iterable[tuple[str, Sequence[str]]]
-        ) -> Iterator[dict[str, Value | JmxError] | JmxError]: ...
-        def describe(self, found: Iterable[Bean]) -> Iterator[list[Attribute] | JmxError]: ...
-        def passing(self) -> AbstractContextManager[Callable[[int], None]]: ...
-        def deadlocked_threads(self) -> list[int]: ...
+    Server: TypeAlias = Client | JavaClient  # a log-in at a JVM, whoever carries the questions
 
 
 __all__ = [

@@ -30,12 +30,12 @@ class Kept:
 
     def __init__(self, where: str) -> None:
         self._where = where
-        self._bytes = 0
+        self.bytes = 0
 
     def add(self, size: int) -> None:
         """Keep so much more; raises UnreachableError if it is too much."""
-        self._bytes += size
-        if self._bytes > MOST_KEPT:
+        self.bytes += size
+        if self.bytes > MOST_KEPT:
             raise UnreachableError(
                 f"{self._where} tells more than a check keeps ({MOST_KEPT >> 20} MiB)",
                 "ask for fewer MBeans",
@@ -48,11 +48,3 @@ class Kept:
     def error(self, sentence: str) -> None:
         """Keep why something cannot be had."""
         self.add(_ERROR + len(sentence))
-
-    def mark(self) -> int:
-        """Give how much is kept now, for ``back_to``."""
-        return self._bytes
-
-    def back_to(self, mark: int) -> None:
-        """Take back what was added since: nobody has it any more."""
-        self._bytes = mark

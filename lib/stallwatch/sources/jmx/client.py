@@ -6,11 +6,10 @@ from collections import defaultdict
 from contextlib import contextmanager
 from functools import partial
 
-from stallwatch.sources.jmx import calls
+from stallwatch.sources.jmx import rmi
 from stallwatch.sources.jmx.budget import DICT, ENTRY, LIST
 from stallwatch.sources.jmx.errors import JmxError, NoSuchBeanError, UnreachableError, UnreadableError
 from stallwatch.sources.jmx.pipeline import Pipeline, in_order
-from stallwatch.sources.jmx.rmi import FAILURES
 from stallwatch.sources.jmx.session import Session
 from stallwatch.sources.jmx.values import field, members, plain
 from stallwatch.startup import TYPE_CHECKING
@@ -51,7 +50,7 @@ class Client:
 
     def domains(self) -> list[str]:
         """Give the domains of all beans, sorted."""
-        found = plain(self._one(calls.get_domains(self._session.connection), "its domains"))
+        found = plain(self._one(rmi.get_domains(self._session.connection), "its domains"))
         return sorted(map(str, found)) if isinstance(found, list) else []
 
     def names_ahead(self, wanted: Wanted) -> None:
@@ -62,7 +61,7 @@ class Client:
 
     def names(self, pattern: str = "*:*") -> list[str]:
         """Give the object names that match, sorted."""
-        found = self._one(calls.query_names(self._session.connection, pattern), f"the MBeans {pattern}")
+        found = self._one(rmi.query_names(self._session.connection, pattern), f"the MBeans {pattern}")
         names = sorted(str(plain(name)) for name in members(found))
         for name in names:
             self._session.kept.name(name)
@@ -72,7 +71,7 @@ class Client:
         """Give the object names that match and their classes, sorted by name."""
         from stallwatch.sources.jmx.info import Bean
 
-        found = self._one(calls.query_mbeans(self._session.connection, pattern), f"the MBeans {pattern}")
+        found = self._one(rmi.query_mbeans(self._session.connection, pattern), f"the MBeans {pattern}")
         keep = self._session.kept.add
         keep(LIST * len(members(found)))
         return sorted(
@@ -83,14 +82,15 @@ class Client:
     def passing(self) -> Iterator[Callable[[int], None]]:
         """Keep nothing of what is read within but for the bytes that the function is told."""
         kept = self._session.kept
-        mark, made = kept.mark(), [0]
+        staying = kept.bytes
 
         def keep(size: int) -> None:
+            nonlocal staying
             kept.add(size)
-            made.append(size)
+            staying += size
 
         yield keep
-        kept.back_to(mark + sum(made))
+        kept.bytes = staying
 
     def attribute(self, name: str, attribute: str) -> Value:
         """Give the value of one attribute; raises the JmxError that says why it cannot be had."""
@@ -113,7 +113,7 @@ class Client:
 
     def describe(self, found: Iterable[Bean]) -> Iterator[Attributes | JmxError]:
         """Give the attributes of beans, in the order asked; asks once a class where that is enough."""
-        from stallwatch.sources.jmx.describing import Describing, SameClass
+        from stallwatch.sources.jmx.info import Describing, SameClass
 
         classes: defaultdict[str, SameClass] = defaultdict(SameClass)
         asked = (Describing(self._session, self._pipeline, bean, classes[bean.class_name]) for bean in found)
@@ -124,7 +124,7 @@ class Client:
 
         A read-only role may not: UnreadableError.
         """
-        call = calls.find_deadlocked_threads(self._session.connection)
+        call = rmi.find_deadlocked_threads(self._session.connection)
         found = plain(self._one(call, _THREADING, "findDeadlockedThreads"))
         return [number for number in found if isinstance(number, int)] if isinstance(found, list) else []
 
@@ -153,7 +153,7 @@ class _Reading:
         if len(attributes) == 1:
             self._ask_each(attributes)
         elif attributes:
-            call = calls.get_attributes(session.connection, name, attributes)
+            call = rmi.get_attributes(session.connection, name, attributes)
             pipeline.ask(call, (name,), self._several)
 
     @property
@@ -180,7 +180,7 @@ class _Reading:
 
     def _ask_each(self, attributes: Sequence[str]) -> None:
         for attribute in attributes:
-            call = calls.get_attribute(self._session.connection, self._name, attribute)
+            call = rmi.get_attribute(self._session.connection, self._name, attribute)
             about = (attribute, self._name)
             self._pipeline.ask(call, about, partial(self._take, attribute))
 
@@ -189,7 +189,7 @@ class _Reading:
             if isinstance(answer, Exception):
                 raise answer
             self._values[attribute] = plain(answer, self._session.kept.add)
-        except (*FAILURES, UnreadableError) as failure:
+        except (*rmi.FAILURES, UnreadableError) as failure:
             why = self._explained(failure, attribute)
             if isinstance(why, NoSuchBeanError):
                 self._error = why

@@ -89,18 +89,6 @@ def _offset(take: Take) -> str:
     return f"{text}:{rest:02d}" if rest else text
 
 
-def _year_month(take: Take) -> str:
-    return "{:04d}-{:02d}".format(*unpack(">ib", take(5)))
-
-
-def _month_day(take: Take) -> str:
-    return "--{:02d}-{:02d}".format(*unpack(">bb", take(2)))
-
-
-def _period(take: Take) -> str:
-    return "P{}Y{}M{}D".format(*unpack(">iii", take(12)))
-
-
 def _fraction(nanos: int) -> str:
     return f".{nanos:09d}".rstrip("0") if nanos else ""
 
@@ -117,7 +105,7 @@ _READERS: dict[int, Callable[[Take], str | float]] = {
     9: lambda take: _time(take) + _offset(take),
     10: lambda take: _date_time(take) + _offset(take),
     11: lambda take: str(unpack(">i", take(4))[0]),
-    12: _year_month,
-    13: _month_day,
-    14: _period,
+    12: lambda take: "{:04d}-{:02d}".format(*unpack(">ib", take(5))),
+    13: lambda take: "--{:02d}-{:02d}".format(*unpack(">bb", take(2))),
+    14: lambda take: "P{}Y{}M{}D".format(*unpack(">iii", take(12))),
 }

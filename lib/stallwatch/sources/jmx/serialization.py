@@ -116,18 +116,8 @@ class Array:
         self.octets = b""
 
 
-class Constant:
-    """An enum constant: the name of its class and its own."""
-
-    __slots__ = ("enum", "name")
-
-    def __init__(self, enum: str) -> None:
-        self.enum = enum
-        self.name = ""
-
-
-class ClassValue:
-    """A value that is a class."""
+class Named:
+    """An enum constant, or a value that is a class: all that we need of them is their name."""
 
     __slots__ = ("name",)
 
@@ -356,20 +346,20 @@ class Reader:
             array.items.extend(self.content() for _ in range(self._count(SLOT)))
         return array
 
-    def _constant(self) -> Constant:
-        descriptor = self._descriptor()
+    def _constant(self) -> Named:
+        self._descriptor()
         self._spend(TEXT)
-        constant: Constant = self._new(Constant(descriptor.name if descriptor else ""))
+        constant: Named = self._new(Named(""))
         name = self.content()
         if not isinstance(name, str):
             raise ProtocolError("an enum constant without a name")
         constant.name = name
         return constant
 
-    def _class(self) -> ClassValue:
+    def _class(self) -> Named:
         descriptor = self._descriptor()
         self._spend(TEXT)
-        value: ClassValue = self._new(ClassValue(descriptor.name if descriptor else "null"))
+        value: Named = self._new(Named(descriptor.name if descriptor else "null"))
         return value
 
     def _exception(self) -> Any:

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from stallwatch.frame.deadline import Deadline
 from stallwatch.line import shorten
-from stallwatch.sources.jmx import calls
+from stallwatch.sources.jmx import rmi
 from stallwatch.sources.jmx.budget import Kept
 from stallwatch.sources.jmx.errors import UnreachableError
 from stallwatch.sources.jmx.rmi import FAILURES, Link, NoJrmpError, Reference, RemoteError, reference
@@ -109,7 +109,7 @@ class Session:
         return of_bean(failure, name, attribute, self.where)
 
     def _link(self, peer: Reference, deadline: Deadline) -> Link:
-        if self._target.tls.wanted and not peer.tls and peer.object_id != calls.REGISTRY:
+        if self._target.tls.wanted and not peer.tls and peer.object_id != rmi.REGISTRY:
             raise UnreachableError(
                 f"{self.where} lets clients in only without TLS: nothing was sent",
                 "configure com.sun.management.jmxremote.ssl=true there, or leave out the TLS options",
@@ -144,10 +144,10 @@ class Session:
     def _look_up(self) -> Reference:
         """Ask the registry where the agent is; in TLS where it turns out to speak nothing else."""
         target = self._target
-        registry = Reference(target.host, target.port, calls.REGISTRY, target.tls.registry)
+        registry = Reference(target.host, target.port, rmi.REGISTRY, target.tls.registry)
         for peer in (registry, registry._replace(tls=True)):
             try:
-                return self._stub(peer, calls.lookup(target.name), f"for {target.name}")
+                return self._stub(peer, rmi.lookup(target.name), f"for {target.name}")
             except NoJrmpError as error:
                 if error.first != _TLS_ALERT or peer.tls:
                     raise self._not_jmx(peer, error.first) from None
@@ -161,7 +161,7 @@ class Session:
 
     def _log_in(self, server: Reference) -> Reference:
         target = self._target
-        call = calls.new_client(server.object_id, target.user, target.password)
+        call = rmi.new_client(server.object_id, target.user, target.password)
         try:
             return self._stub(server, call, "to let us in")
         except NoJrmpError as error:
@@ -219,7 +219,7 @@ class Session:
 
         try:
             link = self._link(registry, self._deadline)
-            link.send(calls.listing())
+            link.send(rmi.listing())
             names = plain(link.answer())
         except (*FAILURES, NoJrmpError, LostError, SilentError, UnreachableError):
             return "names that it does not tell"
@@ -244,7 +244,7 @@ class Session:
         self._log_out(self._new_link(self._connection, Deadline(_FAREWELL)))
 
     def _log_out(self, link: Link) -> None:
-        link.send(calls.close(self.connection))
+        link.send(rmi.close(self.connection))
         link.answer(void=True)
 
     def _hang_up(self) -> None:

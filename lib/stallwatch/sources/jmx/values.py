@@ -9,13 +9,14 @@ from math import inf
 
 from stallwatch.sources.jmx.budget import DICT, ENTRY, LIST, MOST_VALUE, NUMBER, SLOT, TEXT
 from stallwatch.sources.jmx.errors import UnreadableError
-from stallwatch.sources.jmx.serialization import PRIMITIVES, Array, ClassValue, Constant, Record
+from stallwatch.sources.jmx.serialization import PRIMITIVES, Array, Named, Record
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
+    Reading = Callable[["_Converter", Record], "Value"]
     Value = None | bool | int | float | str | list["Value"] | dict[str, "Value"]
 
 DEEPEST = 100
@@ -67,7 +68,7 @@ class _Converter:
             return None
         if isinstance(thing, str):
             return self.text(thing)
-        if isinstance(thing, Constant | ClassValue):
+        if isinstance(thing, Named):
             return self.text(thing.name)
         if not isinstance(thing, Record | Array):
             raise TypeError
@@ -148,24 +149,19 @@ def _pairs(items: list[Any]) -> Iterable[tuple[Any, Any]]:
     return zip(items[::2], items[1::2], strict=True)
 
 
-def _added(name: str, skip: int = 0) -> Callable[[_Converter, Record], Value]:
-    """Read a collection whose ``writeObject`` adds its items, after ``skip`` other objects."""
-    return lambda converter, record: converter.list(_objects(record, name)[skip:])
+def _added(name: str, start: int = 0, end: int | None = None) -> Reading:
+    """Read a collection whose ``writeObject`` adds its items, and other objects before and behind them."""
+    return lambda converter, record: converter.list(_objects(record, name)[start:end])
 
 
-def _mapped(name: str, skip: int = 0) -> Callable[[_Converter, Record], Value]:
-    """Read a map whose ``writeObject`` adds keys and values in turn, after ``skip`` other objects."""
-    return lambda converter, record: converter.map(_pairs(_objects(record, name)[skip:]))
+def _mapped(name: str, end: int | None = None) -> Reading:
+    """Read a map whose ``writeObject`` adds keys and values in turn, and other objects behind them."""
+    return lambda converter, record: converter.map(_pairs(_objects(record, name)[:end]))
 
 
-def _held(name: str) -> Callable[[_Converter, Record], Value]:
+def _held(name: str) -> Reading:
     """Read an object that is nothing but what one of its fields holds."""
     return lambda converter, record: converter.field(record, name)
-
-
-def _concurrent_map(converter: _Converter, record: Record) -> Value:
-    items = _objects(record, "java.util.concurrent.ConcurrentHashMap")
-    return converter.map(_pairs(items[:-2]))  # it ends in null, null
 
 
 def _immutable(converter: _Converter, record: Record) -> Value:
@@ -226,12 +222,7 @@ def _vector(converter: _Converter, record: Record) -> Value:
     return converter.list(record.fields["elementData"].items[: record.fields["elementCount"]])
 
 
-def _until_null(name: str) -> Callable[[_Converter, Record], Value]:
-    """Read a collection whose ``writeObject`` adds its items and a null."""
-    return lambda converter, record: converter.list(_objects(record, name)[:-1])
-
-
-def _keys_of(name: str) -> Callable[[_Converter, Record], Value]:
+def _keys_of(name: str) -> Reading:
     """Read a set that is the keys of a map in one of its fields."""
 
     def read(converter: _Converter, record: Record) -> Value:
@@ -248,7 +239,7 @@ def _uuid(_: _Converter, record: Record) -> str:
 
 _CONCURRENT, _ATOMIC = "java.util.concurrent.", "java.util.concurrent.atomic."
 _WRAPPED = "java.util.Collections$"
-_READERS: dict[str, Callable[[_Converter, Record], Value]] = {
+_READERS: dict[str, Reading] = {
     **{f"java.lang.{box}": _held("value") for box in (
         "Boolean", "Byte", "Character", "Double", "Float", "Integer", "Long", "Short")},
     **{_ATOMIC + name: _held("value") for name in (
@@ -268,8 +259,8 @@ _READERS: dict[str, Callable[[_Converter, Record], Value]] = {
     **{name: _added(name) for name in (
         "java.util.ArrayList", "java.util.LinkedList", "java.util.ArrayDeque", "java.util.HashSet",
         "java.util.PriorityQueue", _CONCURRENT + "CopyOnWriteArrayList")},
-    "java.util.TreeSet": _added("java.util.TreeSet", skip=1),  # its comparator comes first
-    **{name: _until_null(name) for name in (
+    "java.util.TreeSet": _added("java.util.TreeSet", start=1),  # its comparator comes first
+    **{name: _added(name, end=-1) for name in (  # a null comes last
         _CONCURRENT + "ConcurrentLinkedQueue", _CONCURRENT + "ConcurrentLinkedDeque",
         _CONCURRENT + "LinkedBlockingQueue")},
     "java.util.Vector": _vector,
@@ -282,9 +273,8 @@ _READERS: dict[str, Callable[[_Converter, Record], Value]] = {
     **{name: _mapped(name) for name in (
         "java.util.HashMap", "java.util.TreeMap", "java.util.Hashtable", "java.util.EnumMap",
         "java.util.IdentityHashMap")},
-    _CONCURRENT + "ConcurrentHashMap": _concurrent_map,
-    _CONCURRENT + "ConcurrentSkipListMap": lambda converter, record: converter.map(
-        _pairs(_objects(record, _CONCURRENT + "ConcurrentSkipListMap")[:-1])),
+    _CONCURRENT + "ConcurrentHashMap": _mapped(_CONCURRENT + "ConcurrentHashMap", end=-2),  # null, null
+    _CONCURRENT + "ConcurrentSkipListMap": _mapped(_CONCURRENT + "ConcurrentSkipListMap", end=-1),  # null
     **{f"{_WRAPPED}{how}{what}": _held(inner) for how in ("Unmodifiable", "Synchronized", "Checked")
         for what, inner in (("Collection", "c"), ("Map", "m"))},
     _WRAPPED + "SetFromMap": _keys_of("m"),

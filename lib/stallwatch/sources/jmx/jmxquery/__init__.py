@@ -28,7 +28,6 @@ from stallwatch.sources.jmx.errors import (
 )
 from stallwatch.sources.jmx.info import Attribute, Bean
 from stallwatch.sources.jmx.jmxquery import java
-from stallwatch.sources.jmx.jmxquery.failures import SpoiledError, checked
 from stallwatch.sources.jmx.jmxquery.lines import Told, kind, lines, queries, query, value
 from stallwatch.sources.jmx.object_name import ObjectName
 from stallwatch.sources.jmx.target import AS_SERVER_SAYS
@@ -182,7 +181,7 @@ class Client:
             return told
         try:
             told.take(lines(self._run(each)))
-        except SpoiledError as error:
+        except java.SpoiledError as error:
             half = len(each) // 2
             if not half:
                 told.spoiled[each[0]] = str(error)
@@ -211,7 +210,7 @@ class Client:
             ) from None
         spent = say_duration(time.monotonic() - begun)
         self._trace(f"asked {self.where} through jmxquery, {len(asked)} queries, in {spent}")
-        return checked(ended, target)
+        return java.checked(ended, target)
 
 
 def _jar() -> str:
