@@ -4,6 +4,7 @@ import math
 
 import java_software
 import pytest
+from jmx_value import value_of
 from jvm import VARIANTS, Jvm
 from stallwatch.frame.deadline import Deadline
 from stallwatch.sources import jmx
@@ -38,7 +39,7 @@ def test_every_way_of_logging_in(variant, jvm_variant):
     jvm = jvm_variant(variant)
     told = []
     with jmx.connect(target(jvm), Deadline(20), told.append) as server:
-        assert server.attribute(THREADING, THREADS) > 5
+        assert value_of(server, THREADING, THREADS) > 5
     (sentence,) = told
     assert (" in TLS, in " in sentence) == jvm.tls
     if jvm.rmi_port:
@@ -52,8 +53,8 @@ def test_every_version_of_java(version, tmp_path):
         Jvm(tmp_path, java=java_software.java(version), password=True, tls=True) as jvm,
         jmx.connect(target(jvm), Deadline(20)) as server,
     ):
-        assert server.attribute("java.lang:type=Runtime", "SpecVersion") == str(version)
-        assert server.attribute("target:type=Collections", "MapOf") == {"one": 1, "two": 2}
+        assert value_of(server, "java.lang:type=Runtime", "SpecVersion") == str(version)
+        assert value_of(server, "target:type=Collections", "MapOf") == {"one": 1, "two": 2}
         unread = [
             (bean, name, value)
             for bean in server.names("java*:*")
@@ -170,12 +171,12 @@ def test_attributes_that_cannot_be_read_say_why_and_leave_the_others_alone(serve
 
 def test_one_attribute_alone_says_the_same(server):
     with pytest.raises(jmx.UnreadableError, match="IllegalStateException: not now"):
-        server.attribute("target:type=Trouble", "ThrowsRuntime")
+        value_of(server, "target:type=Trouble", "ThrowsRuntime")
     with pytest.raises(jmx.NoSuchAttributeError, match="target:type=Trouble has no attribute NoSuch"):
-        server.attribute("target:type=Trouble", "NoSuch")
+        value_of(server, "target:type=Trouble", "NoSuch")
     with pytest.raises(jmx.NoSuchBeanError, match="there is no MBean target:type=None at "):
-        server.attribute("target:type=None", "Value")
-    assert server.attribute("target:type=Trouble", "Good") == 1
+        value_of(server, "target:type=None", "Value")
+    assert value_of(server, "target:type=Trouble", "Good") == 1
 
 
 def test_answers_come_in_the_order_asked_whatever_spoils_the_connection(server):
@@ -223,10 +224,10 @@ def test_what_is_too_large_or_too_deep_is_refused_and_the_rest_still_read(jvm, s
 
 
 def test_a_connection_that_broke_is_made_anew(server):
-    assert server.attribute("target:type=Numbers", "Int") == 42
+    assert value_of(server, "target:type=Numbers", "Int") == 42
     for link in server._session._links.values():
         link._wire._socket.shutdown(2)
-    assert server.attribute("target:type=Numbers", "Int") == 42
+    assert value_of(server, "target:type=Numbers", "Int") == 42
 
 
 def test_a_question_that_always_breaks_the_connection_is_asked_twice_and_no_more(jvm_variant):
@@ -235,9 +236,9 @@ def test_a_question_that_always_breaks_the_connection_is_asked_twice_and_no_more
         TroubledLink(jvm.host, jvm.rmi_port, word=b"Double") as link,
         jmx.connect(target(jvm, rmi_port=link.port), Deadline(20)) as server,
     ):
-        assert server.attribute("target:type=Numbers", "Int") == 42
+        assert value_of(server, "target:type=Numbers", "Int") == 42
         with pytest.raises(jmx.UnreachableError) as error:
-            server.attribute("target:type=Numbers", "Double")
+            value_of(server, "target:type=Numbers", "Double")
     asked = "closed the connection when asked for Double of target:type=Numbers"
     assert error.value.what == f"127.0.0.1:{link.port} {asked}"
 
@@ -254,7 +255,7 @@ def test_any_certificate_will_do_where_that_is_asked_for(jvm_variant):
     for variant in ("tls", "wrong-certificate-name", "expired-certificate"):
         jvm = jvm_variant(variant)
         with jmx.connect(target(jvm, tls=jmx.Tls(wanted=True, insecure=True)), Deadline(20)) as server:
-            assert server.attribute(THREADING, THREADS) > 5
+            assert value_of(server, THREADING, THREADS) > 5
         with pytest.raises(jmx.UnreachableError, match="is not to be trusted"):
             jmx.connect(target(jvm, tls=jmx.Tls(wanted=True)), Deadline(20))
 
@@ -264,7 +265,7 @@ def test_any_certificate_will_do_where_that_is_asked_for(jvm_variant):
 def test_an_attribute_that_never_returns_ends_in_time_and_is_logged_out_from(tmp_path):
     with Jvm(tmp_path, groups=["never"]) as jvm:
         with jmx.connect(target(jvm), Deadline(5)) as server, pytest.raises(jmx.UnreachableError) as error:
-            server.attribute("target:type=Never", "Value")
+            value_of(server, "target:type=Never", "Value")
         asked = "has not answered within 5 s: asked for Value of target:type=Never"
         assert error.value.what == f"{server._session.rmi_where} {asked}"
         # The server's own thread stays in the getter and holds the object; its time-out thread is gone.
@@ -275,7 +276,7 @@ def test_an_attribute_that_never_returns_ends_in_time_and_is_logged_out_from(tmp
 def test_nothing_is_left_on_the_server_after_200_log_ins(changeable_jvm):
     for _ in range(200):
         with jmx.connect(target(changeable_jvm), Deadline(20)) as server:
-            assert server.attribute("target:type=Numbers", "Int") == 42
+            assert value_of(server, "target:type=Numbers", "Int") == 42
     assert changeable_jvm.left_by_clients() == {"threads": 0, "connections": 0, "unacknowledged": 0}
 
 
@@ -347,7 +348,7 @@ def test_questions_asked_in_the_middle_of_an_answer_use_the_same_connection(chan
         link = server._session.link()
         wanted = [(bean.name, ["Number", "Text"]) for bean in server.beans("target:type=Standard,*")]
         for (name, _), values in zip(wanted, server.read(wanted), strict=True):
-            number = server.attribute(name, "Number")
+            number = value_of(server, name, "Number")
             assert values == {"Number": number, "Text": f"bean number {number}"}
         assert server._session.link() is link
 
@@ -387,4 +388,4 @@ def test_a_read_only_role_may_not_look_for_deadlocks(jvm_variant):
     with jmx.connect(target(jvm_variant("password")), Deadline(20)) as server:
         with pytest.raises(jmx.UnreadableError, match="this user may not, SecurityException: Access denied"):
             server.deadlocked_threads()
-        assert server.attribute(THREADING, THREADS) > 5
+        assert value_of(server, THREADING, THREADS) > 5

@@ -13,6 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 from cassandra import Cassandra
+from jmx_value import value_of
 from loopback import free_port
 from stallwatch.frame.deadline import Deadline
 from stallwatch.sources import jmx
@@ -274,7 +275,7 @@ def test_a_server_that_says_that_it_is_elsewhere(jvm_variant):
     sentence = said(*of(jvm), "--rmi-host", "stub", *GOOD, timeout=2)
     assert "203.0.113.7" in sentence
     with jmx.connect(jmx.Target(jvm.host, jvm.port), Deadline(20)) as server:
-        assert server.attribute("target:type=Trouble", "Good") == 1
+        assert value_of(server, "target:type=Trouble", "Good") == 1
 
 
 @pytest.mark.parametrize("how", [("--rmi-host", "stub"), ("--via", "jmxquery")])
@@ -292,7 +293,7 @@ def test_a_host_that_the_server_and_the_user_name_gets_the_password(host, jvm_va
     user, password = locked.user, locked.password
     target = jmx.Target(host, locked.port, rmi_host="stub", user=user, password=password)
     with jmx.connect(target, Deadline(20)) as server:
-        assert server.attribute("target:type=Trouble", "Good") == 1
+        assert value_of(server, "target:type=Trouble", "Good") == 1
 
 
 def test_a_port_forward_to_nowhere(jvm):
@@ -324,7 +325,7 @@ def test_a_link_that_breaks_at_any_byte(jvm_variant):
             begun = time.monotonic()
             try:
                 with jmx.connect(target, Deadline(5)) as server:
-                    came.add(server.attribute("target:type=Trouble", "Good"))
+                    came.add(value_of(server, "target:type=Trouble", "Good"))
             except jmx.UnreachableError as error:
                 came.add(error.what.replace(str(link.port), "PORT"))
             assert time.monotonic() - begun < SLACK

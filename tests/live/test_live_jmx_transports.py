@@ -7,6 +7,7 @@ import threading
 import time
 
 import pytest
+from jmx_value import value_of
 from jvm import Jvm
 from stallwatch.frame.deadline import Deadline
 from stallwatch.sources import jmx
@@ -146,9 +147,9 @@ def test_java_gets_in_as_we_do(variant, jvm_variant):
     jvm = jvm_variant(variant)
     tls = {"tls": jmx.Tls(wanted=True, ca_file=jvm.ca_file)} if jvm.tls else {}
     with connect(jvm, **tls) as server:
-        ours = server.attribute(*VERSION)
+        ours = value_of(server, *VERSION)
     with connect(jvm, via="jmxquery", java=trusting(jvm) if jvm.tls else "java") as server:
-        assert server.attribute(*VERSION) == ours
+        assert value_of(server, *VERSION) == ours
 
 
 @pytest.fixture
@@ -160,7 +161,7 @@ def test_a_wrong_password_is_told_without_it(locked):
     for via in ("rmi", "jmxquery"):
         wrong = jmx.Target(locked.host, locked.port, user=locked.user, password="not-the-one", via=via)
         with pytest.raises(jmx.UnreachableError) as failure, jmx.connect(wrong, Deadline(20)) as server:
-            server.attribute(*VERSION)
+            value_of(server, *VERSION)
         assert f"denied access to the user {locked.user}" in failure.value.what
         assert "not-the-one" not in repr(failure.value.args) + failure.value.advice
 
@@ -186,7 +187,7 @@ def test_the_password_is_where_nobody_else_sees_it(locked):
 
     def ask():
         with connect(locked, via="jmxquery") as server:
-            told.append(server.attribute("target:type=Slow", "TwoSeconds"))
+            told.append(value_of(server, "target:type=Slow", "TwoSeconds"))
 
     asking = threading.Thread(target=ask)
     asking.start()
@@ -209,7 +210,7 @@ def test_an_attribute_that_never_returns_ends_in_time(jvm_that_hangs):
         connect(jvm_that_hangs, deadline=3, via="jmxquery") as server,
         pytest.raises(jmx.UnreachableError, match="has not answered Java within 3 s"),
     ):
-        server.attribute("target:type=Never", "Value")
+        value_of(server, "target:type=Never", "Value")
     assert time.monotonic() - begun < 3 + 0.5 + SLACK
     assert not [path for path in glob.glob("/proc/[0-9]*/stat") if f" {os.getpid()} " in _stat(path)]
 

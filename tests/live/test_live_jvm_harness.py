@@ -9,6 +9,7 @@ import time
 import old_cassandra
 import pytest
 import software
+from jmx_value import value_of
 from stallwatch.frame.deadline import Deadline
 from stallwatch.sources import jmx
 
@@ -61,8 +62,8 @@ def test_it_looks_like_an_old_cassandra(changeable_jvm):
             "TotalBlockedTasks": 0,
         }  # fmt: skip
         metric = "org.apache.cassandra.metrics:type=ThreadPools,path=internal,scope=FlushWriter,name="
-        assert server.attribute(metric + "TotalBlockedTasks", "Count") == 7
-        assert server.attribute(metric + "ActiveTasks", "Value") == 1
+        assert value_of(server, metric + "TotalBlockedTasks", "Count") == 7
+        assert value_of(server, metric + "ActiveTasks", "Value") == 1
 
 
 def test_software_is_got_once_and_whole(tmp_path, monkeypatch):
@@ -109,6 +110,6 @@ def test_cassandra_has_all_its_pools_and_works(cassandra):
     done = pools + "path=transport,scope=Native-Transport-Requests,name=CompletedTasks"
     with jmx.connect(jmx.Target(cassandra.host, cassandra.port), Deadline(60)) as server:
         assert len(server.names(pools + "*")) >= 160
-        before = server.attribute(done, "Value")
+        before = value_of(server, done, "Value")
         assert not cassandra.write(100)
-        assert server.attribute(done, "Value") >= before + 100
+        assert value_of(server, done, "Value") >= before + 100

@@ -47,7 +47,7 @@ def listing(server):
 
 def one(name, attribute):
     """Ask for one attribute."""
-    return lambda server: server.attribute(name, attribute)
+    return lambda server: list(server.read([(name, [attribute])]))
 
 
 # What was asked, by the name of the recording.

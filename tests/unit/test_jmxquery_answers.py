@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from jmx_value import value_of
 from stallwatch.frame.deadline import Deadline
 from stallwatch.sources import jmx
 from stallwatch.sources.jmx import jmxquery
@@ -312,15 +313,15 @@ def test_nothing_is_answered_about_a_missing_bean_and_a_missing_attribute(runs):
 
 def test_the_order_of_key_properties_does_not_matter(runs):
     runs(answer(("a:y=2,x=1", "One", None, "Integer", "1")))
-    assert client().attribute("a:x=1,y=2", "One") == 1
+    assert value_of(client(), "a:x=1,y=2", "One") == 1
 
 
 def test_another_bean_that_fits_the_wildcards_is_not_the_one(runs):
     runs(answer(("a:b=x;y", "One", None, "Integer", "5"), ("a:b=x/y", "One", None, "Integer", "1")))
-    assert client().attribute("a:b=x/y", "One") == 1
+    assert value_of(client(), "a:b=x/y", "One") == 1
     runs(*[answer(("a:b=x;y", "One", None, "Integer", "5"))] * 2)
     with pytest.raises(jmx.NoSuchBeanError):
-        client().attribute("a:b=x/y", "One")
+        value_of(client(), "a:b=x/y", "One")
 
 
 def test_names_are_those_of_the_pattern(runs):
@@ -336,7 +337,7 @@ def test_java_does_not_wait_longer_than_we_do(monkeypatch):
         return answer(INT)
 
     monkeypatch.setattr(java, "run", run)
-    client().attribute("a:b=c", "One")
+    value_of(client(), "a:b=c", "One")
     assert "-Dsun.rmi.transport.tcp.responseTimeout=60000" in given
     assert "-Dsun.rmi.transport.tcp.handshakeTimeout=60000" in given
 

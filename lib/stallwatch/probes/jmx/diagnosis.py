@@ -83,7 +83,7 @@ def _attributes(server: Server, asked: ObjectName, attribute: str) -> str:
     if key and whole in names:
         return f"say -A {whole} -K {key}"
     if alike := close(attribute, sorted(names)):
-        return f"did you mean {listed(alike, MANY_NAMES, 'or')}?"
+        return suggestion(alike)
     return f"there are {listed(sorted(names), MANY_NAMES)}" if names else "it has none that can be read"
 
 
@@ -94,6 +94,11 @@ def _old_spelling(server: Server, name: ObjectName, attribute: str) -> str:
         if meant != attribute and found and server.names(str(found[0])):
             return f"did you mean {meant}? This Cassandra has it as -O {found[0]} -A {found[1]}"
     return ""
+
+
+def suggestion(names: list[str], kind: str = "") -> str:
+    """Ask whether one of these was meant."""
+    return f"did you mean {kind}{listed(names, MANY_NAMES, 'or')}?"
 
 
 def close(word: str, words: Iterable[str], count: int = _MEANT) -> list[str]:
@@ -124,14 +129,14 @@ def beans(server: Server, asked: ObjectName, in_time: Callable[[], bool] = lambd
     if not names:
         domains = server.domains()
         if near := close(asked.domain, domains):
-            return f"did you mean the domain {listed(near, MANY_NAMES, 'or')}?"
+            return suggestion(near, "the domain ")
         return f"its domains are {listed(domains, MANY_NAMES)}"
     longer = ObjectName(asked.domain, asked.properties, open_ended=True)
     if not asked.open_ended and any(longer.matches(name) for name in names):
         return f"names of its kind are longer: {longer} would fit"
     meant, others = _alike(asked, names)
     if meant:
-        return f"did you mean {listed(meant, MANY_NAMES, 'or')}?"
+        return suggestion(meant)
     return f"there are {listed(others, _FEW)}"
 
 

@@ -127,8 +127,8 @@ def _step(value: Value, step: str, subject: str) -> Value:
 
 
 def _advice(step: str, keys: list[str]) -> str:
-    from stallwatch.probes.jmx.diagnosis import close
+    from stallwatch.probes.jmx.diagnosis import close, suggestion
 
     if near := close(step, keys):
-        return f"did you mean {listed(near, MANY_NAMES, 'or')}?"
+        return suggestion(near)
     return f"it has {listed(keys, MANY_NAMES)}" if keys else "it is empty"

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from stallwatch.frame.run import Run
-    from stallwatch.probes.jmx_thread_pools.families import Family
     from stallwatch.probes.jmx_thread_pools.queries import Place
     from stallwatch.sources.jmx import Server
     from stallwatch.sources.jmx.values import Value
@@ -84,8 +83,8 @@ def read(
 ) -> Found:
     """Read these numbers, and what is asked for besides, all at once. What is gone by now is left out."""
     begun = time.monotonic()
-    numbers: dict[tuple[str, str], dict[str, float]] = {}
-    families: dict[str, Family] = {}
+    numbers: dict[tuple[str, str], dict[str, float]] = {place.key: {} for place in wanted}
+    families = {place.family.name: place.family for place in wanted}
     unread: list[ProbeError] = []
     heard: set[str] = set()  # beans with any of the attributes
     missing: list[tuple[Place, ProbeError]] = []
@@ -94,8 +93,6 @@ def read(
         reader.read_ahead([*more, *((place.bean, place.attributes[turn]) for place in left)])
         asked, left, more = left, [], []
         for place in asked:
-            families[place.family.name] = place.family
-            pool = numbers.setdefault(place.key, {})
             try:
                 number = _number(reader, place, place.attributes[turn])
             except NoSuchAttributeError as error:
@@ -109,13 +106,14 @@ def read(
                 unread.append(error)
             else:
                 heard.add(place.bean)
-                pool |= {} if number is None else {place.number: number}
-    for place, why in missing:
-        known = numbers[place.key]
-        if known and place.number not in known and place.bean not in heard:
-            unread.append(why)
-    told = ((families[family], name, values) for (family, name), values in numbers.items() if values)
-    pools = [Pool(family, name, **values) for family, name, values in told]
+                if number is not None:
+                    numbers[place.key][place.number] = number
+    unread += [
+        why
+        for place, why in missing
+        if numbers[place.key] and place.number not in numbers[place.key] and place.bean not in heard
+    ]
+    pools = [Pool(families[family], name, **values) for (family, name), values in numbers.items() if values]
     spent = say_duration(time.monotonic() - begun)
     trace(f"read {len(wanted)} numbers of {len(pools)} pools in {spent}")
     return Found(pools, unread)

@@ -92,16 +92,6 @@ class Client:
         yield keep
         kept.bytes = staying
 
-    def attribute(self, name: str, attribute: str) -> Value:
-        """Give the value of one attribute; raises the JmxError that says why it cannot be had."""
-        (found,) = self.read([(name, [attribute])])
-        if isinstance(found, JmxError):
-            raise found
-        value = found[attribute]
-        if isinstance(value, JmxError):
-            raise value
-        return value
-
     def read(self, wanted: Wanted) -> Iterator[Values | JmxError]:
         """Give the values of attributes, pair for pair of bean and attributes, in the order asked.
 

@@ -78,9 +78,6 @@ class Client:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
         """Do nothing: there is no log-in to end."""
 
     def names_ahead(self, wanted: Iterable[tuple[str, Sequence[str]]]) -> None:
@@ -113,14 +110,6 @@ class Client:
     def beans(self, pattern: str = "*:*") -> list[Bean]:
         """Give the same as beans, whose classes are not told."""
         return [Bean(name, "") for name in self.names(pattern)]
-
-    def attribute(self, name: str, attribute: str) -> Value:
-        """Give the value of one attribute; raises the JmxError that says why it cannot be had."""
-        (found,) = self.read([(name, [attribute])])
-        value = found if isinstance(found, JmxError) else found[attribute]
-        if isinstance(value, JmxError):
-            raise value
-        return value
 
     def read(self, wanted: Iterable[tuple[str, Sequence[str]]]) -> Iterator[Values | JmxError]:
         """Give the values of attributes, as ``client.Client.read`` does, from one run or two.
