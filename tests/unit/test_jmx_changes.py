@@ -43,6 +43,24 @@ def test_a_jvm_that_started_anew_begins_anew():
     assert run(memory, 10, start=2000, uptime=2000) == (1, 1.0)
 
 
+def test_what_a_number_was_before_is_known_where_its_change_is():
+    def before(memory, **clock):
+        changes = changes_of_runs.Changes(memory, Reader(**clock))
+        changes.note("x", 5)
+        told = changes.before("x"), changes.seconds
+        changes.keep()
+        return told
+
+    memory = {}
+    assert before(memory) == (None, 0)
+    assert before(memory, uptime=60_900) == (None, 0)
+    assert before(memory, uptime=62_000) == (5, 2.0)
+    assert before(memory, uptime=62_500) == (5, 2.5)
+    assert before(memory, uptime=61_000) == (None, -1.0)
+    assert before(memory, start=2000, uptime=1000) == (None, 0)
+    assert before(memory, start=2000, uptime=2000) == (5, 1.0)
+
+
 def test_two_looks_at_once_are_one():
     memory = {}
     run(memory, 5)

@@ -357,6 +357,14 @@ def test_what_appeared_since_the_last_look_has_counted_since_then(check, jvm):
     assert "counted from now on" not in text
 
 
+def test_what_appeared_since_a_look_by_another_clock_is_not_counted_from_then_on(check, jvm):
+    jvm.pool("A")
+    check()
+    del jvm.told[RUNTIME]
+    jvm.pool("B", total=900)
+    assert check.line()[0] == 0
+
+
 def test_a_pool_for_itself_has_a_memory_of_its_own(check, jvm):
     jvm.pool("A")
     check("--pool", "A")
@@ -450,6 +458,7 @@ def test_kafka_s_threads_are_to_be_idle_for_a_third_of_the_time(check, jvm):
         1,
         "WARNING - RequestHandler: idle 29 % of the time: its threads (num.io.threads) are at work nearly all the time, requests queue up: look at iostat -x 1, and at which clients send so many requests",
     )
+    jvm.later(60)
     jvm.bean(name, OneMinuteRate=0.09)
     assert check.line()[0] == 2
     assert check.line("--idle-warning", "5:", "--idle-critical", "2:")[0] == 0
@@ -481,6 +490,36 @@ def test_threads_that_are_not_idle_are_critical_only_if_they_were_not_at_the_las
     jvm.bean(name, OneMinuteRate=0.0)
     assert check.line()[0] == 1
     jvm.later(60)
+    assert check.line()[0] == 2
+
+
+def test_two_runs_at_once_do_not_say_that_threads_were_not_idle_before(check, jvm):
+    jvm.bean("kafka.server:type=KafkaRequestHandlerPool,name=RequestHandlerAvgIdlePercent", OneMinuteRate=0.0)
+    assert check.line()[0] == 1
+    jvm.later(0.5)
+    assert check.line()[0] == 1
+    jvm.later(60)
+    assert check.line()[0] == 2
+    jvm.later(0.5)
+    assert check.line()[0] == 2
+
+
+def test_what_threads_were_before_a_restart_of_the_jvm_does_not_count(check, jvm):
+    jvm.bean("kafka.server:type=KafkaRequestHandlerPool,name=RequestHandlerAvgIdlePercent", OneMinuteRate=0.0)
+    assert check.line()[0] == 1
+    jvm.restart()
+    jvm.later(60)
+    assert check.line()[0] == 1
+    jvm.later(60)
+    assert check.line()[0] == 2
+
+
+def test_how_idle_threads_were_by_another_clock_does_not_count(check, jvm, clock):
+    jvm.bean("kafka.server:type=KafkaRequestHandlerPool,name=RequestHandlerAvgIdlePercent", OneMinuteRate=0.0)
+    assert check.line()[0] == 1
+    del jvm.told[RUNTIME]
+    assert check.line()[0] == 1
+    clock.later(60)
     assert check.line()[0] == 2
 
 

@@ -37,7 +37,8 @@ class _Look(NamedTuple):
 class Changes:
     """What was remembered of the last runs, and what the next one is to know.
 
-    ``seconds`` lie between this look and the one that it is compared with; 0 if there is none.
+    ``seconds`` lie between this look and the one that it is compared with; 0 if there is none, as of a JVM
+    that has started anew since.
     ``restarted_for`` is how many seconds the JVM has run, if it was started since the last look.
     """
 
@@ -54,11 +55,20 @@ class Changes:
         self._again = self._last is not None and not self._restarted and 0 <= passed < _LEAST
         self._passed = passed
         self._compared = _remembered(memory.get("before")) if self._again else self._last
-        self.seconds: float = self._clock - self._compared.at if self._compared else 0
+        self.seconds: float = 0
+        if self._compared and not self._restarted:
+            self.seconds = self._clock - self._compared.at
 
     def last(self, key: str) -> Any:
         """Give the number of this key at the last look, whenever that was; None if it was not there."""
         return self._last.numbers.get(key) if self._last else None
+
+    def before(self, key: str) -> Any:
+        """Give the number of this key at the look that ``since`` compares with; None: it is not known."""
+        try:
+            return self._earlier().get(key)
+        except NoIntervalError:
+            return None
 
     def note(self, key: str, number: float) -> None:
         """Keep a number for the next run."""
@@ -67,6 +77,15 @@ class Changes:
     def since(self, key: str, number: float, *, only_grows: bool) -> float:
         """Give by how much the number of this key changed in ``seconds``, or raise NoIntervalError."""
         self.note(key, number)
+        before = self._earlier().get(key)
+        if not isinstance(before, int | float) or not is_number(before):
+            raise NoIntervalError("it was not there at the last look")
+        if only_grows and number < before:
+            raise NoIntervalError(f"it was reset, from {plain(before)} to {plain(number)}")
+        return number - before
+
+    def _earlier(self) -> dict[str, Any]:
+        """Give the numbers of the look that this one can be compared with; raises NoIntervalError."""
         if not self._last:
             raise NoIntervalError("this is the first look")
         if self._restarted:
@@ -75,12 +94,7 @@ class Changes:
             raise NoIntervalError(f"only {say_duration(self._passed)} have passed since the first look")
         if self.seconds <= 0:
             raise NoIntervalError("the clock has gone back since the last look")
-        before = self._compared.numbers.get(key)
-        if not isinstance(before, int | float) or not is_number(before):
-            raise NoIntervalError("it was not there at the last look")
-        if only_grows and number < before:
-            raise NoIntervalError(f"it was reset, from {plain(before)} to {plain(number)}")
-        return number - before
+        return self._compared.numbers
 
     def keep(self) -> None:
         """Remember this run for the next one."""

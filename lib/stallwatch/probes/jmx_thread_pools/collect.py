@@ -190,7 +190,7 @@ def _observation(pool: Pool, changes: Changes) -> Observation:
     if pool.completed is not None:
         with suppress(NoIntervalError):
             completed = changes.since(completed_key, pool.completed, only_grows=True) / changes.seconds
-    idle_before = changes.last(idle_key)
+    idle_before = changes.before(idle_key)
     if pool.idle is not None:
         changes.note(idle_key, 100 * pool.idle)
     known = idle_before if isinstance(idle_before, int | float) else None

@@ -73,7 +73,7 @@ class Observation(NamedTuple):
     completed_per_s: float | None
     seconds: float  # since the last run, or since the pool was made
     second: Pool | None = None  # the same at a second look, if somebody waited at the first
-    idle_before: float | None = None  # in per cent, at the last run
+    idle_before: float | None = None  # in per cent, at the look that this one is compared with
     uncounted: str = ""  # why it is not known how many were blocked since the last run
     unsettled: bool = False  # it is not known yet how idle it is
 
