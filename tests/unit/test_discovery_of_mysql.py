@@ -3,7 +3,7 @@
 import pytest
 from fake_ndb import FakeNdb
 from fake_replica import FakeReplica
-from stallwatch.discovery import icinga2, mysql, nagios
+from stallwatch.discovery import icinga2, mysql, nagios, plan
 from stallwatch.frame.deadline import Deadline
 from stallwatch.probes.ndbinfo.queries import ClusterDownError
 from stallwatch.sources.mysql import DeniedError, NoAnswerError, UnreachableError
@@ -74,7 +74,7 @@ class SqlNode(FakeNdb):
 
 def look(server, elsewhere=None, name="sql1", address="192.0.2.21", sources=()):
     """The plan of what is found."""
-    place = mysql.Place(name, address, REACH)
+    place = plan.Place(name, address, REACH)
     return mysql.look(server, place, sources, elsewhere or (lambda place: OneServer(where=place)), TheRun())
 
 

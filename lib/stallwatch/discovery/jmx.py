@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import NamedTuple
 
 from stallwatch.discovery.plan import Host, Plan
 from stallwatch.findings import ProbeError
@@ -16,23 +15,15 @@ from stallwatch.startup import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from stallwatch.declared import Options, Service
+    from stallwatch.declared import Service
+    from stallwatch.discovery.plan import Place
     from stallwatch.sources.jmx import Server
 
 NRPE_PROCESS = "stallwatch_cassandra_process"
 
 
-class Place(NamedTuple):
-    """Where the JVM is for the engine, and how its services get there."""
-
-    name: str
-    address: str
-    port: int  # of its registry, at which its process listens
-    reach: Options
-
-
-def look(server: Server, place: Place, trace: Callable[[str], None], *, local: bool) -> Plan:
-    """Find out what it is."""
+def look(server: Server, place: Place, port: int, trace: Callable[[str], None], *, local: bool) -> Plan:
+    """Find out what it is; ``port`` is that of its registry, at which its process listens."""
     remarks: list[str] = []
     cassandra = bool(server.names(declared.STORAGE))
     kind = "Cassandra" if cassandra else "JVM"
@@ -52,7 +43,7 @@ def look(server: Server, place: Place, trace: Callable[[str], None], *, local: b
         services.append(THREAD_POOLS._replace(title=title, about=about))
     inside = JVM_PROCESS._replace(
         title=f"{kind} process",
-        options=(*JVM_PROCESS.options, ("listens", str(place.port))),
+        options=(*JVM_PROCESS.options, ("listens", str(port))),
         nrpe=NRPE_PROCESS if cassandra else "",
     )
     about = f"{'Cassandra' if cassandra else 'a JVM'} at {server.where}"

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
-from stallwatch.discovery.plan import Host, Plan, is_address
+from stallwatch.discovery.plan import Host, Place, Plan, is_address
 from stallwatch.probes.host.declared import HOST, NDB_HOST
 from stallwatch.probes.innodb_buffer_pool.declared import DECLARED as BUFFER_POOL
 from stallwatch.probes.innodb_redo_log.declared import DECLARED as REDO_LOG
@@ -70,14 +69,6 @@ OF_NODES = {
     "MGM": ("management node", (CLUSTER_LOG,)),
 }  # fmt: skip
 OF_SERVER = (*MYSQL_STATUS.services, *REDO_LOG.services, *BUFFER_POOL.services)
-
-
-class Place(NamedTuple):
-    """Where the server is for the engine, and how its services get there."""
-
-    name: str
-    address: str
-    reach: Options
 
 
 def look(server: Server, place: Place, sources: Sequence[str], elsewhere: Elsewhere, run: Run) -> Plan:

@@ -21,6 +21,14 @@ _ADDRESS = re.compile(r"[A-Za-z0-9:][A-Za-z0-9_.:%-]{0,254}")
 _LONGEST = 100  # letters of a name
 
 
+class Place(NamedTuple):
+    """Where a server is for the engine, and how its services get there."""
+
+    name: str
+    address: str
+    reach: Options
+
+
 class Host(NamedTuple):
     """A host: what is asked of it from here, and what can only run on it."""
 
