@@ -18,12 +18,14 @@ from stallwatch.units import is_number, say_duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from typing import Any
+    from typing import Any, TypeVar
 
     from stallwatch.frame.run import Run
     from stallwatch.probes.jmx_thread_pools.queries import Place
     from stallwatch.sources.jmx import Server
     from stallwatch.sources.jmx.values import Value
+
+    Answer = TypeVar("Answer")
 
     # The pools by family and name, or why it failed; None: there was no time for it.
     Second = dict[tuple[str, str], Pool] | ProbeError | None
@@ -69,7 +71,8 @@ def snapshot(server: Server, places: Sequence[Place], memory: dict[str, Any], ru
         )
         for before, pool in zip(pools, settled, strict=True)
     ]
-    found = Snapshot(observed, had if isinstance(had, int) else 0, _threads(reader), unread, second)
+    threads = _or_why_not(lambda: [reader.value(*one) for one in _THREADS])
+    found = Snapshot(observed, had if isinstance(had, int) else 0, threads, unread, second)
     changes.keep()
     memory[_POOLS] = len(observed) or found.had
     return found
@@ -204,19 +207,15 @@ def _counting_for(changes: Changes, *, is_new: bool) -> float | None:
     return changes.seconds if changes.seconds > 0 and is_new else None
 
 
-def _threads(reader: Reader) -> list[Value] | JmxError:
-    try:
-        return [reader.value(*one) for one in _THREADS]
-    except UnreachableError:
-        raise
-    except JmxError as error:
-        return error
-
-
 def deadlocked(server: Server) -> Sequence[int] | JmxError:
     """Ask for the numbers of threads that wait for each other."""
+    return _or_why_not(server.deadlocked_threads)
+
+
+def _or_why_not(ask: Callable[[], Answer]) -> Answer | JmxError:
+    """Give the answer, or the error that takes nothing from what else was found."""
     try:
-        return server.deadlocked_threads()
+        return ask()
     except UnreachableError:
         raise
     except JmxError as error:

@@ -27,84 +27,77 @@ class Meaning(NamedTuple):
 _FLUSH = "look at iostat -x 1 and nodetool compactionstats"
 _DISKS = "look at iostat -x 1, nodetool compactionstats and the pauses in gc.log"
 
+
+def _cassandra(pools: str, why: str, advice: str, *, serves: bool = False) -> Meaning:
+    return Meaning("Cassandra*", pools, why, advice, serves)
+
+
 # The first row that fits counts. "*" stands for anything, once in a name.
 MEANINGS = (
     # What each pool does: "nodetool tpstats" in DataStax's documentation of Cassandra 2.1 and of DSE 6.8.
-    Meaning(
-        "Cassandra*",
+    _cassandra(
         # "a value greater than 0 indicates either I/O contention or degrading disk performance": DataStax,
         # "Pending task metrics for writes"
         "FlushWriter MemtableFlushWriter PerDiskMemtableFlushWriter_*",
         "the disks cannot take the flushes, writes will wait",
         f"{_FLUSH}; raise memtable_flush_writers only if the disks are idle",
     ),
-    Meaning(
-        "Cassandra*",
+    _cassandra(
         "MemtablePostFlush MemtablePostFlusher MemtableReclaimMemory",
         "what follows a flush waits: for slow flushes, the commit log or old reads",
         _FLUSH,
     ),
-    Meaning(
-        "Cassandra*",
+    _cassandra(
         "Native-Transport-Requests",
         # native_transport_max_threads in cassandra.yaml
         "clients send more requests at once than native_transport_max_threads can serve",
         "look at nodetool proxyhistograms: slow requests, or too many of them?",
         serves=True,
     ),
-    Meaning(
-        "Cassandra*",
+    _cassandra(
         "MutationStage CounterMutationStage ViewMutationStage ReplicateOnWriteStage",
         # "a high number of pending write requests indicates a problem handling them": nodetool tpstats, 2.0
         "writes come faster than this node can apply them, it will drop some",
         _DISKS,
         serves=True,
     ),
-    Meaning(
-        "Cassandra*",
+    _cassandra(
         "ReadStage ReadRepairStage",
         "reads come faster than this node can answer them, it will drop some",
         f"{_DISKS}; nodetool tablehistograms shows reads of many SSTables or tombstones",
         serves=True,
     ),
-    Meaning(
-        "Cassandra*",
+    _cassandra(
         "RequestResponseStage InternalResponseStage",
         "answers of other nodes are not handled in time",
         "look at the load and at the pauses in gc.log",
     ),
-    Meaning(
-        "Cassandra*",
+    _cassandra(
         "CompactionExecutor",
         "compaction cannot keep up with the writes",
         "look at nodetool compactionstats, compaction_throughput and iostat -x 1",
     ),
-    Meaning(
-        "Cassandra*",
+    _cassandra(
         "ValidationExecutor AntiEntropyStage AntiEntropySessions Repair*",
         "repair waits",
         "look at nodetool compactionstats for validations, and how many repairs run at once",
     ),
-    Meaning(
-        "Cassandra*",
+    _cassandra(
         "GossipStage MigrationStage PendingRangeCalculator",
         "this node falls behind in what it knows of the cluster",
         "look at nodetool describecluster, gossipinfo and the pauses in gc.log",
     ),
-    Meaning(
-        "Cassandra*",
+    _cassandra(
         "HintsDispatcher HintedHandoff",
         "hints cannot be delivered",
         "look at nodetool status for nodes that are down or slow",
     ),
-    Meaning(
-        "Cassandra*",
+    _cassandra(
         "TracingStage",
         "more requests are traced than can be written down",
         "nodetool settraceprobability 0, or look for a client that traces every request",
     ),
-    Meaning(
-        "Cassandra*",
+    _cassandra(
         "*",
         "its threads cannot keep up",
         "look at nodetool tpstats, the load and the pauses in gc.log",

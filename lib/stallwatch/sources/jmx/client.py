@@ -8,7 +8,7 @@ from functools import partial
 
 from stallwatch.sources.jmx import rmi
 from stallwatch.sources.jmx.budget import DICT, ENTRY, LIST
-from stallwatch.sources.jmx.errors import JmxError, NoSuchBeanError, UnreachableError, UnreadableError
+from stallwatch.sources.jmx.errors import JmxError, NoSuchBeanError, UnreadableError
 from stallwatch.sources.jmx.pipeline import Pipeline, in_order
 from stallwatch.sources.jmx.session import Session
 from stallwatch.sources.jmx.values import field, members, plain
@@ -159,7 +159,7 @@ class _Reading:
     def _several(self, answer: Any) -> None:
         """Take an AttributeList. What is not in it, or all if one spoiled it, is asked for one by one."""
         if isinstance(answer, Exception):
-            if isinstance(error := self._explained(answer, ""), NoSuchBeanError):
+            if isinstance(error := self._session.explained(answer, self._name, ""), NoSuchBeanError):
                 self._error = error
                 return
         else:
@@ -180,15 +180,8 @@ class _Reading:
                 raise answer
             self._values[attribute] = plain(answer, self._session.kept.add)
         except (*rmi.FAILURES, UnreadableError) as failure:
-            why = self._explained(failure, attribute)
+            why = self._session.explained(failure, self._name, attribute)
             if isinstance(why, NoSuchBeanError):
                 self._error = why
             else:
                 self._values[attribute] = why
-
-    def _explained(self, failure: Exception, attribute: str) -> JmxError:
-        error = self._session.explained(failure, self._name, attribute)
-        if isinstance(error, UnreachableError):
-            raise error
-        self._session.kept.error(error.what)
-        return error

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from stallwatch.sources.jmx import rmi
 from stallwatch.sources.jmx.budget import LIST, TEXT, WIDE
-from stallwatch.sources.jmx.errors import JmxError, UnreachableError
 from stallwatch.sources.jmx.serialization import Array, ProtocolError, Record
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from typing import Any
 
+    from stallwatch.sources.jmx.errors import JmxError
     from stallwatch.sources.jmx.pipeline import Pipeline
     from stallwatch.sources.jmx.session import Session
 
@@ -69,9 +69,6 @@ class Describing:
             self._same.learn(self.result, immutable=_is_of_class(answer))
         except rmi.FAILURES as failure:
             self.result = self._session.explained(failure, self._name, "")
-            if isinstance(self.result, UnreachableError):
-                raise self.result from None
-            self._session.kept.error(self.result.what)
             self._same.first_failed()
 
 

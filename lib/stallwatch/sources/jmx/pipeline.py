@@ -7,7 +7,7 @@ from collections import deque
 from stallwatch.sources.jmx.errors import UnreachableError
 from stallwatch.sources.jmx.rmi import FAILURES, NoJrmpError
 from stallwatch.sources.jmx.wire import LostError, SilentError
-from stallwatch.startup import TYPE_CHECKING
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -20,16 +20,12 @@ if TYPE_CHECKING:
 _WINDOW = 32 * 1024
 
 
-class _Asked:
+class _Asked(NamedTuple):
     """A call on its way: ``then`` gets what came back, an object or one of FAILURES."""
 
-    __slots__ = ("about", "call", "lost", "then")
-
-    def __init__(self, call: bytes, about: tuple[str, ...], then: Callable[[Any], None]) -> None:
-        self.call = call
-        self.about = about
-        self.then = then
-        self.lost = False
+    call: bytes
+    about: tuple[str, ...]
+    then: Callable[[Any], None]
 
 
 class Pipeline:
@@ -42,6 +38,7 @@ class Pipeline:
         self._sent: deque[_Asked] = deque()
         self._octets = 0  # of all calls without an answer
         self._out = 0  # of those that have left
+        self._lost_once: _Asked | None = None  # for which a connection has ended already
 
     @property
     def has_room(self) -> bool:
@@ -89,12 +86,12 @@ class Pipeline:
         return link
 
     def _lost(self, asked: _Asked) -> None:
-        if asked.lost:
+        if asked is self._lost_once:
             raise UnreachableError(
                 f"{self._session.rmi_where} closed the connection when asked for {' of '.join(asked.about)}",
                 "look into its log",
             )
-        asked.lost = True
+        self._lost_once = asked
         self._send_again()
 
     def _send_again(self) -> None:

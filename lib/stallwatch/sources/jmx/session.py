@@ -103,10 +103,14 @@ class Session:
         return UnreachableError(f"{where} has not answered within {within}: asked {asked}", advice)
 
     def explained(self, failure: Exception, name: str, attribute: str) -> JmxError:
-        """Say why an attribute, or what else was asked of a bean, cannot be had."""
+        """Say why an attribute, or what else was asked of a bean, cannot be had; raises UnreachableError."""
         from stallwatch.sources.jmx.failures import of_bean
 
-        return of_bean(failure, name, attribute, self.where)
+        error = of_bean(failure, name, attribute, self.where)
+        if isinstance(error, UnreachableError):
+            raise error from None
+        self.kept.error(error.what)
+        return error
 
     def _link(self, peer: Reference, deadline: Deadline) -> Link:
         if self._target.tls.wanted and not peer.tls and peer.object_id != rmi.REGISTRY:
