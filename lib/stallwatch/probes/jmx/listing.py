@@ -89,7 +89,7 @@ def listing(
             described = _described(server, beans[start : start + _TOGETHER], style)
             told = _with_values(server, described, values=values)
             for done, (bean, attributes, found) in enumerate(told, start):
-                style.bean(bean, attributes, {name: _shown(one) for name, one in found.items()})
+                style.bean(bean, attributes, found)
                 keep(sys.getsizeof(style.written[-1]))
                 if not done % 100:
                     so_far(f"listed {done} of {len(beans)} MBeans of {server.where}")
@@ -177,7 +177,7 @@ class Text:
     def _value(name: str, value: Value | JmxError) -> str:
         if isinstance(value, JmxError):
             return f"! {_printable(value.what.partition(' cannot be read: ')[2] or value.what)}"
-        return _printable(shorten(_json(presentable(name, value)), _LONGEST_VALUE))
+        return _printable(shorten(_json(_presentable(name, value)), _LONGEST_VALUE))
 
 
 class JsonLines:
@@ -215,30 +215,22 @@ class JsonLines:
             if isinstance(value, JmxError):
                 told["error"] = value.what
             else:
-                told["value"] = presentable(attribute.name, value)
+                told["value"] = _presentable(attribute.name, value)
         return told
 
 
-def presentable(name: str, value: Value) -> Value:
-    """Make a value fit for JSON, and put *** in place of what its name or a setting in it calls secret."""
+def _presentable(name: str, value: Value) -> Value:
+    """Make a value fit for JSON: its texts withheld, and *** for what its name or a setting calls secret."""
     if isinstance(value, dict):
-        return {key: presentable(key, part) for key, part in value.items()}
+        parts = ((withheld.data(key), part) for key, part in value.items())
+        return {key: _presentable(key, part) for key, part in parts}
     if isinstance(value, list):
-        return [presentable(name, part) for part in value]
+        return [_presentable(name, part) for part in value]
     if isinstance(value, float) and not math.isfinite(value):
         return {math.inf: "Infinity", -math.inf: "-Infinity"}.get(value, "NaN")
     if isinstance(value, str) and value:
-        return "***" if _SECRET.search(name) else _SECRET_WITHIN.sub(r"\1***", value)
+        return "***" if _SECRET.search(name) else _SECRET_WITHIN.sub(r"\1***", withheld.data(value))
     return value
-
-
-def _shown(value: Any) -> Any:
-    """Withhold the texts in a value; why there is none is a sentence already."""
-    if isinstance(value, str):
-        return withheld.data(value)
-    if isinstance(value, dict):
-        return {withheld.data(key): _shown(part) for key, part in value.items()}
-    return [_shown(part) for part in value] if isinstance(value, list) else value
 
 
 def _short(kind: str) -> str:
