@@ -152,7 +152,10 @@ def test_without_gtids(pair, check):
         time.sleep(3)
         found = check.measured(pair, writer)
         assert found.said.status == 2
-        assert found.error < (1.5 if pair.kind == "mysql" else 3)
+        assert found.error < 1.5
+        asked = check(pair, "--source", source)
+        assert asked.status == 2
+        assert "have not arrived" not in asked.text
 
 
 def test_a_server_that_is_no_replica(pair, check):

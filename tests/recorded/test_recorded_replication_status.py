@@ -15,10 +15,10 @@ HEALTHY = [
 ]  # fmt: skip
 
 
-def recorded(name):
-    """The channel that a recording shows."""
+def recorded(name, **changes):
+    """The channel that a recording shows, with other values in some columns."""
     text = (CAPTURES / f"{name}.txt").read_text()
-    row = dict(re.findall(r"^ *(\w+): ?(.*)$", text, re.MULTILINE))
+    row = dict(re.findall(r"^ *(\w+): ?(.*)$", text, re.MULTILINE)) | changes
     return channel({column: None if value == "NULL" else value for column, value in row.items()})
 
 
@@ -72,3 +72,11 @@ def test_an_applier_that_stopped_with_an_error():
     assert found.seconds_behind is None
     assert (found.received, found.applied) == (Position("bin.000001", 1525), Position("bin.000001", 1293))
     assert (found.received_gtids, found.applied_gtids) == ("0-101-7", "0-102-11")
+
+
+def test_what_the_receiver_had_when_it_last_used_gtids_is_not_what_it_has_now():
+    """Seen on MariaDB 10.11.19: Gtid_IO_Pos 1-1-5, Gtid_Slave_Pos 1-1-12, and an applier that has stopped."""
+    changes = {"Using_Gtid": "No", "Gtid_IO_Pos": "1-1-5", "Gtid_Slave_Pos": "1-1-12"}
+    found = recorded("ma1011_all_slaves_healthy", **changes, Read_Master_Log_Pos="99999")
+    assert gtid.backlog(found) is None
+    assert found.received != found.applied

@@ -116,6 +116,11 @@ def test_a_replica_that_has_applied_nothing_misses_all():
     assert (there.missing, there.not_received) == (12, 12)
 
 
+def test_a_channel_without_gtids_does_not_tell_what_has_arrived():
+    there = ask(maria(101, "0-101-12"), maria(102, "", "0-101-9"), mariadb(received_gtids=""))
+    assert (there.missing, there.not_received) == (3, None)
+
+
 def test_local_writes_on_a_mariadb_replica_are_errant():
     """Five GRANTs there, and with gtid_strict_mode the next transaction of the source is error 1950."""
     replica = maria(102, "0-102-11", "0-101-6", state="0-101-6,0-102-11")

@@ -147,12 +147,13 @@ def _compare_positions(source: Server, replica: Server, channel: Channel, *, sev
         return left if several and there.unknown(applied) else gtid.ahead(shared, applied)
 
     missing = _settled(gtid.ahead(shared, here.applied), lag_of)
-    received = gtid.ahead(shared, gtid.position(channel.received_gtids))
+    received = gtid.position(channel.received_gtids)
+    untold = here.applied and not received  # as where the channel does not use GTIDs
     count = sum(sequence for _, sequence in shared.values())
     seconds = time.monotonic() - begun
     return found._replace(
         missing=missing,
-        not_received=min(missing, received),
+        not_received=None if untold else min(missing, gtid.ahead(shared, received)),
         sequence=count,
         replica_sequence=count - missing,
         pace=gtid.ahead(_positions(source).written, there.written) / seconds if missing and seconds else None,
