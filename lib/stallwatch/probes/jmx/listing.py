@@ -24,10 +24,7 @@ if TYPE_CHECKING:
 
     from stallwatch.sources.jmx import Server
     from stallwatch.sources.jmx.info import Attribute
-    from stallwatch.sources.jmx.values import Value
-
-    Values = dict[str, Value | JmxError]
-
+    from stallwatch.sources.jmx.values import Value, Values
 
 _TOGETHER = 2000  # beans asked about at once: their values are never all in memory, and round trips are few
 _LONGEST_VALUE, _WIDEST_NAME = 200, 40

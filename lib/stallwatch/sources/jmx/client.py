@@ -21,11 +21,9 @@ if TYPE_CHECKING:
     from stallwatch.frame.deadline import Deadline
     from stallwatch.sources.jmx.info import Attribute, Bean
     from stallwatch.sources.jmx.target import Target
-    from stallwatch.sources.jmx.values import Value
+    from stallwatch.sources.jmx.values import Values
 
-    Values = dict[str, Value | JmxError]
     Wanted = Iterable[tuple[str, Sequence[str]]]
-    Attributes = list[Attribute]
 
 _THREADING = "java.lang:type=Threading"
 
@@ -101,7 +99,7 @@ class Client:
         asked = (_Reading(self._session, self._pipeline, name, attributes) for name, attributes in wanted)
         return (reading.result for reading in in_order(self._pipeline, asked))
 
-    def describe(self, found: Iterable[Bean]) -> Iterator[Attributes | JmxError]:
+    def describe(self, found: Iterable[Bean]) -> Iterator[list[Attribute] | JmxError]:
         """Give the attributes of beans, in the order asked; asks once a class where that is enough."""
         from stallwatch.sources.jmx.info import Describing, SameClass
 

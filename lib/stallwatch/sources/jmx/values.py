@@ -16,8 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-    Reading = Callable[["_Converter", Record], "Value"]
+    from stallwatch.sources.jmx.errors import JmxError
+
+    Convert = Callable[["_Converter", Record], "Value"]
     Value = None | bool | int | float | str | list["Value"] | dict[str, "Value"]
+    Values = dict[str, Value | JmxError]  # by attribute; an error for one that cannot be had
 
 DEEPEST = 100
 _LARGEST_SCALE, _LONGEST_INTEGER = 400, 1024  # decimal places; bytes
@@ -149,17 +152,17 @@ def _pairs(items: list[Any]) -> Iterable[tuple[Any, Any]]:
     return zip(items[::2], items[1::2], strict=True)
 
 
-def _added(name: str, start: int = 0, end: int | None = None) -> Reading:
+def _added(name: str, start: int = 0, end: int | None = None) -> Convert:
     """Read a collection whose ``writeObject`` adds its items, and other objects before and behind them."""
     return lambda converter, record: converter.list(_objects(record, name)[start:end])
 
 
-def _mapped(name: str, end: int | None = None) -> Reading:
+def _mapped(name: str, end: int | None = None) -> Convert:
     """Read a map whose ``writeObject`` adds keys and values in turn, and other objects behind them."""
     return lambda converter, record: converter.map(_pairs(_objects(record, name)[:end]))
 
 
-def _held(name: str) -> Reading:
+def _held(name: str) -> Convert:
     """Read an object that is nothing but what one of its fields holds."""
     return lambda converter, record: converter.field(record, name)
 
@@ -222,7 +225,7 @@ def _vector(converter: _Converter, record: Record) -> Value:
     return converter.list(record.fields["elementData"].items[: record.fields["elementCount"]])
 
 
-def _keys_of(name: str) -> Reading:
+def _keys_of(name: str) -> Convert:
     """Read a set that is the keys of a map in one of its fields."""
 
     def read(converter: _Converter, record: Record) -> Value:
@@ -239,7 +242,7 @@ def _uuid(_: _Converter, record: Record) -> str:
 
 _CONCURRENT, _ATOMIC = "java.util.concurrent.", "java.util.concurrent.atomic."
 _WRAPPED = "java.util.Collections$"
-_READERS: dict[str, Reading] = {
+_READERS: dict[str, Convert] = {
     **{f"java.lang.{box}": _held("value") for box in (
         "Boolean", "Byte", "Character", "Double", "Float", "Integer", "Long", "Short")},
     **{_ATOMIC + name: _held("value") for name in (

@@ -41,9 +41,7 @@ if TYPE_CHECKING:
 
     from stallwatch.frame.deadline import Deadline
     from stallwatch.sources.jmx.target import Target
-    from stallwatch.sources.jmx.values import Value
-
-    Values = dict[str, Value | JmxError]
+    from stallwatch.sources.jmx.values import Values
 
 _JAR = "JMXQuery-0.1.8.jar"
 _RATHER = "use --via rmi, if the server can be reached so"
