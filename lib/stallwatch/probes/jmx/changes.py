@@ -51,9 +51,8 @@ class Changes:
         self._restarted = self._last is not None and before != self._start
         is_newer = self._start is not None and isinstance(before, int | float) and self._start > before
         self.restarted_for: float | None = self._clock if is_newer else None
-        passed = self._clock - self._last.at if self._last else 0
-        self._again = self._last is not None and not self._restarted and 0 <= passed < _LEAST
-        self._passed = passed
+        self._passed = self._clock - self._last.at if self._last else 0
+        self._again = self._last is not None and not self._restarted and 0 <= self._passed < _LEAST
         self._compared = _remembered(memory.get("before")) if self._again else self._last
         self.seconds: float = 0
         if self._compared and not self._restarted:
