@@ -290,7 +290,15 @@ def test_what_is_gone_when_it_is_read_is_left_out():
 
 
 @pytest.mark.parametrize(
-    ("value", "said"), [(None, "null"), (math.nan, "nan"), (math.inf, "inf"), ("many", "many"), ([1], "list")]
+    ("value", "said"),
+    [
+        (None, "null"),
+        (math.nan, "nan"),
+        (math.inf, "inf"),
+        pytest.param(10**400, "inf", id="BigInteger"),
+        ("many", "many"),
+        ([1], "list"),
+    ],
 )
 def test_what_is_no_number_is_said(value, said):
     told = found(cassandra("A", ActiveTasks={"Value": 1}, PendingTasks={"Value": value}))

@@ -35,6 +35,7 @@ _THREADS = [(THREADING, attribute) for attribute in ("ThreadCount", "PeakThreadC
 _BESIDES = (*CLOCK, *_THREADS)  # what is read together with the pools
 _ALTERNATIVES = 2  # names that an attribute may have
 _AGAIN = 1.0  # seconds to the second look at a pool in which somebody waits: what lasts less heals itself
+_LARGEST = 2**63 - 1  # Java's largest long; a BigInteger can be more, and no pool
 _OF_TWO = 1.5  # share of time: a single one's is about 1 at most
 _POOLS = "pools"  # beside what Changes keeps in the memory
 
@@ -130,6 +131,8 @@ def _number(reader: Reader, place: Place, attribute: str) -> float | None:
         return None  # of no threads: Kafka's control plane without a listener of its own (3.9 with ZooKeeper)
     if isinstance(value, bool):
         return int(value)
+    if isinstance(value, int) and abs(value) > _LARGEST:
+        value = math.inf
     if isinstance(value, int | float) and is_number(value):
         return value if value >= 0 else None
     raise ProbeError(f"{attribute} of {bean} is {_said(value)}, which is not a number")
