@@ -325,7 +325,8 @@ def moments(name, kinds, *more):
 
 
 CLOSED = "closed the connection"
-STILL = "has not (answered|let us in) within|has not said a word within"  # some plugins connect twice
+# Some plugins connect twice.
+STILL = "has not (answered|let us in|finished its greeting) within|has not said a word within"
 MOMENTS = {
     **moments("frozen in its greeting", SQL, "suspend", GREETING, 20, "has not finished its greeting within"),
     **moments("frozen in the log-in", SQL, "suspend", LOG_IN, 5, "has not let us in within"),
