@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from generators import icinga2
-from generators.plugins import LOCAL, PLUGIN_DIR, ROOT, Option, Plugin
+from generators.plugins import PLUGIN_DIR, ROOT, Option, Plugin
 from stallwatch.discovery.plan import OPTION_FILE
 
 if TYPE_CHECKING:
@@ -20,20 +20,6 @@ if TYPE_CHECKING:
 BASKET = ROOT / "contrib" / "director" / "stallwatch.json"
 DATA_TYPE = "Icinga\\Module\\Director\\DataType\\DataType"
 SECONDS = {"1m": "60", "2m": "120"}
-# Looks that are less than 15 s apart count as one for what has to last before it is critical.
-TIMES = {"check_interval": 60, "retry_interval": 30, "max_check_attempts": 3}
-OTHER_TIMES = {
-    "bonding": {"max_check_attempts": 2},  # a link that has failed is told for ten minutes
-    "jmx_thread_pools": {"max_check_attempts": 1},  # blocked tasks are told once
-    "mysql_backup": {"check_interval": 1800, "retry_interval": 300, "max_check_attempts": 2},
-    "mysql_query": {"retry_interval": 15},  # remembers nothing
-    "ndb_log": {"max_check_attempts": 2},  # what a log tells is told for an hour
-}
-# Each set of checks has one that is CRITICAL when its server does not answer.
-VARIABLES = {
-    "jmx": {"jmx_unreachable": "critical"},
-    "ndb_nodes": {"ndb_nodes_unreachable": "critical"},
-}
 
 
 def files(plugins: list[Plugin]) -> dict[Path, str]:
@@ -131,16 +117,21 @@ def _template(plugin: Plugin, made: Command) -> Object:
     login = (
         {f"{made.name}_defaults_file": OPTION_FILE} if made.hostname and plugin.has("--defaults-file") else {}
     )
-    agent = {"use_agent": True} if plugin.name in LOCAL else {}
+    agent = {"use_agent": True} if plugin.declared.local else {}
+    times = plugin.declared.times
+    # Each set of checks has one that is CRITICAL when its server does not answer.
+    leads = any(("unreachable", "critical") in service.options for service in plugin.declared.services)
+    unreachable = {f"{made.name}_unreachable": "critical"} if leads else {}
     return {
         "check_command": name,
-        **TIMES,
-        **OTHER_TIMES.get(plugin.name, {}),
+        "check_interval": times.interval,
+        "retry_interval": times.retry,
+        "max_check_attempts": times.attempts,
         "fields": [],
         "imports": [],
         "notes": f"{plugin.about} man {plugin.program}",
         "object_name": name,
         "object_type": "template",
         **agent,
-        "vars": {**login, **VARIABLES.get(plugin.name, {})},
+        "vars": {**login, **unreachable},
     }

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from generators import icinga2
-from generators.panels import ROWS, Panel
+from generators.panels import Panel, rows
 from generators.plugins import ROOT, Plugin
 from stallwatch.label import Label, declared
 
@@ -124,7 +124,7 @@ def _in_place(place: re.Match[str]) -> str:
 
 
 def _dashboard(source: Influxdb | Graphite, uid: str, known: dict[str, Plugin]) -> dict[str, Any]:
-    words = [words for row in ROWS.values() for panel in row for words in panel.series]
+    words = [words for row in rows().values() for panel in row for words in panel.series]
     commands = sorted({_series(one, known).command for one in words})
     return {
         "description": ABOUT.format(source.writer),
@@ -173,7 +173,7 @@ def _data(source: Influxdb | Graphite) -> dict[str, str]:
 
 def _panels(source: Influxdb | Graphite, known: dict[str, Plugin]) -> Iterator[dict[str, Any]]:
     top = number = 0
-    for title, row in ROWS.items():
+    for title, row in rows().items():
         number += 1
         place = {"x": 0, "y": top, "w": COLUMNS, "h": 1}
         yield {

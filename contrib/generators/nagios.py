@@ -6,7 +6,7 @@ import re
 import shlex
 from typing import TYPE_CHECKING
 
-from generators.plugins import LOCAL, PLUGIN_DIR, ROOT
+from generators.plugins import PLUGIN_DIR, ROOT
 from stallwatch.discovery.nagios import escaped
 from stallwatch.discovery.plan import OPTION_FILE
 
@@ -79,7 +79,7 @@ def files(plugins: list[Plugin]) -> dict[Path, str]:
 def command(plugin: Plugin) -> str:
     """Define the command of one plugin, with what it is for and how it is used."""
     words, target = _call(plugin)
-    about = [plugin.about, ON_THIS_HOST] if plugin.name in LOCAL else [plugin.about]
+    about = [plugin.about, ON_THIS_HOST] if plugin.declared.local else [plugin.about]
     return "\n".join(
         [
             "",
@@ -98,7 +98,7 @@ def command(plugin: Plugin) -> str:
 
 def _call(plugin: Plugin) -> tuple[tuple[str, ...], str]:
     """Give the arguments that are always there, and how a service says whom to ask."""
-    if plugin.name in LOCAL:
+    if plugin.declared.local:
         return ("$ARG1$",), ""
     if plugin.has("--url"):
         return ("-H", "$ARG1$", "-P", "$ARG2$", "$ARG3$"), "!$HOSTADDRESS$!7199"
@@ -116,5 +116,5 @@ def examples(plugin: Plugin) -> list[str]:
 
 def _without_target(plugin: Plugin, line: str) -> str:
     options = line.removeprefix(plugin.program)
-    target = r"(?!)" if plugin.name in LOCAL else r" (-H|-P|--defaults-file) \S+"
+    target = r"(?!)" if plugin.declared.local else r" (-H|-P|--defaults-file) \S+"
     return re.sub(target, "", options).strip()

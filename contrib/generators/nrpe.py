@@ -6,10 +6,12 @@ import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
 from generators.plugins import PLUGIN_DIR, ROOT
+from generators.sets import members
 from stallwatch.discovery.plan import OPTION_FILE
 from stallwatch.probes.jmx.declared import COLLECTING, HEAP, THROWN_AWAY, WAITING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from generators.plugins import Plugin
@@ -61,11 +63,18 @@ class Section(NamedTuple):
     commands: tuple[Command, ...]
 
 
+def _declared(name: str, reach: str = "") -> Iterator[Command]:
+    """Give the commands of the services that plugins declare for this one of the sets."""
+    for service in members(name):
+        own = [part for key, value in service.options for part in (f"--{key}", value) if part]
+        yield Command(service.plugin, service.plugin, f"{reach} {shlex.join([*own, *service.words])}".strip())
+
+
 SECTIONS = (
     Section(
         "Any host",
         (
-            Command("host", "host"),
+            *_declared("host"),
             Command("bonding", "bonding"),
         ),
     ),
@@ -73,9 +82,7 @@ SECTIONS = (
         "A host with a MySQL or MariaDB server, asked by its socket",
         (
             Command("mysql_query", "mysql_query", SQL),
-            Command("mysql_status", "mysql_status", SQL),
-            Command("innodb_redo_log", "innodb_redo_log", SQL),
-            Command("innodb_buffer_pool", "innodb_buffer_pool", SQL),
+            *_declared("mysql", SQL),
             Command("replication_lag", "replication_lag", SQL),
             Command("mysqld_process", "mysqld_process", "--program mysqld --program mariadbd"),
             Command("mysqld_process_sql", "mysqld_process", f"--program mysqld --program mariadbd {SQL}"),
@@ -105,10 +112,7 @@ SECTIONS = (
         "An SQL node of NDB Cluster, asked by its socket",
         (
             Command("ndb_nodes", "ndb_nodes", SQL),
-            Command("ndb_memory", "ndb_memory", SQL),
-            Command("ndb_page_buffer", "ndb_page_buffer", SQL),
-            Command("ndb_redo_buffer", "ndb_redo_buffer", SQL),
-            Command("ndb_transactions", "ndb_transactions", SQL),
+            *_declared("ndb", SQL),
         ),
     ),
     Section(
@@ -121,6 +125,7 @@ SECTIONS = (
             Command("cassandra_heap", "jmx", f"{JMX} {shlex.join(HEAP.words)}"),
             Command("cassandra_dropped", "jmx", f"{JMX} {shlex.join(THROWN_AWAY.words)}"),
             Command("cassandra_compactions", "jmx", f"{JMX} {shlex.join(WAITING.words)}"),
+            *_declared("jmx", JMX),
             Command("cassandra_process", "mysqld_process", f"--program java --pid-file {PID_FILE}"),
         ),
     ),

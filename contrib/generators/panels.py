@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from generators.plugins import declared
+from stallwatch.declared import every
+
+# The row of a plugin that declares none, by what it asks.
+_ROWS = {
+    "ndb": "NDB Cluster",
+    "log": "NDB Cluster",
+    "mysql": "MySQL, MariaDB, InnoDB",
+    "jmx": "JMX",
+    "here": "Host",
+}
 
 
 class Panel(NamedTuple):
@@ -14,40 +23,11 @@ class Panel(NamedTuple):
     series: tuple[str, ...]
 
 
-def _panel(title: str, *series: str) -> Panel:
-    return Panel(title, series)
-
-
-def _declared(plugin: str) -> list[Panel]:
-    panels = declared(plugin).panels
-    return [_panel(one.title, " ".join((plugin, *one.labels)), *one.besides) for one in panels]
-
-
-ROWS = {
-    "Replication": tuple(_declared("replication_lag")),
-    "NDB Cluster": (
-        _declared("ndb_nodes")[0],
-        *_declared("ndb_memory"),
-        *_declared("ndb_redo_buffer"),
-        *_declared("ndb_page_buffer"),
-        *_declared("ndb_transactions"),
-        *_declared("ndb_nodes")[1:],
-        *_declared("ndb_log"),
-    ),
-    "MySQL, MariaDB, InnoDB": (
-        *_declared("mysql_query"),
-        *_declared("mysql_status"),
-        *_declared("innodb_redo_log"),
-        *_declared("innodb_buffer_pool"),
-        *_declared("mysql_backup"),
-    ),
-    "JMX": (
-        *_declared("jmx_thread_pools"),
-        *_declared("jmx"),
-    ),
-    "Host": (
-        *_declared("host"),
-        *_declared("bonding"),
-        *_declared("mysqld_process"),
-    ),
-}
+def rows() -> dict[str, list[Panel]]:
+    """Give the panels that plugins declare, by row."""
+    found: dict[str, list[Panel]] = {}
+    for plugin, declared in every().items():
+        row = found.setdefault(declared.row or _ROWS[declared.healthy.source], [])
+        for panel in declared.panels:
+            row.append(Panel(panel.title, (" ".join((plugin, *panel.labels)), *panel.besides)))
+    return found

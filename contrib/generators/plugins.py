@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import runpy
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+
+from stallwatch.declared import every
 
 if TYPE_CHECKING:
     from argparse import Action, ArgumentParser
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[2]
 PLUGIN_DIR = "/usr/lib/stallwatch/bin"  # of the Debian package
-# What they look at is the host that they run on.
-LOCAL = ("bonding", "host", "mysql_backup", "mysqld_process", "ndb_log")
 OPTIONS, COMMON = "options", "options of every check"
 
 
@@ -51,7 +50,12 @@ class Plugin(NamedTuple):
     options: tuple[Option, ...]  # its own as they were added, then those of every check
     examples: tuple[str, ...]  # the lines that end its help
     parser: ArgumentParser
-    labels: tuple[Label, ...]  # of its perfdata
+    declared: Declared
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """Those of its perfdata."""
+        return self.declared.labels
 
     @property
     def program(self) -> str:
@@ -65,16 +69,17 @@ class Plugin(NamedTuple):
 
 def plugins() -> list[Plugin]:
     """Load them all, by name."""
-    return [_plugin(path) for path in sorted((ROOT / "plugins").glob("check_*"))]
+    declared = every()
+    return [_plugin(path, declared) for path in sorted((ROOT / "plugins").glob("check_*"))]
 
 
-def _plugin(path: Path) -> Plugin:
+def _plugin(path: Path, declared: dict[str, Declared]) -> Plugin:
     check = runpy.run_path(str(path))["check"]
     parser = check.parser
     groups = {action: group.title for group in parser._action_groups for action in group._group_actions}  # noqa: SLF001
     options = tuple(_option(action, groups[action]) for action in check.options)
     examples = tuple(line[2:] for line in parser.examples.splitlines()[2:])
-    return Plugin(check.name, parser.description, options, examples, parser, declared(check.name).labels)
+    return Plugin(check.name, parser.description, options, examples, parser, declared[check.name])
 
 
 def _option(action: Action, group: str) -> Option:
@@ -90,15 +95,3 @@ def _option(action: Action, group: str) -> Option:
         required=action.required,
         group=group,
     )
-
-
-def declared(name: str) -> Declared:
-    """Give what a plugin declares in its folder."""
-    module = f"stallwatch.probes.{name}.declared"
-    try:
-        found: Declared = import_module(module).DECLARED
-    except ModuleNotFoundError as error:
-        if not error.name or not module.startswith(error.name):
-            raise
-        raise SystemExit(f"check_{name} needs lib/{module.replace('.', '/')}.py with its DECLARED") from None
-    return found

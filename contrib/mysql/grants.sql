@@ -31,18 +31,18 @@ GRANT SELECT ON performance_schema.* TO 'mon'@'monitoring.example';
 -- other connections, transactions, row locks, how InnoDB is
 GRANT PROCESS ON *.* TO 'mon'@'monitoring.example';
 
--- On any server, for check_mysqld_process:
--- which connection a thread belongs to
-GRANT PROCESS ON *.* TO 'mon'@'monitoring.example';
--- what a thread does
-GRANT SELECT ON performance_schema.* TO 'mon'@'monitoring.example';
-
 -- On a server whose backups are compared with it:
 -- which tables there are, for check_mysql_backup
 GRANT SHOW VIEW ON *.* TO 'mon'@'monitoring.example';
 -- which binary logs are still there, for check_mysql_backup
 /*!50700 GRANT REPLICATION CLIENT ON *.* TO 'mon'@'monitoring.example' */;
 /*M! GRANT BINLOG MONITOR ON *.* TO 'mon'@'monitoring.example' */;
+
+-- On any server, for check_mysqld_process:
+-- which connection a thread belongs to
+GRANT PROCESS ON *.* TO 'mon'@'monitoring.example';
+-- what a thread does
+GRANT SELECT ON performance_schema.* TO 'mon'@'monitoring.example';
 
 -- On an SQL node of NDB Cluster (accounts are its own, unless they have NDB_STORED_USER):
 -- all that data nodes tell, without which all is unknown

@@ -1,9 +1,13 @@
 """What a plugin declares beside its options: definitions, dashboards, documents and tests are made from it.
 
-It stands in `declared.py` of the plugin's folder.
+It stands in `declared.py` of the plugin's folder, and ``every`` finds it there.
 """
 
 from __future__ import annotations
+
+from importlib import import_module
+from os import scandir
+from os.path import isfile
 
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
@@ -16,6 +20,12 @@ if TYPE_CHECKING:
 FLAG = ""
 NDB_DATA_DIR = "/var/lib/mysql-cluster"  # of data nodes and management nodes, as most have it
 NDB_GUESS = f"Its DataDir is not {NDB_DATA_DIR}? Mend it here."
+# In which dashboards, definitions and `discover` have the plugins; one that is not named comes after these.
+ORDER = (
+    "replication_lag", "ndb_nodes", "ndb_memory", "ndb_redo_buffer", "ndb_page_buffer", "ndb_transactions",
+    "ndb_log", "mysql_query", "mysql_status", "innodb_redo_log", "innodb_buffer_pool", "mysql_backup",
+    "jmx_thread_pools", "jmx", "host", "bonding", "mysqld_process",
+)  # fmt: skip
 
 
 class Service(NamedTuple):
@@ -30,6 +40,8 @@ class Service(NamedTuple):
     nrpe: str = ""  # its name in nrpe/stallwatch.cfg, of what runs on the host itself
     guessed: bool = False  # a person has to look at it first
     leads: bool = False  # it is CRITICAL if nobody answers: then the host's others notify nobody
+    sets: str = ""  # which sets of the engines have it, see contrib/generators/sets.py; "": none, or by hand
+    notes: str = ""  # what these say of it; "": ``about``
 
 
 class Panel(NamedTuple):
@@ -51,6 +63,14 @@ class Healthy(NamedTuple):
     keeps_state: bool = True
 
 
+class Times(NamedTuple):
+    """When an engine checks, in seconds, and how often before it notifies."""
+
+    interval: int = 60
+    retry: int = 30  # looks less than 15 s apart count as one for what has to last before it is critical
+    attempts: int = 3
+
+
 class Declared(NamedTuple):
     """All that a plugin declares."""
 
@@ -59,3 +79,21 @@ class Declared(NamedTuple):
     services: tuple[Service, ...]  # what `discover` proposes
     panels: tuple[Panel, ...]
     healthy: Healthy
+    row: str = ""  # of the dashboards; "": that of what it asks
+    times: Times = Times()
+
+    @property
+    def local(self) -> bool:
+        """Whether it looks at the host that it runs on."""
+        return self.healthy.source in ("here", "log")
+
+
+def every() -> dict[str, Declared]:
+    """Give what each plugin declares, by its name without check_, in ORDER.
+
+    A plugin is a folder of probes with options.py; it has a declared.py, or ModuleNotFoundError is raised.
+    """
+    with scandir(f"{__file__.rpartition('/')[0]}/probes") as folders:
+        found = sorted(one.name for one in folders if isfile(f"{one.path}/options.py"))
+    names = [*(name for name in ORDER if name in found), *(name for name in found if name not in ORDER)]
+    return {name: import_module(f"stallwatch.probes.{name}.declared").DECLARED for name in names}

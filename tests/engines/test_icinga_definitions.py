@@ -13,6 +13,7 @@ import engine_user
 import pytest
 from generators import icinga2
 from generators.plugins import PLUGIN_DIR, plugins
+from generators.sets import members
 from icinga import Icinga
 from icinga_notifications import Notifications
 from loopback import free_port
@@ -146,16 +147,17 @@ def test_every_variable_reaches_its_plugin_as_it_is(open_path, tells):
     for plugin in PLUGINS:
         variables, options = everything(plugin)
         server = {name: "one" for name in variables if name.endswith(("_socket", "_url"))}
-        required = {name: "one" for name in variables if name.endswith(("b_log_log", "backup_directory"))}
+        required = {option.name: "one" for option in options_of(plugin) if option.required}
         for command in both(plugin):
             services[f"{command} all"] = service(f"{command} all", command, variables)
             without = "--hostname" if server and icinga2.command(plugin).hostname else None
             meant[f"{command} all"] = plugin, [pair for pair in options if pair[0] != without]
-            services[f"{command} none"] = service(f"{command} none", command, required)
+            needed = {f"{command_of(plugin)}_{name}": value for name, value in required.items()}
+            services[f"{command} none"] = service(f"{command} none", command, needed)
             address = [("--hostname", "192.0.2.11")] if icinga2.command(plugin).hostname else []
             meant[f"{command} none"] = (
                 plugin,
-                address + [("--" + name.rsplit("_", 1)[1], "one") for name in required],
+                address + [(option.long, "one") for option in options_of(plugin) if option.required],
             )
     objects = DB1 + deployed(json.loads(BASKET.read_text()), tells) + "".join(services.values())
     with Icinga(open_path, COMMANDS, objects=objects, plugins=tells) as icinga:
@@ -167,10 +169,8 @@ def test_every_variable_reaches_its_plugin_as_it_is(open_path, tells):
 
 
 def test_what_is_required_is_asked_for(open_path, tells):
-    names = {"mysql_backup": "--directory", "ndb_log": "--log"}
-    assert names == {
-        plugin.name: option.long for plugin in PLUGINS for option in plugin.options if option.required
-    }
+    names = {plugin.name: option.long for plugin in PLUGINS for option in plugin.options if option.required}
+    assert names.items() >= {"mysql_backup": "--directory", "ndb_log": "--log"}.items()
     objects = DB1 + "".join(service(name, name, {}) for name in names)
     with Icinga(open_path, COMMANDS, objects=objects, plugins=tells) as icinga:
         for name, option in names.items():
@@ -368,11 +368,16 @@ object Host "backup1" { check_command = "dummy"; address = "192.0.2.61"
   vars.stallwatch.agent = NodeName }
 """
 LOGIN = ("--defaults-file", "/etc/stallwatch/mysql.cnf")
-MYSQL = {"mysql": "mysql_query", "mysql-status": "mysql_status", "innodb-redo-log": "innodb_redo_log",
-         "innodb-buffer-pool": "innodb_buffer_pool"}  # fmt: skip
-NDB = {name.replace("_", "-"): name for name in (
-    "ndb_nodes", "ndb_memory", "ndb_redo_buffer", "ndb_page_buffer", "ndb_transactions",
-)}  # fmt: skip
+
+
+def declared_for(name):
+    """The services that plugins declare for a set, by the names that it gives them."""
+    return {one.plugin.replace("_", "-"): one.plugin for one in members(name)}
+
+
+MYSQL = {"mysql": "mysql_query"} | declared_for("mysql")
+NDB = {"ndb-nodes": "ndb_nodes"} | declared_for("ndb")
+ON_HOST = declared_for("host")
 
 
 def said(*words):
@@ -409,17 +414,14 @@ def test_the_sets_make_the_services_that_they_promise(open_path, tells):
         "data1!ndb-process": (
             "mysqld_process", said("--program", "ndbmtd", "--program", "ndbd"),
         ),
-        "data1!host": ("host", []),
         "data1!bonding": ("bonding", said("--expect", "1")),
         "data2!ndb-log": ("ndb_log", said("--log", "/srv/ndb/ndb_*_out.log")),
         "data2!ndb-process": ("mysqld_process", said(
             "--data-dir", "/srv/ndb", "--program", "ndbmtd", "--program", "ndbd",
         )),
-        "cassandra1!host": ("host", []),
         "cassandra1!cassandra-process": (
             "mysqld_process", said("--program", "java", "--listens", "7199"),
         ),
-        "backup1!host": ("host", []),
         "backup1!bonding": ("bonding", []),
         "backup1!mysqld-process": (
             "mysqld_process", said("--program", "mysqld", "--program", "mariadbd", "--listens", "3307"),
@@ -430,6 +432,8 @@ def test_the_sets_make_the_services_that_they_promise(open_path, tells):
             "--password-file", "/etc/stallwatch/jmx.password",
         )),
     }  # fmt: skip
+    for host in ("data1", "cassandra1", "backup1"):
+        meant |= {f"{host}!{name}": (plugin, []) for name, plugin in ON_HOST.items()}
     meant = {name.replace("!", "!stallwatch-"): one for name, one in meant.items()}
     by_jmx = [f"cassandra1!stallwatch-cassandra{name}" for name in ("", "-heap", "-dropped", "-compactions")]
     by_name = {plugin.name: plugin for plugin in PLUGINS}
@@ -455,7 +459,7 @@ def test_looks_that_count_are_far_enough_apart(open_path, tells):
     assert all(one["notes"] and one["display_name"] != one["name"] for one in services)
     assert all(one["name"].startswith("stallwatch-") for one in services)
     once = {one["check_command"] for one in services if one["max_check_attempts"] == 1}
-    assert once == {"jmx_thread_pools"}
+    assert once == {plugin.name for plugin in PLUGINS if plugin.declared.times.attempts == 1}
     basket = json.loads(BASKET.read_text())["ServiceTemplate"]
     for one in services:
         plugin = one["check_command"].removeprefix("stallwatch_")
@@ -511,7 +515,7 @@ def test_an_agent_is_asked_by_its_master_also_from_conf_d(open_path, tells):
         services = {one["attrs"]["name"]: one["attrs"] for one in icinga.api("GET", "/v1/objects/services")}
     by_agent = {name for name, one in services.items() if one["command_endpoint"] == "agent1"}
     assert {name.removeprefix("stallwatch-") for name in by_agent} == {
-        "host", "bonding", "mysql-backup", "mysqld-process", "ndb-log", "ndb-cluster-log", "ndb-process",
+        *ON_HOST, "bonding", "mysql-backup", "mysqld-process", "ndb-log", "ndb-cluster-log", "ndb-process",
         "cassandra", "cassandra-heap", "cassandra-dropped", "cassandra-compactions", "cassandra-thread-pools",
         "cassandra-process",
     }  # fmt: skip
@@ -587,8 +591,8 @@ def test_satellites_run_what_goes_over_the_network_and_agents_what_is_on_their_h
     there = attributes_of_services(satellite)
     places = {name.replace("!stallwatch-", "!"): there[name]["command_endpoint"] for name in below}
     assert {name: place for name, place in places.items() if name.startswith("data1")} == {
-        "data1!host": "data1", "data1!bonding": "data1", "data1!ndb-log": "data1",
-        "data1!ndb-process": "data1", "data1!agent": "",
+        "data1!bonding": "data1", "data1!ndb-log": "data1", "data1!ndb-process": "data1", "data1!agent": "",
+        **{f"data1!{name}": "data1" for name in ON_HOST},
     }  # fmt: skip
     of_sql1 = {
         name.partition("!")[2] for name, place in places.items() if name.startswith("sql1") and not place
@@ -693,7 +697,7 @@ def test_a_replication_pair_is_on_the_screen(running_pair, open_path, installed)
         )
     )
     told = checked(open_path, installed, "replication", hosts)
-    assert len(told) == 9
+    assert len(told) == 2 * len(MYSQL) + 1
     assert not unknown(told)
     assert "replica of 127.0.0.1" in told["replica1!stallwatch-replication-lag"].output
 

@@ -20,6 +20,7 @@ from perfdata import items, split
 from recorder import Recorder
 from replication_pair import GRANTS
 from sql_node import MONITOR
+from stallwatch.declared import every
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = ROOT / "contrib" / "icinga2" / "stallwatch-commands.conf"
@@ -32,7 +33,8 @@ RENAMED = {"mysql_query": "stallwatch_mysql_query"}  # the ITL has a command of 
 ALWAYS = "@0:"  # a range that all numbers but negative ones are in
 BUSY = "30s"  # a machine that is busy with other tests is no trouble of the servers
 
-# What brings a plugin into a state: its name, the state, and options, by the names of Icinga's variables.
+# What brings a plugin into a state: its name, the state, and options, by the names of Icinga's variables. A
+# plugin that asks a server and is in no table is here, too: well with what it declares, and unreachable.
 PATIENT = {
     "warning": BUSY, "critical": BUSY, "max_warning": BUSY, "connection_warning": BUSY,
     "connection_critical": BUSY,
@@ -143,15 +145,34 @@ BONDS = {
     WARNING: "6.1-active-backup-one-down",
     CRITICAL: "6.1-active-backup-all-down",
 }
-ASK_SQL = (
-    "mysql_query", "mysql_status", "innodb_buffer_pool", "innodb_redo_log", "replication_lag", "ndb_memory",
-    "ndb_nodes", "ndb_page_buffer", "ndb_redo_buffer", "ndb_transactions",
-)  # fmt: skip
+OVER_NETWORK = {name: one.healthy for name, one in every().items() if not one.local}
 UNREACHABLE = [
-    (plugin, state, more | {"unreachable": state.lower()})
-    for plugin, more in [*((plugin, {}) for plugin in ASK_SQL), ("jmx", HEAP), ("jmx_thread_pools", {})]
+    (plugin, state, (HEAP if plugin == "jmx" else {}) | {"unreachable": state.lower()})
+    for plugin in OVER_NETWORK
     for state in (WARNING, CRITICAL, UNKNOWN)
 ]
+
+
+def variables(words):
+    """Options of a command line, "--name", "value" or "--name=value", by the names of Icinga's variables."""
+    parts = [part for word in words for part in (word.split("=", 1) if word.startswith("--") else [word])]
+    names = [name.removeprefix("--").replace("-", "_") for name in parts[::2]]
+    return dict(zip(names, parts[1::2], strict=True))
+
+
+def in_no_table(source, *tables):
+    """A case for each plugin that asks this source and is in none of the tables: all is well."""
+    named = {plugin for table in tables for plugin, *_ in table}
+    return tuple(
+        (plugin, OK, variables((*healthy.arguments, *healthy.options)))
+        for plugin, healthy in OVER_NETWORK.items()
+        if healthy.source == source and plugin not in named
+    )
+
+
+DATABASE += in_no_table("mysql", DATABASE, REPLICA)
+CLUSTER += in_no_table("ndb", CLUSTER)
+JAVA += in_no_table("jmx", JAVA)
 WITH_BONDS = """#!{python}
 import runpy
 from stallwatch.sources import bonding

@@ -11,9 +11,10 @@ import nagios
 import pytest
 from installing import installable
 from nagios import COMMANDS, ROOT, SHIPPED, Nagios
+from stallwatch.declared import every
 from stallwatch.probes.jmx.options import quantities
 
-LOCAL = ("bonding", "host", "mysql_backup", "mysqld_process", "ndb_log")  # through NRPE
+LOCAL = [name for name, declared in every().items() if declared.local]  # through NRPE
 SETS = ("replication", "ndb", "cassandra")
 # A plugin that tells its arguments; below line 1, where Nagios leaves a ; alone, and without a | of perfdata.
 TELLS = """#!/usr/bin/env python3

@@ -12,6 +12,7 @@ from nagios import COMMANDS, Nagios, escaped, shipped
 from recorder import Recorder
 from replication_pair import GRANTS
 from sql_node import MONITOR
+from stallwatch.declared import every
 from test_icinga_runs import (  # noqa: F401 - some of the same tests, with the engine of this module
     CLUSTER,
     DATABASE,
@@ -27,8 +28,8 @@ from test_icinga_runs import (  # noqa: F401 - some of the same tests, with the 
     test_what_is_on_this_host,
 )
 
-LOCAL = ("bonding", "host", "mysql_backup", "mysqld_process", "ndb_log")
-JMX = ("jmx", "jmx_thread_pools")
+LOCAL = [name for name, declared in every().items() if declared.local]
+JMX = [name for name, declared in every().items() if declared.healthy.source == "jmx"]
 HOST = """
 define host {
     host_name  db1

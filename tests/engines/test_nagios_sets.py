@@ -2,6 +2,7 @@
 
 import engine_user
 import pytest
+from generators.sets import members
 from installing import installable
 from loopback import free_port
 from nagios import COMMANDS, Nagios, elsewhere, shipped
@@ -57,7 +58,7 @@ def test_a_replication_pair(stranger, running_pair):
         with stranger("replication", ports, pair.monitor) as nagios:
             held = are_well(nagios, "db1", "replica1")
             assert held[lag].state == OK
-            assert len(held) == 9
+            assert len(held) == 2 * (1 + len(members("mysql"))) + 1
             assert list(nagios.path("state").glob("*.json"))  # here, and not where the machine has its own
             pair.source.stop()
             found, held = states(nagios, "db1")
@@ -85,7 +86,7 @@ def test_an_ndb_cluster(stranger, ndb):
     node = ndb.sql_node
     account = node.account("mon", "SELECT ON ndbinfo.*")
     with stranger("ndb", {"192.0.2.21": node.port}, account) as nagios:
-        assert len(are_well(nagios, "sql1")) == 6
+        assert len(are_well(nagios, "sql1")) == 2 + len(members("ndb"))
         node.stop()
         found, held = states(nagios, "sql1")
     for name in ("sql1!NDB SQL node", "sql1!NDB nodes"):

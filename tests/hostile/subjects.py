@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from generators.plugins import declared
+from stallwatch.declared import every
 
 ROOT = Path(__file__).parents[2]
 PLUGINS = ROOT / "plugins"
@@ -23,8 +23,7 @@ _PID_FILE.write_text(f"{os.getpid()}\n")
 _MYSQL = ("-H", "{host}", "-P", "{port}", "-u", "{user}")
 _JMX = ("-H", "{host}", "-P", "{port}", "-u", "{user}")
 _SERVER = {MYSQL: _MYSQL, NDB: _MYSQL, JMX: _JMX, LOG: (), HERE: ()}
-_NAMES = sorted(path.name.removeprefix("check_") for path in PLUGINS.glob("check_*"))
-DECLARED = {name: declared(name) for name in _NAMES}
+DECLARED = dict(sorted(every().items()))
 _BONDS = """import runpy, sys
 from stallwatch.sources import bonding
 bonding.PLACE = sys.argv.pop(1)

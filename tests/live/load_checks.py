@@ -10,33 +10,28 @@ from typing import NamedTuple
 
 from plugin_command import PLUGINS, ROOT, environment
 from sql_server import Account
-from stallwatch.probes.mysql_query.declared import DECLARED as QUERY
+from stallwatch.declared import every
 
 BACKUP = ROOT / "tests" / "recorded" / "mysql_backup" / "mariadb-dump" / "all.sql"
-HEAP = ("-O", "java.lang:type=Memory", "-A", "HeapMemoryUsage", "-K", "used")
 OK, WARNING, CRITICAL, UNKNOWN = range(4)
 PATIENCE = "60s"  # a busy machine takes its time
 # For check_mysql_query: no time is too long on a busy machine.
-SLOW = tuple(option for option in QUERY.healthy.options if option.endswith("=~:"))
+SLOW = tuple(option for option in every()["mysql_query"].healthy.options if option.endswith("=~:"))
 
-# Each with what it must be told besides the server.
-SQL = {
-    "check_replication_lag": (),
-    "check_mysql_status": (),
+
+def _asking(source):
+    """The checks that ask such a server, each with what it must be told besides the server."""
+    found = {name: one.healthy for name, one in every().items() if one.healthy.source == source}
+    return {f"check_{name}": healthy.arguments for name, healthy in found.items()}
+
+
+SQL = _asking("mysql") | {
     "check_mysql_query": ("--query", "SELECT 1", *SLOW),
-    "check_innodb_buffer_pool": (),
-    "check_innodb_redo_log": (),
     "check_mysqld_process": ("--pid-file", "{pid_file}"),
     "check_mysql_backup": ("-d", str(BACKUP), "-w", "20000d", "-c", "20000d"),
 }
-NDB = {
-    "check_ndb_nodes": (),
-    "check_ndb_memory": (),
-    "check_ndb_page_buffer": (),
-    "check_ndb_redo_buffer": (),
-    "check_ndb_transactions": (),
-}
-JMX = {"check_jmx": HEAP, "check_jmx_thread_pools": ()}
+NDB = _asking("ndb")
+JMX = _asking("jmx")
 CHECKS = {"mysql": SQL, "mariadb": SQL, "ndb": NDB, "jvm": JMX, "cassandra": JMX}
 GRANTS = {  # all that a check may want to see
     "mysql": ("REPLICATION CLIENT", "PROCESS", "SHOW VIEW", "SELECT ON performance_schema.*"),

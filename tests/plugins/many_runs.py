@@ -38,6 +38,7 @@ from bad_servers import hang_up, serving, silent
 from captured_mysql import CapturedMysql
 from fake_replica import FakeReplica
 from recorded_jvm import RecordedJvm
+from stallwatch.declared import every
 from stallwatch.frame.options import jmx as jmx_options
 from stallwatch.sources import bonding, jmx, kernel, mysql, ndb_mgm
 from stallwatch.sources.jmx import wire
@@ -45,11 +46,9 @@ from stallwatch.sources.jmx import wire
 TESTS = Path(__file__).parents[1]
 PLUGINS = TESTS.parent / "plugins"
 RECORDED = TESTS / "recorded"
-MYSQL = (
-    "replication_lag", "mysql_status", "mysql_query", "innodb_buffer_pool", "innodb_redo_log", "ndb_nodes",
-    "ndb_memory", "ndb_page_buffer", "ndb_redo_buffer", "ndb_transactions",
-)  # fmt: skip
-JMX = ("jmx", "jmx_thread_pools")
+_SOURCES = {name: one.healthy.source for name, one in every().items()}
+MYSQL = [name for name, source in _SOURCES.items() if source in ("mysql", "ndb")]
+JMX = [name for name, source in _SOURCES.items() if source == "jmx"]
 ALL = sorted(path.name.removeprefix("check_") for path in PLUGINS.glob("check_*"))
 # A password that a file or an argument has, one of the environment (of which the C library keeps a copy), a
 # user: whoever finds them after the runs has found what a run left.
@@ -188,7 +187,7 @@ def at_servers():
         yield from (Case(name, (word,)) for word in ("--help", "--version", "--bogus", "--timeout=never"))
         yield Case(name, ("a word that", "-belongs", "nowhere"))
     at_server = ("-H", "127.0.0.1", "-P")
-    for name, more in [*((name, ()) for name in MYSQL), ("jmx", ATTRIBUTE), ("jmx_thread_pools", ())]:
+    for name, more in [(name, ATTRIBUTE if name == "jmx" else ()) for name in (*MYSQL, *JMX)]:
         for port in ("port", "speaking"):
             chance = NUMBERS if (name, port) == ("mysql_query", "speaking") else DURATION
             for others in ((), ("--no-state",)):

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import printed_labels
 import pytest
-from generators.plugins import declared as declared_by
 from generators.plugins import plugins
 from stallwatch.label import Label, declared
 
@@ -119,8 +118,3 @@ def test_a_label_is_itself_rather_than_one_of_a_kind():
     assert declared(labels, "east_lag").about == "x"
     assert declared(labels, "east_apply_lag").about == "z"
     assert declared(labels, "lag") is None
-
-
-def test_a_plugin_without_labels_is_told_where_they_belong():
-    with pytest.raises(SystemExit, match=r"^check_new needs lib/stallwatch/probes/new/declared\.py with"):
-        declared_by("new")

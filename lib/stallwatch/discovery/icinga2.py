@@ -79,12 +79,7 @@ def _dependency(host: str, leaders: list[str], others: list[str]) -> str:
 
 def _service(host: str, title: str, service: Service, reach: Options = (), *, agent: bool = False) -> str:
     command = COMMANDS.get(service.plugin, service.plugin)
-    lines = [
-        f"vars.{command}_{key.replace('-', '_')} = {_value(values)}"
-        for key, values in by_key((*reach, *service.options)).items()
-    ]
-    if service.words:
-        lines.append(f"vars.{command}_quantities = {_list(service.words)}")
+    lines = variables(service, reach)
     if agent:
         lines = [f"command_endpoint = {text(host)}", NEEDS_ZONE, *lines]
     return (
@@ -96,6 +91,18 @@ def _service(host: str, title: str, service: Service, reach: Options = (), *, ag
         f"  check_interval = 1m\n  retry_interval = {SOONER if service.leads else '30s'}\n"
         f"  max_check_attempts = {service.attempts}\n" + "".join(f"  {line}\n" for line in lines) + "}\n"
     )
+
+
+def variables(service: Service, reach: Options = ()) -> list[str]:
+    """Give the lines that set the variables of its command."""
+    command = COMMANDS.get(service.plugin, service.plugin)
+    lines = [
+        f"vars.{command}_{key.replace('-', '_')} = {_value(values)}"
+        for key, values in by_key((*reach, *service.options)).items()
+    ]
+    if service.words:
+        lines.append(f"vars.{command}_quantities = {_list(service.words)}")
+    return lines
 
 
 def _value(values: list[str]) -> str:

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import re
 
+from stallwatch.declared import every
 from stallwatch.discovery.plan import Host, Place, Plan, is_address
 from stallwatch.probes.host.declared import HOST, NDB_HOST
-from stallwatch.probes.innodb_buffer_pool.declared import DECLARED as BUFFER_POOL
-from stallwatch.probes.innodb_redo_log.declared import DECLARED as REDO_LOG
 from stallwatch.probes.mysql.asking import Asking
 from stallwatch.probes.mysql.statement import Statement, text, whole
 from stallwatch.probes.mysql_query.declared import ANSWERS
-from stallwatch.probes.mysql_status.declared import DECLARED as MYSQL_STATUS
 from stallwatch.probes.mysqld_process.declared import MYSQL_PROCESS, NDB_PROCESS
 from stallwatch.probes.ndb_log.declared import CLUSTER_LOG, NODE_LOG
-from stallwatch.probes.ndb_memory.declared import DECLARED as MEMORY
 from stallwatch.probes.ndb_nodes.declared import DECLARED as NODES
 from stallwatch.probes.ndb_page_buffer.declared import PAGE_BUFFER
-from stallwatch.probes.ndb_redo_buffer.declared import DECLARED as REDO_BUFFER
-from stallwatch.probes.ndb_transactions.declared import DECLARED as TRANSACTIONS
 from stallwatch.probes.ndbinfo.declared import PROCESS
 from stallwatch.probes.ndbinfo.queries import Ndbinfo
 from stallwatch.probes.replication_lag import queries, source
@@ -63,12 +58,13 @@ _TABLESPACES = Statement(
 _URI = re.compile(r"mysql://(\[[^\]/]+\]|[^/:?]+)(?::(\d+))?(?:[/?].*)?", re.DOTALL)
 _LOOPBACK = re.compile(r"localhost|127\..*|::1|::|0\.0\.0\.0|")
 
-OF_CLUSTER = (*NODES.services, *MEMORY.services, *REDO_BUFFER.services, *TRANSACTIONS.services)
+_EVERY = [service for declared in every().values() for service in declared.services]
+OF_CLUSTER = (*NODES.services, *(one for one in _EVERY if one.sets == "ndb" and one != PAGE_BUFFER))
+OF_SERVER = tuple(one for one in _EVERY if one.sets == "mysql")
 OF_NODES = {
     "NDB": ("data node", (NODE_LOG, NDB_PROCESS, NDB_HOST)),
     "MGM": ("management node", (CLUSTER_LOG,)),
 }  # fmt: skip
-OF_SERVER = (*MYSQL_STATUS.services, *REDO_LOG.services, *BUFFER_POOL.services)
 
 
 def look(server: Server, place: Place, sources: Sequence[str], elsewhere: Elsewhere, run: Run) -> Plan:

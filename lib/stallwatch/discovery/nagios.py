@@ -91,18 +91,19 @@ def _asked(host: Host, service: Service) -> str:
     target = f"!$HOSTADDRESS$!{reach.pop('port')}" if service.plugin.startswith("jmx") else ""
     if reach.get("defaults-file") == OPTION_FILE:  # as the command says itself
         del reach["defaults-file"]
-    return f"check_{service.plugin}{target}!{_words([*reach.items(), *service.options], service.words)}"
+    return f"check_{service.plugin}{target}!{words([*reach.items(), *service.options], service.words)}"
 
 
 def _here(service: Service) -> str:
-    return f"check_{service.plugin}!{_words(service.options, ())}"
+    return f"check_{service.plugin}!{words(service.options, ())}"
 
 
-def _words(options: Iterable[tuple[str, str]], words: Iterable[str]) -> str:
+def words(options: Iterable[tuple[str, str]], more: Iterable[str]) -> str:
+    """Write options, and ``more`` words, as a part of a check_command."""
     flags = [
         part for key, value in options for part in ([f"--{key}"] if value == FLAG else [f"--{key}", value])
     ]
-    return " ".join(argument(word) for word in [*flags, *words])
+    return " ".join(argument(word) for word in [*flags, *more])
 
 
 def argument(value: str) -> str:
@@ -111,6 +112,6 @@ def argument(value: str) -> str:
     return escaped(shlex.quote(plain))
 
 
-def escaped(words: str) -> str:
+def escaped(line: str) -> str:
     """Write words of a shell's command line as a part of a check_command."""
-    return words.replace("$", "$$").replace("!", "\\!").replace(";", "\\;")
+    return line.replace("$", "$$").replace("!", "\\!").replace(";", "\\;")

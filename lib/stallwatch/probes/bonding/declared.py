@@ -1,6 +1,6 @@
 """What check_bonding declares: labels, panels, and when all is well."""
 
-from stallwatch.declared import Declared, Healthy, Panel
+from stallwatch.declared import Declared, Healthy, Panel, Times
 from stallwatch.label import Label
 
 DECLARED = Declared(
@@ -13,4 +13,5 @@ DECLARED = Declared(
     services=(),
     panels=(Panel("Bonds", ("{bond}_links_down", "{bond}_link_failures")),),
     healthy=Healthy("here", (), "bond0 active-backup over eth0, 2 of 2 links up"),
+    times=Times(attempts=2),  # a link that has failed is told for ten minutes
 )

@@ -3,7 +3,10 @@
 from stallwatch.declared import NDB_DATA_DIR, NDB_GUESS, Declared, Healthy, Panel, Service
 from stallwatch.label import Label
 
-HOST = Service("Host", "host", "Are processors or a disk at their limit?", nrpe="stallwatch_host")
+HOST = Service(
+    "Host", "host", "Are processors or a disk at their limit?", nrpe="stallwatch_host", sets="host",
+    notes="Processors or a disk at their limit, swapping, steal? CRITICAL after three looks in a row",
+)  # fmt: skip
 NDB_HOST = Service(
     "NDB host", "host", f"Are processors or the disk of a data node at their limit? {NDB_GUESS}",
     (("data-dir", NDB_DATA_DIR),), nrpe="stallwatch_ndb_disks", guessed=True,

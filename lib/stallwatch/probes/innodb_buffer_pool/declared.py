@@ -22,6 +22,8 @@ DECLARED = Declared(
             "InnoDB buffer pool",
             "innodb_buffer_pool",
             "What has to be read from the disk, who waits for a page?",
+            sets="mysql",
+            notes="Does anybody wait for a free page? What does the pool miss?",
         ),
     ),
     panels=(

@@ -16,7 +16,13 @@ DECLARED = Declared(
     ),
     privileges=(PROCESS,),
     services=(
-        Service("InnoDB redo log", "innodb_redo_log", "How near is the redo log to where writers wait?"),
+        Service(
+            "InnoDB redo log",
+            "innodb_redo_log",
+            "How near is the redo log to where writers wait?",
+            sets="mysql",
+            notes="Do writers wait for the redo log? A burst is over by the third attempt",
+        ),
     ),
     panels=(
         Panel("Redo log", ("redo_log",)),

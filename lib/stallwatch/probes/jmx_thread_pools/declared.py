@@ -1,6 +1,6 @@
 """What check_jmx_thread_pools declares: labels, services, panels, and when all is well."""
 
-from stallwatch.declared import Declared, Healthy, Panel, Service
+from stallwatch.declared import Declared, Healthy, Panel, Service, Times
 from stallwatch.label import Label
 
 THREAD_POOLS = Service(
@@ -40,4 +40,5 @@ DECLARED = Declared(
         Panel("Tasks completed by each pool", ("{pool}.completed_per_s",)),
     ),
     healthy=Healthy("jmx", (), "no pool of a kind that is known"),
+    times=Times(attempts=1),  # blocked tasks are told once
 )

@@ -1,6 +1,6 @@
 """What check_mysql_backup declares: labels, privileges, panels, and when all is well."""
 
-from stallwatch.declared import Declared, Healthy, Panel
+from stallwatch.declared import Declared, Healthy, Panel, Times
 from stallwatch.label import Label
 from stallwatch.probes.mysql_backup.queries import BINARY_LOG, TABLES
 
@@ -21,4 +21,6 @@ DECLARED = Declared(
         Panel("Backups: what is wrong", ("missing_tables", "damaged_files")),
     ),
     healthy=Healthy("here", (), "backup of 20", arguments=("-d", "{backup}", "-w", "20000d", "-c", "20000d")),
+    row="MySQL, MariaDB, InnoDB",
+    times=Times(interval=1800, retry=300, attempts=2),
 )

@@ -1,6 +1,6 @@
 """What check_mysql_query declares: labels, its service, a panel, and when all is well."""
 
-from stallwatch.declared import Declared, Healthy, Panel, Service
+from stallwatch.declared import Declared, Healthy, Panel, Service, Times
 from stallwatch.label import Label
 
 _ANY_TIME = tuple(
@@ -32,4 +32,5 @@ DECLARED = Declared(
         unreachable=2,
         keeps_state=False,
     ),
+    times=Times(retry=15),  # it remembers nothing
 )

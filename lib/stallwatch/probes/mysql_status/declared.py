@@ -14,7 +14,15 @@ DECLARED = Declared(
         Label("differences", "", "numbers that differ from those of --reference by three times or more"),
     ),
     privileges=(),
-    services=(Service("MySQL status", "mysql_status", "What stands at its limit?"),),
+    services=(
+        Service(
+            "MySQL status",
+            "mysql_status",
+            "What stands at its limit?",
+            sets="mysql",
+            notes="What stands at its limit? CRITICAL after three looks in a row",
+        ),
+    ),
     panels=(
         Panel("Queries per second", ("Queries",)),
         Panel("Clients", ("Threads_connected", "Threads_running")),

@@ -1,6 +1,6 @@
 """What check_ndb_log declares: labels, services, panels, and when all is well."""
 
-from stallwatch.declared import NDB_DATA_DIR, NDB_GUESS, Declared, Healthy, Panel, Service
+from stallwatch.declared import NDB_DATA_DIR, NDB_GUESS, Declared, Healthy, Panel, Service, Times
 from stallwatch.label import Label
 
 NODE_LOG = Service(
@@ -41,4 +41,5 @@ DECLARED = Declared(
         ),
     ),
     healthy=Healthy("log", (), "no thread stuck", arguments=("--log", "{log}")),
+    times=Times(attempts=2),  # what a log tells is told for an hour
 )  # fmt: skip

@@ -14,7 +14,15 @@ DECLARED = Declared(
         Label("node{node}_data_memory", "%", "data memory in use, of this node; in a cluster of up to 4"),
     ),
     privileges=(NDBINFO, PROCESS),
-    services=(Service("NDB memory", "ndb_memory", "How full is it, and when will writes fail?"),),
+    services=(
+        Service(
+            "NDB memory",
+            "ndb_memory",
+            "How full is it, and when will writes fail?",
+            sets="ndb",
+            notes="Which memory, tablespace or undo log is full?",
+        ),
+    ),
     panels=(
         Panel("Memory", ("data_memory", "index_memory", "long_message_buffer", "tablespace", "undo_space")),
         Panel("Memory of each data node", ("node{node}_data_memory",)),

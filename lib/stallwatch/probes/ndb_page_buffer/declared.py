@@ -8,6 +8,8 @@ PAGE_BUFFER = Service(
     "NDB page buffer",
     "ndb_page_buffer",
     "Is DiskPageBufferMemory large enough for the tables on disk?",
+    sets="ndb",
+    notes="Is DiskPageBufferMemory large enough? CRITICAL after three looks in a row",
 )
 
 DECLARED = Declared(

@@ -21,7 +21,13 @@ DECLARED = Declared(
     ),
     privileges=(NDBINFO,),
     services=(
-        Service("NDB redo buffer", "ndb_redo_buffer", "Do redo buffers fill: is it the buffer or the disk?"),
+        Service(
+            "NDB redo buffer",
+            "ndb_redo_buffer",
+            "Do redo buffers fill: is it the buffer or the disk?",
+            sets="ndb",
+            notes="Do redo buffers fill, and is it the buffer or the disk?",
+        ),
     ),
     panels=(
         Panel("Redo buffers", ("redo_buffer", "redo_buffer_peak", "node{node}_redo_buffer")),

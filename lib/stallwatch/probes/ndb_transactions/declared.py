@@ -18,7 +18,10 @@ DECLARED = Declared(
     privileges=(NDBINFO, PROCESS),
     services=(
         Service(
-            "NDB transactions", "ndb_transactions", "Who holds locks and does nothing, who waits for whom?"
+            "NDB transactions",
+            "ndb_transactions",
+            "Who holds locks and does nothing, who waits for whom?",
+            sets="ndb",
         ),
     ),
     panels=(

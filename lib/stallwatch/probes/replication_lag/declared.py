@@ -79,4 +79,5 @@ DECLARED = Declared(
         Panel("History list of the replica", ("history_list",)),
     ),
     healthy=Healthy("mysql", (), "0 s behind"),
+    row="Replication",
 )
