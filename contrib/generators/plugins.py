@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from argparse import Action, ArgumentParser
 
     from stallwatch.declared import Declared
+    from stallwatch.frame.check import Check
     from stallwatch.label import Label
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,12 +51,8 @@ class Plugin(NamedTuple):
     options: tuple[Option, ...]  # its own as they were added, then those of every check
     examples: tuple[str, ...]  # the lines that end its help
     parser: ArgumentParser
+    labels: tuple[Label, ...]  # of its perfdata
     declared: Declared
-
-    @property
-    def labels(self) -> tuple[Label, ...]:
-        """Those of its perfdata."""
-        return self.declared.labels
 
     @property
     def program(self) -> str:
@@ -79,7 +76,13 @@ def _plugin(path: Path, declared: dict[str, Declared]) -> Plugin:
     groups = {action: group.title for group in parser._action_groups for action in group._group_actions}  # noqa: SLF001
     options = tuple(_option(action, groups[action]) for action in check.options)
     examples = tuple(line[2:] for line in parser.examples.splitlines()[2:])
-    return Plugin(check.name, parser.description, options, examples, parser, declared[check.name])
+    own = declared[check.name]
+    labels = tuple(one if one.about else _of_threshold(one, check) for one in own.labels)
+    return Plugin(check.name, parser.description, options, examples, parser, labels, own)
+
+
+def _of_threshold(label: Label, check: Check) -> Label:
+    return label._replace(unit=check.units[label.name], about=check.abouts[label.name])
 
 
 def _option(action: Action, group: str) -> Option:

@@ -13,11 +13,14 @@ _PLACE = re.compile(r"\{\w+\}")
 
 
 class Label(NamedTuple):
-    """One label; ``{node}`` in its name stands for whatever is judged one by one."""
+    """One label; ``{node}`` in its name stands for whatever is judged one by one.
+
+    Without a text it is the quantity of a threshold, with the unit and the help of that.
+    """
 
     name: str
-    unit: str  # "s", "B", "%", "c" or ""
-    about: str
+    unit: str = ""  # "s", "B", "%", "c" or ""
+    about: str = ""
 
     def fits(self, label: str) -> bool:
         """Whether this is the label, or one of its kind."""

@@ -55,6 +55,7 @@ class Check:
         self.name = name
         self.parser = Parser(f"check_{name}", (about or "").strip().partition("\n")[0])
         self.units: dict[str, str] = {}  # of each quantity that has thresholds
+        self.abouts: dict[str, str] = {}  # what each is, in words
         self.limits: dict[str, dict[str, Action]] = {}  # its two options, "warning" and "critical"
         self._asides: dict[str, None] = {}  # of this run, in their order
         self._as_json = False  # whatever this run says
@@ -120,7 +121,7 @@ class Check:
                 )
             return limit
 
-        self.units[name] = unit
+        self.units[name], self.abouts[name] = unit, help
         self.limits[name] = {}
         for level, default in (("warning", warning), ("critical", critical)):
             flags = (f"-{level[0]}", f"--{level}") if headline else (f"--{name}-{level}".replace("_", "-"),)

@@ -14,17 +14,17 @@ NDB_HOST = Service(
 
 DECLARED = Declared(
     labels=(
-        Label("cpu", "%", "time that processors are busy, all together"),
+        Label("cpu"),
         Label("user", "%", "time of it in programs"),
         Label("system", "%", "time of it in the kernel"),
-        Label("iowait", "%", "time that processors are idle while somebody waits for a disk"),
-        Label("steal", "%", "time that the hypervisor gives to others"),
+        Label("iowait"),
+        Label("steal"),
         Label("busiest_processor", "%", "time that the busiest processor is busy"),
-        Label("load", "", "load over 5 minutes, per processor"),
+        Label("load"),
         Label("disk_busy", "%", "time that the busiest disk has something to do"),
         Label("disk_queue", "", "requests in the queue of that disk, on average"),
         Label("disk_await", "s", "time that a request of the slowest disk takes"),
-        Label("memory_available", "%", "memory that can be had without swapping"),
+        Label("memory_available"),
         Label("swap_in", "B", "bytes per second read from swap"),
         Label("swap_out", "B", "bytes per second written to swap"),
         Label("network_errors", "", "packets per second with errors, of the worst interface"),

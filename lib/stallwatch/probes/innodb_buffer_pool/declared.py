@@ -14,7 +14,7 @@ DECLARED = Declared(
         Label("read_requests_per_s", "", "page requests per second"),
         Label("reads_per_s", "", "pages per second that were read from disk for them"),
         Label("pages_flushed_per_s", "", "pages per second that were written"),
-        Label("innodb_status", "s", "time that SHOW ENGINE INNODB STATUS takes"),
+        Label("innodb_status"),
     ),
     privileges=(PROCESS,),
     services=(

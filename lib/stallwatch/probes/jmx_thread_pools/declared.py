@@ -13,7 +13,7 @@ THREAD_POOLS = Service(
 DECLARED = Declared(
     labels=(  # those of each pool with --pool, if they are few
         Label("pools", "", "pools that were found"),
-        Label("threads", "", "threads of the whole JVM"),
+        Label("threads"),
         Label("active", "", "threads and connections in use, of all pools"),
         Label("pending", "", "tasks in the queues of all pools"),
         Label("blocked", "", "tasks blocked now, and threads that wait for a connection, of all pools"),

@@ -6,10 +6,10 @@ from stallwatch.probes.mysql_backup.queries import BINARY_LOG, TABLES
 
 DECLARED = Declared(
     labels=(
-        Label("age", "s", "age of the newest finished backup"),
+        Label("age"),
         Label("size", "B", "its size"),
-        Label("size_change", "%", "its size against that of the one before"),
-        Label("missing_tables", "", "base tables of the server that are not in it, and are older"),
+        Label("size_change"),
+        Label("missing_tables"),
         Label("damaged_files", "", "files of it that are known to be damaged"),
         Label("verified", "%", "how much of it was read to its end, with --verify"),
     ),

@@ -11,7 +11,7 @@ DECLARED = Declared(
         ),
         Label("lock_held", "s", "longest time for which a row that somebody waits for has been locked"),
         Label("lock_wait", "s", "longest time for which somebody has waited for a row"),
-        Label("transactions", "", "open transactions"),
+        Label("transactions"),
         Label("operations", "", "operations of all open transactions"),
         Label("largest", "", "operations of the largest transaction"),
     ),
