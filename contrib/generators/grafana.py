@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from generators import icinga2
 from generators.panels import Panel, rows
 from generators.plugins import ROOT, Plugin
-from stallwatch.label import Label, declared
+from stallwatch.declared import Label, label_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -227,7 +227,7 @@ def _label(plugin: Plugin, name: str) -> Label:
     for label in plugin.labels:
         if label.name == name:
             return label
-    found = declared(plugin.labels, name)
+    found = label_of(plugin.labels, name)
     if found is None:
         raise ValueError(f"{plugin.program} has no label {name}")
     return found._replace(name=name)

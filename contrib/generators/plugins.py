@@ -11,9 +11,8 @@ from stallwatch.declared import every
 if TYPE_CHECKING:
     from argparse import Action, ArgumentParser
 
-    from stallwatch.declared import Declared
+    from stallwatch.declared import Declared, Label
     from stallwatch.frame.check import Check
-    from stallwatch.label import Label
 
 ROOT = Path(__file__).resolve().parents[2]
 PLUGIN_DIR = "/usr/lib/stallwatch/bin"  # of the Debian package

@@ -5,6 +5,7 @@ It stands in `declared.py` of the plugin's folder, and ``every`` finds it there.
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from os import scandir
 from os.path import isfile
@@ -12,7 +13,8 @@ from os.path import isfile
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from stallwatch.label import Label
+    from collections.abc import Iterable
+
     from stallwatch.sources.mysql.privilege import Privilege
 
     Options = tuple[tuple[str, str], ...]  # long name without dashes, and value; FLAG: it has none
@@ -26,6 +28,28 @@ ORDER = (
     "ndb_log", "mysql_query", "mysql_status", "innodb_redo_log", "innodb_buffer_pool", "mysql_backup",
     "jmx_thread_pools", "jmx", "host", "bonding", "mysqld_process",
 )  # fmt: skip
+_PLACE = re.compile(r"\{\w+\}")
+
+
+class Label(NamedTuple):
+    """One label; ``{node}`` in its name stands for whatever is judged one by one.
+
+    Without a text it is the quantity of a threshold, with the unit and the help of that.
+    """
+
+    name: str
+    unit: str = ""  # "s", "B", "%", "c" or ""
+    about: str = ""
+
+    def fits(self, label: str) -> bool:
+        """Whether this is the label, or one of its kind."""
+        own = map(re.escape, _PLACE.split(self.name))
+        return re.fullmatch("[A-Za-z0-9_.]+".join(own), label) is not None
+
+    @property
+    def is_one(self) -> bool:
+        """Whether it has no placeholder."""
+        return not _PLACE.search(self.name)
 
 
 class Service(NamedTuple):
@@ -97,3 +121,9 @@ def every() -> dict[str, Declared]:
         found = sorted(one.name for one in folders if isfile(f"{one.path}/options.py"))
     names = [*(name for name in ORDER if name in found), *(name for name in found if name not in ORDER)]
     return {name: import_module(f"stallwatch.probes.{name}.declared").DECLARED for name in names}
+
+
+def label_of(labels: Iterable[Label], printed: str) -> Label | None:
+    """Find the one that was printed: ``apply_lag`` is itself rather than a channel's ``{channel}_lag``."""
+    fitting = [one for one in labels if one.fits(printed)]
+    return max(fitting, key=lambda one: (one.is_one, len(_PLACE.sub("", one.name))), default=None)

@@ -5,7 +5,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
-from stallwatch.label import declared
+from stallwatch.declared import label_of
 
 sys.path.append(str(Path(__file__).parents[2] / "contrib"))
 from generators.plugins import plugins
@@ -28,7 +28,7 @@ def known(plugin, item):
     """The label that an item of the perfdata has; an item that is none, or has another unit, is an error."""
     parts = ITEM.fullmatch(item)
     assert parts, f"{item} of {plugin} is no perfdata"
-    found = declared(labels().get(plugin, ()), parts[1])
+    found = label_of(labels().get(plugin, ()), parts[1])
     assert found, f"{item} of {plugin} is not declared"
     assert found.unit == parts[2] or found.name in OPEN, f"{item} of {plugin} is declared in {found.unit!r}"
     return found

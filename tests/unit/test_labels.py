@@ -8,7 +8,7 @@ from pathlib import Path
 import printed_labels
 import pytest
 from generators.plugins import plugins
-from stallwatch.label import Label, declared
+from stallwatch.declared import Label, label_of
 
 ROOT = Path(__file__).parents[2]
 RECORDED = ROOT / "tests" / "recorded"
@@ -114,7 +114,7 @@ def test_a_label_is_itself_rather_than_one_of_a_kind():
         Label("apply_lag", "s", "y"),
         Label("{channel}_apply_lag", "s", "z"),
     )
-    assert declared(labels, "apply_lag").about == "y"
-    assert declared(labels, "east_lag").about == "x"
-    assert declared(labels, "east_apply_lag").about == "z"
-    assert declared(labels, "lag") is None
+    assert label_of(labels, "apply_lag").about == "y"
+    assert label_of(labels, "east_lag").about == "x"
+    assert label_of(labels, "east_apply_lag").about == "z"
+    assert label_of(labels, "lag") is None

@@ -1,7 +1,6 @@
 """What check_bonding declares: labels, panels, and when all is well."""
 
-from stallwatch.declared import Declared, Healthy, Panel, Times
-from stallwatch.label import Label
+from stallwatch.declared import Declared, Healthy, Label, Panel, Times
 
 DECLARED = Declared(
     labels=(

@@ -1,7 +1,6 @@
 """What check_host declares: labels, services, panels, and when all is well."""
 
-from stallwatch.declared import NDB_DATA_DIR, NDB_GUESS, Declared, Healthy, Panel, Service
-from stallwatch.label import Label
+from stallwatch.declared import NDB_DATA_DIR, NDB_GUESS, Declared, Healthy, Label, Panel, Service
 
 HOST = Service(
     "Host", "host", "Are processors or a disk at their limit?", nrpe="stallwatch_host", sets="host",

@@ -1,7 +1,6 @@
 """What check_jmx declares: labels, services, panels, and when all is well."""
 
-from stallwatch.declared import Declared, Healthy, Panel, Service
-from stallwatch.label import Label
+from stallwatch.declared import Declared, Healthy, Label, Panel, Service
 
 STORAGE = "org.apache.cassandra.db:type=StorageService"
 DROPPED = "org.apache.cassandra.metrics:type=DroppedMessage,scope=*,name=Dropped"

@@ -1,7 +1,6 @@
 """What check_jmx_thread_pools declares: labels, services, panels, and when all is well."""
 
-from stallwatch.declared import Declared, Healthy, Panel, Service, Times
-from stallwatch.label import Label
+from stallwatch.declared import Declared, Healthy, Label, Panel, Service, Times
 
 THREAD_POOLS = Service(
     "{kind} thread pools",

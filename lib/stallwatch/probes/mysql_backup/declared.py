@@ -1,7 +1,6 @@
 """What check_mysql_backup declares: labels, privileges, panels, and when all is well."""
 
-from stallwatch.declared import Declared, Healthy, Panel, Times
-from stallwatch.label import Label
+from stallwatch.declared import Declared, Healthy, Label, Panel, Times
 from stallwatch.probes.mysql_backup.queries import BINARY_LOG, TABLES
 
 DECLARED = Declared(

@@ -1,7 +1,6 @@
 """What check_mysql_query declares: labels, its service, a panel, and when all is well."""
 
-from stallwatch.declared import Declared, Healthy, Panel, Service, Times
-from stallwatch.label import Label
+from stallwatch.declared import Declared, Healthy, Label, Panel, Service, Times
 
 _ANY_TIME = tuple(
     f"--{name}=~:"

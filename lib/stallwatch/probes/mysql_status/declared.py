@@ -1,7 +1,6 @@
 """What check_mysql_status declares: labels, privileges, services, panels, and when all is well."""
 
-from stallwatch.declared import Declared, Healthy, Panel, Service
-from stallwatch.label import Label
+from stallwatch.declared import Declared, Healthy, Label, Panel, Service
 
 DECLARED = Declared(
     labels=(  # the names are those of the server

@@ -1,7 +1,6 @@
 """What check_mysqld_process declares: labels, privileges, services, panels, and when all is well."""
 
-from stallwatch.declared import NDB_DATA_DIR, NDB_GUESS, Declared, Healthy, Panel, Service
-from stallwatch.label import Label
+from stallwatch.declared import NDB_DATA_DIR, NDB_GUESS, Declared, Healthy, Label, Panel, Service
 from stallwatch.sources.mysql.privilege import Privilege
 
 PROCESS = Privilege("PROCESS", "PROCESS", "which connection a thread belongs to")

@@ -1,7 +1,6 @@
 """What check_ndb_log declares: labels, services, panels, and when all is well."""
 
-from stallwatch.declared import NDB_DATA_DIR, NDB_GUESS, Declared, Healthy, Panel, Service, Times
-from stallwatch.label import Label
+from stallwatch.declared import NDB_DATA_DIR, NDB_GUESS, Declared, Healthy, Label, Panel, Service, Times
 
 NODE_LOG = Service(
     "NDB log", "ndb_log", f"What do data nodes complain of? Told for an hour. {NDB_GUESS}",

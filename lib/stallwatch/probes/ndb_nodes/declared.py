@@ -1,7 +1,6 @@
 """What check_ndb_nodes declares: labels, privileges, services, panels, and when all is well."""
 
-from stallwatch.declared import Declared, Healthy, Panel, Service
-from stallwatch.label import Label
+from stallwatch.declared import Declared, Healthy, Label, Panel, Service
 from stallwatch.probes.ndbinfo.declared import NDBINFO
 
 DECLARED = Declared(

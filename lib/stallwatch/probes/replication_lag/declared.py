@@ -1,7 +1,6 @@
 """What check_replication_lag declares: labels, privileges, services, panels, and when all is well."""
 
-from stallwatch.declared import Declared, Healthy, Panel, Service
-from stallwatch.label import Label
+from stallwatch.declared import Declared, Healthy, Label, Panel, Service
 from stallwatch.probes.mysql.privileges import PERFORMANCE_SCHEMA, PROCESS
 from stallwatch.sources.mysql.privilege import Privilege
 
