@@ -45,7 +45,7 @@ options |  | options that several plugins share, and what their values mean
 frame |  | the run of a plugin: its own options, deadline, exit status, state file
     frame frame.*
 report |  | which state each finding has, and how an engine, a program or a person reads output
-    verdict report render render.*
+    verdict render render.*
 findings |  | what a probe found: a quantity, a fault, an error, a table
     findings table declared
 sources | mysql | log-in, TLS, option files, protocol and errors of MySQL and MariaDB

@@ -1,4 +1,4 @@
-"""From findings to verdicts: which state each finding has, by the user's thresholds.
+"""From findings to the report: which state each finding has, by the user's thresholds; the worst first.
 
 A probe asks `is_problem` where it has to know.
 """
@@ -16,7 +16,7 @@ from stallwatch.startup.nagiosplugin_context import Metric, Result
 from stallwatch.units import UNITS, is_number, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
     from stallwatch.findings import Finding
@@ -87,6 +87,41 @@ class Verdict(NamedTuple):
         """The same with the evidence where all is well, too."""
         parts = (self.what, self.why, "" if self.state is State.OK else self.advice)
         return ": ".join(part for part in parts if part) or "no details"
+
+
+class Report(NamedTuple):
+    """The verdicts of one run, for engines and programs; ``trace`` is for whoever wants to know it all."""
+
+    name: str
+    verdicts: Sequence[Verdict]
+    everything: bool = False  # also what is OK
+    trace: Sequence[str] = ()
+
+    @property
+    def ranked(self) -> list[Verdict]:
+        """What there is to say, worst first, in the order it was found among equals."""
+        gravest = max((one.state.gravity for one in self.verdicts if not one.in_table), default=-1)
+        said = [one for one in self.verdicts if not one.in_table or one.state.gravity > gravest]
+        return sorted(said, key=lambda verdict: -verdict.state.gravity)
+
+    @property
+    def state(self) -> State:
+        """The worst state of all."""
+        return self.ranked[0].state
+
+    @property
+    def labels(self) -> list[str]:
+        """The label of each verdict in the perfdata, unique; "" of what is not in it."""
+        labels: list[str] = []
+        taken: set[str] = set()
+        for verdict in self.verdicts:
+            label, copy = "" if verdict.value is None else verdict.label, 1
+            while label in taken:
+                copy += 1
+                label = f"{verdict.label}_{copy}"
+            taken |= {label} - {""}
+            labels.append(label)
+        return labels
 
 
 def judge(

@@ -10,9 +10,8 @@ from perfdata import Item, split
 from stallwatch.findings import Fault, Reading, State
 from stallwatch.render.json import written as as_json
 from stallwatch.render.text import written as as_text
-from stallwatch.report import Report
 from stallwatch.thresholds import Range
-from stallwatch.verdict import judge
+from stallwatch.verdict import Report, judge
 
 BATCH, BATCHES = 40, 8
 TEXTS = st.text(max_size=60) | st.sampled_from(

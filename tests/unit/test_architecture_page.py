@@ -146,7 +146,7 @@ def test_a_circle_is_found_with_the_import_that_closes_it(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "module", ["stallwatch.frame.check", "stallwatch.report", "stallwatch.sources.mysql.server"]
+    "module", ["stallwatch.frame.check", "stallwatch.verdict", "stallwatch.sources.mysql.server"]
 )
 def test_python_loads_what_is_found_to_be_imported_at_the_start(module, found):
     load = f"import sys, {module}; print(*[name for name in sys.modules if name.startswith('stallwatch')])"

@@ -362,7 +362,7 @@ def test_what_needs_no_findings_loads_nothing_heavy(tmp_path, arguments):
     loaded = set(run.stderr.replace("'", "").strip().strip("3 []").split(", "))
     heavy = {"nagiosplugin", "dataclasses", "json", "traceback", "typing", "hashlib", "shutil"}
     assert "argparse" in loaded
-    assert loaded & {*heavy, "stallwatch.findings", "stallwatch.report", "stallwatch.frame.state"} == set()
+    assert loaded & {*heavy, "stallwatch.findings", "stallwatch.verdict", "stallwatch.frame.state"} == set()
 
 
 def test_a_file_that_cannot_be_used_is_no_matter_of_the_help(check):
@@ -462,8 +462,7 @@ def test_findings_that_are_none_are_an_error(check):
 
 
 def test_a_missing_dependency_is_named_and_how_to_get_it(check, monkeypatch):
-    judging = ("stallwatch.report", "stallwatch.verdict")
-    for module in [name for name in sys.modules if "nagiosplugin" in name or name in judging]:
+    for module in [name for name in sys.modules if "nagiosplugin" in name or name == "stallwatch.verdict"]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, "nagiosplugin", None)
     sentence = "the Python module nagiosplugin is missing: pip install nagiosplugin, or apt install "

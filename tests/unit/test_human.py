@@ -11,10 +11,9 @@ from stallwatch.findings import Fault, ProbeError, Reading, State
 from stallwatch.render import human
 from stallwatch.render.human import Screen
 from stallwatch.render.text import written as as_text
-from stallwatch.report import Report
 from stallwatch.table import Table
 from stallwatch.thresholds import Range
-from stallwatch.verdict import judge
+from stallwatch.verdict import Report, judge
 
 LONG = (
     "channel east of db1:3306 is 5 min 3 s behind and grows by 1 s/s; cause: the applier waits for a row "

@@ -14,9 +14,8 @@ from stallwatch.render import human
 from stallwatch.render.human import Screen
 from stallwatch.render.json import written as as_json
 from stallwatch.render.text import written as as_text
-from stallwatch.report import Report
 from stallwatch.thresholds import Range
-from stallwatch.verdict import judge
+from stallwatch.verdict import Report, judge
 
 DOCS = Path(__file__).parents[2] / "contrib" / "docs"
 SCHEMA = Draft202012Validator(json.loads((DOCS / "output.schema.json").read_text()))

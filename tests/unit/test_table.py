@@ -5,10 +5,9 @@ from stallwatch.render import human
 from stallwatch.render.human import Screen
 from stallwatch.render.json import written as as_json
 from stallwatch.render.text import written as as_text
-from stallwatch.report import Report
 from stallwatch.table import Table
 from stallwatch.thresholds import Range
-from stallwatch.verdict import judge
+from stallwatch.verdict import Report, judge
 
 POOLS = Table(
     ("Pool", "Active", "Max"), (("ReadStage", 3, 32), ("a|b\nc", None, 2147483646), ("x" * 70, 0.5, None))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
     from stallwatch.findings import Finding
-    from stallwatch.report import Report
+    from stallwatch.verdict import Report
 
     Findings = Callable[[Namespace, Run], Iterable[Finding]]
 
@@ -41,7 +41,7 @@ _HOW_TO_GET = {
     "psutil": "pip install psutil, or apt install python3-psutil",
     "jmxquery": "pip install jmxquery",  # Debian 12 has no package of it
 }
-_WRITTEN_BY = {how: ("verdict", "report", f"render.{how}") for how in ("text", "json", "human")}
+_WRITTEN_BY = {how: ("verdict", f"render.{how}") for how in ("text", "json", "human")}
 
 
 class Check:
@@ -191,8 +191,7 @@ class Check:
         Arguments that make no sense, and an internal error, are a report that is UNKNOWN and says so.
         """
         from stallwatch.findings import State
-        from stallwatch.report import Report
-        from stallwatch.verdict import Verdict
+        from stallwatch.verdict import Report, Verdict
 
         status, text, report = self._run(findings, [*argv, "--output=text"])
         if report:
@@ -277,8 +276,7 @@ class Check:
             return UNKNOWN, self._unknown(why)
 
     def _report(self, options: Namespace, run: Run) -> tuple[int, str]:
-        from stallwatch.report import Report
-        from stallwatch.verdict import judge
+        from stallwatch.verdict import Report, judge
 
         verdicts = judge(run.found, run.thresholds, self._clean)
         if options.verbose >= EVERYTHING and self._asides:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from stallwatch.findings import Finding, ProbeError, State
-    from stallwatch.report import Report
+    from stallwatch.verdict import Report
 
 
 class Run:

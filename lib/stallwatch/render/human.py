@@ -13,8 +13,7 @@ from stallwatch.table import Table
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from stallwatch.report import Report
-    from stallwatch.verdict import Verdict
+    from stallwatch.verdict import Report, Verdict
 
 _INDENT, _COLUMN = "  ", " " * 12  # of a state and of a table; of what is said beside the state
 _NARROWEST = 40  # columns

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from stallwatch.report import Report
+    from stallwatch.verdict import Report
 
 _NONE = {"name": None, "label": None, "value": None, "unit": "", "warning": None, "critical": None}
 

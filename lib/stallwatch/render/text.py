@@ -11,9 +11,8 @@ from stallwatch.words import plural
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from stallwatch.report import Report
     from stallwatch.thresholds import Range
-    from stallwatch.verdict import Verdict
+    from stallwatch.verdict import Report, Verdict
 
 SHORTEST = 40  # bytes of text that stay on line 1 beside any perfdata
 # Below line 1; in bytes, so that it stays below the 65504 that NRPE 4 sends.
