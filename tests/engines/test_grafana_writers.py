@@ -41,7 +41,7 @@ def example(label):
 
 def printed(plugin):
     """All labels that a plugin may print, those that panels name among them."""
-    named = [words.split() for row in panels.ROWS.values() for panel in row for words in panel.series]
+    named = [words.split() for row in panels.rows().values() for panel in row for words in panel.series]
     wanted = [label for name, *labels in named if name == plugin.name for label in labels]
     return list(dict.fromkeys(map(example, [*(one.name for one in plugin.labels), *wanted])))
 
@@ -75,7 +75,7 @@ def expected(panel):
 
 def pairs():
     """Each panel of the catalogue, with what became of it in both dashboards."""
-    for row in panels.ROWS.values():
+    for row in panels.rows().values():
         yield from row
 
 

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 PLUGINS = {plugin.name: plugin for plugin in plugins()}
 MADE = {path.stem: text for path, text in grafana.files([*PLUGINS.values()]).items()}
 DASHBOARDS = {name: json.loads(text) for name, text in MADE.items()}
-WORDS = [words for row in panels.ROWS.values() for panel in row for words in panel.series]
+WORDS = [words for row in panels.rows().values() for panel in row for words in panel.series]
 COMMANDS = {icinga2.command(plugin).name: plugin for plugin in PLUGINS.values()}
 
 # What Grafana needs, by its documentation ("Dashboard JSON model", "Classic model").
