@@ -7,9 +7,8 @@ from choices import Choices
 from fuzzing import Target, WrongError
 from stallwatch import units, withheld
 from stallwatch.frame.options import mysql as mysql_options
-from stallwatch.frame.options.port import port
-from stallwatch.frame.options.regex import regex
 from stallwatch.frame.options.sql import sql
+from stallwatch.frame.options.values import port, regex
 from stallwatch.line import clean, shorten
 from stallwatch.probes.bonding.model import mode
 from stallwatch.probes.jmx import scale, values

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from stallwatch.frame.options import exposed
-from stallwatch.frame.options.port import port
-from stallwatch.frame.options.utf8 import utf8, variable
+from stallwatch.frame.options.values import port, utf8, variable
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import NotUnderstoodError, UnusableFileError
 

@@ -8,8 +8,7 @@ import stat
 from contextlib import suppress
 
 from stallwatch.frame.options import exposed
-from stallwatch.frame.options.port import port
-from stallwatch.frame.options.utf8 import utf8, variable
+from stallwatch.frame.options.values import port, utf8, variable
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import NotUnderstoodError, UnusableFileError
 

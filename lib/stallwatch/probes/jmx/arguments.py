@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from stallwatch.findings import State
-from stallwatch.frame.options.regex import regex
+from stallwatch.frame.options.values import regex
 from stallwatch.probes.jmx.model import PLACE, Quantity, Whole, pattern_words
 from stallwatch.probes.jmx.scale import limit
 from stallwatch.probes.jmx.values import steps

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stallwatch.frame.check import Check
 from stallwatch.frame.options import jmx
-from stallwatch.frame.options.regex import regex
+from stallwatch.frame.options.values import regex
 from stallwatch.probes.jmx_thread_pools.model import LASTING
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.thresholds import Range

@@ -6,7 +6,7 @@ import re
 
 from stallwatch.frame.check import Check
 from stallwatch.frame.options import mysql, sample
-from stallwatch.frame.options.regex import regex
+from stallwatch.frame.options.values import regex
 from stallwatch.probes.mysql_status.ranges import wanted
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import count

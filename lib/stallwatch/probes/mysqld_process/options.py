@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stallwatch.frame.check import Check
 from stallwatch.frame.options import mysql, sample
-from stallwatch.frame.options.port import port
+from stallwatch.frame.options.values import port
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:

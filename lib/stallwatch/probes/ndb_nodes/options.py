@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def place(text: str) -> tuple[str, int]:
     """Read HOST[:PORT] of a management server; argparse names this function if it refuses ``text``."""
-    from stallwatch.frame.options.port import port
+    from stallwatch.frame.options.values import port
     from stallwatch.sources.ndb_mgm import PORT
 
     host, given = mysql.host_and_port(text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stallwatch.frame.check import Check
 from stallwatch.frame.options import mysql
-from stallwatch.frame.options.regex import regex
+from stallwatch.frame.options.values import regex
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import duration
 
