@@ -1,4 +1,4 @@
-"""Files with a secret in them: what others than their owner can do with them."""
+"""Files with a secret in them: the password, and what others than their owner can do with them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,26 @@ import os
 import stat
 
 from stallwatch.startup import TYPE_CHECKING
+from stallwatch.units import UnusableFileError
 
 if TYPE_CHECKING:
     from stallwatch.frame.check import Check
+
+
+_LONGEST_LINE = 4096
+
+
+def password(path: str, errors: str = "strict") -> str:
+    """Read the first line of --password-file; ``errors`` as for ``bytes.decode``; UnusableFileError."""
+    from stallwatch.sources import given_file
+
+    try:
+        if line := given_file.first_line(path, _LONGEST_LINE).decode(errors=errors):
+            return line
+        why = "its first line is empty"
+    except (OSError, UnicodeError) as error:
+        why = getattr(error, "strerror", None) or "is no text"
+    raise UnusableFileError(f"--password-file {path}: {why}")
 
 
 def tell(check: Check, path: str, *, secret: bool = True) -> None:

@@ -112,12 +112,4 @@ def _password(options: Namespace) -> str | None:
         return utf8(options.password)
     if options.password_file is None:
         return variable(PASSWORD) if options.username is not None else None
-    from stallwatch.sources import given_file
-
-    try:
-        if password := given_file.first_line(options.password_file, 4096).decode():
-            return password
-        why = "its first line is empty"
-    except (OSError, UnicodeError) as error:
-        why = getattr(error, "strerror", None) or "is no text"
-    raise UnusableFileError(f"--password-file {options.password_file}: {why}")
+    return exposed.password(options.password_file)

@@ -43,7 +43,6 @@ _NOT_EMPTY = (
     "ssl_cert", "ssl_key", "server_public_key_path",
 )  # fmt: skip
 _PLACE = r"(?:\[(?P<ipv6>[^\[\]]+)\]|(?P<host>[^\[\]:\s]+))(?::(?P<port>\d{1,5}))?"
-_LONGEST_LINE = 4096
 _LARGEST_KEY = 16 * 1024  # bytes
 _LOCAL = (None, "", "localhost")
 _PATIENCE = 3.0  # seconds for each server besides the one that is judged
@@ -196,15 +195,7 @@ def _password(check: Check, options: Namespace) -> str | None:
         return utf8(options.password)
     if options.password_file is None:
         return variable(PASSWORD)
-    from stallwatch.sources import given_file
-
-    try:
-        line = given_file.first_line(options.password_file, _LONGEST_LINE)
-        password = line.decode(errors="surrogateescape")
-    except OSError as error:
-        raise UnusableFileError(f"--password-file {options.password_file}: {error.strerror}") from None
-    if not password:
-        raise UnusableFileError(f"--password-file {options.password_file}: its first line is empty")
+    password = exposed.password(options.password_file, errors="surrogateescape")
     exposed.tell(check, options.password_file)
     return password
 
