@@ -91,7 +91,7 @@ def option(host, title, key):
 def test_a_plain_server(flavour):
     found = look(OneServer(flavour))
     (host,) = found.hosts
-    assert titles(host.services) == ["MySQL", "MySQL status", "InnoDB redo log", "InnoDB buffer pool"]
+    assert titles(host.services) == ["MySQL", *titles(mysql.OF_SERVER)]
     assert titles(host.inside) == ["MySQL process", "Host"]
     assert host.inside[1].options == (("data-dir", "/var/lib/mysql/"),)
     assert (host.name, host.address, host.reach) == ("sql1", "192.0.2.21", REACH)
@@ -187,6 +187,11 @@ def test_a_slow_search_for_heartbeats_costs_nothing_else():
     assert any("heartbeats is not known: db2:3306 has not answered" in one for one in found.remarks)
 
 
+def test_services_that_plugins_declare_are_in_their_order():
+    assert titles(mysql.OF_SERVER)[:3] == ["MySQL status", "InnoDB redo log", "InnoDB buffer pool"]
+    assert titles(mysql.OF_CLUSTER)[:4] == ["NDB nodes", "NDB memory", "NDB redo buffer", "NDB transactions"]
+
+
 def test_a_cluster_of_several_hosts():
     node = SqlNode()
     node.sql_nodes(
@@ -198,10 +203,7 @@ def test_a_cluster_of_several_hosts():
     )
     found = look(node)
     own, *others = found.hosts
-    assert titles(own.services) == [
-        "MySQL", "NDB nodes", "NDB memory", "NDB redo buffer", "NDB transactions", "MySQL status",
-        "InnoDB redo log", "InnoDB buffer pool",
-    ]  # fmt: skip
+    assert titles(own.services) == ["MySQL", *titles(mysql.OF_CLUSTER), *titles(mysql.OF_SERVER)]
     assert option(own, "NDB nodes", "unreachable") == "critical"
     hosts = {host.name: (host.address, titles(host.services), titles(host.inside)) for host in others}
     of_data_node = ["NDB log", "NDB process", "NDB host"]
