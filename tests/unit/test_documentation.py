@@ -34,9 +34,9 @@ def generators():
     """The modules that write the generated parts."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(CONTRIB)
-        from generators import plugins, readme, sheets
+        from generators import pages, plugins, sheets
 
-        yield plugins.plugins(), readme, sheets
+        yield plugins.plugins(), pages, sheets
     for name in [name for name in sys.modules if name.partition(".")[0] == "generators"]:
         del sys.modules[name]
 
@@ -97,8 +97,8 @@ def test_every_label_stands_in_its_sheet(plugins):
 
 
 def test_marked_examples_and_tables_are_what_the_plugins_say_today(generators):
-    known, readme, sheets = generators
-    for path, text in {**readme.files(known), **sheets.files(known)}.items():
+    known, pages, sheets = generators
+    for path, text in {**pages.files(known), **sheets.files(known)}.items():
         assert path.read_text() == text, f"{path.name}: make generate"
 
 

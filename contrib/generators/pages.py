@@ -1,4 +1,4 @@
-"""The page about what plugins say: by hand, with what they print today."""
+"""The README and the page about what plugins say: by hand, with what they print today."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from generators.plugins import ROOT, Plugin
 if TYPE_CHECKING:
     from pathlib import Path
 
-PAGE = ROOT / "contrib" / "docs" / "output.md"
+README = ROOT / "README.md"
+OUTPUT = ROOT / "contrib" / "docs" / "output.md"
 
 
 def files(_: list[Plugin]) -> dict[Path, str]:
-    """Fill what is between its marks."""
-    return {PAGE: filled(PAGE.read_text(), object=_object)}
+    """Fill what is between their marks."""
+    return {README: filled(README.read_text()), OUTPUT: filled(OUTPUT.read_text(), object=_object)}
 
 
 def _object(command: str) -> str:
