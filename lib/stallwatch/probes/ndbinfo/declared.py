@@ -12,5 +12,3 @@ NDBINFO = Privilege("SELECT ON ndbinfo.*", "", "all that data nodes tell, withou
 PROCESS = Privilege(
     "PROCESS", "", "how full tablespaces are, which connection holds a lock (both in information_schema)"
 )
-
-ON_SQL_NODE = (NDBINFO, PROCESS)
