@@ -79,7 +79,10 @@ def members(name: str) -> list[Service]:
 
 
 def _filled(path: Path, definitions: list[str]) -> str:
-    return MARKS.sub(lambda mark: "\n".join([mark[1], *definitions, mark[3]]), path.read_text())
+    text, marked = MARKS.subn(lambda mark: "\n".join([mark[1], *definitions, mark[3]]), path.read_text())
+    if marked != 1:
+        raise ValueError(f"{path} has not one place for services that plugins declare")
+    return text
 
 
 def _times(service: Service, unit: int) -> list[tuple[str, float]]:
