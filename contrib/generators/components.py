@@ -76,8 +76,8 @@ probes | jmx | attributes and thread pools of a JVM
     probes.jmx*
 probes | history | what lasts between runs: differences of two looks, N bad looks in a row, problems
     history history.*
-probes | shared | asking step by step, slopes, a clock that nobody sets
-    probes probes.shared probes.shared.*
+probes | shared | slopes, a clock that nobody sets
+    probes probes.shared
 probes | other | probes that have no component of their own yet
     probes.*
 basics |  | units, ranges, text that is safe on a line, quoted text without passwords, words, cheap imports

@@ -13,8 +13,7 @@ from fuzzing import Target
 from plugin_runs import RECORDED, clock, said
 from scratch import empty
 from stallwatch.frame.options import mysql as mysql_options
-from stallwatch.probes.innodb.dump import under_way
-from stallwatch.probes.innodb.status import redo_in
+from stallwatch.probes.innodb.status import dump_under_way, redo_in
 from stallwatch.sources import mysql, ndb_mgm
 from stallwatch.sources.mysql import NoAnswerError, UnreachableError, option_files
 from stallwatch.units import NotUnderstoodError
@@ -60,7 +59,7 @@ def innodb_status(octets):
     """The text of SHOW ENGINE INNODB STATUS, in which users' statements are, too."""
     told = octets.decode(errors="replace")
     redo_in(told, {"innodb_log_file_size": "50331648", "innodb_log_files_in_group": "2"})
-    under_way({"Innodb_buffer_pool_dump_status": told, "Innodb_buffer_pool_load_status": told[-200:]})
+    dump_under_way({"Innodb_buffer_pool_dump_status": told, "Innodb_buffer_pool_load_status": told[-200:]})
 
 
 class Lenient(recorded_mysql.RecordedRun):

@@ -6,7 +6,7 @@ import pytest
 from stallwatch.findings import ProbeError
 from stallwatch.frame.deadline import Deadline
 from stallwatch.history import delta
-from stallwatch.history.delta import Look, NoIntervalError, between, since_last_look
+from stallwatch.history.delta import Interval, Look, NoIntervalError, between, since_last_look
 
 NOW = 1_795_000_000.0
 
@@ -66,7 +66,7 @@ def test_soon_after_the_first_look_that_is_compared_with():
         since(memory, 0, reads=0)
     with pytest.raises(NoIntervalError, match="less than a second"):
         since(memory, 0.4, reads=5)
-    assert since(memory, 5, reads=10) == (5, {"reads": 10}, True)
+    assert since(memory, 5, reads=10) == Interval(5, {"reads": 10}, again=True)
 
 
 @pytest.mark.parametrize("passed", [20, 63, 70, 3600])

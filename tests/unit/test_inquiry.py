@@ -3,7 +3,7 @@
 import pytest
 from stallwatch.findings import Fault, ProbeError, State
 from stallwatch.frame.deadline import Deadline
-from stallwatch.probes.shared.inquiry import Inquiry
+from stallwatch.probes.ndb_redo_buffer.inquiry import Inquiry
 from stallwatch.sources.mysql import DeniedError, MissingTableError, NoAnswerError, UnreachableError
 
 FULL = "how full it is"

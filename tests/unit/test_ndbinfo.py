@@ -3,7 +3,7 @@
 import pytest
 from fake_ndb import OFFLINE, FakeNdb
 from stallwatch.findings import ProbeError, State
-from stallwatch.history.delta import NoIntervalError
+from stallwatch.history.delta import Interval, NoIntervalError
 from stallwatch.probes.ndbinfo.cluster import Intervals, look, named
 from stallwatch.probes.ndbinfo.queries import ClusterDownError, Ndbinfo
 from stallwatch.sources.mysql import DeniedError, MissingTableError, MysqlError, NoAnswerError
@@ -214,9 +214,9 @@ def test_what_was_counted_meanwhile(ndb):
     memory = {}
     reason(ndb, memory, reads=5)
     ndb.later(60)
-    assert since(ndb, memory, reads=25) == (60, {"reads": 20}, False)
+    assert since(ndb, memory, reads=25) == Interval(60, {"reads": 20}, again=False)
     ndb.later(30)
-    assert since(ndb, memory, reads=26) == (30, {"reads": 1}, False)
+    assert since(ndb, memory, reads=26) == Interval(30, {"reads": 1}, again=False)
 
 
 def test_a_restart_has_no_baseline(ndb):
@@ -251,20 +251,20 @@ def test_a_second_look_at_once_is_the_same_look(ndb):
     assert reason(ndb, memory, reads=6) == "the first look was less than a second ago"
     ndb.later(60)
     assert since(ndb, memory, reads=25).counts == {"reads": 20}
-    assert since(ndb, memory, reads=27) == (60, {"reads": 22}, True)
+    assert since(ndb, memory, reads=27) == Interval(60, {"reads": 22}, again=True)
     ndb.later(14)
-    assert since(ndb, memory, reads=28) == (74, {"reads": 23}, True)
+    assert since(ndb, memory, reads=28) == Interval(74, {"reads": 23}, again=True)
     ndb.later(1)
-    assert since(ndb, memory, reads=30) == (15, {"reads": 5}, False)
+    assert since(ndb, memory, reads=30) == Interval(15, {"reads": 5}, again=False)
 
 
 def test_a_second_look_soon_after_the_first_has_that_to_compare_with(ndb):
     memory = {}
     reason(ndb, memory, reads=5)
     ndb.later(3)
-    assert since(ndb, memory, reads=6) == (3, {"reads": 1}, True)
+    assert since(ndb, memory, reads=6) == Interval(3, {"reads": 1}, again=True)
     ndb.later(12)
-    assert since(ndb, memory, reads=9) == (15, {"reads": 4}, False)
+    assert since(ndb, memory, reads=9) == Interval(15, {"reads": 4}, again=False)
 
 
 def test_what_nodes_counted_that_are_no_more_is_forgotten(ndb):
@@ -294,7 +294,7 @@ def test_a_node_that_was_away_is_compared_when_it_is_back(ndb):
     reason(ndb, memory, 3, reads=5)
     ndb.tables["nodes"].append(row | {"uptime": 5120})
     ndb.now += 60
-    assert since(ndb, memory, 4, reads=8) == (120, {"reads": 3}, False)
+    assert since(ndb, memory, 4, reads=8) == Interval(120, {"reads": 3}, again=False)
 
 
 @pytest.mark.parametrize(

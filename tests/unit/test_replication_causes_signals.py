@@ -18,12 +18,10 @@ from replication_signals import (
     process,
     receiver,
 )
-from stallwatch.probes.innodb import dump, redo, status
+from stallwatch.probes.innodb import redo, status
 from stallwatch.probes.mysql import asking, processes
-from stallwatch.probes.mysql.asking import Asking
-from stallwatch.probes.mysql.privileges import PROCESS
+from stallwatch.probes.mysql.asking import PROCESS, Asking, Statement
 from stallwatch.probes.mysql.processes import Process, Program
-from stallwatch.probes.mysql.statement import Statement
 from stallwatch.probes.replication_lag.signals import Signals, backups, collect, locks
 from stallwatch.probes.replication_lag.signals.backups import Tools
 from stallwatch.probes.replication_lag.signals.collect import gather, keyless
@@ -341,7 +339,7 @@ def buffer_pool_texts():
 
 @pytest.mark.parametrize("texts", buffer_pool_texts())
 def test_a_buffer_pool_that_has_been_dumped_is_at_rest(texts):
-    assert dump.under_way(texts) == ""
+    assert status.dump_under_way(texts) == ""
 
 
 @pytest.mark.parametrize(
@@ -360,14 +358,14 @@ def test_a_buffer_pool_that_has_been_dumped_is_at_rest(texts):
     ],
 )
 def test_a_buffer_pool_that_is_being_dumped_or_loaded(name, text, expected):
-    assert dump.under_way({f"Innodb_buffer_pool_{name}_status": text}) == expected
+    assert status.dump_under_way({f"Innodb_buffer_pool_{name}_status": text}) == expected
 
 
 def test_the_dumps_of_old_percona_servers():
-    assert dump.old_dump({"innodb_auto_lru_dump": "1"}) == "innodb_auto_lru_dump"
-    assert dump.old_dump({"innodb_buffer_pool_restore_at_startup": "300"})
-    assert dump.old_dump({"innodb_buffer_pool_restore_at_startup": "0"}) == ""
-    assert dump.old_dump({}) == ""
+    assert status.old_dump({"innodb_auto_lru_dump": "1"}) == "innodb_auto_lru_dump"
+    assert status.old_dump({"innodb_buffer_pool_restore_at_startup": "300"})
+    assert status.old_dump({"innodb_buffer_pool_restore_at_startup": "0"}) == ""
+    assert status.old_dump({}) == ""
 
 
 # backups

@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stallwatch.probes.shared.slope import theil_sen
+from stallwatch.probes.shared import theil_sen
 
 
 def test_points_on_a_line_have_its_slope():

@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from stallwatch.probes.shared import steady_clock
+from stallwatch.probes import shared
 from stallwatch.sources import kernel
 
 NOON = 1_795_000_000.0
@@ -33,48 +33,48 @@ def host(monkeypatch):
 
 
 def test_the_first_look_takes_the_clock_as_it_is(host):
-    assert steady_clock.now({}) == NOON
+    assert shared.steady_now({}) == NOON
 
 
 @pytest.mark.parametrize("step", [0, 3600, -3600, -86400, 365 * 86400])
 def test_what_passes_is_true_however_the_clock_is_set(host, step):
     memory = {}
-    steady_clock.now(memory)
+    shared.steady_now(memory)
     host.later(60)
     host.clock += step
-    assert steady_clock.now(memory) == NOON + 60
+    assert shared.steady_now(memory) == NOON + 60
 
 
 def test_after_a_boot_the_clock_is_all_there_is(host):
     memory = {}
-    steady_clock.now(memory)
+    shared.steady_now(memory)
     host.later(600)
     host.up, host.boot = 5.0, "another"
-    assert steady_clock.now(memory) == NOON + 600
+    assert shared.steady_now(memory) == NOON + 600
     host.later(60)
     host.clock -= 3600
-    assert steady_clock.now(memory) == NOON + 660
+    assert shared.steady_now(memory) == NOON + 660
 
 
 def test_nor_is_there_more_where_the_kernel_does_not_name_its_boot(host):
     host.boot, memory = None, {}
-    steady_clock.now(memory)
+    shared.steady_now(memory)
     host.later(60)
     host.clock += 3600
-    assert steady_clock.now(memory) == NOON + 3660
+    assert shared.steady_now(memory) == NOON + 3660
 
 
 @pytest.mark.parametrize("kept", [None, 5, [], ["0b3c9a1e"], ["0b3c9a1e", "x"], ["0b3c9a1e", True], {}])
 def test_damage_is_as_if_there_were_nothing(host, kept):
-    memory = {steady_clock.KEPT: kept}
-    assert steady_clock.now(memory) == NOON
+    memory = {shared.KEPT: kept}
+    assert shared.steady_now(memory) == NOON
     host.later(60)
     host.clock -= 3600
-    assert steady_clock.now(memory) == NOON + 60
+    assert shared.steady_now(memory) == NOON + 60
 
 
 def test_for_how_long_the_host_is_up_may_be_told_by_others(host):
     memory = {}
-    steady_clock.now(memory, 20.0)
+    shared.steady_now(memory, 20.0)
     host.clock += 3600
-    assert steady_clock.now(memory, 80.0) == NOON + 60
+    assert shared.steady_now(memory, 80.0) == NOON + 60

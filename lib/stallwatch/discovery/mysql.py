@@ -7,8 +7,7 @@ import re
 from stallwatch.declared import every
 from stallwatch.discovery.plan import Host, Place, Plan, is_address
 from stallwatch.probes.host.declared import HOST, NDB_HOST
-from stallwatch.probes.mysql.asking import Asking
-from stallwatch.probes.mysql.statement import Statement, text, whole
+from stallwatch.probes.mysql.asking import Asking, Statement, text, whole
 from stallwatch.probes.mysql_query.declared import ANSWERS
 from stallwatch.probes.mysqld_process.declared import MYSQL_PROCESS, NDB_PROCESS
 from stallwatch.probes.ndb_log.declared import CLUSTER_LOG, NODE_LOG

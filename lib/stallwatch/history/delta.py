@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import time
 
-from stallwatch.findings import ProbeError
+from stallwatch.findings import Fault, ProbeError, State
+from stallwatch.history import own
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import is_number, say_duration
 
@@ -42,9 +43,10 @@ class Look(NamedTuple):
 class Interval(NamedTuple):
     """What something counted between two looks, and over how long."""
 
-    seconds: float
+    seconds: float  # 0: there is nothing to compare with, and nothing counted
     counts: Mapping[str, float]  # by name; what began anew meanwhile is not among them
     again: bool = False  # soon after another look: what it tells does not count as one more
+    why: str | ProbeError = ""  # there is nothing to compare with: an error if a look was lost
 
     def rate(self, name: str) -> float | None:
         """Tell how much that is per second; None: it was not there, or began anew."""
@@ -54,6 +56,27 @@ class Interval(NamedTuple):
 
 class NoIntervalError(Exception):
     """There is nothing to compare with; the message says why, for a person."""
+
+
+def measured(
+    take: Callable[[], Look], memory: dict[str, Any], seconds: float | None, deadline: Deadline
+) -> Interval:
+    """Tell what was counted since the last look that ``memory`` knows of, or in a sample of so many seconds.
+
+    ``take`` looks once. Where there is nothing to compare with, the interval says why. Raises ProbeError.
+    """
+    try:
+        if seconds:
+            return sample(take, seconds, deadline)
+        return since_last_look(own(memory, "look"), take())
+    except NoIntervalError as error:
+        return Interval(0.0, {}, why=str(error))
+
+
+def not_yet(what: str, interval: Interval) -> Fault:
+    """Say what is not known, as there is nothing to compare with."""
+    why = "first look" if interval.why == FIRST else interval.why
+    return Fault(State.OK, f"{why}: {what} is told from the next run on, or by --sample")
 
 
 def since_last_look(memory: dict[str, Any], now: Look) -> Interval:

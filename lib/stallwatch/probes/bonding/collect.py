@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from stallwatch.findings import ProbeError
-from stallwatch.history import own
-from stallwatch.history.since import Since
+from stallwatch.history import Since, own
 from stallwatch.probes.bonding import model
 from stallwatch.probes.bonding.model import Event
 from stallwatch.sources import bonding, kernel

@@ -8,7 +8,7 @@ import time
 from stallwatch.findings import ProbeError
 from stallwatch.history import delta, own
 from stallwatch.history.delta import Look, NoIntervalError
-from stallwatch.probes.shared import steady_clock
+from stallwatch.probes import shared
 from stallwatch.sources import blocks, kernel
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
@@ -164,7 +164,7 @@ def _take(disks: Collection[str] | None, memory: dict[str, Any]) -> Snapshot:
     if swapped := _part("vmstat", kernel.swapped, missing):
         counts |= {"swap in": swapped[0], "swap out": swapped[1]}
     return Snapshot(
-        Look(uptime, steady_clock.now(memory, uptime), counts),
+        Look(uptime, shared.steady_now(memory, uptime), counts),
         there,
         max(0, len(processors) - 1),
         _part("loadavg", kernel.load, missing),

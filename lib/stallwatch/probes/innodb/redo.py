@@ -115,9 +115,12 @@ def fullest(samples: Iterable[Redo]) -> Redo | None:
     return max(samples, key=lambda one: one.fill, default=None)
 
 
-def redo_log(redo: Redo) -> Reading:
-    """Give the redo log as a reading, in per cent of the point at which writers stall."""
-    what = f"the redo log is {redo.fill:.0f} % full, as far as writers may fill it"
+def redo_log(redo: Redo, what: str = "", advice: str = "") -> Reading:
+    """Give the redo log as a reading, in per cent of the point at which writers stall.
+
+    ``what`` and ``advice`` say more than the words that fit to any server.
+    """
+    what = what or f"the redo log is {redo.fill:.0f} % full, as far as writers may fill it"
     why = f"{say_size(redo.age)} of {say_size(redo.stall)} are not yet checkpointed"
-    advice = "enlarge it (innodb_redo_log_capacity, innodb_log_file_size), or write less at once"
+    advice = advice or "enlarge it (innodb_redo_log_capacity, innodb_log_file_size), or write less at once"
     return Reading("redo_log", round(redo.fill, 1), "%", what, why, advice)

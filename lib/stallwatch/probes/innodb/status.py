@@ -1,7 +1,12 @@
-"""How long SHOW ENGINE INNODB STATUS takes: on its own connection, last, and never twice at a time.
+"""How InnoDB is: how long SHOW ENGINE INNODB STATUS takes, and whether its buffer pool is dumped or loaded.
 
-In "Mystery Solved: Replication lag in InnoDB" it hung for 2 to 3 minutes whenever replication did.
-Measured: 0 to 277 ms, even while writers wait for the redo log (MySQL 9.7.4).
+The status is asked on its own connection, last, and never twice at a time. In "Mystery Solved: Replication
+lag in InnoDB" it hung for 2 to 3 minutes whenever replication did. Measured: 0 to 277 ms, even while writers
+wait for the redo log (MySQL 9.7.4).
+
+Dumps and loads are many reads, and in old Percona Servers locks: ``innodb_auto_lru_dump`` of 5.1
+(innodb_buffer_pool_restore_at_startup in 5.5) cost replication 5 to 10 per cent at best, and hours behind a
+backup (the same article).
 """
 
 from __future__ import annotations
@@ -11,10 +16,9 @@ import time
 
 from stallwatch.findings import ProbeError, Reading
 from stallwatch.probes.innodb.redo import before_8_0_30
-from stallwatch.probes.mysql.asking import Asking
-from stallwatch.probes.mysql.privileges import PROCESS
+from stallwatch.probes.mysql.asking import PROCESS, Asking, Statement, text
 from stallwatch.probes.mysql.processes import processes
-from stallwatch.probes.mysql.statement import Statement, text
+from stallwatch.probes.mysql.status import is_on
 from stallwatch.sources.mysql import MysqlError, NoAnswerError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
@@ -35,6 +39,11 @@ _NOTHING = "SELECT 1"  # it needs nothing of InnoDB
 _HANGS = 10.0  # seconds, of anybody's
 _SHOWS = r"(?i)(/\*.*?\*/ *)?SHOW\s+ENGINE\s+INNODB\s+STATUS"
 _LSN = r"(?ms)^Log sequence number\s+(\d+)\s*$.*?^Last checkpoint at\s+(\d+)\s*$"
+
+_UNDER_WAY, _OVER = ("Dumping", "Loading", "Loaded"), ("not started", "completed", "aborted")
+_LOADED = r"(\d+)/(\d+) pages"
+_DUMPING = r"(\d+)/(\d+), page (\d+)/(\d+)"  # the first is of the pool's instances
+_OLD_DUMPS = ("innodb_auto_lru_dump", "innodb_buffer_pool_restore_at_startup")
 
 
 def hanging(listed: Iterable[Process]) -> Process | None:
@@ -116,3 +125,32 @@ def redo_in(status: str, settings: Mapping[str, str]) -> Redo | None:
     """Read the redo log's age from the text, of which "Log capacity used" is not one (8.0.30 and later)."""
     match = re.search(_LSN, status)
     return before_8_0_30(int(match[1]) - int(match[2]), settings) if match else None
+
+
+def dump_under_way(texts: Mapping[str, str]) -> str:
+    """Say what is going on with the buffer pool's dump: "load 31 %"; "": nothing."""
+    for what in ("load", "dump"):
+        status = texts.get(f"Innodb_buffer_pool_{what}_status", "")
+        if status.startswith(_UNDER_WAY) and not any(words in status for words in _OVER):
+            return f"{what}{_progress(status)}"
+    return ""
+
+
+def _progress(status: str) -> str:
+    share = _share(status)
+    return "" if share is None else f" {100 * share:.0f} %"
+
+
+def _share(status: str) -> float | None:
+    if match := re.search(_DUMPING, status):
+        instance, instances, page, pages = map(int, match.groups())
+        return (instance - 1 + page / pages) / instances if instances and pages else None
+    if match := re.search(_LOADED, status):
+        done, total = map(int, match.groups())
+        return done / total if total else None
+    return None
+
+
+def old_dump(settings: Mapping[str, str]) -> str:
+    """Give the name of the variable that lets an old Percona Server dump its LRU list all the time."""
+    return next((name for name in _OLD_DUMPS if is_on(settings.get(name, ""))), "")

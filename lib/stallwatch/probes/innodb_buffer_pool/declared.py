@@ -1,7 +1,7 @@
 """What check_innodb_buffer_pool declares: labels, privileges, services, panels, and when all is well."""
 
 from stallwatch.declared import Declared, Healthy, Label, Panel, Service
-from stallwatch.probes.mysql.privileges import PROCESS
+from stallwatch.probes.mysql.asking import PROCESS
 
 DECLARED = Declared(
     labels=(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from stallwatch.findings import Fault, ProbeError, Reading, State
-from stallwatch.history.delta import FIRST
-from stallwatch.probes.innodb import dump
+from stallwatch.history.delta import not_yet
+from stallwatch.probes.innodb import status
 from stallwatch.probes.innodb_buffer_pool.model import (
     COUNTERS,
     DIRTY,
@@ -39,20 +39,24 @@ def all_of_it(snapshot: Snapshot) -> Iterator[Finding]:
     yield from _pages(snapshot)
     yield from _waits(snapshot)
     yield from _rates(snapshot)
-    yield from (one for one in (snapshot.why, snapshot.pool.unanswered) if isinstance(one, ProbeError))
+    yield from (
+        one for one in (snapshot.interval.why, snapshot.pool.unanswered) if isinstance(one, ProbeError)
+    )
     yield from _asides(snapshot)
-    if name := dump.old_dump(snapshot.pool.settings):
-        yield _old_dump(name)
+    if name := status.old_dump(snapshot.pool.settings):
+        what = f"{name} is on: the LRU list is dumped again and again"
+        why = "that took 5 to 10 % of the transactions, and held replication up for hours behind a backup"
+        yield Fault(State.WARNING, what, why, f"SET GLOBAL {name} = 0")
 
 
 def _misses(snapshot: Snapshot) -> Iterator[Reading]:
     ratio, interval = snapshot.miss_ratio, snapshot.interval
-    if ratio is None or interval is None:
+    if ratio is None:
         return
     reads, requests = (interval.counts[name] / interval.seconds for name in (READS, REQUESTS))
     what = f"{ratio:.3g} % of page requests missed the pool over {say_duration(interval.seconds)}"
     what += f" ({say_short(reads)} of {say_short(requests)}/s), {_state(snapshot.pool)}"
-    going_on = dump.under_way(snapshot.pool.texts)
+    going_on = status.dump_under_way(snapshot.pool.texts)
     reasons = [f"buffer pool {going_on} is under way"] if going_on else []
     reasons += [] if snapshot.confirmed else ["critical if it lasts"]
     yield Reading(
@@ -82,8 +86,8 @@ def _pages(snapshot: Snapshot) -> Iterator[Reading]:
 
 
 def _waits(snapshot: Snapshot) -> Iterator[Reading]:
-    waits = snapshot.grown(WAIT_FREE)
-    if waits is None or snapshot.interval is None:
+    waits = snapshot.interval.counts.get(WAIT_FREE)
+    if waits is None:
         return
     within = say_duration(snapshot.interval.seconds)
     what = f"{f'{waits:.0f} waits' if waits else 'no wait'} for a free page within {within}"
@@ -99,22 +103,20 @@ def _rates(snapshot: Snapshot) -> Iterator[Reading]:
         ("reads_per_s", READS, "of them from the disk/s"),
         ("pages_flushed_per_s", FLUSHED, "pages/s written"),
     ):
-        exact = snapshot.interval.rate(counter) if snapshot.interval else None
-        if exact is not None:
-            yield Reading(name, snapshot.rate(counter), what=f"{say_short(exact)} {what}")
+        rate = snapshot.interval.rate(counter)
+        if rate is not None:
+            yield Reading(name, round(rate, 1), what=f"{say_short(rate)} {what}")
 
 
 def _asides(snapshot: Snapshot) -> Iterator[Fault]:
-    pool, requests = snapshot.pool, snapshot.grown(REQUESTS)
-    if not (snapshot.interval or isinstance(snapshot.why, ProbeError)):
-        first = "first look" if snapshot.why == FIRST else snapshot.why
-        yield Fault(State.OK, f"{first}: the miss ratio is told from the next run on, or by --sample")
-    elif snapshot.interval and requests is not None and requests < snapshot.min_requests:
-        few = (
-            f"{requests:.0f} in {say_duration(snapshot.interval.seconds)}, {snapshot.min_requests} are needed"
-        )
+    pool, interval = snapshot.pool, snapshot.interval
+    requests = interval.counts.get(REQUESTS)
+    if not (interval.seconds or isinstance(interval.why, ProbeError)):
+        yield not_yet("the miss ratio", interval)
+    elif requests is not None and requests < snapshot.min_requests:
+        few = f"{requests:.0f} in {say_duration(interval.seconds)}, {snapshot.min_requests} are needed"
         yield Fault(State.OK, f"too few page requests for a miss ratio: {few}")
-    if going_on := dump.under_way(pool.texts):
+    if going_on := status.dump_under_way(pool.texts):
         stop = ", SET GLOBAL innodb_buffer_pool_load_abort = ON ends it" if "load" in going_on else ""
         up = say_duration(pool.look.uptime)
         yield Fault(State.OK, f"buffer pool {going_on} is under way, {up} after the server's start{stop}")
@@ -122,15 +124,10 @@ def _asides(snapshot: Snapshot) -> Iterator[Fault]:
         yield Fault(State.OK, "the last load of the buffer pool is incomplete")
 
 
-def _old_dump(name: str) -> Fault:
-    what = f"{name} is on: the LRU list is dumped again and again"
-    why = "that took 5 to 10 % of the transactions, and held replication up for hours behind a backup"
-    return Fault(State.WARNING, what, why, f"SET GLOBAL {name} = 0")
-
-
 def _table(snapshot: Snapshot) -> Table:
-    rows = (
-        (name, snapshot.grown(name), snapshot.rate(name), snapshot.pool.look.counts.get(name))
-        for name in COUNTERS
-    )
+    rows = []
+    for name in COUNTERS:
+        grown, rate = snapshot.interval.counts.get(name), snapshot.interval.rate(name)
+        per_second = None if rate is None else round(rate, 1)
+        rows.append((name, grown, per_second, snapshot.pool.look.counts.get(name)))
     return Table(("counter", "grown", "per_s", "since_start"), tuple(rows))

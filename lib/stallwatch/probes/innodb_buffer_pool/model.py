@@ -54,24 +54,14 @@ class Snapshot(NamedTuple):
     """What one run knows."""
 
     pool: Pool
-    interval: Interval | None
-    why: str | ProbeError  # there is no interval: an error if the second look of a sample was lost
+    interval: Interval  # since the last look
     min_requests: int  # for pages, in an interval that has a miss ratio
     confirmed: bool = True  # False: the next miss ratio may be good
-
-    def grown(self, name: str) -> float | None:
-        """Give how much one of the counters grew since the last look; None: not known."""
-        return self.interval.counts.get(name) if self.interval else None
-
-    def rate(self, name: str) -> float | None:
-        """Give how much that is per second, with one decimal."""
-        rate = self.interval.rate(name) if self.interval else None
-        return None if rate is None else round(rate, 1)
 
     @property
     def miss_ratio(self) -> float | None:
         """Per cent of the page requests since the last look that had to wait for the disk."""
-        requests, reads = self.grown(REQUESTS), self.grown(READS)
+        requests, reads = (self.interval.counts.get(name) for name in (REQUESTS, READS))
         if requests is None or reads is None or requests < self.min_requests:
             return None
         return min(100.0, round(100 * reads / requests, 4))

@@ -54,7 +54,7 @@ def findings(options: Namespace, run: Run) -> Iterator[Finding]:
     """Log in and look at the pool, then at InnoDB's status, which may hang."""
     from contextlib import ExitStack
 
-    from stallwatch.probes.innodb_buffer_pool import messages, probe
+    from stallwatch.probes.innodb_buffer_pool import probe
 
     sample.refuse_what_cannot_be(check, options, FOR_ANSWERS)
     identity = {"min_requests": str(options.min_requests), **sample.limits(run, MISS_RATIO)}
@@ -63,7 +63,4 @@ def findings(options: Namespace, run: Run) -> Iterator[Finding]:
         with sample.memory(options, run, target=target.where, **identity) as memory:
             server = log_in.enter_context(mysql.connect(target, run))
             snapshot = probe.look(server, run, options, memory)
-        if snapshot.pool.most_dirty:
-            run.default(DIRTY, warning=f"{snapshot.pool.most_dirty:g}")
-        yield from messages.all_of_it(snapshot)
-        yield from probe.innodb_status(server, run.deadline)
+        yield from probe.findings(server, run, snapshot)

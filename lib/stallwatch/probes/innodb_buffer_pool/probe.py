@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 
 from stallwatch.findings import Fault, ProbeError, State
-from stallwatch.history import delta, own
+from stallwatch.history import delta
 from stallwatch.history.streak import lasts
 from stallwatch.probes.innodb import status
-from stallwatch.probes.innodb_buffer_pool.model import COUNTERS, MISS_RATIO, Pool, Snapshot
+from stallwatch.probes.innodb_buffer_pool import messages
+from stallwatch.probes.innodb_buffer_pool.model import COUNTERS, DIRTY, MISS_RATIO, Pool, Snapshot
 from stallwatch.probes.mysql.asking import Asking
 from stallwatch.probes.mysql.status import global_status, numbers, variables
 from stallwatch.sources.mysql import DeniedError, MysqlError
@@ -55,24 +56,25 @@ def look(server: Server, run: Run, options: Namespace, memory: dict[str, Any]) -
         seen.append(_pool(asking))
         return seen[-1].look
 
-    interval: delta.Interval | None = None
-    why: str | ProbeError = ""
     try:
-        if options.sample:
-            interval = delta.sample(take, options.sample, run.deadline)
-        else:
-            interval = delta.since_last_look(own(memory, "look"), take())
-    except delta.NoIntervalError as error:
-        why = str(error)
+        interval = delta.measured(take, memory, options.sample, run.deadline)
     except ProbeError as error:  # of a sample, the second look was lost
         if not seen:
             raise
-        why = error
-    found = Snapshot(seen[-1], interval, why, options.min_requests)
+        interval = delta.Interval(0.0, {}, why=error)
+    found = Snapshot(seen[-1], interval, options.min_requests)
     misses = run.alerts(MISS_RATIO, found.miss_ratio)
     misses_again = lasts(memory, "misses", time.time(), is_bad=misses)
     is_cold = found.pool.look.uptime < COLD
     return found._replace(confirmed=not misses or (misses_again and not is_cold))
+
+
+def findings(server: Server, run: Run, snapshot: Snapshot) -> Iterator[Finding]:
+    """Judge the pool; then ask whether InnoDB hangs, which may take all the time that is left."""
+    if snapshot.pool.most_dirty:
+        run.default(DIRTY, warning=f"{snapshot.pool.most_dirty:g}")
+    yield from messages.all_of_it(snapshot)
+    yield from _innodb_status(server, run.deadline)
 
 
 def _pool(asking: Asking) -> Pool:
@@ -90,21 +92,20 @@ def _pool(asking: Asking) -> Pool:
         )
     pages = {name: int(found[variable]) for name, variable in _PAGES.items()}
     counts = {name: found[name] for name in COUNTERS if name in found}
-    now = delta.Look(found["Uptime"], time.time(), counts)
+    at = time.time()
     settings = variables(asking, _SETTINGS)
-    size, most_dirty = (numbers(settings).get(name) for name in (_SIZE, _MOST_DIRTY))
     return Pool(
         **pages,
-        look=now,
+        look=delta.Look(found["Uptime"], at, counts),
         texts=texts,
         settings=settings,
-        size=size,
-        most_dirty=most_dirty,
+        size=numbers(settings).get(_SIZE),
+        most_dirty=numbers(settings).get(_MOST_DIRTY),
         unanswered=asking.failed,
     )
 
 
-def innodb_status(server: Server, deadline: Deadline) -> Iterator[Finding]:
+def _innodb_status(server: Server, deadline: Deadline) -> Iterator[Finding]:
     """Give how long SHOW ENGINE INNODB STATUS takes: last of all, and on a connection of its own.
 
     Raises an UnreachableError if nobody can log in any more.

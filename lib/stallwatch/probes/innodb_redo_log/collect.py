@@ -1,4 +1,8 @@
-"""What is asked, several times: the redo log's age is a saw-tooth, of which one look says nothing."""
+"""What is asked, several times: the redo log's age is a saw-tooth, of which one look says nothing.
+
+And which of InnoDB's metrics counts waits for the redo log. Not Innodb_log_waits: that is of the log buffer,
+and stays 0 while all writers wait for the redo log. None of the metrics is enabled by default.
+"""
 
 from __future__ import annotations
 
@@ -7,29 +11,28 @@ import time
 from stallwatch.findings import ProbeError
 from stallwatch.history.delta import Look
 from stallwatch.probes.innodb import redo, status
-from stallwatch.probes.innodb.redo import NEARLY_FULL, SETTINGS, fullest
-from stallwatch.probes.innodb_redo_log.model import (
-    BUFFER_WAITS,
-    CHECKPOINTED,
-    STANDS,
-    WAITS,
-    WRITTEN,
-    counter,
-)
-from stallwatch.probes.mysql.asking import Asking
-from stallwatch.probes.mysql.privileges import PROCESS
+from stallwatch.probes.mysql.asking import PROCESS, Asking
 from stallwatch.probes.mysql.status import global_status, metrics, numbers, variables
 from stallwatch.sources.mysql import DeniedError, MissingTableError, MysqlError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from stallwatch.frame.deadline import Deadline
+    from stallwatch.frame.run import Run
     from stallwatch.history.delta import Interval
     from stallwatch.probes.innodb.redo import Redo
+    from stallwatch.sources.mysql import Flavour
     from stallwatch.sources.mysql.server import Server
 
+REDO_TIME, STANDING = "redo_time", "standing"  # quantities that are judged
+# What is counted between two looks. What is checkpointed moves by as much as is written, in the long run.
+WRITTEN, CHECKPOINTED, WAITS, BUFFER_WAITS = "written", "checkpointed", "waits", "buffer_waits"
+
+# Per cent of the stall point at which the age stands while writers wait: 99.2 to 99.8 on MySQL 9.7.2 with
+# 8 and 32 MiB, 99.75 on 9.7.4, 100 on MariaDB 10.11.19.
+STANDS = 99.0
+_COUNTS_WAITS = (8, 0, 0)  # MySQL
 TIMES, APART = 5, 0.2  # seconds
 _BYTES = ("Innodb_redo_log_current_lsn", "Innodb_lsn_current", "Innodb_os_log_written")  # the first one known
 _STATUS = (
@@ -49,16 +52,63 @@ _AGE_METRIC = "SET GLOBAL innodb_monitor_enable = 'log_lsn_checkpoint_age', whic
 _LACKING = (DeniedError, MissingTableError)  # a server that will not or cannot tell, whenever it is asked
 
 
+class Counter(NamedTuple):
+    """A metric that counts waits, if all that it ``needs`` are enabled."""
+
+    name: str
+    needs: tuple[str, ...]
+    enable: str  # for SET GLOBAL innodb_monitor_enable
+    said: str  # with {} for how often
+
+    def read(self, metrics: Mapping[str, float]) -> float | None:
+        """Give what it has counted, from those metrics that are enabled; None: it does not count."""
+        return metrics[self.name] if all(name in metrics for name in self.needs) else None
+
+
+# Measured on 9.7.2 with 8 and 32 MiB: it grows whenever the log is at 98 % of the stall point and above. It
+# does not grow by ALTER TABLE, OPTIMIZE, FLUSH TABLES, a dump of the buffer pool or a new size of the log.
+_MYSQL = Counter(
+    "log_on_file_space_waits",
+    ("log_on_file_space_waits",),
+    "log_on_file_space_waits",
+    "writers waited {} times for space in the redo log",
+)
+# By its source: user threads count each 10 ms in which they wait for pages to be flushed.
+_MYSQL_5_7 = Counter(
+    "buffer_flush_sync_waits",
+    ("buffer_flush_sync_waits",),
+    "buffer_flush_sync_waits",
+    "writers waited {} times for space in the redo log",
+)
+# Measured on 10.11.19 with 16 and 48 MiB: it grows while the age is at Innodb_checkpoint_max_age and never
+# else, nor by what is named above, nor by mariabackup; by SET GLOBAL innodb_log_checkpoint_now, though (see
+# Snapshot.cannot_have_waited). It counts only where the second one is enabled, too. buffer_flush_sync_waits
+# stays 0.
+_MARIADB = Counter(
+    "buffer_flush_sync",
+    ("buffer_flush_sync", "buffer_flush_sync_total_pages"),
+    "buffer_flush_sync%",
+    "{} sync flushes made writers wait for space in the redo log",
+)
+
+
+def counter(flavour: Flavour) -> Counter:
+    """Tell which one a server has."""
+    if flavour.mariadb:
+        return _MARIADB
+    return _MYSQL if flavour.version >= _COUNTS_WAITS else _MYSQL_5_7
+
+
 class Samples:
     """The looks of one run at one server; raises a ProbeError if that does not tell its settings."""
 
-    def __init__(self, server: Server, deadline: Deadline, trace: Callable[[str], None]) -> None:
-        self._asking = Asking(server, trace)
+    def __init__(self, server: Server, run: Run) -> None:
+        self._asking = Asking(server, run.trace)
         self._server = server
-        self._deadline = deadline
+        self._deadline = run.deadline
         self._another: Server | None = None
         self._texts = 0
-        self.settings = variables(self._asking, SETTINGS)
+        self.settings = variables(self._asking, redo.SETTINGS)
         self._must_have_answered()
         self.counter = counter(server.flavour)
         self.redos: list[Redo] = []
@@ -131,14 +181,15 @@ class Samples:
         try:
             self._another = self._another or self._server.again()
         except MysqlError as error:  # an account may have one connection only
-            self.unknown = ProbeError(f"it is not known how full the redo log is: {error.what}", _AGE_METRIC)
+            self._does_not_know(error.what)
             return None
         answer = status.look(self._another, min(_BUDGET, self._deadline.left()))
-        if unanswered := answer.why or answer.reading if not answer.text else None:
-            self.unknown = ProbeError(
-                f"it is not known how full the redo log is: {unanswered.what}", _AGE_METRIC
-            )
+        if not answer.text and (unanswered := answer.why or answer.reading):
+            self._does_not_know(unanswered.what)
         return status.redo_in(answer.text, self.settings)
+
+    def _does_not_know(self, why: str) -> None:
+        self.unknown = ProbeError(f"it is not known how full the redo log is: {why}", _AGE_METRIC)
 
     def close(self) -> None:
         """Log out of what was logged in to."""
@@ -150,28 +201,23 @@ class Snapshot(NamedTuple):
     """What one run knows."""
 
     samples: Samples
-    interval: Interval | None
-    why: str | ProbeError  # there is no interval: an error if this look was cut short
+    interval: Interval  # since the last look
     lasts: bool = False  # it stood at the stall point, and did so at the last look, too
 
     @property
     def fullest(self) -> Redo | None:
         """The redo log in the fullest of the samples; None: not known."""
-        return fullest(self.samples.redos)
+        return redo.fullest(self.samples.redos)
 
     @property
     def standing(self) -> int:
         """How many samples stood at the stall point."""
         return sum(one.fill >= STANDS for one in self.samples.redos)
 
-    def grown(self, name: str) -> float | None:
-        """Give how much one of the counters grew since the last look; None: not known."""
-        return self.interval.counts.get(name) if self.interval else None
-
     @property
     def rate(self) -> float | None:
         """Bytes that were written per second."""
-        return self.interval.rate(WRITTEN) if self.interval else None
+        return self.interval.rate(WRITTEN)
 
     @property
     def holds(self) -> float | None:
@@ -179,14 +225,9 @@ class Snapshot(NamedTuple):
         return self.fullest.stall / self.rate if self.fullest and self.rate else None
 
     @property
-    def was_cut_short(self) -> bool:
-        """Whether not all could be asked that was to be."""
-        return isinstance(self.why, ProbeError)
-
-    @property
     def waits(self) -> float | None:
         """How often writers waited since the last look; None: not known."""
-        counted = self.grown(WAITS)
+        counted = self.interval.counts.get(WAITS)
         return 0 if counted and self.cannot_have_waited else counted
 
     @property
@@ -196,7 +237,7 @@ class Snapshot(NamedTuple):
         What was checkpointed since then and what is not yet is the age that it would have now if nothing had
         been checkpointed. So on MariaDB an idle server is known, where a checkpoint was ordered.
         """
-        checkpointed = self.grown(CHECKPOINTED)
+        checkpointed = self.interval.counts.get(CHECKPOINTED)
         if checkpointed is None or self.fullest is None:
             return False
-        return checkpointed + self.fullest.age < NEARLY_FULL / 100 * self.fullest.stall
+        return checkpointed + self.fullest.age < redo.NEARLY_FULL / 100 * self.fullest.stall

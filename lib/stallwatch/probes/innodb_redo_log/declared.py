@@ -1,7 +1,7 @@
 """What check_innodb_redo_log declares: labels, privileges, services, panels, and when all is well."""
 
 from stallwatch.declared import Declared, Healthy, Label, Panel, Service
-from stallwatch.probes.mysql.privileges import PROCESS
+from stallwatch.probes.mysql.asking import PROCESS
 
 DECLARED = Declared(
     labels=(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from stallwatch.findings import Fault, ProbeError, Reading, State
-from stallwatch.history.delta import FIRST
-from stallwatch.probes.innodb.redo import NEARLY_FULL
-from stallwatch.probes.innodb_redo_log.model import BUFFER_WAITS, REDO_LOG, REDO_TIME, STANDING, WAITS
+from stallwatch.history.delta import not_yet
+from stallwatch.probes.innodb.redo import NEARLY_FULL, redo_log
+from stallwatch.probes.innodb_redo_log.collect import BUFFER_WAITS, REDO_TIME, STANDING, WAITS
 from stallwatch.probes.mysql.status import numbers
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration, say_size
@@ -28,51 +28,48 @@ def all_of_it(snapshot: Snapshot, is_problem: Callable[[Finding], bool]) -> Iter
     else:
         yield from _fill(snapshot)
         yield from [waits] if waits else ()
-    if isinstance(snapshot.why, ProbeError):
-        yield snapshot.why
+    if isinstance(snapshot.interval.why, ProbeError):
+        yield snapshot.interval.why
     yield from _numbers(snapshot)
     if not snapshot.samples.is_enabled:
         what = "the redo log is switched off: after a crash, all data of this server are lost"
         advice = "ALTER INSTANCE ENABLE INNODB REDO_LOG, when the import is done"
         yield Fault(State.WARNING, what, "Innodb_redo_log_enabled is OFF", advice)
-    yield from _asides(snapshot)
+    if not isinstance(snapshot.interval.why, ProbeError):
+        yield from _asides(snapshot)
 
 
 def _asides(snapshot: Snapshot) -> Iterator[Fault]:
     """Say what is not known, and what is easily taken for waits for the redo log."""
-    if snapshot.was_cut_short:
-        return
-    if not snapshot.interval:
-        first = "first look" if snapshot.why == FIRST else snapshot.why
-        yield Fault(State.OK, f"{first}: what is written is told from the next run on, or by --sample")
+    counts = snapshot.interval.counts
+    if not snapshot.interval.seconds:
+        yield not_yet("what is written", snapshot.interval)
     if not snapshot.samples.counts_waits:
         how = "it needs PROCESS"
         if not snapshot.samples.lacks_process:
             how = f"SET GLOBAL innodb_monitor_enable = '{snapshot.samples.counter.enable}', and in my.cnf"
         yield Fault(State.OK, f"whether writers waited between two runs is not counted: {how}")
-    elif snapshot.interval and snapshot.grown(WAITS) is None:
+    elif snapshot.interval.seconds and WAITS not in counts:
         yield Fault(State.OK, "the count of waits began anew: it is told from the next run on")
-    elif snapshot.grown(WAITS) and snapshot.cannot_have_waited:
+    elif counts.get(WAITS) and snapshot.cannot_have_waited:
         what = "a checkpoint was ordered, for which nobody waited: too little was written for that"
         yield Fault(State.OK, f"{what} (innodb_log_checkpoint_now)")
-    if waited := snapshot.grown(BUFFER_WAITS):
-        what = (
-            f"writers waited {waited:.0f} times for the log buffer (Innodb_log_waits), not for the redo log"
-        )
-        yield Fault(State.OK, f"{what}: see innodb_log_buffer_size")
+    if waited := counts.get(BUFFER_WAITS):
+        times = f"{waited:.0f} times for the log buffer (Innodb_log_waits)"
+        yield Fault(State.OK, f"writers waited {times}, not for the redo log: see innodb_log_buffer_size")
 
 
 def _waits(snapshot: Snapshot) -> Reading | None:
     """Tell whether writers waited: by the metric, or else by where the log stood, which proves only that."""
-    counted = snapshot.waits
-    if counted is not None and snapshot.interval:
+    counted, samples = snapshot.waits, snapshot.samples
+    if counted is not None:
         within = say_duration(snapshot.interval.seconds)
-        said = snapshot.samples.counter.said.format(f"{counted:.0f}") if counted else "no writer waited"
+        said = samples.counter.said.format(f"{counted:.0f}") if counted else "no writer waited"
         why = _state(snapshot) if counted else ""
         return Reading(WAITS, counted, what=f"{said} within {within}", why=why, advice=_advice(snapshot))
-    if not snapshot.standing or (snapshot.samples.counts_waits and not snapshot.was_cut_short):
+    if not snapshot.standing or (samples.counts_waits and not isinstance(snapshot.interval.why, ProbeError)):
         return None
-    times = f"{snapshot.standing} of {len(snapshot.samples.redos)} samples"
+    times = f"{snapshot.standing} of {len(samples.redos)} samples"
     what = f"the redo log is as full as it may be in {times}: writers wait"
     what += ", as at the last look" if snapshot.lasts else ""
     return Reading(
@@ -90,18 +87,18 @@ def _waits(snapshot: Snapshot) -> Reading | None:
 def _fill(snapshot: Snapshot) -> Iterator[Reading]:
     if not (one := snapshot.fullest):
         return
-    why = f"{say_size(one.age)} of {say_size(one.stall)} are not yet checkpointed"
     what = _state(snapshot) + (f", it holds {_said(snapshot.holds)} of that" if snapshot.holds else "")
     if snapshot.waits == 0:
         what += ", no writer waited"
-    yield Reading(REDO_LOG, round(one.fill, 1), "%", what, why, _advice(snapshot))
+    yield redo_log(one, what, _advice(snapshot))
 
 
 def _state(snapshot: Snapshot) -> str:
     """Say how full it was, what InnoDB does about it, and how much is written."""
     said = "it is not known how full the redo log is"
     if one := snapshot.fullest:
-        times = f"{len(snapshot.samples.redos)} samples" if len(snapshot.samples.redos) > 1 else "one sample"
+        samples = len(snapshot.samples.redos)
+        times = f"{samples} samples" if samples > 1 else "one sample"
         point = "below the async point, no aggressive flushing"
         if one.fill >= NEARLY_FULL and one.async_point >= one.stall:  # a small log, or one of many threads
             point = "which comes before the async point, no aggressive flushing"

@@ -6,11 +6,10 @@ import time
 from contextlib import closing
 
 from stallwatch.findings import ProbeError
-from stallwatch.history import delta, own
+from stallwatch.history import delta
 from stallwatch.history.streak import lasts
 from stallwatch.probes.innodb_redo_log import messages
-from stallwatch.probes.innodb_redo_log.collect import Samples, Snapshot
-from stallwatch.probes.innodb_redo_log.model import STANDING
+from stallwatch.probes.innodb_redo_log.collect import STANDING, Samples, Snapshot
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -29,32 +28,19 @@ def findings(
 
     Raises a ProbeError if nothing is known of it.
     """
-    with closing(Samples(server, run.deadline, run.trace)) as samples:
-        interval, why = _interval(samples, run, memory, sample)
-    snapshot = Snapshot(samples, interval, why)
+    with closing(Samples(server, run)) as samples:
+        try:
+            interval = delta.measured(samples.take, memory, sample, run.deadline)
+        except ProbeError as error:
+            # A look that was cut short is not remembered: the next one has what was counted meanwhile.
+            if not samples.redos:
+                raise
+            interval = delta.Interval(0.0, {}, why=error)
+    snapshot = Snapshot(samples, interval)
     stands = lasts(memory, STANDING, time.time(), is_bad=bool(snapshot.standing))
     if not snapshot.fullest:
         yield samples.unknown or _not_known(server, samples)
     yield from messages.all_of_it(snapshot._replace(lasts=stands), run.is_problem)
-
-
-def _interval(
-    samples: Samples, run: Run, memory: dict[str, Any], sample: float | None
-) -> tuple[delta.Interval | None, str | ProbeError]:
-    """Give what was counted, or why that is not known.
-
-    A look that was cut short is none, and is not remembered: the next one has what was counted meanwhile.
-    """
-    try:
-        if sample:
-            return delta.sample(samples.take, sample, run.deadline), ""
-        return delta.since_last_look(own(memory, "look"), samples.take()), ""
-    except delta.NoIntervalError as error:
-        return None, str(error)
-    except ProbeError as error:
-        if not samples.redos:
-            raise
-        return None, error
 
 
 def _not_known(server: Server, samples: Samples) -> ProbeError:

@@ -2,18 +2,72 @@
 
 from __future__ import annotations
 
-from stallwatch.probes.mysql.statement import having
 from stallwatch.sources.mysql import DeniedError, MysqlError, NoAnswerError, UnreachableError
-from stallwatch.startup import TYPE_CHECKING
+from stallwatch.sources.mysql.privilege import Privilege
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import TypeVar
 
-    from stallwatch.probes.mysql.statement import Row, Statement
-    from stallwatch.sources.mysql.privilege import Privilege
     from stallwatch.sources.mysql.server import Server
 
+    Row = Mapping[str, str | int | float | None]
+    AnyRow = TypeVar("AnyRow", bound=Row)
+
+# What an account needs to see more of a server than its status variables and settings.
+PROCESS = Privilege("PROCESS", "PROCESS", "other connections, transactions, row locks, how InnoDB is")
+PERFORMANCE_SCHEMA = Privilege(
+    "SELECT ON performance_schema.*",
+    "SELECT ON performance_schema.*",
+    "commit times, who holds locks, which programs are connected",
+)
+
 LONGEST = 2.0  # seconds that one signal may take
+_MOST = 1e20
+
+
+class Statement(NamedTuple):
+    """SQL with the privilege that it needs, if any."""
+
+    sql: str
+    needs: Privilege | None = None
+
+
+def having(rows: list[AnyRow], *columns: str) -> list[AnyRow]:
+    """Give the rows of a verdict, of which each has the same columns; raises MissingColumnError.
+
+    What is read by ``text``, ``number`` and ``whole`` without it may not be there.
+    """
+    for row in rows[:1]:
+        for column in columns:
+            row[column]
+    return rows
+
+
+def text(row: Row, column: str) -> str:
+    """Read a text; NULL and a column that this version does not have are no text."""
+    value = row.get(column)
+    return "" if value is None else str(value)
+
+
+def meant(value: object) -> float | None:
+    """Read a number that a server can mean, which counts to 2^64; None: it is none, or nan, or 1e300."""
+    try:
+        number = float(str(value))
+    except ValueError:
+        return None
+    return number if abs(number) < _MOST else None
+
+
+def number(row: Row, column: str) -> float:
+    """Read a number; NULL, what is none that a server can mean and what is not there count as 0."""
+    return meant(row.get(column)) or 0.0
+
+
+def whole(row: Row, column: str) -> int:
+    """Read a whole number, likewise."""
+    return int(number(row, column))
 
 
 class Asking:

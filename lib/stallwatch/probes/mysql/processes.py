@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 
-from stallwatch.probes.mysql.privileges import PERFORMANCE_SCHEMA, PROCESS
-from stallwatch.probes.mysql.statement import Statement, number, text, whole
+from stallwatch.probes.mysql.asking import PERFORMANCE_SCHEMA, PROCESS, Statement, number, text, whole
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from stallwatch.probes.mysql.asking import Asking
-    from stallwatch.probes.mysql.statement import Row
+    from stallwatch.probes.mysql.asking import Asking, Row
 
 # Without FULL: the first 100 characters of a statement tell enough, and no megabytes come.
 PROCESSES = Statement("SHOW PROCESSLIST", PROCESS)

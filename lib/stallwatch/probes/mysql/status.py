@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from stallwatch.probes.mysql.privileges import PROCESS
-from stallwatch.probes.mysql.statement import Statement, meant, text
+from stallwatch.probes.mysql.asking import PROCESS, Statement, meant, text
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from stallwatch.probes.mysql.asking import Asking
-    from stallwatch.probes.mysql.statement import Row
+    from stallwatch.probes.mysql.asking import Asking, Row
 
     Texts = dict[str, str]  # by the names that the server has for them
 

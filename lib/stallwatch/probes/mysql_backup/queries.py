@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 
 from stallwatch.findings import Fault, ProbeError
-from stallwatch.probes.mysql.privileges import PROCESS
-from stallwatch.probes.mysql.statement import Statement, having, number, text, whole
+from stallwatch.probes.mysql.asking import PROCESS, Statement, having, number, text, whole
 from stallwatch.probes.mysql_backup import physical
 from stallwatch.probes.mysql_backup.model import Table
 from stallwatch.sources.mysql import DeniedError, MysqlError
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from stallwatch.findings import Finding, State
-    from stallwatch.probes.mysql.statement import Row
+    from stallwatch.probes.mysql.asking import Row
     from stallwatch.probes.mysql_backup.model import Backup
     from stallwatch.sources.mysql.server import Server
 

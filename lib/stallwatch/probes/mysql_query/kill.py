@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 
-from stallwatch.probes.mysql.statement import number, text, whole
+from stallwatch.probes.mysql.asking import number, text, whole
 from stallwatch.probes.mysql_query.queries import ABOUT, identity
 from stallwatch.sources.mysql import MysqlError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from stallwatch.frame.deadline import Deadline
-    from stallwatch.probes.mysql.statement import Row
+    from stallwatch.probes.mysql.asking import Row
     from stallwatch.probes.mysql_query.queries import Identity
     from stallwatch.sources.mysql.server import Server
 

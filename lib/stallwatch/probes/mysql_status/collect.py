@@ -7,7 +7,7 @@ import time
 from stallwatch.findings import ProbeError
 from stallwatch.history import delta, own
 from stallwatch.history.delta import Look, NoIntervalError
-from stallwatch.probes.mysql.statement import having, text
+from stallwatch.probes.mysql.asking import having, text
 from stallwatch.probes.mysql.status import numbers
 from stallwatch.probes.mysql_status.model import Answer, Measured
 from stallwatch.startup import TYPE_CHECKING

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stallwatch.probes.mysql.statement import meant
+from stallwatch.probes.mysql.asking import meant
 from stallwatch.probes.mysql_status.kinds import BYTES, COUNTER, UNKNOWN, is_reset, kind
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import plain, say_count, say_rate, say_size

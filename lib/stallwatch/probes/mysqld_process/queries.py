@@ -6,8 +6,7 @@ import time
 
 from stallwatch.findings import Fault, ProbeError, State
 from stallwatch.probes.mysql import status
-from stallwatch.probes.mysql.asking import Asking
-from stallwatch.probes.mysql.statement import Statement, text, whole
+from stallwatch.probes.mysql.asking import Asking, Statement, text, whole
 from stallwatch.probes.mysqld_process.declared import PERFORMANCE_SCHEMA, PROCESS
 from stallwatch.probes.mysqld_process.model import CONNECTED, READ_BUFFER, Role, named
 from stallwatch.sources import processes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stallwatch import withheld
 from stallwatch.findings import Fault, Finding, ProbeError, Reading, State
-from stallwatch.history.problems import remember, remembered
+from stallwatch.history import remember, remembered
 from stallwatch.probes.ndb_log.lines import number
 from stallwatch.probes.ndb_log.model import Row, Subject
 from stallwatch.probes.ndb_log.rules import COMPLETED, QUANTITIES, RULES

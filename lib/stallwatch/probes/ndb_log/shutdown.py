@@ -11,7 +11,7 @@ from collections import Counter
 
 from stallwatch import withheld
 from stallwatch.findings import Fault, Finding, Reading, State
-from stallwatch.history.problems import remember, remembered
+from stallwatch.history import remember, remembered
 from stallwatch.probes.ndb_log.lines import number
 from stallwatch.probes.ndb_log.model import Row, Subject
 from stallwatch.startup import TYPE_CHECKING, NamedTuple

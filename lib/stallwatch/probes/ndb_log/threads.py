@@ -7,7 +7,7 @@ Both are what the threads of a data node report themselves; what its watchdog re
 from __future__ import annotations
 
 from stallwatch.findings import Finding, Reading
-from stallwatch.history.problems import remember, remembered
+from stallwatch.history import remember, remembered
 from stallwatch.probes.ndb_log.lines import number
 from stallwatch.probes.ndb_log.model import Row, Subject
 from stallwatch.startup import TYPE_CHECKING, NamedTuple

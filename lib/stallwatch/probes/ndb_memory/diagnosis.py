@@ -7,7 +7,7 @@ import time
 from stallwatch.findings import State
 from stallwatch.history.streak import twice
 from stallwatch.probes.ndb_memory.model import Filling, Growth
-from stallwatch.probes.shared.slope import theil_sen
+from stallwatch.probes.shared import theil_sen
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import is_number
 

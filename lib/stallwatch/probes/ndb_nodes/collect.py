@@ -6,9 +6,8 @@ import re
 import time
 
 from stallwatch.findings import Fault, ProbeError, State
-from stallwatch.history import own
+from stallwatch.history import Since, own
 from stallwatch.history.delta import LEAST, NoIntervalError
-from stallwatch.history.since import Since
 from stallwatch.probes.ndb_nodes.model import NO_CONTACT, NOT_ASKED, Management
 from stallwatch.probes.ndbinfo.cluster import Intervals, named
 from stallwatch.probes.ndbinfo.queries import ClusterDownError

@@ -10,8 +10,8 @@ from stallwatch.findings import Fault, ProbeError, State
 from stallwatch.probes.ndb_redo_buffer import messages, queries
 from stallwatch.probes.ndb_redo_buffer.collect import Snapshot
 from stallwatch.probes.ndb_redo_buffer.diagnosis import find_too_full
+from stallwatch.probes.ndb_redo_buffer.inquiry import Inquiry
 from stallwatch.probes.ndb_redo_buffer.samples import watch
-from stallwatch.probes.shared.inquiry import Inquiry
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:

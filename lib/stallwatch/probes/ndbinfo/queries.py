@@ -7,7 +7,7 @@ import time
 
 from stallwatch import units, withheld
 from stallwatch.findings import ProbeError
-from stallwatch.probes.mysql.statement import meant
+from stallwatch.probes.mysql.asking import meant
 from stallwatch.sources.mysql import DeniedError, MysqlError, NoAnswerError
 from stallwatch.startup import TYPE_CHECKING
 

@@ -1,7 +1,7 @@
 """What check_replication_lag declares: labels, privileges, services, panels, and when all is well."""
 
 from stallwatch.declared import Declared, Healthy, Label, Panel, Service
-from stallwatch.probes.mysql.privileges import PERFORMANCE_SCHEMA, PROCESS
+from stallwatch.probes.mysql.asking import PERFORMANCE_SCHEMA, PROCESS
 from stallwatch.sources.mysql.privilege import Privilege
 
 # Privileges were tried out account by account on MySQL 5.7 to 9.7 and MariaDB 10.11.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from stallwatch.findings import ProbeError
-from stallwatch.probes.mysql.statement import meant
+from stallwatch.probes.mysql.asking import meant
 from stallwatch.probes.replication_lag.model import Heartbeat
 from stallwatch.sources.mysql import NoAnswerError
 from stallwatch.sources.mysql.literals import identifier

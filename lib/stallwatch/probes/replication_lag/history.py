@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from stallwatch.findings import ProbeError
-from stallwatch.history import own
-from stallwatch.history.since import Since
+from stallwatch.history import Since, own
 from stallwatch.probes.replication_lag import gtid
 from stallwatch.probes.replication_lag.lag.contact import heartbeats
 from stallwatch.probes.replication_lag.lag.heartbeat import beat

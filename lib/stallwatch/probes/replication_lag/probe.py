@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 
 from stallwatch.findings import Fault, ProbeError, State
+from stallwatch.probes import shared
 from stallwatch.probes.replication_lag import history, messages, queries, trend
 from stallwatch.probes.replication_lag.collect import Collector
 from stallwatch.probes.replication_lag.diagnosis import Rules, diagnose, is_resting
-from stallwatch.probes.shared import steady_clock
 from stallwatch.sources.mysql import MysqlError, NoAnswerError
 from stallwatch.startup import TYPE_CHECKING
 
@@ -60,7 +60,7 @@ class Probe:
         if not channels:
             self._asides = [self._nothing_to_judge(existing)]
             return
-        remembered = history.Memory(memory, facts, steady_clock.now(memory))
+        remembered = history.Memory(memory, facts, shared.steady_now(memory))
         remembered.keep_only([one.name for one in existing])
         collector = Collector(server, facts, existing, channels, remembered, appliers)
         heartbeat = self._heartbeat()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stallwatch.probes.mysql.statement import having, meant
+from stallwatch.probes.mysql.asking import having, meant
 from stallwatch.probes.replication_lag.model import (
     NOTHING_TO_APPLY,
     Channel,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import time
 
-from stallwatch.probes.mysql.statement import having, number, text, whole
+from stallwatch.probes.mysql.asking import having, number, text, whole
 from stallwatch.probes.replication_lag import gtid
 from stallwatch.probes.replication_lag.model import Position, Source
 from stallwatch.probes.replication_lag.queries import channels, only

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from stallwatch.probes.shared.slope import theil_sen
+from stallwatch.probes.shared import theil_sen
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ R12, a backup or dump, is the finding of "Mystery Solved: Replication lag in Inn
 
 from __future__ import annotations
 
-from stallwatch.probes.innodb import dump, redo, status
+from stallwatch.probes.innodb import redo, status
 from stallwatch.probes.replication_lag.causes import Cause, locked, messages, rule
 from stallwatch.probes.replication_lag.signals import activity
 from stallwatch.startup import TYPE_CHECKING
@@ -108,7 +108,7 @@ def r13_disk_busy(case: Case) -> Cause | None:
 @rule(slow=True)
 def r14_buffer_pool_dumped(case: Case) -> Cause | None:
     """Blame a dump or load of the buffer pool, or the variable of old Percona Servers that dumps always."""
-    if name := dump.old_dump(case.signals.settings):
+    if name := status.old_dump(case.signals.settings):
         what = f"{name} is on: the LRU list is dumped again and again, which has held replication up"
         return Cause(62, what, f"SET GLOBAL {name} = 0")
     if going_on := case.signals.buffer_pool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stallwatch.probes.innodb import dump, redo
+from stallwatch.probes.innodb import redo, status
 from stallwatch.probes.mysql import processes
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
@@ -96,7 +96,7 @@ class Signals(NamedTuple):
     @property
     def buffer_pool(self) -> str:
         """What is going on with the dump of the buffer pool; "": nothing."""
-        return dump.under_way(next((one.texts for one in reversed(self.counted) if one.texts), {}))
+        return status.dump_under_way(next((one.texts for one in reversed(self.counted) if one.texts), {}))
 
     @property
     def redo_rate(self) -> float | None:

@@ -6,9 +6,7 @@ import os
 import time
 
 from stallwatch.probes.mysql import processes, status
-from stallwatch.probes.mysql.asking import Asking
-from stallwatch.probes.mysql.privileges import PERFORMANCE_SCHEMA, PROCESS
-from stallwatch.probes.mysql.statement import Statement, text
+from stallwatch.probes.mysql.asking import PERFORMANCE_SCHEMA, PROCESS, Asking, Statement, text
 from stallwatch.probes.replication_lag.signals import (
     Counters,
     Host,

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from stallwatch.probes.mysql.privileges import PERFORMANCE_SCHEMA, PROCESS
-from stallwatch.probes.mysql.statement import Statement, number, text, whole
+from stallwatch.probes.mysql.asking import PERFORMANCE_SCHEMA, PROCESS, Statement, number, text, whole
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from stallwatch.probes.mysql.asking import Asking
-    from stallwatch.probes.mysql.statement import Row
+    from stallwatch.probes.mysql.asking import Asking, Row
 
 _SELECT = (
     "SELECT m.OBJECT_TYPE AS type, m.OBJECT_SCHEMA AS base, m.OBJECT_NAME AS name, m.LOCK_TYPE AS lock_type,"

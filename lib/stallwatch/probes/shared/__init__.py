@@ -1,1 +1,0 @@
-"""What several probes share, whatever they are about."""
