@@ -57,7 +57,7 @@ sources | logs | log files, read from where the last run stopped
 sources | backups | files of a backup, compressed or not
     sources.backups sources.backups.*
 sources | host | processes, processors, disks, memory and bonds from psutil, `/proc` and `/sys`
-    sources.host sources.kernel sources.processes sources.bonding
+    sources.host sources.kernel sources.processes
 sources | jmx | RMI, serialization, TLS and errors of a JVM
     sources.jmx sources.jmx.*
 sources | shared | TCP, symbolic links, blocks of a file

@@ -175,8 +175,8 @@ CLUSTER += in_no_table("ndb", CLUSTER)
 JAVA += in_no_table("jmx", JAVA)
 WITH_BONDS = """#!{python}
 import runpy
-from stallwatch.sources import bonding
-bonding.PLACE = "{bonds}"
+from stallwatch.sources import kernel
+kernel.BONDS = "{bonds}"
 runpy.run_path("{plugin}", run_name="__main__")
 """
 OBJECTS = 'object Host "server" {\n  check_command = "dummy"\n  address = "127.0.0.1"\n}\n'

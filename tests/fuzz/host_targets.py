@@ -11,7 +11,7 @@ from fuzzing import Target
 from plugin_runs import NOW, RECORDED, clock, said
 from scratch import empty, file
 from stallwatch.probes.bonding.model import NoBondError, bond
-from stallwatch.sources import blocks, bonding, kernel, processes
+from stallwatch.sources import host, kernel, processes
 
 DIVIDER = b"\n--8<--\n"  # between files
 HOST_FILES = ("uptime", "loadavg", "stat", "diskstats", "meminfo", "vmstat", "net/dev", "zoneinfo")
@@ -112,8 +112,8 @@ def watched_bonds(octets):
     came_to = "nothing"
     with ExitStack() as patches:
         now = patches.enter_context(clock())
-        patches.enter_context(mock.patch.object(bonding, "PLACE", str(folder)))
-        patches.enter_context(mock.patch.object(bonding, "_NET", "/nowhere"))
+        patches.enter_context(mock.patch.object(kernel, "BONDS", str(folder)))
+        patches.enter_context(mock.patch.object(kernel, "_NET", "/nowhere"))
         for order in (1, -1):
             for number, part in enumerate(parts[::order]):
                 (folder / f"bond{number}").write_bytes(part)
@@ -132,9 +132,9 @@ def a_pid_file(octets):
 
 def the_mounts(octets):
     """The file systems of a host, and which of them a directory is on."""
-    with mock.patch.object(blocks, "_MOUNTS", file("mountinfo", octets)):
-        blocks._why_none("/proc/self")
-        blocks._source("/proc/self")
+    with mock.patch.object(host, "_MOUNTS", file("mountinfo", octets)):
+        host._why_none("/proc/self")
+        host._source("/proc/self")
 
 
 def hosts():

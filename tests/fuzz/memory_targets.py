@@ -18,7 +18,7 @@ from stallwatch.frame.deadline import Deadline
 from stallwatch.frame.options import jmx as jmx_options
 from stallwatch.frame.state import decoded
 from stallwatch.frame.state import memory as state
-from stallwatch.sources import bonding, kernel, processes
+from stallwatch.sources import kernel, processes
 
 IDENTITY = {"name": "check", "target": "db1:3306"}
 LATER = 60.0  # seconds between two looks
@@ -73,7 +73,7 @@ def _host(memory, number):
 def _bonding(memory, number):
     folder = empty("bonds")
     (folder / "bond0").write_bytes(bonds()[number])
-    with mock.patch.object(bonding, "PLACE", str(folder)), mock.patch.object(bonding, "_NET", "/nowhere"):
+    with mock.patch.object(kernel, "BONDS", str(folder)), mock.patch.object(kernel, "_NET", "/nowhere"):
         return said("check_bonding", [], memory)
 
 

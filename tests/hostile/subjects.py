@@ -25,8 +25,8 @@ _JMX = ("-H", "{host}", "-P", "{port}", "-u", "{user}")
 _SERVER = {MYSQL: _MYSQL, NDB: _MYSQL, JMX: _JMX, LOG: (), HERE: ()}
 DECLARED = dict(sorted(every().items()))
 _BONDS = """import runpy, sys
-from stallwatch.sources import bonding
-bonding.PLACE = sys.argv.pop(1)
+from stallwatch.sources import kernel
+kernel.BONDS = sys.argv.pop(1)
 sys.argv[0] = sys.argv.pop(1)
 runpy.run_path(sys.argv[0], run_name="__main__")
 """

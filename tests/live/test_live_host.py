@@ -9,7 +9,7 @@ import time
 import plugin_command
 import pytest
 from plugin_command import Said
-from stallwatch.sources import blocks, kernel
+from stallwatch.sources import host, kernel
 
 SAMPLE = ["--sample", "2s", "--timeout", "60s"]
 
@@ -22,8 +22,8 @@ def said(home, *arguments):
 def disk(tmp_path):
     """The disk below the tests' own folder."""
     try:
-        name = blocks.below(str(tmp_path))[0]
-    except blocks.NoBlocksError as error:
+        name = host.below(str(tmp_path))[0]
+    except host.NoBlocksError as error:
         pytest.skip(str(error))
     if name not in kernel.disks():
         pytest.skip(f"the kernel does not count what {name} does")

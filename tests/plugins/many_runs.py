@@ -40,7 +40,7 @@ from fake_replica import FakeReplica
 from recorded_jvm import RecordedJvm
 from stallwatch.declared import every
 from stallwatch.frame.options import jmx as jmx_options
-from stallwatch.sources import bonding, jmx, kernel, mysql, ndb_mgm
+from stallwatch.sources import jmx, kernel, mysql, ndb_mgm
 from stallwatch.sources.jmx import wire
 
 TESTS = Path(__file__).parents[1]
@@ -149,7 +149,7 @@ def host(look):
 
 
 def bonds(folder):
-    return changed((bonding, "PLACE", str(folder)), (bonding, "_NET", "/nowhere"))
+    return changed((kernel, "BONDS", str(folder)), (kernel, "_NET", "/nowhere"))
 
 
 def jvm(beans):

@@ -8,7 +8,7 @@ import runpy
 from pathlib import Path
 
 import pytest
-from stallwatch.sources import bonding
+from stallwatch.sources import kernel
 
 ROOT = Path(__file__).parents[2]
 PLUGIN = runpy.run_path(str(ROOT / "plugins" / "check_bonding"))
@@ -18,8 +18,8 @@ NAMES = sorted(path.name for path in KERNELS.iterdir() if path.is_dir() and path
 
 @pytest.mark.parametrize("name", NAMES)
 def test_recorded_bonds_are_told_as_expected(name, monkeypatch):
-    monkeypatch.setattr(bonding, "PLACE", str(KERNELS / name))
-    monkeypatch.setattr(bonding, "_NET", "/nowhere")
+    monkeypatch.setattr(kernel, "BONDS", str(KERNELS / name))
+    monkeypatch.setattr(kernel, "_NET", "/nowhere")
     status, text = PLUGIN["check"].run(PLUGIN["findings"], ["--no-state", "-v"])
     told = f"{text}\nexit status {status}\n"
     expected = KERNELS / "expected" / f"{name}.txt"

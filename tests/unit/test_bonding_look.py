@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from clock import keep_time
 from first_line import first_line, perfdata
-from stallwatch.sources import bonding, kernel
+from stallwatch.sources import kernel
 
 TESTS = Path(__file__).parents[1]
 PLUGIN = runpy.run_path(str(TESTS.parent / "plugins" / "check_bonding"))
@@ -53,8 +53,8 @@ class Host:
 @pytest.fixture
 def host(tmp_path, monkeypatch):
     host = Host(tmp_path)
-    monkeypatch.setattr(bonding, "PLACE", str(host.place))
-    monkeypatch.setattr(bonding, "_NET", str(host.net))
+    monkeypatch.setattr(kernel, "BONDS", str(host.place))
+    monkeypatch.setattr(kernel, "_NET", str(host.net))
     monkeypatch.setattr(kernel, "PLACE", str(host.proc))
     host.later(0)
     keep_time(monkeypatch, lambda: host.now)

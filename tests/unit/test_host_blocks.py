@@ -5,8 +5,8 @@ import re
 
 import pytest
 from stallwatch.probes.host.collect import chosen, is_left_out
-from stallwatch.sources import blocks
-from stallwatch.sources.blocks import NoBlocksError
+from stallwatch.sources import host
+from stallwatch.sources.host import NoBlocksError
 
 NUMBER = (250, 7)
 
@@ -20,8 +20,8 @@ class Sys:
         self.mounts = folder / "mountinfo"
         self.mounts.write_text("")
         self.on = NUMBER
-        monkeypatch.setattr(blocks, "_SYS_BLOCK", str(self.numbers))
-        monkeypatch.setattr(blocks, "_MOUNTS", str(self.mounts))
+        monkeypatch.setattr(host, "_SYS_BLOCK", str(self.numbers))
+        monkeypatch.setattr(host, "_MOUNTS", str(self.mounts))
         real = os.stat
 
         def stat(path, *arguments, **settings):
@@ -59,30 +59,30 @@ def sys(tmp_path, monkeypatch):
 
 def test_a_disk_itself(sys, tmp_path):
     sys.disk("nvme0n1", number=NUMBER)
-    assert blocks.below(str(tmp_path)) == ["nvme0n1"]
+    assert host.below(str(tmp_path)) == ["nvme0n1"]
 
 
 def test_a_partition_is_on_its_disk(sys, tmp_path):
     sys.partition(sys.disk("sda"), "sda3", NUMBER)
-    assert blocks.below(str(tmp_path)) == ["sda"]
+    assert host.below(str(tmp_path)) == ["sda"]
 
 
 def test_a_name_with_a_slash(sys, tmp_path):
     """The article's RAID controller: "!" stands for "/" in /sys."""
     sys.partition(sys.disk("cciss!c0d1"), "cciss!c0d1p1", NUMBER)
-    assert blocks.below(str(tmp_path)) == ["cciss/c0d1"]
+    assert host.below(str(tmp_path)) == ["cciss/c0d1"]
 
 
 def test_a_logical_volume_on_software_raid_on_partitions(sys, tmp_path):
     parts = [sys.partition(sys.disk(name), f"{name}1") for name in ("sda", "sdb")]
     sys.disk("dm-0", of=[sys.disk("md0", of=parts)], number=NUMBER)
-    assert blocks.below(str(tmp_path)) == ["dm-0", "md0", "sda", "sdb"]
+    assert host.below(str(tmp_path)) == ["dm-0", "md0", "sda", "sdb"]
 
 
 def test_a_disk_that_is_part_twice_is_named_once(sys, tmp_path):
     disk = sys.disk("sda")
     sys.disk("dm-1", of=[sys.partition(disk, "sda1"), sys.partition(disk, "sda2")], number=NUMBER)
-    assert blocks.below(str(tmp_path)) == ["dm-1", "sda"]
+    assert host.below(str(tmp_path)) == ["dm-1", "sda"]
 
 
 def test_a_file_system_with_a_number_of_its_own(sys, tmp_path):
@@ -91,7 +91,7 @@ def test_a_file_system_with_a_number_of_its_own(sys, tmp_path):
         f"30 22 0:41 / {tmp_path} rw,relatime shared:1 - nfs4 filer:/export rw,vers=4.2\n"
     )
     with pytest.raises(NoBlocksError) as error:
-        blocks.below(str(tmp_path))
+        host.below(str(tmp_path))
     assert str(error.value) == (
         f"{tmp_path} is on nfs4 (filer:/export), which is on no block device that is seen here: "
         "name its disk with --disk"
@@ -109,7 +109,7 @@ def test_btrfs_is_on_what_it_is_mounted_from(sys, tmp_path, monkeypatch):
         return real(path, *arguments, **settings)
 
     monkeypatch.setattr(os, "stat", stat)
-    assert blocks.below(str(tmp_path)) == ["sdc"]
+    assert host.below(str(tmp_path)) == ["sdc"]
 
 
 def test_the_file_system_that_is_nearest_counts(sys, tmp_path):
@@ -121,17 +121,17 @@ def test_the_file_system_that_is_nearest_counts(sys, tmp_path):
         f"25 1 0:8 / {place}2 rw - ext4 other rw\n"
     )
     with pytest.raises(NoBlocksError, match=r"tmpfs \(last\)"):
-        blocks.below(str(tmp_path))
+        host.below(str(tmp_path))
 
 
 def test_without_mountinfo(sys, tmp_path):
     sys.mounts.unlink()
     with pytest.raises(NoBlocksError, match="is on a file system that is on no block device"):
-        blocks.below(str(tmp_path))
+        host.below(str(tmp_path))
 
 
 def test_a_blank_in_a_mount_point():
-    assert blocks._plain(r"/srv/my\040data\134x") == r"/srv/my data\x"
+    assert host._plain(r"/srv/my\040data\134x") == r"/srv/my data\x"
 
 
 @pytest.mark.parametrize(

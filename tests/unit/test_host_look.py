@@ -13,7 +13,7 @@ import pytest
 from clock import keep_time
 from fake_host import GIB, FakeHost
 from first_line import first_line, perfdata
-from stallwatch.sources import blocks, kernel
+from stallwatch.sources import kernel
 
 ROOT = Path(__file__).parents[2]
 PLUGIN = runpy.run_path(str(ROOT / "plugins" / "check_host"))
@@ -243,7 +243,7 @@ def test_what_is_not_there_hides_nothing_else(look, host, arguments):
 
 
 def test_a_disk_of_a_directory_that_the_kernel_does_not_count(look, host, monkeypatch):
-    monkeypatch.setattr(blocks, "below", lambda _: ["dm-0", "sda"])
+    monkeypatch.setattr("stallwatch.sources.host.below", lambda _: ["dm-0", "sda"])
     status, text = look("--data-dir", "/data")
     assert status == 3
     assert first_line(text) == "HOST UNKNOWN - the kernel counts nothing for dm-0"

@@ -19,7 +19,7 @@ import mysql_bytes
 import recorded_jvm
 import recorded_mysql
 from asking_server import Asking, certificate
-from stallwatch.sources import bonding, jmx, kernel, mysql, ndb_mgm
+from stallwatch.sources import jmx, kernel, mysql, ndb_mgm
 from stallwatch.sources.mysql import UnreachableError
 
 # Of all status variables the state of check_mysql_status would be large.
@@ -149,7 +149,7 @@ class World:
 
     def bonds(self, folder):
         """Let the bonds be recorded ones."""
-        bonding.PLACE, bonding._NET = str(folder), "/nowhere"
+        kernel.BONDS, kernel._NET = str(folder), "/nowhere"
 
     def listens(self, who, method, *answers):
         """Let a server listen at db1:3306, which asks for the password by that method and then lets in.

@@ -1,4 +1,4 @@
-"""What the Linux kernel counts of the host that we run on, as psutil tells it.
+"""What the Linux kernel tells of the host that we run on: what it counts, as psutil has it, and its bonds.
 
 Where psutil has no number, or a wrong one (5.9.4 to 7.2.2), the files of /proc are read here; each reason is
 beside its code.
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 PLACE = "/proc"
+BONDS = "/proc/net/bonding"
+_NET = "/sys/class/net"
 SECTOR = 512  # bytes, whatever the disk's own sectors are (Documentation/admin-guide/iostats.rst)
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -181,6 +183,34 @@ def swapped() -> tuple[int, int]:
     """
     counted = dict(_named("vmstat"))
     return counted["pswpin"] * _PAGE, counted["pswpout"] * _PAGE
+
+
+def bonds() -> dict[str, str] | None:
+    """Give what it tells of each bond in our network namespace; None: no driver is loaded. Raises OSError.
+
+    The file of a bond tells less to a user without CAP_NET_ADMIN: nothing of the partner (since Linux 4.3).
+    """
+    try:
+        names = sorted(os.listdir(BONDS))
+    except FileNotFoundError:
+        return None
+    found = {}
+    for name in names:
+        try:
+            with open(f"{BONDS}/{name}", encoding="utf-8", errors="replace") as file:
+                found[name] = file.read()
+        except FileNotFoundError:
+            continue  # it was removed a moment ago
+    return found
+
+
+def port_state(link: str) -> int | None:
+    """Give the state of a link in LACP, bits of IEEE 802.3ad; anybody may read it. None: it is not told."""
+    try:
+        with open(f"{_NET}/{link}/bonding_slave/ad_actor_oper_port_state", encoding="ascii") as file:
+            return int(file.read())
+    except (OSError, ValueError):
+        return None
 
 
 def _named(file: str) -> Iterator[tuple[str, int]]:

@@ -6,7 +6,7 @@ from stallwatch.findings import ProbeError
 from stallwatch.history import Since, own
 from stallwatch.probes.bonding import model
 from stallwatch.probes.bonding.model import Event
-from stallwatch.sources import bonding, kernel
+from stallwatch.sources import kernel
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -31,9 +31,9 @@ def uptime() -> float:
 def texts() -> dict[str, str] | None:
     """Give what the kernel tells of each bond; None: the driver is not loaded. Raises ProbeError."""
     try:
-        return bonding.bonds()
+        return kernel.bonds()
     except OSError as error:
-        raise ProbeError(f"{error.filename or bonding.PLACE}: {error.strerror}") from None
+        raise ProbeError(f"{error.filename or kernel.BONDS}: {error.strerror}") from None
 
 
 def described(name: str, text: str) -> Bond:
@@ -44,11 +44,11 @@ def described(name: str, text: str) -> Bond:
     try:
         found = model.bond(name, text)
     except model.NoBondError:
-        raise ProbeError(f"{bonding.PLACE}/{name} is not what the bonding driver writes") from None
+        raise ProbeError(f"{kernel.BONDS}/{name} is not what the bonding driver writes") from None
     if found.mode != model.LACP:
         return found
     links = tuple(
-        link._replace(partner=model.has_partner(bonding.port_state(link.name)))
+        link._replace(partner=model.has_partner(kernel.port_state(link.name)))
         if link.partner is None
         else link
         for link in found.links

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stallwatch.findings import Fault, State
 from stallwatch.probes.bonding.model import ACTIVE_BACKUP, LACP, needs
-from stallwatch.sources import bonding
+from stallwatch.sources import kernel
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.words import are, listed
 
@@ -64,7 +64,7 @@ def missing(rules: Rules, names: Sequence[str], had: Sequence[str], why_none: st
 def why_none(*, is_loaded: bool) -> str:
     """Say why no bond is here: the driver of bonds is not loaded, or has none."""
     why = "is empty" if is_loaded else "is missing, so the module bonding is not loaded"
-    return f"{bonding.PLACE} {why}; bonds of another network namespace cannot be seen: run it where they are"
+    return f"{kernel.BONDS} {why}; bonds of another network namespace cannot be seen: run it where they are"
 
 
 def faults(bond: Bond, rules: Rules) -> Iterator[Fault]:

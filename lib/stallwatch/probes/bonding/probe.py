@@ -6,7 +6,7 @@ import time
 
 from stallwatch.findings import ProbeError
 from stallwatch.probes.bonding import collect, diagnosis, messages
-from stallwatch.sources import bonding
+from stallwatch.sources import kernel
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def findings(
         raise ProbeError(f"no bond is here: {why_none}", "--expect tells how many there are to be")
     bonds = []
     for name, text in texts.items():
-        trace(f"{bonding.PLACE}/{name}: {len(text)} characters")
+        trace(f"{kernel.BONDS}/{name}: {len(text)} characters")
         try:
             bonds.append(collect.described(name, text))
         except ProbeError as error:

@@ -9,7 +9,7 @@ from stallwatch.findings import ProbeError
 from stallwatch.history import delta, own
 from stallwatch.history.delta import Look, NoIntervalError
 from stallwatch.probes import shared
-from stallwatch.sources import blocks, kernel
+from stallwatch.sources import host, kernel
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
 from stallwatch.words import listed
@@ -78,9 +78,9 @@ def chosen(
     problems = []
     for directory in directories:
         try:
-            for disk in blocks.below(directory):
+            for disk in host.below(directory):
                 found.setdefault(disk, directory)
-        except blocks.NoBlocksError as error:
+        except host.NoBlocksError as error:
             problems.append(ProbeError(f"--data-dir {error}"))
     there = _there()
     for pattern in patterns:

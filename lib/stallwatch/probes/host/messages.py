@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stallwatch.findings import Fault, Reading, State
-from stallwatch.sources import blocks
+from stallwatch.sources.host import name_of
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.table import Table
 from stallwatch.units import say_duration, say_short, say_size
@@ -251,7 +251,7 @@ def _disk_shortly(host: Activity, disk: DiskLoad) -> str:
 
 def _named(disk: str, host: Activity) -> str:
     """Name a disk, and what an administrator knows it by."""
-    more = [blocks.name_of(disk), host.places.get(disk)]
+    more = [name_of(disk), host.places.get(disk)]
     known = ", ".join(name for name in more if name)
     return f"{disk} ({known})" if known else disk
 
