@@ -15,7 +15,7 @@ RUN_WITH_THEM = (  # what meets these packages: report, perfdata, MySQL, process
     "tests/unit/test_report.py", "tests/unit/test_check.py::test_output_is_utf_8_whatever_the_locale",
     "tests/unit/test_mysql_errors.py", "tests/unit/test_mysql_options.py", "tests/unit/test_mysql_skim.py",
     "tests/unit/test_mysql_hostile_bytes.py::test_a_server_that_closes_after_any_byte",
-    "tests/unit/test_processes.py", "tests/unit/test_kernel.py", "tests/unit/test_host_look.py",
+    "tests/unit/test_processes.py", "tests/unit/test_kernel.py", "tests/unit/test_host.py",
     "tests/unit/test_mysqld_process.py", "tests/recorded/test_recorded_check_replication_lag.py",
     "tests/recorded/test_recorded_ndb_log.py",
 )  # fmt: skip

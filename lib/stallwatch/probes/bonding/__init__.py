@@ -1,6 +1,6 @@
 """Bonded network interfaces: whether each has all its links, in the mode that was meant.
 
-In the order of the road: `options`, `probe` (one run, step by step: start reading here), `collect` (what the
-kernel tells, and what is kept for the next run), `model` (a bond and its links), `diagnosis` (what is wrong),
+In the order of the road: `options`, `probe` (one run, step by step, and what is kept for the next run: start
+reading here), `model` (a bond and its links, as the kernel describes them), `diagnosis` (what is wrong),
 `messages` (words and numbers for it). `declared` has the labels of the perfdata.
 """

@@ -13,7 +13,7 @@ from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import NotUnderstoodError, whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 LACP = "802.3ad"
 ACTIVE_BACKUP = "active-backup"
@@ -136,7 +136,8 @@ def bond(name: str, text: str) -> Bond:
     about = _fields(head)
     if "bonding mode" not in about:
         raise NoBondError
-    mode, partner = mode_of(about["bonding mode"]), about.get("partner mac address")
+    mode, active = mode_of(about["bonding mode"]), about.get("currently active slave")
+    partner = about.get("partner mac address")
     polls = (_number(about.get(f"{what} polling interval (ms)")) for what in ("mii", "arp"))
     links = tuple(_link(part, is_lacp=mode == LACP) for part in parts)
     return Bond(
@@ -144,7 +145,7 @@ def bond(name: str, text: str) -> Bond:
         mode,
         about.get("mii status") == "up",
         links,
-        _name(about.get("currently active slave")),
+        None if active == "None" else active,
         any(polls),
         _number(about.get("aggregator id")),
         None if partner == _NOBODY else partner,
@@ -154,13 +155,14 @@ def bond(name: str, text: str) -> Bond:
 def _link(part: str, *, is_lacp: bool) -> Link:
     about = _fields(f"name:{part}")
     speed = _number(about.get("speed", "").partition(" ")[0])
+    duplex = about.get("duplex", "")
     churns = {about.get(f"{end} churn state") for end in ("actor", "partner")}
     other_end = about.get("partner system mac address")
     return Link(
         about["name"],
         about.get("mii status", "down"),
         None if speed in _UNKNOWN_SPEEDS else speed,
-        _known(about.get("duplex")),
+        "" if duplex == "Unknown" else duplex,
         _number(about.get("link failure count")) or 0,
         _number(about.get("aggregator id")),
         "churned" in churns,
@@ -175,26 +177,15 @@ def has_partner(port_state: int | None) -> bool | None:
 
 def _fields(part: str) -> dict[str, str]:
     """Give the values of ``name: value`` by name; what is said of a LACP PDU begins with whose it is."""
-    return dict(_pairs(part))
-
-
-def _pairs(part: str) -> Iterator[tuple[str, str]]:
-    whose = ""
+    found, whose = {}, ""
     for line in part.splitlines():
         name, _, value = line.partition(":")
         name = name.strip().lower()
         if details := _DETAILS.fullmatch(name):
             whose = f"{details[1]} "
         else:
-            yield f"{whose}{name}", value.strip()
-
-
-def _known(text: str | None) -> str:
-    return "" if text in {None, "Unknown"} else str(text)
-
-
-def _name(text: str | None) -> str | None:
-    return None if text in {None, "None"} else text
+            found[f"{whose}{name}"] = value.strip()
+    return found
 
 
 def _number(text: str | None) -> int | None:

@@ -6,8 +6,8 @@ import re
 import time
 
 from stallwatch.findings import ProbeError
-from stallwatch.history import delta, own
-from stallwatch.history.delta import Look, NoIntervalError
+from stallwatch.history import delta
+from stallwatch.history.delta import Interval, Look
 from stallwatch.probes import shared
 from stallwatch.sources import host, kernel
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from stallwatch.frame.run import Run
-    from stallwatch.history.delta import Interval
     from stallwatch.sources.kernel import Disk
 
     Part = TypeVar("Part")
@@ -46,8 +45,7 @@ class Snapshot(NamedTuple):
     load: tuple[float, float, float] | None
     memory: Memory | None
     missing: list[Missing]
-    interval: Interval | None = None  # what was counted until now
-    why: str = ""  # that is not known
+    interval: Interval  # since that other moment
     again: bool = False  # it comes so soon after the last look that it is not remembered
 
 
@@ -63,6 +61,11 @@ class Memory(NamedTuple):
 
     total: int
     available: int
+
+    @property
+    def share_available(self) -> float:
+        """How much of it is available, in per cent."""
+        return 100 * self.available / self.total
 
 
 def chosen(
@@ -131,16 +134,9 @@ def take_snapshot(
         run.trace(f"{kernel.PLACE} told {counters} counters in {say_duration(time.monotonic() - begun)}")
         return seen[-1].look
 
-    interval, why = None, ""
-    try:
-        if options.sample:
-            interval = delta.sample(take_look, options.sample, run.deadline)
-        else:
-            interval = delta.since_last_look(own(memory, "look"), take_look())
-    except NoIntervalError as error:
-        why = str(error)
+    interval = delta.measured(take_look, memory, options.sample, run.deadline)
     again = not options.sample and memory["look"].get("uptime") != seen[-1].look.uptime
-    return seen[-1]._replace(interval=interval, why=why, again=again)
+    return seen[-1]._replace(interval=interval, again=again)
 
 
 def _take(disks: Collection[str] | None, memory: dict[str, Any]) -> Snapshot:
@@ -170,6 +166,7 @@ def _take(disks: Collection[str] | None, memory: dict[str, Any]) -> Snapshot:
         _part("loadavg", kernel.load, missing),
         _part("meminfo", _memory, missing),
         missing,
+        Interval(0.0, {}),
     )
 
 

@@ -12,9 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
-    from stallwatch.probes.host.collect import Memory
     from stallwatch.probes.host.diagnosis import Plateau, Rules, Stuck
-    from stallwatch.probes.host.model import Activity, DiskLoad, Use
+    from stallwatch.probes.host.model import Activity, DiskLoad
 
 LABELLED, CHOSEN = 2, 4  # disks that have perfdata of their own: the line is to stay within 1023 bytes
 _WORKING = 10.0  # per cent: a processor that waits less than this for disks waits for nothing worth telling
@@ -59,18 +58,13 @@ def with_summary(readings: Sequence[Reading], summary: str, rules: Rules) -> Ite
 
 def summed_up(host: Activity) -> str:
     """Say it all in a sentence, for when all is well."""
-    parts = []
-    if host.use:
-        parts.append(f"processors {_percent(host.use.busy)} busy{_shares(host.use)}")
-    if host.load and host.processors:
-        parts.append(f"load {say_short(host.load[1] / host.processors)} per processor")
+    parts = [_busy(host), _load_shortly(host)]
     if host.disks:
         parts.append(_disk_shortly(host, host.disks[0]))
-    if host.memory:
-        parts.append(f"{_percent(_available(host.memory))} of memory available")
+    parts.append(_memory_shortly(host))
     if host.swapping:
         parts.append(_swapping_shortly(*host.swapping))
-    return ", ".join(parts) + (f", over {say_duration(host.seconds)}" if host.seconds else "")
+    return ", ".join(filter(None, parts)) + (f", over {say_duration(host.seconds)}" if host.seconds else "")
 
 
 def stuck(those: Sequence[Stuck], host: Activity, certain: int) -> Iterator[Fault]:
@@ -123,12 +117,9 @@ def _processors(host: Activity) -> Iterator[Reading]:
     use = host.use
     if use is None:
         return
-    what = f"processors {_percent(use.busy)} busy{_over(host)}{_shares(use)}"
-    load = ""
-    if host.load and host.processors:
-        load = f"load {say_short(host.load[1] / host.processors)} per processor"
     advice = "who takes them: top; of mysqld: check_mysqld_process"
-    yield Reading("cpu", _rounded(use.busy), "%", what, load, advice)
+    what = _busy(host, _over(host))
+    yield Reading("cpu", _rounded(use.busy), "%", what, _load_shortly(host), advice)
     yield Reading("user", _rounded(use.user), "%", in_table=True)
     yield Reading("system", _rounded(use.system), "%", in_table=True)
     what = f"processors wait for disks {_percent(use.iowait)} of their time{_over(host)}"
@@ -145,16 +136,14 @@ def _processors(host: Activity) -> Iterator[Reading]:
 
 def _load(host: Activity) -> Iterator[Reading]:
     """Give the load over 5 minutes, which a short burst does not raise."""
-    if not (host.load and host.processors):
+    load, value = host.snapshot.load, host.load
+    if load is None or value is None:
         return
-    value = host.load[1] / host.processors
-    what = f"load {host.load[1]:g} over 5 min, {say_short(value)} per processor ({host.processors})"
+    what = f"load {load[1]:g} over 5 min, {say_short(value)} per processor ({host.snapshot.processors})"
     why = "so many tasks run, want to run, or wait for a disk or a file server"
-    if host.use:
-        why = f"{why}; processors {_percent(host.use.busy)} busy{_shares(host.use)}"
-    yield Reading(
-        "load", round(value, 3), "", what, why, "ps -eo stat,pid,comm --sort=stat names them: D and R"
-    )
+    why = "; ".join(filter(None, [why, _busy(host)]))
+    advice = "ps -eo stat,pid,comm --sort=stat names them: D and R"
+    yield Reading("load", round(value, 3), "", what, why, advice)
 
 
 def _busiest_disk(host: Activity) -> Iterator[Reading]:
@@ -176,13 +165,11 @@ def _busiest_disk(host: Activity) -> Iterator[Reading]:
 
 
 def _memory(host: Activity) -> Iterator[Reading]:
-    if memory := host.memory:
-        value = _available(memory)
-        sizes = f"{say_size(memory.available)} of {say_size(memory.total)}"
-        what = f"{_percent(value)} of memory available ({sizes})"
+    if memory := host.snapshot.memory:
+        what = f"{_memory_shortly(host)} ({say_size(memory.available)} of {say_size(memory.total)})"
         why = "what is needed beyond that is swapped, or the kernel kills who has most"
         advice = "who has it: ps -eo rss,pid,comm --sort=-rss; make buffers smaller"
-        yield Reading("memory_available", _rounded(value), "%", what, why, advice)
+        yield Reading("memory_available", _rounded(memory.share_available), "%", what, why, advice)
 
 
 def _swapping(host: Activity) -> Iterator[Reading]:
@@ -191,8 +178,7 @@ def _swapping(host: Activity) -> Iterator[Reading]:
     read, written = host.swapping
     what = f"{say_size(read)}/s read from swap{_over(host)}"
     why = "tasks wait for memory of theirs that was given away"
-    if host.memory:
-        why += f"; {_percent(_available(host.memory))} of memory available"
+    why = "; ".join(filter(None, [why, _memory_shortly(host)]))
     advice = "make buffers smaller, or look who has grown: ps -eo rss,pid,comm --sort=-rss"
     yield Reading("swap_in", round(read), "B", what, why, advice)
     yield Reading("swap_out", round(written), "B", f"{say_size(written)}/s written to swap{_over(host)}")
@@ -256,21 +242,29 @@ def _named(disk: str, host: Activity) -> str:
     return f"{disk} ({known})" if known else disk
 
 
-def _shares(use: Use) -> str:
+def _busy(host: Activity, over: str = "") -> str:
+    if (use := host.use) is None:
+        return ""
     return (
-        f" (user {say_short(use.user)}, system {say_short(use.system)}, iowait {say_short(use.iowait)}, "
-        f"steal {say_short(use.steal)} %, the busiest one {say_short(use.busiest)} %)"
+        f"processors {_percent(use.busy)} busy{over} (user {say_short(use.user)}, system "
+        f"{say_short(use.system)}, iowait {say_short(use.iowait)}, steal {say_short(use.steal)} %, "
+        f"the busiest one {say_short(use.busiest)} %)"
     )
+
+
+def _load_shortly(host: Activity) -> str:
+    return "" if host.load is None else f"load {say_short(host.load)} per processor"
+
+
+def _memory_shortly(host: Activity) -> str:
+    memory = host.snapshot.memory
+    return f"{_percent(memory.share_available)} of memory available" if memory else ""
 
 
 def _swapping_shortly(read: float, written: float) -> str:
     if not read and not written:
         return "no swapping"
     return f"{say_size(read)}/s swapped in, {say_size(written)}/s out"
-
-
-def _available(memory: Memory) -> float:
-    return 100 * memory.available / memory.total
 
 
 def _over(host: Activity) -> str:

@@ -7,10 +7,10 @@ from stallwatch.sources.kernel import SECTOR
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from stallwatch.history.delta import Interval
-    from stallwatch.probes.host.collect import Memory, Snapshot
+    from stallwatch.probes.host.collect import Snapshot
     from stallwatch.sources.kernel import Disk
 
 _STATES = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
@@ -71,33 +71,42 @@ class DiskLoad(NamedTuple):
 class Activity(NamedTuple):
     """What a host did between two looks; None: it is not known (yet)."""
 
-    seconds: float | None  # of the interval
-    processors: int
-    load: tuple[float, float, float] | None
-    memory: Memory | None
+    snapshot: Snapshot  # at the end
     places: Mapping[str, str]  # directories that disks were chosen for
-    use: Use | None = None
-    disks: Sequence[DiskLoad] = ()  # the busiest first
-    slowest: DiskLoad | None = None
-    swapping: tuple[float, float] | None = None
-    network: Sequence[Trouble] = ()
+    use: Use | None
+    disks: Sequence[DiskLoad]  # the busiest first
+    swapping: tuple[float, float] | None  # bytes per second: read, written
+    network: Sequence[Trouble]
+
+    @property
+    def seconds(self) -> float:
+        """How long that was; 0: there is nothing to compare with."""
+        return self.snapshot.interval.seconds
+
+    @property
+    def load(self) -> float | None:
+        """Tasks per processor that run, want to run or wait for a disk, over 5 minutes."""
+        load, processors = self.snapshot.load, self.snapshot.processors
+        return load[1] / processors if load and processors else None
+
+    @property
+    def slowest(self) -> DiskLoad | None:
+        """The disk whose requests took longest, however few there were: one that is dying serves few."""
+        those = [disk for disk in self.disks if disk.wait is not None]
+        return max(those, key=lambda disk: disk.wait or 0.0, default=None)
 
 
 def activity(snapshot: Snapshot, places: Mapping[str, str] | None) -> Activity:
     """Tell what the host did until this snapshot; ``places`` are the disks that were chosen, None: all."""
     interval = snapshot.interval
-    found = Activity(
-        interval and interval.seconds, snapshot.processors, snapshot.load, snapshot.memory, places or {}
-    )
-    if interval is None:
-        return found
-    disks = loads(interval, snapshot.disks or {}, places)
-    return found._replace(
-        use=processors(interval, snapshot.processors),
-        disks=disks,
-        slowest=slowest(disks),
-        swapping=swapping(interval),
-        network=network(interval),
+    read, written = interval.rate("swap in"), interval.rate("swap out")
+    return Activity(
+        snapshot,
+        places or {},
+        processors(interval, snapshot.processors),
+        loads(interval, snapshot.disks or {}, places),
+        None if read is None or written is None else (read, written),
+        list(_troubles(interval)),
     )
 
 
@@ -128,18 +137,8 @@ def processors(interval: Interval, several: int) -> Use | None:
     )
 
 
-def swapping(interval: Interval) -> tuple[float, float] | None:
-    """Tell how many bytes per second were read from swap and written to it; None: it is not known."""
-    read, written = interval.rate("swap in"), interval.rate("swap out")
-    return None if read is None or written is None else (read, written)
-
-
-def network(interval: Interval) -> list[Trouble]:
-    """Tell of each network interface what went wrong; one whose counters began anew is left out."""
-    return list(_troubles(interval))
-
-
 def _troubles(interval: Interval) -> Iterator[Trouble]:
+    """Tell of each network interface what went wrong; one whose counters began anew is left out."""
     for name in interval.counts:
         kind, _, rest = name.partition(" ")
         interface, _, field = rest.rpartition(" ")
@@ -202,9 +201,3 @@ def _silent(name: str, disk: Disk, interval: Interval, busy: float) -> float:
         return 0.0
     since = disk.in_flight - interval.counts.get(of_disk(name, "in_flight"), disk.in_flight)
     return interval.seconds if since > 0 else interval.seconds * busy / _FULL
-
-
-def slowest(loads: Iterable[DiskLoad]) -> DiskLoad | None:
-    """Give the disk whose requests took longest, however few there were: one that is dying serves few."""
-    those = [load for load in loads if load.wait is not None]
-    return max(those, key=lambda load: load.wait or 0.0, default=None)

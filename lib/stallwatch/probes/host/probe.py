@@ -29,7 +29,7 @@ def findings(options: Namespace, run: Run, rules: Rules, memory: dict[str, Any])
     readings = diagnosis.confirmed(readings, memory, rules, again=again)
     stuck = diagnosis.stuck(memory, activity.disks, snapshot.look.uptime, again=again)
     yield from messages.stuck(stuck, activity, min(diagnosis.CERTAIN, rules.confirm))
-    plateaus = diagnosis.plateaus(memory, activity.disks, activity.seconds or 0.0, again=again)
+    plateaus = diagnosis.plateaus(memory, activity.disks, activity.seconds, again=again)
     yield from messages.limits(plateaus, activity)
     yield from messages.with_summary(readings, messages.summed_up(activity), rules)
     yield from problems
