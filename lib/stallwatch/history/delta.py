@@ -54,6 +54,9 @@ class Interval(NamedTuple):
         return None if counted is None else counted / self.seconds
 
 
+NOTHING = Interval(0.0, {})  # there is nothing to compare with
+
+
 class NoIntervalError(Exception):
     """There is nothing to compare with; the message says why, for a person."""
 
@@ -70,7 +73,7 @@ def measured(
             return sample(take, seconds, deadline)
         return since_last_look(own(memory, "look"), take())
     except NoIntervalError as error:
-        return Interval(0.0, {}, why=str(error))
+        return NOTHING._replace(why=str(error))
 
 
 def not_yet(what: str, interval: Interval) -> Fault:

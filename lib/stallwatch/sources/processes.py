@@ -92,6 +92,11 @@ class Status(NamedTuple):
     tracer: int  # the process that traces it; 0: nobody does
     pids: tuple[int, ...]  # its ids in nested name spaces, ours first, that of a container last
 
+    @property
+    def is_in_container(self) -> bool:
+        """Whether it and its threads have other numbers for themselves than for us."""
+        return len(self.pids) > 1
+
 
 class Listening(NamedTuple):
     """A TCP socket that listens."""

@@ -7,7 +7,7 @@ import time
 
 from stallwatch.findings import ProbeError
 from stallwatch.history import delta
-from stallwatch.history.delta import Interval, Look
+from stallwatch.history.delta import Look
 from stallwatch.probes import shared
 from stallwatch.sources import host, kernel
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from stallwatch.frame.run import Run
+    from stallwatch.history.delta import Interval
     from stallwatch.sources.kernel import Disk
 
     Part = TypeVar("Part")
@@ -166,7 +167,7 @@ def _take(disks: Collection[str] | None, memory: dict[str, Any]) -> Snapshot:
         _part("loadavg", kernel.load, missing),
         _part("meminfo", _memory, missing),
         missing,
-        Interval(0.0, {}),
+        delta.NOTHING,
     )
 
 

@@ -61,7 +61,7 @@ def look(server: Server, run: Run, options: Namespace, memory: dict[str, Any]) -
     except ProbeError as error:  # of a sample, the second look was lost
         if not seen:
             raise
-        interval = delta.Interval(0.0, {}, why=error)
+        interval = delta.NOTHING._replace(why=error)
     found = Snapshot(seen[-1], interval, options.min_requests)
     misses = run.alerts(MISS_RATIO, found.miss_ratio)
     misses_again = lasts(memory, "misses", time.time(), is_bad=misses)

@@ -35,7 +35,7 @@ def findings(
             # A look that was cut short is not remembered: the next one has what was counted meanwhile.
             if not samples.redos:
                 raise
-            interval = delta.Interval(0.0, {}, why=error)
+            interval = delta.NOTHING._replace(why=error)
     snapshot = Snapshot(samples, interval)
     stands = lasts(memory, STANDING, time.time(), is_bad=bool(snapshot.standing))
     if not snapshot.fullest:

@@ -76,14 +76,14 @@ def choose(wanted: Wanted, likeness: Callable[[Running], int] = lambda _: 0) -> 
 
 def _chosen(wanted: Wanted, running: Sequence[Running], likeness: Callable[[Running], int]) -> Running:
     if wanted.pid_file is not None:
-        return _by_pid_file(wanted, running)
+        return _by_pid_file(wanted.pid_file, wanted.called, running)
     if not running:
         raise NotThereError(f"no {wanted.called} runs on this host", advice="see its error log; start it")
     workers, alone = _workers(running)
     if wanted.port is not None:
-        return _by_port(wanted, workers)
+        return _by_port(wanted.port, wanted.called, workers)
     if wanted.data_dir is not None:
-        return _by_data_dir(wanted, workers)
+        return _by_data_dir(wanted.data_dir, wanted.called, workers)
     candidates = [*_without_forked(workers), *alone]
     if len(candidates) > 1:
         alike = {one: likeness(one) for one in candidates}
@@ -132,8 +132,7 @@ def _is_angel(process: Running) -> bool:
     return task is not None and task.threads == 1
 
 
-def _by_pid_file(wanted: Wanted, running: Sequence[Running]) -> Running:
-    file = wanted.pid_file or ""
+def _by_pid_file(file: str, called: str, running: Sequence[Running]) -> Running:
     try:
         pid = processes.pid_in(file)
     except FileNotFoundError:
@@ -157,36 +156,34 @@ def _by_pid_file(wanted: Wanted, running: Sequence[Running]) -> Running:
     inside = [one for one in running if _is_in_container_as(one, pid)]
     if inside:
         return _the_only(_workers(inside)[0], f"are process {pid} of a container")
-    raise _stale(wanted, pid, running)
+    raise _stale(file, pid, called, running)
 
 
 def _is_in_container_as(process: Running, pid: int) -> bool:
     status = processes.status(process.pid)
-    return status is not None and len(status.pids) > 1 and status.pids[-1] == pid
+    return status is not None and status.is_in_container and status.pids[-1] == pid
 
 
-def _stale(wanted: Wanted, pid: int, running: Sequence[Running]) -> NotThereError:
+def _stale(file: str, pid: int, called: str, running: Sequence[Running]) -> NotThereError:
     task = processes.task(pid)
     if task is None:
-        what = f"process {pid} of {wanted.pid_file} is not there"
+        what = f"process {pid} of {file} is not there"
         why = "it has ended without removing the file: it was killed, crashed, or its host did"
     elif task.state == processes.ENDED:
-        what = f"process {pid} of {wanted.pid_file} has ended"
+        what = f"process {pid} of {file} has ended"
         why = f"its parent, process {task.parent}, has not noticed yet"
     else:
-        what = f"process {pid} of {wanted.pid_file} is {task.name or 'another program'}, not {wanted.called}"
+        what = f"process {pid} of {file} is {task.name or 'another program'}, not {called}"
         why = "the file is left from a process that has ended"
     return NotThereError(what, why, _hint(running))
 
 
 def _hint(running: Sequence[Running]) -> str:
-    if not running:
-        return "see its error log; start it"
-    return f"see its error log; here runs {_listed(running)}"
+    then = f"here runs {_listed(running)}" if running else "start it"
+    return f"see its error log; {then}"
 
 
-def _by_port(wanted: Wanted, running: Sequence[Running]) -> Running:
-    port = wanted.port or 0
+def _by_port(port: int, called: str, running: Sequence[Running]) -> Running:
     certain, possible, of_root = [], [], False
     for one in running:
         sockets = processes.listening(one.pid, port)
@@ -204,19 +201,16 @@ def _by_port(wanted: Wanted, running: Sequence[Running]) -> Running:
             what, "systemd may have made it, or docker-proxy: run this as root, or give --pid-file"
         )
     if not possible:
+        or_off = ", or skip_networking on" if any(one.name in SERVERS for one in running) else ""
         raise NotThereError(
-            f"no {wanted.called} listens on port {port}",
+            f"no {called} listens on port {port}",
             f"here runs {_listed(running)}",
-            "see its error log: is it starting still" + _or_skips_networking(running),
+            f"see its error log: is it starting still{or_off}?",
         )
     possible = _without_forked(possible)
     if len(possible) > 1:
         possible = [one for one in possible if _option(one, *_PORT) == str(port)] or possible
     return _the_only(possible, f"may listen on port {port}")
-
-
-def _or_skips_networking(running: Sequence[Running]) -> str:
-    return ", or skip_networking on?" if any(one.name in SERVERS for one in running) else "?"
 
 
 def _option(process: Running, *names: str) -> str | None:
@@ -233,8 +227,7 @@ def _is_of_user(process: Running, sockets: Sequence[Listening]) -> bool:
     return status is not None and any(socket.user == status.user for socket in sockets)
 
 
-def _by_data_dir(wanted: Wanted, running: Sequence[Running]) -> Running:
-    directory = wanted.data_dir or ""
+def _by_data_dir(directory: str, called: str, running: Sequence[Running]) -> Running:
     if not os.path.isdir(directory):
         raise ProbeError(f"{directory} is no directory, or not for {user_name()} to see")
     found = {one: _uses(one, directory) for one in running}
@@ -247,7 +240,7 @@ def _by_data_dir(wanted: Wanted, running: Sequence[Running]) -> Running:
             f"in which directory {_listed(hidden)} works is not for {user_name()} to see",
             "leave --data-dir out where there is only one such process, or give --listens PORT",
         )
-    raise NotThereError(f"no {wanted.called} works in {directory}", f"here runs {_listed(running)}")
+    raise NotThereError(f"no {called} works in {directory}", f"here runs {_listed(running)}")
 
 
 def _uses(process: Running, directory: str) -> bool | None:
@@ -262,7 +255,7 @@ def _uses(process: Running, directory: str) -> bool | None:
         return True if start_of(process.pid, directory) else None
     told = _option(process, *_DATA_DIR)
     status = processes.status(process.pid)
-    if not told or status is None or len(status.pids) > 1:
+    if not told or status is None or status.is_in_container:
         return None
     return os.path.realpath(told) == os.path.realpath(directory)
 

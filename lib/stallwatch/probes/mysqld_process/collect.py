@@ -66,10 +66,10 @@ def _numbered(name: str) -> Role:
 
 
 def exact_roles(snapshot: Snapshot, directory: str | None, server: QueriedServer | None) -> dict[int, Role]:
-    """Tell what each thread does, by its id, as far as that can be known."""
+    """Tell what each thread does, by its id, as far as a log or the server tells it."""
     if snapshot.process.name in DATA_NODES:
-        return roles(snapshot) | _roles_in_log(snapshot.process.pid, directory)
-    return roles(snapshot) | (server.roles() if server else {})
+        return _roles_in_log(snapshot.process.pid, directory)
+    return server.roles() if server else {}
 
 
 def _roles_in_log(pid: int, directory: str | None) -> dict[int, Role]:
@@ -119,16 +119,18 @@ def remembered(memory: dict[str, Any]) -> LastProcess | None:
     return None
 
 
-def was_there(last: LastProcess | None, snapshot: Snapshot) -> bool:
+def was_there(memory: dict[str, Any], snapshot: Snapshot) -> bool:
     """Whether this process was there at the last look already, which was at another one."""
+    last = remembered(memory)
     return last is not None and last.id != _id(snapshot) and not _is_new(last, snapshot)
 
 
-def remember(last: LastProcess | None, snapshot: Snapshot, memory: dict[str, Any]) -> bool:
+def remember(snapshot: Snapshot, memory: dict[str, Any]) -> bool:
     """Note which process this is and when it was started; whether there was another one at the last look.
 
     What is remembered of another process is forgotten.
     """
+    last = remembered(memory)
     starts = [when for when in last.starts if snapshot.at - when < WINDOW] if last else []
     other = last is not None and last.id != _id(snapshot)
     if last and other and _is_new(last, snapshot):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from stallwatch.findings import Fault, Reading, State
+from stallwatch.findings import Reading
 from stallwatch.probes.mysqld_process.model import DATA_NODES, SERVERS, named
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.table import Table
@@ -28,7 +28,7 @@ _NO_LIMITS = "major faults of what is not swapped"  # no threshold has this name
 def readings(activity: Activity, run: Run) -> Iterator[Reading]:
     """Give what was measured; if all is well, the first one speaks for all."""
     first, *others = (
-        *_used(activity),
+        *_used(activity, run),
         *_memory(activity),
         *_threads(activity, run),
         _uptime(activity.snapshot),
@@ -38,12 +38,7 @@ def readings(activity: Activity, run: Run) -> Iterator[Reading]:
     yield from (first, *others)
 
 
-def no_rates(why: str) -> Fault:
-    """Say that there is nothing to compare with."""
-    return Fault(State.OK, f"no rates yet: {why}")
-
-
-def _used(activity: Activity) -> Iterator[Reading]:
+def _used(activity: Activity, run: Run) -> Iterator[Reading]:
     use = activity.use
     if use is None:
         return
@@ -55,21 +50,22 @@ def _used(activity: Activity) -> Iterator[Reading]:
     yield Reading("system", _rounded(use.system), "%", what)
     if use.system_share is not None:
         yield Reading("system_share", _rounded(use.system_share), "%", in_table=True)
-    minor, major = activity.rate("minor_faults"), activity.rate("major_faults")
+    minor, major = activity.interval.rate("minor_faults"), activity.interval.rate("major_faults")
     if minor is not None:
         yield Reading("minor_faults", _rounded(minor), "", f"{who} has {_count(minor)} minor page faults/s")
     if major is not None:
-        yield _major_faults(activity, major)
+        yield _major_faults(activity, run, major)
 
 
-def _major_faults(activity: Activity, rate: float) -> Reading:
+def _major_faults(activity: Activity, run: Run, rate: float) -> Reading:
     process, swapped = activity.snapshot.process, activity.snapshot.status.swapped
     where = f"{say_size(swapped)} of its memory are swapped" if swapped else "none of its memory is swapped"
     why = f"it waits for the disk at each; {where}" if rate else ""
     advice = _DATA_NODE if process.name in DATA_NODES else _SERVER if process.name in SERVERS else _HOST
     advice = advice if swapped else _MAPPED
     what = f"{named(process)} has {_said(rate)} major page faults/s"
-    judged_as = "" if activity.judges_major_faults else _NO_LIMITS
+    is_judged = run.is_given("major_faults") or activity.snapshot.swaps  # as the default limit is meant
+    judged_as = "" if is_judged else _NO_LIMITS
     return Reading("major_faults", _rounded(rate), "", what, why, advice, judged_as=judged_as)
 
 
@@ -145,7 +141,7 @@ def _summary(activity: Activity) -> str:
     said = [f"{named(snapshot.process)} up {say_duration(round(snapshot.age))}"]
     if use:
         said.append(f"{_said(use.together)} % of a processor ({_parts(use)})")
-    minor, major = activity.rate("minor_faults"), activity.rate("major_faults")
+    minor, major = activity.interval.rate("minor_faults"), activity.interval.rate("major_faults")
     if minor is not None and major is not None:
         said.append(f"{_count(minor)} minor and {_said(major)} major page faults/s")
     said.append(f"{say_size(snapshot.status.resident)} resident")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from stallwatch.history.delta import Look
+from stallwatch.history.delta import NOTHING, Look
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -105,15 +105,10 @@ class Activity(NamedTuple):
     """What a process did between two looks."""
 
     snapshot: Snapshot  # at the end
-    interval: Interval | None = None  # None: nothing to compare with
+    interval: Interval = NOTHING
     use: Use | None = None  # between two looks
     threads: Mapping[int, Use] = MappingProxyType({})  # likewise, by id
     roles: Mapping[int, Role] = MappingProxyType({})
-    judges_major_faults: bool = True  # the user gave a limit, or memory is swapped out, as the default is for
-
-    def rate(self, name: str) -> float | None:
-        """Tell how much was counted per second."""
-        return self.interval.rate(name) if self.interval else None
 
 
 def named(process: Running) -> str:
@@ -129,6 +124,8 @@ def of_process(interval: Interval) -> Use | None:
 
 def of_threads(snapshot: Snapshot, interval: Interval) -> dict[int, Use]:
     """Tell what each thread used that is there now, by its id; one that is new has done all of it since."""
+    if not interval.seconds:
+        return {}
     began = snapshot.task.started + snapshot.age - interval.seconds
     found = {}
     for thread in snapshot.threads:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from stallwatch.findings import Fault, ProbeError, State
-from stallwatch.history import delta, own
+from stallwatch.history import delta
 from stallwatch.history.streak import lasts
 from stallwatch.probes.mysqld_process import collect, diagnosis, messages, model
 from stallwatch.probes.mysqld_process.choosing import NotThereError, choose
@@ -16,14 +16,14 @@ from stallwatch.units import say_duration
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from stallwatch.findings import Finding
     from stallwatch.frame.run import Run
     from stallwatch.history.delta import Interval, Look
     from stallwatch.probes.mysqld_process.choosing import Wanted
-    from stallwatch.probes.mysqld_process.model import Role, Snapshot, Use
+    from stallwatch.probes.mysqld_process.model import Snapshot
     from stallwatch.probes.mysqld_process.queries import QueriedServer
     from stallwatch.sources.processes import Running
 
@@ -36,10 +36,39 @@ def findings(
     Raises a ProbeError if it cannot be told which process is meant, or no time is left for a sample.
     """
     try:
-        watch = _Watch(_chosen(wanted, server), server, options, run, memory)
-        yield from _findings(watch, wanted, server, run, everything=bool(options.verbose))
+        yield from _findings(wanted, server, options, run, memory)
     except NotThereError as error:
         yield Fault(State.CRITICAL, error.what, error.why, error.advice)
+
+
+def _findings(
+    wanted: Wanted, server: QueriedServer | None, options: Namespace, run: Run, memory: dict[str, Any]
+) -> Iterator[Finding]:
+    process = _chosen(wanted, server)
+    seen = [_look(process, run)]  # more looks follow if there is a sample
+    was_there = collect.was_there(memory, seen[0])
+    if seen[0].task.state == processes.STOPPED:
+        yield diagnosis.stopped(seen[0])
+    else:
+        run.so_far((*messages.readings(Activity(seen[0]), run), *_faults(seen, options, run, memory)))
+        if server:
+            server.must_be(seen[0].process)
+            if server.lost and not wanted.is_told and was_there:
+                run.so_far(())
+                return  # it was another process, which is gone
+    if options.sample:
+        interval = _sample(process, server, seen, options.sample, run)
+    else:
+        interval = _since_last_run(seen[0], server, run, memory)
+    activity = _activity(seen[-1], interval, server, options, run)
+    if activity.use and server and (size := server.read_buffer_size()) is not None:
+        yield from diagnosis.read_buffer(interval, activity.use, size)
+    yield from messages.readings(activity, run)
+    yield from _faults(seen, options, run, memory)
+    if interval.why:
+        yield Fault(State.OK, f"no rates yet: {interval.why}")
+    if options.verbose and server:
+        yield from server.asides()
 
 
 def _chosen(wanted: Wanted, server: QueriedServer | None) -> Running:
@@ -55,120 +84,68 @@ def _chosen(wanted: Wanted, server: QueriedServer | None) -> Running:
         raise
 
 
-def _findings(
-    watch: _Watch, wanted: Wanted, server: QueriedServer | None, run: Run, *, everything: bool
-) -> Iterator[Finding]:
-    if watch.snapshot.task.state == processes.STOPPED:
-        yield diagnosis.stopped(watch.snapshot)
-    else:
-        run.so_far((*messages.readings(Activity(watch.snapshot), run), *watch.faults()))
-        if server:
-            server.must_be(watch.snapshot.process)
-        if server and server.lost and not wanted.is_told and watch.was_there:
-            run.so_far(())
-            return  # it was another process, which is gone
-    interval, why = watch.interval()
-    activity = watch.activity(interval)
-    if interval and activity.use and server and (size := server.read_buffer_size()) is not None:
-        yield from diagnosis.read_buffer(interval, activity.use, size)
-    yield from messages.readings(activity, run)
-    yield from watch.faults()
-    if interval is None:
-        yield messages.no_rates(why)
-    if everything and server:
-        yield from server.asides()
+def _look(process: Running, run: Run) -> Snapshot:
+    """Look at it; raises NotThereError."""
+    begun = time.monotonic()
+    snapshot = collect.take_snapshot(process)
+    if snapshot is None:
+        raise NotThereError(f"{named(process)} has just ended", advice="see its error log")
+    spent = say_duration(time.monotonic() - begun)
+    run.trace(f"looked at {named(process)} and {len(snapshot.threads)} of its threads in {spent}")
+    return snapshot
 
 
-class _Watch:
-    """The process, and what is remembered of it; ``snapshot`` is the last look at it."""
+def _sample(
+    process: Running, server: QueriedServer | None, seen: list[Snapshot], seconds: float, run: Run
+) -> Interval:
+    def take() -> Look:
+        seen.append(_look(process, run))
+        return _counted(seen[-1], server)
 
-    def __init__(
-        self,
-        process: Running,
-        server: QueriedServer | None,
-        options: Namespace,
-        run: Run,
-        memory: dict[str, Any],
-    ) -> None:
-        self._process = process
-        self._server = server
-        self._options = options
-        self._run = run
-        self._memory = memory
-        self._last = collect.remembered(memory)
-        self._begin: Snapshot | None = None  # of the sample, once it is over
-        self.snapshot = self._look()
-        self.was_there = collect.was_there(self._last, self.snapshot)
-        self._judges_major_faults = run.is_given("major_faults") or self.snapshot.swaps
+    try:
+        return delta.measured(take, {}, seconds, run.deadline)
+    except ProbeError as error:  # no time was left, maybe because of the server
+        raise (server and server.lost) or error from None
 
-    def _look(self) -> Snapshot:
-        """Look at it; raises NotThereError."""
-        begun = time.monotonic()
-        snapshot = collect.take_snapshot(self._process)
-        if snapshot is None:
-            raise NotThereError(f"{named(self._process)} has just ended", advice="see its error log")
-        spent = say_duration(time.monotonic() - begun)
-        self._run.trace(
-            f"looked at {named(self._process)} and {len(snapshot.threads)} of its threads in {spent}"
-        )
-        return snapshot
 
-    def interval(self) -> tuple[Interval | None, str]:
-        """Tell what was counted between two looks, or why that is not known."""
-        if self._options.sample:
-            return self._sample(self._options.sample)
-        other = collect.remember(self._last, self.snapshot, self._memory)
-        try:
-            return delta.since_last_look(own(self._memory, "look"), self._counted()), ""
-        except delta.NoIntervalError as error:
-            return None, "it is another process than at the last look" if other else str(error)
+def _since_last_run(
+    snapshot: Snapshot, server: QueriedServer | None, run: Run, memory: dict[str, Any]
+) -> Interval:
+    is_another = collect.remember(snapshot, memory)
+    interval = delta.measured(lambda: _counted(snapshot, server), memory, None, run.deadline)
+    if interval.why and is_another:
+        return interval._replace(why="it is another process than at the last look")
+    return interval
 
-    def _sample(self, seconds: float) -> tuple[Interval | None, str]:
-        begin = self.snapshot
-        try:
-            interval = delta.sample(self._look_again, seconds, self._run.deadline)
-        except delta.NoIntervalError as error:
-            return None, str(error)
-        except ProbeError as error:
-            raise (
-                self._server and self._server.lost
-            ) or error from None  # no time was left, maybe because of the server
-        self._begin = begin
-        return interval, ""
 
-    def _look_again(self) -> Look:
-        self.snapshot = self._look()
-        return self._counted()
+def _counted(snapshot: Snapshot, server: QueriedServer | None) -> Look:
+    return snapshot.look(server.counts() if server else {})
 
-    def _counted(self) -> Look:
-        return self.snapshot.look(self._server.counts() if self._server else {})
 
-    def faults(self) -> Iterator[Finding]:
-        """Judge what may be over at the next look, and whether the process stays up."""
-        lasting = self._lasts(diagnosis.DESCRIPTORS, lambda one: diagnosis.are_critical(one, self._run))
-        yield from diagnosis.descriptors(self.snapshot, self._run, lasting=lasting)
-        if self._lasts("held", lambda one: one.task.state == processes.TRACED):
-            yield diagnosis.held(self.snapshot)
-        yield from diagnosis.starts(self.snapshot, collect.remembered(self._memory))
+def _faults(seen: list[Snapshot], options: Namespace, run: Run, memory: dict[str, Any]) -> Iterator[Finding]:
+    """Judge what may be over at the next look, and whether the process stays up."""
+    first, last = seen[0], seen[-1]
 
-    def _lasts(self, name: str, holds: Callable[[Snapshot], bool]) -> bool:
+    def lasting(name: str, holds: Callable[[Snapshot], bool]) -> bool:
         """Whether it is so, and was at the last look, or at the first one of a sample."""
-        now = holds(self.snapshot)
-        if self._options.sample:
-            return now and self._begin is not None and holds(self._begin)
-        return lasts(self._memory, name, self.snapshot.at, is_bad=now)
+        if options.sample:
+            return last is not first and holds(first) and holds(last)
+        return lasts(memory, name, last.at, is_bad=holds(last))
 
-    def activity(self, interval: Interval | None) -> Activity:
-        """Tell what it used between two looks."""
-        if interval is None:
-            return Activity(self.snapshot)
-        use, threads = model.of_process(interval), model.of_threads(self.snapshot, interval)
-        roles = self._roles(threads)
-        return Activity(self.snapshot, interval, use, threads, roles, self._judges_major_faults)
+    critical = lasting(diagnosis.DESCRIPTORS, lambda one: diagnosis.are_critical(one, run))
+    yield from diagnosis.descriptors(last, run, lasting=critical)
+    if lasting("held", lambda one: one.task.state == processes.TRACED):
+        yield diagnosis.held(last)
+    yield from diagnosis.starts(last, collect.remembered(memory))
 
-    def _roles(self, threads: Mapping[int, Use]) -> dict[int, Role]:
-        """Tell what threads do; it is found out more exactly if it is going to be said."""
-        busiest = max((one.together for one in threads.values()), default=0.0)
-        if self._options.verbose or self._run.alerts("busiest_thread", busiest):
-            return collect.exact_roles(self.snapshot, self._options.data_dir, self._server)
-        return collect.roles(self.snapshot)
+
+def _activity(
+    snapshot: Snapshot, interval: Interval, server: QueriedServer | None, options: Namespace, run: Run
+) -> Activity:
+    """Tell what it used; what threads do is found out more exactly if it is going to be said."""
+    threads = model.of_threads(snapshot, interval)
+    busiest = max((one.together for one in threads.values()), default=0.0)
+    roles = collect.roles(snapshot)
+    if interval.seconds and (options.verbose or run.alerts("busiest_thread", busiest)):
+        roles |= collect.exact_roles(snapshot, options.data_dir, server)
+    return Activity(snapshot, interval, model.of_process(interval), threads, roles)

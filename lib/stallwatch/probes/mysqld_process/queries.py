@@ -74,10 +74,12 @@ class QueriedServer:
         self._log_in()
         if self._thread and processes.thread(process.pid, self._thread):
             return _CERTAIN
-        if self._thread and not _is_in_container(process):
+        status, task = processes.status(process.pid), processes.task(process.pid)
+        is_in_container = status is not None and status.is_in_container
+        if self._started is None or (self._thread and not is_in_container):
             return _ANOTHER
-        age = None if self._started is None else time.monotonic() - self._started
-        return _AS_OLD if age is not None and abs(_age(process) - age) < _APART else _ANOTHER
+        age = processes.age(task) if task else process.age
+        return _AS_OLD if abs(age - (time.monotonic() - self._started)) < _APART else _ANOTHER
 
     def _log_in(self) -> None:
         if self._asking or self._lost:
@@ -136,17 +138,6 @@ class QueriedServer:
     def _status(self, name: str) -> float | None:
         told = status.global_status(self._asking, [name]) if self._asking else {}
         return status.numbers(told).get(name)
-
-
-def _is_in_container(process: Running) -> bool:
-    """Whether its threads have other numbers for it than for us."""
-    status = processes.status(process.pid)
-    return status is not None and len(status.pids) > 1
-
-
-def _age(process: Running) -> float:
-    task = processes.task(process.pid)
-    return processes.age(task) if task else process.age
 
 
 def _role(name: str, connection: int, user: str) -> Role:
