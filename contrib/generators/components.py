@@ -65,7 +65,7 @@ sources | shared | TCP, symbolic links, blocks of a file
 probes | replication | lag, its direction and its causes
     probes.replication_lag probes.replication_lag.*
 probes | mysql | status variables, InnoDB, queries; the process list and statements for other probes
-    probes.mysql probes.mysql.* probes.innodb* probes.mysql_status* probes.mysql_query*
+    probes.mysql probes.mysql.* probes.innodb_* probes.mysql_status* probes.mysql_query*
 probes | ndb | ndbinfo and logs of an NDB Cluster
     probes.ndb*
 probes | backup | whether a backup is whole and recent

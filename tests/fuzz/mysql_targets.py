@@ -13,7 +13,7 @@ from fuzzing import Target
 from plugin_runs import RECORDED, clock, said
 from scratch import empty
 from stallwatch.frame.options import mysql as mysql_options
-from stallwatch.probes.innodb.status import dump_under_way, redo_in
+from stallwatch.probes.mysql.innodb import dump_under_way, redo_in
 from stallwatch.sources import mysql, ndb_mgm
 from stallwatch.sources.mysql import NoAnswerError, UnreachableError, option_files
 from stallwatch.units import NotUnderstoodError

@@ -11,7 +11,7 @@ import pytest
 from held_backup import held_backup
 from replication_pair import GRANTS
 from stallwatch.frame.deadline import Deadline
-from stallwatch.probes.innodb import status as innodb_status
+from stallwatch.probes.mysql import innodb
 from stallwatch.probes.replication_lag import causes, lag, queries
 from stallwatch.probes.replication_lag.causes import applying, messages
 from stallwatch.probes.replication_lag.causes.explaining import explain
@@ -613,7 +613,7 @@ def test_ages_are_right_in_any_time_zone(own_server, kind, monkeypatch):
 
 def test_the_status_of_innodb_is_timed(pair, mon):
     with connected(pair.replica, mon) as server, server.again() as another:
-        reading = innodb_status.look(another, 5).reading
+        reading = innodb.ask_status(another, 5).reading
     assert reading.name == "innodb_status"
     assert 0 <= reading.value < 5
 
@@ -637,7 +637,7 @@ def test_a_frozen_server_is_not_asked_for_the_status_of_innodb(pair, mon):
     target = mysql.Target(socket=pair.replica.socket, user=mon.user, password=mon.password)
     with mysql.connect(target, Deadline(30), None, heard.append) as server:
         pair.replica.suspend()
-        answer = innodb_status.look(server, 20)
+        answer = innodb.ask_status(server, 20)
         pair.replica.resume()
     assert (answer.reading, answer.text) == (None, "")
     assert "has not answered within " in answer.why.what

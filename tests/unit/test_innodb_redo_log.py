@@ -7,8 +7,8 @@ import re
 import pytest
 from captured_mysql import VERSIONS, CapturedMysql, lines
 from captured_runs import Runs, numbers
-from stallwatch.probes.innodb import redo
-from stallwatch.probes.innodb.status import STATUS
+from stallwatch.probes.mysql import innodb
+from stallwatch.probes.mysql.innodb import STATUS
 from stallwatch.sources.mysql import MissingTableError, MysqlError, NoAnswerError, UnreachableError
 
 MIB = 1 << 20
@@ -238,7 +238,7 @@ def test_a_log_that_writers_waited_for_was_full(look):
 def test_the_async_point_of_mysql_9_7():
     """log_max_modified_age_async of 9.7.2 and 9.7.4."""
     numbers = {"Innodb_redo_log_current_lsn": 5e9, "Innodb_redo_log_checkpoint_lsn": 5e9}
-    found = redo.redo({**numbers, "Innodb_redo_log_capacity_resized": 32 * MIB}, {})
+    found = innodb.redo({**numbers, "Innodb_redo_log_capacity_resized": 32 * MIB}, {})
     assert found.async_point == pytest.approx(25_899_520, rel=1e-4)
     assert found.async_point / (32 * MIB) == pytest.approx(0.772, abs=0.001)
     assert found.stall / (32 * MIB) == pytest.approx(0.818, abs=0.001)
@@ -247,7 +247,7 @@ def test_the_async_point_of_mysql_9_7():
 def test_of_a_tiny_log_writers_wait_before_the_async_point():
     """9.7.2 with 8 MiB: they stood at 99.6 % of 6 238 399 bytes, log_max_modified_age_async is 6 352 896."""
     numbers = {"Innodb_redo_log_current_lsn": 5e9, "Innodb_redo_log_checkpoint_lsn": 5e9 - 6_213_167}
-    found = redo.redo({**numbers, "Innodb_redo_log_capacity_resized": 8 * MIB}, {})
+    found = innodb.redo({**numbers, "Innodb_redo_log_capacity_resized": 8 * MIB}, {})
     assert found.async_point == found.stall == pytest.approx(6_238_399, abs=1)
     assert found.fill == pytest.approx(99.6, abs=0.05)
 

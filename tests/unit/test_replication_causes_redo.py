@@ -4,7 +4,7 @@ import re
 
 import pytest
 from replication_signals import VERSIONS, RecordedServer, counted, lines, recorded
-from stallwatch.probes.innodb import redo, status
+from stallwatch.probes.mysql import innodb
 from stallwatch.probes.replication_lag.causes.messages import findings
 from stallwatch.probes.replication_lag.signals import Signals
 from stallwatch.probes.replication_lag.signals.collect import gather
@@ -18,7 +18,7 @@ def gathered(version, **settings):
 
 
 def since_8_0_30(age, capacity, settings=None):
-    return redo.redo(
+    return innodb.redo(
         {
             "Innodb_redo_log_current_lsn": 5e9 + age,
             "Innodb_redo_log_checkpoint_lsn": 5e9,
@@ -90,8 +90,8 @@ def test_threads_and_pages_move_the_stall_point_as_measured_on_9_7_2(
 def test_percona_server_5_7_flushes_before_its_checkpoint_max_age():
     """Measured with 32 MiB: log_max_modified_age_sync is 15/16 of it."""
     told = {"Innodb_checkpoint_age": 24_813_735.0, "Innodb_checkpoint_max_age": 24_813_735 * 16 / 15}
-    assert redo.redo(told, {"innodb_log_files_in_group": "2"}).fill == pytest.approx(100)
-    assert redo.redo(told, {"innodb_log_files_in_group": "1"}).fill == pytest.approx(93.75)  # MariaDB 10.5
+    assert innodb.redo(told, {"innodb_log_files_in_group": "2"}).fill == pytest.approx(100)
+    assert innodb.redo(told, {"innodb_log_files_in_group": "1"}).fill == pytest.approx(93.75)  # MariaDB 10.5
 
 
 def test_a_log_that_writers_waited_for_was_full():
@@ -99,7 +99,7 @@ def test_a_log_that_writers_waited_for_was_full():
     ages = [int(re.search(r"age=(\d+)", line)[1]) for line in lines("my97_redofill.txt")]
     fills = [since_8_0_30(age, 32 * MIB).fill for age in ages]
     assert max(fills) == pytest.approx(99.75, abs=0.01)
-    assert sum(fill >= redo.FULL for fill in fills) >= 3
+    assert sum(fill >= innodb.FULL for fill in fills) >= 3
     assert min(fills) < 30  # a saw-tooth: one sample tells nothing
 
 
@@ -127,12 +127,12 @@ def test_the_fullest_of_several_samples_counts():
     ],
 )
 def test_a_server_that_does_not_tell(numbers):
-    assert redo.redo(numbers, {}) is None
+    assert innodb.redo(numbers, {}) is None
 
 
 def test_settings_that_make_no_sense_give_no_stall_point():
-    assert redo.before_8_0_30(100, {}) is None
-    assert redo.before_8_0_30(100, {"innodb_log_file_size": "much"}) is None
+    assert innodb.before_8_0_30(100, {}) is None
+    assert innodb.before_8_0_30(100, {"innodb_log_file_size": "much"}) is None
 
 
 @pytest.mark.parametrize("state", [{"STATUS": "disabled"}, {"ENABLED": 0}])
@@ -154,14 +154,14 @@ def test_without_process_5_7_does_not_tell():
 def test_the_text_of_the_status_tells_it_too(version, age):
     text = "\n".join(lines(f"{version}_innodb_status.txt"))
     settings = recorded(f"{version}_global_variables.txt")
-    assert status.redo_in(text, settings).age == age
+    assert innodb.redo_in(text, settings).age == age
 
 
 def test_log_capacity_used_is_not_read():
     """8.0.30 and later print it, and it is the configured capacity, not how full that is."""
     text = "\n".join(lines("my97_innodb_status.txt"))
     assert re.search(r"Log capacity used\s+\d+", text)
-    found = status.redo_in(text, recorded("my57_global_variables.txt"))
+    found = innodb.redo_in(text, recorded("my57_global_variables.txt"))
     assert found.age < 100_000
 
 

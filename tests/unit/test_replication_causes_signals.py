@@ -18,8 +18,7 @@ from replication_signals import (
     process,
     receiver,
 )
-from stallwatch.probes.innodb import redo, status
-from stallwatch.probes.mysql import asking, processes
+from stallwatch.probes.mysql import asking, innodb, processes
 from stallwatch.probes.mysql.asking import PROCESS, Asking, Statement
 from stallwatch.probes.mysql.processes import Process, Program
 from stallwatch.probes.replication_lag.signals import Signals, backups, collect, locks
@@ -339,7 +338,7 @@ def buffer_pool_texts():
 
 @pytest.mark.parametrize("texts", buffer_pool_texts())
 def test_a_buffer_pool_that_has_been_dumped_is_at_rest(texts):
-    assert status.dump_under_way(texts) == ""
+    assert innodb.dump_under_way(texts) == ""
 
 
 @pytest.mark.parametrize(
@@ -358,14 +357,14 @@ def test_a_buffer_pool_that_has_been_dumped_is_at_rest(texts):
     ],
 )
 def test_a_buffer_pool_that_is_being_dumped_or_loaded(name, text, expected):
-    assert status.dump_under_way({f"Innodb_buffer_pool_{name}_status": text}) == expected
+    assert innodb.dump_under_way({f"Innodb_buffer_pool_{name}_status": text}) == expected
 
 
 def test_the_dumps_of_old_percona_servers():
-    assert status.old_dump({"innodb_auto_lru_dump": "1"}) == "innodb_auto_lru_dump"
-    assert status.old_dump({"innodb_buffer_pool_restore_at_startup": "300"})
-    assert status.old_dump({"innodb_buffer_pool_restore_at_startup": "0"}) == ""
-    assert status.old_dump({}) == ""
+    assert innodb.old_dump({"innodb_auto_lru_dump": "1"}) == "innodb_auto_lru_dump"
+    assert innodb.old_dump({"innodb_buffer_pool_restore_at_startup": "300"})
+    assert innodb.old_dump({"innodb_buffer_pool_restore_at_startup": "0"}) == ""
+    assert innodb.old_dump({}) == ""
 
 
 # backups
@@ -529,25 +528,25 @@ def test_a_dump_that_is_not_known_among_programs_is_one():
 
 def test_an_earlier_status_of_ours_that_hangs_is_the_finding():
     server = Slow(rows=[listed(75)])
-    reading = status.look(server, 5).reading
+    reading = innodb.ask_status(server, 5).reading
     assert (reading.name, reading.value, reading.why) == ("innodb_status", 75.0, "connection 90")
     assert server.asked == []
 
 
 def listed(seconds):
-    return {"Id": 90, "User": "mon", "Command": "Query", "Time": seconds, "Info": status.STATUS.sql}
+    return {"Id": 90, "User": "mon", "Command": "Query", "Time": seconds, "Info": innodb.STATUS.sql}
 
 
 def test_another_check_that_asks_at_this_moment_does_not_hang():
     server = Slow(rows=[listed(0)])
-    assert "takes longer than" in status.look(server, 5).reading.what
-    assert server.asked == [status.STATUS.sql]
+    assert "takes longer than" in innodb.ask_status(server, 5).reading.what
+    assert server.asked == [innodb.STATUS.sql]
 
 
 def test_one_of_somebody_else_that_hangs_is_the_finding():
     theirs = {"Id": 77, "User": "pmm", "Command": "Query", "Time": 130, "Info": "SHOW ENGINE INNODB STATUS"}
     server = Slow(rows=[theirs])
-    reading = status.look(server, 5).reading
+    reading = innodb.ask_status(server, 5).reading
     assert reading.what == "an earlier SHOW ENGINE INNODB STATUS of the user pmm hangs for 2 min 10 s"
     assert (reading.value, reading.why, server.asked) == (130, "connection 77", [])
 
@@ -577,38 +576,38 @@ def test_what_was_seen_before_innodb_hung_is_not_lost():
     signals = gathered(Stuck("my97"), pause=slept.append)
     assert len(signals.looks) == 1
     assert slept == []
-    assert status.hanging(signals.processes.values()).seconds == 130
-    reading = status.look(Stuck("my97"), 5).reading
+    assert innodb.hanging(signals.processes.values()).seconds == 130
+    reading = innodb.ask_status(Stuck("my97"), 5).reading
     assert reading.value == 130
 
 
 def test_without_an_answer_to_the_process_list_it_is_not_asked():
     server = Server(error=NoAnswerError("no answer"))
-    assert status.look(server, 5) == status.Answer(why=server.error)
+    assert innodb.ask_status(server, 5) == innodb.Answer(why=server.error)
     assert server.asked == [processes.PROCESSES.sql]
 
 
 def test_running_out_of_time_is_the_finding():
-    reading = status.look(Slow(), 5).reading
+    reading = innodb.ask_status(Slow(), 5).reading
     assert reading.what.startswith("SHOW ENGINE INNODB STATUS takes longer than")
     assert reading.value >= 0
 
 
 def test_a_server_that_does_not_answer_at_all_says_nothing_of_innodb():
     frozen = Slow()
-    answer = status.look(Slow(), 5, frozen)
+    answer = innodb.ask_status(Slow(), 5, frozen)
     assert (answer.reading, answer.why.what, frozen.asked) == (None, "no answer", ["SELECT 1"])
 
     class Answering(Server):
         def rows(self, sql, *, within):
             return [{"1": 1}]
 
-    assert "takes longer than" in status.look(Slow(), 5, Answering()).reading.what
+    assert "takes longer than" in innodb.ask_status(Slow(), 5, Answering()).reading.what
 
 
 def test_with_too_little_time_it_is_not_asked():
     server = Slow()
-    answer = status.look(server, 1.0)
+    answer = innodb.ask_status(server, 1.0)
     assert (answer.reading, answer.text) == (None, "")
     assert "no time was left to ask" in answer.why.what
     assert server.asked == []
@@ -622,6 +621,6 @@ def test_the_text_of_5_7_tells_how_full_the_redo_log_is():
             return [{"Type": "InnoDB", "Name": "", "Status": "\n".join(lines("my57_innodb_status.txt"))}]
 
     known = {"innodb_log_file_size": "16777216", "innodb_log_files_in_group": "2"}
-    answer = status.look(Told(), 5)
+    answer = innodb.ask_status(Told(), 5)
     assert answer.reading.name == "innodb_status"
-    assert redo.redo_log(status.redo_in(answer.text, known)).name == "redo_log"
+    assert innodb.redo_log(innodb.redo_in(answer.text, known)).name == "redo_log"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from stallwatch.findings import Fault, ProbeError, Reading, State
 from stallwatch.history.delta import not_yet
-from stallwatch.probes.innodb import status
 from stallwatch.probes.innodb_buffer_pool.model import (
     COUNTERS,
     DIRTY,
@@ -14,6 +13,7 @@ from stallwatch.probes.innodb_buffer_pool.model import (
     REQUESTS,
     WAIT_FREE,
 )
+from stallwatch.probes.mysql import innodb
 from stallwatch.probes.mysql.status import is_on
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.table import Table
@@ -43,7 +43,7 @@ def all_of_it(snapshot: Snapshot) -> Iterator[Finding]:
         one for one in (snapshot.interval.why, snapshot.pool.unanswered) if isinstance(one, ProbeError)
     )
     yield from _asides(snapshot)
-    if name := status.old_dump(snapshot.pool.settings):
+    if name := innodb.old_dump(snapshot.pool.settings):
         what = f"{name} is on: the LRU list is dumped again and again"
         why = "that took 5 to 10 % of the transactions, and held replication up for hours behind a backup"
         yield Fault(State.WARNING, what, why, f"SET GLOBAL {name} = 0")
@@ -56,7 +56,7 @@ def _misses(snapshot: Snapshot) -> Iterator[Reading]:
     reads, requests = (interval.counts[name] / interval.seconds for name in (READS, REQUESTS))
     what = f"{ratio:.3g} % of page requests missed the pool over {say_duration(interval.seconds)}"
     what += f" ({say_short(reads)} of {say_short(requests)}/s), {_state(snapshot.pool)}"
-    going_on = status.dump_under_way(snapshot.pool.texts)
+    going_on = innodb.dump_under_way(snapshot.pool.texts)
     reasons = [f"buffer pool {going_on} is under way"] if going_on else []
     reasons += [] if snapshot.confirmed else ["critical if it lasts"]
     yield Reading(
@@ -116,7 +116,7 @@ def _asides(snapshot: Snapshot) -> Iterator[Fault]:
     elif requests is not None and requests < snapshot.min_requests:
         few = f"{requests:.0f} in {say_duration(interval.seconds)}, {snapshot.min_requests} are needed"
         yield Fault(State.OK, f"too few page requests for a miss ratio: {few}")
-    if going_on := status.dump_under_way(pool.texts):
+    if going_on := innodb.dump_under_way(pool.texts):
         stop = ", SET GLOBAL innodb_buffer_pool_load_abort = ON ends it" if "load" in going_on else ""
         up = say_duration(pool.look.uptime)
         yield Fault(State.OK, f"buffer pool {going_on} is under way, {up} after the server's start{stop}")

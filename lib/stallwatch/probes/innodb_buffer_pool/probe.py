@@ -7,9 +7,9 @@ import time
 from stallwatch.findings import Fault, ProbeError, State
 from stallwatch.history import delta
 from stallwatch.history.streak import lasts
-from stallwatch.probes.innodb import status
 from stallwatch.probes.innodb_buffer_pool import messages
 from stallwatch.probes.innodb_buffer_pool.model import COUNTERS, DIRTY, MISS_RATIO, Pool, Snapshot
+from stallwatch.probes.mysql import innodb
 from stallwatch.probes.mysql.asking import Asking
 from stallwatch.probes.mysql.status import global_status, numbers, variables
 from stallwatch.sources.mysql import DeniedError, MysqlError
@@ -112,7 +112,7 @@ def _innodb_status(server: Server, deadline: Deadline) -> Iterator[Finding]:
     """
     try:
         with server.again() as another:
-            answer = status.look(another, deadline.left(), server)
+            answer = innodb.ask_status(another, deadline.left(), server)
     except MysqlError as error:
         if error.number not in _ONE_CONNECTION:
             raise

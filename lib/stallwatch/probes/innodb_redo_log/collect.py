@@ -10,7 +10,7 @@ import time
 
 from stallwatch.findings import ProbeError
 from stallwatch.history.delta import Look
-from stallwatch.probes.innodb import redo, status
+from stallwatch.probes.mysql import innodb
 from stallwatch.probes.mysql.asking import PROCESS, Asking
 from stallwatch.probes.mysql.status import global_status, metrics, numbers, variables
 from stallwatch.sources.mysql import DeniedError, MissingTableError, MysqlError
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from stallwatch.frame.run import Run
     from stallwatch.history.delta import Interval
-    from stallwatch.probes.innodb.redo import Redo
+    from stallwatch.probes.mysql.innodb import Redo
     from stallwatch.sources.mysql import Flavour
     from stallwatch.sources.mysql.server import Server
 
@@ -108,7 +108,7 @@ class Samples:
         self._deadline = run.deadline
         self._another: Server | None = None
         self._texts = 0
-        self.settings = variables(self._asking, redo.SETTINGS)
+        self.settings = variables(self._asking, innodb.SETTINGS)
         self._must_have_answered()
         self.counter = counter(server.flavour)
         self.redos: list[Redo] = []
@@ -167,13 +167,13 @@ class Samples:
         if "Uptime" not in found:
             raise ProbeError(f"{self._server.where} does not tell its status: SHOW GLOBAL STATUS is empty")
         self.is_enabled = texts.get("Innodb_redo_log_enabled") != "OFF"
-        if one := redo.redo(found, self.settings) or self._before_8_0_30():
+        if one := innodb.redo(found, self.settings) or self._before_8_0_30():
             self.redos.append(one)
         return found
 
     def _before_8_0_30(self) -> Redo | None:
         """Ask MySQL 5.7 to 8.0.29: by the metric if it is enabled, else by the text of the status."""
-        if one := redo.redo(self._metrics(_AGE), self.settings):
+        if one := innodb.redo(self._metrics(_AGE), self.settings):
             return one
         if self.lacks_process or self.unknown or self._texts == _TEXTS:
             return None
@@ -183,10 +183,10 @@ class Samples:
         except MysqlError as error:  # an account may have one connection only
             self._does_not_know(error.what)
             return None
-        answer = status.look(self._another, min(_BUDGET, self._deadline.left()))
+        answer = innodb.ask_status(self._another, min(_BUDGET, self._deadline.left()))
         if not answer.text and (unanswered := answer.why or answer.reading):
             self._does_not_know(unanswered.what)
-        return status.redo_in(answer.text, self.settings)
+        return innodb.redo_in(answer.text, self.settings)
 
     def _does_not_know(self, why: str) -> None:
         self.unknown = ProbeError(f"it is not known how full the redo log is: {why}", _AGE_METRIC)
@@ -207,7 +207,7 @@ class Snapshot(NamedTuple):
     @property
     def fullest(self) -> Redo | None:
         """The redo log in the fullest of the samples; None: not known."""
-        return redo.fullest(self.samples.redos)
+        return innodb.fullest(self.samples.redos)
 
     @property
     def standing(self) -> int:
@@ -240,4 +240,4 @@ class Snapshot(NamedTuple):
         checkpointed = self.interval.counts.get(CHECKPOINTED)
         if checkpointed is None or self.fullest is None:
             return False
-        return checkpointed + self.fullest.age < redo.NEARLY_FULL / 100 * self.fullest.stall
+        return checkpointed + self.fullest.age < innodb.NEARLY_FULL / 100 * self.fullest.stall

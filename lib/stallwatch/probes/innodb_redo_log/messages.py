@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from stallwatch.findings import Fault, ProbeError, Reading, State
 from stallwatch.history.delta import not_yet
-from stallwatch.probes.innodb.redo import NEARLY_FULL, redo_log
 from stallwatch.probes.innodb_redo_log.collect import BUFFER_WAITS, REDO_TIME, STANDING, WAITS
+from stallwatch.probes.mysql.innodb import NEARLY_FULL, redo_log
 from stallwatch.probes.mysql.status import numbers
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration, say_size

@@ -148,7 +148,7 @@ class Probe:
 
     def _of_server(self, signals: Signals, reference: Opened | None) -> Iterator[Finding]:
         """Give what was seen of the server as a whole; last of all what may take long."""
-        from stallwatch.probes.innodb import redo, status
+        from stallwatch.probes.mysql import innodb
         from stallwatch.probes.replication_lag.causes.messages import findings as of_signals
 
         yield from of_signals(signals)
@@ -158,15 +158,15 @@ class Probe:
             yield self._compared(signals, reference)
         try:
             with self._server.again() as another:
-                answer = status.look(another, self._run.deadline.left(), self._server)
+                answer = innodb.ask_status(another, self._run.deadline.left(), self._server)
         except MysqlError as error:  # an account may have one connection only
             fault = Fault(State.OK, f"SHOW ENGINE INNODB STATUS was not asked: {error.what}")
             yield error if error.always_unknown else fault
             return
         if answer.reading:
             yield answer.reading
-        if not signals.redo and (told := status.redo_in(answer.text, signals.settings)):
-            yield redo.redo_log(told)  # MySQL 5.7 to 8.0.29
+        if not signals.redo and (told := innodb.redo_in(answer.text, signals.settings)):
+            yield innodb.redo_log(told)  # MySQL 5.7 to 8.0.29
 
     def _compared(self, signals: Signals, reference: Opened) -> Finding:
         """Say what differs from a healthy replica, asked in the same way."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from stallwatch.findings import Reading
-from stallwatch.probes.innodb.redo import redo_log
 from stallwatch.probes.mysql.differing import Quantity, differ
 from stallwatch.probes.mysql.differing import said as said_difference
+from stallwatch.probes.mysql.innodb import redo_log
 from stallwatch.probes.replication_lag.signals import activity
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_count, say_duration

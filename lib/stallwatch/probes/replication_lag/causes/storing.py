@@ -5,7 +5,7 @@ R12, a backup or dump, is the finding of "Mystery Solved: Replication lag in Inn
 
 from __future__ import annotations
 
-from stallwatch.probes.innodb import redo, status
+from stallwatch.probes.mysql import innodb
 from stallwatch.probes.replication_lag.causes import Cause, locked, messages, rule
 from stallwatch.probes.replication_lag.signals import activity
 from stallwatch.startup import TYPE_CHECKING
@@ -41,7 +41,7 @@ def r11_redo_full(case: Case) -> Cause | None:
     """Blame a redo log near its stall point, or writers that had to wait for it within our looks."""
     fullest = case.signals.redo
     waits, flushes = case.signals.grown(*_WAITS) or 0, case.signals.grown(*_FLUSHES) or 0
-    if not fullest or (fullest.fill < redo.NEARLY_FULL and not waits and not flushes):
+    if not fullest or (fullest.fill < innodb.NEARLY_FULL and not waits and not flushes):
         return None
     what = (
         f"the redo log is {fullest.fill:.0f} % full"
@@ -51,7 +51,7 @@ def r11_redo_full(case: Case) -> Cause | None:
         what += f", writers waited {waits:.0f} times"
     if written := case.signals.redo_rate:
         what += f", it holds {say_duration(fullest.stall / written)} of writes"
-    worst = fullest.fill >= redo.FULL or bool(waits)
+    worst = fullest.fill >= innodb.FULL or bool(waits)
     return Cause(83 if worst else 75, what, _larger(case))
 
 
@@ -108,7 +108,7 @@ def r13_disk_busy(case: Case) -> Cause | None:
 @rule(slow=True)
 def r14_buffer_pool_dumped(case: Case) -> Cause | None:
     """Blame a dump or load of the buffer pool, or the variable of old Percona Servers that dumps always."""
-    if name := status.old_dump(case.signals.settings):
+    if name := innodb.old_dump(case.signals.settings):
         what = f"{name} is on: the LRU list is dumped again and again, which has held replication up"
         return Cause(62, what, f"SET GLOBAL {name} = 0")
     if going_on := case.signals.buffer_pool:
@@ -124,11 +124,11 @@ def r14_buffer_pool_dumped(case: Case) -> Cause | None:
 @rule(slow=True)
 def r15_innodb_status_hangs(case: Case) -> Cause | None:
     """Tell that SHOW ENGINE INNODB STATUS hangs, as it did for 2 to 3 minutes in "Mystery Solved"."""
-    hanging = status.hanging(case.signals.processes.values())
+    hanging = innodb.hanging(case.signals.processes.values())
     if not hanging:
         return None
     what = f"SHOW ENGINE INNODB STATUS of connection {hanging.id} hangs for {say_duration(hanging.seconds)}"
-    return Cause(72, what, status.ADVICE)
+    return Cause(72, what, innodb.ADVICE)
 
 
 @rule(slow=True)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from stallwatch.probes.innodb import redo, status
-from stallwatch.probes.mysql import processes
+from stallwatch.probes.mysql import innodb, processes
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from stallwatch.probes.innodb.redo import Redo
+    from stallwatch.probes.mysql.innodb import Redo
     from stallwatch.probes.mysql.processes import Process, Program, Thread
     from stallwatch.probes.replication_lag.signals.backups import Backup
     from stallwatch.probes.replication_lag.signals.locks import Lock, RowLock, Transaction
@@ -83,8 +82,8 @@ class Signals(NamedTuple):
     @property
     def redo(self) -> Redo | None:
         """The redo log at its fullest."""
-        found = (redo.redo(one.numbers, self.settings) for one in self.counted)
-        return redo.fullest(one for one in found if one)
+        found = (innodb.redo(one.numbers, self.settings) for one in self.counted)
+        return innodb.fullest(one for one in found if one)
 
     @property
     def history(self) -> float | None:
@@ -96,7 +95,7 @@ class Signals(NamedTuple):
     @property
     def buffer_pool(self) -> str:
         """What is going on with the dump of the buffer pool; "": nothing."""
-        return status.dump_under_way(next((one.texts for one in reversed(self.counted) if one.texts), {}))
+        return innodb.dump_under_way(next((one.texts for one in reversed(self.counted) if one.texts), {}))
 
     @property
     def redo_rate(self) -> float | None:

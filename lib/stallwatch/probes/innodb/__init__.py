@@ -1,1 +1,0 @@
-"""What InnoDB shows of itself: its redo log, the dump of its buffer pool, its status."""
