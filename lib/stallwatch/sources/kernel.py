@@ -69,6 +69,18 @@ class Interface(NamedTuple):
     drops: int
 
 
+class Memory(NamedTuple):
+    """Memory in bytes."""
+
+    total: int
+    available: int
+
+    @property
+    def share_available(self) -> float:
+        """How much of it is available, in per cent."""
+        return 100 * self.available / self.total
+
+
 def asked(question: str, **how: Any) -> Any:
     """Give what psutil answers, which looks where we do, at ``PLACE``, for this question alone.
 
@@ -162,8 +174,8 @@ def interfaces() -> dict[str, Interface]:
     return {name: Interface(one.errin + one.errout, one.dropin + one.dropout) for name, one in told.items()}
 
 
-def memory() -> tuple[int, int]:
-    """Tell how much memory there is, and how much could be had without swapping, in bytes.
+def memory() -> Memory:
+    """Tell how much memory there is, and how much could be had without swapping.
 
     Raises OSError, ValueError, KeyError.
     """
@@ -173,7 +185,9 @@ def memory() -> tuple[int, int]:
         told = asked("virtual_memory")
     # 0 is what a full host has; psutil estimates then, as it does where nothing is said (before Linux 3.14).
     says = dict(_named("meminfo")).get("MemAvailable")
-    return told.total, told.available if says is None else says * _KIB
+    if not told.total:
+        raise ValueError
+    return Memory(told.total, told.available if says is None else says * _KIB)
 
 
 def swapped() -> tuple[int, int]:

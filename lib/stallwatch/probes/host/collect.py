@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from stallwatch.frame.run import Run
     from stallwatch.history.delta import Interval
-    from stallwatch.sources.kernel import Disk
+    from stallwatch.sources.kernel import Disk, Memory
 
     Part = TypeVar("Part")
 
@@ -55,18 +55,6 @@ class Missing(NamedTuple):
 
     what: str
     may_be: bool = False  # a kernel without disks of its own, as in some containers, has no such file
-
-
-class Memory(NamedTuple):
-    """Memory in bytes."""
-
-    total: int
-    available: int
-
-    @property
-    def share_available(self) -> float:
-        """How much of it is available, in per cent."""
-        return 100 * self.available / self.total
 
 
 def chosen(
@@ -165,7 +153,7 @@ def _take(disks: Collection[str] | None, memory: dict[str, Any]) -> Snapshot:
         there,
         max(0, len(processors) - 1),
         _part("loadavg", kernel.load, missing),
-        _part("meminfo", _memory, missing),
+        _part("meminfo", kernel.memory, missing),
         missing,
         delta.NOTHING,
     )
@@ -220,13 +208,6 @@ def _of_network(missing: list[Missing]) -> dict[str, float]:
     }
 
 
-def _memory() -> Memory:
-    memory = Memory(*kernel.memory())
-    if not memory.total:
-        raise ValueError
-    return memory
-
-
 def _counted_on(disks: Mapping[str, Disk], memory: dict[str, Any]) -> dict[str, Disk]:
     """Give the same with times that go on where they have begun again since the last look."""
     kept = memory.get(_TURNS)
@@ -247,16 +228,13 @@ def _turns(disk: Disk, before: Any) -> dict[str, int]:
         case [dict(counts), dict(turns)] if all(
             getattr(disk, name) >= _whole(counts.get(name)) for name in _OTHERS
         ):
-            return {
-                time: _whole(turns.get(time)) + _turned(_whole(counts.get(time)), getattr(disk, time))
-                for time in _TIMES
-            }
+            found = {}
+            for time in _TIMES:
+                # Old kernels count back a little where requests were miscounted.
+                has_begun_again = getattr(disk, time) < _TURN // 2 <= _whole(counts.get(time))
+                found[time] = _whole(turns.get(time)) + has_begun_again
+            return found
     return dict.fromkeys(_TIMES, 0)
-
-
-def _turned(before: int, now: int) -> bool:
-    """Whether it has begun again; old kernels count back a little where requests were miscounted."""
-    return now < _TURN // 2 <= before
 
 
 def _whole(kept: Any) -> int:

@@ -245,13 +245,9 @@ def dump_under_way(texts: Mapping[str, str]) -> str:
     for what in ("load", "dump"):
         status = texts.get(f"Innodb_buffer_pool_{what}_status", "")
         if status.startswith(_UNDER_WAY) and not any(words in status for words in _OVER):
-            return f"{what}{_progress(status)}"
+            share = _share(status)
+            return what if share is None else f"{what} {100 * share:.0f} %"
     return ""
-
-
-def _progress(status: str) -> str:
-    share = _share(status)
-    return "" if share is None else f" {100 * share:.0f} %"
 
 
 def _share(status: str) -> float | None:

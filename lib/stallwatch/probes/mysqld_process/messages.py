@@ -12,7 +12,7 @@ from stallwatch.units import say_count, say_duration, say_size
 from stallwatch.words import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from stallwatch.frame.run import Run
     from stallwatch.probes.mysqld_process.model import Activity, Snapshot, Use
@@ -89,18 +89,13 @@ def _threads(activity: Activity, run: Run) -> Iterator[Reading]:
         who = f"{role} {busiest}" if role else f"{busiest}"
         what = f"the busiest thread, {who}, uses {_said(use.together)} % of a processor"
         advice = "one thread has no more than one processor: spread its work over several"
-        yield Reading(
-            "busiest_thread", _rounded(use.together), "%", what, _parts(use), advice, table=_busiest(activity)
-        )
+        together, table = _rounded(use.together), _busiest(activity)
+        yield Reading("busiest_thread", together, "%", what, _parts(use), advice, table=table)
 
 
 def _uptime(snapshot: Snapshot) -> Reading:
-    return Reading(
-        "uptime",
-        _rounded(snapshot.age),
-        "s",
-        f"{named(snapshot.process)} is up for {say_duration(round(snapshot.age))}",
-    )
+    what = f"{named(snapshot.process)} is up for {say_duration(round(snapshot.age))}"
+    return Reading("uptime", _rounded(snapshot.age), "s", what)
 
 
 def _by_role(activity: Activity) -> Table | None:
@@ -109,20 +104,13 @@ def _by_role(activity: Activity) -> Table | None:
     for thread, use in activity.threads.items():
         role = activity.roles.get(thread)
         each.setdefault(role.name if role else "", []).append(use)
-    rows = tuple(
-        _row(role, each[role]) for role in sorted(each, key=lambda role: (-_together(each[role]), role))
-    )
-    return Table(("role", "threads", "user", "system", "busiest"), rows) if rows else None
-
-
-def _row(role: str, uses: Sequence[Use]) -> tuple[str, int, float, float, float]:
-    user, system = sum(one.user for one in uses), sum(one.system for one in uses)
-    busiest = max(one.together for one in uses)
-    return role, len(uses), _rounded(user), _rounded(system), _rounded(busiest)
-
-
-def _together(uses: Sequence[Use]) -> float:
-    return sum(one.together for one in uses)
+    rows = []
+    for name in sorted(each, key=lambda name: (-sum(one.together for one in each[name]), name)):
+        uses = each[name]
+        user, system = sum(one.user for one in uses), sum(one.system for one in uses)
+        busiest = max(one.together for one in uses)
+        rows.append((name, len(uses), _rounded(user), _rounded(system), _rounded(busiest)))
+    return Table(("role", "threads", "user", "system", "busiest"), tuple(rows)) if rows else None
 
 
 def _busiest(activity: Activity) -> Table | None:
@@ -149,9 +137,8 @@ def _summary(activity: Activity) -> str:
         said.append(f"{say_size(snapshot.status.swapped)} swapped")
     said.append(_threads_of(snapshot))
     if snapshot.descriptors is not None:
-        said.append(
-            f"{snapshot.descriptors}" + (f" of {snapshot.limit}" if snapshot.limit else "") + " descriptors"
-        )
+        limit = f" of {snapshot.limit}" if snapshot.limit else ""
+        said.append(f"{snapshot.descriptors}{limit} descriptors")
     return ", ".join(said)
 
 
