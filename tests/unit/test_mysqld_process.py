@@ -10,6 +10,8 @@ from captured_mysql import CapturedMysql
 from clock import keep_time
 from fake_proc import FakeProc
 from first_line import first_line, perfdata
+from stallwatch.frame.check import Check
+from stallwatch.frame.options import mysql as options
 from stallwatch.probes.mysqld_process import collect, model
 from stallwatch.sources import mysql, processes
 from stallwatch.sources.mysql import NoAnswerError, UnreachableError
@@ -546,10 +548,31 @@ def test_a_missing_grant_is_said_with_verbose_alone(look, mysqld):
     assert sentence in text
 
 
-@pytest.mark.parametrize("option", ["-S/s", "-udbmon", "--mysql", "-P3306"])
+@pytest.mark.parametrize("option", ["-S/s", "-udbmon", "--mysql", "-P3306", "--enable-cleartext-plugin"])
 def test_any_option_of_the_server_says_that_it_is_to_be_asked(look, mysqld, option):
     look(option)
     assert mysqld.server.asked
+
+
+@pytest.mark.parametrize("option", ["--ssl-mode", "--ssl-ca", "--ssl-cert", "--server-public-key-path"])
+def test_tls_and_the_server_s_key_are_for_a_server_that_is_to_be_asked(look, mysqld, tmp_path, option):
+    key = tmp_path / "key.pem"
+    key.write_text("-----BEGIN PUBLIC KEY-----\n")
+    look(option, "REQUIRED" if option == "--ssl-mode" else str(key))
+    assert mysqld.server.asked
+
+
+def test_no_option_of_a_server_is_forgotten():
+    check = Check("any", "Any.")
+    others = {one.dest for one in check.options}
+    options.add(check)
+    assert {one.dest for one in check.options} - others == {*options.OPTIONS, "unreachable"}
+
+
+def test_a_key_without_a_certificate_is_refused_as_of_any_server(look, tmp_path):
+    status, text = look("--ssl-key", str(tmp_path / "key.pem"))
+    assert status == 3
+    assert "--ssl-key needs --ssl-cert" in text
 
 
 def test_the_server_is_not_asked_unless_somebody_wants_that(look, mysqld):

@@ -38,6 +38,10 @@ _KNOWN = (
     "ssl-capath", "ssl-cert", "ssl-key", "ssl-verify-server-cert", "enable-cleartext-plugin",
     "server-public-key-path",
 )  # fmt: skip
+OPTIONS = (
+    "hostname", "port", "socket", "username", "password", "password_file", "defaults_file", "defaults_group",
+    "ssl_mode", "ssl_ca", "ssl_cert", "ssl_key", "server_public_key_path", "enable_cleartext_plugin",
+)  # fmt: skip
 _NOT_EMPTY = (
     "hostname", "socket", "username", "password_file", "defaults_file", "defaults_group", "ssl_ca",
     "ssl_cert", "ssl_key", "server_public_key_path",
@@ -85,6 +89,11 @@ def add(check: Check, unreachable: str = "unknown") -> None:
     )
     check.option("--enable-cleartext-plugin", action="store_true", help=about)
     check.asks_server(unreachable)
+
+
+def are_given(options: Namespace) -> bool:
+    """Whether any of these options is, for a check that asks no server unless somebody says so."""
+    return any(getattr(options, name) not in {None, False} for name in OPTIONS)
 
 
 def connect(target: Target, run: Run, deadline: Deadline | None = None) -> Server:

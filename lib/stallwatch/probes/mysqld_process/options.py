@@ -13,13 +13,7 @@ if TYPE_CHECKING:
 
     from stallwatch.findings import Finding
     from stallwatch.frame.run import Run
-    from stallwatch.probes.mysqld_process.queries import QueriedServer
-    from stallwatch.sources.mysql.target import Target
 
-# Any of these says that the server is to be asked, too.
-_OF_SERVER = (
-    "hostname", "port", "socket", "username", "password", "password_file", "defaults_file", "defaults_group",
-)  # fmt: skip
 _WAYS = ("pid_file", "listens", "data_dir")
 
 check = Check(
@@ -79,9 +73,13 @@ def findings(options: Namespace, run: Run) -> Iterator[Finding]:
     _refuse_two_ways(options)
     programs = tuple(options.program) or PROGRAMS
     wanted = Wanted(programs, options.pid_file, options.listens, options.data_dir)
-    target = _target(options)
-    server = target and _server(target, run)
-    where = target and target.where
+    where = server = None
+    if options.mysql or mysql.are_given(options):
+        from stallwatch.probes.mysqld_process.queries import QueriedServer
+
+        target = mysql.target(check, options)
+        where = target.where
+        server = QueriedServer(lambda: mysql.connect(target, run), run.trace)
     with sample.memory(options, run, target=where, **wanted._asdict()) as memory:
         try:
             yield from probe.findings(wanted, server, options, run, memory)
@@ -100,17 +98,3 @@ def _refuse_two_ways(options: Namespace) -> None:
     check.refuse_empty(options, "pid_file", "data_dir", "program")
     for path in (name for name in options.program if "/" in name):
         check.parser.error(f"--program {path} is a path: give the name alone, {path.rpartition('/')[2]}")
-
-
-def _target(options: Namespace) -> Target | None:
-    """Tell which server is to be asked, None: none is; bad usage ends the run here."""
-    if not options.mysql and all(getattr(options, name) is None for name in _OF_SERVER):
-        return None
-    return mysql.target(check, options)
-
-
-def _server(target: Target, run: Run) -> QueriedServer:
-    """Give the server; it is asked when that is needed."""
-    from stallwatch.probes.mysqld_process.queries import QueriedServer
-
-    return QueriedServer(lambda: mysql.connect(target, run), run.trace)
