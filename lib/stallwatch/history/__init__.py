@@ -23,12 +23,22 @@ if TYPE_CHECKING:
 
     One = TypeVar("One", bound=Record)
 
+SLACK = 5.0  # seconds by which our clock and another may differ in what has passed
+
 
 def own(memory: dict[str, Any], name: str) -> dict[str, Any]:
     """Give the dictionary in ``memory`` of this name, a new one if there is none, or it is damaged."""
     kept = memory.get(name)
     memory[name] = mine = kept if isinstance(kept, dict) else {}
     return mine
+
+
+def has_restarted(uptime: float, last: float, passed: float) -> bool:
+    """Whether something is up for less than it was at the last look, or than has ``passed`` since.
+
+    A slow answer, or our clock being set, makes a few seconds more or less of what has passed.
+    """
+    return uptime < last or (uptime < passed + 1 and uptime < last + passed - SLACK)
 
 
 class Since:

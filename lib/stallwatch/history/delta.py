@@ -14,7 +14,7 @@ from __future__ import annotations
 import time
 
 from stallwatch.findings import Fault, ProbeError, State
-from stallwatch.history import own
+from stallwatch.history import has_restarted, own
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import is_number, say_duration
 
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 LEAST = 15.0  # seconds between two looks that count
 SHORTEST = 1.0  # seconds between two looks of one run: servers tell their uptime in whole ones
 FIRST = "no earlier look to compare with"
-_SLACK = 5.0  # seconds by which our clock and another may differ in what has passed
-_LATE = 60.0  # the same, of answers that were long in coming
+_LATE = 60.0  # seconds by which two clocks may differ, of answers that were long in coming
 _WHOLE = 2.0  # seconds by which they differ as long as none was set: an uptime may be in whole seconds
 
 
@@ -142,14 +141,6 @@ def pause(seconds: float, took: float, deadline: Deadline) -> None:
     deadline.doing = "waiting for the end of the sample"
     time.sleep(possible)
     deadline.doing = ""
-
-
-def has_restarted(uptime: float, last: float, passed: float) -> bool:
-    """Whether it has: it is up for less than it was at the last look, or than has passed since.
-
-    A slow answer, or our clock being set, makes a few seconds more or less of what has passed.
-    """
-    return uptime < last or (uptime < passed + 1 and uptime < last + passed - _SLACK)
 
 
 def _not_comparable(last: Look, now: Look) -> str:

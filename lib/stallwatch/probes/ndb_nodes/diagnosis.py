@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from stallwatch.history.delta import has_restarted
+from stallwatch.history import has_restarted
 from stallwatch.probes.ndb_nodes.model import (
     SINGLE_USER,
     WINDOW,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stallwatch.findings import ProbeError
-from stallwatch.history import Since, own
+from stallwatch.history import SLACK, Since, has_restarted, own
 from stallwatch.probes.replication_lag import gtid
 from stallwatch.probes.replication_lag.lag.contact import heartbeats
 from stallwatch.probes.replication_lag.lag.heartbeat import beat
@@ -24,7 +24,6 @@ SOURCE_LOOKS = 400  # at the source: a lag of hours is found in them
 OFFSETS = 10
 _LISTS = ("samples", "source_looks", "offsets")
 _NUMBERS = ("lag", "high", "seconds_behind", "transaction_gap", "heard_within", "heartbeats")  # or None
-_CLOCKS = 5.0  # seconds by which two clocks may differ in what has passed
 
 
 class Sample(NamedTuple):
@@ -85,9 +84,9 @@ def _passed(memory: dict[str, Any], facts: Facts, now: float) -> tuple[bool, flo
     if "at" not in memory:
         return False, 0.0
     ours, its = now - memory["at"], facts.uptime - memory["uptime"]
-    if its < 0 or (facts.uptime < ours and its < ours - _CLOCKS):
+    if has_restarted(facts.uptime, memory["uptime"], ours):
         return True, max(0.0, ours)
-    return False, its if ours < 0 or its < ours - _CLOCKS else ours
+    return False, its if ours < 0 or its < ours - SLACK else ours
 
 
 def _restart(kept: dict[str, Any]) -> None:
