@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from stallwatch.findings import Reading, State
 from stallwatch.history.delta import NoIntervalError
-from stallwatch.probes.ndb_page_buffer.model import HIT_RATIO, HitRatio, Traffic
-from stallwatch.probes.ndb_page_buffer.queries import COUNTERS, INSTANCES
+from stallwatch.probes.ndb_page_buffer.collect import COUNTERS, INSTANCES, READS, Traffic
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import plain
 
@@ -16,6 +15,8 @@ if TYPE_CHECKING:
     from stallwatch.history.streak import Streaks
     from stallwatch.probes.ndb_page_buffer.collect import Snapshot
 
+HIT_RATIO = "hit_ratio"  # the quantity that is judged
+
 
 class Rules(NamedTuple):
     """How nodes are judged."""
@@ -24,6 +25,31 @@ class Rules(NamedTuple):
     confirm: int  # intervals in a row that are critical, until that is believed
     min_requests: int  # in an interval that is judged
     cold: float  # seconds since a node's start in which its buffer fills
+
+
+class HitRatio(NamedTuple):
+    """The hit ratio of a node that had enough to do, over one interval, and what is known of it."""
+
+    node: int
+    traffic: Traffic
+    per_cent: float
+    uptime: float  # seconds
+    text: str  # the ratio as it is said: with as many decimals as put it on its side of each threshold
+    is_cold: bool  # its buffer fills yet, after its start
+    is_low: bool  # a threshold alerts on it
+    is_critical: bool  # the critical one does
+    in_a_row: int = 0  # intervals that were critical, with this one
+    confirmed: bool = False  # there were as many as it takes, and nothing excuses it
+
+    @property
+    def is_excused(self) -> bool:
+        """Whether a low ratio says nothing on the size of the buffer."""
+        return self.is_cold or self.traffic.waits_for != READS
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether it is critical, and that is confirmed."""
+        return self.is_critical and self.confirmed
 
 
 class Diagnosis(NamedTuple):

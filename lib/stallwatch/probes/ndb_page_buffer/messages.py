@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from stallwatch.findings import Fault, Reading, State
-from stallwatch.probes.ndb_page_buffer.model import CHECKPOINTS, HIT_RATIO, READS
-from stallwatch.probes.ndb_page_buffer.queries import COUNTERS
+from stallwatch.probes.ndb_page_buffer.collect import CHECKPOINTS, COUNTERS, READS
+from stallwatch.probes.ndb_page_buffer.diagnosis import HIT_RATIO
 from stallwatch.probes.ndbinfo.cluster import LABELLED, named
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.table import Table
@@ -15,10 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from stallwatch.findings import Finding
-    from stallwatch.probes.ndb_page_buffer.collect import Snapshot
-    from stallwatch.probes.ndb_page_buffer.diagnosis import Diagnosis, Rules
-    from stallwatch.probes.ndb_page_buffer.model import HitRatio, Traffic
-    from stallwatch.probes.ndb_page_buffer.queries import Evidence
+    from stallwatch.probes.ndb_page_buffer.collect import Evidence, Snapshot, Traffic
+    from stallwatch.probes.ndb_page_buffer.diagnosis import Diagnosis, HitRatio, Rules
     from stallwatch.table import Cell
 
 _RATES = tuple(f"{name}_per_s" for name in COUNTERS)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from stallwatch.frame.check import Check
 from stallwatch.frame.options import mysql, sample
-from stallwatch.probes.ndb_page_buffer.model import HIT_RATIO
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import count, duration
 
@@ -38,7 +37,7 @@ check.option(
     help="a node's buffer is cold for so long after its start: a WARNING at most",
 )  # fmt: skip
 check.threshold(
-    HIT_RATIO, unit="%", headline=True, warning="99.5:", critical="95:", lower_is_worse=True,
+    "hit_ratio", unit="%", headline=True, warning="99.5:", critical="95:", lower_is_worse=True,
     help="requests that found their page in memory, of those that did and those that waited",
 )  # fmt: skip
 check.keeps_state()
@@ -57,7 +56,7 @@ def findings(options: Namespace, run: Run) -> Iterator[Finding]:
 
     sample.refuse_what_cannot_be(check, options)
     meant = {"confirm": options.confirm, "min_requests": options.min_requests, "cold": options.cold}
-    identity = {name: str(value) for name, value in {**meant, **run.thresholds[HIT_RATIO]}.items()}
+    identity = {name: str(value) for name, value in {**meant, **run.thresholds["hit_ratio"]}.items()}
     rules = Rules(run.is_problem, **meant)
     target = mysql.target(check, options)
     with (

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from stallwatch.history.streak import Streaks
-from stallwatch.probes.ndb_page_buffer import collect, messages, queries
+from stallwatch.probes.ndb_page_buffer import collect, messages
 from stallwatch.probes.ndb_page_buffer.diagnosis import diagnose
-from stallwatch.probes.ndb_page_buffer.model import READS
 from stallwatch.probes.ndbinfo import cluster as data_nodes
 from stallwatch.startup import TYPE_CHECKING
 
@@ -16,8 +15,8 @@ if TYPE_CHECKING:
 
     from stallwatch.findings import Finding
     from stallwatch.frame.run import Run
+    from stallwatch.probes.ndb_page_buffer.collect import Evidence
     from stallwatch.probes.ndb_page_buffer.diagnosis import Diagnosis, Rules
-    from stallwatch.probes.ndb_page_buffer.queries import Evidence
     from stallwatch.probes.ndbinfo.queries import Ndbinfo
 
 
@@ -36,13 +35,13 @@ def _findings(
     else:
         snapshot = collect.since_last_run(ndbinfo, memory)
     found = diagnose(snapshot, Streaks(memory, "low", snapshot.cluster.expected), rules)
-    run.so_far(list(messages.all_of_it(snapshot, found, queries.NONE, rules)))
+    run.so_far(list(messages.all_of_it(snapshot, found, collect.NONE, rules)))
     evidence = _evidence(ndbinfo, found, even_if_well=bool(options.verbose))
     yield from messages.all_of_it(snapshot, found, evidence, rules)
 
 
 def _evidence(ndbinfo: Ndbinfo, found: Diagnosis, *, even_if_well: bool) -> Evidence:
     if not found.low and not even_if_well:
-        return queries.NONE
-    slow_to_read = (one.node for one in found.low if one.traffic.waits_for == READS)
-    return queries.gather(ndbinfo, next(slow_to_read, None))
+        return collect.NONE
+    slow_to_read = (one.node for one in found.low if one.traffic.waits_for == collect.READS)
+    return collect.gather(ndbinfo, next(slow_to_read, None))
