@@ -16,7 +16,7 @@ from stallwatch.findings import Reading
 from stallwatch.frame.options import mysql
 from stallwatch.frame.run import Run
 from stallwatch.probes.ndb_memory.diagnosis import History
-from stallwatch.probes.ndb_memory.model import Use
+from stallwatch.probes.ndb_memory.queries import Use
 from stallwatch.sources.mysql import MissingTableError, MysqlError, NoAnswerError
 
 PLUGINS = Path(__file__).parents[2] / "plugins"
@@ -884,13 +884,12 @@ def test_a_damaged_memory_is_begun_anew(look, ndb, damage):
 
 
 @given(st.lists(st.tuples(st.integers(1, 400), st.integers(0, 100)), max_size=30))
-def test_any_history_gives_a_time_or_none(steps):
+def test_any_history_gives_a_pace_or_none(steps):
     memory, now = {}, 1_795_000_000.0
     for passed, used in steps:
         now += passed
-        found = History(memory, now).growth("data_memory/3", Use(3, used, 100), 1e9)
-        assert found is None or found.pace > 0
-        assert found is None or 0 <= found.time_to(95, Use(3, used, 100)) < 1e9
+        pace = History(memory, now).pace("data_memory/3", Use(3, used, 100), 1e9)
+        assert pace is None or (pace > 0 and max(0, 95 - used) / pace < 1e9)
         memory = json.loads(json.dumps(memory))
     assert len(memory.get("samples", {}).get("data_memory/3", [])) <= 12
 

@@ -5,6 +5,6 @@ takes what is left of SharedGlobalMemory, which ndbinfo does not tell; JOBBUFFER
 FILE_BUFFERS fill and drain within milliseconds, so that one look tells nothing; DISK_PAGE_BUFFER is in use as
 a whole from the start on; DATA_MEMORY is what ndbinfo.memoryusage tells.
 
-In the order of the road: `options`, `probe` (one run, step by step: start reading here), `queries` (how much
-is used), `model` (what can fill up), `diagnosis` (what is too full, what grows), `messages`, `declared`.
+In the order of the road: `options`, `probe` (one run, step by step: start reading here), `queries` (what can
+fill up, how much is used), `diagnosis` (what is too full, what grows), `messages`, `declared`.
 """

@@ -6,16 +6,15 @@ import time
 
 from stallwatch.findings import State
 from stallwatch.history.streak import twice
-from stallwatch.probes.ndb_memory.model import Filling, Growth
 from stallwatch.probes.shared import theil_sen
-from stallwatch.startup import TYPE_CHECKING
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import is_number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
-    from stallwatch.probes.ndb_memory.model import Subject, Use
+    from stallwatch.probes.ndb_memory.queries import Subject, Use
     from stallwatch.probes.ndbinfo.cluster import Cluster
 
     Sample = tuple[float, float]  # seconds since the epoch, used
@@ -30,6 +29,41 @@ _OLDEST = 7 * 86400.0  # seconds, or the horizon
 _LAST = 3  # samples that tell whether it still grows
 _CLEAR = 0.01  # of the whole, by which it has to have grown
 _LARGEST = 1e18  # bytes: more is none of ours
+
+
+class Filling(NamedTuple):
+    """One subject: how much of it is used on each data node or of each tablespace."""
+
+    subject: Subject
+    uses: Sequence[Use]  # at least one, that used most first
+    alerting: Sequence[Use]  # those that a threshold alerts on
+    paces: Mapping[int | str, float]  # at which it grows, per second, by what it is of, where that is clear
+    confirmed: bool  # False: critical for the first time, and the next look may be good
+    ends: Mapping[int | str, float] = {}  # per cent at which it is full, where the cluster has told
+
+    @property
+    def fullest(self) -> Use:
+        """What is used most."""
+        return self.uses[0]
+
+    @property
+    def is_problem(self) -> bool:
+        """Whether a threshold alerts on what is used most."""
+        return self.fullest in self.alerting
+
+    @property
+    def soonest(self) -> tuple[float, Use] | None:
+        """What will be full first, and in how many seconds; None: nothing grows clearly."""
+        times = [(self._time_left(use), use) for use in self.uses if use.of in self.paces]
+        return min(times, key=lambda one: one[0], default=None)
+
+    def end(self, use: Use) -> float:
+        """Give at how many per cent it is full."""
+        return self.ends.get(use.of, self.subject.end)
+
+    def _time_left(self, use: Use) -> float:
+        """Seconds until it is full at this pace, never negative."""
+        return max(0.0, self.end(use) / 100 * use.total - use.used) / self.paces[use.of]
 
 
 class Diagnosis:
@@ -50,15 +84,18 @@ class Diagnosis:
         if not uses:
             return
         alerting = [use for use in uses if self._alerts(subject.name, use.rounded)]
-        growths = {use.of: growth for use in uses if (growth := self._growth(subject, use))}
+        paces = {} if subject.heals else self._paces(subject, uses)
         confirmed = not (subject.heals and self._is_first(subject, uses))
-        self.fillings.append(Filling(subject, uses, alerting, growths, confirmed))
+        self.fillings.append(Filling(subject, uses, alerting, paces, confirmed))
 
-    def _growth(self, subject: Subject, use: Use) -> Growth | None:
-        if subject.heals:
-            return None
-        uptime = self._nodes[use.of].uptime if isinstance(use.of, int) else None
-        return self.history.growth(f"{subject.name}/{use.of}", use, uptime)
+    def _paces(self, subject: Subject, uses: Sequence[Use]) -> dict[int | str, float]:
+        paces = {}
+        for use in uses:
+            uptime = self._nodes[use.of].uptime if isinstance(use.of, int) else None
+            pace = self.history.pace(f"{subject.name}/{use.of}", use, uptime)
+            if pace:
+                paces[use.of] = pace
+        return paces
 
     def _is_first(self, subject: Subject, uses: Sequence[Use]) -> bool:
         """Whether it is critical, and was not so on any of these data nodes at the last look."""
@@ -90,8 +127,8 @@ class History:
         }
         memory[_KEPT] = self._kept
 
-    def growth(self, name: str, use: Use, since: float | None = None) -> Growth | None:
-        """Give how it grows, and keep this look; None: that is not clear, or it does not.
+    def pace(self, name: str, use: Use, since: float | None = None) -> float | None:
+        """Give how much it grows per second, and keep this look; None: that is not clear, or it does not.
 
         ``since``: seconds for which it has been the same thing, if not for ever. A data node that has started
         anew has its memory filled and packed anew.
@@ -105,17 +142,17 @@ class History:
             kept = [*kept, present][-_MOST:]
         self._kept[name] = kept
         self.shortest = min(self.shortest, len(points))
-        return _growth(points, use.total)
+        return _pace(points, use.total)
 
 
-def _growth(points: Sequence[Sample], total: float) -> Growth | None:
+def _pace(points: Sequence[Sample], total: float) -> float | None:
     """Give the pace if it is more than noise, and goes on: what a load has filled is no trend any more."""
     if len(points) < FEWEST:
         return None
     pace, span = theil_sen(points), points[-1][0] - points[0][0]
     if pace * span < _CLEAR * total or theil_sen(points[-_LAST:]) < pace / 2:
         return None
-    return Growth(pace)
+    return pace
 
 
 def _samples(listed: object) -> list[Sample]:

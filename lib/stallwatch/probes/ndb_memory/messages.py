@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stallwatch.findings import Fault, Reading, State
 from stallwatch.probes.ndb_memory.diagnosis import FEWEST
-from stallwatch.probes.ndb_memory.model import DATA_MEMORY, TABLESPACE
+from stallwatch.probes.ndb_memory.queries import DATA_MEMORY, TABLESPACE
 from stallwatch.probes.ndbinfo.cluster import LABELLED
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.table import Table
@@ -14,8 +14,8 @@ from stallwatch.words import listed
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from stallwatch.probes.ndb_memory.diagnosis import History
-    from stallwatch.probes.ndb_memory.model import Filling, Growth, Use
+    from stallwatch.probes.ndb_memory.diagnosis import Filling, History
+    from stallwatch.probes.ndb_memory.queries import Use
 
 _FAILING = 0.5  # per cent before the end: a statement that needs several pages at once fails there already
 _FIRST = "critical if the next look finds it so, too"
@@ -77,7 +77,7 @@ def _table(filling: Filling) -> Table:
     """Give all numbers of one subject: bytes of data nodes, extents of tablespaces."""
     of, unit = ("tablespace", "_extents") if filling.subject is TABLESPACE else ("node", "")
     rows = (
-        (use.of, use.rounded, round(use.used), round(use.total), _per_hour(filling.growths.get(use.of)))
+        (use.of, use.rounded, round(use.used), round(use.total), _per_hour(filling.paces.get(use.of)))
         for use in sorted(filling.uses)
     )
     columns = (of, filling.subject.name, f"used{unit}", f"total{unit}", f"grows{unit}_per_hour")
@@ -133,5 +133,5 @@ def _said(use: Use) -> str:
     return f"{round(use.percent, 1):g} %"
 
 
-def _per_hour(growth: Growth | None) -> float | None:
-    return round(3600 * growth.pace, 1) if growth else None
+def _per_hour(pace: float | None) -> float | None:
+    return round(3600 * pace, 1) if pace else None

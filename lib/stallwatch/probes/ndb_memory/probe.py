@@ -5,8 +5,7 @@ from __future__ import annotations
 from stallwatch.findings import Fault, ProbeError, State
 from stallwatch.probes.ndb_memory import messages
 from stallwatch.probes.ndb_memory.diagnosis import Diagnosis
-from stallwatch.probes.ndb_memory.model import DATA_MEMORY, TABLESPACE, UNDO_SPACE
-from stallwatch.probes.ndb_memory.queries import Queries
+from stallwatch.probes.ndb_memory.queries import DATA_MEMORY, TABLESPACE, UNDO_SPACE, Queries
 from stallwatch.probes.ndbinfo import cluster as data_nodes
 from stallwatch.probes.ndbinfo.queries import not_seen
 from stallwatch.sources.mysql import DeniedError
@@ -38,7 +37,7 @@ def _findings(ndbinfo: Ndbinfo, run: Run, memory: dict[str, Any], horizon: float
     run.so_far([*messages.readings(found.fillings), *queries.problems, *cluster.asides()])
     missing = [*_ask_disk_data(queries, found)]
     for place, one in enumerate(found.fillings):
-        if one.subject is DATA_MEMORY and (one.growths or one.is_problem):
+        if one.subject is DATA_MEMORY and (one.paces or one.is_problem):
             found.fillings[place] = one._replace(ends=queries.ends())
     yield from messages.readings(found.fillings)
     yield from messages.full_soon(found.fillings, horizon)

@@ -1,22 +1,21 @@
-"""What is asked: how much is used of what can fill up, one small statement per table."""
+"""What can fill up, what happens then and what helps; and how much of it is used, as data nodes tell."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 
 from stallwatch.findings import ProbeError
-from stallwatch.probes.ndb_memory.model import DATA_MEMORY, OF_NODES, Use
+from stallwatch.probes.ndbinfo import UNDO_LOG
 from stallwatch.probes.ndbinfo import cluster as data_nodes
 from stallwatch.probes.ndbinfo.cluster import named
 from stallwatch.probes.ndbinfo.queries import configured, number, whole
 from stallwatch.sources.mysql import MissingColumnError
-from stallwatch.startup import TYPE_CHECKING
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.words import have
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from stallwatch.probes.ndb_memory.model import Subject
     from stallwatch.probes.ndbinfo.cluster import Cluster
     from stallwatch.probes.ndbinfo.queries import Ndbinfo, Row
 
@@ -35,6 +34,73 @@ _FILES = """
     GROUP BY tablespace_name, extra
 """
 _MIN_FREE_PERCENT = 630  # MinFreePct in ndbinfo.config_params (9.7.2)
+
+
+class Subject(NamedTuple):
+    """Something that fills up, on data nodes or in tablespaces."""
+
+    name: str  # of the quantity
+    what: str
+    full: str  # what happens when it is full; {}: where that is
+    advice: str
+    end: float = 100.0  # per cent at which it is full, unless the cluster says otherwise
+    heals: bool = False  # it goes up and down by itself: its trend tells nothing, nor does one look
+    memory_type: str = ""  # in ndbinfo.memoryusage; "": it is not there
+
+
+# Measured on NDB 9.7.2, with the default MinFreePct = 5: inserts begin to fail at 94.9 %, as soon as a
+# statement needs more pages than are left, and all do at 95.0 %; updates in place go on. Deleted rows give
+# their pages back at once. A cluster log of the same version tells of 80, 90, 99 and 100 % alone.
+DATA_MEMORY = Subject(
+    "data_memory",
+    "data memory",
+    "inserts fail at {} (1114 The table is full, NDB error 827)",
+    "delete rows, drop tables, enlarge DataMemory (rolling restart), or add data nodes",
+    end=95.0,
+    memory_type="Data memory",
+)
+INDEX_MEMORY = Subject(  # until 7.5; then a part of DataMemory (MySQL Cluster manual)
+    "index_memory",
+    "index memory",
+    "inserts fail when it is full (NDB error 625)",
+    "enlarge IndexMemory (rolling restart), or delete rows",
+    memory_type="Index memory",
+)
+LONG_MESSAGE_BUFFER = Subject(  # exit code 2351 of the data nodes
+    "long_message_buffer",
+    "long message buffer",
+    "a data node that runs out of it ends (error 2351)",
+    "enlarge LongMessageBuffer (rolling restart), or make batches and transactions smaller",
+    heals=True,
+    memory_type="Long message buffer",
+)
+UNDO_SPACE = Subject("undo_space", *UNDO_LOG, heals=True)  # a checkpoint frees it
+TABLESPACE = Subject(
+    "tablespace",
+    "tablespace",
+    "a disk table that needs one more fails (1114 The table is full, NDB error 1601): not for want of memory",
+    "ALTER TABLESPACE ... ADD DATAFILE, delete rows or drop tables",
+)
+OF_NODES = (DATA_MEMORY, INDEX_MEMORY, LONG_MESSAGE_BUFFER)
+
+
+class Use(NamedTuple):
+    """How much of something is used, of a data node (in bytes) or a tablespace (in extents)."""
+
+    of: int | str  # the data node, or the name of the tablespace
+    used: float
+    total: float  # above 0
+    extent_size: float = 0.0  # bytes, of a tablespace
+
+    @property
+    def percent(self) -> float:
+        """The share that is used."""
+        return 100 * self.used / self.total
+
+    @property
+    def rounded(self) -> float:
+        """The same as thresholds judge it."""
+        return round(self.percent, 2)
 
 
 class Queries:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from stallwatch.findings import ProbeError, Reading
 from stallwatch.probes.ndb_redo_buffer.diagnosis import REDO_BUFFER
 from stallwatch.probes.ndb_redo_buffer.samples import WATCHED
+from stallwatch.probes.ndbinfo import UNDO_LOG
 from stallwatch.probes.ndbinfo.cluster import LABELLED
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.table import Table
@@ -32,11 +33,7 @@ _SPACES = {
         "when it is full, writes fail with error 410",
         "checkpoints do not keep up: faster disk, MaxDiskWriteSpeed; NoOfFragmentLogFiles (initial restarts)",
     ),
-    "undo_space": (
-        "undo log of disk tables",
-        "when it is full, writes to them fail with error 1501",
-        "checkpoints do not keep up: ALTER LOGFILE GROUP ... ADD UNDOFILE; faster disk",
-    ),
+    "undo_space": UNDO_LOG,
     "undo_buffer": (
         "undo buffer of disk tables",
         "when it is full, writes to them wait for the disk of the undo log",
