@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from stallwatch.probes.ndb_transactions.diagnosis import Chain, wanted
-from stallwatch.probes.ndb_transactions.model import Lock
+from stallwatch.probes.ndb_transactions.queries import Lock
 
 locks = st.lists(
     st.builds(

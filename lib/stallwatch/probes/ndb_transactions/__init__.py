@@ -14,5 +14,5 @@ TransactionInactiveTimeout, which ends transactions whose client does nothing, i
 transaction stays open, and keeps its locks, as long as its client is connected.
 
 In the order of the road: `options`, `probe` (one run, step by step: start reading here), `queries` (what is
-asked), `model` (transactions, locks, clients), `diagnosis` (who waits for whom), `messages`, `declared`.
+asked: transactions, locks, connections), `diagnosis` (clients, who waits for whom), `messages`, `declared`.
 """

@@ -2,17 +2,60 @@
 
 from __future__ import annotations
 
-from stallwatch.probes.ndb_transactions.model import LOCK_HELD, LOCK_WAIT, Clients
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.words import FEW
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from stallwatch.findings import Fault, ProbeError
-    from stallwatch.probes.ndb_transactions.model import Client, Lock, Totals, Transaction
+    from stallwatch.probes.ndb_transactions.queries import Connection, Lock, Totals, Transaction
 
-    Alerts = Callable[[str, float | None], bool]  # whether a threshold of that name alerts on a value
+INACTIVE, LOCK_HELD, LOCK_WAIT = "inactive", "lock_held", "lock_wait"  # the quantities
+NO_CLIENT = "system user"
+_IDLE = 3.0  # seconds without a statement: a client at work pauses, too
+
+
+class Client(NamedTuple):
+    """Who has opened a transaction, and what it does."""
+
+    transaction: Transaction
+    node: str  # "SQL node 51"
+    where: str = ""  # the SQL node's address, or the program
+    is_sql: bool = False
+    connection: Connection | None = None
+    since: float = 0.0  # seconds since the first look at its transaction
+
+    def __str__(self) -> str:
+        node = f"{self.node} ({self.where})" if self.where else self.node
+        return f"connection {self.connection.id} of {node}" if self.connection else node
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it is a client that is known to do nothing, and has been since we first saw it."""
+        if self.connection is None or self.connection.user == NO_CLIENT or self.transaction.is_active:
+            return False
+        least = max(_IDLE, self.since + 1)  # those seconds are whole ones
+        return self.connection.command == "Sleep" and self.connection.seconds >= least
+
+
+class Clients(NamedTuple):
+    """Clients of some transactions, as far as they are known."""
+
+    connections: Mapping[int, Connection] = {}  # by the upper halves of ids of transactions
+    processes: Mapping[int, tuple[str, str]] = {}  # program and address by node
+    since: float = 0.0  # seconds that the connections were asked after the transactions
+
+    def of(self, transaction: Transaction) -> Client:
+        """Give the one that has opened it."""
+        if transaction.is_own:
+            return Client(transaction, f"data node {transaction.client} itself")
+        program, address = self.processes.get(transaction.client, ("", ""))
+        connection = self.connections.get(transaction.id >> 32)
+        is_sql = program == "mysqld" or connection is not None
+        kind = "SQL node" if is_sql else "API node" if program else "node"
+        node = f"{kind} {transaction.client}"
+        return Client(transaction, node, address if is_sql else program, is_sql, connection, self.since)
 
 
 class WantedRow(NamedTuple):
@@ -122,10 +165,15 @@ def _by_row(locks: Iterable[Lock]) -> dict[tuple[int, ...], dict[int, float]]:
 
 
 class Diagnosis:
-    """What was found so far, more after each statement."""
+    """What was found so far, more after each statement.
 
-    def __init__(self, totals: Totals, unclear: list[ProbeError]) -> None:
-        self.totals = totals
+    ``alerts`` says whether a threshold of that name alerts on a value.
+    """
+
+    def __init__(
+        self, totals: Totals, unclear: list[ProbeError], alerts: Callable[[str, float | None], bool]
+    ) -> None:
+        self.totals, self.alerts = totals, alerts
         self.waits: Waits | None = None  # who waits for whom; None: not known
         self.has_more = False  # waits than were read
         self.longest: Sequence[Transaction] | None = None  # since they asked anything; None: not asked
@@ -136,19 +184,19 @@ class Diagnosis:
         self.unclear = unclear  # rows without numbers
         self.notes: list[Fault] = []
 
-    def lock_waits(self, alerts: Alerts) -> list[WantedRow]:
+    def lock_waits(self) -> list[WantedRow]:
         """Give the row held for longest and the one waited for for longest, if one of them alerts."""
         if not self.waits:
             return []
         held, waited = self.waits.held_longest, self.waits.waited_longest
-        if (held and alerts(LOCK_HELD, held.held)) or (waited and alerts(LOCK_WAIT, waited.waited)):
+        if (held and self.alerts(LOCK_HELD, held.held)) or (waited and self.alerts(LOCK_WAIT, waited.waited)):
             return [row for row in (held, waited) if row]
         return []
 
-    def named(self, alerts: Alerts) -> set[int]:
+    def named(self) -> set[int]:
         """Give the transactions that are named with these rows."""
         ids: set[int] = set()
-        for row in self.lock_waits(alerts):
+        for row in self.lock_waits():
             heads = self.waits.chain(row).heads if self.waits else ()
             ids.update([*row.in_the_way][:FEW], heads[:FEW], [row.first_waiter])
         return ids

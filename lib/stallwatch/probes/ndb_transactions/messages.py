@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stallwatch.findings import ProbeError, Reading
 from stallwatch.probes.ndb_transactions import queries
-from stallwatch.probes.ndb_transactions.model import INACTIVE, LOCK_HELD, LOCK_WAIT, NO_CLIENT
+from stallwatch.probes.ndb_transactions.diagnosis import INACTIVE, LOCK_HELD, LOCK_WAIT, NO_CLIENT
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.table import Table
 from stallwatch.units import say_duration
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from stallwatch.findings import Finding
-    from stallwatch.probes.ndb_transactions.diagnosis import Alerts, Chain, Diagnosis, WantedRow
-    from stallwatch.probes.ndb_transactions.model import Client, Totals, Transaction
+    from stallwatch.probes.ndb_transactions.diagnosis import Chain, Client, Diagnosis, WantedRow
+    from stallwatch.probes.ndb_transactions.queries import Totals, Transaction
 
 _COLUMNS = ("client", "operations", "inactive_s", "state")
 _KEEPS = "it keeps its locks until its client goes on"
@@ -23,9 +23,9 @@ _NAMED = 2  # clients in a sentence
 _TIMEOUT = "a wait ends with error 1205 after TransactionDeadlockDetectionTimeout, 1.2 s by default"
 
 
-def all_of_it(found: Diagnosis, alerts: Alerts) -> Iterator[Finding]:
+def all_of_it(found: Diagnosis) -> Iterator[Finding]:
     """Say all that was found, in the order in which it is shown among equals."""
-    yield _inactive(found, alerts)
+    yield _inactive(found)
     yield from _lock_waits(found)
     yield from found.unread
     yield from _unclear(found.unclear)
@@ -33,14 +33,14 @@ def all_of_it(found: Diagnosis, alerts: Alerts) -> Iterator[Finding]:
     yield from found.notes
 
 
-def _inactive(found: Diagnosis, alerts: Alerts) -> Reading:
+def _inactive(found: Diagnosis) -> Reading:
     """Name the transactions that have asked nothing of the data nodes for longest."""
     if found.longest is None:  # nobody alerts, or that is all that could be found out
         seconds: float = found.totals.inactive
-        what = _silent("a transaction", seconds) if alerts(INACTIVE, seconds) else _summary(found)
+        what = _silent("a transaction", seconds) if found.alerts(INACTIVE, seconds) else _summary(found)
         return Reading(INACTIVE, seconds, "s", what, _KEEPS)
     inactive = [one for one in found.longest if not one.is_active]
-    worst = [one for one in inactive if alerts(INACTIVE, one.inactive)]
+    worst = [one for one in inactive if found.alerts(INACTIVE, one.inactive)]
     if worst:
         return _worst(found, worst)
     seconds = max((one.inactive for one in inactive), default=0.0)

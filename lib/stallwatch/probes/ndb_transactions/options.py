@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from stallwatch.frame.check import Check
 from stallwatch.frame.options import mysql
-from stallwatch.probes.ndb_transactions.model import INACTIVE, LOCK_HELD, LOCK_WAIT
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,14 +19,14 @@ check = Check(
 )
 mysql.add(check)
 check.threshold(
-    INACTIVE, unit="s", headline=True, warning="300",
+    "inactive", unit="s", headline=True, warning="300",
     help="time that an open transaction has asked nothing of the data nodes",
 )  # fmt: skip
 check.threshold(
-    LOCK_HELD, unit="s", warning="5", help="time that a row has been locked that somebody waits for"
+    "lock_held", unit="s", warning="5", help="time that a row has been locked that somebody waits for"
 )
 check.threshold(
-    LOCK_WAIT, unit="s", warning="5",
+    "lock_wait", unit="s", warning="5",
     help="time that somebody has waited for a lock; ends with TransactionDeadlockDetectionTimeout",
 )  # fmt: skip
 check.threshold("transactions", help="open transactions")

@@ -6,8 +6,7 @@ import time
 
 from stallwatch.findings import Fault, ProbeError, State
 from stallwatch.probes.ndb_transactions import messages
-from stallwatch.probes.ndb_transactions.diagnosis import Diagnosis, wanted
-from stallwatch.probes.ndb_transactions.model import INACTIVE, Clients
+from stallwatch.probes.ndb_transactions.diagnosis import INACTIVE, Clients, Diagnosis, wanted
 from stallwatch.probes.ndb_transactions.queries import MOST_LOCKS, MOST_OPERATIONS, MOST_ROWS, Queries
 from stallwatch.probes.ndbinfo import cluster as data_nodes
 from stallwatch.sources.mysql import MissingTableError, NoAnswerError
@@ -19,8 +18,7 @@ if TYPE_CHECKING:
 
     from stallwatch.findings import Finding
     from stallwatch.frame.run import Run
-    from stallwatch.probes.ndb_transactions.diagnosis import Alerts
-    from stallwatch.probes.ndb_transactions.model import Lock
+    from stallwatch.probes.ndb_transactions.queries import Lock
     from stallwatch.probes.ndbinfo.queries import Ndbinfo
 
 
@@ -29,10 +27,10 @@ def findings(ndbinfo: Ndbinfo, run: Run, memory: dict[str, Any], *, everything: 
     cluster = data_nodes.look_at_started(ndbinfo, memory)
     begun = time.monotonic()
     queries = Queries(ndbinfo)
-    found = Diagnosis(queries.totals(), queries.unclear)
+    found = Diagnosis(queries.totals(), queries.unclear, run.alerts)
 
     def all_of_it() -> Iterator[Finding]:
-        yield from messages.all_of_it(found, run.alerts)
+        yield from messages.all_of_it(found)
         yield from cluster.asides()
 
     run.so_far(all_of_it())
@@ -41,10 +39,10 @@ def findings(ndbinfo: Ndbinfo, run: Run, memory: dict[str, Any], *, everything: 
     if (everything and found.totals.transactions) or run.alerts(INACTIVE, found.totals.inactive):
         _ask_longest(queries, found)
     run.so_far(all_of_it())
-    _ask_involved(queries, found, run.alerts)
+    _ask_involved(queries, found)
     _ask_clients(queries, found, begun)
-    found.tables = queries.tables({row.table for row in found.lock_waits(run.alerts)})
-    found.notes += queries.unseen
+    found.tables = queries.tables({row.table for row in found.lock_waits()})
+    found.notes += queries.unseen.values()
     yield from all_of_it()
 
 
@@ -103,10 +101,10 @@ def _ask_longest(queries: Queries, found: Diagnosis) -> None:
         found.notes.append(Fault(State.OK, f"its client is not seen: {error.what}"))
 
 
-def _ask_involved(queries: Queries, found: Diagnosis, alerts: Alerts) -> None:
+def _ask_involved(queries: Queries, found: Diagnosis) -> None:
     """Ask of which transactions the locks are that alert."""
     try:
-        involved = queries.transactions(found.named(alerts))
+        involved = queries.transactions(found.named())
     except ProbeError as error:
         found.notes.append(Fault(State.OK, f"whose locks they are stays unseen: {error.what}"))
     else:

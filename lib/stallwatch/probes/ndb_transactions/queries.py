@@ -10,10 +10,9 @@ locks will cost.
 from __future__ import annotations
 
 from stallwatch.findings import Fault, ProbeError, State
-from stallwatch.probes.ndb_transactions.model import Connection, Lock, Totals, Transaction
 from stallwatch.probes.ndbinfo.queries import not_seen, number, whole
 from stallwatch.sources.mysql import DeniedError, MissingTableError
-from stallwatch.startup import TYPE_CHECKING
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -76,6 +75,44 @@ _PROCESSES = """
 _NAMES = "SELECT id, fq_name FROM ndbinfo.dict_obj_info WHERE type IN (1, 2, 3) AND id IN (%s)"
 
 
+class Totals(NamedTuple):
+    """What is open of clients."""
+
+    transactions: int
+    operations: int  # in all of them
+    largest: int  # operations of the one that has most
+    active: int  # transactions that wait for data nodes, maybe for a lock
+    inactive: int  # seconds that one of the others has asked nothing of them, at most
+
+
+class Transaction(NamedTuple):
+    """An open transaction."""
+
+    id: int
+    operations: int
+    inactive: float  # seconds since it asked for anything
+    client: int  # node id
+    is_own: bool  # of a data node: an index is built, a table is copied, ...
+    is_active: bool  # it waits for data nodes
+
+
+class Lock(NamedTuple):
+    """What a transaction holds or waits for; a row is node, table, fragment and number."""
+
+    row: tuple[int, ...]
+    transaction: int
+    seconds: float  # the longest of its operations
+
+
+class Connection(NamedTuple):
+    """A connection of an SQL node."""
+
+    id: int
+    user: str = ""  # "": not known
+    command: str = ""  # Sleep, Query, ...; "": not known
+    seconds: float = 0.0  # since that began
+
+
 class Queries:
     """The statements of one run.
 
@@ -86,12 +123,7 @@ class Queries:
     def __init__(self, ndbinfo: Ndbinfo) -> None:
         self.unclear: list[ProbeError] = []
         self._ndbinfo = ndbinfo
-        self._unseen: dict[str, Fault] = {}  # by reason
-
-    @property
-    def unseen(self) -> list[Fault]:
-        """Give an aside for each reason."""
-        return list(self._unseen.values())
+        self.unseen: dict[str, Fault] = {}  # an aside for each reason
 
     def totals(self) -> Totals:
         """Count what is open."""
@@ -179,7 +211,7 @@ class Queries:
         return []
 
     def _miss(self, reason: str, words: str) -> None:
-        self._unseen.setdefault(reason, Fault(State.OK, words))
+        self.unseen.setdefault(reason, Fault(State.OK, words))
 
 
 def _transaction(row: Row) -> Transaction:
