@@ -12,7 +12,6 @@ from stallwatch.probes.ndb_redo_buffer.diagnosis import (
 )
 from stallwatch.probes.ndb_redo_buffer.hosts import Busy, Heard
 from stallwatch.probes.ndb_redo_buffer.queries import Lag, Lagged, Thread, Writing, between
-from stallwatch.sources.host import DiskLoad
 
 
 def writing(lately, before, lagged=(2, 0, 0)):
@@ -35,9 +34,9 @@ LAGGED_IN_A_MOMENT = {"lately": Lag(1, 3)}
 LAGGED_FOR_LESS_THAN_A_SECOND = {"lately": Lag(0.9, 3)}
 NO_LAG_FOR_A_WHILE = {"lately": Lag(0, 60)}
 NO_LAG_FOR_LESS = {"lately": Lag(0, 59)}
-BUSY_DISK = {"busy": Busy("sda", DiskLoad(90.0, 0.01))}
-LESS_BUSY_DISK = {"busy": Busy("sda", DiskLoad(89.9, 0.01))}
-IDLE_DISK = {"busy": Busy("sda", DiskLoad(16.0, 0.001))}
+BUSY_DISK = {"busy": Busy("sda", 90.0)}
+LESS_BUSY_DISK = {"busy": Busy("sda", 89.9)}
+IDLE_DISK = {"busy": Busy("sda", 16.0)}
 FLAT = {"writing": writing(2_000_000, 2_100_000)}
 RISING = {"writing": writing(12_000_000, 2_000_000)}
 SATURATED = {"threads": [Thread("ldm", 95), Thread("recv", 44)]}

@@ -134,7 +134,7 @@ def _lagged_lately(evidence: Evidence) -> str:
 
 def _disk_is_busy(evidence: Evidence) -> str:
     busy = evidence.busy
-    return f"{busy.disk} is {busy.load.busy:.1f} % busy" if busy and busy.load.busy >= _BUSY else ""
+    return f"{busy.disk} is {busy.percent:.1f} % busy" if busy and busy.percent >= _BUSY else ""
 
 
 def _thread_is_saturated(evidence: Evidence) -> str:

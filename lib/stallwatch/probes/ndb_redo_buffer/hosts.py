@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from stallwatch.findings import Finding, Reading
     from stallwatch.frame.deadline import Deadline
     from stallwatch.probes.ndb_log.collect import NodeLog, Snapshot
-    from stallwatch.sources.host import DiskLoad, DiskUse
+    from stallwatch.sources.host import DiskUse
     from stallwatch.sources.logs import Follow
 
 _FILES = re.compile(r"ndb_(\d{1,3})_fs")  # a data node's file system, in DataDir or FileSystemPath
@@ -26,7 +26,7 @@ class Busy(NamedTuple):
     """How busy a disk was."""
 
     disk: str
-    load: DiskLoad
+    percent: float  # of the time
 
 
 class Device(NamedTuple):
@@ -73,21 +73,18 @@ def _device(directory: str) -> Device:
 
 def busiest(devices: Iterable[Device]) -> dict[int, Busy]:
     """Give, by data node, the busiest of its disks since: it may have several (FileSystemPathDD)."""
-    found: dict[int, Busy] = {}
-    for device in devices:
-        load = _load(device)
-        for node in device.nodes if load else ():
-            if load and (node not in found or load.busy > found[node].load.busy):
-                found[node] = Busy(device.disk, load)
-    return found
-
-
-def _load(device: Device) -> DiskLoad | None:
-    """Give how busy a disk was since; None: that is not known any more."""
     from stallwatch.sources import host
 
-    after = host.disk_use(device.disk)
-    return host.disk_load(device.before, after) if after else None
+    found: dict[int, Busy] = {}
+    for device in devices:
+        after = host.disk_use(device.disk)
+        load = host.disk_load(device.before, after) if after else None
+        if load is None:  # it is not known any more
+            continue
+        for node in device.nodes:
+            if node not in found or load.busy > found[node].percent:
+                found[node] = Busy(device.disk, load.busy)
+    return found
 
 
 class Heard(NamedTuple):

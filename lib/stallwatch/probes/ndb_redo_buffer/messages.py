@@ -1,8 +1,8 @@
-"""The words and the numbers for redo buffers, redo log and undo log, and their order."""
+"""The words and the numbers for redo buffers, redo log and undo log."""
 
 from __future__ import annotations
 
-from stallwatch.findings import ProbeError, Reading
+from stallwatch.findings import Reading
 from stallwatch.probes.ndb_redo_buffer.diagnosis import REDO_BUFFER
 from stallwatch.probes.ndb_redo_buffer.samples import WATCHED
 from stallwatch.probes.ndbinfo import UNDO_LOG
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     from stallwatch.findings import Finding
-    from stallwatch.probes.ndb_redo_buffer.collect import Snapshot
     from stallwatch.probes.ndb_redo_buffer.diagnosis import Alerts, Diagnosis, TooFull
     from stallwatch.probes.ndb_redo_buffer.hosts import Heard
     from stallwatch.probes.ndb_redo_buffer.queries import Filled
@@ -42,24 +41,7 @@ _SPACES = {
 }
 
 
-def all_of_it(found: Snapshot, diagnoses: Diagnoses, alerts: Alerts) -> Iterator[Finding]:
-    """Say what was found, in the order in which it is shown among equals."""
-    samples = found.samples
-    if samples:
-        buffers = _Buffers(samples, found.too_full, diagnoses, found.buffers, alerts)
-        yield from buffers.findings(by_node=found.cluster.configured <= LABELLED)
-    for name, used in (("redo_space", found.spaces.redo), ("undo_space", found.spaces.undo)):
-        if used:
-            yield from _log_space(name, used, found.lasting.get(name, ()), alerts)
-    if found.buffers.undo:
-        yield _space("undo_buffer", found.buffers.undo, alerts)
-    yield from _heard(found.heard, diagnoses)
-    if samples and samples.failed:
-        what = f"only {samples.taken} of {samples.wanted} samples: {samples.failed.what}"
-        yield ProbeError(what, samples.failed.advice)
-
-
-class _Buffers(NamedTuple):
+class Buffers(NamedTuple):
     """What is said of the redo buffers of one run."""
 
     samples: Samples
@@ -68,8 +50,8 @@ class _Buffers(NamedTuple):
     filled: Filled  # of all buffers, where not all are watched
     alerts: Alerts
 
-    def findings(self, *, by_node: bool) -> Iterator[Finding]:
-        """Say how full the fullest one stayed, then what else is too full; with the numbers of each node."""
+    def findings(self, nodes: int) -> Iterator[Finding]:
+        """Say how full the fullest one stayed, then what else is too full; of so few nodes, of each."""
         fullest, peak = self.samples.fullest, self.samples.peak
         table = _table(self.samples.uses)
         if fullest is None:
@@ -79,7 +61,7 @@ class _Buffers(NamedTuple):
             yield self._stayed(fullest)._replace(label=REDO_BUFFER, table=table)
         yield self._peaked(peak)._replace(label="redo_buffer_peak", in_table=True)
         yield from self._not_said_yet()
-        if by_node:
+        if nodes <= LABELLED:
             yield from self._by_node()
 
     def _not_said_yet(self) -> Iterator[Reading]:
@@ -137,12 +119,12 @@ class _Buffers(NamedTuple):
         return self.filled.numbered_by_id or any(use.part.log_id for use in self.samples.uses)
 
 
-def _heard(heard: Sequence[Heard], diagnoses: Diagnoses) -> Iterator[Finding]:
+def heard(logs: Sequence[Heard], diagnoses: Diagnoses) -> Iterator[Finding]:
     """Say what the nodes' logs tell: of each quantity the worst, which alone is in the perfdata, first."""
-    for one in heard:
+    for one in logs:
         yield from one.problems
     for quantity in ("full", "lag"):
-        explained = (_explained(getattr(one, quantity), diagnoses.get(one.node or 0)) for one in heard)
+        explained = (_explained(getattr(one, quantity), diagnoses.get(one.node or 0)) for one in logs)
         worst = worst_first(explained, lambda reading: reading.value or 0)
         yield from worst[:1]
         yield from (reading._replace(label="") for reading in worst[1:] if reading.value)
@@ -155,21 +137,22 @@ def _explained(reading: Reading, diagnosis: Diagnosis | None) -> Reading:
     return reading._replace(why=diagnosis.answer, advice=diagnosis.advice)
 
 
-def _log_space(
+def log_space(
     name: str, used: dict[int, float], lasting: Container[int], alerts: Alerts
 ) -> Iterator[Reading]:
     """Say how full the fullest is; and of those that are so for longer, which weighs more, the fullest."""
-    said = _space(name, used, alerts)
+    said = space(name, used, alerts)
     certain = {node: share for node, share in used.items() if node in lasting}
     if not alerts(name, said.value) or max(certain.values(), default=None) == said.value:
         yield said
         return
     yield said._replace(what=f"{said.what} (seen in one run so far)", confirmed=False)
     if certain:
-        yield _space(name, certain, alerts)._replace(label="")
+        yield space(name, certain, alerts)._replace(label="")
 
 
-def _space(name: str, used: dict[int, float], alerts: Alerts) -> Reading:
+def space(name: str, used: dict[int, float], alerts: Alerts) -> Reading:
+    """Say how full the fullest is, and how many others are too full."""
     what, why, advice = _SPACES[name]
     node = max(used, key=lambda one: used[one])
     more = sum(alerts(name, share) for share in used.values()) - 1

@@ -6,13 +6,17 @@ What fails, or would take longer than there is time, takes nothing from the rest
 
 from __future__ import annotations
 
+import time
+
 from stallwatch.findings import Fault, ProbeError, State
-from stallwatch.probes.ndb_redo_buffer import messages, queries
-from stallwatch.probes.ndb_redo_buffer.collect import Snapshot
-from stallwatch.probes.ndb_redo_buffer.diagnosis import find_too_full
-from stallwatch.probes.ndb_redo_buffer.inquiry import Inquiry
+from stallwatch.history.streak import twice
+from stallwatch.probes.ndb_redo_buffer import hosts, messages, queries
+from stallwatch.probes.ndb_redo_buffer.diagnosis import NOTHING, Evidence, diagnose, find_too_full
 from stallwatch.probes.ndb_redo_buffer.samples import watch
+from stallwatch.probes.ndbinfo.cluster import Intervals, look_at_started
+from stallwatch.probes.ndb_redo_buffer.inquiry import Inquiry
 from stallwatch.startup import TYPE_CHECKING
+from stallwatch.words import FEW
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -21,6 +25,10 @@ if TYPE_CHECKING:
 
     from stallwatch.findings import Finding
     from stallwatch.frame.run import Run
+    from stallwatch.probes.ndb_redo_buffer.diagnosis import Diagnosis
+    from stallwatch.probes.ndb_redo_buffer.hosts import Busy, Heard
+    from stallwatch.probes.ndb_redo_buffer.queries import Lag, Thread, Writing
+    from stallwatch.probes.ndb_redo_buffer.samples import Samples
     from stallwatch.probes.ndbinfo.queries import Ndbinfo
 
 _NOT_SEEN = (
@@ -34,42 +42,54 @@ def findings(ndbinfo: Ndbinfo, options: Namespace, run: Run, memory: dict[str, A
 
     Raises ClusterDownError, or another ProbeError, if none of them could be looked at.
     """
-    one = _OneRun(ndbinfo, options, run, memory)
-    one.take_steps()
-    yield from one.findings()
+    look = _Look(ndbinfo, options, run, memory)
+    look.take_steps()
+    yield from look.findings()
 
 
-class _OneRun:
-    """The steps of one run; what is found is reported before the next step, which may never end."""
+class _Look:
+    """What is known, more after each step; it is reported before the next step, which may never end."""
 
     def __init__(self, ndbinfo: Ndbinfo, options: Namespace, run: Run, memory: dict[str, Any]) -> None:
-        self._ndbinfo, self._options, self._run = ndbinfo, options, run
-        self._found = Snapshot(ndbinfo, run, memory)
+        self._ndbinfo, self._options, self._run, self._memory = ndbinfo, options, run, memory
+        self._ask_nodes()
+        self._samples: Samples | None = None
+        self._too_full = NOTHING
+        self._spaces = self._buffers = queries.NO_LOGS
+        self._lasting: dict[str, set[int]] = {}  # nodes whose logs are too full for longer, by quantity
+        self._heard: list[Heard] = []  # from logs
+        self._busy: dict[int, Busy] = {}
+        self._writing: dict[int, Writing] = {}
+        self._written_at = 0.0
+        self._lately: dict[int, Lag] = {}
+        self._right_now: dict[int, Lag] = {}
+        self._threads: dict[int, list[Thread]] = {}
         self._inquiry = Inquiry(ndbinfo.deadline)
-        self._inquiry.problems += self._found.begin_with_disks(options.data_dir)
+        self._devices, problems = hosts.devices(options.data_dir)
+        self._inquiry.problems += problems
 
     def take_steps(self) -> None:
         """Do all steps."""
-        found, seconds = self._found, self._a_statement
         failure = self._step("how full the redo buffers are", self._sample)
-        self._step("how full the redo log is", found.ask_spaces, seconds())
-        self._step("whether other buffers fill", found.ask_buffers, seconds())
-        if failure and not found.spaces.redo and not found.buffers.redo:
+        self._ask_logs()
+        if failure and not self._spaces.redo and not self._buffers.redo:
             raise failure
-        if found.silent():  # one may have ended since
-            self._ask_again(seconds())
-        self._evidence("whether redo writes lagged", found.measure_lag, seconds())
-        self._step("what the logs say", self._read_logs)
-        if suspects := found.suspects():
-            found.end_with_disks()
-            takes = queries.TABLES_OF_THREADS * seconds()
-            self._evidence("how busy threads are", lambda: found.measure_threads(suspects), takes)
-            takes = queries.LAG_SHOWS + seconds()
-            self._evidence("whether redo writes lag now", found.measure_lag_now, takes)
+        if self._silent():  # one may have ended since
+            self._ask_again()
+        self._evidence("whether redo writes lagged", self._measure_lag, self._statement)
+        if self._options.log:
+            self._step("what the logs say", self._read_logs)
+        if suspects := self._suspects():
+            self._busy = hosts.busiest(self._devices)
+            takes = queries.TABLES_OF_THREADS * self._statement
+            self._evidence("how busy threads are", lambda: self._measure_threads(suspects), takes)
+            takes = queries.LAG_SHOWS + self._statement
+            self._evidence("whether redo writes lag now", self._measure_lag_now, takes)
 
-    def _a_statement(self) -> float:
+    @property
+    def _statement(self) -> float:
         """Seconds that a statement on ndbinfo may take: the more, the more data nodes there are."""
-        return self._found.samples.slowest if self._found.samples else 0.0
+        return self._samples.slowest if self._samples else 0.0
 
     def _step(self, about: str, step: Callable[[], None], takes: float = 0.0) -> ProbeError | None:
         """Do one step, if there is time for it; gives why it failed, which is a finding."""
@@ -83,32 +103,120 @@ class _OneRun:
         self._run.so_far(self.findings())
 
     def _sample(self) -> None:
-        found, options = self._found, self._options
-        for samples in watch(self._ndbinfo, found.cluster, options.samples, options.every):
-            found.samples, found.too_full = samples, find_too_full(samples, self._run.alerts)
+        for samples in watch(self._ndbinfo, self._cluster, self._options.samples, self._options.every):
+            self._samples, self._too_full = samples, find_too_full(samples, self._run.alerts)
             self._run.so_far(self.findings())
 
-    def _ask_again(self, a_statement: float) -> None:
+    def _ask_nodes(self) -> None:
+        self._cluster = look_at_started(self._ndbinfo, self._memory)
+
+    def _ask_logs(self) -> None:
+        self._step("how full the redo log is", self._ask_spaces, self._statement)
+        self._step("whether other buffers fill", self._ask_buffers, self._statement)
+
+    def _ask_again(self) -> None:
         """Find out who answers now. While a node is killed, rows of others may be missing, too (9.7.2)."""
-        found = self._found
-        before = found.cluster.started
-        self._step("which nodes answer", found.ask_nodes, a_statement)
-        if found.silent() and found.cluster.started != before:
-            self._step("how full the redo log is", found.ask_spaces, a_statement)
-            self._step("whether other buffers fill", found.ask_buffers, a_statement)
+        before = self._cluster.started
+        self._step("which nodes answer", self._ask_nodes, self._statement)
+        if self._silent() and self._cluster.started != before:
+            self._ask_logs()
+
+    def _ask_spaces(self) -> None:
+        """Ask how full redo log and undo log are, and whose are too full for the second run in a row.
+
+        They rise until a checkpoint is complete and fall then, within minutes: what is 98 % now may be 1 % in
+        a minute, which nobody need be woken for. If one does get full, writes fail at once (410, 1501), so a
+        second run is enough: checkpoints do not keep up then. The samples of one run are too close together
+        to tell. With --no-state no run is the second one: it is a WARNING at most.
+        """
+        self._spaces = queries.fullest(self._ndbinfo, self._cluster, queries.SPACES)
+        for name, used in (("redo_space", self._spaces.redo), ("undo_space", self._spaces.undo)):
+            full = {node for node in used if self._run.alerts(name, used[node])}
+            self._lasting[name] = twice(self._memory, name, full, time.time())
+
+    def _ask_buffers(self) -> None:
+        """Ask how full the undo buffers are, and which redo buffers there are."""
+        self._buffers = queries.fullest(self._ndbinfo, self._cluster, queries.BUFFERS)
+
+    def _silent(self) -> list[ProbeError]:
+        """Say so of started nodes of which a table has no row."""
+        looked_at = ((self._spaces, queries.SPACES), (self._buffers, queries.BUFFERS))
+        return [
+            problem
+            for filled, table in looked_at
+            if filled is not queries.NO_LOGS
+            for problem in self._cluster.without_row(filled.here, table)
+        ]
 
     def _read_logs(self) -> None:
-        if self._options.log:
-            self._inquiry.problems += self._found.read_logs(self._options.log, self._options.hold)
+        """Read what logs tell of the last ``--hold`` seconds."""
+        options = self._options
+        self._heard, problems = hosts.read_logs(options.log, options.hold, self._memory, self._run.deadline)
+        self._inquiry.problems += problems
+
+    def _measure_lag(self) -> None:
+        """Ask for how long redo writes lagged since the last run."""
+        self._writing = queries.writing(self._ndbinfo, self._cluster)
+        self._written_at = time.monotonic()
+        intervals = Intervals(self._memory, self._cluster, time.time())
+        self._lately = queries.since_last_look(intervals, self._writing)
+
+    def _measure_lag_now(self) -> None:
+        """Ask whether redo writes lag now, as soon as that can show since ``_measure_lag``."""
+        if not self._writing:
+            return
+        before, self._ndbinfo.deadline.doing = self._writing, "seeing whether redo writes lag"
+        time.sleep(max(0.0, self._written_at + queries.LAG_SHOWS - time.monotonic()))
+        self._writing = queries.writing(self._ndbinfo, self._cluster)
+        self._right_now = queries.between(before, self._writing, time.monotonic() - self._written_at)
+
+    def _measure_threads(self, nodes: list[int]) -> None:
+        self._threads = queries.threads(self._ndbinfo, nodes)
+
+    def _suspects(self) -> list[int]:
+        """Choose nodes of which to look for the cause: the worst ones, then those whose logs complain."""
+        full = (use.part.node for use in self._too_full.worst())
+        complaints = (one.node for one in self._heard if one.node and one.blames_disk is not None)
+        return list(dict.fromkeys((*full, *complaints)))[:FEW]
+
+    def _diagnoses(self) -> dict[int, Diagnosis]:
+        """Say of each suspect which it is, a small buffer or a slow disk, as far as is known yet."""
+        heard = {one.node: one for one in self._heard}
+        return {
+            node: diagnose(
+                Evidence(
+                    node,
+                    stays_full=self._too_full.stays_full(node),
+                    heard=heard.get(node),
+                    right_now=self._right_now.get(node),
+                    lately=self._lately.get(node),
+                    busy=self._busy.get(node),
+                    writing=self._writing.get(node),
+                    threads=self._threads.get(node, ()),
+                )
+            )
+            for node in self._suspects()
+        }
 
     def findings(self) -> Iterator[Finding]:
-        """Say all of it."""
-        found, everything = self._found, bool(self._options.verbose)
-        diagnoses = found.diagnoses()
-        yield from messages.all_of_it(found, diagnoses, self._run.alerts)
-        yield from (*found.silent(), *found.spaces.problems, *found.buffers.problems)
+        """Say all of it, in the order in which it is shown among equals."""
+        alerts, everything, diagnoses = self._run.alerts, bool(self._options.verbose), self._diagnoses()
+        samples = self._samples
+        if samples:
+            buffers = messages.Buffers(samples, self._too_full, diagnoses, self._buffers, alerts)
+            yield from buffers.findings(self._cluster.configured)
+        for name, used in (("redo_space", self._spaces.redo), ("undo_space", self._spaces.undo)):
+            if used:
+                yield from messages.log_space(name, used, self._lasting.get(name, ()), alerts)
+        if self._buffers.undo:
+            yield messages.space("undo_buffer", self._buffers.undo, alerts)
+        yield from messages.heard(self._heard, diagnoses)
+        if samples and samples.failed:
+            what = f"only {samples.taken} of {samples.wanted} samples: {samples.failed.what}"
+            yield ProbeError(what, samples.failed.advice)
+        yield from (*self._silent(), *self._spaces.problems, *self._buffers.problems)
         yield from self._inquiry.problems
-        yield from found.cluster.asides()
+        yield from self._cluster.asides()
         yield from self._inquiry.asides(all_of_them=bool(diagnoses) or everything)
         if everything and not self._options.log:
             yield Fault(State.OK, _NOT_SEEN)
