@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from stallwatch.findings import Finding
     from stallwatch.frame.deadline import Deadline
     from stallwatch.history.delta import Interval
-    from stallwatch.probes.ndb_nodes.model import Restart
-    from stallwatch.probes.ndb_nodes.queries import Counts
+    from stallwatch.probes.ndb_nodes.queries import Counts, Restart
     from stallwatch.probes.ndbinfo.cluster import Cluster
     from stallwatch.probes.ndbinfo.queries import Ndbinfo
 

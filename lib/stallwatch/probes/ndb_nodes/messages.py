@@ -1,13 +1,11 @@
-"""The words and the numbers for who is up, who is not and what that means."""
+"""The words and the numbers for who is up, who is not, what that means and what to do about it."""
 
 from __future__ import annotations
 
 from stallwatch import words
 from stallwatch.findings import Fault, Reading, State
-from stallwatch.probes.ndb_nodes.advice import advice
-from stallwatch.probes.ndb_nodes.model import SINGLE_USER, WINDOW, Status
+from stallwatch.probes.ndb_nodes.model import SINGLE_USER, Status
 from stallwatch.probes.ndbinfo.cluster import named
-from stallwatch.probes.ndbinfo.queries import number, whole
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.table import Table
 from stallwatch.units import say_duration
@@ -17,13 +15,28 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from stallwatch.findings import Finding
-    from stallwatch.probes.ndb_nodes.model import Busiest, Group, Presence, Start
-    from stallwatch.probes.ndbinfo.queries import ClusterDownError, Row
+    from stallwatch.probes.ndb_nodes.model import Group, Presence
+    from stallwatch.probes.ndb_nodes.queries import Busiest
+    from stallwatch.probes.ndbinfo.queries import ClusterDownError
     from stallwatch.table import Cell
 
 _A_WHILE = 60.0  # seconds from which on the line says how long something lasts
-_DAY = 86400.0
 _COLUMNS = ("node", "group", "state", "phase", "up for", "generation", "version", "busiest thread %")
+# Seconds after which the management server knows that a node has ended: data nodes declare one dead after
+# four missed heartbeats of HeartbeatIntervalDbDb, 5 s by default. After kill -9 it called a node started for
+# some tenths of a second (9.7.2).
+_DETECTED = 20.0
+# What to do, by what is wrong; ``_in_words`` has the words in braces.
+_APART = "look at the network between {where} and {the_hosts} of {nodes}"
+_IF_NOT = "If not, the end of {log} says what ended {it}; then {start}"
+_APART_OR_ENDED = f"{{is_it_there}} If so, {_APART}. {_IF_NOT}"
+_LATE = "the end of {log} says what holds {it} up, or has ended {it}"
+_WAITS = "{it_waits} for the order to start: {order}"
+_WAITS_MAYBE = "wait; if {it_was} started with --nostart: {order}"
+_ON_ITS_WAY = "wait; {log} on {its_host} tells how far"
+_WAS_STOPPED = "unless somebody is at it, {start}"
+_NEVER_SEEN = "no look has seen {it} up: the end of {log}, if there is one, says why; then {start}"
+_HAS_ENDED = f"{{is_it_there}} {_IF_NOT}"
 
 
 def who_is_up(presence: Presence, is_problem: Callable[[Reading], bool]) -> Iterator[Finding]:
@@ -50,7 +63,7 @@ def who_is_up(presence: Presence, is_problem: Callable[[Reading], bool]) -> Iter
 def cluster_down(presence: Presence, error: ClusterDownError) -> Iterator[Finding]:
     """Say that no data node is connected, and why; the numbers are those of any other run."""
     nodes = sorted(presence.management.nodes)
-    do = advice(presence, nodes) if nodes else error.advice
+    do = _advice(presence, nodes) if nodes else error.advice
     yield Fault(State.CRITICAL, error.what, presence.management.says(nodes), do)
     if presence.management.aside:
         yield presence.management.aside
@@ -82,7 +95,7 @@ def _lost_groups(presence: Presence) -> Iterator[Fault]:
     )
     if all(presence.is_apart(node) for node in members):
         what = f"{presence.cluster.where} has no contact to any member of {_named(lost)}: {named(members)}"
-    yield Fault(State.CRITICAL, what, presence.management.says(members), advice(presence, members))
+    yield Fault(State.CRITICAL, what, presence.management.says(members), _advice(presence, members))
 
 
 def _groups(presence: Presence) -> Iterator[Reading]:
@@ -104,7 +117,7 @@ def _missing(presence: Presence) -> Reading:
         "nodes_missing", count, "",
         f"{who}{more} {are(range(count))} missing{_how(presence, missing)}{_meaning(presence, missing)}",
         presence.management.says(missing),
-        advice(presence, missing),
+        _advice(presence, missing),
     )  # fmt: skip
 
 
@@ -129,7 +142,7 @@ def _starting(presence: Presence) -> Reading:
     each = [_progress(presence, node) for node in starting]
     return Reading(
         "nodes_starting", len(starting), "", f"{listed(each)}{_meaning(presence, starting)}",
-        advice=advice(presence, starting),
+        advice=_advice(presence, starting),
     )  # fmt: skip
 
 
@@ -166,80 +179,50 @@ def _named(groups: Sequence[Group]) -> str:
     return words.named("node group", [group.name for group in groups])
 
 
-def restarts(presence: Presence, starts: Mapping[int, Start], young: float) -> Iterator[Finding]:
-    """Name nodes that have restarted within ``young`` seconds, and any that does so repeatedly.
-
-    That those are back which were seen to be shut down in order is an aside.
-    """
-    up = sorted(presence.up, key=lambda node: starts[node].uptime)
-    often = [node for node in up if starts[node].is_unstable]
-    fresh = [node for node in up if starts[node].uptime < young and node not in often]
-    in_order = [node for node in fresh if starts[node].in_order]
-    if often:
-        first, *others = often
-        times = f"{len(starts[first].restarts)} times within {say_duration(WINDOW)}"
-        also = f", and so {have(others)} {named(others)}, or nearly" if others else ""
-        yield Fault(
-            State.WARNING,
-            f"node {first} has restarted {times}, the last time {_uptime(starts[first])} ago{also}",
-            advice=f"it does not stay up: ndb_{first}_out.log on its host says why",
-        )
-    if in_order:
-        yield Fault(State.OK, f"{named(in_order)} {have(in_order)} been restarted in order")
-    if unexplained := [node for node in fresh if node not in in_order]:
-        first, *others = unexplained
-        also = f", and so {have(others)} {named(others)}" if others else ""
-        yield Fault(
-            State.WARNING,
-            f"node {first} has started {_uptime(starts[first])} ago{also}",
-            advice=f"unless somebody did that, see in ndb_{first}_out.log what had ended it",
-        )
-    if up:
-        what = f"the youngest, node {up[0]}, is up for {_uptime(starts[up[0]])}"
-        yield Reading("uptime", starts[up[0]].uptime, "s", what)
+def _advice(presence: Presence, nodes: Sequence[int]) -> str:
+    """Give it for these nodes, each named if there are several kinds of trouble."""
+    by_kind: dict[str, list[int]] = {}
+    for node in nodes:
+        by_kind.setdefault(_kind_of_trouble(presence, node), []).append(node)
+    if not by_kind:  # nobody tells which they are
+        return "ndb_mgm -e show tells which; the end of their ndb_N_out.log, what ended them"
+    each = [(named(those), kind.format(**_in_words(presence, those))) for kind, those in by_kind.items()]
+    return "; ".join(f"{who}: {what}" for who, what in each) if len(each) > 1 else each[0][1]
 
 
-def _uptime(start: Start) -> str:
-    return say_duration(start.uptime)
+def _kind_of_trouble(presence: Presence, node: int) -> str:
+    about, seen = presence.statuses[node], presence.management.of(node)
+    if presence.is_apart(node):
+        return _APART if about.seconds >= _DETECTED else _APART_OR_ENDED
+    if about.remark:
+        return _LATE
+    if seen == "NOT_STARTED":
+        return _WAITS if about.status is Status.MISSING else _WAITS_MAYBE
+    if about.status in (Status.STARTING, Status.STOPPING):
+        return _ON_ITS_WAY
+    if node in presence.stopped:
+        return _WAS_STOPPED
+    return _NEVER_SEEN if node in presence.groups.unseen else _HAS_ENDED
 
 
-def generations(nodes: Mapping[int, list[int]], seconds: float) -> Iterator[Reading]:
-    """Say how long the generations of the configuration differ; nothing where they are not told."""
-    if not nodes:
-        return
-    if len(nodes) == 1:
-        yield Reading("generations", 0, "s", "no generations of the configuration differ")
-        return
-    old = [node for generation, those in nodes.items() if generation != max(nodes) for node in those]
-    each = [f"{generation} on {named(those)}" for generation, those in sorted(nodes.items())]
-    yield Reading(
-        "generations", seconds, "s",
-        f"the generations of the configuration differ: {listed(each)}",
-        "a rolling restart is not finished",
-        f"restart {named(sorted(old))}{', one at a time' if len(old) > 1 else ''}",
-    )  # fmt: skip
-
-
-def certificate(rows: Sequence[Row], now: float) -> Iterator[Reading]:
-    """Say how long the certificate is good that expires first, by our clock; nothing where there is none."""
-    if not rows:
-        return
-    first = number(rows[0], "expires")
-    nodes = sorted({whole(row, "node_id") for row in rows if number(row, "expires") < first + _DAY})
-    left = round(first - now)
-    end = f"expires in {say_duration(left)}" if left > 0 else f"has expired {say_duration(-left)} ago"
-    yield Reading(
-        "certificate", left, "s", f"the TLS certificate of {named(nodes)} ({rows[0]['name']}) {end}",
-        f"nobody can set up a link in TLS with it {'then' if left > 0 else 'any more'}",
-        f"sign a new one with ndb_sign_keys, then restart {named(nodes)}"
-        f"{', one at a time' if len(nodes) > 1 else ''}",
-    )  # fmt: skip
-
-
-def no_baseline(subjects: Mapping[tuple[str, str], Sequence[str]]) -> Iterator[Fault]:
-    """Say which subjects cannot be told yet, by the reason and the names of the nodes."""
-    for (why, whose), names in subjects.items():
-        yield Fault(State.OK, f"{listed(names)} of {whose} can be told from the next run on: {why}")
+def _in_words(presence: Presence, nodes: Sequence[int]) -> dict[str, str]:
+    several = len(nodes) > 1
+    number = "N" if several else str(nodes[0])
+    it = "them" if several else "it"
+    those = "all" if len(nodes) == presence.total else nodes[0]  # "all" does not disturb those that are up
+    return {
+        "where": presence.cluster.where,
+        "nodes": named(nodes),
+        "log": f"ndb_{number}_out.log",
+        "start": f"start {it}: ndbmtd --ndb-nodeid={number}",
+        "order": f'ndb_mgm -e "{those} start"',
+        "it": it,
+        "it_waits": "they wait" if several else "it waits",
+        "it_was": "they were" if several else "it was",
+        "its_host": "their hosts" if several else "its host",
+        "the_hosts": "the hosts" if several else "the host",
+        "is_it_there": "are their processes there?" if several else "is its process there?",
+    }
 
 
 def side_by_side(presence: Presence, versions: Mapping[int, str], busiest: Mapping[int, Busiest]) -> Reading:

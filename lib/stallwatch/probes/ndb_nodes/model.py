@@ -40,13 +40,6 @@ class NodeStatus(NamedTuple):
     remark: str = ""  # of a missing one: why it does not count as starting or stopping any longer
 
 
-class Restart(NamedTuple):
-    """How far the restart of a node is, as those see it that are up."""
-
-    code: int
-    words: str
-
-
 class Management(NamedTuple):
     """What the management server said: the status of data nodes by id, or an aside why that is not known."""
 
@@ -149,20 +142,3 @@ class Start(NamedTuple):
     def is_unstable(self) -> bool:
         """Whether the node does not stay up."""
         return len(self.restarts) >= _OFTEN
-
-
-class Busiest(NamedTuple):
-    """The busiest thread of a data node."""
-
-    node: int
-    used: float  # per cent of the time, in which it worked
-    seconds: float  # that are known of every thread
-
-
-class Thread(NamedTuple):
-    """Which thread of its node that is."""
-
-    number: int
-    role: str  # ldm, tc, main, rep, recv, ...
-    used: float  # per cent of the time, in which it worked
-    processor: float  # per cent of it, in which it had a processor

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 
-from stallwatch.probes.ndb_nodes import collect, diagnosis, load, messages, queries
-from stallwatch.probes.ndb_nodes.arbitrator import arbitrator
+from stallwatch.probes.ndb_nodes import collect, diagnosis, health, messages, queries
 from stallwatch.probes.ndb_nodes.collect import Clocks, Snapshot, Tables
 from stallwatch.probes.ndb_nodes.diagnosis import Rules, diagnose
 from stallwatch.probes.ndbinfo import cluster as data_nodes
@@ -21,8 +20,8 @@ if TYPE_CHECKING:
     from stallwatch.findings import Finding, ProbeError
     from stallwatch.frame.run import Run
     from stallwatch.history.delta import Interval
-    from stallwatch.probes.ndb_nodes.model import Busiest, Presence
-    from stallwatch.probes.ndb_nodes.queries import Counts
+    from stallwatch.probes.ndb_nodes.model import Presence
+    from stallwatch.probes.ndb_nodes.queries import Busiest, Counts
     from stallwatch.probes.ndbinfo.queries import Ndbinfo, Row
 
 _LEFT_OUT = "left_out"
@@ -89,14 +88,14 @@ class _Look:
         presence, membership = self._presence(cluster)
         yield messages.who_is_up(presence, self._run.is_problem)
         starts = diagnosis.starts(presence.cluster, stopped, self._memory, self._clocks.time)
-        yield messages.generations(*diagnosis.generations(presence.cluster, self._clocks))
+        yield health.generations(*diagnosis.generations(presence.cluster, self._clocks))
         yield self._arbitrator(presence, membership)
         for subject in self._in_order():
             yield subject(presence)
         # Of what is a problem as well, the one that may heal itself comes last.
-        yield messages.restarts(presence, starts, self._options.restarted)
+        yield health.restarts(presence, starts, self._options.restarted)
         if self._rules.remembers:
-            yield messages.no_baseline(self._no_baseline)
+            yield health.no_baseline(self._no_baseline)
         yield self._tables.problems(everything=bool(self._options.verbose))
         self._memory[_LEFT_OUT] = self._tables.left_out
 
@@ -139,7 +138,7 @@ class _Look:
 
         def judged() -> list[Finding]:
             answering = {whole(row, "node_id") for row in membership}
-            found = arbitrator(membership, presence.up, self._clocks, grace, why_none)
+            found = health.arbitrator(membership, presence.up, self._clocks, grace, why_none)
             return [*self._without_row(presence.cluster, answering, "membership"), *found]
 
         yield from self._tables.understand("membership", judged) or ()
@@ -153,16 +152,16 @@ class _Look:
             "transporters", lambda: queries.links(self._ndbinfo, nodes), presence, ("overloads", "reconnects")
         )
         yield from problems
-        yield from load.overloads(intervals, self._memory, self._run.is_problem)
+        yield from health.overloads(intervals, self._memory, self._run.is_problem)
         if len(intervals) == presence.total:  # none has restarted
-            yield from load.reconnects(intervals)
+            yield from health.reconnects(intervals)
 
     def _page_faults(self, presence: Presence) -> Iterator[Finding]:
         problems, intervals = self._counted(
             "threadstat", lambda: queries.page_faults(self._ndbinfo), presence, ("page faults",)
         )
         yield from problems
-        yield from load.major_faults(intervals)
+        yield from health.major_faults(intervals)
 
     def _counted(
         self, table: str, ask: Callable[[], Counts], presence: Presence, subjects: Sequence[str]
@@ -183,17 +182,17 @@ class _Look:
         if found is None:
             return
         self._busiest = found
-        known = load.too_young(presence.cluster) | set(found)
+        known = health.too_young(presence.cluster) | set(found)
         yield from self._without_row(presence.cluster, known, "cpustat_20sec")
         if not found:
             return
         worst, *_ = found.values()
         thread = None
-        if self._run.alerts(load.USE, worst.used):
+        if self._run.alerts(health.USE, worst.used):
             thread = self._tables.ask(
                 "cpustat_20sec", lambda: queries.busiest_of(self._ndbinfo, worst.node), evidence=True
             )
-        yield load.thread_use(worst, thread)
+        yield health.thread_use(worst, thread)
 
     def _without_row(self, cluster: Cluster, answering: Container[int], table: str) -> list[ProbeError]:
         """Name started nodes that have no row in a table; raises NodeEndedError if one has ended."""
@@ -204,7 +203,7 @@ class _Look:
 
     def _certificates(self, _: Presence) -> Iterator[Finding]:
         def judged() -> list[Finding]:
-            return [*messages.certificate(queries.certificates(self._ndbinfo), self._clocks.now)]
+            return [*health.certificate(queries.certificates(self._ndbinfo), self._clocks.now)]
 
         yield from self._tables.ask("certificates", judged) or ()
 

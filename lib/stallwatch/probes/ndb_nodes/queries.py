@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from stallwatch.probes.ndb_nodes.model import Busiest, Restart, Thread
 from stallwatch.probes.ndbinfo.queries import ARBITRATION, NO_OF_REPLICAS, configured, number, whole
-from stallwatch.startup import TYPE_CHECKING
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,6 +48,30 @@ _WHY_NO_ARBITRATOR = {  # by Arbitration; 1 is Default
     "0": "Arbitration=Disabled",
     "2": "Arbitration=WaitExternal: another cluster manager decides",
 }
+
+
+class Restart(NamedTuple):
+    """How far the restart of a node is, as those see it that are up."""
+
+    code: int
+    words: str
+
+
+class Busiest(NamedTuple):
+    """The busiest thread of a data node."""
+
+    node: int
+    used: float  # per cent of the time, in which it worked
+    seconds: float  # that are known of every thread
+
+
+class Thread(NamedTuple):
+    """Which thread of its node that is."""
+
+    number: int
+    role: str  # ldm, tc, main, rep, recv, ...
+    used: float  # per cent of the time, in which it worked
+    processor: float  # per cent of it, in which it had a processor
 
 
 def membership(ndbinfo: Ndbinfo) -> list[Row]:
