@@ -176,17 +176,17 @@ def test_a_full_redo_log_is_told_apart_from_a_full_buffer(look, ndb):
 
 def test_undo_log_and_undo_buffer_have_their_own_advice(look, ndb):
     undo = {"node_id": 4, "log_type": "DD-UNDO", "log_id": 4, "log_part": 0}
-    ndb.tables["logspaces"].append(undo | {"total": 1000, "used": 800})
+    ndb.tables["logspaces"].append(undo | {"total": 1000, "used": 900})
     ndb.tables["logbuffers"].append(undo | {"total": 1000, "used": 900})
     status, text = look()
     assert status == 1
     assert (
-        "undo log of disk tables of node 4 80 % full (seen in one run so far): when it is full, writes"
+        "undo log of disk tables of node 4 90 % full (seen in one run so far): when it is full, writes"
         in text
     )
     assert "ALTER LOGFILE GROUP ... ADD UNDOFILE" in text
     assert "[WARNING] undo buffer of disk tables of node 4 90 % full" in text
-    assert look.perfdata["undo_space"] == "80%;70;85"
+    assert look.perfdata["undo_space"] == "90%;70;85"
     assert look.perfdata["undo_buffer"] == "90%;85"
 
 
@@ -913,6 +913,20 @@ def test_a_redo_log_that_a_checkpoint_empties_again_pages_nobody(look, ndb):
 def test_a_second_look_at_the_redo_log_soon_after_is_the_same_look(look, ndb):
     fill_redo_log(ndb, n3=98)
     assert [look(after=after)[0] for after in (60, 3, 3, 60, 3)] == [1, 1, 1, 2, 2]
+
+
+def test_a_warning_of_the_redo_log_is_no_look_that_was_critical(look, ndb):
+    for percent, status, remark in [
+        (75, 1, False),
+        (75, 1, False),
+        (90, 1, True),
+        (90, 2, False),
+        (75, 1, False),
+    ]:
+        fill_redo_log(ndb, n3=percent)
+        found, text = look()
+        assert (percent, found) == (percent, status)
+        assert ("(seen in one run so far)" in text) == remark
 
 
 def test_of_redo_logs_the_one_that_stays_full_is_critical(look, ndb):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.ndb_redo_buffer.queries import Lag, Thread, Writing
     from stallwatch.probes.ndb_redo_buffer.samples import Samples, Use
 
-    Alerts = Callable[[str, float | None], bool]  # whether a threshold of a quantity alerts on a value
+    Alerts = Callable[..., bool]  # whether a threshold of a quantity alerts on a value: `Run.alerts`
 
 REDO_BUFFER = "redo_buffer"  # the quantity that is judged
 DISK = "the disk cannot keep up"

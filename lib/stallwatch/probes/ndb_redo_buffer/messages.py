@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stallwatch.findings import Reading
+from stallwatch.findings import Reading, State
 from stallwatch.probes.ndb_redo_buffer.diagnosis import REDO_BUFFER
 from stallwatch.probes.ndb_redo_buffer.samples import WATCHED
 from stallwatch.probes.ndbinfo import UNDO_LOG
@@ -140,13 +140,15 @@ def _explained(reading: Reading, diagnosis: Diagnosis | None) -> Reading:
 def log_space(
     name: str, used: dict[int, float], lasting: Container[int], alerts: Alerts
 ) -> Iterator[Reading]:
-    """Say how full the fullest is; and of those that are so for longer, which weighs more, the fullest."""
-    said = space(name, used, alerts)
+    """Say how full the fullest is, and of those that are critical for longer, the fullest: it weighs more."""
+    fullest = space(name, used, alerts)
     certain = {node: share for node, share in used.items() if node in lasting}
-    if not alerts(name, said.value) or max(certain.values(), default=None) == said.value:
-        yield said
+    if max(certain.values(), default=None) == fullest.value:
+        yield fullest
         return
-    yield said._replace(what=f"{said.what} (seen in one run so far)", confirmed=False)
+    if alerts(name, fullest.value, State.CRITICAL):
+        fullest = fullest._replace(what=f"{fullest.what} (seen in one run so far)", confirmed=False)
+    yield fullest
     if certain:
         yield space(name, certain, alerts)._replace(label="")
 

@@ -56,7 +56,7 @@ class _Look:
         self._samples: Samples | None = None
         self._too_full = NOTHING
         self._spaces = self._buffers = queries.NO_LOGS
-        self._lasting: dict[str, set[int]] = {}  # nodes whose logs are too full for longer, by quantity
+        self._lasting: dict[str, set[int]] = {}  # nodes whose logs are critical for longer, by quantity
         self._heard: list[Heard] = []  # from logs
         self._busy: dict[int, Busy] = {}
         self._writing: dict[int, Writing] = {}
@@ -122,7 +122,7 @@ class _Look:
             self._ask_logs()
 
     def _ask_spaces(self) -> None:
-        """Ask how full redo log and undo log are, and whose are too full for the second run in a row.
+        """Ask how full redo log and undo log are, and whose are critical for the second run in a row.
 
         They rise until a checkpoint is complete and fall then, within minutes: what is 98 % now may be 1 % in
         a minute, which nobody need be woken for. If one does get full, writes fail at once (410, 1501), so a
@@ -131,8 +131,8 @@ class _Look:
         """
         self._spaces = queries.fullest(self._ndbinfo, self._cluster, queries.SPACES)
         for name, used in (("redo_space", self._spaces.redo), ("undo_space", self._spaces.undo)):
-            full = {node for node in used if self._run.alerts(name, used[node])}
-            self._lasting[name] = twice(self._memory, name, full, time.time())
+            critical = {node for node in used if self._run.alerts(name, used[node], State.CRITICAL)}
+            self._lasting[name] = twice(self._memory, name, critical, time.time())
 
     def _ask_buffers(self) -> None:
         """Ask how full the undo buffers are, and which redo buffers there are."""
