@@ -421,6 +421,15 @@ def test_a_good_look_between_two_bad_ones_ends_it(look, ndb):
         assert look()[0] == status
 
 
+def test_what_is_no_more_than_the_limit_in_the_perfdata_was_not_critical(look, ndb):
+    for percent, shown, status in [(80.004, "80%", 1), (90, "90%", 1), (90, "90%", 2)]:
+        fill(ndb, percent, kind="Long message buffer")
+        found, text = look()
+        assert perfdata(text)["long_message_buffer"] == f"{shown};50;80"
+        assert ("critical if the next look finds it so, too" in text) == ((shown, status) == ("90%", 1))
+        assert found == status
+
+
 def test_another_node_is_another_first_look(look, ndb):
     fill(ndb, 99, node=3, kind="Long message buffer")
     look()

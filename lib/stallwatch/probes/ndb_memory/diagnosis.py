@@ -102,7 +102,7 @@ class Diagnosis:
         critical = {
             use.of
             for use in uses
-            if isinstance(use.of, int) and self._alerts(subject.name, use.percent, State.CRITICAL)
+            if isinstance(use.of, int) and self._alerts(subject.name, use.rounded, State.CRITICAL)
         }
         lasts = twice(self._memory, f"critical_{subject.name}", critical, self._now)
         return bool(critical) and not lasts
