@@ -12,9 +12,9 @@ from stallwatch.findings import Fault, ProbeError, State
 from stallwatch.history.streak import twice
 from stallwatch.probes.ndb_redo_buffer import hosts, messages, queries
 from stallwatch.probes.ndb_redo_buffer.diagnosis import NOTHING, Evidence, diagnose, find_too_full
+from stallwatch.probes.ndb_redo_buffer.inquiry import Inquiry
 from stallwatch.probes.ndb_redo_buffer.samples import watch
 from stallwatch.probes.ndbinfo.cluster import Intervals, look_at_started
-from stallwatch.probes.ndb_redo_buffer.inquiry import Inquiry
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.words import FEW
 
