@@ -60,6 +60,16 @@ class Range(NagiosRange):  # type: ignore[misc]  # nagiosplugin has no types
             raise ValueError("NaN is neither inside nor outside a range")
         return not bool(self.match(value))
 
+    def reached_in(self, value: float, slope: float) -> float | None:
+        """Give the seconds until ``value``, which grows by ``slope`` a second, is above the range.
+
+        None: it will not be, or is already.
+        """
+        if self.inside or slope <= 0 or value >= self.end:
+            return None
+        seconds = (self.end - value) / slope
+        return seconds if seconds < math.inf else None
+
     @property
     def plain_limit(self) -> float | None:
         """The number that stands for this range in the perfdata, if there is one.

@@ -113,6 +113,22 @@ def test_only_an_upper_limit_is_a_plain_number_for_the_perfdata(text, limit):
 
 
 @pytest.mark.parametrize(
+    ("text", "value", "slope", "seconds"),
+    [
+        ("600", 300.0, 0.5, 600.0),
+        ("600", 600.0, 0.5, None),  # it is reached
+        ("600", 300.0, 0.0, None),
+        ("600", 300.0, -0.5, None),
+        ("600", 300.0, 1e-307, None),
+        ("~:", 300.0, 0.5, None),
+        ("@10:20", 5.0, 0.5, None),
+    ],
+)
+def test_a_range_is_reached_by_what_grows(text, value, slope, seconds):
+    assert Range(text).reached_in(value, slope) == seconds
+
+
+@pytest.mark.parametrize(
     ("text", "unit", "written"),
     [
         ("10", "", "10"),

@@ -72,6 +72,14 @@ class Run:
 
         return is_problem(finding, self.thresholds, *at_least)
 
+    def seconds_until(self, level: str, name: str, value: float, slope: float) -> float | None:
+        """Give the seconds until a quantity that grows by ``slope`` a second goes above a threshold.
+
+        ``level`` is "warning" or "critical". None: it will not, or has already.
+        """
+        limit = self.thresholds[name].get(level)
+        return limit.reached_in(value, slope) if limit else None
+
     def so_far(self, findings: Iterable[Finding]) -> None:
         """Tell these, instead of nothing, if the run is cut short before it has found anything."""
         self._so_far = list(findings)

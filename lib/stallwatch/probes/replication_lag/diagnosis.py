@@ -7,28 +7,25 @@ from stallwatch.probes.replication_lag import lag
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from stallwatch.probes.replication_lag.causes import Cause
     from stallwatch.probes.replication_lag.history import History
     from stallwatch.probes.replication_lag.lag.model import Lag
     from stallwatch.probes.replication_lag.model import Channel, Snapshot
     from stallwatch.probes.replication_lag.trend import Trend
-    from stallwatch.thresholds import Range
-
-    Limits = Mapping[str, Range | None]  # "warning" and "critical"
 
 CONNECTING = frozenset({"Connecting", "Preparing"})  # the receiver's; "Preparing" on MariaDB
 WORTH_EXPLAINING = 5.0  # seconds of lag
 
 
-class Rules(NamedTuple):
+class Criteria(NamedTuple):
     """How channels are judged; times are in seconds."""
 
     connecting_grace: float  # for so long a receiver that is connecting is no more than a WARNING
     backup_grace: float  # the same, of an applier that a running backup has stopped
-    horizon: float = 0.0  # a lag that will be critical within this time is a WARNING
-    limits: Mapping[str, Range | None] = {}  # of the lag: when will it cross them?
+    horizon: float  # a lag that will be critical within this time is a WARNING; 0: it is not
+    seconds_until: Callable[[str, str, float, float], float | None]  # see ``Run.seconds_until``
 
 
 class Diagnosis(NamedTuple):
@@ -63,16 +60,16 @@ class Diagnosis(NamedTuple):
         """Rank among channels: what is down before what is silent before what lags."""
         return not self.runs, self.lag.silent, self.lag.seconds or self.lag.low
 
-    def state(self, rules: Rules) -> State:
+    def state(self, criteria: Criteria) -> State:
         """Judge the channel by its threads alone.
 
         A running backup may explain why the applier is stopped: mariabackup --safe-slave-backup stops it
         without an error, for as long as it runs (10.11.19).
         """
         explained = self.backup is not None and not self.channel.applier.errno
-        excused = explained and max(self.stopped, self.backup or 0.0) <= rules.backup_grace
+        excused = explained and max(self.stopped, self.backup or 0.0) <= criteria.backup_grace
         applier = State.WARNING if excused else State.CRITICAL
-        young = is_connecting(self.channel) and self.connecting <= rules.connecting_grace
+        young = is_connecting(self.channel) and self.connecting <= criteria.connecting_grace
         receiver = State.WARNING if young else State.CRITICAL
         states = (
             State.OK if self.channel.receiver.runs else receiver,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from stallwatch.findings import Finding
-    from stallwatch.probes.replication_lag.diagnosis import Diagnosis, Limits, Rules
+    from stallwatch.probes.replication_lag.diagnosis import Criteria, Diagnosis
     from stallwatch.probes.replication_lag.lag.model import Lag
     from stallwatch.probes.replication_lag.model import Channel
     from stallwatch.probes.replication_lag.trend import Trend
@@ -27,27 +27,27 @@ _FAR = 5.0  # seconds
 _SHORT = 10.0  # seconds; below, tenths count
 
 
-def channels(diagnoses: Sequence[Diagnosis], rules: Rules) -> Iterator[Finding]:
+def channels(diagnoses: Sequence[Diagnosis], criteria: Criteria) -> Iterator[Finding]:
     """Say of each channel what is wrong, then how far it is behind, then its other numbers."""
     labels = _labels(diagnoses)
     for number, one in enumerate(diagnoses):
-        fault = _fault(one, rules)
+        fault = _fault(one, criteria)
         if fault:
             yield fault
         label = labels[one.channel.name]
         if one.lag.seconds is not None or not fault:
             table = None if number else _table(diagnoses)
-            yield _lag(one, rules.limits, label, with_causes=not fault, table=table)
+            yield _lag(one, criteria, label, with_causes=not fault, table=table)
         yield from _numbers(one, label, few=len(diagnoses) <= _MOST)
 
 
-def _fault(one: Diagnosis, rules: Rules) -> Fault | None:
-    state = one.state(rules)
+def _fault(one: Diagnosis, criteria: Criteria) -> Fault | None:
+    state = one.state(criteria)
     if state is not State.OK:
         return _down(one, state)
     if one.lag.silent:
         return _silent(one)
-    if rules.horizon and (when := breach(one.trend, one.lag, rules.limits, rules.horizon)):
+    if when := breach(one.trend, one.lag, criteria):
         return _breach(one, when)
     return None
 
@@ -81,10 +81,12 @@ def _breach(one: Diagnosis, words: str) -> Fault:
     return Fault(State.WARNING, "; ".join([what, *_why(one)]), advice=_advice(one))
 
 
-def _lag(one: Diagnosis, limits: Limits, label: str, *, with_causes: bool, table: Table | None) -> Reading:
+def _lag(
+    one: Diagnosis, criteria: Criteria, label: str, *, with_causes: bool, table: Table | None
+) -> Reading:
     """Tell how far a channel is behind, where that is going, and why."""
     channel, found = one.channel, one.lag
-    going = direction(one.trend, found, limits)
+    going = direction(one.trend, found, criteria)
     what = _behind(channel, found) + (f", {going}" if going else "")
     return Reading(
         "lag",
@@ -235,32 +237,24 @@ def _not_running(channel: Channel) -> str:
     return " and ".join(f"the {name} is not running ({one.running})" for name, one in threads if not one.runs)
 
 
-def direction(found: Trend | None, lag: Lag, limits: Limits) -> str:
+def direction(found: Trend | None, lag: Lag, criteria: Criteria) -> str:
     """Say where the lag is going, or nothing if that is not clear."""
     if found is None or not lag.seconds or lag.at_least or not found.is_clear:
         return ""
-    if (left := trend.time_to_catch_up(found, lag.seconds)) is not None:
-        return f"catching up, done in {say_duration(left)}"
-    return ", ".join(filter(None, [_falling_behind(found), _next_breach(found, lag.seconds, limits)]))
-
-
-def _falling_behind(found: Trend) -> str:
+    if found.slope < 0:
+        return f"catching up, done in {say_duration(lag.seconds / -found.slope)}"
     pace = f"falling behind {found.slope:.2g} s/s"
-    if found.apply_speed <= trend.CLEAR_SLOPE:
-        return f"{pace} (stands still)"
-    return f"{pace} (applies at {found.apply_speed:.2f} of real time)"
+    speed = f"applies at {found.apply_speed:.2f} of real time"
+    pace += " (stands still)" if found.apply_speed <= trend.CLEAR_SLOPE else f" ({speed})"
+    for level in ("warning", "critical"):
+        if (left := criteria.seconds_until(level, "lag", lag.seconds, found.slope)) is not None:
+            return f"{pace}, {level.upper()} in {say_duration(left)}"
+    return pace
 
 
-def _next_breach(found: Trend, seconds: float, limits: Limits) -> str:
-    for name in ("warning", "critical"):
-        if (left := trend.time_to_breach(found, seconds, limits.get(name))) is not None:
-            return f"{name.upper()} in {say_duration(left)}"
-    return ""
-
-
-def breach(found: Trend | None, lag: Lag, limits: Limits, horizon: float) -> str:
-    """Say when the lag will be CRITICAL, if that is within ``horizon`` seconds; else nothing."""
-    if not lag.seconds or lag.at_least:
+def breach(found: Trend | None, lag: Lag, criteria: Criteria) -> str:
+    """Say when the lag will be CRITICAL, if that is within the horizon; else nothing."""
+    if not lag.seconds or lag.at_least or not found or not found.is_clear:
         return ""
-    left = trend.time_to_breach(found, lag.seconds, limits.get("critical"))
-    return f"CRITICAL in {say_duration(left)}" if left is not None and left <= horizon else ""
+    left = criteria.seconds_until("critical", "lag", lag.seconds, found.slope)
+    return f"CRITICAL in {say_duration(left)}" if left is not None and left <= criteria.horizon else ""

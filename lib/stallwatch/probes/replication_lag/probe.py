@@ -8,7 +8,7 @@ from stallwatch.findings import Fault, ProbeError, State
 from stallwatch.probes import shared
 from stallwatch.probes.replication_lag import history, messages, queries, trend
 from stallwatch.probes.replication_lag.collect import Collector
-from stallwatch.probes.replication_lag.diagnosis import Rules, diagnose, is_resting
+from stallwatch.probes.replication_lag.diagnosis import Criteria, diagnose, is_resting
 from stallwatch.sources.mysql import MysqlError, NoAnswerError
 from stallwatch.startup import TYPE_CHECKING
 
@@ -36,8 +36,9 @@ class Probe:
         self._server = server
         self._options = options
         self._run = run
-        limits = run.thresholds["lag"]
-        self._rules = Rules(options.connecting_grace, options.backup_grace, options.horizon, limits)
+        self._criteria = Criteria(
+            options.connecting_grace, options.backup_grace, options.horizon, run.seconds_until
+        )
         self._everything = bool(options.verbose)  # look for causes also where nothing is wrong
         self._channels: list[Diagnosis] = []  # the worst first
         self._asides: list[Finding] = []
@@ -66,13 +67,13 @@ class Probe:
         heartbeat = self._heartbeat()
         if heartbeat or sources:  # which may take long
             known = [self._judged(one, remembered) for one in collector.snapshots()]
-            self._run.so_far(messages.channels(known, self._rules))
+            self._run.so_far(messages.channels(known, self._criteria))
         if heartbeat:
             collector.ask_heartbeats(heartbeat)
         collector.ask_sources(sources, heartbeat)
         judged = [self._judged(one, remembered, keep=True) for one in collector.snapshots()]
         self._channels = sorted(judged, key=lambda one: one.gravity, reverse=True)
-        self._run.so_far(messages.channels(self._channels, self._rules))
+        self._run.so_far(messages.channels(self._channels, self._criteria))
         self._asides, self._denied = [*remembered.problems, *collector.asides], collector.denied
 
     def findings(self, reference: Opened | None = None) -> Iterator[Finding]:
@@ -84,7 +85,7 @@ class Probe:
         if self._channels and (self._everything or any(one.is_worth_explaining for one in self._channels)):
             signals = self._signals(self._server, [one.snapshot for one in self._channels])
             self._channels = [self._explained(one, signals) for one in self._channels]
-        yield from messages.channels(self._channels, self._rules)
+        yield from messages.channels(self._channels, self._criteria)
         yield from self._asides
         if signals is None or not signals.missing:
             yield from self._denied
@@ -94,8 +95,8 @@ class Probe:
     def _is_wanted(self, channel: Channel) -> bool:
         """Whether this channel is to be judged: its whole name fits one of those wanted, if any are."""
         wanted, ignored = self._options.channel, self._options.ignore_channel
-        named = not wanted or any(one.fullmatch(channel.name) for one in wanted)
-        return named and not any(one.fullmatch(channel.name) for one in ignored)
+        fits = not wanted or any(one.fullmatch(channel.name) for one in wanted)
+        return fits and not any(one.fullmatch(channel.name) for one in ignored)
 
     def _nothing_to_judge(self, existing: Sequence[Channel]) -> Fault:
         where = self._server.where

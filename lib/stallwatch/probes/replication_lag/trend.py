@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from stallwatch.probes.replication_lag.history import Sample
-    from stallwatch.thresholds import Range
 
 _FEWEST, _MOST = 5, 15  # samples
 _INTERVALS = 3  # of the check, which the samples have to span: a run by hand is no trend
@@ -134,17 +133,3 @@ def _slope(samples: Sequence[Sample]) -> float:
 def _fits(sample: Sample, last: Sample, slope: float) -> bool:
     expected = last.lag - slope * (last.at - sample.at)
     return abs(sample.lag - expected) <= max(_STEADY, _STEADY_SHARE * last.lag)
-
-
-def time_to_catch_up(found: Trend | None, lag: float) -> float | None:
-    """Give the seconds until nothing is left of ``lag``; None: it does not shrink."""
-    return lag / -found.slope if found and found.is_clear and found.slope < 0 else None
-
-
-def time_to_breach(found: Trend | None, lag: float, limit: Range | None) -> float | None:
-    """Give the seconds until ``lag`` crosses the limit; None: it will not, or has already."""
-    end = None if limit is None or limit.inside else limit.end
-    if end is None or lag >= end or not found or not found.is_clear or found.slope <= 0:
-        return None
-    seconds = (end - lag) / found.slope
-    return seconds if seconds < float("inf") else None

@@ -50,9 +50,9 @@ def r9_no_usable_key(case: Case) -> Cause | None:
         return Cause(80, f"table {table} has no usable key: {reads}", advice)
     if disputed or proven is False:
         return None
-    named = f"table {table}" if table else "the table being changed"
+    which = f"table {table}" if table else "the table being changed"
     advice = f"see the keys of {table}" if table else "see which tables have no primary key"
-    return Cause(64, f"{named} likely has no usable key: {reads}", advice)
+    return Cause(64, f"{which} likely has no usable key: {reads}", advice)
 
 
 def _others_may_read(case: Case) -> bool:
