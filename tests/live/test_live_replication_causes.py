@@ -12,11 +12,11 @@ from held_backup import held_backup
 from replication_pair import GRANTS
 from stallwatch.frame.deadline import Deadline
 from stallwatch.probes.mysql import innodb
-from stallwatch.probes.replication_lag import causes, lag, queries
-from stallwatch.probes.replication_lag.causes import applying, messages
-from stallwatch.probes.replication_lag.causes.explaining import explain
+from stallwatch.probes.replication_lag import lag, queries
+from stallwatch.probes.replication_lag.causes import applying, explain
+from stallwatch.probes.replication_lag.causes.case import Case
 from stallwatch.probes.replication_lag.model import Snapshot
-from stallwatch.probes.replication_lag.signals import Signals
+from stallwatch.probes.replication_lag.signals import Signals, can_compare, readings
 from stallwatch.probes.replication_lag.signals.collect import gather as gather_signals
 from stallwatch.sources import mysql
 
@@ -57,7 +57,7 @@ def explained(pair, account):
     with connected(pair.replica, account) as server:
         (evidence,) = evidences(server)
         signals = gather(server, [evidence])
-        return explain(causes.Case(evidence, lag.judge(evidence), None, signals))
+        return explain(Case(evidence, lag.judge(evidence), None, signals))
 
 
 def first(pair, account, rule, seconds=90):
@@ -98,8 +98,8 @@ def test_a_healthy_replica_has_nothing_to_explain(pair, mon):
     assert signals.missing == ()
     assert signals.backups == ()
     assert len(signals.looks) == 3
-    assert {reading.name for reading in messages.findings(signals)} >= {"redo_log", "history_list"}
-    assert messages.can_compare(signals, gathered(pair, mon))
+    assert {reading.name for reading in readings(signals)} >= {"redo_log", "history_list"}
+    assert can_compare(signals, gathered(pair, mon))
 
 
 def test_a_global_read_lock(pair, mon, table):
@@ -316,7 +316,7 @@ def test_an_idle_shell_is_no_backup(running_pair):
 def test_more_appliers_as_advised(running_pair):
     """What R16 says to do is possible."""
     pair = running_pair("mariadb")
-    case = causes.Case(None, lag.Lag(seconds=10), None, gathered(pair, pair.account()))
+    case = Case(None, lag.Lag(seconds=10), None, gathered(pair, pair.account()))
     advice = applying._more(case, "slave_parallel_threads")
     with pair.replica.session() as sql, pytest.raises(pymysql.Error, match="1198"):
         sql("SET GLOBAL slave_parallel_threads = 4")
@@ -347,7 +347,7 @@ def a_relay_log_again(pair):
         (known,) = evidences(server)
     failed = known.channel.applier._replace(running="No", errno=13121, error="Relay log read failure")
     broken = known._replace(channel=known.channel._replace(applier=failed))
-    (cause,) = explain(causes.Case(broken, lag.Lag(seconds=10), None, Signals()))
+    (cause,) = explain(Case(broken, lag.Lag(seconds=10), None, Signals()))
     file, offset = known.channel.applied
     assert f"{file}:{offset} can be read there" in cause.advice
     pair.replica.stop_replication()
@@ -629,7 +629,7 @@ def test_a_frozen_server_loses_nothing_but_the_signals(pair, mon):
     assert spent < 10
     (sentence,) = signals.missing
     assert sentence.startswith("the search for causes was cut short: ")
-    assert explain(causes.Case(known[0], lag.Lag(seconds=10), None, signals)) == []
+    assert explain(Case(known[0], lag.Lag(seconds=10), None, signals)) == []
 
 
 def test_a_frozen_server_is_not_asked_for_the_status_of_innodb(pair, mon):

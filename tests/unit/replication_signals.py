@@ -8,7 +8,7 @@ from captured_mysql import lines
 from captured_mysql import pairs as recorded
 from replication_evidence import channel, evidence
 from stallwatch.probes.mysql.processes import Process
-from stallwatch.probes.replication_lag.causes import Case
+from stallwatch.probes.replication_lag.causes.case import Case
 from stallwatch.probes.replication_lag.lag import Lag
 from stallwatch.probes.replication_lag.model import Thread
 from stallwatch.probes.replication_lag.signals import Counters, Look, Signals

@@ -5,8 +5,7 @@ import re
 import pytest
 from replication_signals import VERSIONS, RecordedServer, counted, lines, recorded
 from stallwatch.probes.mysql import innodb
-from stallwatch.probes.replication_lag.causes.messages import findings
-from stallwatch.probes.replication_lag.signals import Signals
+from stallwatch.probes.replication_lag.signals import Signals, readings
 from stallwatch.probes.replication_lag.signals.collect import gather
 
 MIB = 2**20
@@ -112,7 +111,7 @@ def test_the_fullest_of_several_samples_counts():
         )
     )
     assert signals.redo.fill == 99
-    (reading,) = findings(signals)
+    (reading,) = readings(signals)
     assert (reading.name, reading.value, reading.unit) == ("redo_log", 99.0, "%")
 
 
@@ -167,7 +166,7 @@ def test_log_capacity_used_is_not_read():
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_findings_are_readings_with_a_sentence(version):
-    found = {reading.name: reading for reading in findings(gathered(version))}
+    found = {reading.name: reading for reading in readings(gathered(version))}
     assert found["redo_log"].value < 1
     assert found["redo_log"].what == "the redo log is 0 % full, as far as writers may fill it"
     assert found["history_list"].value >= 0

@@ -23,20 +23,12 @@ from replication_signals import (
 )
 from stallwatch.probes.mysql.processes import Program, Thread
 from stallwatch.probes.replication_lag import causes
-from stallwatch.probes.replication_lag.causes import (
-    applying,
-    explaining,
-    link,
-    locked,
-    messages,
-    stopped,
-    storing,
-)
-from stallwatch.probes.replication_lag.causes.explaining import explain
+from stallwatch.probes.replication_lag.causes import applying, explain, locked, storing, threads_and_link
+from stallwatch.probes.replication_lag.causes.case import SLOW, Cause, rule
 from stallwatch.probes.replication_lag.lag import Lag
 from stallwatch.probes.replication_lag.model import Heartbeat
 from stallwatch.probes.replication_lag.model import Thread as ChannelThread
-from stallwatch.probes.replication_lag.signals import Host, Signals
+from stallwatch.probes.replication_lag.signals import Host, Signals, can_compare, differences
 from stallwatch.probes.replication_lag.signals.backups import Backup
 from stallwatch.probes.replication_lag.signals.locks import RowLock
 from stallwatch.probes.replication_lag.trend import Trend
@@ -48,29 +40,29 @@ def down(errno=0, error="", running="No"):
 
 
 def test_a_function_with_the_decorator_is_a_rule(monkeypatch):
-    @causes.rule(causes.SLOW)
+    @rule(SLOW)
     def r99_new(_):
-        return causes.Cause(99, "a new cause")
+        return Cause(99, "a new cause")
 
-    monkeypatch.setattr(explaining, "RULES", (*explaining.RULES, r99_new))
+    monkeypatch.setattr(causes, "RULES", (*causes.RULES, r99_new))
     known = case(counted=redo_log(97e6, Innodb_lsn_current=10e6))
     assert [(cause.rule, cause.what) for cause in explain(known)] == [("R99", "a new cause")]
 
 
 def test_no_two_rules_have_one_number():
-    numbers = [one.number for one in explaining.RULES]
+    numbers = [one.number for one in causes.RULES]
     assert len(numbers) == len(set(numbers)) == 24
 
 
 def test_all_modules_of_causes_are_looked_at():
     folder = Path(causes.__file__).parent
     having = {path.stem for path in folder.glob("*.py") if "\n@rule(" in path.read_text()}
-    assert {one.find.__module__.rpartition(".")[2] for one in explaining.RULES} == having
+    assert {one.find.__module__.rpartition(".")[2] for one in causes.RULES} == having
 
 
 def test_each_rule_that_is_implied_is_there():
-    named = {name for one in explaining.RULES for name in (*one.implies, *one.but_not)}
-    assert named - {causes.SLOW} <= {one.name for one in explaining.RULES}
+    implied = {name for one in causes.RULES for name in (*one.implies, *one.but_not)}
+    assert implied - {SLOW} <= {one.name for one in causes.RULES}
 
 
 def test_nothing_wrong_nothing_explained():
@@ -84,7 +76,7 @@ def test_nothing_wrong_nothing_explained():
 def test_r1_tells_the_error_and_what_to_do():
     error = "Could not execute Write_rows_v1 event on table t.a; Duplicate entry '1' for key 'PRIMARY'"
     error += ", Error_code: 1062; handler error HA_ERR_FOUND_DUPP_KEY; the event's master log bin.000001"
-    found = stopped.r1_applier_failed(case(mariadb(applier=down(1062, error)), flavour=MARIADB))
+    found = threads_and_link.r1_applier_failed(case(mariadb(applier=down(1062, error)), flavour=MARIADB))
     assert found.what == (
         "the applier stopped with error 1062: Could not execute Write_rows_v1 event on table t.a;"
         " Duplicate entry '1' for key 'PRIMARY'"
@@ -99,20 +91,20 @@ def test_r1_lets_the_worker_speak_that_failed():
     )
     failed = commits(workers=(worker(), worker(errno=1032, error=text, error_at=NOW - 120)))
     known = evidence(channel(applier=down(1032, "Coordinator stopped because ...")), commits=failed)
-    found = stopped.r1_applier_failed(case(known=known))
+    found = threads_and_link.r1_applier_failed(case(known=known))
     assert found.what == "the applier stopped with error 1032 2 min ago: Could not find record in 't'"
 
 
 def test_r1_cuts_long_words_short():
     long = "x" * representative(2_000_000, every=16_000_000)
-    found = stopped.r1_applier_failed(case(channel(applier=down(9999, long))))
+    found = threads_and_link.r1_applier_failed(case(channel(applier=down(9999, long))))
     assert len(found.what) < 200
     assert found.advice
 
 
 def test_r1_against():
-    assert stopped.r1_applier_failed(case()) is None
-    assert stopped.r1_applier_failed(case(channel(applier=down()))) is None
+    assert threads_and_link.r1_applier_failed(case()) is None
+    assert threads_and_link.r1_applier_failed(case(channel(applier=down()))) is None
 
 
 def test_r2_by_hand():
@@ -131,7 +123,7 @@ def test_r2_by_hand():
     ],
 )
 def test_r2_writes_the_statement_of_each_version(flavour, name, expected):
-    found = stopped.r2_applier_stopped(case(channel(name=name, applier=down()), flavour=flavour))
+    found = threads_and_link.r2_applier_stopped(case(channel(name=name, applier=down()), flavour=flavour))
     assert found.advice.endswith(f", then {expected}")
 
 
@@ -144,7 +136,10 @@ STOPS = Backup("mariabackup", 26920, (165,), 7200.0, stops_applier=True)
 )
 def test_r2_a_backup_of_another_kind_or_server_or_time_has_not_stopped_it(running):
     stopped_for_long = case(channel(applier=down()), backups=(running,))._replace(stopped=600.0)
-    assert stopped.r2_applier_stopped(stopped_for_long).what == "the applier is stopped, without an error"
+    assert (
+        threads_and_link.r2_applier_stopped(stopped_for_long).what
+        == "the applier is stopped, without an error"
+    )
 
 
 def test_r2_by_a_backup():
@@ -156,13 +151,15 @@ def test_r2_by_a_backup():
 
 
 def test_r2_a_dump_does_not_stop_appliers():
-    found = stopped.r2_applier_stopped(case(channel(applier=down()), backups=(Backup("mysqldump", 5),)))
+    found = threads_and_link.r2_applier_stopped(
+        case(channel(applier=down()), backups=(Backup("mysqldump", 5),))
+    )
     assert found.what == "the applier is stopped, without an error"
 
 
 def test_r2_against():
-    assert stopped.r2_applier_stopped(case()) is None
-    assert stopped.r2_applier_stopped(case(channel(applier=down(1062, "x")))) is None
+    assert threads_and_link.r2_applier_stopped(case()) is None
+    assert threads_and_link.r2_applier_stopped(case(channel(applier=down(1062, "x")))) is None
 
 
 @pytest.mark.parametrize(
@@ -181,13 +178,13 @@ def test_r2_against():
     ],
 )
 def test_r3_tells_why_the_receiver_is_down(receiver, what, advice):
-    found = stopped.r3_receiver_down(case(channel(receiver=receiver)))
+    found = threads_and_link.r3_receiver_down(case(channel(receiver=receiver)))
     assert what in found.what
     assert advice in found.advice
 
 
 def test_r3_against():
-    assert stopped.r3_receiver_down(case()) is None
+    assert threads_and_link.r3_receiver_down(case()) is None
 
 
 # R4, R7, R8, R24
@@ -203,8 +200,8 @@ def test_r4_a_silent_link():
 
 
 def test_r4_against():
-    assert link.r4_link_silent(case(lag=silent(silent=False))) is None
-    assert link.r4_link_silent(case(channel(receiver=down()), silent())) is None
+    assert threads_and_link.r4_link_silent(case(lag=silent(silent=False))) is None
+    assert threads_and_link.r4_link_silent(case(channel(receiver=down()), silent())) is None
 
 
 def delayed(state="Waiting until SOURCE_DELAY seconds after source executed event", **changes):
@@ -216,15 +213,18 @@ def delayed(state="Waiting until SOURCE_DELAY seconds after source executed even
 def test_r7_an_intended_delay():
     (found,) = explain(case(delayed(), Lag(seconds=0.5, delayed=3600.0)))
     assert (found.rule, found.what) == ("R7", "an intended delay of 1 h")
-    assert link.r7_delayed_on_purpose(case(delayed(remaining_delay=None), Lag(seconds=0.5)))
+    assert threads_and_link.r7_delayed_on_purpose(case(delayed(remaining_delay=None), Lag(seconds=0.5)))
 
 
 def test_r7_against():
-    assert link.r7_delayed_on_purpose(case(delayed(), Lag(seconds=900.0))) is None
+    assert threads_and_link.r7_delayed_on_purpose(case(delayed(), Lag(seconds=900.0))) is None
     assert (
-        link.r7_delayed_on_purpose(case(delayed("Reading", remaining_delay=None), Lag(seconds=1.0))) is None
+        threads_and_link.r7_delayed_on_purpose(
+            case(delayed("Reading", remaining_delay=None), Lag(seconds=1.0))
+        )
+        is None
     )
-    assert link.r7_delayed_on_purpose(case(lag=Lag(seconds=1.0))) is None
+    assert threads_and_link.r7_delayed_on_purpose(case(lag=Lag(seconds=1.0))) is None
 
 
 def test_r8_most_of_the_lag_is_transport():
@@ -236,17 +236,17 @@ def test_r8_most_of_the_lag_is_transport():
 def test_r8_on_mariadb_by_the_source_s_gtids():
     """Recorded on 10.11.19: Seconds_Behind 0, 745 transactions not here."""
     known = evidence(mariadb(), source=source(missing=745, not_received=745))
-    found = link.r8_receiver_bound(case(known=known, lag=Lag(seconds=36.0)))
+    found = threads_and_link.r8_receiver_bound(case(known=known, lag=Lag(seconds=36.0)))
     assert "(745 transactions of db1:3306 have not arrived, the relay log is empty)" in found.what
 
 
 def test_r8_against():
-    assert link.r8_receiver_bound(case(lag=Lag(seconds=34.8, transport=10.0))) is None
-    assert link.r8_receiver_bound(case(lag=Lag(seconds=4.0, transport=3.9))) is None
+    assert threads_and_link.r8_receiver_bound(case(lag=Lag(seconds=34.8, transport=10.0))) is None
+    assert threads_and_link.r8_receiver_bound(case(lag=Lag(seconds=4.0, transport=3.9))) is None
     busy = evidence(case().snapshot.channel, source=source(not_received=745))
-    assert link.r8_receiver_bound(case(known=busy)) is None
+    assert threads_and_link.r8_receiver_bound(case(known=busy)) is None
     cut_off = channel(receiver=down())
-    assert link.r8_receiver_bound(case(cut_off, Lag(seconds=34.8, transport=33.6))) is None
+    assert threads_and_link.r8_receiver_bound(case(cut_off, Lag(seconds=34.8, transport=33.6))) is None
 
 
 def heartbeat(age, source_age):
@@ -265,7 +265,7 @@ def test_r24_a_writer_that_is_dead():
     "known", [heartbeat(600.0, 1.0), heartbeat(600.0, None), heartbeat(1.0, 1.0), evidence()]
 )
 def test_r24_against(known):
-    assert link.r24_heartbeat_dead(case(known=known)) is None
+    assert threads_and_link.r24_heartbeat_dead(case(known=known)) is None
 
 
 # R5 and R6
@@ -800,11 +800,14 @@ def test_r19_against():
 
 def test_r23_transactions_of_its_own():
     known = evidence(source=source(errant=5))
-    found = link.r23_written_to(case(known=known, settings={"read_only": "OFF"}))
+    found = threads_and_link.r23_written_to(case(known=known, settings={"read_only": "OFF"}))
     assert found.what == "5 transactions here are not on db1:3306, and read_only is OFF"
-    assert "read_only" not in link.r23_written_to(case(known=known, settings={"read_only": "ON"})).what
-    assert link.r23_written_to(case(known=evidence(source=source()))) is None
-    assert link.r23_written_to(case(settings={"read_only": "OFF"})) is None
+    assert (
+        "read_only"
+        not in threads_and_link.r23_written_to(case(known=known, settings={"read_only": "ON"})).what
+    )
+    assert threads_and_link.r23_written_to(case(known=evidence(source=source()))) is None
+    assert threads_and_link.r23_written_to(case(settings={"read_only": "OFF"})) is None
 
 
 # what stands before what
@@ -984,10 +987,10 @@ def test_nobody_s_values_are_told():
     long = looks(applier(info=SECRET), transactions=[transaction(age=1800.0)])
     assert applying.r10_one_transaction(case(looks=long)).what.endswith("30 min: UPDATE users")
     error = f"Error 'Deadlock found' on query. Default database: 'shop'. Query: '{SECRET}'"
-    found = stopped.r1_applier_failed(case(channel(applier=down(1213, error))))
+    found = threads_and_link.r1_applier_failed(case(channel(applier=down(1213, error))))
     assert found.what == "the applier stopped with error 1213: Error 'Deadlock found' on query"
     error = f"Query caused different errors. Error on master: message='x' code=1. Query: '{SECRET}'"
-    assert "hunter2" not in stopped.r1_applier_failed(case(channel(applier=down(1105, error)))).what
+    assert "hunter2" not in threads_and_link.r1_applier_failed(case(channel(applier=down(1105, error)))).what
 
 
 SENT = (
@@ -1012,7 +1015,7 @@ SENT = (
 )
 @pytest.mark.parametrize("number", [1236, 13114])
 def test_r3_a_source_that_cannot_send_is_told_by_its_words(said, advice, number):
-    found = stopped.r3_receiver_down(case(channel(receiver=down(number, SENT.format(said)))))
+    found = threads_and_link.r3_receiver_down(case(channel(receiver=down(number, SENT.format(said)))))
     assert f"error {number}: '{said[:40]}" in found.what
     assert advice in found.advice
     assert ("rebuilt" in found.advice) == ("BINARY LOGS" in advice)
@@ -1020,7 +1023,7 @@ def test_r3_a_source_that_cannot_send_is_told_by_its_words(said, advice, number)
 
 @pytest.mark.parametrize("number", [1594, 13121])
 def test_r1_no_reset_without_its_condition(number):
-    found = stopped.r1_applier_failed(case(channel(applier=down(number, "Relay log read failure"))))
+    found = threads_and_link.r1_applier_failed(case(channel(applier=down(number, "Relay log read failure"))))
     assert "bin.000001:5000" in found.advice
     assert "do not RESET without GTID auto-positioning" in found.advice
 
@@ -1075,21 +1078,21 @@ def test_r18_no_more_than_all_pages():
 def test_what_differs_from_a_healthy_replica():
     here = Signals(counted=scan(), host=load(97.0))
     there = Signals(counted=scan(read=200.0), host=load(4.2))
-    assert messages.differences(here, there) == [
+    assert differences(here, there) == [
         "rows read in scans 2 million/s instead of 200/s",
         "disk busy 97 % instead of 4.2 %",
     ]
 
 
 def test_what_hardly_differs_or_is_not_known_is_not_told():
-    assert messages.differences(Signals(), Signals(counted=scan())) == []
-    assert messages.differences(Signals(host=load(9.0)), Signals(host=load(1.0))) == []
-    assert messages.differences(Signals(host=load(30.0)), Signals(host=load(15.0))) == []
-    assert messages.differences(Signals(host=load(10.0)), Signals(host=load(0.0))) == []
-    assert not messages.can_compare(Signals(), Signals(counted=scan()))
-    assert messages.can_compare(Signals(counted=scan()), Signals(counted=scan()))
+    assert differences(Signals(), Signals(counted=scan())) == []
+    assert differences(Signals(host=load(9.0)), Signals(host=load(1.0))) == []
+    assert differences(Signals(host=load(30.0)), Signals(host=load(15.0))) == []
+    assert differences(Signals(host=load(10.0)), Signals(host=load(0.0))) == []
+    assert not can_compare(Signals(), Signals(counted=scan()))
+    assert can_compare(Signals(counted=scan()), Signals(counted=scan()))
 
 
 def test_a_reference_that_does_more_is_told_as_well():
     here, there = Signals(counted=scan(changed=10.0)), Signals(counted=scan(changed=900.0))
-    assert messages.differences(here, there) == ["rows changed 10/s instead of 900/s"]
+    assert differences(here, there) == ["rows changed 10/s instead of 900/s"]

@@ -7,7 +7,7 @@ from stallwatch.probes.ndb_log.lines import parse
 from stallwatch.probes.ndb_log.model import Node, Present, Rules
 from stallwatch.probes.ndb_log.shutdown import Shutdown, of_shutdowns
 from stallwatch.probes.ndbinfo import queries
-from stallwatch.probes.replication_lag.causes import stopped
+from stallwatch.probes.replication_lag.causes import threads_and_link
 from stallwatch.sources import ndb_mgm
 from stallwatch.sources.backups import contents
 from stallwatch.sources.jmx import failures
@@ -54,7 +54,7 @@ def test_a_lost_data_node_is_still_known():
 
 
 def test_an_error_of_a_replication_thread():
-    assert stopped._in_short("Duplicate entry 'replica' for key 'PRIMARY'") == WITHHELD
+    assert threads_and_link._in_short("Duplicate entry 'replica' for key 'PRIMARY'") == WITHHELD
 
 
 class Thrown(Record):

@@ -9,7 +9,7 @@ from stallwatch.startup import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from stallwatch.probes.replication_lag.causes import Cause
+    from stallwatch.probes.replication_lag.causes.case import Cause
     from stallwatch.probes.replication_lag.history import History
     from stallwatch.probes.replication_lag.lag.model import Lag
     from stallwatch.probes.replication_lag.model import Channel, Snapshot

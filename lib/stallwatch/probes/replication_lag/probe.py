@@ -140,19 +140,19 @@ class Probe:
     def _explained(self, one: Diagnosis, signals: Signals) -> Diagnosis:
         if not (self._everything or one.is_worth_explaining):
             return one
-        from stallwatch.probes.replication_lag import causes
-        from stallwatch.probes.replication_lag.causes.explaining import explain
+        from stallwatch.probes.replication_lag.causes import explain
+        from stallwatch.probes.replication_lag.causes.case import Case
 
-        found = explain(causes.Case(one.snapshot, one.lag, one.trend, signals, one.stopped))
+        found = explain(Case(one.snapshot, one.lag, one.trend, signals, one.stopped))
         stops = (backup.seconds for backup in signals.backups if backup.explains_stop(one.stopped))
         return one._replace(causes=found, backup=max((age for age in stops if age is not None), default=None))
 
     def _of_server(self, signals: Signals, reference: Opened | None) -> Iterator[Finding]:
         """Give what was seen of the server as a whole; last of all what may take long."""
         from stallwatch.probes.mysql import innodb
-        from stallwatch.probes.replication_lag.causes.messages import findings as of_signals
+        from stallwatch.probes.replication_lag.signals import readings
 
-        yield from of_signals(signals)
+        yield from readings(signals)
         if signals.missing:
             yield Fault(State.OK, f"some causes cannot be seen: {', '.join(signals.missing)}")
         if reference:
@@ -171,7 +171,7 @@ class Probe:
 
     def _compared(self, signals: Signals, reference: Opened) -> Finding:
         """Say what differs from a healthy replica, asked in the same way."""
-        from stallwatch.probes.replication_lag.causes.messages import can_compare, differences
+        from stallwatch.probes.replication_lag.signals import can_compare, differences
 
         try:
             with reference() as server:

@@ -1,178 +1,34 @@
 """Why a channel lags: rules that look at the signals of its replica, the strongest cause first.
 
-A rule is a function ``rNN_name`` with ``@rule`` in one of the modules that ``explaining`` names.
+A rule is a function ``rNN_name`` with ``@rule`` in one of the modules that are named here.
 """
 
 from __future__ import annotations
 
-from stallwatch.probes.replication_lag.signals import activity
-from stallwatch.startup import TYPE_CHECKING, NamedTuple
+from stallwatch.probes.replication_lag.causes import applying, locked, storing, threads_and_link
+from stallwatch.probes.replication_lag.causes.case import Rule
+from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import re
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from stallwatch.probes.mysql.processes import Process
-    from stallwatch.probes.replication_lag.lag.model import Lag
-    from stallwatch.probes.replication_lag.model import Snapshot
-    from stallwatch.probes.replication_lag.signals import Signals
-    from stallwatch.probes.replication_lag.signals.locks import Transaction
-    from stallwatch.probes.replication_lag.trend import Trend
+    from stallwatch.probes.replication_lag.causes.case import Case, Cause
 
-    Find = Callable[["Case"], "Cause | None"]
-
-_WAITS = (activity.GLOBAL_LOCK, activity.METADATA_LOCK, activity.FLUSH, activity.OTHER_WAIT)
-SLOW = "slow"  # all causes that make a working applier slow
+_MODULES = (applying, locked, storing, threads_and_link)
+_FOUND = [one for module in _MODULES for one in vars(module).values() if isinstance(one, Rule)]
+RULES = tuple(sorted(_FOUND, key=lambda one: one.number))
 
 
-class Cause(NamedTuple):
-    """One thing that explains a lag, with its evidence in a few words."""
-
-    score: float  # 20 (good to know) to 100 (a thread failed), see CONTRIBUTING; the highest is told first
-    what: str  # "mariabackup pid 26920 for 2 h, sda 97 % busy"
-    advice: str = ""  # one next step
-    explains: bool = True  # whether it makes replication slow; else it is only worth knowing beside it
-    rule: str = ""  # that has found it: "R8"
-    is_down: bool = False  # whether a thread does not run because of it
+def explain(case: Case) -> list[Cause]:
+    """Give the causes that the rules find, strongest first, without those that a stronger one implies."""
+    found = [(one, cause) for one in RULES if (cause := one(case))]
+    return sorted((cause for one, cause in found if not _is_implied(one, cause, found)), key=_rank)
 
 
-class Case(NamedTuple):
-    """One channel that lags, or whose threads are down, and the signals of its server."""
-
-    snapshot: Snapshot
-    lag: Lag
-    trend: Trend | None
-    signals: Signals
-    stopped: float = 0.0  # seconds that the applier has been seen not to run
-
-    @property
-    def appliers(self) -> list[list[Process]]:
-        """The appliers at each look: of this channel on MySQL with performance_schema, else of all.
-
-        Where nothing tells them apart, a channel that applies alone and has nothing to do has none of them.
-        """
-        own = self._own_appliers()
-        if not own and self.is_idle and not self._side_by_side():
-            return [[] for _ in self.signals.looks]
-        return [
-            [one for one in look.processes if one.applies and (not own or one.id in own)]
-            for look in self.signals.looks
-        ]
-
-    def _own_appliers(self) -> set[int]:
-        """Find the process list ids of the channel's threads; none: nothing tells them apart."""
-        commits = self.snapshot.commits
-        if not commits:
-            return set()
-        threads = {commits.coordinator_thread, *(worker.thread for worker in commits.workers)} - {None}
-        return {one.id for one in self.signals.threads if one.thread in threads}
-
-    def _side_by_side(self) -> bool:
-        known = self.signals.workers
-        return bool(known and known[1] > 1)
-
-    @property
-    def has_own_appliers(self) -> bool:
-        """Whether these are known to be the channel's own: because they are told apart, or it is alone."""
-        last = self.signals.processes.values()
-        coordinators = sum(one.command == "Slave_SQL" for one in last)  # MariaDB names them
-        receivers = sum(one.is_system and not one.applies and one.command != "Daemon" for one in last)
-        return bool(self._own_appliers()) or max(coordinators, receivers) <= 1
-
-    @property
-    def subject(self) -> str:
-        """The applier in a sentence."""
-        return "the applier" if self.has_own_appliers else "an applier of this server"
-
-    def lasting(self, state: re.Pattern[str]) -> Process | None:
-        """Find an applier in this state, if in most looks there is one: two of three, or the only one."""
-        found = [[one for one in look if state.search(one.state)] for look in self.appliers]
-        seen = [look for look in found if look]
-        if not seen or 2 * len(seen) <= len(found):
-            return None
-        return max(seen[-1], key=lambda one: one.seconds)
-
-    def share(self, state: re.Pattern[str]) -> float:
-        """Tell in what part of all sightings of a busy applier it is in this state, 0 to 1."""
-        busy = [one for look in self.appliers for one in look if _is_busy(one)]
-        return sum(bool(state.search(one.state)) for one in busy) / len(busy) if busy else 0.0
-
-    @property
-    def waits(self) -> bool:
-        """Whether an applier waits for anything but work or its turn: a lock, a flush, room on the disk."""
-        return any(self.lasting(state) for state in _WAITS)
-
-    @property
-    def busy(self) -> float:
-        """How many appliers are at work on average."""
-        looks = self.appliers
-        return sum(_is_busy(one) for look in looks for one in look) / len(looks) if looks else 0.0
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether there is nothing to apply, as the applier itself says; its workers may still be at it."""
-        commits = self.snapshot.commits
-        at_work = commits and any(one.applying for one in commits.workers)
-        return not at_work and bool(activity.IDLE.search(self.snapshot.channel.applier.state))
-
-    @property
-    def os_threads(self) -> set[int]:
-        """The channel's appliers as the operating system numbers them."""
-        own = {one.id for look in self.appliers for one in look}
-        return {one.os_id for one in self.signals.threads if one.os_id and one.id in own}
-
-    @property
-    def transactions(self) -> list[list[Transaction]]:
-        """The appliers' transactions at each look."""
-        return [
-            [one for one in look.transactions if one.process in {applier.id for applier in at_work}]
-            for look, at_work in zip(self.signals.looks, self.appliers, strict=True)
-        ]
+def _is_implied(by: Rule, cause: Cause, found: Sequence[tuple[Rule, Cause]]) -> bool:
+    return any(other.explains_away(by) and stronger.score > cause.score for other, stronger in found)
 
 
-def _is_busy(one: Process) -> bool:
-    """Whether it works itself: an idle one does not, nor a coordinator, nor who waits for its turn."""
-    return not any(state.search(one.state) for state in (activity.IDLE, activity.COORDINATES, activity.ORDER))
-
-
-class Rule(NamedTuple):
-    """A rule, and which weaker causes are of no interest beside the one that it finds."""
-
-    number: int
-    find: Find  # gives a cause, or None where the rule does not apply
-    implies: frozenset[str]  # names of rules, and SLOW
-    but_not: frozenset[str]
-    is_slow: bool
-    is_down: bool
-
-    @property
-    def name(self) -> str:
-        """How others name it: "R8"."""
-        return f"R{self.number}"
-
-    def __call__(self, case: Case) -> Cause | None:
-        """Give the cause that it finds, with the name of the rule."""
-        cause = self.find(case)
-        return cause and cause._replace(rule=self.name, is_down=self.is_down)
-
-    def explains_away(self, other: Rule) -> bool:
-        """Whether what the other one finds follows from what this one does."""
-        implied = other.name in self.implies or (other.is_slow and SLOW in self.implies)
-        return implied and other.name not in self.but_not
-
-
-def rule(
-    *implies: str, but_not: Sequence[str] = (), slow: bool = False, down: bool = False
-) -> Callable[[Find], Rule]:
-    """Make a rule of a function: its name begins with the number of the rule.
-
-    ``implies`` are the rules whose weaker causes follow from this one, ``but_not`` which do not. A ``slow``
-    cause makes a working applier slow: of no interest while that does not work, or has nothing to do. If it
-    is ``down``, a thread does not run.
-    """
-
-    def found_by(find: Find) -> Rule:
-        number = int(find.__name__.partition("_")[0].removeprefix("r"))
-        return Rule(number, find, frozenset(implies), frozenset(but_not), slow, down)
-
-    return found_by
+def _rank(cause: Cause) -> tuple[bool, bool, float]:
+    """Order them: a thread that is down before all else, what explains nothing behind all else."""
+    return not cause.is_down, not cause.explains, -cause.score

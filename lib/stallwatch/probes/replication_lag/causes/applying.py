@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from stallwatch.probes.replication_lag.causes import Cause, rule
+from stallwatch.probes.replication_lag.causes.case import Cause, rule
 from stallwatch.probes.replication_lag.signals import activity
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_count, say_duration
 
 if TYPE_CHECKING:
     from stallwatch.probes.mysql.processes import Process
-    from stallwatch.probes.replication_lag.causes import Case
+    from stallwatch.probes.replication_lag.causes.case import Case
 
 _READ_PER_SECOND = 100_000
 _READ_PER_CHANGE = 1000

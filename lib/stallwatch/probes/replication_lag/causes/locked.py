@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stallwatch.probes.replication_lag.causes import SLOW, Cause, messages, rule
+from stallwatch.probes.replication_lag.causes.case import DETACHED, END_DETACHED, SLOW, Cause, doing, rule
 from stallwatch.probes.replication_lag.signals import activity, locks
 from stallwatch.probes.replication_lag.signals.locks import Lock
 from stallwatch.startup import TYPE_CHECKING
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from stallwatch.probes.mysql.processes import Process
-    from stallwatch.probes.replication_lag.causes import Case
+    from stallwatch.probes.replication_lag.causes.case import Case
     from stallwatch.probes.replication_lag.signals.locks import Transaction
 
 _WORTH = 5.0  # seconds of waiting
@@ -92,13 +92,13 @@ def _held(case: Case, held: Sequence[Lock]) -> tuple[str, str]:
     """Say who holds what the applier waits for, and what to do."""
     first, others = held[0], len(held) - 1
     process = case.signals.processes.get(first.process)
-    by = messages.who(process, first.process, case.signals.program(first.process))
-    what = f"{case.subject} waits for the {_lock(first)[0]} of connection {by}"
-    does = messages.doing(process)
-    what = f"{what}, {does}" if does else what
-    what += f", and of {others} more" if others else ""
-    _, release = _lock(first)
-    return what, f"let it {release} or end, or {messages.kill(case, first.process)}"
+    name, release = _lock(first)
+    what = f"{case.subject} waits for the {name} of connection {case.who(first.process)}"
+    if does := doing(process):
+        what += f", {does}"
+    if others:
+        what += f", and of {others} more"
+    return what, f"let it {release} or end, or {case.kill(first.process)}"
 
 
 def _lock(held: Lock) -> tuple[str, str]:
@@ -143,9 +143,8 @@ def _flush_waits(case: Case) -> Cause | None:
     oldest = max(reading, key=lambda one: one.seconds, default=None)
     if not oldest or oldest.seconds < (begun or _WORTH):
         return Cause(88, what, "see in SHOW FULL PROCESSLIST which statement is older than the FLUSH")
-    who = messages.who(oldest, oldest.id, case.signals.program(oldest.id))
-    since = f"{messages.doing(oldest)} for {say_duration(oldest.seconds)}"
-    advice = f"the FLUSH waits for an older statement: look first at connection {who}, which {since}"
+    older = f"{case.who(oldest.id)}, which {doing(oldest)} for {say_duration(oldest.seconds)}"
+    advice = f"the FLUSH waits for an older statement: look first at connection {older}"
     return Cause(88, what, advice)
 
 
@@ -172,14 +171,13 @@ def r6_row_locked(case: Case) -> Cause | None:
 def _row_held(case: Case, what: str, holds: Transaction) -> tuple[str, str]:
     """Say who holds it, and what to do."""
     if holds.is_detached:
-        return f"{what} of {messages.DETACHED}, {say_duration(holds.age)} old", messages.END_DETACHED
+        return f"{what} of {DETACHED}, {say_duration(holds.age)} old", END_DETACHED
     process = case.signals.processes.get(holds.process)
-    by = messages.who(process, holds.process, case.signals.program(holds.process))
-    details = filter(None, (messages.doing(process), f"its transaction open for {say_duration(holds.age)}"))
-    what = f"{what} of connection {by}, {', '.join(details)}"
+    details = filter(None, (doing(process), f"its transaction open for {say_duration(holds.age)}"))
+    what = f"{what} of connection {case.who(holds.process)}, {', '.join(details)}"
     if holds.rolls_back:
         return f"{what}, which is being rolled back", "wait for it: KILL does not help"
-    return what, f"let it commit, or {messages.kill(case, holds.process)}"
+    return what, f"let it commit, or {case.kill(holds.process)}"
 
 
 def _blocker(case: Case, waits: Transaction) -> Transaction | None:

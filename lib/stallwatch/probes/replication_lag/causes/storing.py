@@ -6,13 +6,14 @@ R12, a backup or dump, is the finding of "Mystery Solved: Replication lag in Inn
 from __future__ import annotations
 
 from stallwatch.probes.mysql import innodb
-from stallwatch.probes.replication_lag.causes import Cause, locked, messages, rule
+from stallwatch.probes.replication_lag.causes import locked
+from stallwatch.probes.replication_lag.causes.case import DETACHED, END_DETACHED, Cause, backup, rule
 from stallwatch.probes.replication_lag.signals import activity
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_count, say_duration, say_size
 
 if TYPE_CHECKING:
-    from stallwatch.probes.replication_lag.causes import Case
+    from stallwatch.probes.replication_lag.causes.case import Case
     from stallwatch.probes.replication_lag.signals import Look
     from stallwatch.probes.replication_lag.signals.backups import Backup
 
@@ -68,28 +69,28 @@ def r12_backup_runs(case: Case) -> Cause | None:
     found = [one for one in case.signals.backups if not blamed.intersection(one.connections)]
     if not found:
         return None
-    backup = max(found, key=lambda one: (one.certain, one.pid is not None, one.seconds or 0.0))
+    running = max(found, key=lambda one: (one.certain, one.pid is not None, one.seconds or 0.0))
     host = case.signals.host
-    score = 60.0 if backup.certain else 30.0
-    what = messages.backup(backup) + ("" if backup.certain else " on this host, of this server or another")
+    score = 60.0 if running.certain else 30.0
+    what = backup(running) + ("" if running.certain else " on this host, of this server or another")
     if host.load:
         score *= 1.4 if host.load.busy >= _BUSY_BACKUP and host.load.wait >= _SLOW_COPY else 1
         what += f", {host.disk} {host.load.busy:.0f} % busy"
-    if _began_with(case, backup):
+    if _began_with(case, running):
         score *= 1.3
         what += ", the lag began with it"
     others = len(found) - 1
     what += f" (and {others} more)" if others else ""
     advice = "let it end; take the next one more slowly (--throttle), or from another replica"
-    return Cause(min(score, _MOST_OF_BACKUP), what, advice, explains=backup.certain)
+    return Cause(min(score, _MOST_OF_BACKUP), what, advice, explains=running.certain)
 
 
-def _began_with(case: Case, backup: Backup) -> bool:
+def _began_with(case: Case, running: Backup) -> bool:
     """Whether at its present slope the lag was nothing when the backup began, or later."""
     lag, trend = case.lag.seconds, case.trend
-    if not lag or not trend or trend.slope < _RISES or not backup.seconds:
+    if not lag or not trend or trend.slope < _RISES or not running.seconds:
         return False
-    return lag / trend.slope <= 1.1 * backup.seconds
+    return lag / trend.slope <= 1.1 * running.seconds
 
 
 @rule(slow=True)
@@ -169,10 +170,9 @@ def r20_history_long(case: Case) -> Cause | None:
     oldest = max(old, key=lambda one: one.age)
     what = f"purge is {say_count(history)} transactions behind"
     if oldest.is_detached:
-        prepared = f"{what}; {messages.DETACHED} is {say_duration(oldest.age)} old"
-        return Cause(35, prepared, messages.END_DETACHED)
-    program = case.signals.program(oldest.process)
-    who = messages.who(processes.get(oldest.process), oldest.process, program)
+        prepared = f"{what}; {DETACHED} is {say_duration(oldest.age)} old"
+        return Cause(35, prepared, END_DETACHED)
+    who = case.who(oldest.process)
     what += f"; the oldest transaction, of connection {who}, is {say_duration(oldest.age)} old"
     return Cause(35, what, "see what it is for, and let it commit")
 

@@ -1,0 +1,232 @@
+"""What the rules for causes share: the case they look at, the cause they find, and phrases for it."""
+
+from __future__ import annotations
+
+from stallwatch.probes.replication_lag.signals import activity
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
+from stallwatch.units import say_count, say_duration
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Callable, Sequence
+
+    from stallwatch.probes.mysql.processes import Process
+    from stallwatch.probes.replication_lag.lag.model import Lag
+    from stallwatch.probes.replication_lag.model import Snapshot
+    from stallwatch.probes.replication_lag.signals import Signals
+    from stallwatch.probes.replication_lag.signals.backups import Backup
+    from stallwatch.probes.replication_lag.signals.locks import Transaction
+    from stallwatch.probes.replication_lag.trend import Trend
+
+    Find = Callable[["Case"], "Cause | None"]
+
+_WAITS = (activity.GLOBAL_LOCK, activity.METADATA_LOCK, activity.FLUSH, activity.OTHER_WAIT)
+_REPLICA = (8, 0, 22)  # MySQL: START REPLICA is known from here on
+_MANY_ROWS = 100_000
+SLOW = "slow"  # all causes that make a working applier slow
+
+# A transaction without a connection. A replica of MySQL 8 has those of its source, which are ended there.
+DETACHED = "a transaction that no connection has (prepared by XA)"
+END_DETACHED = "see XA RECOVER: its transaction manager is to end it, on the source if it is from there"
+
+
+class Cause(NamedTuple):
+    """One thing that explains a lag, with its evidence in a few words."""
+
+    score: float  # 20 (good to know) to 100 (a thread failed), see CONTRIBUTING; the highest is told first
+    what: str  # "mariabackup pid 26920 for 2 h, sda 97 % busy"
+    advice: str = ""  # one next step
+    explains: bool = True  # whether it makes replication slow; else it is only worth knowing beside it
+    rule: str = ""  # that has found it: "R8"
+    is_down: bool = False  # whether a thread does not run because of it
+
+
+class Case(NamedTuple):
+    """One channel that lags, or whose threads are down, and the signals of its server."""
+
+    snapshot: Snapshot
+    lag: Lag
+    trend: Trend | None
+    signals: Signals
+    stopped: float = 0.0  # seconds that the applier has been seen not to run
+
+    @property
+    def appliers(self) -> list[list[Process]]:
+        """The appliers at each look: of this channel on MySQL with performance_schema, else of all.
+
+        Where nothing tells them apart, a channel that applies alone and has nothing to do has none of them.
+        """
+        own = self._own_appliers()
+        if not own and self.is_idle and not self._side_by_side():
+            return [[] for _ in self.signals.looks]
+        return [
+            [one for one in look.processes if one.applies and (not own or one.id in own)]
+            for look in self.signals.looks
+        ]
+
+    def _own_appliers(self) -> set[int]:
+        """Find the process list ids of the channel's threads; none: nothing tells them apart."""
+        commits = self.snapshot.commits
+        if not commits:
+            return set()
+        threads = {commits.coordinator_thread, *(worker.thread for worker in commits.workers)} - {None}
+        return {one.id for one in self.signals.threads if one.thread in threads}
+
+    def _side_by_side(self) -> bool:
+        known = self.signals.workers
+        return bool(known and known[1] > 1)
+
+    @property
+    def has_own_appliers(self) -> bool:
+        """Whether these are known to be the channel's own: because they are told apart, or it is alone."""
+        last = self.signals.processes.values()
+        coordinators = sum(one.command == "Slave_SQL" for one in last)  # MariaDB names them
+        receivers = sum(one.is_system and not one.applies and one.command != "Daemon" for one in last)
+        return bool(self._own_appliers()) or max(coordinators, receivers) <= 1
+
+    @property
+    def subject(self) -> str:
+        """The applier in a sentence."""
+        return "the applier" if self.has_own_appliers else "an applier of this server"
+
+    def lasting(self, state: re.Pattern[str]) -> Process | None:
+        """Find an applier in this state, if in most looks there is one: two of three, or the only one."""
+        found = [[one for one in look if state.search(one.state)] for look in self.appliers]
+        seen = [look for look in found if look]
+        if not seen or 2 * len(seen) <= len(found):
+            return None
+        return max(seen[-1], key=lambda one: one.seconds)
+
+    def share(self, state: re.Pattern[str]) -> float:
+        """Tell in what part of all sightings of a busy applier it is in this state, 0 to 1."""
+        busy = [one for look in self.appliers for one in look if _is_busy(one)]
+        return sum(bool(state.search(one.state)) for one in busy) / len(busy) if busy else 0.0
+
+    @property
+    def waits(self) -> bool:
+        """Whether an applier waits for anything but work or its turn: a lock, a flush, room on the disk."""
+        return any(self.lasting(state) for state in _WAITS)
+
+    @property
+    def busy(self) -> float:
+        """How many appliers are at work on average."""
+        looks = self.appliers
+        return sum(_is_busy(one) for look in looks for one in look) / len(looks) if looks else 0.0
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether there is nothing to apply, as the applier itself says; its workers may still be at it."""
+        commits = self.snapshot.commits
+        at_work = commits and any(one.applying for one in commits.workers)
+        return not at_work and bool(activity.IDLE.search(self.snapshot.channel.applier.state))
+
+    @property
+    def os_threads(self) -> set[int]:
+        """The channel's appliers as the operating system numbers them."""
+        own = {one.id for look in self.appliers for one in look}
+        return {one.os_id for one in self.signals.threads if one.os_id and one.id in own}
+
+    @property
+    def transactions(self) -> list[list[Transaction]]:
+        """The appliers' transactions at each look."""
+        return [
+            [one for one in look.transactions if one.process in {applier.id for applier in at_work}]
+            for look, at_work in zip(self.signals.looks, self.appliers, strict=True)
+        ]
+
+    def who(self, connection: int) -> str:
+        """Name a connection: ``204 root@localhost (mysqldump pid 32318)``."""
+        process, program = self.signals.processes.get(connection), self.signals.program(connection)
+        account = f" {process.user}@{process.host.partition(':')[0]}" if process else ""
+        known = [program.name, f"pid {program.pid}" if program.pid else ""] if program else []
+        said = " ".join(filter(None, known))
+        return f"{connection}{account}" + (f" ({said})" if said else "")
+
+    def kill(self, connection: int) -> str:
+        """Say KILL, and what that costs: a backup, the work of a large transaction."""
+        modified = sum(one.modified for one in self.signals.transactions if one.process == connection)
+        if any(connection in one.connections for one in self.signals.backups):
+            return f"KILL {connection}, which ends that backup"
+        if modified >= _MANY_ROWS:
+            rows = say_count(modified)
+            return f"KILL {connection}, which has to roll {rows} rows back first, locked as long"
+        return f"KILL {connection}" + (f", which rolls {say_count(modified)} rows back" if modified else "")
+
+    def start(self, thread: str) -> str:
+        """Write the statement that starts ``SQL_THREAD`` or ``IO_THREAD`` of the channel."""
+        flavour, name = self.signals.flavour, self.snapshot.channel.name
+        old = flavour and (flavour.mariadb or flavour.version < _REPLICA)
+        replica = "SLAVE" if old else "REPLICA"
+        if not name:
+            return f"START {replica} {thread}"
+        if flavour and flavour.mariadb:
+            return f"START SLAVE '{name}' {thread}"
+        return f"START {replica} {thread} FOR CHANNEL '{name}'"
+
+
+def _is_busy(one: Process) -> bool:
+    """Whether it works itself: an idle one does not, nor a coordinator, nor who waits for its turn."""
+    return not any(state.search(one.state) for state in (activity.IDLE, activity.COORDINATES, activity.ORDER))
+
+
+def doing(process: Process | None) -> str:
+    """Say what a connection does: ``idle for 3 min``, ``runs UPDATE shop.orders``."""
+    if not process:
+        return ""
+    if process.command == "Sleep":
+        return f"idle for {say_duration(process.seconds)}"
+    return f"runs {activity.said(process.info)}" if process.info else process.state
+
+
+def backup(running: Backup) -> str:
+    """Say which backup, and since when: ``mariabackup pid 26920 for 2 h``."""
+    connection = f"connection {running.connections[0]}" if running.connections else ""
+    parts = [running.tool, f"pid {running.pid}" if running.pid else connection]
+    if not running.tool:
+        parts = [f"{connection}, which holds the backup lock,"]
+    if running.seconds is not None:
+        parts.append(f"for {say_duration(running.seconds)}")
+    return " ".join(filter(None, parts))
+
+
+class Rule(NamedTuple):
+    """A rule, and which weaker causes are of no interest beside the one that it finds."""
+
+    number: int
+    find: Find  # gives a cause, or None where the rule does not apply
+    implies: frozenset[str]  # names of rules, and SLOW
+    but_not: frozenset[str]
+    is_slow: bool
+    is_down: bool
+
+    @property
+    def name(self) -> str:
+        """How others name it: "R8"."""
+        return f"R{self.number}"
+
+    def __call__(self, case: Case) -> Cause | None:
+        """Give the cause that it finds, with the name of the rule."""
+        cause = self.find(case)
+        return cause and cause._replace(rule=self.name, is_down=self.is_down)
+
+    def explains_away(self, other: Rule) -> bool:
+        """Whether what the other one finds follows from what this one does."""
+        implied = other.name in self.implies or (other.is_slow and SLOW in self.implies)
+        return implied and other.name not in self.but_not
+
+
+def rule(
+    *implies: str, but_not: Sequence[str] = (), slow: bool = False, down: bool = False
+) -> Callable[[Find], Rule]:
+    """Make a rule of a function: its name begins with the number of the rule.
+
+    ``implies`` are the rules whose weaker causes follow from this one, ``but_not`` which do not. A ``slow``
+    cause makes a working applier slow: of no interest while that does not work, or has nothing to do. If it
+    is ``down``, a thread does not run.
+    """
+
+    def found_by(find: Find) -> Rule:
+        number = int(find.__name__.partition("_")[0].removeprefix("r"))
+        return Rule(number, find, frozenset(implies), frozenset(but_not), slow, down)
+
+    return found_by
