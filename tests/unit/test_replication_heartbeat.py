@@ -5,7 +5,7 @@ from replication_evidence import NOW, UUID, before, busy, channel, commits, evid
 from stallwatch.findings import ProbeError
 from stallwatch.probes.replication_lag.heartbeat_table import table
 from stallwatch.probes.replication_lag.lag import judge
-from stallwatch.probes.replication_lag.lag.heartbeat import beat
+from stallwatch.probes.replication_lag.lag.from_source import beat
 from stallwatch.probes.replication_lag.model import Beat, Heartbeat, Position
 from stallwatch.sources.mysql import NoAnswerError
 from stallwatch.units import NotUnderstoodError

@@ -6,7 +6,7 @@ from stallwatch.findings import ProbeError
 from stallwatch.history import SLACK, Since, has_restarted, own
 from stallwatch.probes.replication_lag import gtid
 from stallwatch.probes.replication_lag.lag.contact import heartbeats
-from stallwatch.probes.replication_lag.lag.heartbeat import beat
+from stallwatch.probes.replication_lag.lag.from_source import beat
 from stallwatch.probes.replication_lag.model import Beat, Before, Contact, Position
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import is_number

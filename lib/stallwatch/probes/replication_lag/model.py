@@ -212,3 +212,15 @@ class Snapshot(NamedTuple):
     sees_processes: bool = False  # whether ``idle`` would have been visible (PROCESS)
     backlog: int | None = None  # transactions received and not applied; None: not known
     before: Before | None = None
+
+    @property
+    def has_backlog(self) -> bool:
+        """Whether something has been received that is not applied."""
+        if self.backlog is not None:
+            return self.backlog > 0
+        return self.channel.received != self.channel.applied
+
+    @property
+    def clock_ahead(self) -> float | None:
+        """How many seconds the source's clock is ahead of the replica's; None: they were not compared."""
+        return self.source.clock_ahead if self.source else None

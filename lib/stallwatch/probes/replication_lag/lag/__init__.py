@@ -6,13 +6,13 @@ from stallwatch.probes.replication_lag.lag import (
     clocks,
     commit_times,
     contact,
-    heartbeat,
-    missing,
+    from_source,
     remarks,
     seconds_behind,
 )
 from stallwatch.probes.replication_lag.lag.model import (
     COMMIT_TIME,
+    HEARTBEAT_TABLE,
     MARGIN,
     SECONDS_BEHIND,
     WHOLE,
@@ -63,9 +63,10 @@ def _given_to_a_worker(view: View) -> Figure | None:
     """Tell how old the oldest transaction is that a worker has in hand; None: none is late."""
     commits = view.snapshot.commits
     if commits is not None and _workers_tell(view):
-        if commits.oldest_applying is None:
+        age = view.age(commits.oldest_applying)
+        if age is None:
             return None
-        age = max(0.0, commits.now - commits.oldest_applying + view.ahead)
+        age = max(0.0, age)
         return Figure(age, age, age, COMMIT_TIME, proven=not view.guessed)
     if not view.works or view.said <= view.channel.delay + MARGIN:
         return None
@@ -75,9 +76,9 @@ def _given_to_a_worker(view: View) -> Figure | None:
 _UNKNOWN = Figure(None, 0.0, None, "")
 # The first rule that finds a figure has its say: what is closest to the truth comes first.
 _RULES = (
-    heartbeat.figure,
+    from_source.by_heartbeat,
     _never_connected,
-    missing.nothing,
+    from_source.nothing_missing,
     _waiting_on_purpose,
     commit_times.figure,
     seconds_behind.figure,
@@ -100,7 +101,7 @@ def _guarded(seen: View, found: Figure) -> Figure:
     that proves less than it claims then costs a statement's duration, not the lag.
     """
     intended = seen.channel.delay
-    if found.seconds is None or found.proven or found.by == heartbeat.BY:
+    if found.seconds is None or found.proven or found.by == HEARTBEAT_TABLE:
         return found
     if not (seen.channel.receiver.runs and seen.works and seen.said - intended > _FAR):
         return found
@@ -130,7 +131,10 @@ def _lag(seen: View, found: Figure) -> Lag:
         cannot_tell=remarks.cannot_tell(seen, found),
         offset=clocks.offset(seen),
         heard_within=seen.hearing.longest,
-        is_behind=bool(effective) or seen.has_backlog or seen.lacks or not seen.channel.receiver.runs,
+        is_behind=bool(effective)
+        or seen.snapshot.has_backlog
+        or seen.lacks
+        or not seen.channel.receiver.runs,
         doubtful=clocks.is_doubtful(seen, found),
     )
 

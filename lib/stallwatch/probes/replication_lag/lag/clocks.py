@@ -22,8 +22,8 @@ def ahead(snapshot: Snapshot) -> float:
     committed; or a lag that stays the same while nothing is behind (measured on MariaDB 10.11 with a clock
     120 s off: Seconds_Behind 0, heartbeat 119 to 121 s).
     """
-    if snapshot.source and snapshot.source.clock_ahead is not None:
-        return snapshot.source.clock_ahead
+    if snapshot.clock_ahead is not None:
+        return snapshot.clock_ahead
     if (early := _arrived_early(snapshot)) > WORTH_TELLING:
         return early
     return -usual_offset(snapshot)
@@ -34,7 +34,7 @@ def usual_offset(snapshot: Snapshot) -> float:
 
     Nothing arrives before it was sent, so whatever comes with less than that shows that it was a lag.
     """
-    if snapshot.source and snapshot.source.clock_ahead is not None:
+    if snapshot.clock_ahead is not None:
         return 0.0
     offsets = snapshot.before.offsets[-_LOOKS:] if snapshot.before else ()
     if len(offsets) < _LOOKS or max(offsets) - min(offsets) > _SPREAD:
@@ -127,7 +127,7 @@ def is_doubtful(view: View, found: Figure) -> bool:
     if before and (before.seconds_behind or 0.0) > _WORTH_DOUBTING:
         return False
     said, seconds = view.channel.seconds_behind, found.seconds
-    compared = view.snapshot.source is not None and view.snapshot.source.clock_ahead is not None
+    compared = view.snapshot.clock_ahead is not None
     if compared or said is None or said > _CURRENT or not view.channel.receiver.runs or view.hearing.silent:
         return False
     if seconds is None or seconds <= _WORTH_DOUBTING or found.transport is None:

@@ -6,7 +6,7 @@ lives.
 
 from __future__ import annotations
 
-from stallwatch.probes.replication_lag.lag import missing
+from stallwatch.probes.replication_lag.lag import from_source
 from stallwatch.probes.replication_lag.lag.model import COMMIT_TIME, LATE, Figure, at_most
 from stallwatch.startup import TYPE_CHECKING
 
@@ -35,17 +35,17 @@ class Moments:
 
     def __init__(self, view: View, commits: Commits) -> None:
         self.view = view
-        self.in_hand = self._age(commits.oldest_in_hand, view, commits)
-        self.applied = self._age(commits.applied_commit, view, commits)
-        self.queued = self._age(commits.queued_commit, view, commits)
-        self.sent = self._age(commits.queued_sent, view, commits)
-        self.arrived = None if commits.queued_at is None else max(0.0, commits.now - commits.queued_at)
-        beat = None if commits.last_heartbeat is None else max(0.0, commits.now - commits.last_heartbeat)
-        self.complete = at_most(self.sent, beat)  # all that was committed longer ago has been received
+        self.in_hand = self._age(commits.oldest_in_hand)
+        self.applied = self._age(commits.applied_commit)
+        self.queued = self._age(commits.queued_commit)
+        self.sent = self._age(commits.queued_sent)
+        self.arrived = _between(commits.now, commits.queued_at)
+        heard = _between(commits.now, commits.last_heartbeat)
+        self.complete = at_most(self.sent, heard)  # all that was committed longer ago has been received
 
-    @staticmethod
-    def _age(at: float | None, view: View, commits: Commits) -> float | None:
-        return None if at is None else max(0.0, commits.now - at + view.ahead)
+    def _age(self, at: float | None) -> float | None:
+        age = self.view.age(at)
+        return None if age is None else max(0.0, age)
 
     @property
     def transport(self) -> float | None:
@@ -71,8 +71,8 @@ class Moments:
         return Figure(seconds, low, high, COMMIT_TIME, self.transport, self.upstream, self.are_proof)
 
 
-def _between(earlier: float | None, later: float | None) -> float | None:
-    return None if earlier is None or later is None else max(0.0, earlier - later)
+def _between(larger: float | None, smaller: float | None) -> float | None:
+    return None if larger is None or smaller is None else max(0.0, larger - smaller)
 
 
 def _in_hand(moments: Moments) -> Figure | None:
@@ -88,7 +88,7 @@ def _waiting(moments: Moments) -> Figure | None:
     The oldest one was committed after the last that was applied, and not after the last that was received.
     """
     view = moments.view
-    if not view.has_backlog or moments.queued is None:
+    if not view.snapshot.has_backlog or moments.queued is None:
         return None
     if moments.applied is not None and moments.applied <= moments.queued:
         return None  # applied in the moment between the two statements
@@ -118,7 +118,7 @@ def _silent(moments: Moments) -> Figure | None:
 
 def _history(moments: Moments) -> Figure | None:
     """Take it from the source, if that was asked before: when was it where we are now?"""
-    found = missing.by_history(moments.view) if moments.view.lacks else None
+    found = from_source.by_history(moments.view)
     if found is None or found.seconds is None or found.high is None:
         return None
     limit = at_most(found.high, moments.complete) or 0.0

@@ -58,12 +58,7 @@ class Hearing(NamedTuple):
         """The age as one number, if it is near enough to one; of a silent source, what it is at least."""
         if self.silent:
             return self.age.low
-        return self.longest if self.is_exact else None
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether the age is known, and not only between which bounds it is."""
-        return self.age.high - self.age.low <= _EXACT
+        return self.longest if self.age.high - self.age.low <= _EXACT else None
 
     @property
     def longest(self) -> float | None:

@@ -20,6 +20,7 @@ COMMIT_TIME = "commit time"
 ASKED_SOURCE = "asked the source"
 LAST_KNOWN = "last known"
 SOURCE_HISTORY = "source's history"
+HEARTBEAT_TABLE = "heartbeat table"
 
 
 class Lag(NamedTuple):
@@ -86,16 +87,9 @@ class View(NamedTuple):
         return self.channel.applier.runs and not self.idle and self.said > 0
 
     @property
-    def has_backlog(self) -> bool:
-        """Whether something has been received that is not applied."""
-        if self.snapshot.backlog is not None:
-            return self.snapshot.backlog > 0
-        return self.channel.received != self.channel.applied
-
-    @property
     def is_done(self) -> bool:
         """Whether all that was received is applied, by an applier that runs or has stopped."""
-        return self.idle or not (self.channel.applier.runs or self.has_backlog)
+        return self.idle or not (self.channel.applier.runs or self.snapshot.has_backlog)
 
     @property
     def mariadb(self) -> bool:
@@ -119,6 +113,16 @@ class View(NamedTuple):
         if source is None or source.sequence is None or source.replica_sequence is None:
             return self.missing > 0
         return source.missing != 0 and source.sequence > source.replica_sequence
+
+    def age(self, at: float | None) -> float | None:
+        """Give how long ago a commit was; the source's clock tells when. None: there was none."""
+        commits = self.snapshot.commits
+        return None if commits is None or at is None else commits.now - at + self.ahead
+
+    @property
+    def applied_age(self) -> float | None:
+        """How long ago the newest transaction that was applied had been committed; None: nothing tells."""
+        return self.age(self.snapshot.commits.applied_commit) if self.snapshot.commits else None
 
     def grown(self) -> float | None:
         """Give what the last figure has become if nothing was applied since."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from math import inf
 
-from stallwatch.probes.replication_lag.lag import clocks, heartbeat, seconds_behind
+from stallwatch.probes.replication_lag.lag import clocks, from_source, seconds_behind
 from stallwatch.probes.replication_lag.lag.model import (
     ASKED_SOURCE,
+    HEARTBEAT_TABLE,
     LAST_KNOWN,
     MARGIN,
     SECONDS_BEHIND,
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 _DIFFERS = 5.0  # seconds, or a share of the larger one, by which two figures have to differ
 _SHARE = 0.2
 _QUIET, _QUIET_GAPS = 10.0, 20  # seconds, gaps between transactions
-_SEES_ALL = {heartbeat.BY, ASKED_SOURCE, SOURCE_HISTORY}  # nothing on the way is hidden from these
+_SEES_ALL = {HEARTBEAT_TABLE, ASKED_SOURCE, SOURCE_HISTORY}  # nothing on the way is hidden from these
 _MUCH = 1 << 20  # bytes; a busy source is always some ahead
 
 
@@ -37,8 +38,8 @@ def remarks(view: View, found: Figure) -> Iterator[str]:
     if clocks.is_doubtful(view, found):
         yield f"clocks differ by {found.transport:.0f} s, or all comes late"
     elif abs(view.ahead) > clocks.WORTH_TELLING:
-        asked = view.snapshot.source is not None and view.snapshot.source.clock_ahead is not None
-        yield f"clocks {'' if asked else 'seem to '}differ by {abs(view.ahead):.0f} s"
+        seem = "" if view.snapshot.clock_ahead is not None else "seem to "
+        yield f"clocks {seem}differ by {abs(view.ahead):.0f} s"
     if _delay_is_not_kept(view):
         yield f"the delay of {say_duration(view.channel.delay)} is not kept"
 
@@ -59,19 +60,16 @@ def _delay_is_not_kept(view: View) -> bool:
     """Whether something was applied that is younger than the delay: a safety net that is none."""
     if not view.channel.delay:
         return False
-    snapshot, ages = view.snapshot, []
-    if snapshot.commits and snapshot.commits.applied_commit is not None:
-        ages.append(snapshot.commits.now - snapshot.commits.applied_commit + view.ahead)
-    if snapshot.heartbeat and not snapshot.heartbeat.remark:
-        ages.append(snapshot.heartbeat.age + view.ahead)
-    return any(age < view.channel.delay - MARGIN for age in ages)
+    row = view.snapshot.heartbeat
+    ages = (view.applied_age, row.age + view.ahead if row and not row.remark else None)
+    return any(age is not None and age < view.channel.delay - MARGIN for age in ages)
 
 
 def _heartbeat(view: View) -> Iterator[str]:
     row = view.snapshot.heartbeat
     if row is None:
         return
-    if heartbeat.writer_is_dead(view):
+    if from_source.writer_is_dead(view):
         yield f"heartbeat writer stopped {say_duration(row.age)} ago"
     if row.remark:
         yield row.remark
@@ -112,7 +110,7 @@ def _seconds_behind(view: View, found: Figure) -> str:
 def _says_more(said: float, found: Figure) -> str:
     if found.by == LAST_KNOWN and found.proven:
         return f"Seconds_Behind says {said:.0f}, but no lag grows so fast"
-    if found.proven or found.by == heartbeat.BY:
+    if found.proven or found.by == HEARTBEAT_TABLE:
         return f"Seconds_Behind {said:.0f} is wrong: counts from the statement's start"
     return f"Seconds_Behind says {said:.0f}"
 

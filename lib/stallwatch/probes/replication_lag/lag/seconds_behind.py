@@ -6,7 +6,7 @@ MariaDB, MySQL 5.7, sources older than MySQL 8, and accounts that may not read p
 from __future__ import annotations
 
 from stallwatch.probes.replication_lag import gtid
-from stallwatch.probes.replication_lag.lag import missing
+from stallwatch.probes.replication_lag.lag import from_source
 from stallwatch.probes.replication_lag.lag.model import (
     ASKED_SOURCE,
     FRESH,
@@ -38,13 +38,11 @@ def figure(view: View) -> Figure | None:
 
 def _history(view: View) -> Figure | None:
     """Take it from the source, if that was asked before: when was it where we are now?"""
-    found = missing.by_history(view) if view.lacks else None
-    if found is None or found.seconds is None or not view.works:
+    found = from_source.by_history(view)
+    if found is None or not view.works:
         return found
-    at_most_started = view.said + WHOLE  # no statement is committed before it starts
-    return found._replace(
-        seconds=min(found.seconds, at_most_started), high=at_most(found.high, at_most_started)
-    )
+    started = view.said + WHOLE  # no statement is committed before it starts
+    return found._replace(seconds=at_most(found.seconds, started), high=at_most(found.high, started))
 
 
 def _stopped(view: View) -> Figure | None:
@@ -52,7 +50,7 @@ def _stopped(view: View) -> Figure | None:
 
     What waits stands for less, maybe, unless it did so at the last look already.
     """
-    if view.channel.applier.runs or not view.has_backlog:
+    if view.channel.applier.runs or not view.snapshot.has_backlog:
         return None
     stands_for = None if _stood_still(view) else _stands_for(view) or None
     seconds = at_most(view.grown(), stands_for)
@@ -83,7 +81,7 @@ def _is_nearer(view: View, grown: Figure, heard: float) -> bool:
     What had come before may wait as well; and of the last contact only an old bound may be known.
     """
     seconds = grown.seconds or 0.0
-    return seconds > heard if view.has_backlog else seconds < heard and view.hearing.remembered
+    return seconds > heard if view.snapshot.has_backlog else seconds < heard and view.hearing.remembered
 
 
 def _silent(view: View) -> Figure | None:

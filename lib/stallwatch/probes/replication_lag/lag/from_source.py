@@ -1,29 +1,48 @@
-"""The lag by a heartbeat table (rule E1): the best there is, as long as its writer lives."""
+"""The lag by what the source itself writes or says.
+
+By its heartbeats (rule E1), the best there is, as long as their writer lives; and by the transactions that it
+says are missing: since when, by what it said at earlier looks.
+"""
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from stallwatch.probes.replication_lag import gtid
 from stallwatch.probes.replication_lag.lag.contact import heartbeats
-from stallwatch.probes.replication_lag.lag.model import Figure, at_most
+from stallwatch.probes.replication_lag.lag.model import (
+    ASKED_SOURCE,
+    COMMIT_TIME,
+    HEARTBEAT_TABLE,
+    LATE,
+    SOURCE_HISTORY,
+    Figure,
+    at_most,
+)
 from stallwatch.probes.replication_lag.model import Beat
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from stallwatch.probes.replication_lag.lag.model import View
     from stallwatch.probes.replication_lag.model import Before, Heartbeat, Snapshot
 
-BY = "heartbeat table"
+    Look = tuple[float, float]  # seconds ago, the source's sequence
+
 _INTERVAL = 1.0  # s: how often heartbeats are written, pt-heartbeat's default
 _IN_THE_FUTURE = -2.0  # seconds of age: clocks, not lag
 _OLD = 10.0  # seconds: nothing is said of a writer before
+_STEADY = 2.0  # times the usual pace of a source: more is a burst
+_USUAL = 3  # intervals between looks that tell what is usual
 
 
-def figure(view: View) -> Figure | None:
+def by_heartbeat(view: View) -> Figure | None:
     """E1: the age of the row is the lag, if its writer is alive and the clocks allow it."""
     if (age := _age(view)) is None or age < _IN_THE_FUTURE or writer_is_dead(view):
         return None
     seconds = max(0.0, age)
-    return Figure(seconds, max(0.0, seconds - _INTERVAL), seconds, BY)
+    return Figure(seconds, max(0.0, seconds - _INTERVAL), seconds, HEARTBEAT_TABLE)
 
 
 def _age(view: View) -> float | None:
@@ -45,7 +64,7 @@ def writer_is_dead(view: View) -> bool:
             return row.source_age > _OLD
         if view.snapshot.source and view.snapshot.source.missing is not None:
             return view.snapshot.source.missing == 0
-        younger = at_most(_applied(view), _complete(view))
+        younger = at_most(view.applied_age, _complete(view))
     else:
         younger = _applied_from_above(view)
     if younger is not None and younger < age - _OLD:
@@ -62,16 +81,7 @@ def _is_of_source(snapshot: Snapshot, row: Heartbeat) -> bool:
 def _is_current(snapshot: Snapshot) -> bool:
     """Whether all that came is applied, by an applier that runs."""
     channel = snapshot.channel
-    all_applied = channel.received == channel.applied if snapshot.backlog is None else not snapshot.backlog
-    return channel.applier.runs and channel.seconds_behind == 0 and all_applied
-
-
-def _applied(view: View) -> float | None:
-    """Give the age of the newest transaction that was applied; None: no commit time tells."""
-    commits = view.snapshot.commits
-    if commits is None or commits.applied_commit is None:
-        return None
-    return commits.now - commits.applied_commit + view.ahead
+    return channel.applier.runs and channel.seconds_behind == 0 and not snapshot.has_backlog
 
 
 def _applied_from_above(view: View) -> float | None:
@@ -81,7 +91,7 @@ def _applied_from_above(view: View) -> float | None:
         return None
     if not channel.source_uuid or commits.queued.startswith(channel.source_uuid):
         return None
-    return commits.now - commits.queued_commit + view.ahead
+    return view.age(commits.queued_commit)
 
 
 def _complete(view: View) -> float | None:
@@ -124,3 +134,70 @@ def _goes_on(snapshot: Snapshot, before: Before, row: Heartbeat) -> bool:
         new = gtid.position(received).items() - gtid.position(then).items()
         return any(server == row.server_id for _, (server, _) in new)
     return _is_of_source(snapshot, row) and snapshot.channel.received != before.contact.received
+
+
+def nothing_missing(view: View) -> Figure | None:
+    """Find no lag on this hop where the source has nothing that the replica has not applied.
+
+    How late the source has it itself still shows in the last transaction. An old event in hand disproves it.
+    """
+    source, commits = view.snapshot.source, view.snapshot.commits
+    if source is None or source.missing != 0 or (view.works and view.said > LATE):
+        return None
+    if commits and commits.queued_commit is not None and commits.queued_sent is not None:
+        arrived = max(0.0, commits.now - (commits.queued_at or 0.0))
+        upstream = commits.queued_sent - commits.queued_commit
+        if upstream > LATE and view.is_fresh(arrived):
+            return Figure(upstream, 0.0, upstream + arrived, COMMIT_TIME, 0.0, upstream)
+    return Figure(0.0, 0.0, 0.0, ASKED_SOURCE, 0.0, 0.0)
+
+
+def by_history(view: View) -> Figure | None:
+    """Tell when the source was where the replica is now, between two looks at it.
+
+    A lag older than the oldest look is at least that old. None: nothing is missing, or no look tells.
+    """
+    source, before = view.snapshot.source, view.snapshot.before
+    if source is None or source.sequence is None or source.replica_sequence is None or before is None:
+        return None
+    here = source.replica_sequence
+    looks = [look for look in before.source_history if look[1] <= source.sequence]
+    if not view.lacks or not looks:
+        return None
+    looks.append((0.0, source.sequence))
+    no_backlog = not view.snapshot.has_backlog
+    all_on_its_way = no_backlog if source.missing is None else source.missing == source.not_received
+
+    def figure(seconds: float, low: float, high: float | None) -> Figure:
+        return Figure(seconds, low, high, SOURCE_HISTORY, seconds if all_on_its_way else None)
+
+    if here < looks[0][1]:
+        return figure(looks[0][0], looks[0][0], None)
+    for (earlier, below), (later, above) in pairwise(looks):
+        if below <= here < above:
+            share = (here + 1 - below) / (above + 1 - below)  # where the first that is missing is expected
+            seconds = earlier + (later - earlier) * share
+            if not later and _may_be_a_burst(view, looks):  # one that has ended is all new
+                seconds = min(seconds, (source.sequence - here) / source.pace if source.pace else 0.0)
+            return figure(max(seconds, later), later, earlier)
+    return figure(0.0, 0.0, looks[-2][0])
+
+
+def _may_be_a_burst(view: View, looks: Sequence[Look]) -> bool:
+    """Whether what is missing may be much younger than the last look, on a link that works.
+
+    Other rules know how old it is at most where an event is in hand, or commit times are known.
+    """
+    commits = view.snapshot.commits
+    if view.works or (commits and commits.queued_sent is not None):
+        return False
+    if view.hearing.silent or not view.channel.receiver.runs:
+        return False
+    usual = _rate(looks[-2 - _USUAL :][0], looks[-2])
+    return _rate(*looks[-2:]) > _STEADY * usual
+
+
+def _rate(then: Look, now: Look) -> float:
+    """Give how much the source wrote in a second between two looks; 0.0: these are one."""
+    seconds = then[0] - now[0]
+    return (now[1] - then[1]) / seconds if seconds > 0 else 0.0
