@@ -15,7 +15,7 @@ from stallwatch.probes.mysql import innodb
 from stallwatch.probes.replication_lag import lag, queries
 from stallwatch.probes.replication_lag.causes import applying, explain
 from stallwatch.probes.replication_lag.causes.case import Case
-from stallwatch.probes.replication_lag.model import Snapshot
+from stallwatch.probes.replication_lag.model import ChannelSnapshot
 from stallwatch.probes.replication_lag.signals import Signals, can_compare, readings
 from stallwatch.probes.replication_lag.signals.collect import gather as gather_signals
 from stallwatch.sources import mysql
@@ -34,7 +34,7 @@ def evidences(server):
     facts, channels, commits = queries.facts(server), queries.channels(server), {}
     with contextlib.suppress(mysql.DeniedError):
         commits = queries.commits(server)
-    return [Snapshot(one, facts.now, facts.net_timeout, commits.get(one.name)) for one in channels]
+    return [ChannelSnapshot(one, facts.now, facts.net_timeout, commits.get(one.name)) for one in channels]
 
 
 def pause(seconds):

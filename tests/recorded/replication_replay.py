@@ -10,10 +10,10 @@ from stallwatch.probes.replication_lag.lag import judge
 from stallwatch.probes.replication_lag.model import (
     Before,
     Channel,
+    ChannelSnapshot,
     Commits,
     Contact,
     Position,
-    Snapshot,
     Source,
     Thread,
     Worker,
@@ -99,7 +99,7 @@ def evidence(row, before=None, *, process=True, schema=True, source=False):
     """What a look would have known; without PROCESS, performance_schema or an account on the source, less."""
     channel = _channel(row)
     now = START + row.at
-    return Snapshot(
+    return ChannelSnapshot(
         channel=channel,
         now=now,
         net_timeout=60.0,

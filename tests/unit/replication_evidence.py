@@ -3,10 +3,10 @@
 from stallwatch.probes.replication_lag.model import (
     Before,
     Channel,
+    ChannelSnapshot,
     Commits,
     Contact,
     Position,
-    Snapshot,
     Source,
     Thread,
     Worker,
@@ -34,7 +34,6 @@ def channel(**changes):
         remaining_delay=None,
         received=HERE,
         applied=HERE,
-        relay_log_space=5000,
         received_gtids=f"{UUID}:1-100",
         applied_gtids=f"{UUID}:1-100",
     )
@@ -104,5 +103,7 @@ def before(seconds_ago=60.0, *, of=None, **changes):
 
 def evidence(of=None, **changes):
     """What is known of a channel; ``of`` is the channel."""
-    known = Snapshot(channel=of or channel(), now=NOW, net_timeout=60.0, sees_processes=True, backlog=0)
+    known = ChannelSnapshot(
+        channel=of or channel(), now=NOW, net_timeout=60.0, sees_processes=True, backlog=0
+    )
     return known._replace(**changes)

@@ -25,7 +25,7 @@ def test_intervals_come_in_any_order_and_are_joined():
 def test_a_transaction_with_a_tag_is_another_one():
     tagged, plain = gtid.parse(f"{ONE}:nightly:1-5"), gtid.parse(f"{ONE}:1-5")
     assert gtid.subtract(tagged, plain) == tagged
-    assert gtid.count(gtid.union(tagged, plain)) == 10
+    assert gtid.count(gtid.parse(f"{ONE}:1-5:nightly:1-5")) == 10
 
 
 @pytest.mark.parametrize(
@@ -72,10 +72,10 @@ def members(gtids):
 
 
 @given(SETS, SETS)
-def test_sets_are_subtracted_and_united_as_sets(one, other):
+def test_sets_are_subtracted_and_read_together_as_sets(one, other):
     left, right = gtid.parse(written(one)), gtid.parse(written(other))
     assert members(gtid.subtract(left, right)) == members(left) - members(right)
-    assert members(gtid.union(left, right)) == members(left) | members(right)
+    assert members(gtid.parse(f"{written(one)},{written(other)}")) == members(left) | members(right)
     assert gtid.count(left) == len(members(left))
 
 
@@ -85,7 +85,7 @@ def test_sets_of_a_hundred_thousand_intervals_take_no_time():
     begun = time.process_time()
     gaps, others = gtid.parse(even), gtid.parse(odd)
     assert gtid.count(gtid.subtract(gaps, others)) == 100_000
-    assert gtid.count(gtid.subtract(gtid.union(gaps, others), gaps)) == 100_000
+    assert gtid.count(gtid.subtract(gtid.parse(f"{even},{odd}"), gaps)) == 100_000
     assert gtid.subtract(gtid.parse(f"{ONE}:1-200000"), gaps) == others
     assert time.process_time() - begun < 6  # 0.4 s here; one by one it would be an hour
 

@@ -7,7 +7,7 @@ from fake_replica import healthy_row
 from stallwatch.probes.replication_lag import history
 from stallwatch.probes.replication_lag.history import Sample
 from stallwatch.probes.replication_lag.lag import Lag
-from stallwatch.probes.replication_lag.model import Contact, Position, Snapshot, Source
+from stallwatch.probes.replication_lag.model import ChannelSnapshot, Contact, Position, Source
 from stallwatch.probes.replication_lag.queries import Facts, channel
 
 ROW = healthy_row("east", Source_UUID="u-1", Retrieved_Gtid_Set="", Slave_received_heartbeats=3)
@@ -27,7 +27,7 @@ class Looks:
         of = memory.channel(one)
         before, samples = of.before, of.samples
         asked = None if sequence is None else Source("db1:3306", 0.0, 0, 0, 0, sequence, sequence)
-        evidence = Snapshot(one, now=now, net_timeout=60.0, source=asked)
+        evidence = ChannelSnapshot(one, now=now, net_timeout=60.0, source=asked)
         of.keep(evidence, Lag(lag, low=lag or 0.0, high=lag))
         self.kept = json.loads(json.dumps(self.kept))
         return before, samples

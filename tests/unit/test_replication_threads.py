@@ -5,7 +5,7 @@ from fake_replica import healthy_row
 from stallwatch.findings import State
 from stallwatch.probes.replication_lag.diagnosis import Criteria, Diagnosis
 from stallwatch.probes.replication_lag.lag import Lag
-from stallwatch.probes.replication_lag.model import Snapshot, Thread
+from stallwatch.probes.replication_lag.model import ChannelSnapshot, Thread
 from stallwatch.probes.replication_lag.queries import channel
 
 CRITERIA = Criteria(120.0, 7200.0, horizon=0.0, seconds_until=lambda *_: None)
@@ -17,7 +17,7 @@ def of(receiver="Yes", applier="Yes", errno=0):
 
 
 def judged(one, connecting=0.0, stopped=0.0, *, backup=None):
-    known = Snapshot(one, now=0.0, net_timeout=60.0)
+    known = ChannelSnapshot(one, now=0.0, net_timeout=60.0)
     return Diagnosis(known, Lag(0.0), connecting, stopped, backup=backup).state(CRITERIA)
 
 

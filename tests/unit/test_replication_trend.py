@@ -1,11 +1,11 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stallwatch.probes.replication_lag.diagnosis import Criteria
+from stallwatch.probes.replication_lag.diagnosis import Criteria, trend
 from stallwatch.probes.replication_lag.history import Sample
 from stallwatch.probes.replication_lag.lag import Lag
 from stallwatch.probes.replication_lag.messages import breach, direction
-from stallwatch.probes.replication_lag.trend import Trend, trend
+from stallwatch.probes.replication_lag.model import Trend
 
 START = 1_795_000_000.0
 HOUR = 3600.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stallwatch.findings import Fault, ProbeError, State
 from stallwatch.probes.replication_lag import gtid, queries
-from stallwatch.probes.replication_lag.model import Snapshot
+from stallwatch.probes.replication_lag.model import ChannelSnapshot
 from stallwatch.sources.mysql import DeniedError, MysqlError, NoAnswerError, UnreachableError
 from stallwatch.startup import TYPE_CHECKING
 
@@ -57,12 +57,12 @@ class Collector:
         self._heartbeats: dict[str, Heartbeat] = {}
         self._sources: dict[str, Source] = {}
 
-    def snapshots(self) -> list[Snapshot]:
+    def snapshots(self) -> list[ChannelSnapshot]:
         """Give what is known of each channel."""
         return [self._snapshot(channel) for channel in self._channels]
 
-    def _snapshot(self, channel: Channel) -> Snapshot:
-        return Snapshot(
+    def _snapshot(self, channel: Channel) -> ChannelSnapshot:
+        return ChannelSnapshot(
             channel=channel,
             now=self._facts.now,
             net_timeout=self._facts.net_timeout,

@@ -27,6 +27,12 @@ _OF_CHANNEL = (
     ("missing", "", "transactions of the source that are not applied here, with --source"),
     ("errant", "", "transactions here that the source does not have, with --source"),
 )
+_OF_SERVER = (
+    ("redo_log", "%", "redo log in use, of the point where writers stall; when there is lag, or with -v"),
+    ("history_list", "", "InnoDB's history list: what purge has yet to do; when there is lag, or with -v"),
+    ("disk_busy", "%", "time that the data's disk has something to do; likewise, on the replica's host"),
+    ("innodb_status", "s", "time that SHOW ENGINE INNODB STATUS takes; when there is lag, or with -v"),
+)
 
 
 def _panel(title: str, *labels: str) -> Panel:
@@ -43,29 +49,12 @@ LAG = Service(
 
 DECLARED = Declared(
     labels=(
-        *(Label(name, unit, about) for name, unit, about in _OF_CHANNEL),
+        *(Label(*one) for one in _OF_CHANNEL),
         *(
             Label(f"{{channel}}_{name}", unit, f"{about}; of a channel that has a name")
             for name, unit, about in _OF_CHANNEL
         ),
-        Label(
-            "redo_log",
-            "%",
-            "redo log in use, of the point where writers stall; when there is lag, or with -v",
-        ),
-        Label(
-            "history_list",
-            "",
-            "InnoDB's history list: what purge has yet to do; when there is lag, or with -v",
-        ),
-        Label(
-            "disk_busy", "%", "time that the data's disk has something to do; likewise, on the replica's host"
-        ),
-        Label(
-            "innodb_status",
-            "s",
-            "time that SHOW ENGINE INNODB STATUS takes; when there is lag, or with -v",
-        ),
+        *(Label(*one) for one in _OF_SERVER),
     ),
     privileges=(*ON_REPLICA, *ON_SOURCE),
     services=(LAG,),

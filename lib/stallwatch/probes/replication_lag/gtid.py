@@ -86,11 +86,6 @@ def count(gtids: GtidSet) -> int:
     return sum(last - first + 1 for intervals in gtids.values() for first, last in intervals)
 
 
-def union(one: GtidSet, other: GtidSet) -> GtidSet:
-    """Give what is in either."""
-    return {key: _joined([*one.get(key, ()), *other.get(key, ())]) for key in {**one, **other}}
-
-
 def subtract(one: GtidSet, other: GtidSet) -> GtidSet:
     """Give what is in ``one`` and not in ``other``."""
     left = {key: _without(intervals, other.get(key, [])) for key, intervals in one.items()}

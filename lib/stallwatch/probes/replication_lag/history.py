@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from stallwatch.probes.replication_lag.lag.model import Lag
-    from stallwatch.probes.replication_lag.model import Channel, Snapshot
+    from stallwatch.probes.replication_lag.model import Channel, ChannelSnapshot
     from stallwatch.probes.replication_lag.queries import Facts
 
 FORMAT = 1  # of what is kept: what another version has written is not understood
@@ -153,7 +153,7 @@ class History:
         """Tell for how long it has been so, in seconds: since the first look in a row that found it."""
         return Since(own(self._kept, "since"), self._now).seconds(what, holds=holds)
 
-    def keep(self, snapshot: Snapshot, lag: Lag) -> None:
+    def keep(self, snapshot: ChannelSnapshot, lag: Lag) -> None:
         """Keep what this look found."""
         channel, before = snapshot.channel, self.before
         contact = Contact(channel.received, channel.received_gtids, heartbeats(snapshot))

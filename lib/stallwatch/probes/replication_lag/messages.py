@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from stallwatch.findings import Fault, Reading, State
-from stallwatch.probes.replication_lag import trend
+from stallwatch.probes.replication_lag.model import CLEAR_SLOPE
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.table import Table
 from stallwatch.units import plain, say_duration
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from stallwatch.findings import Finding
     from stallwatch.probes.replication_lag.diagnosis import Criteria, Diagnosis
     from stallwatch.probes.replication_lag.lag.model import Lag
-    from stallwatch.probes.replication_lag.model import Channel
-    from stallwatch.probes.replication_lag.trend import Trend
+    from stallwatch.probes.replication_lag.model import Channel, Trend
 
 _TOLD = 3  # causes in a line
 _MOST = 3  # channels that have more than their lag in the perfdata: each takes 150 characters of the line
@@ -245,7 +244,7 @@ def direction(found: Trend | None, lag: Lag, criteria: Criteria) -> str:
         return f"catching up, done in {say_duration(lag.seconds / -found.slope)}"
     pace = f"falling behind {found.slope:.2g} s/s"
     speed = f"applies at {found.apply_speed:.2f} of real time"
-    pace += " (stands still)" if found.apply_speed <= trend.CLEAR_SLOPE else f" ({speed})"
+    pace += " (stands still)" if found.apply_speed <= CLEAR_SLOPE else f" ({speed})"
     for level in ("warning", "critical"):
         if (left := criteria.seconds_until(level, "lag", lag.seconds, found.slope)) is not None:
             return f"{pace}, {level.upper()} in {say_duration(left)}"

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from stallwatch.startup import NamedTuple
 
+CLEAR_SLOPE = 0.02  # seconds of lag per second
+_CLEAR_CHANGE = 3.0  # seconds: figures may be whole seconds
 NOTHING_TO_APPLY = "has read all relay log"  # the state of an applier, from MySQL 5.7 to MariaDB 11.8
 
 
@@ -51,7 +53,6 @@ class Channel(NamedTuple):
     remaining_delay: float | None  # while an event waits for it
     received: Position  # what the receiver has read to
     applied: Position  # what the applier has come to
-    relay_log_space: int  # bytes of all relay logs
     received_gtids: str  # MySQL: Retrieved_Gtid_Set; MariaDB: Gtid_IO_Pos
     applied_gtids: str  # of the whole server; MySQL: Executed_Gtid_Set; MariaDB: Gtid_Slave_Pos
     heartbeats: int | None = None  # received from the source; None: this statement does not tell
@@ -161,11 +162,11 @@ class Beat(NamedTuple):
 class Source(NamedTuple):
     """What the source itself says, asked by us within the same look."""
 
-    where: str  # "db1:3306", for sentences
-    clock_ahead: float | None  # seconds that its clock is ahead of the replica's, None: not known
-    missing: int | None  # transactions that it has and the replica has not applied
-    not_received: int | None  # … and has not even received
-    errant: int | None  # transactions that the replica has and the source has not
+    where: str = ""  # "db1:3306", for sentences
+    clock_ahead: float | None = None  # seconds that its clock is ahead of the replica's, None: not known
+    missing: int | None = None  # transactions that it has and the replica has not applied
+    not_received: int | None = None  # … and has not even received
+    errant: int | None = None  # transactions that the replica has and the source has not
     sequence: float | None = None  # how many transactions it has written; grows with each, for the history
     replica_sequence: float | None = None  # how far the replica has come, in the same count
     pace: float | None = None  # how much of that it writes in a second, now; asked while some is missing
@@ -199,7 +200,7 @@ class Before(NamedTuple):
     heard_within: float | None = None  # Lag.heard_within: how long before that look the source spoke, at most
 
 
-class Snapshot(NamedTuple):
+class ChannelSnapshot(NamedTuple):
     """All that is known about one channel; seconds, and Unix time by the replica's clock."""
 
     channel: Channel
@@ -224,3 +225,21 @@ class Snapshot(NamedTuple):
     def clock_ahead(self) -> float | None:
         """How many seconds the source's clock is ahead of the replica's; None: they were not compared."""
         return self.source.clock_ahead if self.source else None
+
+
+class Trend(NamedTuple):
+    """The slope of a channel's lag over the kept samples."""
+
+    slope: float  # seconds of lag per second
+    span: float  # seconds that it was measured over
+    samples: int
+
+    @property
+    def apply_speed(self) -> float:
+        """Seconds of the source's time that are applied in a second: 1 keeps up, 0 stands still."""
+        return 1 - self.slope
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether it is more than noise."""
+        return abs(self.slope) > CLEAR_SLOPE and abs(self.slope) * self.span >= _CLEAR_CHANGE

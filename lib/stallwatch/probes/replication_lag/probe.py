@@ -6,9 +6,9 @@ import time
 
 from stallwatch.findings import Fault, ProbeError, State
 from stallwatch.probes import shared
-from stallwatch.probes.replication_lag import history, messages, queries, trend
+from stallwatch.probes.replication_lag import history, messages, queries
 from stallwatch.probes.replication_lag.collect import Collector
-from stallwatch.probes.replication_lag.diagnosis import Criteria, diagnose, is_resting
+from stallwatch.probes.replication_lag.diagnosis import Criteria, diagnose, is_resting, trend
 from stallwatch.sources.mysql import MysqlError, NoAnswerError
 from stallwatch.startup import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.replication_lag.collect import Opened
     from stallwatch.probes.replication_lag.diagnosis import Diagnosis
     from stallwatch.probes.replication_lag.heartbeat_table import HeartbeatTable
-    from stallwatch.probes.replication_lag.model import Channel, Snapshot
+    from stallwatch.probes.replication_lag.model import Channel, ChannelSnapshot
     from stallwatch.probes.replication_lag.signals import Signals
     from stallwatch.sources.mysql.server import Server
 
@@ -113,7 +113,7 @@ class Probe:
         utc = None if zone is None else zone == "utc"
         return table and table._replace(server_id=self._options.heartbeat_server_id, utc=utc)
 
-    def _judged(self, snapshot: Snapshot, memory: history.Memory, *, keep: bool = False) -> Diagnosis:
+    def _judged(self, snapshot: ChannelSnapshot, memory: history.Memory, *, keep: bool = False) -> Diagnosis:
         """Judge a channel; ``keep`` what the next look is to know, and see where the lag goes."""
         kept = memory.channel(snapshot.channel)
         found = diagnose(snapshot, kept)
@@ -121,9 +121,9 @@ class Probe:
             return found
         kept.keep(snapshot, found.lag)
         moving = found.runs and not found.lag.silent  # else the lag goes where time goes
-        return found._replace(trend=trend.trend(kept.samples) if moving else None)
+        return found._replace(trend=trend(kept.samples) if moving else None)
 
-    def _signals(self, server: Server, snapshots: Sequence[Snapshot]) -> Signals:
+    def _signals(self, server: Server, snapshots: Sequence[ChannelSnapshot]) -> Signals:
         from stallwatch.probes.replication_lag.signals.collect import gather
 
         return gather(server, snapshots, self._pause, self._run.trace)

@@ -130,7 +130,6 @@ def channel(row: Row) -> Channel:
             of.text("Relay_Source_Log_File", "Relay_Master_Log_File"),
             of.count("Exec_Source_Log_Pos", "Exec_Master_Log_Pos"),
         ),
-        relay_log_space=of.count("Relay_Log_Space"),
         received_gtids="" if stale else _gtids(of.maybe("Retrieved_Gtid_Set", "Gtid_IO_Pos")),
         applied_gtids=_gtids(of.maybe("Executed_Gtid_Set", "Gtid_Slave_Pos")),
         heartbeats=of.count("Slave_received_heartbeats") if "Slave_received_heartbeats" in row else None,

@@ -113,8 +113,6 @@ def _compare_sets(source: Server, replica: Server, channel: Channel, *, several:
     seconds = time.monotonic() - begun
     not_received = gtid.subtract(missing, gtid.parse(channel.received_gtids))
     return Source(
-        where="",
-        clock_ahead=None,
         missing=lacking,
         not_received=gtid.count(not_received),
         errant=gtid.count(errant),
@@ -138,7 +136,7 @@ def _compare_positions(source: Server, replica: Server, channel: Channel, *, sev
     here = _positions(replica)
     there, begun = _positions(source), time.monotonic()
     shared = gtid.within(there.written, here.applied) if here.applied else there.written
-    found = Source("", None, None, None, errant=_errant(here, there, identity(replica).server_id))
+    found = Source(errant=_errant(here, there, identity(replica).server_id))
     if several and (strange := there.unknown(gtid.within(here.applied, shared))):
         return found._replace(remark=_not_its_count(strange))
 
@@ -233,11 +231,8 @@ def _compare_logs(source: Server, replica: Server, channel: Channel) -> Source:
     behind = _settled(channel if _is_behind(channel.applied, end, size) else None, still_behind)
     applied = behind.applied if behind else end
     return Source(
-        where="",
-        clock_ahead=None,
         missing=None if behind else 0,
         not_received=None if behind and behind.received != end else 0,
-        errant=None,
         sequence=there,
         replica_sequence=_place(applied, size),
         pace=_pace(there, _place(_end(source), size), time.monotonic() - begun) if behind else None,

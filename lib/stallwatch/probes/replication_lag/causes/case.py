@@ -12,11 +12,10 @@ if TYPE_CHECKING:
 
     from stallwatch.probes.mysql.processes import Process
     from stallwatch.probes.replication_lag.lag.model import Lag
-    from stallwatch.probes.replication_lag.model import Snapshot
+    from stallwatch.probes.replication_lag.model import ChannelSnapshot, Trend
     from stallwatch.probes.replication_lag.signals import Signals
     from stallwatch.probes.replication_lag.signals.backups import Backup
     from stallwatch.probes.replication_lag.signals.locks import Transaction
-    from stallwatch.probes.replication_lag.trend import Trend
 
     Find = Callable[["Case"], "Cause | None"]
 
@@ -44,7 +43,7 @@ class Cause(NamedTuple):
 class Case(NamedTuple):
     """One channel that lags, or whose threads are down, and the signals of its server."""
 
-    snapshot: Snapshot
+    snapshot: ChannelSnapshot
     lag: Lag
     trend: Trend | None
     signals: Signals

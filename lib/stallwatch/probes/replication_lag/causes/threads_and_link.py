@@ -169,11 +169,7 @@ def r4_link_silent(case: Case) -> Cause | None:
         return None
     silence = f" for {say_duration(lag.contact_age)}" if lag.contact_age else ""
     what = f"nothing was heard from {source}{silence}: the link or the source is dead"
-    return Cause(
-        90,
-        what,
-        f"see whether {source} answers; the receiver tries again by itself",
-    )
+    return Cause(90, what, f"see whether {source} answers; the receiver tries again by itself")
 
 
 @rule(SLOW, "R12")
@@ -197,11 +193,8 @@ def r8_receiver_bound(case: Case) -> Cause | None:
     if not evidence or not channel.receiver.runs or activity.RELAY_SPACE.search(channel.receiver.state):
         return None  # with no room for relay logs it waits for the applier
     what = f"the receiver does not keep up, network or source ({evidence})"
-    return Cause(
-        84,
-        what,
-        f"measure the link to {channel.source}, and look at its disk and binlog dump thread",
-    )
+    advice = f"measure the link to {channel.source}, and look at its disk and binlog dump thread"
+    return Cause(84, what, advice)
 
 
 def _transport(case: Case) -> str:

@@ -23,7 +23,7 @@ from stallwatch.probes.replication_lag.lag.model import (
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from stallwatch.probes.replication_lag.model import Snapshot
+    from stallwatch.probes.replication_lag.model import ChannelSnapshot
 
 
 def _never_connected(seen: View) -> Figure | None:
@@ -86,7 +86,7 @@ _RULES = (
 _NEAR, _FAR = 5.0, 60.0  # seconds beyond an intended delay
 
 
-def judge(snapshot: Snapshot) -> Lag:
+def judge(snapshot: ChannelSnapshot) -> Lag:
     """Find the lag of one channel."""
     hearing, guessed = contact.hear(snapshot), bool(clocks.usual_offset(snapshot))
     seen = View(snapshot, hearing, clocks.ahead(snapshot), guessed)

@@ -6,7 +6,7 @@ from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from stallwatch.probes.replication_lag.lag.model import Figure, View
-    from stallwatch.probes.replication_lag.model import Commits, Snapshot
+    from stallwatch.probes.replication_lag.model import ChannelSnapshot, Commits
 
 WORTH_TELLING = 2.0  # seconds
 _LOOKS = 5  # so many in a row with the same offset are no accident
@@ -15,7 +15,7 @@ _CURRENT = 1.0  # s: Seconds_Behind of a channel that has no lag, as it is cut t
 _WORTH_DOUBTING = 5.0  # seconds
 
 
-def ahead(snapshot: Snapshot) -> float:
+def ahead(snapshot: ChannelSnapshot) -> float:
     """Give the seconds by which the source's clock is ahead of the replica's, 0.0 if nothing tells.
 
     Asked of both servers; or else from what cannot be: transactions that arrive before they were
@@ -29,7 +29,7 @@ def ahead(snapshot: Snapshot) -> float:
     return -usual_offset(snapshot)
 
 
-def usual_offset(snapshot: Snapshot) -> float:
+def usual_offset(snapshot: ChannelSnapshot) -> float:
     """Give the seconds that looked like lag at each of the last looks, if this one allows it; else 0.0.
 
     Nothing arrives before it was sent, so whatever comes with less than that shows that it was a lag.
@@ -45,13 +45,13 @@ def usual_offset(snapshot: Snapshot) -> float:
     return offset
 
 
-def _disproves(snapshot: Snapshot, offset: float) -> bool:
+def _disproves(snapshot: ChannelSnapshot, offset: float) -> bool:
     """Whether what is seen now cannot be if the clocks differ by ``offset``."""
     seen = _apparent_delay(snapshot)
     return (seen is not None and seen < offset - _SPREAD) or _agree(snapshot)
 
 
-def _agree(snapshot: Snapshot) -> bool:
+def _agree(snapshot: ChannelSnapshot) -> bool:
     """Whether Seconds_Behind, which allows for clocks that differ, is what the commit time says as well."""
     said, commits = snapshot.channel.seconds_behind, snapshot.commits
     if commits is None or not said or commits.oldest_applying is None:
@@ -59,7 +59,7 @@ def _agree(snapshot: Snapshot) -> bool:
     return abs(commits.now - commits.oldest_applying - said) <= _SPREAD
 
 
-def _arrived_early(snapshot: Snapshot) -> float:
+def _arrived_early(snapshot: ChannelSnapshot) -> float:
     """Tell how long before its commit the last transaction is said to have come."""
     late = None if snapshot.commits is None else _on_its_way(snapshot.commits)
     return 0.0 if late is None else -late
@@ -72,7 +72,7 @@ def _on_its_way(commits: Commits) -> float | None:
     return commits.queued_at - commits.queued_sent
 
 
-def _apparent_delay(snapshot: Snapshot) -> float | None:
+def _apparent_delay(snapshot: ChannelSnapshot) -> float | None:
     """Give what is a delay or a difference of the clocks: of the heartbeat's row, or the last transaction."""
     row = snapshot.heartbeat
     if row is not None:
@@ -97,7 +97,7 @@ def offset(view: View) -> float | None:
     return delay if _is_current(view) else None
 
 
-def _is_new(snapshot: Snapshot) -> bool:
+def _is_new(snapshot: ChannelSnapshot) -> bool:
     """Whether a transaction has come since the last look; heartbeat rows are told apart by their age."""
     commits, before = snapshot.commits, snapshot.before
     if snapshot.heartbeat is not None or before is None:

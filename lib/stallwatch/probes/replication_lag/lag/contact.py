@@ -7,7 +7,7 @@ import math
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from stallwatch.probes.replication_lag.model import Before, Snapshot
+    from stallwatch.probes.replication_lag.model import Before, ChannelSnapshot
 
 _PATIENCE = 1.5  # heartbeat periods; a source with nothing to send is never quiet for longer than one
 _GRANULARITY = 1.0  # s: of the process list and of 5.7's timestamps
@@ -66,7 +66,7 @@ class Hearing(NamedTuple):
         return self.age.high if math.isfinite(self.age.high) else None
 
 
-def hear(snapshot: Snapshot) -> Hearing:
+def hear(snapshot: ChannelSnapshot) -> Hearing:
     """Find out when the source was last heard of: an event, or one of its heartbeats.
 
     Heartbeats are sent only while there is no event to send, so only both together tell anything (measured
@@ -95,7 +95,7 @@ def _usual(before: Before | None) -> float:
     return max(_QUIET, _QUIET_GAPS * gap)
 
 
-def _period(snapshot: Snapshot) -> float:
+def _period(snapshot: ChannelSnapshot) -> float:
     """Seconds between heartbeats; the default is half of the receiver's time-out."""
     told = snapshot.channel.heartbeat_period
     if told is None and snapshot.commits:
@@ -103,7 +103,7 @@ def _period(snapshot: Snapshot) -> float:
     return snapshot.net_timeout / 2 if told is None else told
 
 
-def _events(snapshot: Snapshot) -> Age:
+def _events(snapshot: ChannelSnapshot) -> Age:
     """When the last event came: as the receiver says, or how long the applier has been without one."""
     commits, before = snapshot.commits, snapshot.before
     low, high = 0.0, math.inf
@@ -122,7 +122,7 @@ def _events(snapshot: Snapshot) -> Age:
     return Age(low, high)
 
 
-def _heartbeats(snapshot: Snapshot, period: float) -> Age:
+def _heartbeats(snapshot: ChannelSnapshot, period: float) -> Age:
     """When the last heartbeat came; MariaDB only counts them."""
     commits, before = snapshot.commits, snapshot.before
     if commits and commits.last_heartbeat is not None:
@@ -144,17 +144,17 @@ def _heartbeats(snapshot: Snapshot, period: float) -> Age:
     return Age(low, max(low, before.seconds_ago - (more - 1) * period))
 
 
-def heartbeats(snapshot: Snapshot) -> int | None:
+def heartbeats(snapshot: ChannelSnapshot) -> int | None:
     """How many heartbeats have come, if anything counts them."""
     return snapshot.commits.heartbeats if snapshot.commits else snapshot.channel.heartbeats
 
 
-def _position_moved(snapshot: Snapshot, before: Before) -> bool:
+def _position_moved(snapshot: ChannelSnapshot, before: Before) -> bool:
     channel, then = snapshot.channel, before.contact
     return (channel.received, channel.received_gtids) != (then.received, then.received_gtids)
 
 
-def _since_contact(snapshot: Snapshot, before: Before) -> float:
+def _since_contact(snapshot: ChannelSnapshot, before: Before) -> float:
     """For how long nothing came at all, or at least since the last look."""
     same = not _position_moved(snapshot, before) and heartbeats(snapshot) == before.contact.heartbeats
     return before.seconds_ago + (before.unchanged_for if same else 0.0)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from stallwatch.probes.replication_lag.lag.model import View
-    from stallwatch.probes.replication_lag.model import Before, Heartbeat, Snapshot
+    from stallwatch.probes.replication_lag.model import Before, ChannelSnapshot, Heartbeat
 
     Look = tuple[float, float]  # seconds ago, the source's sequence
 
@@ -73,12 +73,12 @@ def writer_is_dead(view: View) -> bool:
     return kept is not None and kept.outlived_for > _OLD and _is_current(view.snapshot)
 
 
-def _is_of_source(snapshot: Snapshot, row: Heartbeat) -> bool:
+def _is_of_source(snapshot: ChannelSnapshot, row: Heartbeat) -> bool:
     """Whether the direct source writes it, not a server above that."""
     return row.server_id == snapshot.channel.source_id
 
 
-def _is_current(snapshot: Snapshot) -> bool:
+def _is_current(snapshot: ChannelSnapshot) -> bool:
     """Whether all that came is applied, by an applier that runs."""
     channel = snapshot.channel
     return channel.applier.runs and channel.seconds_behind == 0 and not snapshot.has_backlog
@@ -110,7 +110,7 @@ def _complete(view: View) -> float | None:
     return before.seconds_ago + view.hearing.period
 
 
-def beat(snapshot: Snapshot) -> Beat | None:
+def beat(snapshot: ChannelSnapshot) -> Beat | None:
     """Give what the next look is to know of the row: whether transactions of its writer outlive it.
 
     A slow link would bring them with newer rows between them.
@@ -127,7 +127,7 @@ def beat(snapshot: Snapshot) -> Beat | None:
     return Beat(row.server_id, row.written, since or 0.0, since or 0.0)
 
 
-def _goes_on(snapshot: Snapshot, before: Before, row: Heartbeat) -> bool:
+def _goes_on(snapshot: ChannelSnapshot, before: Before, row: Heartbeat) -> bool:
     """Whether transactions of the row's writer have come since the last look."""
     received, then = snapshot.channel.received_gtids, before.contact.received_gtids
     if gtid.is_mariadb(received) and gtid.is_mariadb(then):

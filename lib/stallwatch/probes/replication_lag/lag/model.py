@@ -6,7 +6,7 @@ from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from stallwatch.probes.replication_lag.lag.contact import Hearing
-    from stallwatch.probes.replication_lag.model import Channel, Snapshot
+    from stallwatch.probes.replication_lag.model import Channel, ChannelSnapshot
 
 LATE = 2.0  # seconds on the way that are worth calling late
 FRESH = 10.0  # seconds for which the last arrival speaks for the stream
@@ -52,7 +52,7 @@ class Lag(NamedTuple):
 class View(NamedTuple):
     """The evidence, and what follows from it at once."""
 
-    snapshot: Snapshot
+    snapshot: ChannelSnapshot
     hearing: Hearing
     ahead: float  # seconds that the source's clock is ahead of ours, as far as known
     guessed: bool = False  # whether that is only what earlier looks make likely

@@ -7,22 +7,14 @@ import time
 
 from stallwatch.probes.mysql import processes, status
 from stallwatch.probes.mysql.asking import PERFORMANCE_SCHEMA, PROCESS, Asking, Statement, text
-from stallwatch.probes.replication_lag.signals import (
-    Counters,
-    Host,
-    Look,
-    Signals,
-    activity,
-    backups,
-    locks,
-)
+from stallwatch.probes.replication_lag.signals import Counters, Host, Look, Signals, activity, backups, locks
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from stallwatch.probes.mysql.processes import Process, Thread
-    from stallwatch.probes.replication_lag.model import Snapshot
+    from stallwatch.probes.replication_lag.model import ChannelSnapshot
     from stallwatch.sources.host import DiskUse
     from stallwatch.sources.mysql.server import Server
 
@@ -92,7 +84,7 @@ _RENAMED = (8, 0)
 
 def gather(
     server: Server,
-    snapshots: Sequence[Snapshot],
+    snapshots: Sequence[ChannelSnapshot],
     pause: Callable[[float], bool],
     trace: Callable[[str], None],
 ) -> Signals:
@@ -106,11 +98,11 @@ def gather(
     if known.get("performance_schema") == "OFF":  # MariaDB's default
         asking.switch_off(PERFORMANCE_SCHEMA)
     threads = processes.threads(asking)
-    place = _Place(known, threads) if server.local and _runs_here(known) else None
+    own_host = _OwnHost(known, threads) if server.local and _runs_here(known) else None
     applying = any(one.channel.applier.runs for one in snapshots)
     looks, counted = _look(asking, pause, _STEPS if applying else 1)
     programs = processes.programs(asking)
-    tools = place.tools() if place else backups.Tools()
+    tools = own_host.tools() if own_host else backups.Tools()
     signals = Signals(
         flavour=server.flavour,
         looks=looks,
@@ -121,7 +113,7 @@ def gather(
         locks=locks.locks(asking) if _waits_for_a_lock(looks) else (),
         row_locks=locks.row_locks(asking, _waiting(looks)),
         keyless=keyless(asking, _scanned(looks)),
-        host=place.host() if place else Host(),
+        host=own_host.host() if own_host else Host(),
     )
     found = backups.find(signals.processes, programs, locks.backup_locks(asking), tools)
     missing = list(asking.missing.values())
@@ -199,7 +191,7 @@ class _Use(NamedTuple):
     threads: Mapping[int, float]
 
 
-class _Place:
+class _OwnHost:
     """The host of a server that is also ours, from its making on."""
 
     def __init__(self, known: Mapping[str, str], threads: Sequence[Thread]) -> None:
