@@ -30,7 +30,7 @@ def connected(replica, account):
         yield server
 
 
-def evidences(server):
+def snapshots(server):
     facts, channels, commits = queries.facts(server), queries.channels(server), {}
     with contextlib.suppress(mysql.DeniedError):
         commits = queries.commits(server)
@@ -50,14 +50,14 @@ def gather(server, known):
 
 def gathered(pair, account):
     with connected(pair.replica, account) as server:
-        return gather(server, evidences(server))
+        return gather(server, snapshots(server))
 
 
 def explained(pair, account):
     with connected(pair.replica, account) as server:
-        (evidence,) = evidences(server)
-        signals = gather(server, [evidence])
-        return explain(Case(evidence, lag.judge(evidence), None, signals))
+        (snapshot,) = snapshots(server)
+        signals = gather(server, [snapshot])
+        return explain(Case(snapshot, lag.judge(snapshot), None, signals))
 
 
 def first(pair, account, rule, seconds=90):
@@ -344,7 +344,7 @@ def a_relay_log_again(pair):
     pair.replica.stop_replication("", "SQL_THREAD")
     pair.source.sql("INSERT INTO lab.once VALUES (1)")
     with connected(pair.replica, pair.account()) as server:
-        (known,) = evidences(server)
+        (known,) = snapshots(server)
     failed = known.channel.applier._replace(running="No", errno=13121, error="Relay log read failure")
     broken = known._replace(channel=known.channel._replace(applier=failed))
     (cause,) = explain(Case(broken, lag.Lag(seconds=10), None, Signals()))
@@ -620,7 +620,7 @@ def test_the_status_of_innodb_is_timed(pair, mon):
 
 def test_a_frozen_server_loses_nothing_but_the_signals(pair, mon):
     with connected(pair.replica, mon) as server:
-        known = evidences(server)
+        known = snapshots(server)
         pair.replica.suspend()
         begun = time.monotonic()
         signals = gather_signals(server, known, pause, lambda _: None)
@@ -648,7 +648,7 @@ def test_the_processor_of_a_thread_is_found(pair, mon):
     if pair.kind == "mariadb":
         pytest.skip("its performance_schema is off by default, and only that tells threads")
     with connected(pair.replica, mon) as server:
-        signals = gather_signals(server, evidences(server), pause, lambda _: None)
+        signals = gather_signals(server, snapshots(server), pause, lambda _: None)
     found = {one.os_id for one in signals.threads}
     assert len(found) == 5  # a coordinator and four workers
     assert found <= {one.id for one in psutil.Process(pair.replica.pid).threads()}

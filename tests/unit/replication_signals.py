@@ -6,7 +6,7 @@ import re
 import captured_mysql
 from captured_mysql import lines
 from captured_mysql import pairs as recorded
-from replication_evidence import channel, evidence
+from replication_snapshots import channel, snapshot
 from stallwatch.probes.mysql.processes import Process
 from stallwatch.probes.replication_lag.causes.case import Case
 from stallwatch.probes.replication_lag.lag import Lag
@@ -69,7 +69,7 @@ def case(of=None, lag=None, trend=None, known=None, **signals):
     busy = channel(applier=Thread("Yes", APPLIES, 0, ""))
     healthy = Signals(flavour=MYSQL, looks=looks(applier()), settings={"replica_parallel_workers": "4"})
     return Case(
-        known or evidence(of or busy),
+        known or snapshot(of or busy),
         lag or Lag(seconds=30.0, high=31.0, transport=0.1, apply=29.9),
         trend,
         healthy._replace(**signals),

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 from levels import representative
-from replication_evidence import IDLE, NOW, channel, commits, evidence, mariadb, source, worker
 from replication_signals import (
     APPLIER,
     MARIADB,
@@ -21,6 +20,7 @@ from replication_signals import (
     seconds_of,
     transaction,
 )
+from replication_snapshots import IDLE, NOW, channel, commits, mariadb, snapshot, source, worker
 from stallwatch.probes.mysql.processes import Program, Thread
 from stallwatch.probes.replication_lag import causes
 from stallwatch.probes.replication_lag.causes import applying, explain, locked, storing, threads_and_link
@@ -89,7 +89,7 @@ def test_r1_lets_the_worker_speak_that_failed():
         " binlog.000001, end_log_pos 5501; Could not find record in 't', Error_code: 1032"
     )
     failed = commits(workers=(worker(), worker(errno=1032, error=text, error_at=NOW - 120)))
-    known = evidence(channel(applier=down(1032, "Coordinator stopped because ...")), commits=failed)
+    known = snapshot(channel(applier=down(1032, "Coordinator stopped because ...")), commits=failed)
     found = threads_and_link.r1_applier_failed(case(known=known))
     assert found.what == "the applier stopped with error 1032 2 min ago: Could not find record in 't'"
 
@@ -234,7 +234,7 @@ def test_r8_most_of_the_lag_is_transport():
 
 def test_r8_on_mariadb_by_the_source_s_gtids():
     """Recorded on 10.11.19: Seconds_Behind 0, 745 transactions not here."""
-    known = evidence(mariadb(), source=source(missing=745, not_received=745))
+    known = snapshot(mariadb(), source=source(missing=745, not_received=745))
     found = threads_and_link.r8_receiver_bound(case(known=known, lag=Lag(seconds=36.0)))
     assert "(745 transactions of db1:3306 have not arrived, the relay log is empty)" in found.what
 
@@ -242,14 +242,14 @@ def test_r8_on_mariadb_by_the_source_s_gtids():
 def test_r8_against():
     assert threads_and_link.r8_receiver_bound(case(lag=Lag(seconds=34.8, transport=10.0))) is None
     assert threads_and_link.r8_receiver_bound(case(lag=Lag(seconds=4.0, transport=3.9))) is None
-    busy = evidence(case().snapshot.channel, source=source(not_received=745))
+    busy = snapshot(case().snapshot.channel, source=source(not_received=745))
     assert threads_and_link.r8_receiver_bound(case(known=busy)) is None
     cut_off = channel(receiver=down())
     assert threads_and_link.r8_receiver_bound(case(cut_off, Lag(seconds=34.8, transport=33.6))) is None
 
 
 def heartbeat(age, source_age):
-    return evidence(heartbeat=Heartbeat(age, 101, "percona.heartbeat", source_age=source_age))
+    return snapshot(heartbeat=Heartbeat(age, 101, "percona.heartbeat", source_age=source_age))
 
 
 def test_r24_a_writer_that_is_dead():
@@ -261,7 +261,7 @@ def test_r24_a_writer_that_is_dead():
 
 
 @pytest.mark.parametrize(
-    "known", [heartbeat(600.0, 1.0), heartbeat(600.0, None), heartbeat(1.0, 1.0), evidence()]
+    "known", [heartbeat(600.0, 1.0), heartbeat(600.0, None), heartbeat(1.0, 1.0), snapshot()]
 )
 def test_r24_against(known):
     assert threads_and_link.r24_heartbeat_dead(case(known=known)) is None
@@ -326,7 +326,7 @@ def test_r5_nobody_is_told_to_kill_an_applier():
     seen = looks(WAITS, HOLDER, applier(number=13, seconds=999.0))
     own = commits(workers=(worker(thread=61),))
     threads = (Thread(61, APPLIER, None),)
-    known = evidence(case().snapshot.channel, commits=own)
+    known = snapshot(case().snapshot.channel, commits=own)
     both = case(known=known, looks=seen, threads=threads, locks=(HELD, other, AWAITED))
     assert "KILL 204" in locked.r5_server_locked(both).advice
     alone = case(known=known, looks=seen, threads=threads, locks=(other, AWAITED))
@@ -350,7 +350,7 @@ def test_r5_against():
 
 def test_r5_of_one_channel_is_not_the_other_s():
     own = commits(workers=(worker(thread=61),), coordinator_thread=60)
-    known = evidence(case().snapshot.channel, commits=own)
+    known = snapshot(case().snapshot.channel, commits=own)
     threads = (Thread(60, 30, None), Thread(61, 31, None), Thread(71, APPLIER, None))
     seen = looks(WAITS, applier(number=31))
     assert locked.r5_server_locked(case(known=known, looks=seen, threads=threads)) is None
@@ -492,7 +492,7 @@ def test_r10_a_long_transaction():
 
 def test_r10_by_the_worker_and_its_statement():
     at_work = worker(thread=61, applying="x:5", applying_since=NOW - 300, applying_commit=NOW - 310)
-    known = evidence(case().snapshot.channel, commits=commits(workers=(at_work,)))
+    known = snapshot(case().snapshot.channel, commits=commits(workers=(at_work,)))
     alters = applier("altering table", info="ALTER TABLE t.a ADD COLUMN c INT")
     found = applying.r10_one_transaction(
         case(known=known, looks=looks(alters), threads=(Thread(61, APPLIER, None),))
@@ -798,14 +798,14 @@ def test_r19_against():
 
 
 def test_r23_transactions_of_its_own():
-    known = evidence(source=source(errant=5))
+    known = snapshot(source=source(errant=5))
     found = threads_and_link.r23_written_to(case(known=known, settings={"read_only": "OFF"}))
     assert found.what == "5 transactions here are not on db1:3306, and read_only is OFF"
     assert (
         "read_only"
         not in threads_and_link.r23_written_to(case(known=known, settings={"read_only": "ON"})).what
     )
-    assert threads_and_link.r23_written_to(case(known=evidence(source=source()))) is None
+    assert threads_and_link.r23_written_to(case(known=snapshot(source=source()))) is None
     assert threads_and_link.r23_written_to(case(settings={"read_only": "OFF"})) is None
 
 
@@ -1051,7 +1051,7 @@ def test_whose_applier_it_is_where_two_channels_receive():
     locks = (RowLock(BLOCKED.id, BLOCKER.id),)
     found = locked.r6_row_locked(case(looks=seen, row_locks=locks))
     assert found.what.startswith("an applier of this server has waited 40 s")
-    own = evidence(case().snapshot.channel, commits=commits(workers=(worker(thread=61),)))
+    own = snapshot(case().snapshot.channel, commits=commits(workers=(worker(thread=61),)))
     found = locked.r6_row_locked(
         case(known=own, looks=seen, row_locks=locks, threads=(Thread(61, APPLIER, None),))
     )

@@ -3,7 +3,6 @@
 import os
 
 import pytest
-from replication_evidence import channel, evidence
 from replication_signals import (
     MARIADB,
     MYSQL,
@@ -18,6 +17,7 @@ from replication_signals import (
     process,
     receiver,
 )
+from replication_snapshots import channel, snapshot
 from stallwatch.probes.mysql import asking, innodb, processes
 from stallwatch.probes.mysql.asking import PROCESS, Asking, Statement
 from stallwatch.probes.mysql.processes import Process, Program
@@ -27,8 +27,8 @@ from stallwatch.probes.replication_lag.signals.collect import gather, keyless
 from stallwatch.sources.mysql import DeniedError, MissingTableError, NoAnswerError, UnreachableError
 from stallwatch.sources.processes import Running
 
-ALWAYS = evidence()
-STOPPED = evidence(channel(applier=channel().applier._replace(running="No")))
+ALWAYS = snapshot()
+STOPPED = snapshot(channel(applier=channel().applier._replace(running="No")))
 
 
 def told(*_):

@@ -3,7 +3,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from replication_evidence import channel, mariadb
+from replication_snapshots import channel, mariadb
 from stallwatch.probes.replication_lag import gtid
 from stallwatch.probes.replication_lag.gtid import GtidError
 

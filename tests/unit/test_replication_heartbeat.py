@@ -1,7 +1,7 @@
 from unittest.mock import Mock
 
 import pytest
-from replication_evidence import NOW, UUID, before, busy, channel, commits, evidence, mariadb, source, worker
+from replication_snapshots import NOW, UUID, before, busy, channel, commits, mariadb, snapshot, source, worker
 from stallwatch.findings import ProbeError
 from stallwatch.probes.replication_lag.heartbeat_table import table
 from stallwatch.probes.replication_lag.lag import judge
@@ -172,28 +172,28 @@ def idle_since(seconds, **changes):
 
 
 def test_a_source_that_has_nothing_to_send_has_no_heartbeat_to_send():
-    lag = judge(evidence(heartbeat=row(), commits=idle_since(3600)))
+    lag = judge(snapshot(heartbeat=row(), commits=idle_since(3600)))
     assert lag.seconds == 0
     assert DEAD in lag.remarks
 
 
 def test_a_source_that_had_something_to_send_may_have_had_a_heartbeat():
     """Its last heartbeat of the link is older than the row."""
-    lag = judge(evidence(heartbeat=row(), commits=idle_since(3600, last_heartbeat=NOW - 3700)))
+    lag = judge(snapshot(heartbeat=row(), commits=idle_since(3600, last_heartbeat=NOW - 3700)))
     assert (lag.seconds, lag.by) == (3600, "heartbeat table")
 
 
 def test_a_heartbeat_that_waits_for_the_applier_is_lag():
-    known = evidence(channel(applier=busy()), heartbeat=row(), commits=idle_since(3600), backlog=40)
+    known = snapshot(channel(applier=busy()), heartbeat=row(), commits=idle_since(3600), backlog=40)
     assert judge(known).seconds == 3600
 
 
 def test_on_mariadb_too_a_link_heartbeat_tells_that_there_is_nothing_to_send():
     then = before(of=mariadb(heartbeats=16))
-    lag = judge(evidence(mariadb(), heartbeat=row(), before=then))
+    lag = judge(snapshot(mariadb(), heartbeat=row(), before=then))
     assert DEAD in lag.remarks
     assert lag.seconds == 0
-    lag = judge(evidence(mariadb(), heartbeat=row(), before=before(of=mariadb())))
+    lag = judge(snapshot(mariadb(), heartbeat=row(), before=before(of=mariadb())))
     assert lag.seconds == 3600
 
 
@@ -213,7 +213,7 @@ class Looks:
         if self.before:
             contact = self.before.contact._replace(received=last.received, received_gtids=last.received_gtids)
             self.before = self.before._replace(contact=contact)
-        known = evidence(self.of, heartbeat=heartbeat, before=self.before, idle=1.0)
+        known = snapshot(self.of, heartbeat=heartbeat, before=self.before, idle=1.0)
         self.before = before(of=self.of, heartbeat=beat(known))
         return judge(known)
 
@@ -251,9 +251,9 @@ def test_an_applier_in_the_midst_of_much_has_not_come_to_the_row():
 
 
 def test_what_is_kept_of_a_row():
-    known = evidence(mariadb(), heartbeat=row(written="then"))
+    known = snapshot(mariadb(), heartbeat=row(written="then"))
     assert beat(known) == Beat(101, "then")
-    assert beat(evidence()) is None
+    assert beat(snapshot()) is None
     again = known._replace(before=before(heartbeat=Beat(101, "then", 120.0, 60.0)))
     assert beat(again) == Beat(101, "then", 180.0, 180.0)
     assert beat(again._replace(heartbeat=row(written="now"))) == Beat(101, "now")
@@ -263,7 +263,7 @@ def test_what_is_kept_of_a_row():
 
 
 def test_what_the_middle_says_of_the_heartbeat_of_the_top_is_no_dead_writer():
-    known = evidence(heartbeat=row(server=TOP, source_age=3600.0), source=source())
+    known = snapshot(heartbeat=row(server=TOP, source_age=3600.0), source=source())
     lag = judge(known._replace(commits=idle_since(3600)))
     assert (lag.seconds, lag.by) == (3600, "heartbeat table")
     assert judge(known._replace(heartbeat=row(server=TOP))).seconds == 3600
@@ -271,12 +271,12 @@ def test_what_the_middle_says_of_the_heartbeat_of_the_top_is_no_dead_writer():
 
 def test_what_the_middle_writes_itself_tells_nothing_of_the_top():
     young = commits(queued=f"{UUID}:100")
-    assert judge(evidence(heartbeat=row(server=TOP), commits=young)).seconds == 3600
+    assert judge(snapshot(heartbeat=row(server=TOP), commits=young)).seconds == 3600
 
 
 def test_younger_work_of_the_top_tells_that_its_writer_is_dead():
     above = "a1c6f8d6-e537-11f1-b3bb-02fc00000007"
-    lag = judge(evidence(heartbeat=row(server=TOP), commits=commits(queued=f"{above}:100")))
+    lag = judge(snapshot(heartbeat=row(server=TOP), commits=commits(queued=f"{above}:100")))
     assert DEAD in lag.remarks
 
 
@@ -286,7 +286,7 @@ def late_middle(**changes):
 
 
 def test_a_source_that_is_behind_itself_is_lag_although_nothing_is_missing_here():
-    lag = judge(evidence(commits=late_middle(), source=source()))
+    lag = judge(snapshot(commits=late_middle(), source=source()))
     assert lag.seconds == pytest.approx(3600)
     assert (lag.upstream, lag.transport, lag.apply) == (lag.seconds, 0, 0)
     assert lag.by == "commit time"
@@ -294,4 +294,4 @@ def test_a_source_that_is_behind_itself_is_lag_although_nothing_is_missing_here(
 
 def test_a_source_that_was_behind_once_is_not_so_for_ever():
     old = late_middle(queued_at=NOW - 1000, queued_sent=NOW - 1000)
-    assert judge(evidence(commits=old._replace(queued_commit=NOW - 4600), source=source())).seconds == 0
+    assert judge(snapshot(commits=old._replace(queued_commit=NOW - 4600), source=source())).seconds == 0

@@ -27,8 +27,8 @@ class Looks:
         of = memory.channel(one)
         before, samples = of.before, of.samples
         asked = None if sequence is None else Source("db1:3306", 0.0, 0, 0, 0, sequence, sequence)
-        evidence = ChannelSnapshot(one, now=now, net_timeout=60.0, source=asked)
-        of.keep(evidence, Lag(lag, low=lag or 0.0, high=lag))
+        snapshot = ChannelSnapshot(one, now=now, net_timeout=60.0, source=asked)
+        of.keep(snapshot, Lag(lag, low=lag or 0.0, high=lag))
         self.kept = json.loads(json.dumps(self.kept))
         return before, samples
 

@@ -3,15 +3,15 @@
 from datetime import UTC, datetime
 
 import pytest
-from replication_evidence import (
+from replication_snapshots import (
     NOW,
     UUID,
     before,
     busy,
     channel,
     commits,
-    evidence,
     mariadb,
+    snapshot,
     source,
     stopped,
     worker,
@@ -31,13 +31,13 @@ def heartbeat(age, **more):
 
 def test_a_heartbeat_outranks_all_else():
     late = commits(workers=(worker(applied_commit=NOW - 36),))
-    lag = judge(evidence(heartbeat=heartbeat(36.0), commits=late))
+    lag = judge(snapshot(heartbeat=heartbeat(36.0), commits=late))
     assert (lag.seconds, lag.low, lag.high, lag.by) == (36.0, 35.0, 36.0, "heartbeat table")
     assert lag.remarks == ("Seconds_Behind 0 is wrong: relay log empty",)
 
 
 def test_a_heartbeat_that_is_a_little_early_is_no_lag():
-    assert judge(evidence(mariadb(), heartbeat=heartbeat(-0.8))).seconds == 0
+    assert judge(snapshot(mariadb(), heartbeat=heartbeat(-0.8))).seconds == 0
 
 
 @pytest.mark.parametrize(
@@ -49,19 +49,19 @@ def test_a_heartbeat_that_is_a_little_early_is_no_lag():
     ],
 )
 def test_a_heartbeat_that_nobody_writes_is_no_lag(proof):
-    lag = judge(evidence(**proof))
+    lag = judge(snapshot(**proof))
     assert (lag.seconds or 0.0) == 0
     assert lag.by != "heartbeat table"
     assert "heartbeat writer stopped 5 min ago" in lag.remarks
 
 
 def test_a_heartbeat_that_is_young_on_the_source_is_lag_here():
-    lag = judge(evidence(heartbeat=heartbeat(300.0, source_age=0.4), commits=commits()))
+    lag = judge(snapshot(heartbeat=heartbeat(300.0, source_age=0.4), commits=commits()))
     assert lag.seconds == 300
 
 
 def test_a_heartbeat_from_the_future_says_nothing():
-    lag = judge(evidence(mariadb(), heartbeat=heartbeat(-3600.0, remark="in the future")))
+    lag = judge(snapshot(mariadb(), heartbeat=heartbeat(-3600.0, remark="in the future")))
     assert lag.by == "Seconds_Behind"
     assert lag.remarks == ("in the future",)
 
@@ -75,7 +75,7 @@ def test_work_in_hand_is_as_old_as_the_oldest_of_it():
         worker(number=2, applying="b", applying_commit=NOW - 12.0),
     )
     lag = judge(
-        evidence(channel(applier=busy(), seconds_behind=93.0), commits=commits(workers=workers), backlog=40)
+        snapshot(channel(applier=busy(), seconds_behind=93.0), commits=commits(workers=workers), backlog=40)
     )
     assert (lag.seconds, lag.low, lag.high) == (48.0, 48.0, 48.0)
     assert (lag.by, lag.apply, lag.transport) == ("commit time", pytest.approx(47.9), pytest.approx(0.1))
@@ -83,42 +83,42 @@ def test_work_in_hand_is_as_old_as_the_oldest_of_it():
 
 
 def test_what_the_coordinator_holds_and_what_is_being_received_is_in_hand_too():
-    assert judge(evidence(commits=commits(coordinator_commit=NOW - 7))).seconds == 7
-    assert judge(evidence(commits=commits(queueing_commit=NOW - 8))).seconds == 8
+    assert judge(snapshot(commits=commits(coordinator_commit=NOW - 7))).seconds == 7
+    assert judge(snapshot(commits=commits(queueing_commit=NOW - 8))).seconds == 8
 
 
 def test_a_stopped_applier_has_applied_nothing_younger_than_its_last_transaction():
     workers = (worker(applied_commit=NOW - 600),)
-    lag = judge(evidence(channel(applier=stopped()), commits=commits(workers=workers), backlog=12))
+    lag = judge(snapshot(channel(applier=stopped()), commits=commits(workers=workers), backlog=12))
     assert (lag.seconds, lag.low, lag.high) == (600, pytest.approx(1.1), 600)
 
 
 def test_a_stopped_applier_is_behind_no_longer_than_since_the_last_look():
     workers = (worker(applied_commit=NOW - 250_000),)  # the source had written nothing for days
-    known = evidence(
+    known = snapshot(
         channel(applier=stopped()), commits=commits(workers=workers), backlog=12, before=before(60, high=2.0)
     )
     assert judge(known).seconds == 62
 
 
 def test_a_stopped_applier_that_has_all_is_not_behind():
-    assert judge(evidence(channel(applier=stopped(), seconds_behind=None), commits=commits())).seconds == 0
+    assert judge(snapshot(channel(applier=stopped(), seconds_behind=None), commits=commits())).seconds == 0
 
 
 def test_a_single_waiting_transaction_is_the_last_that_came():
     workers = (worker(applied_commit=NOW - 3600),)
-    lag = judge(evidence(channel(applied=ELSEWHERE), commits=commits(workers=workers), backlog=1))
+    lag = judge(snapshot(channel(applied=ELSEWHERE), commits=commits(workers=workers), backlog=1))
     assert lag.seconds == pytest.approx(1.1)
 
 
 def test_a_backlog_that_was_applied_between_two_statements_is_none():
-    assert judge(evidence(channel(applier=busy()), commits=commits(), backlog=3)).seconds == 0
+    assert judge(snapshot(channel(applier=busy()), commits=commits(), backlog=3)).seconds == 0
 
 
 @pytest.mark.parametrize("said", [None, 0.0])  # MySQL 9.7.4 says 0 while it is connecting
 def test_without_a_receiver_the_lag_is_the_time_since_contact(said):
     old = commits(queued_sent=NOW - 90, queued_commit=NOW - 90, queued_at=NOW - 90, last_heartbeat=NOW - 120)
-    lag = judge(evidence(channel(receiver=stopped("Connecting"), seconds_behind=said), commits=old))
+    lag = judge(snapshot(channel(receiver=stopped("Connecting"), seconds_behind=said), commits=old))
     assert (lag.seconds, lag.low, lag.high) == (90, 0, 90)
     assert lag.transport == 90
     assert not lag.silent
@@ -127,39 +127,39 @@ def test_without_a_receiver_the_lag_is_the_time_since_contact(said):
 
 def test_a_heartbeat_of_the_link_shows_that_nothing_was_missing_then():
     idle = commits(queued_sent=NOW - 9000, queued_commit=NOW - 9000, queued_at=NOW - 9000)
-    assert judge(evidence(channel(receiver=stopped()), commits=idle)).seconds == 25
+    assert judge(snapshot(channel(receiver=stopped()), commits=idle)).seconds == 25
 
 
 def test_a_quiet_source_is_no_lag():
     lag = judge(
-        evidence(commits=commits(queued_at=NOW - 3000, queued_sent=NOW - 3000, last_heartbeat=NOW - 29))
+        snapshot(commits=commits(queued_at=NOW - 3000, queued_sent=NOW - 3000, last_heartbeat=NOW - 29))
     )
     assert (lag.seconds, lag.high, lag.contact_age, lag.silent) == (0, 29, 29, False)
 
 
 def test_no_source_is_quiet_for_longer_than_a_heartbeat_and_a_half():
     old = commits(queued_at=NOW - 47, queued_sent=NOW - 47, queued_commit=NOW - 47, last_heartbeat=NOW - 80)
-    lag = judge(evidence(commits=old))
+    lag = judge(snapshot(commits=old))
     assert lag.silent
     assert (lag.seconds, lag.low, lag.high, lag.contact_age) == (47, 17, 47, 47)
     assert "Seconds_Behind 0 is wrong: relay log empty" in lag.remarks
 
 
 def test_a_busy_source_sends_no_heartbeats():
-    assert not judge(evidence(commits=commits(last_heartbeat=NOW - 160))).silent
+    assert not judge(snapshot(commits=commits(last_heartbeat=NOW - 160))).silent
 
 
 def test_a_link_that_never_had_a_heartbeat_is_heard_by_its_events_alone():
     """MySQL 9.7.4 had counted none after ten minutes with a commit every second."""
     busy_until = commits(queued_at=NOW - 50, queued_sent=NOW - 50, last_heartbeat=None, heartbeats=0)
-    assert judge(evidence(commits=busy_until)).silent
+    assert judge(snapshot(commits=busy_until)).silent
     just_connected = busy_until._replace(queued_at=None, queued_sent=None, queued_commit=None)
-    assert not judge(evidence(commits=just_connected)).silent
+    assert not judge(snapshot(commits=just_connected)).silent
 
 
 def test_a_source_that_was_told_to_send_no_heartbeats_may_be_quiet():
     old = commits(queued_at=NOW - 500, queued_sent=NOW - 500, last_heartbeat=None, heartbeat_period=0.0)
-    lag = judge(evidence(commits=old))
+    lag = judge(snapshot(commits=old))
     assert not lag.silent
     assert lag.high == 500
 
@@ -173,7 +173,7 @@ def test_without_heartbeats_a_dead_link_does_not_show(period, why):
     cut = commits(queued_at=NOW - 105, queued_sent=NOW - 105, queued_commit=NOW - 105, last_heartbeat=None)
     cut = cut._replace(heartbeats=0)
     then = before(10, contact=before().contact._replace(received=channel().received, heartbeats=0))
-    known = evidence(commits=cut._replace(heartbeat_period=period), net_timeout=3600.0, before=then)
+    known = snapshot(commits=cut._replace(heartbeat_period=period), net_timeout=3600.0, before=then)
     lag = judge(known)
     assert (lag.seconds, lag.high, lag.contact_age) == (0, 105, 105)
     assert lag.cannot_tell == (
@@ -187,7 +187,7 @@ def test_without_heartbeats_a_dead_link_does_not_show(period, why):
 
 @pytest.mark.parametrize("heartbeats", [0, None])
 def test_nothing_is_known_of_a_source_without_heartbeats_where_no_process_is_seen(heartbeats):
-    few = evidence(mariadb(heartbeat_period=0.0, heartbeats=heartbeats), sees_processes=False)
+    few = snapshot(mariadb(heartbeat_period=0.0, heartbeats=heartbeats), sees_processes=False)
     lag = judge(few)
     assert (lag.seconds, lag.high, lag.contact_age) == (0, None, None)
     assert lag.cannot_tell == (
@@ -199,26 +199,26 @@ def test_nothing_is_known_of_a_source_without_heartbeats_where_no_process_is_see
 def test_half_a_transaction_is_contact():
     receiving = commits(queued_at=NOW - 300, queued_sent=NOW - 300, last_heartbeat=NOW - 400)
     receiving = receiving._replace(queueing_commit=NOW - 200)
-    assert not judge(evidence(commits=receiving, before=before())).silent
+    assert not judge(snapshot(commits=receiving, before=before())).silent
     unchanged = before(60, contact=before().contact._replace(received=channel().received, heartbeats=4))
-    assert judge(evidence(commits=receiving, before=unchanged)).silent
+    assert judge(snapshot(commits=receiving, before=unchanged)).silent
 
 
 def test_between_two_transactions_of_a_late_stream_the_lag_is_its_delay():
     late = commits(queued_sent=NOW - 29.3, queued_commit=NOW - 29.3, queued_at=NOW - 0.2)
-    lag = judge(evidence(commits=late))
+    lag = judge(snapshot(commits=late))
     assert (lag.seconds, lag.transport, lag.apply) == (pytest.approx(29.1), pytest.approx(29.1), 0)
     assert lag.high == pytest.approx(29.3)
 
 
 def test_a_stream_that_was_late_once_is_not_so_for_ever():
     late = commits(queued_sent=NOW - 49, queued_commit=NOW - 49, queued_at=NOW - 20)
-    assert judge(evidence(commits=late)).seconds == 0
+    assert judge(snapshot(commits=late)).seconds == 0
 
 
 def test_the_way_to_the_direct_source_counts_and_is_told_apart():
     late = commits(queued_commit=NOW - 40, queued_sent=NOW - 1.1, queued_at=NOW - 1)
-    lag = judge(evidence(commits=late))
+    lag = judge(snapshot(commits=late))
     assert (lag.seconds, lag.upstream, lag.transport) == (
         pytest.approx(39),
         pytest.approx(38.9),
@@ -229,7 +229,7 @@ def test_the_way_to_the_direct_source_counts_and_is_told_apart():
 @pytest.mark.parametrize("schema", [None, commits(queued_commit=None, queued_sent=None, workers=(worker(),))])
 def test_without_commit_times_seconds_behind_must_do(schema):
     """MySQL 5.7, an account that may not read them, or a source that is MySQL 5.7."""
-    lag = judge(evidence(channel(seconds_behind=38.0, applier=busy()), commits=schema, backlog=5))
+    lag = judge(snapshot(channel(seconds_behind=38.0, applier=busy()), commits=schema, backlog=5))
     assert (lag.seconds, lag.high, lag.by) == (38, 39, "Seconds_Behind")
 
 
@@ -243,7 +243,7 @@ def test_without_commit_times_seconds_behind_must_do(schema):
 )
 def test_commit_times_of_some_transactions_do_not_speak_for_the_others(mixed):
     """A source that was MySQL 5.7 until now, or has one above it: those transactions have no commit time."""
-    lag = judge(evidence(channel(applier=busy(), seconds_behind=3000.0), commits=mixed, backlog=5000))
+    lag = judge(snapshot(channel(applier=busy(), seconds_behind=3000.0), commits=mixed, backlog=5000))
     assert (lag.seconds, lag.by, lag.remarks) == (3000, "Seconds_Behind", ())
 
 
@@ -251,31 +251,31 @@ def test_a_transaction_without_commit_time_that_is_being_received_is_contact():
     receiving = commits(
         queued_commit=None, queued_sent=None, queued_at=NOW - 600, last_heartbeat=NOW - 610, workers=()
     )
-    moved = judge(evidence(commits=receiving, before=before()))
+    moved = judge(snapshot(commits=receiving, before=before()))
     assert not moved.silent  # on the way to 600 s, with the position 60 s ago elsewhere
-    assert not judge(evidence(commits=receiving._replace(queueing=f"{UUID}:101"))).silent
+    assert not judge(snapshot(commits=receiving._replace(queueing=f"{UUID}:101"))).silent
     same = before().contact._replace(received=channel().received, heartbeats=4)
-    assert judge(evidence(commits=receiving, before=before(contact=same))).silent
+    assert judge(snapshot(commits=receiving, before=before(contact=same))).silent
 
 
 # E7: Seconds_Behind with repairs
 
 
 def test_mariadb_does_not_see_a_slow_link():
-    lag = judge(evidence(mariadb(), idle=0.0))
+    lag = judge(snapshot(mariadb(), idle=0.0))
     assert (lag.seconds, lag.high) == (0, None)
     assert lag.cannot_tell == "a slow link would not show: give --heartbeat or --source"
 
 
 def test_an_idle_applier_without_a_heartbeat_since_tells_of_a_dead_link():
     """The last run was 60 s ago, and the link of a busy source was cut 50 s ago."""
-    lag = judge(evidence(mariadb(), idle=50.0, before=before(of=mariadb())))
+    lag = judge(snapshot(mariadb(), idle=50.0, before=before(of=mariadb())))
     assert lag.silent
     assert (lag.seconds, lag.low, lag.contact_age) == (50, 20, 50)
 
 
 def test_a_heartbeat_that_was_counted_after_the_last_event_is_contact():
-    lag = judge(evidence(mariadb(heartbeats=19), idle=50.0, before=before(of=mariadb())))
+    lag = judge(snapshot(mariadb(heartbeats=19), idle=50.0, before=before(of=mariadb())))
     assert not lag.silent
     assert lag.seconds == 0
 
@@ -283,35 +283,35 @@ def test_a_heartbeat_that_was_counted_after_the_last_event_is_contact():
 def test_heartbeats_that_are_counted_anew_are_contact_as_any_others():
     """CHANGE MASTER of MariaDB sets the counter to 0; 80 s later two heartbeats have come, one each 30 s."""
     then = before(100, of=mariadb(heartbeats=9))
-    lag = judge(evidence(mariadb(heartbeats=2, heartbeat_period=30.0), idle=80.0, before=then))
+    lag = judge(snapshot(mariadb(heartbeats=2, heartbeat_period=30.0), idle=80.0, before=then))
     assert not lag.silent
     assert lag.seconds == 0.0
 
 
 def test_a_source_that_writes_nothing_is_heard_by_its_heartbeats():
     then = before(of=mariadb(), contact=before(of=mariadb()).contact._replace(received=mariadb().received))
-    lag = judge(evidence(mariadb(heartbeats=20), idle=7000.0, before=then))
+    lag = judge(snapshot(mariadb(heartbeats=20), idle=7000.0, before=then))
     assert not lag.silent
     assert (lag.heard_within, lag.contact_age) == (30, None)  # at most, and nothing tells it better
 
 
 def test_nothing_new_since_the_last_run_is_silence_even_without_process():
     then = before(of=mariadb(), contact=before(of=mariadb()).contact._replace(received=mariadb().received))
-    lag = judge(evidence(mariadb(), sees_processes=False, before=then))
+    lag = judge(snapshot(mariadb(), sees_processes=False, before=then))
     assert lag.silent
     assert (lag.seconds, lag.contact_age) == (60, 60)
 
 
 def test_frequent_runs_add_up_the_silence():
     same = before(of=mariadb()).contact._replace(received=mariadb().received)
-    known = evidence(mariadb(), sees_processes=False)
+    known = snapshot(mariadb(), sees_processes=False)
     assert not judge(known._replace(before=before(10, contact=same, unchanged_for=30))).silent
     assert judge(known._replace(before=before(10, contact=same, unchanged_for=40))).silent
 
 
 def test_frequent_runs_remember_the_last_heartbeat():
     same = before(of=mariadb()).contact._replace(received=mariadb().received)
-    known = evidence(mariadb(), idle=7000.0)
+    known = snapshot(mariadb(), idle=7000.0)
     forgotten = judge(known._replace(before=before(10, contact=same, unchanged_for=10)))
     assert forgotten.contact_age is None
     lag = judge(known._replace(before=before(10, contact=same, unchanged_for=10, heard_within=12.0)))
@@ -320,7 +320,7 @@ def test_frequent_runs_remember_the_last_heartbeat():
 
 
 def test_where_no_heartbeat_ever_came_an_idle_applier_tells_at_once():
-    lag = judge(evidence(mariadb(heartbeats=0), idle=50.0))
+    lag = judge(snapshot(mariadb(heartbeats=0), idle=50.0))
     assert lag.silent
     assert lag.contact_age == 50
 
@@ -328,18 +328,18 @@ def test_where_no_heartbeat_ever_came_an_idle_applier_tells_at_once():
 def test_a_receiver_that_has_just_connected_is_not_silent():
     late = mariadb(receiver=stopped("Connecting"))
     then = before(of=late, connected=False, contact=before(of=late).contact._replace(received=late.received))
-    lag = judge(evidence(mariadb(), idle=7000.0, before=then))
+    lag = judge(snapshot(mariadb(), idle=7000.0, before=then))
     assert not lag.silent
     assert lag.contact_age is None
     old = commits(queued_at=NOW - 7000, queued_sent=NOW - 7000, last_heartbeat=NOW - 7000)
-    assert not judge(evidence(commits=old, before=before(connected=False))).silent
+    assert not judge(snapshot(commits=old, before=before(connected=False))).silent
 
 
 def test_a_heartbeat_bounds_what_a_receiver_that_is_lost_has_missed():
     """The source had written nothing for 270 s when the link was cut, 119 s ago."""
     lost = mariadb(receiver=stopped("Connecting"), seconds_behind=None)
     then = before(60, contact=before(of=lost).contact._replace(received=lost.received), lag=59.0)
-    lag = judge(evidence(lost, idle=270.0, before=then._replace(heard_within=61.0)))
+    lag = judge(snapshot(lost, idle=270.0, before=then._replace(heard_within=61.0)))
     assert (lag.seconds, lag.low, lag.high, lag.by) == (121, 0, 121, "last contact")
     assert not lag.at_least
 
@@ -347,29 +347,29 @@ def test_a_heartbeat_bounds_what_a_receiver_that_is_lost_has_missed():
 def test_an_age_of_which_only_bounds_are_known_is_not_told():
     """Events came since the last run, at no moment that anything tells."""
     busy_source = mariadb(applier=busy())
-    lag = judge(evidence(busy_source, before=before(40, of=busy_source)))
+    lag = judge(snapshot(busy_source, before=before(40, of=busy_source)))
     assert (lag.contact_age, lag.heard_within) == (None, 40)
 
 
 def test_of_a_receiver_that_never_was_connected_nothing_is_known():
     never = mariadb(receiver=stopped("Connecting"), source_id=0, seconds_behind=None, heartbeats=0)
-    lag = judge(evidence(never, idle=300.0))
+    lag = judge(snapshot(never, idle=300.0))
     assert (lag.seconds, lag.high) == (None, None)
 
 
 def test_where_neither_history_nor_processes_tell_it_says_so():
-    lag = judge(evidence(mariadb(), sees_processes=False))
+    lag = judge(snapshot(mariadb(), sees_processes=False))
     assert (lag.seconds, lag.high, lag.contact_age) == (0, None, None)
     assert lag.cannot_tell == (
         "a dead link or a slow link would not show: give --heartbeat or --source, grant PROCESS, "
         "the next run knows more"
     )
-    moved = judge(evidence(mariadb(), sees_processes=False, before=before(of=mariadb())))
+    moved = judge(snapshot(mariadb(), sees_processes=False, before=before(of=mariadb())))
     assert "a dead link" in moved.cannot_tell
 
 
 def test_the_first_run_cannot_tell_heartbeats_that_were_counted_from_those_that_were_not():
-    lag = judge(evidence(mariadb(), idle=50.0))
+    lag = judge(snapshot(mariadb(), idle=50.0))
     assert not lag.silent
     assert lag.contact_age is None
     assert lag.cannot_tell.startswith("a dead link or a slow link would not show")
@@ -377,25 +377,25 @@ def test_the_first_run_cannot_tell_heartbeats_that_were_counted_from_those_that_
 
 def test_without_a_receiver_mariadb_is_behind_for_as_long_as_its_applier_is_idle():
     gone = mariadb(receiver=stopped("Connecting"), seconds_behind=None)
-    lag = judge(evidence(gone, idle=93.0, before=before(120, of=mariadb())))
+    lag = judge(snapshot(gone, idle=93.0, before=before(120, of=mariadb())))
     assert (lag.seconds, lag.by) == (93, "last contact")
     same = before(of=mariadb()).contact._replace(received=gone.received)
-    blind = judge(evidence(gone, sees_processes=False, before=before(120, contact=same, lag=5.0)))
+    blind = judge(snapshot(gone, sees_processes=False, before=before(120, contact=same, lag=5.0)))
     assert (blind.seconds, blind.by) == (125, "last known")
 
 
 def test_what_waits_for_a_stopped_applier_grows_older_with_every_look():
     halted = mariadb(applier=stopped(), seconds_behind=None, applied=ELSEWHERE)
     last = before(60, of=mariadb(), transaction_gap=25.0)
-    assert judge(evidence(halted, backlog=1, before=last)).seconds == 25
+    assert judge(snapshot(halted, backlog=1, before=last)).seconds == 25
     again = last._replace(lag=25.0, high=60.0, applied=ELSEWHERE)
-    assert judge(evidence(halted, backlog=1, before=again)).seconds == 85
-    assert judge(evidence(halted, backlog=1, before=again._replace(lag=85.0, high=120.0))).seconds == 145
+    assert judge(snapshot(halted, backlog=1, before=again)).seconds == 85
+    assert judge(snapshot(halted, backlog=1, before=again._replace(lag=85.0, high=120.0))).seconds == 145
 
 
 def test_a_stopped_applier_is_as_late_as_it_was_and_the_time_since():
     halted = mariadb(applier=stopped(), seconds_behind=None, applied=ELSEWHERE)
-    known = evidence(halted, backlog=7, before=before(of=mariadb(), lag=10.0))
+    known = snapshot(halted, backlog=7, before=before(of=mariadb(), lag=10.0))
     lag = judge(known)
     assert (lag.seconds, lag.low, lag.by) == (70, 0, "last known")
     by_backlog = judge(known._replace(before=known.before._replace(transaction_gap=1.0)))
@@ -404,25 +404,25 @@ def test_a_stopped_applier_is_as_late_as_it_was_and_the_time_since():
 
 def test_a_stopped_applier_that_left_nothing_is_not_behind():
     done = mariadb(applier=stopped(), seconds_behind=None)
-    lag = judge(evidence(done, before=before(of=mariadb(), lag=0.0)))
+    lag = judge(snapshot(done, before=before(of=mariadb(), lag=0.0)))
     assert (lag.seconds, lag.high, lag.by) == (0, None, "nothing waits")
     same = before(of=mariadb(), contact=before(of=mariadb()).contact._replace(received=done.received))
-    assert judge(evidence(done, before=same)).seconds == 60
+    assert judge(snapshot(done, before=same)).seconds == 60
 
 
 def test_what_nothing_tells_is_not_known():
     halted = mariadb(applier=stopped(), seconds_behind=None, applied=ELSEWHERE)
-    lag = judge(evidence(halted, backlog=7))
+    lag = judge(snapshot(halted, backlog=7))
     assert (lag.seconds, lag.high, lag.by) == (None, None, "")
 
 
 def test_newer_mariadb_shows_a_late_stream():
     told = mariadb(newest_received="2026-11-18 10:16:04")
     late = datetime(2026, 11, 18, 10, 16, 40, tzinfo=UTC).timestamp()
-    lag = judge(evidence(told, now=late, idle=0.5))
+    lag = judge(snapshot(told, now=late, idle=0.5))
     assert (lag.seconds, lag.by, lag.high) == (35.5, "newest event received", 36)
     assert lag.cannot_tell == ""
-    assert judge(evidence(told, now=late, idle=36.0, before=before(of=told))).seconds == 0
+    assert judge(snapshot(told, now=late, idle=36.0, before=before(of=told))).seconds == 0
 
 
 def told_of(age):
@@ -430,7 +430,7 @@ def told_of(age):
 
 
 def test_newer_mariadb_says_what_it_cannot_see():
-    lag = judge(evidence(mariadb(newest_received=told_of(55)), sees_processes=False))
+    lag = judge(snapshot(mariadb(newest_received=told_of(55)), sees_processes=False))
     assert (lag.seconds, lag.high, lag.by) == (0, 55, "newest event received")
     assert lag.cannot_tell.startswith("a dead link or a slow link would not show")
 
@@ -438,8 +438,8 @@ def test_newer_mariadb_says_what_it_cannot_see():
 def test_a_statement_that_took_long_does_not_come_late():
     """Its event is of the moment when it began, 300 s before it was committed and applied at once."""
     done = mariadb(newest_received=told_of(303))
-    assert judge(evidence(done, idle=3.0, before=before(10, of=done))).seconds == 10
-    assert judge(evidence(done, idle=3.0, before=before(10, of=done, lag=280.0))).seconds == 290
+    assert judge(snapshot(done, idle=3.0, before=before(10, of=done))).seconds == 10
+    assert judge(snapshot(done, idle=3.0, before=before(10, of=done, lag=280.0))).seconds == 290
 
 
 # parallel workers: the applier's state is that of what hands out their work
@@ -458,7 +458,7 @@ def test_a_statement_that_took_long_does_not_come_late():
 )
 def test_a_worker_that_hangs_behind_an_applier_with_nothing_to_do_is_lag(of, more):
     """MariaDB 10.11.19, slave_parallel_threads=4, one row lock: "has read all relay log" all the time."""
-    lag = judge(evidence(mariadb(seconds_behind=3600.0, **of), **more))
+    lag = judge(snapshot(mariadb(seconds_behind=3600.0, **of), **more))
     assert (lag.seconds, lag.high, lag.by) == (3600, 3601, "Seconds_Behind")
     assert (lag.cannot_tell, lag.remarks) == ("", ())
     assert not lag.at_least  # else there was no trend, and no warning before a breach
@@ -466,9 +466,9 @@ def test_a_worker_that_hangs_behind_an_applier_with_nothing_to_do_is_lag(of, mor
 
 def test_a_receiver_that_is_lost_takes_nothing_off_the_lag():
     lost = mariadb(seconds_behind=None, receiver=stopped("Connecting"))
-    lag = judge(evidence(lost, idle=20.0, backlog=4900, before=before(of=lost, lag=3540.0)))
+    lag = judge(snapshot(lost, idle=20.0, backlog=4900, before=before(of=lost, lag=3540.0)))
     assert (lag.seconds, lag.by) == (3600, "last known")
-    assert judge(evidence(lost, idle=20.0, backlog=4900, before=before(15, of=lost))).seconds == 15
+    assert judge(snapshot(lost, idle=20.0, backlog=4900, before=before(15, of=lost))).seconds == 15
 
 
 # E9: what cannot be
@@ -477,44 +477,44 @@ def test_a_receiver_that_is_lost_takes_nothing_off_the_lag():
 def test_lag_grows_no_faster_than_time():
     long_update = mariadb(seconds_behind=33.0, applier=busy(), applied=ELSEWHERE)
     then = before(10, of=mariadb())
-    lag = judge(evidence(long_update, before=then))
+    lag = judge(snapshot(long_update, before=then))
     assert (lag.seconds, lag.high) == (10, 34)
     assert lag.remarks == ("Seconds_Behind says 33, but no lag grows so fast",)
     still = then._replace(lag=10.0, seconds_behind=33.0, applied=ELSEWHERE)
-    assert judge(evidence(long_update._replace(seconds_behind=43.0), before=still)).seconds == 20
+    assert judge(snapshot(long_update._replace(seconds_behind=43.0), before=still)).seconds == 20
 
 
 def test_once_the_applier_has_gone_on_seconds_behind_is_believed():
     restored = mariadb(seconds_behind=7200.0, applier=busy(), applied=ELSEWHERE)
     then = before(of=mariadb(), lag=60.0, seconds_behind=7140.0)
-    assert judge(evidence(restored, before=then)).seconds == 7200
+    assert judge(snapshot(restored, before=then)).seconds == 7200
 
 
 def test_a_spike_of_months_is_not_believed():
     spike = channel(seconds_behind=10_368_000.0, applier=busy())
-    assert judge(evidence(spike, before=before())).seconds == 60
+    assert judge(snapshot(spike, before=before())).seconds == 60
 
 
 def test_a_single_zero_amidst_work_is_not_believed():
     zero = channel(seconds_behind=0.0, applier=busy())
     then = before(10, lag=28.0, seconds_behind=28.0)
-    assert judge(evidence(zero, before=then)).seconds == 38
-    assert judge(evidence(zero, before=then._replace(seconds_behind=0.0))).seconds == 0
+    assert judge(snapshot(zero, before=then)).seconds == 38
+    assert judge(snapshot(zero, before=then._replace(seconds_behind=0.0))).seconds == 0
 
 
 def test_zero_with_a_backlog_is_what_the_backlog_stands_for():
     zero = channel(seconds_behind=0.0, applier=busy())
-    lag = judge(evidence(zero, backlog=284, before=before(transaction_gap=0.1)))
+    lag = judge(snapshot(zero, backlog=284, before=before(transaction_gap=0.1)))
     assert (lag.seconds, lag.by) == (pytest.approx(28.4), "backlog")
     assert lag.seconds <= before().seconds_ago
-    assert judge(evidence(zero, backlog=3, before=before(transaction_gap=0.1))).seconds == 0
+    assert judge(snapshot(zero, backlog=3, before=before(transaction_gap=0.1))).seconds == 0
 
 
 @pytest.mark.parametrize("of", [mariadb, channel])
 def test_a_burst_after_quiet_minutes_is_no_lag_of_hours(of):
     """400 transactions in a second, 60 s after the last one: not 400 times 60 s."""
     zero = of(seconds_behind=0.0, applier=busy())
-    lag = judge(evidence(zero, backlog=400, before=before(of=zero, transaction_gap=60.0, high=1.0)))
+    lag = judge(snapshot(zero, backlog=400, before=before(of=zero, transaction_gap=60.0, high=1.0)))
     assert (lag.seconds, lag.high, lag.by) == (0, 61, "Seconds_Behind")
 
 
@@ -522,14 +522,14 @@ def test_what_came_since_the_last_look_may_be_a_burst():
     """One transaction in 5 minutes, and that is on its way to the tables just now."""
     one = mariadb(received_gtids="0-101-101", applier=busy())
     then = before(300, of=mariadb(), transaction_gap=300.0, high=1.0)
-    assert judge(evidence(one, backlog=1, before=then)).seconds == 0
+    assert judge(snapshot(one, backlog=1, before=then)).seconds == 0
     many = mariadb(received_gtids="0-101-1601", applied_gtids="0-101-101", applier=busy())
-    lag = judge(evidence(many, backlog=1500, before=then._replace(transaction_gap=0.1)))
+    lag = judge(snapshot(many, backlog=1500, before=then._replace(transaction_gap=0.1)))
     assert (lag.seconds, lag.high) == (0, 301)
 
 
 def test_zero_with_a_backlog_is_not_believed_at_the_first_look():
-    zero = evidence(mariadb(seconds_behind=0.0, applier=busy()), backlog=5000)
+    zero = snapshot(mariadb(seconds_behind=0.0, applier=busy()), backlog=5000)
     lag = judge(zero)
     assert (lag.seconds, lag.high, lag.is_behind) == (0, None, True)
     assert lag.cannot_tell == "5000 transactions wait, since when the next run can tell"
@@ -538,15 +538,15 @@ def test_zero_with_a_backlog_is_not_believed_at_the_first_look():
 
 
 def test_nonsense_is_not_taken_off_the_lag():
-    lag = judge(evidence(channel(seconds_behind=-5.0, applier=busy())))
+    lag = judge(snapshot(channel(seconds_behind=-5.0, applier=busy())))
     assert (lag.seconds, lag.delayed) == (0, 0)
 
 
 def test_a_lag_that_is_not_known_is_not_one_that_is_there():
-    lag = judge(evidence(mariadb(seconds_behind=None, applier=busy())))
+    lag = judge(snapshot(mariadb(seconds_behind=None, applier=busy())))
     assert (lag.seconds, lag.is_behind) == (None, False)
     halted = mariadb(applier=stopped(), seconds_behind=None, applied=ELSEWHERE)
-    assert judge(evidence(halted, backlog=7)).is_behind
+    assert judge(snapshot(halted, backlog=7)).is_behind
 
 
 # a figure near 0 beside a large Seconds_Behind needs proof
@@ -555,24 +555,24 @@ def test_a_lag_that_is_not_known_is_not_one_that_is_there():
 def test_without_proof_the_larger_figure_counts():
     """The last transaction that was applied has a commit time, what the coordinator holds has none."""
     unproven = commits(workers=(worker(applied_commit=NOW - 4000),))
-    lag = judge(evidence(channel(applier=busy(), seconds_behind=3000.0), commits=unproven))
+    lag = judge(snapshot(channel(applier=busy(), seconds_behind=3000.0), commits=unproven))
     assert (lag.seconds, lag.low, lag.high, lag.by) == (3000, 0, 3001, "Seconds_Behind")
 
 
 def test_commit_times_of_all_that_came_are_proof():
     long_update = channel(applier=busy(), seconds_behind=93.0)
-    lag = judge(evidence(long_update, commits=commits()))
+    lag = judge(snapshot(long_update, commits=commits()))
     assert (lag.seconds, lag.by) == (0, "commit time")
     assert lag.remarks == ("Seconds_Behind 93 is wrong: counts from the statement's start",)
 
 
 def test_a_heartbeat_is_proof():
     long_update = mariadb(applier=busy(), seconds_behind=93.0)
-    assert judge(evidence(long_update, heartbeat=heartbeat(0.4))).seconds == 0.4
+    assert judge(snapshot(long_update, heartbeat=heartbeat(0.4))).seconds == 0.4
 
 
 def test_what_proves_nothing_does_not_say_that_seconds_behind_is_wrong():
-    lag = judge(evidence(mariadb(seconds_behind=38.0, applier=WAITS, delay=30.0, remaining_delay=5.0)))
+    lag = judge(snapshot(mariadb(seconds_behind=38.0, applier=WAITS, delay=30.0, remaining_delay=5.0)))
     assert lag.remarks == ("Seconds_Behind says 38",)
 
 
@@ -580,16 +580,16 @@ def test_what_proves_nothing_does_not_say_that_seconds_behind_is_wrong():
 
 
 def test_a_source_that_has_no_more_is_proof_unless_an_event_is_in_hand():
-    lag = judge(evidence(mariadb(seconds_behind=1.0, applier=busy()), source=source()))
+    lag = judge(snapshot(mariadb(seconds_behind=1.0, applier=busy()), source=source()))
     assert (lag.seconds, lag.high, lag.by) == (0, 0, "asked the source")
-    lag = judge(evidence(mariadb(seconds_behind=41.0, applier=busy()), source=source()))
+    lag = judge(snapshot(mariadb(seconds_behind=41.0, applier=busy()), source=source()))
     assert (lag.seconds, lag.by) == (41, "Seconds_Behind")
 
 
 def test_missing_transactions_are_as_old_as_the_source_was_there():
     there = source(missing=40, not_received=40, sequence=200.0, replica_sequence=160.0)
     looks = ((120.0, 80.0), (60.0, 140.0))
-    lag = judge(evidence(mariadb(), idle=0.0, source=there, before=before(source_history=looks)))
+    lag = judge(snapshot(mariadb(), idle=0.0, source=there, before=before(source_history=looks)))
     assert (lag.seconds, lag.low, lag.high) == (pytest.approx(40, abs=1), 0, 60)
     assert (lag.by, lag.transport, lag.apply) == ("source's history", lag.seconds, 0)
     assert lag.remarks == ("Seconds_Behind 0 is wrong: relay log empty",)
@@ -599,27 +599,27 @@ def test_missing_transactions_are_as_old_as_the_source_was_there():
 def test_a_burst_that_goes_on_is_younger_than_the_last_look():
     there = source(missing=541, not_received=541, sequence=899.0, replica_sequence=358.0, pace=90.0)
     then = before(source_history=((60.0, 299.0),))
-    assert judge(evidence(mariadb(), source=there, before=then)).seconds == pytest.approx(6, abs=0.1)
-    over = judge(evidence(mariadb(), source=there._replace(pace=0.0), before=then))
+    assert judge(snapshot(mariadb(), source=there, before=then)).seconds == pytest.approx(6, abs=0.1)
+    over = judge(snapshot(mariadb(), source=there._replace(pace=0.0), before=then))
     assert (over.seconds, over.low, over.high) == (0, 0, 60)  # it may have been all at once, and just now
 
 
 def test_history_is_no_older_than_the_last_arrival():
     there = source(missing=541, not_received=541, sequence=899.0, replica_sequence=358.0)
     then = before(source_history=((60.0, 299.0),))
-    assert judge(evidence(commits=commits(), source=there, before=then)).high == pytest.approx(1.1)
+    assert judge(snapshot(commits=commits(), source=there, before=then)).high == pytest.approx(1.1)
 
 
 def test_what_is_older_than_all_looks_is_at_least_that_old():
     there = source(missing=190, not_received=190, sequence=200.0, replica_sequence=10.0)
-    lag = judge(evidence(mariadb(), source=there, before=before(source_history=((120.0, 80.0),))))
+    lag = judge(snapshot(mariadb(), source=there, before=before(source_history=((120.0, 80.0),))))
     assert (lag.seconds, lag.low, lag.high) == (120, 120, None)
     assert lag.at_least
 
 
 def test_without_history_no_seconds_are_invented():
     there = source(missing=745, not_received=745, sequence=1134.0, replica_sequence=389.0)
-    lag = judge(evidence(mariadb(), idle=0.0, source=there))
+    lag = judge(snapshot(mariadb(), idle=0.0, source=there))
     assert lag.seconds is None
     assert lag.remarks == ("745 transactions missing, since when the next run can tell",)
 
@@ -627,20 +627,20 @@ def test_without_history_no_seconds_are_invented():
 def test_on_mysql_what_is_missing_was_committed_after_the_last_contact():
     there = source(missing=20, not_received=20, sequence=120.0, replica_sequence=100.0)
     quiet = commits(queued_at=NOW - 20, queued_sent=NOW - 20, queued_commit=NOW - 20)
-    assert judge(evidence(commits=quiet, source=there)).seconds == 20
+    assert judge(snapshot(commits=quiet, source=there)).seconds == 20
 
 
 def test_a_source_that_still_answers_us_knows_better_than_a_broken_link():
     there = source(missing=1, not_received=1, sequence=101.0, replica_sequence=100.0)
     cut = commits(queued_at=NOW - 7000, queued_sent=NOW - 7000, queued_commit=NOW - 7000, last_heartbeat=None)
-    known = evidence(channel(receiver=stopped()), commits=cut, source=there)
+    known = snapshot(channel(receiver=stopped()), commits=cut, source=there)
     assert judge(known).seconds == 7000
     assert judge(known._replace(before=before(source_history=((60.0, 100.0),)))).seconds == 30
 
 
 def test_nothing_in_hand_is_older_than_seconds_behind():
     there = source(missing=9, not_received=0, sequence=109.0, replica_sequence=100.0)
-    known = evidence(mariadb(seconds_behind=12.0, applier=busy()), source=there, backlog=9)
+    known = snapshot(mariadb(seconds_behind=12.0, applier=busy()), source=there, backlog=9)
     lag = judge(known._replace(before=before(source_history=((60.0, 99.0),))))
     assert (lag.seconds, lag.high) == (13, 13)
 
@@ -650,21 +650,21 @@ def test_nothing_in_hand_is_older_than_seconds_behind():
 
 def test_commit_times_are_corrected_by_the_difference_of_the_clocks():
     workers = (worker(applying="a", applying_commit=NOW - 128.0),)
-    lag = judge(evidence(commits=commits(workers=workers), source=source(missing=9, clock_ahead=-120.0)))
+    lag = judge(snapshot(commits=commits(workers=workers), source=source(missing=9, clock_ahead=-120.0)))
     assert lag.seconds == 8
     assert "clocks differ by 120 s" in lag.remarks
 
 
 def test_what_arrives_before_it_was_committed_shows_the_clocks():
     early = commits(queued_sent=NOW + 59, queued_commit=NOW + 59, workers=(worker(applied_commit=NOW + 59),))
-    lag = judge(evidence(commits=early))
+    lag = judge(snapshot(commits=early))
     assert lag.seconds == 0
     assert lag.high == pytest.approx(1)
     assert lag.remarks == ("clocks seem to differ by 60 s",)
 
 
 def test_a_lag_that_never_changes_is_the_clocks():
-    skewed = evidence(mariadb(), heartbeat=heartbeat(119.7), before=before(of=mariadb()))
+    skewed = snapshot(mariadb(), heartbeat=heartbeat(119.7), before=before(of=mariadb()))
     assert judge(skewed).seconds == 119.7
     assert judge(skewed).offset == 119.7
     offsets = (119.1, 120.4, 119.3, 120.2, 119.5)
@@ -676,10 +676,10 @@ def test_a_lag_that_never_changes_is_the_clocks():
 
 
 def test_a_channel_that_lags_tells_nothing_of_clocks():
-    assert judge(evidence(channel(applier=busy(), seconds_behind=3.0), commits=commits())).offset is None
-    assert judge(evidence(mariadb(applier=busy()), heartbeat=heartbeat(119.7))).offset is None
-    assert judge(evidence(mariadb(), heartbeat=heartbeat(119.7), backlog=2)).offset is None
-    silent = judge(evidence(mariadb(heartbeats=0), heartbeat=heartbeat(119.7), idle=50.0))
+    assert judge(snapshot(channel(applier=busy(), seconds_behind=3.0), commits=commits())).offset is None
+    assert judge(snapshot(mariadb(applier=busy()), heartbeat=heartbeat(119.7))).offset is None
+    assert judge(snapshot(mariadb(), heartbeat=heartbeat(119.7), backlog=2)).offset is None
+    silent = judge(snapshot(mariadb(heartbeats=0), heartbeat=heartbeat(119.7), idle=50.0))
     assert silent.silent
     assert silent.offset is None
 
@@ -689,8 +689,8 @@ OLD = commits(queued_sent=NOW - 340, queued_commit=NOW - 340, queued_at=NOW - 30
 
 def test_one_late_transaction_of_a_source_that_is_idle_since_is_one_sign_of_clocks():
     """MySQL 9.7.4: its receiver had been stopped for 40 s; every later lag of 40 s was taken for clocks."""
-    assert judge(evidence(commits=OLD, before=before(60))).offset is None
-    assert judge(evidence(commits=OLD, before=before(301))).offset == 40
+    assert judge(snapshot(commits=OLD, before=before(60))).offset is None
+    assert judge(snapshot(commits=OLD, before=before(301))).offset == 40
 
 
 def in_hand(age, **more):
@@ -700,32 +700,32 @@ def in_hand(age, **more):
 
 def test_what_arrives_sooner_than_the_clocks_would_allow_shows_that_they_do_not_differ():
     locked = channel(applier=busy(), seconds_behind=31.0)
-    known = evidence(locked, commits=in_hand(31.0), backlog=1, before=before(offsets=(40.0,) * 5))
+    known = snapshot(locked, commits=in_hand(31.0), backlog=1, before=before(offsets=(40.0,) * 5))
     lag = judge(known)
     assert (lag.seconds, lag.by, lag.remarks) == (31, "commit time", ())
     assert lag.offset == 0
-    fresh = judge(evidence(commits=commits(), before=before(offsets=(40.0,) * 5)))
+    fresh = judge(snapshot(commits=commits(), before=before(offsets=(40.0,) * 5)))
     assert fresh.offset == pytest.approx(0.1)
 
 
 def test_seconds_behind_allows_for_clocks_so_it_shows_that_they_do_not_differ():
     slow = in_hand(35.0, queued_sent=NOW - 35, queued_commit=NOW - 35, queued_at=NOW - 1)
     late = channel(applier=busy(), seconds_behind=35.0)
-    lag = judge(evidence(late, commits=slow, before=before(offsets=(34.0,) * 5)))
+    lag = judge(snapshot(late, commits=slow, before=before(offsets=(34.0,) * 5)))
     assert (lag.seconds, lag.offset) == (35, 0)
 
 
 def test_clocks_that_are_guessed_do_not_outweigh_seconds_behind():
     late = channel(applier=busy(), seconds_behind=300.0)
     skewed = in_hand(120.0, queued_sent=NOW - 120.1, queued_commit=NOW - 120.1, queued_at=NOW - 0.1)
-    lag = judge(evidence(late, commits=skewed, before=before(offsets=(120.0,) * 5)))
+    lag = judge(snapshot(late, commits=skewed, before=before(offsets=(120.0,) * 5)))
     assert (lag.seconds, lag.by) == (300, "Seconds_Behind")
 
 
 def test_a_busy_channel_shows_its_clocks_too():
     """The source's clock is 120 s behind: Seconds_Behind allows for that, commit times do not."""
     skewed = in_hand(120.2, queued_sent=NOW - 120.1, queued_commit=NOW - 120.1, queued_at=NOW - 0.1)
-    known = evidence(channel(applier=busy()), commits=skewed, backlog=1, before=before())
+    known = snapshot(channel(applier=busy()), commits=skewed, backlog=1, before=before())
     first = judge(known)
     assert first.doubtful
     assert first.remarks == ("clocks differ by 120 s, or all comes late",)
@@ -737,11 +737,11 @@ def test_a_busy_channel_shows_its_clocks_too():
 
 def test_a_late_stream_is_in_doubt_only_as_long_as_seconds_behind_never_told_of_it():
     late = commits(queued_sent=NOW - 29.3, queued_commit=NOW - 29.3, queued_at=NOW - 0.2)
-    assert judge(evidence(commits=late)).doubtful
-    told = judge(evidence(commits=late, before=before(lag=28.0, seconds_behind=28.0)))
+    assert judge(snapshot(commits=late)).doubtful
+    told = judge(snapshot(commits=late, before=before(lag=28.0, seconds_behind=28.0)))
     assert not told.doubtful
     assert told.remarks == ("Seconds_Behind 0 is wrong: relay log empty",)
-    compared = judge(evidence(commits=late, source=source(missing=9, clock_ahead=0.0)))
+    compared = judge(snapshot(commits=late, source=source(missing=9, clock_ahead=0.0)))
     assert not compared.doubtful
 
 
@@ -750,14 +750,14 @@ def test_a_late_stream_is_in_doubt_only_as_long_as_seconds_behind_never_told_of_
 
 def test_an_event_that_waits_for_its_time_is_no_lag():
     waits = channel(delay=3600.0, remaining_delay=1200.0, seconds_behind=2400.0, applied=ELSEWHERE)
-    lag = judge(evidence(waits, commits=commits(workers=(worker(applied_commit=NOW - 90_000),)), backlog=8))
+    lag = judge(snapshot(waits, commits=commits(workers=(worker(applied_commit=NOW - 90_000),)), backlog=8))
     assert (lag.seconds, lag.by, lag.delayed) == (0, "intended delay", 2400)
 
 
 def test_only_what_exceeds_the_delay_is_lag():
     workers = (worker(applying="a", applying_commit=NOW - 3700),)
     late = channel(delay=3600.0, seconds_behind=3700.0, applier=busy())
-    lag = judge(evidence(late, commits=commits(workers=workers)))
+    lag = judge(snapshot(late, commits=commits(workers=workers)))
     assert (lag.seconds, lag.high, lag.delayed) == (100, 100, 3600)
 
 
@@ -766,9 +766,9 @@ WAITS = Thread("Yes", "Waiting until SOURCE_DELAY seconds after source executed 
 
 def test_a_worker_that_hangs_is_not_hidden_by_the_event_that_waits_behind_it():
     waits = channel(applier=WAITS, delay=60.0, remaining_delay=30.0, seconds_behind=3600.0)
-    lag = judge(evidence(waits, commits=in_hand(3600.0), backlog=400))
+    lag = judge(snapshot(waits, commits=in_hand(3600.0), backlog=400))
     assert (lag.seconds, lag.by, lag.delayed) == (3540, "commit time", 60)
-    young = judge(evidence(waits, commits=in_hand(20.0), backlog=400))
+    young = judge(snapshot(waits, commits=in_hand(20.0), backlog=400))
     assert (young.seconds, young.by) == (0, "intended delay")
 
 
@@ -776,22 +776,22 @@ def test_mariadb_tells_of_a_worker_that_hangs_by_seconds_behind():
     """MariaDB 10.11.19, slave_parallel_threads=4, MASTER_DELAY=10 and a row lock for 37 s beyond that."""
     state = "Waiting until MASTER_DELAY seconds after master executed event"
     waits = mariadb(applier=Thread("Yes", state, 0, ""), delay=10.0, remaining_delay=0.0, seconds_behind=48.0)
-    lag = judge(evidence(waits, backlog=76))
+    lag = judge(snapshot(waits, backlog=76))
     assert (lag.seconds, lag.high, lag.by, lag.delayed) == (38, 39, "Seconds_Behind", 10)
-    on_time = judge(evidence(waits._replace(seconds_behind=12.0), backlog=20))
+    on_time = judge(snapshot(waits._replace(seconds_behind=12.0), backlog=20))
     assert (on_time.seconds, on_time.by) == (0, "intended delay")
 
 
 def test_no_delay_cannot_be_missed():
     early = commits(workers=(worker(applied_commit=NOW + 40),))
-    assert not any("is not kept" in one for one in judge(evidence(commits=early)).remarks)
+    assert not any("is not kept" in one for one in judge(snapshot(commits=early)).remarks)
 
 
 def test_a_delay_that_is_not_kept_is_told():
-    lag = judge(evidence(channel(delay=3600.0), commits=commits()))
+    lag = judge(snapshot(channel(delay=3600.0), commits=commits()))
     assert lag.remarks == ("the delay of 1 h is not kept",)
     kept = commits(workers=(worker(applied_commit=NOW - 3601),))
-    assert judge(evidence(channel(delay=3600.0), commits=kept)).remarks == ()
+    assert judge(snapshot(channel(delay=3600.0), commits=kept)).remarks == ()
 
 
 # gathered from the whole
@@ -799,17 +799,17 @@ def test_a_delay_that_is_not_kept_is_told():
 
 def test_an_unusual_quiet_is_told_before_it_is_silence():
     quiet = commits(queued_at=NOW - 15, queued_sent=NOW - 15)
-    lag = judge(evidence(commits=quiet, before=before(transaction_gap=0.1)))
+    lag = judge(snapshot(commits=quiet, before=before(transaction_gap=0.1)))
     assert not lag.silent
     assert lag.remarks == ("quiet for 15 s, unusual for this source",)
-    assert judge(evidence(commits=quiet, before=before(transaction_gap=1.0))).remarks == ()
+    assert judge(snapshot(commits=quiet, before=before(transaction_gap=1.0))).remarks == ()
 
 
 def test_bytes_are_told_where_transactions_cannot_be_counted():
     there = source(
         missing=None, not_received=None, errant=None, sequence=9e9, replica_sequence=8e9, octets=5 << 20
     )
-    lag = judge(evidence(channel(seconds_behind=40.0, applier=busy(), received_gtids=""), source=there))
+    lag = judge(snapshot(channel(seconds_behind=40.0, applier=busy(), received_gtids=""), source=there))
     assert lag.seconds == 40
     assert lag.remarks == ("5 MiB of binary log not applied",)
 
@@ -817,6 +817,6 @@ def test_bytes_are_told_where_transactions_cannot_be_counted():
 def test_the_parts_of_a_lag_add_up():
     late = commits(queued_commit=NOW - 40, queued_sent=NOW - 30, queued_at=NOW - 10)
     workers = (worker(applying=f"{UUID}:7", applying_commit=NOW - 45),)
-    lag = judge(evidence(channel(applier=busy()), commits=late._replace(workers=workers)))
+    lag = judge(snapshot(channel(applier=busy()), commits=late._replace(workers=workers)))
     assert (lag.upstream, lag.transport, lag.apply) == (10, 20, 15)
     assert lag.seconds == 45

@@ -1,7 +1,7 @@
 """What is missing on a replica, by what its source said at earlier looks."""
 
 import pytest
-from replication_evidence import before, busy, commits, evidence, mariadb, source, stopped
+from replication_snapshots import before, busy, commits, mariadb, snapshot, source, stopped
 from stallwatch.probes.replication_lag.lag import judge
 from stallwatch.probes.replication_lag.model import Contact
 
@@ -14,7 +14,7 @@ def lag(here, written, looks, of=None, **changes):
     there = source(missing=missing, not_received=missing, sequence=written, replica_sequence=here)
     there = there._replace(**{key: changes.pop(key) for key in ("pace", "missing") if key in changes})
     then = before(300.0, source_history=looks)
-    return judge(evidence(of or mariadb(), **{"source": there, "idle": 0.0, "before": then} | changes))
+    return judge(snapshot(of or mariadb(), **{"source": there, "idle": 0.0, "before": then} | changes))
 
 
 @pytest.mark.parametrize("here", [100.0, 400.0])
@@ -71,5 +71,5 @@ def test_where_all_that_came_is_applied_the_rest_is_on_its_way():
 
 
 def test_a_source_of_another_count_proves_nothing():
-    found = judge(evidence(mariadb(seconds_behind=17.0, applier=busy()), source=source(missing=None)))
+    found = judge(snapshot(mariadb(seconds_behind=17.0, applier=busy()), source=source(missing=None)))
     assert (found.seconds, found.by) == (17, "Seconds_Behind")

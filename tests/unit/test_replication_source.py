@@ -1,6 +1,6 @@
 import pytest
 from fake_replica import healthy_row
-from replication_evidence import UUID, channel, mariadb
+from replication_snapshots import UUID, channel, mariadb
 from stallwatch.probes.replication_lag import source as asking
 from stallwatch.probes.replication_lag.gtid import GtidError
 from stallwatch.probes.replication_lag.model import Position

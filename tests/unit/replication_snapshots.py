@@ -1,4 +1,4 @@
-"""Evidence about one healthy channel, to be changed where a test needs it so."""
+"""What is known of one healthy channel, to be changed where a test needs it so."""
 
 from stallwatch.probes.replication_lag.model import (
     Before,
@@ -101,7 +101,7 @@ def before(seconds_ago=60.0, *, of=None, **changes):
     return healthy._replace(**changes)
 
 
-def evidence(of=None, **changes):
+def snapshot(of=None, **changes):
     """What is known of a channel; ``of`` is the channel."""
     known = ChannelSnapshot(
         channel=of or channel(), now=NOW, net_timeout=60.0, sees_processes=True, backlog=0
