@@ -10,10 +10,12 @@ import subprocess
 import sys
 
 import pytest
-from load_checks import OK, UNKNOWN, Asked, of_java, of_sql
+from load_checks import OK, UNKNOWN, WARNING, Asked, of_java, of_sql
 from loaded_modules import NOTING, differences, listed, may_load, noted, write
 from loopback import free_port
 from plugin_command import PLUGINS, environment
+from replication_stories import lag
+from replication_writer import Writer
 
 ANEW = "STALLWATCH_RECORD=1 .venv/bin/python -m pytest tests/live/test_live_imports.py"
 ALL = sorted(path.name for path in PLUGINS.glob("check_*"))
@@ -81,6 +83,21 @@ def test_a_healthy_mariadb(check, running_pair, tmp_path, notes):
     pair.heal()
     asked = of_sql("mariadb", pair.replica)
     holds(f"ok_{check.removeprefix('check_')}", {check: ordinary(asked, tmp_path, notes, check)})
+
+
+def test_a_lagging_replica(running_pair, tmp_path, notes):
+    """Its causes are searched for, also on the host: psutil reads how busy the disk is."""
+    check = "check_replication_lag"
+    pair = running_pair("mariadb")
+    pair.heal()
+    asked = of_sql("mariadb", pair.replica)
+    asked.run(tmp_path, check)
+    with Writer(pair) as writer, pair.replica.session() as sql:
+        sql("FLUSH TABLES WITH READ LOCK")
+        lag(pair, writer, 9)
+        said = asked.run(tmp_path, check, "-w", "5", through=(NOTING, notes))
+    assert (said.status, said.errors) == (WARNING, ""), said
+    holds("lags_replication_lag", {check: noted(notes)})
 
 
 def test_a_healthy_jvm(jvm, tmp_path, notes):

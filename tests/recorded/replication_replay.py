@@ -131,7 +131,6 @@ def _channel(row):
         remaining_delay=row.number("rd"),
         received=Position("bin.000001", received),
         applied=Position("bin.000001", received if idle or cells["SQL"] == "No" else 4),
-        relay_log_space=received,
         received_gtids=cells["gio"] if mariadb else "",
         applied_gtids=cells["gsp"] if mariadb else "",
         heartbeats=int(cells["hbn"]) if mariadb else None,

@@ -37,7 +37,7 @@ class Replica:
 
 
 def read(*rows, zone=0.0, of=None, **settings):
-    return table("percona.heartbeat", **settings).read(Replica(*rows, zone=zone), of or channel())
+    return table("percona.heartbeat")._replace(**settings).read(Replica(*rows, zone=zone), of or channel())
 
 
 def test_the_row_of_the_channels_source_counts():

@@ -79,11 +79,9 @@ class Collector:
         """Ask for what the lag can do without."""
         try:
             return ask(self._server)
-        except UnreachableError:
-            raise
         except MysqlError as error:
-            if isinstance(error, NoAnswerError) and not error.number:
-                raise  # nothing else can be asked any more, either
+            if _ends_all(error):
+                raise
             asides = self.denied if isinstance(error, DeniedError) else self.asides
             asides.append(Fault(State.OK, without, _why(error), error.advice))
             return otherwise
@@ -112,8 +110,7 @@ class Collector:
             try:
                 self._heartbeats[channel.name] = table.read(self._server, channel, _PATIENCE)
             except ProbeError as error:
-                lost = isinstance(error, NoAnswerError) and not error.number
-                if lost or isinstance(error, UnreachableError):
+                if _ends_all(error):
                     raise
                 several = f"{channel.subject}: " if len(self._channels) > 1 else ""
                 self.asides.append(ProbeError(several + error.what, error.advice))
@@ -139,6 +136,11 @@ class Collector:
             if table and (beat := self._heartbeats.get(channel.name)):
                 age = table.source_age(source, beat, _PATIENCE)
                 self._heartbeats[channel.name] = beat._replace(source_age=age)
+
+
+def _ends_all(error: ProbeError) -> bool:
+    """Whether nothing else can be asked any more, either."""
+    return isinstance(error, UnreachableError) or (isinstance(error, NoAnswerError) and not error.number)
 
 
 def _why(error: MysqlError) -> str:

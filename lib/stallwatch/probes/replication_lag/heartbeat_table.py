@@ -84,7 +84,7 @@ class HeartbeatTable(NamedTuple):
         return ProbeError(f"{what}, but of {others}", advice)
 
 
-def table(text: str, server_id: int | None = None, utc: bool | None = None) -> HeartbeatTable:  # noqa: FBT001
+def table(text: str) -> HeartbeatTable:
     """Read the name of a table, ``percona.heartbeat``, quoted by backticks if need be.
 
     Raises NotUnderstoodError.
@@ -92,7 +92,7 @@ def table(text: str, server_id: int | None = None, utc: bool | None = None) -> H
     match = _NAME.fullmatch(text)
     if not match or "\0" in text:
         raise NotUnderstoodError(f'"{text}" is not a table such as percona.heartbeat: DATABASE.TABLE')
-    return HeartbeatTable(text, ".".join(_quoted(part) for part in match.groups()), server_id, utc)
+    return HeartbeatTable(text, ".".join(_quoted(part) for part in match.groups()))
 
 
 def _quoted(name: str) -> str:
