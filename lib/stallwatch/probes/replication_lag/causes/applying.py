@@ -8,6 +8,8 @@ from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_count, say_duration
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from stallwatch.probes.mysql.processes import Process
     from stallwatch.probes.replication_lag.causes.case import Case
 
@@ -70,7 +72,7 @@ def r10_one_transaction(case: Case) -> Cause | None:
     """
     if case.waits:
         return None
-    found = [*_long_transactions(case), *_long_applying(case), *_long_definitions(case)]
+    found = list(_at_work(case))
     if not found:
         return _defines(case)
     seconds, about = max(found, key=lambda one: (one[0], one[1]))
@@ -95,41 +97,29 @@ def _runs_definition(case: Case) -> bool:
     return any(activity.defines(one.info) for look in last for one in look)
 
 
-def _long_transactions(case: Case) -> list[tuple[float, str]]:
-    looks = case.transactions
-    processes = case.signals.processes
-    last = looks[-1] if looks else []
-    return [(one.age, _about(one.modified, _info(processes.get(one.process)))) for one in last]
+def _at_work(case: Case) -> Iterator[tuple[float, str]]:
+    """Give for how many seconds appliers have been at one transaction or statement, and what it is.
 
-
-def _info(process: Process | None) -> str:
-    return process.info if process else ""
-
-
-def _long_applying(case: Case) -> list[tuple[float, str]]:
-    commits = case.snapshot.commits
-    processes = case.signals.processes
+    A statement like ALTER TABLE has no transaction; on MariaDB its time is its own.
+    """
+    processes, commits, flavour = case.signals.processes, case.snapshot.commits, case.signals.flavour
+    for transactions in case.transactions[-1:]:
+        for one in transactions:
+            yield one.age, _about(one.modified, processes.get(one.process))
     of_thread = {one.thread: processes.get(one.id) for one in case.signals.threads}
-    return [
-        (case.snapshot.now - one.applying_since, _about(0, _info(of_thread.get(one.thread or 0))))
-        for one in (commits.workers if commits else ())
-        if one.applying and one.applying_since
-    ]
+    for worker in commits.workers if commits else ():
+        if worker.applying and worker.applying_since:
+            yield case.snapshot.now - worker.applying_since, _about(0, of_thread.get(worker.thread or 0))
+    for appliers in case.appliers[-1:]:
+        for applier in appliers:
+            if flavour and flavour.mariadb and activity.defines(applier.info):
+                yield applier.seconds, _about(0, applier)
 
 
-def _long_definitions(case: Case) -> list[tuple[float, str]]:
-    """Find statements like ALTER TABLE, which have no transaction; on MariaDB their time is their own."""
-    flavour = case.signals.flavour
-    if not flavour or not flavour.mariadb:
-        return []
-    looks = case.appliers
-    last = looks[-1] if looks else []
-    return [(one.seconds, _about(0, one.info)) for one in last if activity.defines(one.info)]
-
-
-def _about(modified: int, statement: str) -> str:
-    said = [f"{say_count(modified)} rows so far"] if modified else []
-    return ", ".join(filter(None, [*said, activity.said(statement)]))
+def _about(modified: int, process: Process | None) -> str:
+    """Say how many rows are changed so far, and the statement."""
+    rows = f"{say_count(modified)} rows so far" if modified else ""
+    return ", ".join(filter(None, [rows, activity.said(process.info) if process else ""]))
 
 
 @rule("R18", "R19", slow=True)

@@ -72,27 +72,18 @@ def hear(snapshot: ChannelSnapshot) -> Hearing:
     Heartbeats are sent only while there is no event to send, so only both together tell anything (measured
     on MySQL 5.7 to 9.7 and MariaDB 10.5 to 11.8: no heartbeat for 160 s on a healthy, busy link).
     """
-    period = _period(snapshot)
+    period, before, known = _period(snapshot), snapshot.before, math.inf
+    if before and before.heard_within is not None:
+        known = before.heard_within + before.seconds_ago
     listening = snapshot.channel.receiver.runs
     events, beats = _events(snapshot), _heartbeats(snapshot, period)
     seen = Age(min(events.low, beats.low), min(events.high, beats.high))
-    age = Age(seen.low, max(seen.low, min(seen.high, _at_most(snapshot.before))))
-    if listening and snapshot.before and not snapshot.before.connected:
-        age = Age(0.0, min(snapshot.before.seconds_ago, age.high))
-    usual = _usual(snapshot.before)
-    return Hearing(age, period, listening, snapshot.net_timeout, usual, math.isinf(seen.high))
-
-
-def _at_most(before: Before | None) -> float:
-    """How long ago the source was heard of at the last look, at most, and the time since."""
-    if before is None or before.heard_within is None:
-        return math.inf
-    return before.heard_within + before.seconds_ago
-
-
-def _usual(before: Before | None) -> float:
+    age = Age(seen.low, max(seen.low, min(seen.high, known)))
+    if listening and before and not before.connected:
+        age = Age(0.0, min(before.seconds_ago, age.high))
     gap = (before.transaction_gap if before else None) or 0.0
-    return max(_QUIET, _QUIET_GAPS * gap)
+    usual = max(_QUIET, _QUIET_GAPS * gap)
+    return Hearing(age, period, listening, snapshot.net_timeout, usual, math.isinf(seen.high))
 
 
 def _period(snapshot: ChannelSnapshot) -> float:
