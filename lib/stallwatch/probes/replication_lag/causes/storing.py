@@ -136,10 +136,7 @@ def r15_innodb_status_hangs(case: Case) -> Cause | None:
 def r18_buffer_pool_small(case: Case) -> Cause | None:
     """Blame pages that are not in the buffer pool. Evidence, no proof: a smaller pool has been faster."""
     waited = case.signals.grown("Innodb_buffer_pool_wait_free") or 0
-    missed, wanted = (
-        case.signals.grown(f"Innodb_buffer_pool_{name}") or 0 for name in ("reads", "read_requests")
-    )
-    misses = min(1.0, missed / wanted) if wanted > 0 else 0.0  # what is read ahead nobody has wanted
+    misses = case.signals.misses or 0.0
     reads = case.signals.rate("Innodb_buffer_pool_reads") or 0
     bound = misses >= _MISSES and reads >= _READS and _reads_wait(case)
     if not waited and not bound:

@@ -113,6 +113,14 @@ class Signals(NamedTuple):
         written = self.rate("Innodb_redo_log_current_lsn", "Innodb_lsn_current")
         return self.rate("Innodb_os_log_written") if written is None else written
 
+    @property
+    def misses(self) -> float | None:
+        """The share of the wanted pages that were not in the buffer pool, 0 to 1; None: none was wanted."""
+        missed, wanted = (self.grown(f"Innodb_buffer_pool_{name}") for name in ("reads", "read_requests"))
+        if not wanted or wanted < 0:
+            return None
+        return min(1.0, (missed or 0.0) / wanted)  # what is read ahead nobody has wanted
+
     def program(self, connection: int) -> Program | None:
         """Tell what program a connection is of: a backup tool that was found, or what it told of itself."""
         for one in self.backups:
@@ -165,16 +173,11 @@ def _quantities(signals: Signals) -> Iterator[Quantity]:
         yield Quantity(name, signals.rate(*names), least, unit)
     yield Quantity("bytes of redo written", signals.redo_rate, 100_000.0, "/s")
     yield Quantity("redo log", signals.redo.fill if signals.redo else None, 30.0, " %")
-    yield Quantity("buffer pool misses", _misses(signals), 0.1, " %")
+    misses = signals.misses
+    yield Quantity("buffer pool misses", None if misses is None else 100 * misses, 0.1, " %")
     yield Quantity("history list", signals.history, 10_000.0)
     yield Quantity("disk busy", signals.host.load.busy if signals.host.load else None, 30.0, " %")
     yield Quantity("threads running", _least_running(signals), 6.0)
-
-
-def _misses(signals: Signals) -> float | None:
-    """Tell how many per cent of the wanted pages were not in the buffer pool, within our looks."""
-    missed, wanted = (signals.grown(f"Innodb_buffer_pool_{name}") for name in ("reads", "read_requests"))
-    return min(100.0, 100 * (missed or 0.0) / wanted) if wanted else None
 
 
 def _least_running(signals: Signals) -> float | None:
