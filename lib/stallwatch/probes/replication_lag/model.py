@@ -9,6 +9,7 @@ from stallwatch.startup import NamedTuple
 
 CLEAR_SLOPE = 0.02  # seconds of lag per second
 _CLEAR_CHANGE = 3.0  # seconds: figures may be whole seconds
+_NOISE = 4.0  # times the scatter: 3 of 100 looks at a lag that only jitters tell a trend (simulated)
 NOTHING_TO_APPLY = "has read all relay log"  # the state of an applier, from MySQL 5.7 to MariaDB 11.8
 
 
@@ -233,6 +234,7 @@ class Trend(NamedTuple):
     slope: float  # seconds of lag per second
     span: float  # seconds that it was measured over
     samples: int
+    scatter: float = 0.0  # seconds by which three of four samples are off the line at most
 
     @property
     def apply_speed(self) -> float:
@@ -242,4 +244,5 @@ class Trend(NamedTuple):
     @property
     def is_clear(self) -> bool:
         """Whether it is more than noise."""
-        return abs(self.slope) > CLEAR_SLOPE and abs(self.slope) * self.span >= _CLEAR_CHANGE
+        change = abs(self.slope) * self.span
+        return abs(self.slope) > CLEAR_SLOPE and change >= max(_CLEAR_CHANGE, _NOISE * self.scatter)

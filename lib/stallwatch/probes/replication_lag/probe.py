@@ -8,7 +8,8 @@ from stallwatch.findings import Fault, ProbeError, State
 from stallwatch.probes import shared
 from stallwatch.probes.replication_lag import history, messages, queries
 from stallwatch.probes.replication_lag.collect import Collector
-from stallwatch.probes.replication_lag.diagnosis import Criteria, diagnose, is_resting, trend
+from stallwatch.probes.replication_lag.diagnosis import Criteria, diagnose, is_resting
+from stallwatch.probes.replication_lag.trend import trend
 from stallwatch.sources.mysql import MysqlError, NoAnswerError
 from stallwatch.startup import TYPE_CHECKING
 
