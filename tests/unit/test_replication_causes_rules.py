@@ -161,6 +161,12 @@ def test_r2_against():
     assert threads_and_link.r2_applier_stopped(case(channel(applier=down(1062, "x")))) is None
 
 
+ATTEMPTS = (
+    "Error connecting to source 'repl@db1:3306'. This was attempt {}/10, with a delay of 60 seconds between "
+    "attempts. Message: Can't connect (111)"
+)
+
+
 @pytest.mark.parametrize(
     ("receiver", "what", "advice"),
     [
@@ -170,6 +176,42 @@ def test_r2_against():
             down(2003, "error reconnecting to master 'repl@db1:3306' - retry-time: 2", "Connecting"),
             "the receiver cannot reach the source: error 2003: error reconnecting to master",
             "see that the source runs and its port is open from here",
+        ),
+        (
+            down(2003, ATTEMPTS.format(10), "No"),
+            "the receiver gave up after 10 attempts to connect: error 2003: Can't connect (111)",
+            "its port is open from here; then START REPLICA IO_THREAD",
+        ),
+        (
+            down(2003, ATTEMPTS.format(7), "Connecting"),
+            "the receiver cannot reach the source (attempt 7 of 10): error 2003: Can't connect (111)",
+            "its port is open from here",
+        ),
+        (
+            down(2003, ATTEMPTS.format(7).replace("/10", "/86400"), "Connecting"),
+            "the receiver cannot reach the source: error 2003: Can't connect (111)",
+            "its port is open from here",
+        ),
+        (
+            down(
+                2003, "error connecting to master 'r@db1:3306' - maximum-retries: 9  message: No route", "No"
+            ),
+            "the receiver gave up connecting: error 2003: No route",
+            "then START REPLICA IO_THREAD",
+        ),
+        (
+            down(
+                2026,
+                "error connecting to source: TLS/SSL error: error:00000000:lib(0)::reason(0)",
+                "Connecting",
+            ),
+            "error 2026: error connecting",
+            "the link broke: see the network",
+        ),
+        (
+            down(2026, "SSL error: certificate verify failed", "Connecting"),
+            "error 2026",
+            "TLS failed: compare",
         ),
         (down(1236, "purged"), "the receiver stopped with error 1236: purged", "only without them"),
         (down(1045, "denied", "Connecting"), "error 1045: denied", "set them in CHANGE REPLICATION SOURCE"),
@@ -788,6 +830,8 @@ def test_r19_commits_that_take_long():
         "the appliers commit 100 % of the time (sync_binlog = 1, innodb_flush_log_at_trx_commit = 1)"
     )
     assert "(" not in applying.r19_commits_slowly(case(looks=commits_, settings={})).what
+    nothing_synced = {"sync_binlog": "0", "innodb_flush_log_at_trx_commit": "2"}
+    assert "sync;" not in applying.r19_commits_slowly(case(looks=commits_, settings=nothing_synced)).advice
     assert applying.r19_commits_slowly(case(looks=looks(applier("Commit", command="Slave_SQL"))))
 
 

@@ -56,6 +56,13 @@ def test_a_running_backup_excuses_no_error_and_no_stopped_receiver():
     assert judged(of(receiver="No"), backup=60.0) is State.CRITICAL
 
 
+@pytest.mark.parametrize("number", [1045, 1130, 2061])
+def test_what_no_attempt_mends_is_critical_at_the_second_look(number):
+    refused = channel(healthy_row(Replica_IO_Running="Connecting", Last_IO_Errno=number))
+    assert judged(refused, connecting=0) is State.WARNING
+    assert judged(refused, connecting=10) is State.CRITICAL
+
+
 def test_an_excused_applier_does_not_hide_a_receiver_that_has_been_connecting_for_too_long():
     both = of(receiver="Connecting", applier="No")
     assert judged(both, connecting=121, stopped=121, backup=60.0) is State.CRITICAL

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from stallwatch.probes.replication_lag.model import Channel, ChannelSnapshot, Trend
 
 CONNECTING = frozenset({"Connecting", "Preparing"})  # the receiver's; "Preparing" on MariaDB
+# What no further attempt mends: user or password refused, host refused, TLS demanded by the account. At the
+# first look that finds it somebody may just be changing it.
+_NOT_MENDED_BY_TIME = frozenset({1045, 1130, 2061})
 WORTH_EXPLAINING = 5.0  # seconds of lag
 
 
@@ -68,7 +71,8 @@ class Diagnosis(NamedTuple):
         explained = self.backup is not None and not self.channel.applier.errno
         excused = explained and max(self.stopped, self.backup or 0.0) <= criteria.backup_grace
         applier = State.WARNING if excused else State.CRITICAL
-        young = is_connecting(self.channel) and self.connecting <= criteria.connecting_grace
+        grace = 0.0 if self.channel.receiver.errno in _NOT_MENDED_BY_TIME else criteria.connecting_grace
+        young = is_connecting(self.channel) and self.connecting <= grace
         receiver = State.WARNING if young else State.CRITICAL
         states = (
             State.OK if self.channel.receiver.runs else receiver,

@@ -173,4 +173,6 @@ def r19_commits_slowly(case: Case) -> Cause | None:
     known = case.signals.settings
     durable = ", ".join(f"{name} = {known[name]}" for name in _DURABLE if name in known)
     what = f"the appliers commit {100 * share:.0f} % of the time" + (f" ({durable})" if durable else "")
+    if known.get(_DURABLE[0]) == "0" and known.get(_DURABLE[1]) in ("0", "2"):  # nothing is synced at commit
+        return Cause(45, what, "look how busy the disk is; let more appliers commit together")
     return Cause(45, what, "look how long the disk takes to sync; let more appliers commit together")

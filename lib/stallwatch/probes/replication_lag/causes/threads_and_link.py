@@ -10,10 +10,11 @@ from stallwatch.probes.replication_lag.causes.case import SLOW, Cause, backup, r
 from stallwatch.probes.replication_lag.signals import activity
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
+from stallwatch.words import plural
 
 if TYPE_CHECKING:
     from stallwatch.probes.replication_lag.causes.case import Case
-    from stallwatch.probes.replication_lag.model import Worker
+    from stallwatch.probes.replication_lag.model import Thread, Worker
 
 _BEFORE = re.compile(
     r"Worker \d+ failed executing transaction '[^']*' at (source|master) log [^;]*; ?"
@@ -21,6 +22,10 @@ _BEFORE = re.compile(
 )
 # Before what matters both families say where to, how often and how many times (MariaDB 10.11, MySQL 9.7).
 _PREAMBLE = re.compile(r"^[Ee]rror (?:re)?connecting to .*?[Mm]essage: ", re.DOTALL)
+# "This was attempt 3/10, with a delay of 60 seconds between attempts" (MySQL 9.7).
+_ATTEMPT = re.compile(r"attempt (\d+)/(\d+)")
+_MOST_LEFT = 20  # attempts: a receiver that will soon give up
+_NO_TLS_ERROR = "error:00000000:"  # OpenSSL's code for none: the other end just went away (MySQL 9.7)
 # The place in the logs, and the statement with its values: both are on the server to be read.
 _AFTER = re.compile(r"(,? Error_code: |[.,;]? ?(Default database: |(on )?[Qq]uery: ?')).*", re.DOTALL)
 _LETTERS = 120  # of the server's own words
@@ -42,6 +47,8 @@ _APPLIER = {
 _RELAY_LOG_DAMAGED = frozenset({1594, 13121})
 # What helps a receiver that cannot connect or read.
 _MEND = "mend what the error says"
+_GAVE_UP = "gave up"
+_LOST = 2013
 _RECEIVER = {
     1045: "the source refuses user or password: set them in CHANGE REPLICATION SOURCE (CHANGE MASTER)",
     1129: "the source blocks this host: unblock it there (mariadb-admin or mysqladmin flush-hosts, from MySQL"
@@ -50,7 +57,7 @@ _RECEIVER = {
     1593: "source and replica do not fit: see the error, server_id and UUID must differ",
     2003: "see that the source runs and its port is open from here",
     2005: "its name is not known here: see DNS",
-    2013: "the link broke: see the network and the source's error log",
+    _LOST: "the link broke: see the network and the source's error log",
     2026: "TLS failed: compare certificates and versions on both ends",
     2061: "the account needs TLS: SOURCE_SSL = 1 in CHANGE REPLICATION SOURCE (CHANGE MASTER)",
 }
@@ -144,16 +151,30 @@ def r3_receiver_down(case: Case) -> Cause | None:
         return None
     if receiver.errno:
         text = _in_short(_PREAMBLE.sub("", receiver.error, count=1))
-        advice = _receiver_advice(receiver.errno, receiver.error)
-        doing = "stopped with" if receiver.running == "No" else "cannot reach the source:"
+        advice, doing = _receiver_advice(receiver.errno, receiver.error), _receiver_does(receiver)
+        if doing.startswith(_GAVE_UP):
+            advice += f"; then {case.start('IO_THREAD')}"
         return Cause(95, f"the receiver {doing} error {receiver.errno}: {text}", advice)
     if receiver.running == "No":
         return Cause(95, "the receiver is stopped, without an error", _started(case, "IO_THREAD"))
     return Cause(95, f"the receiver tries to connect to {channel.source}", "see that the source runs")
 
 
+def _receiver_does(receiver: Thread) -> str:
+    """Say whether it tries on. It gives up after SOURCE_RETRY_COUNT attempts: 10 by default on 9.7."""
+    tried, most = map(int, found.groups()) if (found := _ATTEMPT.search(receiver.error)) else (0, 0)
+    if receiver.running != "No":
+        soon = 0 < most - tried <= _MOST_LEFT
+        return f"cannot reach the source{f' (attempt {tried} of {most})' if soon else ''}:"
+    if not _PREAMBLE.search(receiver.error):
+        return "stopped with"
+    return f"{_GAVE_UP} after {plural(tried, 'attempt')} to connect:" if tried else f"{_GAVE_UP} connecting:"
+
+
 def _receiver_advice(number: int, error: str) -> str:
     """Say what helps with this error; of one that stands for many its words decide."""
+    if _NO_TLS_ERROR in error:
+        return _RECEIVER[_LOST]
     if number in _CANNOT_SEND:
         return next(
             (helps for said, helps in _SENDS_NOT.items() if re.search(said, error, re.IGNORECASE)), _MEND
