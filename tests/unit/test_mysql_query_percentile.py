@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stallwatch.probes.mysql_query.model import percentile
+from stallwatch.probes.mysql_query.probe import percentile
 
 VALUES = st.lists(st.floats(0, 1e6), min_size=1, max_size=60)
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 
 from stallwatch.frame.deadline import Deadline
-from stallwatch.probes.mysql_query.model import Answer
-from stallwatch.probes.mysql_query.queries import LEAD, Session, is_ours
+from stallwatch.probes.mysql_query.queries import LEAD, Answer, Session, is_ours
 from stallwatch.sources.mysql import MysqlError, NoAnswerError, UnreachableError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration

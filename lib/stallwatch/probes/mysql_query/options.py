@@ -7,7 +7,6 @@ import math
 from stallwatch.frame.check import Check
 from stallwatch.frame.options import mysql
 from stallwatch.frame.options.sql import sql, sql_file
-from stallwatch.probes.mysql_query.model import CONNECTION, MAX, P95, ROWS
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import NotUnderstoodError, count, duration
 
@@ -64,16 +63,16 @@ check.option(
     "known to only read, but for stored functions: give the account no more than the query needs",
 )
 check.threshold(
-    P95, unit="s", headline=True, warning="250ms", critical="1s",
+    "p95", unit="s", headline=True, warning="250ms", critical="1s",
     help="time that 95 % of the runs do not exceed, of a query and all its rows (0.3 s of this host's time "
     "per million); a run may take half of --timeout, or what the critical limits need",
 )  # fmt: skip
-check.threshold(MAX, unit="s", warning="1s", help="time of the slowest run")
+check.threshold("max", unit="s", warning="1s", help="time of the slowest run")
 check.threshold(
-    CONNECTION, unit="s", warning="250ms", critical="1s",
+    "connection", unit="s", warning="250ms", critical="1s",
     help="time to connect and log in, TLS included; p95 if there are several",
 )  # fmt: skip
-check.threshold(ROWS, help="rows of the answer")
+check.threshold("rows", help="rows of the answer")
 check.examples(
     "check_mysql_query -H db1 --defaults-file /etc/stallwatch/mysql.cnf",
     'check_mysql_query -H db1 -d shop -q "SELECT open FROM state" --expect yes',
@@ -83,9 +82,9 @@ check.examples(
 
 def findings(options: Namespace, run: Run) -> Iterator[Finding]:
     """Run the query, and tell what came of it."""
+    from stallwatch.findings import State
     from stallwatch.probes.mysql_query import probe
     from stallwatch.probes.mysql_query.collect import Plan
-    from stallwatch.probes.mysql_query.diagnosis import Rules
     from stallwatch.probes.mysql_query.queries import Query
 
     check.refuse_empty(options, "query_file")
@@ -101,7 +100,7 @@ def findings(options: Namespace, run: Run) -> Iterator[Finding]:
         lambda until: mysql.connect(target, run, until),
         Query(statement or "SELECT 1", options.database or "", options.allow_writes, bool(statement)),
         Plan(options.count, spread, options.reconnect, _longest(run)),
-        Rules(run.alerts, options.expect),
+        probe.Rules(lambda name, value: run.alerts(name, value, State.CRITICAL), options.expect),
     )
 
 
@@ -124,5 +123,5 @@ def _statement(options: Namespace, run: Run) -> str | None:
 
 def _longest(run: Run) -> float:
     """Tell the longest time that a run may take without being critical, if there is a limit."""
-    limits = [limit.end for name in (P95, MAX) if (limit := run.thresholds[name]["critical"])]
+    limits = [limit.end for name in ("p95", "max") if (limit := run.thresholds[name]["critical"])]
     return max(filter(math.isfinite, limits), default=0.0)

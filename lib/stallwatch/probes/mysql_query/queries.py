@@ -10,7 +10,6 @@ import math
 import time
 
 from stallwatch.line import shorten
-from stallwatch.probes.mysql_query.model import Answer
 from stallwatch.sources.mysql import (
     DeniedError,
     MysqlError,
@@ -59,6 +58,15 @@ class Query(NamedTuple):
     database: str = ""
     writes: bool = False
     is_given: bool = False
+
+
+class Answer(NamedTuple):
+    """How long one run took, and what ``Skimmed`` tells; ``cut``: we gave up on it then."""
+
+    seconds: float
+    rows: int | None = None
+    first: str | None = None
+    cut: bool = False
 
 
 class Session:
