@@ -15,7 +15,7 @@ from stallwatch.probes.jmx import scale, values
 from stallwatch.probes.jmx.model import AbsentError
 from stallwatch.probes.mysql_backup import moments
 from stallwatch.probes.mysql_query.read_only import refusal
-from stallwatch.probes.mysql_status.options import wanted
+from stallwatch.probes.mysql_status.selection import wanted
 from stallwatch.probes.replication_lag import gtid, heartbeat_table
 from stallwatch.probes.replication_lag.signals import activity
 from stallwatch.sources.jmx.object_name import ObjectName, unquoted

@@ -5,8 +5,7 @@ import re
 
 from stallwatch.frame.check import Check
 from stallwatch.probes.mysql_status import probe
-from stallwatch.probes.mysql_status.options import wanted
-from stallwatch.probes.mysql_status.selection import Selection
+from stallwatch.probes.mysql_status.selection import Selection, wanted
 
 
 class Said:
@@ -52,6 +51,7 @@ class Watch:
             asked[option] = [re.compile(one, re.IGNORECASE) for one in asked.get(option, ())]
         ranges = {"warning": [*map(wanted, warn)], "critical": [*map(wanted, crit)]}
 
+        asked.setdefault("confirm", 3)
         chosen = {field: asked.pop(field) for field in Selection._fields if field in asked}
 
         def findings(_, run):

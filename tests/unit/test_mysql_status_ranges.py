@@ -3,7 +3,7 @@
 import pytest
 from captured_mysql import VERSIONS, CapturedMysql
 from mysql_status import Watch
-from stallwatch.probes.mysql_status.options import wanted
+from stallwatch.probes.mysql_status.selection import wanted
 from stallwatch.units import NotUnderstoodError
 
 MINUTE = 60

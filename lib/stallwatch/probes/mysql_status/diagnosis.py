@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from stallwatch.findings import Finding
     from stallwatch.frame.run import Run
     from stallwatch.probes.mysql_status.model import Facts
-    from stallwatch.probes.mysql_status.ranges import Wanted
-    from stallwatch.probes.mysql_status.selection import Selection
+    from stallwatch.probes.mysql_status.selection import Selection, Wanted
     from stallwatch.sources.mysql import UnreachableError
 
 ENOUGH = 100  # that has to be counted for a ratio to it

@@ -141,6 +141,10 @@ class Facts(NamedTuple):
         """Give a system variable that is a number; 0 where it is none, or not known."""
         return meant(self.variables.get(name)) or 0.0
 
+    def per_second(self, name: str, what: str, *more: str) -> Limit:
+        """Say how fast a counter grows: ``3/s clients are turned away (NAME)``; ``more`` is as of Limit."""
+        return Limit(name, f"{say_rate(self.rate(name))} {what} ({name})", *more)
+
     def say(self, name: str, how: Callable[[float], str] = plain) -> str:
         """Say how a system variable is set: ``max_connections is 151``."""
         return f"{name} is {how(self.setting(name)) if name in self.variables else 'not known'}"

@@ -7,7 +7,7 @@ import re
 from stallwatch.frame.check import Check
 from stallwatch.frame.options import mysql, sample
 from stallwatch.frame.options.values import regex
-from stallwatch.probes.mysql_status.ranges import wanted
+from stallwatch.probes.mysql_status.selection import NONE, SETS, Selection, wanted
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import count
 
@@ -18,10 +18,8 @@ if TYPE_CHECKING:
     from stallwatch.findings import Finding
     from stallwatch.frame.run import Run
     from stallwatch.probes.mysql_status.collect import Opened
-    from stallwatch.probes.mysql_status.ranges import Wanted
-    from stallwatch.probes.mysql_status.selection import Selection
+    from stallwatch.probes.mysql_status.selection import Wanted
 
-SETS = ("handlers", "tables", "connections", "threads", "innodb", "temporary", "replication")
 # What changes the meaning of what is remembered.
 MEANING = ("set", "include", "exclude", "all", "warn", "crit", "reference", "reference_group", "confirm")
 
@@ -37,7 +35,7 @@ check = Check(
 )
 mysql.add(check)
 check.option(
-    "--set", action="append", default=[], choices=(*SETS, "none"), metavar="SET",
+    "--set", action="append", default=[], choices=(*SETS, NONE), metavar="SET",
     help=f"tell the numbers of {', '.join(SETS[:-1])} or {SETS[-1]}, and judge no other set; "
     "none: judge none; may be given several times (default: judge all)",
 )  # fmt: skip
@@ -89,7 +87,6 @@ def findings(options: Namespace, run: Run) -> Iterator[Finding]:
     """Log in, look, and compare; who is not let in for want of a place has found something, too."""
     from stallwatch.probes.mysql_status import probe
     from stallwatch.probes.mysql_status.diagnosis import turned_away
-    from stallwatch.probes.mysql_status.selection import Selection
     from stallwatch.sources.mysql import UnreachableError
 
     sample.refuse_what_cannot_be(check, options)

@@ -1,18 +1,55 @@
-"""Which numbers the user chose: by sets, by names, by ranges."""
+"""Which numbers the user chose: by sets, by names, by ranges (NAME=RANGE, NAME/NAME=RANGE for a ratio)."""
 
 from __future__ import annotations
 
+import re
+
 from stallwatch.findings import ProbeError
-from stallwatch.probes.mysql_status.sets import SETS
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
+from stallwatch.thresholds import Range
+from stallwatch.units import NotUnderstoodError
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from stallwatch.probes.mysql_status.ranges import Wanted
-
+# The names of those in `sets`, which a plugin that shows its help does not load.
+SETS = ("handlers", "tables", "connections", "threads", "innodb", "temporary", "replication")
 NONE = "none"  # instead of the name of a set
+_NAME = r"[A-Za-z][\w.:-]*( [\w.:-]+)*"
+
+
+class Wanted(NamedTuple):
+    """A range for a status variable, or for the ratio of two; in the user's spelling."""
+
+    name: str
+    per: str  # "": it is no ratio
+    limit: Range
+
+    @property
+    def quantity(self) -> str:
+        """What is judged, whatever the spelling."""
+        return f"{self.name}/{self.per}".lower()
+
+    def __str__(self) -> str:
+        return f"{self.quantity}={self.limit}"
+
+
+def wanted(text: str) -> Wanted:
+    """Read NAME=RANGE, or NAME/NAME=RANGE, where NAME is a status variable."""
+    quantity, equals, limit = text.partition("=")
+    name, slash, per = quantity.partition("/")
+    if not equals:
+        raise NotUnderstoodError(f'"{text}" says not of what: write NAME=RANGE, as Threads_running=50')
+    for one in (name, per) if slash else (name,):
+        if not re.fullmatch(_NAME, one):
+            raise NotUnderstoodError(f'"{one}" is no name of a status variable: write NAME=RANGE')
+    return Wanted(name, per, Range(limit, "B" if not per and _is_in_bytes(name) else ""))
+
+
+def _is_in_bytes(name: str) -> bool:
+    from stallwatch.probes.mysql_status.kinds import BYTES
+
+    return name.lower() in map(str.lower, BYTES)
 
 
 class Selection(NamedTuple):
@@ -33,7 +70,7 @@ class Selection(NamedTuple):
     @property
     def judged_sets(self) -> Sequence[str]:
         """Name the sets whose limits hold."""
-        return self.named_sets if self.sets else tuple(SETS)
+        return self.named_sets if self.sets else SETS
 
     @property
     def limits(self) -> dict[str, dict[str, Wanted]]:
@@ -46,7 +83,9 @@ class Selection(NamedTuple):
 
     def numbers(self, known: Iterable[str]) -> list[str]:
         """Choose, in their order, which of the known numbers are shown besides those that are judged."""
-        in_sets = {number for name in self.named_sets for number in SETS[name].numbers}
+        from stallwatch.probes.mysql_status import sets
+
+        in_sets = {number for name in self.named_sets for number in sets.SETS[name].numbers}
         return [
             name for name in known if (name in in_sets or self._includes(name)) and not self.excludes(name)
         ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stallwatch.probes.mysql_status.model import Facts, Limit, StatusSet, are
 from stallwatch.startup import TYPE_CHECKING
-from stallwatch.units import plain, say_rate, say_size
+from stallwatch.units import plain, say_size
 from stallwatch.words import plural
 
 if TYPE_CHECKING:
@@ -36,11 +36,8 @@ def _connections(facts: Facts) -> Iterator[Limit]:
         f"{_NEARLY * most:.0f}" if most else "", f"{most:.0f}" if most else "",
     )  # fmt: skip
     yield from _turned_away(facts, full=0 < most <= used)
-    name = "Connection_errors_internal"
-    yield Limit(
-        name, f"{say_rate(facts.rate(name))} clients are turned away ({name})",
-        "", "it has no memory or no thread for them: see its error log, the host's memory and ulimit -u", "0",
-    )  # fmt: skip
+    advice = "it has no memory or no thread for them: see its error log, the host's memory and ulimit -u"
+    yield facts.per_second("Connection_errors_internal", "clients are turned away", "", advice, "0")
 
 
 def _turned_away(facts: Facts, *, full: bool) -> Iterator[Limit]:
@@ -50,15 +47,12 @@ def _turned_away(facts: Facts, *, full: bool) -> Iterator[Limit]:
     (measured); else they are among Aborted_connects, as wrong passwords are, and the highest number of
     connections has gone beyond max_connections by one.
     """
-    name = TURNED_AWAY[0]
     most = facts.say("max_connections")
-    yield Limit(name, f"{say_rate(facts.rate(name))} clients are turned away ({name})", most, _WHO, "0", "0")
+    yield facts.per_second(TURNED_AWAY[0], "clients are turned away", most, _WHO, "0", "0")
     if not facts.mariadb:
         return
-    name = "Aborted_connects"
-    beyond = "0" if full else ""
-    what = f"{say_rate(facts.rate(name))} clients are not let in ({name})"
-    yield Limit(name, what, f"all connections are used, {most}" if full else "", _WHO, beyond, beyond)
+    why, beyond = (f"all connections are used, {most}", "0") if full else ("", "")
+    yield facts.per_second("Aborted_connects", "clients are not let in", why, _WHO, beyond, beyond)
     name = "Max_used_connections"
     places = facts.setting("max_connections")
     rose = places and facts.now(name) > places and facts.measured.grown(name)
@@ -76,14 +70,8 @@ def _new(facts: Facts) -> Limit:
     buffer = facts.setting("read_buffer_size")
     if buffer > _MAPPED:
         advice += f"; read_buffer_size {say_size(buffer)} may be mapped and zeroed for each: try 128 KiB"
-    what = f"{say_rate(coming)} new connections (Connections)"
-    return Limit(
-        "Connections",
-        what,
-        f"{plain(round(statements))} statements each, on average",
-        advice,
-        _MANY_CONNECTIONS,
-    )
+    why = f"{plain(round(statements))} statements each, on average"
+    return facts.per_second("Connections", "new connections", why, advice, _MANY_CONNECTIONS)
 
 
 CONNECTIONS = StatusSet(
@@ -98,7 +86,7 @@ CONNECTIONS = StatusSet(
 
 # Threads: how many are at work, and whether new ones have to be made.
 
-_OFTEN = 10.0  # threads made per second
+_OFTEN = "10"  # threads made per second
 _MISSES = 10.0  # per cent of the connections
 _PER_PROCESSOR = 2  # threads at work
 _FEW = 8  # threads at work that are never too many
@@ -108,29 +96,27 @@ def _threads(facts: Facts) -> Iterator[Limit]:
     """Judge threads at work, by the processors where they are known, and the cache of threads."""
     processors = facts.processors
     own = facts.now("Threads_running") - facts.at_work  # of the server: no clients wait for them
+    besides = f" besides {own:.0f} of the server's own" if own else ""
     known = processors and facts.variables  # else own ones may be among them
     most = own + max(_FEW, _PER_PROCESSOR * (processors or 0)) if known else 0
     yield Limit(
-        "Threads_running", f"{are(facts.at_work, 'thread')} at work{_besides(own)} (Threads_running)",
+        "Threads_running", f"{are(facts.at_work, 'thread')} at work{besides} (Threads_running)",
         f"for {processors} processors" if processors else "",
         "see what they do (SHOW PROCESSLIST): wait for locks, for the disk, or compute",
         f"{most:.0f}" if most else "",
     )  # fmt: skip
-    name, missed = "Threads_created", facts.share("Threads_created", "Connections")
+    missed = facts.share("Threads_created", "Connections")
     pool = facts.variables.get("thread_handling", "") == "pool-of-threads"
-    yield Limit(
-        name, f"{say_rate(facts.rate(name))} threads are made ({name})",
+    yield facts.per_second(
+        "Threads_created", "threads are made",
         f"for {missed:.0f} % of the new connections: {facts.say('thread_cache_size')}",
         "raise thread_cache_size, or let clients keep their connections",
-        f"{_OFTEN:.0f}" if missed >= _MISSES and not pool else "",
+        _OFTEN if missed >= _MISSES and not pool else "",
     )  # fmt: skip
-    name = "Slow_launch_threads"
-    what = f"{say_rate(facts.rate(name))} threads took longer than slow_launch_time to make ({name})"
-    yield Limit(name, what, "", "the host is short of processors or memory: see check_host", "1")
-
-
-def _besides(own: float) -> str:
-    return f" besides {own:.0f} of the server's own" if own else ""
+    yield facts.per_second(
+        "Slow_launch_threads", "threads took longer than slow_launch_time to make", "",
+        "the host is short of processors or memory: see check_host", "1",
+    )  # fmt: skip
 
 
 THREADS = StatusSet(

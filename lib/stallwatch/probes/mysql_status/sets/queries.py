@@ -22,16 +22,16 @@ _SCANNING = {
 
 def _handlers(facts: Facts) -> Iterator[Limit]:
     """Judge the rows that are read in scans; the server's own SHOW and ours are some hundreds of them."""
-    name = "Handler_read_rnd_next"
-    scanned, by_key = facts.rate(name), facts.rate("Handler_read_key")
+    scanned, by_key = facts.rate("Handler_read_rnd_next"), facts.rate("Handler_read_key")
     why = ", ".join(f"{one} {say_rate(facts.rate(one))}" for one in ("Select_scan", "Select_full_join"))
     if by_key:
         why = f"{say_count(scanned / by_key)} for each row that is found by key, {why}"
-    what = f"{say_rate(scanned)} rows read in scans ({name})"
-    yield Limit(name, what, why, _SCANNING[facts.mariadb], _MANY_ROWS, _TOO_MANY_ROWS)
-    name = "Select_full_join"
-    what = f"{say_rate(facts.rate(name))} joins without an index ({name})"
-    yield Limit(name, what, f"Select_scan {say_rate(facts.rate('Select_scan'))}", _SCANNING[facts.mariadb])
+    advice = _SCANNING[facts.mariadb]
+    yield facts.per_second(
+        "Handler_read_rnd_next", "rows read in scans", why, advice, _MANY_ROWS, _TOO_MANY_ROWS
+    )
+    why = f"Select_scan {say_rate(facts.rate('Select_scan'))}"
+    yield facts.per_second("Select_full_join", "joins without an index", why, advice)
 
 
 HANDLERS = StatusSet(
@@ -50,6 +50,7 @@ _NEARLY = 0.95  # of a cache, which MySQL splits among table_open_cache_instance
 _MOST_FILES = 0.85  # of open_files_limit
 _OFTEN_OPENED = "1"  # per second
 _LARGEST = 524_288  # that both caches may be, on every version
+_OF_INNODB = "Innodb_num_open_files"
 
 
 def _tables(facts: Facts) -> Iterator[Limit]:
@@ -60,9 +61,10 @@ def _tables(facts: Facts) -> Iterator[Limit]:
     is too small. InnoDB's files are not among Open_files (measured: MySQL 9.7.2 has 34 descriptors open where
     it tells 3, MariaDB 10.11.19 has 55 where it tells 32): both are counted where it tells of them.
     """
-    yield _cache(facts, "Opened_tables", "Open_tables", "table_open_cache", "Table_open_cache_overflows")
+    names = ("Opened_tables", "Open_tables", "table_open_cache", "Table_open_cache_overflows")
+    yield _cache(facts, "tables", *names)
     definitions = ("Opened_table_definitions", "Open_table_definitions", "table_definition_cache")
-    yield _cache(facts, *definitions)
+    yield _cache(facts, "table definitions", *definitions)
     of_innodb, most = facts.now(_OF_INNODB), facts.setting("open_files_limit")
     besides = f", besides {plain(of_innodb)} of InnoDB ({_OF_INNODB})" if of_innodb else ""
     yield Limit(
@@ -73,7 +75,7 @@ def _tables(facts: Facts) -> Iterator[Limit]:
     )  # fmt: skip
 
 
-def _cache(facts: Facts, opened: str, held: str, variable: str, overflows: str = "") -> Limit:
+def _cache(facts: Facts, what: str, opened: str, held: str, variable: str, overflows: str = "") -> Limit:
     now, size, lost = facts.now(held), facts.setting(variable), facts.rate(overflows)
     full = size > 0 and (now >= _NEARLY * size or lost >= 1)
     why = f"{held} {plain(now)} of {variable} {plain(size) if size else '(not known)'}"
@@ -81,18 +83,12 @@ def _cache(facts: Facts, opened: str, held: str, variable: str, overflows: str =
     advice = f"see why tables are opened: FLUSH TABLES, ALTER TABLE, more tables than {variable}"
     if full and size < _LARGEST:
         to = min(2 * size, _LARGEST)
-        files, most = (
-            facts.now("Open_files") + facts.now(_OF_INNODB) + to - size,
-            facts.setting("open_files_limit"),
-        )
+        files = facts.now("Open_files") + facts.now(_OF_INNODB) + to - size
+        most = facts.setting("open_files_limit")
         first = f"raise open_files_limit ({plain(most)}) first, then" if files > most > 0 else "raise"
         advice = f"{first} {variable}, say to {plain(to)}, and see whether queries are answered sooner"
-    what = f"{say_rate(facts.rate(opened))} {_WHAT[opened]} opened anew ({opened})"
-    return Limit(opened, what, why, advice, _OFTEN_OPENED if full else "")
+    return facts.per_second(opened, f"{what} opened anew", why, advice, _OFTEN_OPENED if full else "")
 
-
-_OF_INNODB = "Innodb_num_open_files"
-_WHAT = {"Opened_tables": "tables", "Opened_table_definitions": "table definitions"}
 
 TABLES = StatusSet(
     (
@@ -110,29 +106,28 @@ _QUERIES = {
     True: "log_slow_filter=tmp_table_on_disk in the slow query log names the queries",
     False: "see sys.statements_with_temp_tables for the queries",
 }
-_OFTEN = 10.0  # per second
+_OFTEN = "10"  # per second
 _SHARE = 25.0  # per cent of all temporary tables
 
 
 def _temporary(facts: Facts) -> Iterator[Limit]:
     """Judge temporary tables on disk; what we ask makes some, too, of which a few a minute are no trouble."""
-    name, share = "Created_tmp_disk_tables", facts.share("Created_tmp_disk_tables", "Created_tmp_tables")
-    yield Limit(
-        name, f"{say_rate(facts.rate(name))} temporary tables on disk ({name})",
+    share = facts.share("Created_tmp_disk_tables", "Created_tmp_tables")
+    yield facts.per_second(
+        "Created_tmp_disk_tables", "temporary tables on disk",
         f"{share:.0f} % of all temporary tables, in memory they have {_size(facts)}",
         f"they are larger, or have TEXT or BLOB columns: {_QUERIES[facts.mariadb]}",
-        f"{_OFTEN:.0f}" if share >= _SHARE else "",
+        _OFTEN if share >= _SHARE else "",
     )  # fmt: skip
-    name = "TempTable_count_hit_max_ram"  # of MySQL 9.7, not yet of 8.0.46
-    yield Limit(
-        name, f"{say_rate(facts.rate(name))} temporary tables found no memory ({name})",
+    yield facts.per_second(
+        "TempTable_count_hit_max_ram", "temporary tables found no memory",  # of MySQL 9.7, not yet of 8.0.46
         f"{facts.say('temptable_max_ram', say_size)}, for all sessions together",
         f"{_QUERIES[False]} before you raise it", "1",
     )  # fmt: skip
-    name = "Sort_merge_passes"
-    what = f"{say_rate(facts.rate(name))} merges of sorts that do not fit into memory ({name})"
-    why = f"{facts.say('sort_buffer_size', say_size)}, of each session"
-    yield Limit(name, what, why, "an index may spare the sort")
+    what, why = "merges of sorts that do not fit into memory", facts.say("sort_buffer_size", say_size)
+    yield facts.per_second(
+        "Sort_merge_passes", what, f"{why}, of each session", "an index may spare the sort"
+    )
 
 
 def _size(facts: Facts) -> str:

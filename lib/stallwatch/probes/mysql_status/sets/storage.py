@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stallwatch.probes.mysql_status.model import Facts, Limit, StatusSet
 from stallwatch.startup import TYPE_CHECKING
-from stallwatch.units import plain, say_count, say_rate, say_size
+from stallwatch.units import plain, say_count, say_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,23 +19,19 @@ def _innodb(facts: Facts) -> Iterator[Limit]:
 
     "Optimizing your MySQL Tuning Methodology": a smaller buffer pool was faster there, with more misses.
     """
-    name = "Innodb_buffer_pool_wait_free"
     free = f"{plain(facts.now('Innodb_buffer_pool_pages_free'))} pages are free"
-    yield Limit(
-        name, f"{say_rate(facts.rate(name))} waits for a free page ({name})",
-        free,
+    yield facts.per_second(
+        "Innodb_buffer_pool_wait_free", "waits for a free page", free,
         "pages are not written as fast as others are wanted: how busy is the disk? see innodb_io_capacity",
         _OFTEN_WAITED,
     )  # fmt: skip
-    name = "Innodb_log_waits"
-    yield Limit(
-        name, f"{say_rate(facts.rate(name))} waits for the log buffer ({name})",
+    yield facts.per_second(
+        "Innodb_log_waits", "waits for the log buffer",
         facts.say("innodb_log_buffer_size", say_size), "raise innodb_log_buffer_size", _OFTEN_WAITED,
     )  # fmt: skip
-    name = "Innodb_buffer_pool_reads"
-    missed = facts.share(name, "Innodb_buffer_pool_read_requests")
-    yield Limit(
-        name, f"{say_rate(facts.rate(name))} pages read from disk ({name})",
+    missed = facts.share("Innodb_buffer_pool_reads", "Innodb_buffer_pool_read_requests")
+    yield facts.per_second(
+        "Innodb_buffer_pool_reads", "pages read from disk",
         f"{plain(float(f'{missed:.2g}'))} % of what was wanted, {free}",
         "a larger innodb_buffer_pool_size is a hypothesis to test, not a remedy: do queries get faster?",
     )  # fmt: skip
@@ -62,29 +58,26 @@ INNODB = StatusSet(
 
 # What a source writes for its replicas, and what its replicas and itself wait for.
 
-_OFTEN = 10.0  # per second
+_OFTEN = "10"  # per second
 _SHARE = 10.0  # per cent of the transactions
 
 
 def _replication(facts: Facts) -> Iterator[Limit]:
     """Judge transactions larger than their cache, those tried again, and those that nobody acknowledged."""
-    name, share = "Binlog_cache_disk_use", facts.share("Binlog_cache_disk_use", "Binlog_cache_use")
-    yield Limit(
-        name, f"{say_rate(facts.rate(name))} transactions go through a file to the binary log ({name})",
+    share = facts.share("Binlog_cache_disk_use", "Binlog_cache_use")
+    yield facts.per_second(
+        "Binlog_cache_disk_use", "transactions go through a file to the binary log",
         f"{share:.0f} % of all: {facts.say('binlog_cache_size', say_size)}",
         "raise binlog_cache_size, which each session takes",
-        f"{_OFTEN:.0f}" if share >= _SHARE else "",
+        _OFTEN if share >= _SHARE else "",
     )  # fmt: skip
-    name = "Slave_retried_transactions"
-    yield Limit(
-        name, f"{say_rate(facts.rate(name))} transactions of the source are tried again ({name})",
-        "", "they meet locks here: see who else writes on this replica", "1",
+    yield facts.per_second(
+        "Slave_retried_transactions", "transactions of the source are tried again", "",
+        "they meet locks here: see who else writes on this replica", "1",
     )  # fmt: skip
+    advice = "semi-synchronous replication has become asynchronous: are its replicas connected?"
     for name in ("Rpl_semi_sync_master_no_tx", "Rpl_semi_sync_source_no_tx"):
-        yield Limit(
-            name, f"{say_rate(facts.rate(name))} commits were acknowledged by no replica ({name})",
-            "", "semi-synchronous replication has become asynchronous: are its replicas connected?", "0",
-        )  # fmt: skip
+        yield facts.per_second(name, "commits were acknowledged by no replica", "", advice, "0")
 
 
 REPLICATION = StatusSet(
