@@ -182,6 +182,17 @@ def test_one_slow_run_of_several_is_a_warning_at_most(look, server, count):
     assert look("--count", str(count), "-t", "20s")[0] == 1
 
 
+def test_one_slow_run_is_critical_only_where_the_user_asks_for_it_and_the_help_says_so(look, server):
+    """Were two needed, it would say no more than -c: both would be about the second slowest run."""
+    server.runs = [5.0, 0.002]
+    assert look("--max-critical", "4s", "-t", "20s")[0] == 2
+    server.runs = [5.0, 0.002]
+    assert look("-c", "4s", "--max-critical", "6s", "-t", "20s")[0] == 1
+    words = " ".join(look("--help")[1].split())
+    assert "one slow or failed run of several is a WARNING at most, but for --max-critical" in words
+    assert "time of the slowest run, also if no other one is slow" in words
+
+
 @pytest.mark.parametrize("count", [2, 3, 10, 20, 39])
 def test_two_slow_runs_are_the_p95_of_up_to_39(look, server, count):
     server.runs = [1.1, 1.1, 0.002]

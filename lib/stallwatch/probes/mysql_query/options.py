@@ -38,8 +38,8 @@ check.option("-f", "--query-file", metavar="FILE", help="ask what is in this fil
 check.option("-d", "--database", metavar="NAME", help="of the tables that are named without one")
 check.option(
     "--count", type=_runs, default="20", metavar="COUNT",
-    help="ask so many times; one slow or failed run of several is a WARNING at most; the slowest of 20, as "
-    "the first after a pause may be, is not in the p95",
+    help="ask so many times; one slow or failed run of several is a WARNING at most, but for --max-critical; "
+    "the slowest of 20, as the first after a pause may be, is not in the p95",
 )  # fmt: skip
 check.option(
     "--spread", type=duration, default=_SPREAD, metavar="TIME",
@@ -67,7 +67,7 @@ check.threshold(
     help="time that 95 % of the runs do not exceed, of a query and all its rows (0.3 s of this host's time "
     "per million); a run may take half of --timeout, or what the critical limits need",
 )  # fmt: skip
-check.threshold("max", unit="s", warning="1s", help="time of the slowest run")
+check.threshold("max", unit="s", warning="1s", help="time of the slowest run, also if no other one is slow")
 check.threshold(
     "connection", unit="s", warning="250ms", critical="1s",
     help="time to connect and log in, TLS included; p95 if there are several",
