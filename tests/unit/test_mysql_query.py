@@ -436,6 +436,22 @@ def test_a_server_that_goes_away_is_critical_with_what_was_known(look, server):
     assert look("--unreachable", "warning")[0] == 1
 
 
+def test_a_server_that_goes_away_is_what_unreachable_says_though_it_failed_in_two_ways(look, server):
+    for choice, status in [("unknown", 3), ("warning", 1), ("critical", 2)]:
+        server.runs, server.log_ins = [0.002, 0.002, GONE], [0.01, REFUSED]
+        found, text = look("--unreachable", choice)
+        assert found == status, text
+        assert "db1:3306 refused the connection: is the server up?" in first_line(text)
+        assert "db1:3306 closed the connection: asked SELECT 1: 2 of 4 runs failed" in text
+
+
+def test_a_query_that_failed_before_the_server_went_away_is_a_warning_all_the_same(look, server):
+    server.runs, server.log_ins = [0.002, HANGS], [0.01, REFUSED]
+    status, text = look("--unreachable", "unknown")
+    assert status == 1
+    assert "has not answered within 3.2 s: asked SELECT 1: 2 of 3 runs failed" in first_line(text)
+
+
 def test_a_connection_that_was_killed_once_is_a_warning(look, server):
     server.runs = [0.002, GONE, 0.002]
     status, text = look()

@@ -143,10 +143,13 @@ def _failures(runs: Runs) -> Iterator[Finding]:
         return
     *earlier, last = {error.what: error for error in others}.values()
     why = f"{len(others)} of {len(runs.failed) + len(runs.answers)} runs failed"
-    for error in earlier:
-        yield Fault(State.WARNING, error.what, why, _advice(error, runs))
     is_lasting = len(runs.failed) >= ENOUGH or runs.hangs or not runs.answers
-    if is_lasting and isinstance(last, UnreachableError):
+    is_gone = is_lasting and isinstance(last, UnreachableError)
+    for error in earlier:
+        is_the_same = is_gone and isinstance(error, UnreachableError)  # what --unreachable is to judge, once
+        state = State.OK if is_the_same else State.WARNING
+        yield Fault(state, error.what, why, _advice(error, runs))
+    if is_gone:
         raise last
     yield Fault(State.CRITICAL if is_lasting else State.WARNING, last.what, why, _advice(last, runs))
 
