@@ -1,5 +1,6 @@
 """What check_mysql_backup says of recorded backups, beside a server and alone, in health and in need."""
 
+import gzip
 import json
 import os
 import shutil
@@ -110,10 +111,49 @@ def test_one_file_for_all_is_known_by_its_end(check, backup, name):
     assert f'{name} does not end with "-- Dump completed"; last written to 10 h ago' in text
 
 
-def test_a_dump_without_any_comments_cannot_be_told(check, backup):
+def test_of_a_dump_without_a_last_line_it_is_not_told_that_it_is_whole(check, backup):
     status, text = check(backup("mariadb-dump") / "compact.sql")
     assert status == 0
+    assert f"backup of {TAKEN} (mysqldump, no last line shows that it is whole), 10 h old" in text
     assert "not verified" in text
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.5, 0.7, 0.9])
+@pytest.mark.parametrize("larger", [False, True])
+def test_a_dump_without_a_last_line_that_ends_within_a_statement_is_unfinished(check, backup, share, larger):
+    path = backup("mariadb-dump") / "compact.sql"
+    text = path.read_bytes()
+    if larger:  # than what is read as a whole
+        rows = b"".join(b"(%d,'%s'),\n" % (id_, os.urandom(100).hex().encode()) for id_ in range(200))
+        text = text.replace(b"(1,'Ann')", rows + b"(1,'Ann')")
+    octets = text[: int(len(text) * share)].rstrip(b";\n*/")  # nor at the end of one, which nobody can tell
+    path.write_bytes(octets)
+    written(path.parent, moment("2026-11-21 23:56:05"))
+    status, answer = check(path)
+    assert status == 2, answer
+    assert "was not finished: compact.sql ends within a statement; last written to 10 h ago" in answer
+    packed = path.with_suffix(".sql.gz")
+    packed.write_bytes(gzip.compress(octets))
+    written(path.parent, moment("2026-11-21 23:56:05"))
+    status, answer = check(packed, "--verify", "full")
+    assert status == 2, answer
+    assert "compact.sql.gz: it ends within" in answer or "compact.sql.gz ends within" in answer
+
+
+def test_a_script_that_is_no_dump_is_named_and_said_to_be_of_unknown_origin(check, tmp_path):
+    place = tmp_path / "backup" / "scripts"
+    place.mkdir(parents=True)
+    (place / "fix.sql").write_text("USE shop;\nINSERT INTO orders VALUES (1, 2)\n")
+    written(place.parent, moment("2026-11-21 23:56:05"))
+    origin = f"backup of {TAKEN} (SQL of unknown origin, no last line shows that it is whole) in"
+    status, text = check(place, "--no-binlog")
+    assert (status, f"{origin} fix.sql, 10 h old, " in text) == (0, True), text
+    assert f"{origin} scripts/fix.sql, 10 h old, " in check(place.parent, "--no-binlog")[1]
+    (place / "fix.sql").write_text("UPDATE shop.orders SET open = 0;\n")
+    written(place.parent, moment("2026-11-21 23:56:05"))
+    status, text = check(place, "--no-binlog")
+    assert status == 1
+    assert "in fix.sql: it makes no table and fills none: is it a backup?" in first_line(text)
 
 
 def test_a_file_for_all_shows_its_tables_when_it_was_read(check, backup, server):

@@ -34,9 +34,12 @@ _LATEST = 200  # files whose ends are read: those written last, where a dump bre
 _BEGINNINGS = 5  # files whose beginnings are read, for the place in the binary log
 _SMALL = 4096  # bytes of files that are read to their end in every run, as far as they are among
 _SMALLEST = 200  # those that are smallest
+_MOST = 1 << 20  # bytes that a small file may be unpacked to
 _ZSTD = 20  # files by zstd that are looked into, which costs a process each
 _LEAST, _PACE = 3600.0, 1 << 20  # seconds, and bytes in a second: how long a dump may have taken
 _OLD = 86400.0  # seconds between files of one dump
+_NO_LAST_LINE = "no last line shows that it is whole"
+_FILLS_NOTHING = "it makes no table and fills none: is it a backup?"
 _SEPARATORS = "-._/"  # of schema and table in the name of a file
 _SEPARATOR = re.compile(r"[-._/]")
 
@@ -45,27 +48,39 @@ def look(name: str, tree: Tree, children: Children) -> Backup:
     """Look at one; programs that decompress are among ``children`` meanwhile. Raises ProbeError."""
     dumps = [file for file in tree.files if sql_text.DUMP.search(file.name)]
     edges = [Edges.of(file, children) for file in looked_at(dumps)]
-    broken = next((one for one in edges if one.wrong == sql_text.CUT), None)
+    broken = next((one for one in edges if one.cut), None)
     single = edges[0] if len(dumps) == 1 else None
+    finished = True if single and single.cut == "" else None
+    if broken:
+        finished = False
+    kind = "mysqldump" if single else f"mysqldump, {len(dumps)} files"
+    if single and not single.is_by_them:
+        kind = "SQL of unknown origin"
+        if name != single.file.name:
+            name = f"{name}/{single.file.name}".lstrip("/")
     ended = single.completed if single else None
     written = max(file.written for file in dumps)
     taken = moments.not_after(name, written) if ended is None else ended + moments.shift(ended, written)
     places = tuple(_places(dumps, children))
+    doubts = [*_doubts(dumps, written)]
+    if single and single.doubt:
+        doubts.append(single.doubt)
     return Backup(
         name,
-        "mysqldump" if single else f"mysqldump, {len(dumps)} files",
+        kind,
         tree.files,
         taken=taken,
-        finished=False if broken else single.whole if single and not single.wrong else None,
+        finished=finished,
         begun=taken - _LEAST - sum(file.size for file in dumps) / _PACE,
-        unfinished=f"{broken.file.name} {sql_text.NO_END}" if broken else "",
+        unfinished=f"{broken.file.name} {broken.cut}" if broken else "",
+        about=single.about if single else "",
         places=tuple(place for place in places if place.file),
         gtids=any(not place.file for place in places),
         holds=partial(_absent, dumps),
         read={one.file.name: one.tables for one in edges if one.tables is not None},
         by_mysqldump=True,
-        damaged={**damaged(tree), **wrong_edges(edges)},
-        doubts=tuple(_doubts(dumps, written)),
+        damaged={**damaged(tree), **{one.file.name: one.wrong for one in edges if one.wrong}},
+        doubts=doubts,
         problems=[*tree.closed, *(one.problem for one in edges if one.problem)],
     )
 
@@ -87,24 +102,22 @@ def looked_at(dumps: Sequence[File]) -> list[File]:
     return [*dict.fromkeys([*chosen, *by_zstd])]
 
 
-def wrong_edges(edges: Iterable[Edges]) -> dict[str, str]:
-    """Tell what is wrong with files by their edges; that one is cut off is told as unfinished."""
-    return {one.file.name: one.wrong for one in edges if one.wrong and one.wrong != sql_text.CUT}
-
-
 class Edges(NamedTuple):
     """How a file begins and ends.
 
-    ``whole`` is None if its end was not read, as it is packed, or does not tell. ``tables`` are None
-    unless it was read as a whole.
+    ``cut`` says how it is cut off, "" if it is whole; None: its end was not read, as it is packed, or does
+    not tell, or it is ``wrong``. ``tables`` are None unless it was read as a whole.
     """
 
     file: File
-    whole: bool | None = None
+    cut: str | None = None
     completed: float | None = None  # seconds since the epoch, by the clock of whoever made it
     wrong: str = ""
     tables: Sequence[Table] | None = None
     problem: ProbeError | None = None
+    is_by_them: bool = True  # or its beginning was not read
+    about: str = ""  # what its end does not tell
+    doubt: str = ""  # why it may be no backup
 
     @classmethod
     def of(cls, file: File, children: Children) -> Edges:
@@ -122,24 +135,28 @@ class Edges(NamedTuple):
 
     @classmethod
     def _of(cls, file: File, children: Children) -> Edges:
+        doubt, found = "", None
         text = contents.beginning(file, children, _MOST) if file.size <= _SMALL else b""
         if file.size <= _SMALL and len(text) < _MOST:
             list(contents.text(file.path, children))  # to its end, where packed data say that they are whole
             tables = sql_text.Tables()
             tables.feed(text)
             head, end, found = text[: backup_files.EDGE], text[-backup_files.EDGE :], tables.end_of_few()
+            doubt = _FILLS_NOTHING if sql_text.fills_nothing(text) else ""
         elif sql_text.PACKED.search(file.name):
             head = contents.beginning(file, children, backup_files.EDGE)
-            return cls(file, wrong=sql_text.wrong_head(head))
+            wrong = sql_text.wrong_head(head)
+            return cls(file, wrong=wrong, is_by_them=bool(wrong) or sql_text.is_by_them(head))
         else:
             head, end = contents.beginning(file, children, backup_files.EDGE), backup_files.end(file)
-            found = None
-        whole = sql_text.is_whole(head, end)
-        wrong = sql_text.wrong_head(head) or (sql_text.CUT if whole is False else "")
-        return cls(file, whole, sql_text.completed(end), wrong, None if wrong else found)
-
-
-_MOST = 1 << 20  # bytes that a small file may be unpacked to
+        completed = sql_text.completed(end)
+        if wrong := sql_text.wrong_head(head):
+            return cls(file, completed=completed, wrong=wrong)
+        cut, is_by_them = sql_text.cut_off(head, end), sql_text.is_by_them(head)
+        return cls(
+            file, cut, completed, tables=None if cut else found, is_by_them=is_by_them,
+            about=_NO_LAST_LINE if cut is None else "", doubt="" if is_by_them else doubt,
+        )  # fmt: skip
 
 
 def damaged(tree: Tree) -> dict[str, str]:

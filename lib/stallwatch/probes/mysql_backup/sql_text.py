@@ -20,6 +20,8 @@ _SQL = re.compile(
 COMPLETED = re.compile(rb"^-- Dump completed(?: on +(.+))?$", re.MULTILINE)
 # Of a dump without comments, unless it is a --compact one.
 _FIRST, _LAST = b"@OLD_SQL_NOTES=@@SQL_NOTES", b"SET SQL_NOTES=@OLD_SQL_NOTES */;"
+# Of a --compact one, which has no such last line: before each table, and at the beginning of MariaDB's.
+_COMPACT = (b"@saved_cs_client", b"/*M!999999\\-")
 _OF_DATABASE = re.compile(rb"^-- Host: .*Database: (.+)$", re.MULTILINE)
 _TABLE, _USE = b"\nCREATE TABLE ", b"\nUSE "
 _NAME = re.compile(
@@ -30,8 +32,8 @@ _LONGEST_NAME = 256  # bytes: 64 letters (MySQL manual, "Identifier Length Limit
 _OVERLAP = 300  # bytes: longer than any such line up to the end of its name
 _MOST_TABLES = 250  # that one has, if it is none that is to fill our memory
 
-NO_END = 'does not end with "-- Dump completed"'
-CUT = f"it {NO_END}"
+_NO_LAST_LINE = 'does not end with "-- Dump completed"'
+_IN_STATEMENT = "ends within a statement"
 NO_SQL = "it does not begin with SQL"
 NOTHING = "there is nothing in it"
 
@@ -50,11 +52,33 @@ def wrong_head(head: bytes) -> str:
     )
 
 
-def is_whole(head: bytes, end: bytes) -> bool | None:
-    """Whether a text is a whole dump, by its beginning and its end; None: it is nothing that tells."""
-    if COMPLETED.search(end[-200:]) or end.rstrip().endswith(_LAST):
-        return True
-    return False if _BY_THEM.search(head) or _FIRST in head or not head else None
+def cut_off(head: bytes, end: bytes) -> str | None:
+    """Tell by its beginning and its end how a text is cut off; "": it is whole; None: nothing tells.
+
+    A dump with --compact has no last line. It is cut off if it ends within a statement, and may be if not.
+    """
+    text = end.rstrip()
+    if COMPLETED.search(end[-200:]) or text.endswith(_LAST):
+        return ""
+    if _has_last_line(head) or not head:
+        return _NO_LAST_LINE
+    line = text.rpartition(b"\n")[2]
+    is_statement = line.endswith((b";", b"*/")) or line.startswith((b"--", b"#"))
+    return None if is_statement or not is_by_them(head) else _IN_STATEMENT
+
+
+def is_by_them(head: bytes) -> bool:
+    """Whether the beginning of a text tells that mysqldump or mariadb-dump made it."""
+    return _has_last_line(head) or any(sign in head for sign in _COMPACT)
+
+
+def _has_last_line(head: bytes) -> bool:
+    return bool(_BY_THEM.search(head)) or _FIRST in head
+
+
+def fills_nothing(text: bytes) -> bool:
+    """Whether a whole text neither makes anything nor fills a table, so that it is the backup of none."""
+    return not re.search(rb"\b(?:CREATE|INSERT|REPLACE|LOAD)\b", text, re.IGNORECASE)
 
 
 def completed(end: bytes) -> float | None:

@@ -251,9 +251,7 @@ class _Run:
             return mydumper.WITHOUT_TABLE, [], False
         found = tables.end()
         wrong = _wrong_end(head, tail, by_mysqldump=self._backup.by_mysqldump, name=file.name)
-        untold = (
-            self._backup.by_mysqldump and sql_text.is_whole(head, tail) is None and _has_rows(head, found)
-        )
+        untold = self._backup.by_mysqldump and sql_text.cut_off(head, tail) is None and _has_rows(head, found)
         return wrong, found, untold and not wrong
 
 
@@ -274,7 +272,8 @@ class _TimeIsUpError(Exception):
 def _wrong_end(head: bytes, tail: bytes, *, by_mysqldump: bool, name: str) -> str:
     """Tell what is wrong with the end of a text that is whole as far as its packing goes."""
     if by_mysqldump:
-        return sql_text.wrong_head(head) or (sql_text.CUT if sql_text.is_whole(head, tail) is False else "")
+        cut = sql_text.cut_off(head, tail)
+        return sql_text.wrong_head(head) or (f"it {cut}" if cut else "")
     if sql_text.DUMP.search(name):  # mydumper 0.10: every file of SQL ends so
         return "" if tail.rstrip().endswith(b";") else mydumper.NO_END if head else sql_text.NOTHING
     return "" if head or not name.endswith((".dat", ".csv")) else sql_text.NOTHING
