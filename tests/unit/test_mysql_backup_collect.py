@@ -22,12 +22,12 @@ def made(path, text="-- MariaDB dump 10.19\n-- Dump completed\n", at="2026-11-21
 
 
 def names(path):
-    return [one.name for one in collect.candidates(str(path))]
+    return [one.name for one in collect.candidates(str(path), Room())]
 
 
 def look(path):
-    candidate, *_ = collect.candidates(str(path))
-    return collect.Reader([]).look(candidate)
+    candidate, *_ = collect.candidates(str(path), Room())
+    return collect.Reader([], Room()).look(candidate)
 
 
 # Places
@@ -66,7 +66,7 @@ def test_dated_files_of_several_databases_are_one_backup(tmp_path):
         made(tmp_path / f"shop_2026-11-{day}_0200.sql.gz")
         made(tmp_path / f"crm_2026-11-{day}_0201.sql.gz")
     made(tmp_path / "dropped_2026-10-01_0200.sql.gz")
-    first, second, third = collect.candidates(str(tmp_path))
+    first, second, third = collect.candidates(str(tmp_path), Room())
     assert sorted(file.name for file in first.files) == [
         "crm_2026-11-21_0201.sql.gz", "shop_2026-11-21_0200.sql.gz",
     ]  # fmt: skip
@@ -78,7 +78,7 @@ def test_the_last_one_of_a_database_counts_until_its_next_one_is_there(tmp_path)
     made(tmp_path / "shop_2026-11-21.sql.gz")
     made(tmp_path / "shop_2026-11-20.sql.gz")
     made(tmp_path / "crm_2026-11-20_1200.sql.gz")
-    newest, before = collect.candidates(str(tmp_path))
+    newest, before = collect.candidates(str(tmp_path), Room())
     assert {file.name for file in newest.files} == {"shop_2026-11-21.sql.gz", "crm_2026-11-20_1200.sql.gz"}
     assert {file.name for file in before.files} == {"shop_2026-11-20.sql.gz"}
 
@@ -117,10 +117,10 @@ def test_a_symbolic_link_to_the_newest_is_no_other_backup(tmp_path):
 
 def test_what_is_removed_meanwhile_was_never_there(tmp_path):
     made(tmp_path / "2026-11-20" / "all.sql")
-    (candidate,) = collect.candidates(str(tmp_path))
+    (candidate,) = collect.candidates(str(tmp_path), Room())
     os.remove(tmp_path / "2026-11-20" / "all.sql")
     os.rmdir(tmp_path / "2026-11-20")
-    assert collect.Reader([]).look(candidate) is None
+    assert collect.Reader([], Room()).look(candidate) is None
 
 
 def test_a_fifo_is_nothing_to_wait_for(tmp_path):

@@ -79,7 +79,7 @@ class Reader(NamedTuple):
     """How backups are looked at; programs that decompress are among ``children`` as long as they run."""
 
     children: Children
-    room: Room | None = None
+    room: Room
 
     def look(self, candidate: Candidate) -> Backup | None:
         """Look at one; None: it is no backup, or was removed meanwhile. Raises ProbeError."""
@@ -118,11 +118,10 @@ class Reader(NamedTuple):
         return archive.look(name, files, self.children)
 
 
-def candidates(path: str, room: Room | None = None) -> list[Candidate]:
+def candidates(path: str, room: Room) -> list[Candidate]:
     """List what may be a backup at a place, the newest first; raises ProbeError."""
     if file := backup_files.one_file(path):
         return [Candidate("", file.written, files=[file])]
-    room = room or Room()
     before = room.left
     folder = backup_files.look_into(path, room=room)
     itself = Candidate("", 0.0, path)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from stallwatch.findings import Fault, State
 from stallwatch.probes.mysql_backup import messages
-from stallwatch.probes.mysql_backup.model import NONE, Share
+from stallwatch.probes.mysql_backup.model import Share
 from stallwatch.probes.mysql_backup.queries import Snapshot
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
-from stallwatch.units import is_number
+from stallwatch.units import is_number, say_size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,10 +22,10 @@ _KEPT = "sizes"
 class Rules(NamedTuple):
     """How backups are judged."""
 
-    grace: float = 7200.0  # seconds without a write, for which an unfinished backup may yet be at work
-    binlog: bool = True  # whether its place in a binary log matters
-    verify: str = NONE
-    verify_timeout: float = 600.0  # seconds, besides the deadline
+    grace: float  # seconds without a write, for which an unfinished backup may yet be at work
+    binlog: bool  # whether its place in a binary log matters
+    verify: str  # NONE, SAMPLE or FULL
+    verify_timeout: float  # seconds, besides the deadline
 
 
 class Diagnosis(NamedTuple):
@@ -40,7 +40,7 @@ def diagnose(backup: Backup, server: Snapshot | Finding | None, rules: Rules, *,
     snapshot = server if isinstance(server, Snapshot) else None
     problem = server.problem if isinstance(server, Snapshot) else server
     tables = _tables(backup, snapshot, may_run=may_run) if snapshot else Diagnosis((), ())
-    known, findings = [*tables.known, messages.size(backup)], [*tables.findings]
+    known, findings = [*tables.known, say_size(backup.size)], [*tables.findings]
     if rules.binlog:
         place = _place(backup, snapshot)
         known += place.known

@@ -37,16 +37,8 @@ def title(backup: Backup) -> str:
     """Name a backup by its moment, its maker, and its place if it is one of several."""
     place = f" in {backup.name}" if backup.name else ""
     maker = f"{backup.kind}, {backup.about}" if backup.about else backup.kind
-    return f"backup of {_moment(backup.taken)} ({maker}){place}"
-
-
-def _moment(seconds: float) -> str:
-    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
-
-
-def size(backup: Backup) -> str:
-    """Say how large it is."""
-    return say_size(backup.size)
+    taken = time.strftime("%Y-%m-%d %H:%M", time.localtime(backup.taken))
+    return f"backup of {taken} ({maker}){place}"
 
 
 def age(backup: Backup, *, now: float, known: Sequence[str], newest: bool, place: str) -> Reading:
@@ -169,14 +161,16 @@ def place_lost(backup: Backup, place: Place, server: Snapshot) -> Fault:
 def size_change(backup: Backup, before: float) -> Reading:
     """Tell how its size compares with that of the one before it."""
     change = 100 * (backup.size - before) / before
-    what = f"{size(backup)}, {change:+.1f} % against the backup before it ({say_size(before)})"
+    what = f"{say_size(backup.size)}, {change:+.1f} % against the backup before it ({say_size(before)})"
     why = f"in the {title(backup)}"
     return Reading(SIZE_CHANGE, round(change, 2), "%", what, why, "compare the sizes of the files of both")
 
 
 def bytes_of(backup: Backup) -> Reading:
     """Give its size for the perfdata."""
-    return Reading("size", backup.size, "B", f"{size(backup)} in {plural(len(backup.files), 'file')}")
+    return Reading(
+        "size", backup.size, "B", f"{say_size(backup.size)} in {plural(len(backup.files), 'file')}"
+    )
 
 
 def how_verified(backup: Backup, verified: Verified | None) -> list[str]:

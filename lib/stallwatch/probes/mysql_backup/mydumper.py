@@ -6,7 +6,6 @@ its documentation ("Output Files") and dumps by 0.19 and 1.0 have it.
 
 from __future__ import annotations
 
-import itertools
 import re
 
 from stallwatch.findings import ProbeError
@@ -14,15 +13,14 @@ from stallwatch.probes.mysql_backup import moments, mysqldump, sql_text
 from stallwatch.probes.mysql_backup.model import Backup, Place, by_names
 from stallwatch.sources.backups import contents
 from stallwatch.sources.backups import files as backup_files
-from stallwatch.sources.backups.files import Room
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
     from stallwatch.probes.mysql_backup.model import Table
     from stallwatch.sources.backups.contents import Children
-    from stallwatch.sources.backups.files import File, Folder, Tree
+    from stallwatch.sources.backups.files import File, Folder, Room, Tree
 
 METADATA, PARTIAL = "metadata", "metadata.partial"
 
@@ -33,14 +31,8 @@ _TABLE = re.compile(r"^\[([`\"])(.+)\1\.\1(.+)\1\]\n((?:(?!\[).*(?:\n|\Z))*)", r
 _SAID_OF_TABLE = re.compile(r"^(real_table_name|rows) *= *(.*?) *$", re.MULTILINE)
 _CHUNK = re.compile(r"(\.\d{5,})*\.(sql|dat)$")
 _ENTRY = re.compile(r"^[#\s]*(\w+)\s*[:=]\s*\"?([^\"\n]*?)\"?\s*$")
-_FILES = {
-    "log",
-    "file",
-    "source_log_file",
-    "relay_master_log_file",
-    "relay_source_log_file",
-    "master_log_file",
-}
+_FILES = {"log", "file", "source_log_file", "relay_master_log_file", "relay_source_log_file",
+          "master_log_file"}  # fmt: skip
 _POSITIONS = {"pos", "position", "source_log_pos", "exec_master_log_pos", "exec_source_log_pos",
               "master_log_pos"}  # fmt: skip
 _OWN = {"master", "source", "show master status", "show binary log status"}
@@ -61,7 +53,7 @@ def is_one(folder: Folder) -> bool:
     return any(file.name in {METADATA, PARTIAL} for file in folder.files)
 
 
-def look(name: str, tree: Tree, children: Children, room: Room | None = None) -> Backup:
+def look(name: str, tree: Tree, children: Children, room: Room) -> Backup:
     """Look at one; raises ProbeError if its metadata cannot be read.
 
     Its metadata.partial is there as long as it runs; a ``metadata`` beside it is of the dump that it
@@ -77,7 +69,8 @@ def look(name: str, tree: Tree, children: Children, room: Room | None = None) ->
     finished = marker.name == METADATA and "Finished" in said
     started = said.get("Started") or said.get("Finished")
     shift = moments.shift(said.get("Finished"), marker.written)
-    names = _Names(by_name, text, room or Room())
+    names = _Names(by_name, text, room)
+    dumps = [file for file in tree.files if sql_text.DUMP.search(file.name) and file.size]
     return Backup(
         name,
         "mydumper",
@@ -92,8 +85,8 @@ def look(name: str, tree: Tree, children: Children, room: Room | None = None) ->
             **mysqldump.damaged(tree),
             **dict(_without_data(tree.files)),
             **(dict(names.lost()) if finished else {}),
-            **dict(_wrong_ends(tree.files, children)),
-            **dict(_without_table(tree.files, children)),
+            **dict(_judged(mysqldump.looked_at(dumps), children, _wrong_end)),
+            **dict(_judged(_small_schemas(tree.files), children, _without_table)),
         },
         doubts=names.doubts(),
         problems=tree.closed,
@@ -180,34 +173,37 @@ def _without_data(files: Iterable[File]) -> Iterator[tuple[str, str]]:
             yield file.name, "it is empty"
 
 
-def _wrong_ends(files: Sequence[File], children: Children) -> Iterator[tuple[str, str]]:
-    """Find what is empty, or ends within a statement, of the files written last and the smallest."""
-    dumps = [file for file in files if sql_text.DUMP.search(file.name) and file.size]
-    for file in mysqldump.looked_at(dumps):
-        packed = bool(sql_text.PACKED.search(file.name))
+def _judged(
+    files: Iterable[File], children: Children, judge: Callable[[File, bytes], str]
+) -> Iterator[tuple[str, str]]:
+    """Judge files by their beginnings; of what cannot be read --verify tells."""
+    for file in files:
         try:
-            head = contents.beginning(file, children, backup_files.EDGE)
-            if not head:
-                yield file.name, sql_text.NOTHING
-            elif not (packed or backup_files.end(file).rstrip().endswith(b";")):
-                yield file.name, NO_END
+            wrong = judge(file, contents.beginning(file, children, backup_files.EDGE))
         except contents.DamagedError as damage:
-            yield file.name, str(damage)
-        except (contents.SealedError, ProbeError):
-            continue  # --verify tells
-
-
-def _without_table(files: Iterable[File], children: Children) -> Iterator[tuple[str, str]]:
-    """Find tables that mydumper 0.10 could not dump: it says "Finished" all the same."""
-    small = [file for file in files if 0 < file.size <= _TINY and _SCHEMA_FILE.search(file.name)]
-    for file in itertools.islice(small, _MOST_ZSTD if small and ".zst" in small[0].name else _MOST):
-        try:
-            if makes_no_table(file.name, contents.beginning(file, children, backup_files.EDGE)):
-                yield file.name, WITHOUT_TABLE
-        except contents.DamagedError as error:
-            yield file.name, str(error)
+            wrong = str(damage)
         except (contents.SealedError, ProbeError):
             continue
+        if wrong:
+            yield file.name, wrong
+
+
+def _wrong_end(file: File, head: bytes) -> str:
+    """Tell that a file is empty, or ends within a statement."""
+    if not head:
+        return sql_text.NOTHING
+    is_packed = sql_text.PACKED.search(file.name)
+    return "" if is_packed or backup_files.end(file).rstrip().endswith(b";") else NO_END
+
+
+def _small_schemas(files: Iterable[File]) -> list[File]:
+    small = [file for file in files if 0 < file.size <= _TINY and _SCHEMA_FILE.search(file.name)]
+    return small[: _MOST_ZSTD if small and ".zst" in small[0].name else _MOST]
+
+
+def _without_table(file: File, head: bytes) -> str:
+    """Tell that mydumper 0.10 could not dump a table: it says "Finished" all the same."""
+    return WITHOUT_TABLE if makes_no_table(file.name, head) else ""
 
 
 def makes_no_table(name: str, text: bytes) -> bool:

@@ -85,12 +85,15 @@ def look(name: str, path: str, tree: Tree, logs: Iterable[File]) -> Backup:
     )
 
 
+def _own(files: Iterable[File], what: str) -> File | None:
+    """Find one of the files that it writes about itself."""
+    return next((file for file in files if file.name in {prefix + what for prefix in PREFIXES}), None)
+
+
 def _settings(files: Iterable[File], what: str) -> dict[str, str]:
     """Read one of the files that are like ``name = value``; {} if it is not there."""
-    for file in files:
-        if file.name in {prefix + what for prefix in PREFIXES}:
-            return settings(file.path)
-    return {}
+    file = _own(files, what)
+    return settings(file.path) if file else {}
 
 
 def _unfinished(files: Iterable[File], info: dict[str, str], checkpoints: dict[str, str]) -> str:
@@ -133,13 +136,11 @@ def _about(info: dict[str, str], checkpoints: dict[str, str]) -> str:
 def _places(info: dict[str, str], files: Iterable[File]) -> Iterator[Place]:
     if found := _PLACE.search(info.get("binlog_pos", "")):
         yield Place(found[1], int(found[2]))
-        return
-    for file in files:
-        if file.name in {prefix + "binlog_info" for prefix in PREFIXES}:
-            name, _, rest = backup_files.text(file.path, _MOST).strip().partition("\t")
-            position = rest.partition("\t")[0].strip()
-            if position.isdecimal():
-                yield Place(name, int(position))
+    elif file := _own(files, "binlog_info"):
+        name, _, rest = backup_files.text(file.path, _MOST).strip().partition("\t")
+        position = rest.partition("\t")[0].strip()
+        if position.isdecimal():
+            yield Place(name, int(position))
 
 
 def _holds(files: Iterable[File]) -> Callable[[Table], bool]:

@@ -10,6 +10,7 @@ from stallwatch.probes.mysql_backup import collect, messages
 from stallwatch.probes.mysql_backup.diagnosis import diagnose, size_before
 from stallwatch.probes.mysql_backup.model import FULL, NONE, SAMPLE
 from stallwatch.startup import TYPE_CHECKING
+from stallwatch.units import say_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.mysql_backup.diagnosis import Rules
     from stallwatch.probes.mysql_backup.model import Backup
     from stallwatch.probes.mysql_backup.queries import Source
-    from stallwatch.probes.mysql_backup.verify import Verified
+    from stallwatch.probes.mysql_backup.verify import Kept, Verified
 
 
 def findings(
@@ -38,16 +39,18 @@ def findings(
         yield from about_newest
         return
     headline = partial(messages.age, now=now, newest=newest is judged, place=path)
-    run.so_far([headline(judged, known=[messages.size(judged)]), *about_newest])
-    may_run, is_read = judged.may_run(now), rules.verify != NONE and judged.can_be_verified
-    judged = _with_tables(judged, memory) if is_read else judged
-    server = source.look(judged, memory, verify=rules.verify != NONE) if source else None
+    run.so_far([headline(judged, known=[say_size(judged.size)]), *about_newest])
+    may_run, wants_verify = judged.may_run(now), rules.verify != NONE
+    kept = _kept(memory) if wants_verify and judged.can_be_verified else None
+    if kept:
+        judged = judged.with_tables(kept.tables(judged.files))
+    server = source.look(judged, memory, verify=wants_verify) if source else None
     found = diagnose(judged, server, rules, may_run=may_run)
     run.so_far([headline(judged, known=found.known), *about_newest, *found.findings])
     verified = None
-    if is_read:
-        verified = _verify(run, judged, rules, memory)
-        judged = _with_tables(judged, memory)
+    if kept:
+        verified = _verify(run, judged, rules, kept)
+        judged = judged.with_tables(kept.tables(judged.files))
         found = diagnose(judged, server, rules, may_run=may_run)
     yield headline(judged, known=[*found.known, *messages.how_verified(judged, verified)])
     if judged.taken - now > messages.AHEAD:
@@ -58,7 +61,7 @@ def findings(
     yield messages.bytes_of(judged)
     if not may_run and (before := size_before(memory, judged)):
         yield messages.size_change(judged, before)
-    yield from messages.asides(judged, verify=rules.verify != NONE)
+    yield from messages.asides(judged, verify=wants_verify)
     yield from judged.problems
 
 
@@ -68,17 +71,17 @@ def _of_newest(newest: Backup, judged: Backup | None, now: float, grace: float) 
     return messages.running(newest, now, alone=judged is None)
 
 
-def _with_tables(backup: Backup, memory: dict[str, Any]) -> Backup:
-    """Give the backup with what was read of its tables, in this run or earlier ones."""
+def _kept(memory: dict[str, Any]) -> Kept:
+    """Give what earlier runs have read."""
     from stallwatch.probes.mysql_backup.verify import Kept
 
-    return backup.with_tables(Kept(memory).tables(backup.files))
+    return Kept(memory)
 
 
-def _verify(run: Run, backup: Backup, rules: Rules, memory: dict[str, Any]) -> Verified:
+def _verify(run: Run, backup: Backup, rules: Rules, kept: Kept) -> Verified:
     """Read the files as far as is wanted."""
-    from stallwatch.probes.mysql_backup.verify import Kept, verify
+    from stallwatch.probes.mysql_backup.verify import verify
 
     if rules.verify == FULL:
         run.deadline.extend(rules.verify_timeout)
-    return verify(backup, Kept(memory), run.deadline, run.progress, sample=rules.verify == SAMPLE)
+    return verify(backup, kept, run.deadline, run.progress, sample=rules.verify == SAMPLE)

@@ -123,7 +123,9 @@ class Source(NamedTuple):
 
     def _look(self, server: Server, backup: Backup, memory: dict[str, Any], *, verify: bool) -> Snapshot:
         snapshot = _snapshot(server)
-        wanted = [table for table in snapshot.tables if not self._is_ignored(table)]
+        wanted = [
+            table for table in snapshot.tables if not any(one.fullmatch(str(table)) for one in self.ignored)
+        ]
         absent = backup.absent(wanted)
         problem = None
         if backup.is_copy and absent.missing:
@@ -142,9 +144,6 @@ class Source(NamedTuple):
         empty = [table for table in wanted if table not in gone and without_rows(table)]
         filled = _filled(server, empty)
         return snapshot._replace(wanted=wanted, made=made, filled=filled, problem=problem)
-
-    def _is_ignored(self, table: Table) -> bool:
-        return any(pattern.fullmatch(str(table)) for pattern in self.ignored)
 
 
 def _remembered(

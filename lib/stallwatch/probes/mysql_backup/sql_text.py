@@ -20,8 +20,8 @@ _SQL = re.compile(
 COMPLETED = re.compile(rb"^-- Dump completed(?: on +(.+))?$", re.MULTILINE)
 # Of a dump without comments, unless it is a --compact one.
 _FIRST, _LAST = b"@OLD_SQL_NOTES=@@SQL_NOTES", b"SET SQL_NOTES=@OLD_SQL_NOTES */;"
-# Of a --compact one, which has no such last line: before each table, and at the beginning of MariaDB's.
-_COMPACT = (b"@saved_cs_client", b"/*M!999999\\-")
+# Of a --compact one, which has no such last line: before each table, with GTIDs, at MariaDB's beginning.
+_COMPACT = (b"@saved_cs_client", b"@MYSQLDUMP_TEMP_LOG_BIN", b"/*M!999999\\-")
 _OF_DATABASE = re.compile(rb"^-- Host: .*Database: (.+)$", re.MULTILINE)
 _TABLE, _USE = b"\nCREATE TABLE ", b"\nUSE "
 _NAME = re.compile(
