@@ -17,7 +17,7 @@ DECLARED = Declared(
     labels=(
         Label("p95", "s", "time within which 95 % of the runs were answered"),
         Label("p50", "s", "time within which half of the runs were answered"),
-        Label("max"),
+        Label("max", "s", "time of the slowest run"),
         Label("connection", "s", "time to connect and log in, TLS included"),
         Label("rows", "", "rows of the answer, the fewest of all runs"),
     ),
