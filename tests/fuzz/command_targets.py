@@ -6,7 +6,7 @@ from choices import ODD_TEXTS, Choices, seeds
 from fuzzing import Target, WrongError
 from plugin_runs import ROOT, plugin
 from scratch import file
-from stallwatch.experiment import readings, telling
+from stallwatch.experiment import comparison, readings
 from stallwatch.frame.usage import Said, UsageError
 from stallwatch.units import NotUnderstoodError
 
@@ -83,9 +83,9 @@ def some_readings(octets):
         readings.load(file(name, part))
         for name, part in (("before.json", before), ("after.json", after or before))
     ]
-    comparison = telling.compare(*both, None, None)
-    "\n".join(telling.lines(comparison, everything=True)).encode(errors="replace")
-    telling.taken(both[0])
+    found = comparison.compare(*both, None, None)
+    "\n".join(comparison.lines(found, everything=True)).encode(errors="replace")
+    comparison.taken(both[0])
 
 
 def _reading(value, **more):

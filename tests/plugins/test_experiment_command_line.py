@@ -269,10 +269,10 @@ def test_without_matplotlib_one_sentence_says_how_to_get_it(two_files, tmp_path)
     (tmp_path / "hidden" / "matplotlib" / "__init__.py").write_text(
         "raise ModuleNotFoundError('no', name='matplotlib')"
     )
+    path = os.pathsep.join((str(tmp_path / "hidden"), os.environ.get("PYTHONPATH", "")))
     done = subprocess.run(
         [sys.executable, str(EXPERIMENT), "compare", *two_files, "--plot", "x.svg"],
-        capture_output=True, text=True, check=False, cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(tmp_path / "hidden")},
+        capture_output=True, text=True, check=False, cwd=tmp_path, env={**os.environ, "PYTHONPATH": path},
     )  # fmt: skip
     assert done.returncode == 2
     assert done.stderr == (

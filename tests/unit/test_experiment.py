@@ -7,10 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stallwatch.experiment.change import change, spread
-from stallwatch.experiment.readings import Measure, load
-from stallwatch.experiment.taking import Apart
-from stallwatch.experiment.telling import compare, lines, said, sentence, taken
+from stallwatch.experiment.comparison import change, compare, lines, said, sentence, spread, taken
+from stallwatch.experiment.readings import Apart, Measure, load
 from stallwatch.units import NotUnderstoodError
 
 BEFORE = (0.26, 0.255, 0.268, 0.261, 0.25, 0.259)
@@ -297,7 +295,7 @@ def test_many_readings_are_read_in_time(tmp_path):
 
 
 def test_no_two_readings_share_an_interval(monkeypatch):
-    monkeypatch.setattr("stallwatch.experiment.taking.time.sleep", lambda _: None)
+    monkeypatch.setattr("stallwatch.experiment.readings.time.sleep", lambda _: None)
     with Apart(["check_mysql_status", "-H", "db1"], 1) as apart:
         assert apart.command == ["check_mysql_status", "-H", "db1", "--sample", "5s"]
         assert apart.pause == 1
@@ -311,8 +309,8 @@ def test_no_two_readings_share_an_interval(monkeypatch):
 
 def test_what_cannot_measure_twice_in_a_run_has_a_memory_of_its_own_and_a_run_for_nothing(monkeypatch):
     slept, ran = [], []
-    monkeypatch.setattr("stallwatch.experiment.taking.time.sleep", slept.append)
-    monkeypatch.setattr("stallwatch.experiment.taking._said", ran.append)
+    monkeypatch.setattr("stallwatch.experiment.readings.time.sleep", slept.append)
+    monkeypatch.setattr("stallwatch.experiment.readings._said", ran.append)
     with Apart(["check_ndb_nodes", "-H", "db1"], 1) as apart:
         *words, option, folder = apart.command
         assert (words, option) == (["check_ndb_nodes", "-H", "db1"], "--state-dir")

@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from stallwatch.experiment.telling import sentence
+from stallwatch.experiment.comparison import sentence
 from stallwatch.units import NotUnderstoodError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from stallwatch.experiment.change import Change
-    from stallwatch.experiment.telling import Comparison
+    from stallwatch.experiment.comparison import Change, Comparison
 
 SUFFIXES = (".svg", ".png")
 _MOST, _ACROSS = 24, 4  # pictures, and how many are side by side
