@@ -21,7 +21,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from levels import representative
 from stallwatch.findings import ProbeError
 from stallwatch.sources import logs
-from stallwatch.sources.logs import cursor, logfile
+from stallwatch.sources.logs import logfile
 
 KEPT_BY_ROTATION = 5
 
@@ -73,7 +73,7 @@ class Histories(RuleBasedStateMachine):
         self.patches = [
             mock.patch.object(logfile.LogFile, "__init__", self.opened(logfile.LogFile.__init__)),
             mock.patch.object(logfile, "BLOCK", self.block),
-            mock.patch.object(cursor, "BLOCK", self.block),
+            mock.patch("stallwatch.sources.logs.follow.BLOCK", self.block),
             mock.patch.object(logfile, "EDGE", self.edge),
         ]
         for patch in self.patches:

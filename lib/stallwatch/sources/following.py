@@ -1,4 +1,7 @@
-"""Opening what is in folders that others write: a symbolic link leads no further than its owner may go."""
+"""Opening what is in folders that others write, and why that cannot be done.
+
+A symbolic link leads no further than its owner may go.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import os
 import stat
 from contextlib import suppress
 
+from stallwatch.findings import ProbeError
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -51,6 +55,35 @@ def strangers(path: str) -> frozenset[int]:
     with suppress(OSError):
         os.close(_led(path, met))
     return frozenset(met)
+
+
+def unreadable(path: str, error: OSError, check: str) -> ProbeError:
+    """Say to an operator why something cannot be read, and what to do: to ``check``, if it is not there."""
+    if isinstance(error, FileNotFoundError):
+        if os.path.islink(path):
+            return ProbeError(f"{path} is a symbolic link to {os.readlink(path)}, which does not exist")
+        return ProbeError(f"{path} does not exist", f"check {check}")
+    if isinstance(error, PermissionError):
+        return _denied(path)
+    return ProbeError(f"{path} cannot be read: {error.strerror}")
+
+
+def _denied(path: str) -> ProbeError:
+    user = _user(os.geteuid())
+    for outer in _outwards(os.path.dirname(os.path.abspath(path))):
+        if not os.access(outer, os.X_OK, effective_ids=True):
+            way = f"let {user} in: setfacl -m u:{user}:x {outer}"
+            return ProbeError(f"user {user} may not enter {outer}", way)
+    if os.path.isdir(path):  # mydumper and mariadb-backup make theirs for nobody else: mode 0700
+        way = f"setfacl -R -m u:{user}:rX {path}, or let the backup's script do so for the next one"
+        return ProbeError(f"user {user} may not read the directory {path}", f"let {user} read it: {way}")
+    return ProbeError(f"user {user} may not read {path}", f"let {user} read it: setfacl -m u:{user}:r {path}")
+
+
+def _outwards(folder: str) -> list[str]:
+    """List a directory and all around it, the outermost first."""
+    outer = os.path.dirname(folder)
+    return [*(_outwards(outer) if outer != folder else []), folder]
 
 
 def _led(path: str, met: set[int]) -> int:

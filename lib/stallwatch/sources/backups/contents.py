@@ -7,8 +7,7 @@ import re
 
 from stallwatch import withheld
 from stallwatch.findings import ProbeError
-from stallwatch.sources.backups.files import unreadable
-from stallwatch.sources.following import opened
+from stallwatch.sources.backups.files import reading
 from stallwatch.sources.inherited import environment, search_path
 from stallwatch.startup import TYPE_CHECKING
 
@@ -58,15 +57,8 @@ def packing(path: str) -> str:
     Raises SealedError if we cannot look into it, DamagedError if it is not what its name says, ProbeError if
     it cannot be read.
     """
-    try:
-        descriptor = opened(path)
-        try:
-            first = os.pread(descriptor, 32, 0)
-        finally:
-            os.close(descriptor)
-    except OSError as error:
-        raise unreadable(path, error) from error
-    return _packing(first, path)
+    with reading(path) as descriptor:
+        return _packing(os.pread(descriptor, 32, 0), path)
 
 
 def _packing(first: bytes, path: str) -> str:
@@ -99,11 +91,7 @@ def text(
     ``moved`` is told how many bytes of the file were read since it was told last. A program that decompresses
     is among ``children`` as long as it runs. Raises DamagedError, SealedError or ProbeError.
     """
-    try:
-        descriptor = opened(path)
-    except OSError as error:
-        raise unreadable(path, error) from error
-    try:
+    with reading(path) as descriptor:  # an OSError may also be our want of descriptors, or a file server's
         kind = _packing(os.pread(descriptor, 32, 0), path)
         if kind == "gzip":
             yield from _gunzipped(descriptor, block, moved)
@@ -111,10 +99,6 @@ def text(
             yield from _by_zstd(descriptor, children, block, moved)
         else:
             yield from _read(descriptor, block, moved)
-    except OSError as error:
-        raise unreadable(path, error) from error  # our want of descriptors, a server of files that is away
-    finally:
-        os.close(descriptor)
 
 
 def _read(descriptor: int, size: int, moved: Moved) -> Generator[bytes, None, None]:
@@ -194,15 +178,10 @@ def _by_zstd(descriptor: int, children: Children, size: int, moved: Moved) -> Ge
 def window(path: str) -> int:
     """Tell how far zstd is to look back in a file, in bytes; 0: it is not packed by it, or cannot be read."""
     try:
-        descriptor = opened(path)
-    except OSError:
+        with reading(path) as descriptor:
+            return _window(descriptor) if os.pread(descriptor, 4, 0)[1:4] in (ZSTD[1:], _SKIPPABLE) else 0
+    except ProbeError:
         return 0
-    try:
-        return _window(descriptor) if os.pread(descriptor, 4, 0)[1:4] in (ZSTD[1:], _SKIPPABLE) else 0
-    except OSError:
-        return 0
-    finally:
-        os.close(descriptor)
 
 
 def _window(descriptor: int) -> int:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import pwd
 import stat
 from contextlib import contextmanager
 
 from stallwatch.findings import ProbeError
-from stallwatch.sources.following import opened
+from stallwatch.sources.following import opened, unreadable
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -66,38 +65,24 @@ def look_into(path: str, below: str = "", room: Room | None = None) -> Folder:
     """
     files, folders, broken = [], [], []
     room = room or Room()
-    try:
-        with _listed(path) as entries:
-            for entry in entries:
-                name = below + entry.name
-                room.spend(path, name)
-                if entry.is_dir(follow_symlinks=False):
-                    folders.append(entry.name)
-                    continue
-                try:
-                    status = entry.stat()
-                except PermissionError as error:
-                    raise unreadable(os.path.join(path, entry.name), error) from error
-                except OSError:
-                    if entry.is_symlink():
-                        broken.append(name)
-                    continue
-                if stat.S_ISREG(status.st_mode):
-                    files.append(_file(os.path.join(path, entry.name), name, status))
-    except OSError as error:
-        raise unreadable(path, error) from error
+    with reading(path) as descriptor, os.scandir(descriptor) as entries:
+        for entry in entries:
+            name = below + entry.name
+            room.spend(path, name)
+            if entry.is_dir(follow_symlinks=False):
+                folders.append(entry.name)
+                continue
+            try:
+                status = entry.stat()
+            except PermissionError as error:
+                raise _unreadable(os.path.join(path, entry.name), error) from error
+            except OSError:
+                if entry.is_symlink():
+                    broken.append(name)
+                continue
+            if stat.S_ISREG(status.st_mode):
+                files.append(_file(os.path.join(path, entry.name), name, status))
     return Folder(files, sorted(folders), broken)
-
-
-@contextmanager
-def _listed(path: str) -> Iterator[Iterator[os.DirEntry[str]]]:
-    """List what was opened: nobody can put a link into its place meanwhile."""
-    descriptor = opened(path)
-    try:
-        with os.scandir(descriptor) as entries:
-            yield entries
-    finally:
-        os.close(descriptor)
 
 
 def tree(path: str, folder: Folder, room: Room | None = None) -> Tree:
@@ -127,7 +112,7 @@ def one_file(path: str) -> File | None:
     try:
         status = os.stat(path)
     except OSError as error:
-        raise unreadable(path, error) from error
+        raise _unreadable(path, error) from error
     if stat.S_ISDIR(status.st_mode):
         return None
     if not stat.S_ISREG(status.st_mode):
@@ -142,75 +127,41 @@ def _file(path: str, name: str, status: os.stat_result) -> File:
 
 def text(path: str, most: int = 64 << 20) -> str:
     """Read a small file of text, at most so many bytes; raises ProbeError."""
-    return b"".join(_blocks(path, most)).decode(errors="replace")
-
-
-def _blocks(path: str, most: int) -> Iterator[bytes]:
-    try:
-        descriptor = opened(path)
-        try:
-            while most > 0 and (block := os.read(descriptor, min(most, 1 << 20))):
-                most -= len(block)
-                yield block
-        finally:
-            os.close(descriptor)
-    except OSError as error:
-        raise unreadable(path, error) from error
+    blocks = []
+    with reading(path) as descriptor:
+        while most > 0 and (block := os.read(descriptor, min(most, 1 << 20))):
+            most -= len(block)
+            blocks.append(block)
+    return b"".join(blocks).decode(errors="replace")
 
 
 def beginning(file: File, size: int = EDGE) -> bytes:
     """Read the first bytes of a file as they are; raises ProbeError."""
-    return _piece(file, size, 0)
+    with reading(file.path) as descriptor:
+        return os.pread(descriptor, size, 0)
 
 
-def end(file: File, size: int = EDGE) -> bytes:
+def end(file: File) -> bytes:
     """Read the last bytes of a file as they are; raises ProbeError."""
-    return _piece(file, size, max(0, file.size - size))
+    with reading(file.path) as descriptor:
+        return os.pread(descriptor, EDGE, max(0, file.size - EDGE))
 
 
-def _piece(file: File, size: int, start: int) -> bytes:
+@contextmanager
+def reading(path: str) -> Iterator[int]:
+    """Open a file or directory for reading, and close it afterwards; an OSError becomes a ProbeError.
+
+    What was opened is read: nobody can put a link into its place meanwhile.
+    """
     try:
-        descriptor = opened(file.path)
+        descriptor = opened(path)
         try:
-            return os.pread(descriptor, size, start)
+            yield descriptor
         finally:
             os.close(descriptor)
     except OSError as error:
-        raise unreadable(file.path, error) from error
+        raise _unreadable(path, error) from error
 
 
-def unreadable(path: str, error: OSError) -> ProbeError:
-    """Say to an operator why something cannot be read, and what to do."""
-    if isinstance(error, FileNotFoundError):
-        if os.path.islink(path):
-            return ProbeError(f"{path} is a symbolic link to {os.readlink(path)}, which does not exist")
-        return ProbeError(f"{path} does not exist", "check the path; is its file system mounted?")
-    if isinstance(error, PermissionError):
-        return _denied(path)
-    return ProbeError(f"{path} cannot be read: {error.strerror}")
-
-
-def _denied(path: str) -> ProbeError:
-    user = _user()
-    for outer in _outwards(os.path.dirname(os.path.abspath(path))):
-        if not os.access(outer, os.X_OK, effective_ids=True):
-            return ProbeError(
-                f"user {user} may not enter {outer}", f"let {user} in: setfacl -m u:{user}:x {outer}"
-            )
-    if os.path.isdir(path):  # mydumper and mariadb-backup make theirs for nobody else: mode 0700
-        way = f"setfacl -R -m u:{user}:rX {path}, or let the backup's script do so for the next one"
-        return ProbeError(f"user {user} may not read the directory {path}", f"let {user} read it: {way}")
-    return ProbeError(f"user {user} may not read {path}", f"let {user} read it: setfacl -m u:{user}:r {path}")
-
-
-def _outwards(folder: str) -> list[str]:
-    """List a directory and all around it, the outermost first."""
-    outer = os.path.dirname(folder)
-    return [*(_outwards(outer) if outer != folder else []), folder]
-
-
-def _user() -> str:
-    try:
-        return pwd.getpwuid(os.geteuid()).pw_name
-    except KeyError:
-        return str(os.geteuid())
+def _unreadable(path: str, error: OSError) -> ProbeError:
+    return unreadable(path, error, "the path; is its file system mounted?")

@@ -3,7 +3,7 @@
 ``Follow`` is what a check wants of a log that grows, ``Whole`` what it wants of one that somebody sent.
 """
 
-from stallwatch.sources.logs.follow import Follow, Whole
-from stallwatch.sources.logs.names import named
+from stallwatch.sources.logs.follow import Follow, Log, Whole
+from stallwatch.sources.logs.rotation import named
 
-__all__ = ["Follow", "Whole", "named"]
+__all__ = ["Follow", "Log", "Whole", "named"]

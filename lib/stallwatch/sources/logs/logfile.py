@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 import stat
 import sys
 
 from stallwatch.findings import ProbeError
-from stallwatch.sources.following import opened
+from stallwatch.sources import following
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 BLOCK = 1 << 20  # bytes: what is read at once, and the longest line that is handed out
 EDGE = 256  # bytes at the beginning and before a position by which a content is known again
 GZIP = b"\x1f\x8b"
+_RESERVE = 1.5  # seconds kept back for judging what was read; half the time, if that is less
 FS_IOC_GETVERSION = 0x80087601  # linux/fs.h, on machines with 64 bits
 
 
@@ -25,6 +27,29 @@ class TimeShortError(Exception):
     def __init__(self, size: int) -> None:
         super().__init__(size)
         self.size = size
+
+
+class Budget:
+    """What one run may read."""
+
+    def __init__(self, max_bytes: float, left: Callable[[], float] | None) -> None:
+        self.bytes_read = 0
+        self._max_bytes = max_bytes
+        self._left = left or (lambda: math.inf)
+        self._reserve = min(_RESERVE, self._left() / 2)
+
+    @property
+    def room(self) -> int:
+        """Bytes that the next block may have."""
+        return int(max(0, min(BLOCK, self._max_bytes - self.bytes_read)))
+
+    def time_is_short(self) -> bool:
+        """Whether it is time to judge what was read."""
+        return self._left() <= self._reserve
+
+    def spent(self) -> bool:
+        """Whether reading must stop."""
+        return self.bytes_read >= self._max_bytes or self.time_is_short()
 
 
 class LogFile:
@@ -193,7 +218,7 @@ def open_log(path: str, time_is_short: Callable[[], bool], strangers: Iterable[i
             raise ProbeError(f"{path} is a directory", f"name the log file in it, for example {example}")
         if not stat.S_ISREG(mode):
             raise ProbeError(f"{path} is {_kind(mode)}, not a log file", "name a regular file")
-        descriptor = opened(path, strangers)
+        descriptor = following.opened(path, strangers)
         packed = os.pread(descriptor, len(GZIP), 0) == GZIP
     except OSError as error:
         raise unreadable(path, error) from error
@@ -202,38 +227,10 @@ def open_log(path: str, time_is_short: Callable[[], bool], strangers: Iterable[i
 
 def unreadable(path: str, error: OSError) -> ProbeError:
     """Say to an operator why a file cannot be read, and what to do."""
-    if isinstance(error, FileNotFoundError):
-        if any(sign in path for sign in "*?["):
-            return ProbeError(f"no file fits {path}", "check the path and where the server writes its log")
-        if os.path.islink(path):
-            return ProbeError(f"{path} is a symbolic link to {os.readlink(path)}, which does not exist")
-        return ProbeError(f"{path} does not exist", "check the path and where the server writes its log")
-    if isinstance(error, PermissionError):
-        return _denied(path)
-    return ProbeError(f"{path} cannot be read: {error.strerror}")
-
-
-def _denied(path: str) -> ProbeError:
-    user, folder = _user(), os.path.dirname(os.path.abspath(path))
-    closed = [outer for outer in _outwards(folder) if not os.access(outer, os.X_OK, effective_ids=True)]
-    if closed:
-        return ProbeError(
-            f"user {user} may not enter {closed[-1]}", f"let {user} in: setfacl -m u:{user}:x {closed[-1]}"
-        )
-    return ProbeError(f"user {user} may not read {path}", f"let {user} read it: setfacl -m u:{user}:r {path}")
-
-
-def _outwards(folder: str) -> list[str]:
-    return [folder, *(_outwards(os.path.dirname(folder)) if folder != os.path.dirname(folder) else [])]
-
-
-def _user() -> str:
-    import pwd
-
-    try:
-        return pwd.getpwuid(os.geteuid()).pw_name
-    except KeyError:
-        return str(os.geteuid())
+    where = "the path and where the server writes its log"
+    if isinstance(error, FileNotFoundError) and any(sign in path for sign in "*?["):
+        return ProbeError(f"no file fits {path}", f"check {where}")
+    return following.unreadable(path, error, where)
 
 
 def _kind(mode: int) -> str:

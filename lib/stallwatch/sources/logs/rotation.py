@@ -1,4 +1,4 @@
-"""The files of one log: the log itself, and those that rotation has made of its older content."""
+"""Which logs a user names, and the files of each: itself, and what rotation made of its older content."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stallwatch.sources.logs.logfile import LogFile, open_log
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 ATTEMPTS = 5  # looks at a directory in which files are being renamed
 OPENED = 100  # rotated files at most, the youngest: a process may often open no more than 1024
@@ -204,3 +204,42 @@ def _entries(path: str, *, whole: bool = False) -> Iterator[os.DirEntry[str]]:
             yield from (
                 entry for entry in entries if rotated.fullmatch(entry.name) or (whole and entry.name == name)
             )
+
+
+def named(patterns: Iterable[str], known: Iterable[str] = (), *, fold: bool = True) -> list[str]:
+    """Absolute paths of the logs, each once, in order; a pattern's rotated files belong to their log.
+
+    Without ``fold`` rotated files are logs of their own.
+
+    A name without ``*``, ``?`` or ``[``, and a pattern that fits nothing, stand for themselves: opening them
+    tells what is wrong. So does a log of ``known`` that a pattern fits but that is gone.
+    """
+    paths: dict[str, None] = {}
+    for pattern in map(os.path.abspath, patterns):
+        paths.update(
+            dict.fromkeys(_matching(pattern, known, fold=fold) if _is_pattern(pattern) else [pattern])
+        )
+    return list(paths)
+
+
+def _is_pattern(path: str) -> bool:
+    return not os.path.lexists(path) and any(sign in path for sign in "*?[")
+
+
+def _matching(pattern: str, known: Iterable[str], *, fold: bool) -> list[str]:
+    from fnmatch import fnmatch
+    from glob import glob
+
+    found = set(glob(pattern)) | {path for path in known if fnmatch(path, pattern)}
+    rotated = {path for path in found if fold and any(_is_rotated(path, log) for log in found)}
+    return sorted(found - rotated) or [pattern]
+
+
+def _is_rotated(path: str, log: str) -> bool:
+    folder, name = os.path.split(path)
+    stem = os.path.splitext(os.path.basename(log))[0]
+    if path == log or not name.startswith(
+        stem
+    ):  # a folder may hold a thousand files: no pattern for each pair
+        return False
+    return folder == os.path.dirname(log) and rotated_name(os.path.basename(log)).fullmatch(name) is not None
