@@ -18,22 +18,11 @@ from stallwatch.units import is_number, say_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from typing import Any, Protocol
+    from typing import Any
 
-    class Source(Protocol):
-        """A log as its source hands it out: blocks of whole lines that were not handed out before."""
+    from stallwatch.sources.logs import Log
 
-        kept: Any  # positions for the next run
-        notes: list[str]  # what may have been lost
-        asides: list[str]  # what is not worth an alert: the moment between copying and truncating
-        behind: int  # bytes that are still to be read
-        head: bytes  # the first bytes of the log itself
-        problem: ProbeError | None  # why the log itself could not be read, although older parts of it could
-
-        def __iter__(self) -> Iterator[bytes]:
-            """Give blocks of whole lines; raises ProbeError."""
-
-    Follow = Callable[[str, Any], Source]  # opens a log where the positions of the last run say
+    Follow = Callable[[str, Any], Log]  # opens a log where the positions of the last run say
 
 _SUBJECTS = (Shutdown, Alerts, Redo, Watchdog, Oversleeps, Contention, Backups)
 WORDS = frozenset(row.word for reader in (Node, *_SUBJECTS) for row in reader.LINES) - Node.CONTEXT
@@ -55,12 +44,12 @@ class NodeLog:
     """What one log says, subject by subject; ``memory`` is the JSON object kept between runs."""
 
     def __init__(self, path: str, memory: dict[str, Any], present: Present) -> None:
-        def part(name: str) -> dict[str, Any]:
-            kept: dict[str, Any] = memory.setdefault(name, {})
-            return kept
+        def part(name: str) -> Any:
+            return memory.setdefault(name, {})
 
         self.path = path
         self.problems: list[ProbeError] = []  # what could not be found out in this run
+        self.asides: list[str] = []  # what is worth a word, but no problem
         self._memory = memory
         self._present = present
         self._shapes = Shapes(WORDS, Node.CONTEXT)
@@ -88,7 +77,7 @@ class NodeLog:
         """Whether any line so far, in this run or before, was one of an NDB process."""
         return bool(self._memory.get("ndb"))
 
-    def follow(self, source: Source) -> None:
+    def follow(self, source: Log) -> None:
         """Read every new line; what goes wrong is among the ``problems``."""
         try:
             for block in source:
@@ -108,6 +97,7 @@ class NodeLog:
             what = f"{name}: {self._garbled} damaged lines skipped"
             self.problems.append(ProbeError(what, "look at the disk that it is on"))
         self.problems += map(ProbeError, source.notes)
+        self.asides = source.asides
         for subject in self._subjects:
             subject.keep()
 
@@ -178,26 +168,24 @@ def collect(paths: Iterable[str], follow: Follow, memory: dict[str, Any], rules:
     """Read what is new in each log; ``memory`` holds, for each path, what is known from earlier runs."""
     logs: list[NodeLog] = []
     problems: list[ProbeError] = []
-    asides: list[str] = []
     for path in paths:
         try:
-            log, notes = _one_log(path, follow, memory, rules)
+            log = _one_log(path, follow, memory, rules)
         except _UNREADABLE_MEMORY as error:
             if path not in memory:
                 raise
             del memory[path]
             what = f"the memory of earlier runs of {os.path.basename(path)} is lost, this run begins anew"
             problems.append(ProbeError(f"{what}: {type(error).__name__} in it"))
-            log, notes = _one_log(path, follow, memory, rules)
+            log = _one_log(path, follow, memory, rules)
         problems += log.problems
-        asides += notes
-        if log.is_ndb:
-            logs.append(log)
-    return Snapshot(tuple(logs), tuple(problems), tuple(asides))
+        logs.append(log)
+    asides = [aside for log in logs for aside in log.asides]
+    return Snapshot(tuple(log for log in logs if log.is_ndb), tuple(problems), tuple(asides))
 
 
-def _one_log(path: str, follow: Follow, memory: dict[str, Any], rules: Rules) -> tuple[NodeLog, list[str]]:
-    """Read what is new in one log; gives the asides of its source, too."""
+def _one_log(path: str, follow: Follow, memory: dict[str, Any], rules: Rules) -> NodeLog:
+    """Read what is new in one log."""
     kept = memory.get(path, {"format": _FORMAT})
     if kept["format"] != _FORMAT:
         raise KeyError("format")
@@ -211,7 +199,7 @@ def _one_log(path: str, follow: Follow, memory: dict[str, Any], rules: Rules) ->
     kept["history"] = first and source.behind > 0  # a long log takes more than one run to catch up with
     if source.kept is not None:
         memory[path] = kept
-    return log, source.asides
+    return log
 
 
 def _must_make_sense(log: NodeLog, rules: Rules) -> None:

@@ -105,13 +105,14 @@ class Alerts(Subject):
             # It has happened often enough, and does not become less by one more.
             self._alerts[key] = before._replace(times=times)
             return
+        speaker = f"node {words['node']}: " if words["node"] else ""
         why = rule.why.format(**{name: withheld.message(said) for name, said in words.items()})
         self._alerts[key] = Alert(
             key=key,
             state=rule.state.name if rule.state else "",
             when=when,
             clock=line.clock,
-            what=_speaker(words) + rule.what.format(**words),
+            what=speaker + rule.what.format(**words),
             why=why.rstrip(". "),
             advice=rule.advice.format(**words),
             quantity=rule.quantity,
@@ -129,10 +130,6 @@ def _words(match: re.Match[str], node: int | None) -> dict[str, str]:
     speaker = "" if node is None else str(node)
     groups = {name: text or "" for name, text in match.groupdict().items()}
     return {"node": speaker, "observer": speaker, **groups}
-
-
-def _speaker(words: dict[str, str]) -> str:
-    return f"node {words['node']}: " if words["node"] else ""
 
 
 class Backups(Subject):

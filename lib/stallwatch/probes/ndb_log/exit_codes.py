@@ -30,138 +30,121 @@ _SPECIAL = {
     7400: "look at the API node that did not go away, then restart the node",
 }
 
+# What NDB says of each code, by its class.
 _CODES = {
-    2300: ("restart", "Generic error"),
-    2301: ("internal", "Assertion"),
-    2302: ("configuration", "node id in the configuration has the wrong type, (i.e. not an NDB node)"),
-    2303: ("internal", "System error, node killed during node restart by other node"),
-    2304: ("internal", "Array index out of range"),
-    2305: (
-        "arbitration",
-        (
+    "arbitration": {
+        2305: (
             "Node lost connection to other nodes and can not form a unpartitioned cluster, please "
             "investigate if there are error(s) on other node(s)"
         ),
-    ),
-    2306: ("internal", "Pointer too large"),
-    2307: ("arbitration", "Partitioned cluster detected. Please check if cluster is already running"),
-    2308: (
-        "restart",
-        "Another node failed during system restart, please investigate error(s) on other node(s)",
-    ),
-    2309: ("restart", "Internal node state conflict, most probably resolved by restarting node again"),
-    2310: ("filesystem inconsistent", "Error while reading the REDO log"),
-    2311: ("restart", "Partial system restart causing conflicting file systems"),
-    2312: ("resource", "No more free UNDO log, increase UndoIndexBuffer"),
-    2313: ("filesystem inconsistent", "Error while reading the datapages and UNDO log"),
-    2314: ("restart", "Data node is not allowed to get added to the cluster while it is in single user mode"),
-    2315: ("arbitration", "Node declared dead. See error log for details"),
-    2316: ("filesystem inconsistent", "Error while reading the schema file"),
-    2327: ("configuration", "Memory allocation failure, please decrease some configuration parameters"),
-    2334: ("internal", "Job buffer congestion"),
-    2335: ("internal", "Error in short time queue"),
-    2336: ("internal", "Error in long time queue"),
-    2337: ("internal", "Error in time queue, too long delay"),
-    2338: ("internal", "Time queue index out of range"),
-    2339: ("internal", "Send signal error"),
-    2340: ("internal", "Wrong priority level when sending signal"),
-    2341: ("internal", "Internal program error (failed ndbrequire)"),
-    2342: ("none", "Error insert executed"),
-    2343: ("internal", "Internal program error (failed ndbassert)"),
-    2344: ("internal", "Error in zero time queue"),
-    2350: ("configuration", "Invalid configuration received from Management Server"),
-    2351: ("resource", "Signal lost, out of long signal memory, please increase LongMessageBuffer"),
-    2352: ("filesystem inconsistent", "Invalid LCP"),
-    2353: ("restart", "Insufficent nodes for system restart"),
-    2354: (
-        "resource",
-        "Fatal error due to end of REDO log. Increase NoOfFragmentLogFiles or FragmentLogFileSize",
-    ),
-    2355: ("resource", "Failure to restore schema"),
-    2500: ("configuration", "Resource allocation error, please review the configuration"),
-    2801: ("internal", "No file system path"),
-    2804: ("internal", "Bad parameter"),
-    2805: ("configuration", "Illegal file system path"),
-    2806: ("resource", "Max number of open files exceeded, please increase MaxNoOfOpenFiles"),
-    2807: ("internal", "File has already been opened"),
-    2808: ("internal", "Environment error using file"),
-    2809: ("internal", "Temporary error on access to file"),
-    2810: ("filesystem full", "The file system is full"),
-    2811: ("configuration", "Received permission denied for file"),
-    2812: ("configuration", "Invalid parameter for file"),
-    2813: ("internal", "Unknown file system error"),
-    2814: ("internal", "System reports no more file system resources"),
-    2815: ("filesystem inconsistent", "File not found"),
-    2816: ("filesystem inconsistent", "Read underflow"),
-    2817: ("internal", "Zlib init failure, please check the zlib version"),
-    6000: ("internal", "Error OS signal received"),
-    6050: (
-        "internal",
-        "WatchDog terminate, internal error or massive overload on the machine running this node",
-    ),
-    6051: ("internal", "Signal lost (unknown reason)"),
-    6052: (
-        "resource",
-        "Signal lost, out of send buffer memory, please increase SendBufferMemory or lower the load",
-    ),
-    6053: ("internal", "Illegal signal (version mismatch a possibility)"),
-    6054: ("configuration", "Connection setup failed"),
-    6100: (
-        "configuration",
-        (
-            "Total restart time too long, consider increasing StartFailureTimeout or investigate "
-            "error(s) on other node(s)"
+        2307: "Partitioned cluster detected. Please check if cluster is already running",
+        2315: "Node declared dead. See error log for details",
+        6302: "All nodes in a node group are unavailable",
+    },
+    "configuration": {
+        2302: "node id in the configuration has the wrong type, (i.e. not an NDB node)",
+        2327: "Memory allocation failure, please decrease some configuration parameters",
+        2350: "Invalid configuration received from Management Server",
+        2500: "Resource allocation error, please review the configuration",
+        2805: "Illegal file system path",
+        2811: "Received permission denied for file",
+        2812: "Invalid parameter for file",
+        6054: "Connection setup failed",
+        6100: (
+            "Total restart time too long, consider increasing StartFailureTimeout or investigate error(s) "
+            "on other node(s)"
         ),
-    ),
-    6101: (
-        "restart",
-        (
-            "Node started while node shutdown in progress. Please wait until shutdown complete "
-            "before starting node"
+    },
+    "filesystem full": {
+        2810: "The file system is full",
+    },
+    "filesystem inconsistent": {
+        2310: "Error while reading the REDO log",
+        2313: "Error while reading the datapages and UNDO log",
+        2316: "Error while reading the schema file",
+        2352: "Invalid LCP",
+        2815: "File not found",
+        2816: "Read underflow",
+        6303: "Unable to find a restorable replica",
+    },
+    "filesystem limit": {
+        6300: "Too many crashed replicas (8 consecutive node restart failures)",
+    },
+    "internal": {
+        2301: "Assertion",
+        2303: "System error, node killed during node restart by other node",
+        2304: "Array index out of range",
+        2306: "Pointer too large",
+        2334: "Job buffer congestion",
+        2335: "Error in short time queue",
+        2336: "Error in long time queue",
+        2337: "Error in time queue, too long delay",
+        2338: "Time queue index out of range",
+        2339: "Send signal error",
+        2340: "Wrong priority level when sending signal",
+        2341: "Internal program error (failed ndbrequire)",
+        2343: "Internal program error (failed ndbassert)",
+        2344: "Error in zero time queue",
+        2801: "No file system path",
+        2804: "Bad parameter",
+        2807: "File has already been opened",
+        2808: "Environment error using file",
+        2809: "Temporary error on access to file",
+        2813: "Unknown file system error",
+        2814: "System reports no more file system resources",
+        2817: "Zlib init failure, please check the zlib version",
+        6000: "Error OS signal received",
+        6050: "WatchDog terminate, internal error or massive overload on the machine running this node",
+        6051: "Signal lost (unknown reason)",
+        6053: "Illegal signal (version mismatch a possibility)",
+        7200: "LCP fragment scan watchdog detected a problem. Please report a bug",
+        7400: "Timeout handling Api failure. Please check ApiFailureHandlingTimeout config or report a bug",
+    },
+    "none": {
+        2342: "Error insert executed",
+        6305: "Graceful shutdown not 100% possible due to mixed ndbd versions",
+    },
+    "resource": {
+        2312: "No more free UNDO log, increase UndoIndexBuffer",
+        2351: "Signal lost, out of long signal memory, please increase LongMessageBuffer",
+        2354: "Fatal error due to end of REDO log. Increase NoOfFragmentLogFiles or FragmentLogFileSize",
+        2355: "Failure to restore schema",
+        2806: "Max number of open files exceeded, please increase MaxNoOfOpenFiles",
+        6052: "Signal lost, out of send buffer memory, please increase SendBufferMemory or lower the load",
+        6600: "Out of index memory during system restart, please increase DataMemory",
+        6800: "Out of data memory during system restart, please increase DataMemory",
+    },
+    "restart": {
+        2300: "Generic error",
+        2308: "Another node failed during system restart, please investigate error(s) on other node(s)",
+        2309: "Internal node state conflict, most probably resolved by restarting node again",
+        2311: "Partial system restart causing conflicting file systems",
+        2314: "Data node is not allowed to get added to the cluster while it is in single user mode",
+        2353: "Insufficent nodes for system restart",
+        6101: (
+            "Node started while node shutdown in progress. Please wait until shutdown complete before "
+            "starting node"
         ),
-    ),
-    6102: (
-        "restart",
-        (
-            "Node upgrade requires initial restart to rebuild filesystem. Please retry with "
-            "--initial or reconsider"
+        6102: (
+            "Node upgrade requires initial restart to rebuild filesystem. Please retry with --initial or "
+            "reconsider"
         ),
-    ),
-    6103: (
-        "restart",
-        (
-            "Unable to read secrets file using the provided filesystem password. To define a new "
-            "password retry with --initial"
+        6103: (
+            "Unable to read secrets file using the provided filesystem password. To define a new password "
+            "retry with --initial"
         ),
-    ),
-    6104: (
-        "restart",
-        "File system encrypted but EncryptedFileSystem option not set in data node configuration",
-    ),
-    6105: ("restart", "Invalid secrets file"),
-    6106: ("restart", "Secrets file is missing"),
-    6300: ("filesystem limit", "Too many crashed replicas (8 consecutive node restart failures)"),
-    6301: ("restart", "Unhandled master failure during node restart"),
-    6302: ("arbitration", "All nodes in a node group are unavailable"),
-    6303: ("filesystem inconsistent", "Unable to find a restorable replica"),
-    6304: ("restart", "Unsupported version"),
-    6305: ("none", "Graceful shutdown not 100% possible due to mixed ndbd versions"),
-    6600: ("resource", "Out of index memory during system restart, please increase DataMemory"),
-    6800: ("resource", "Out of data memory during system restart, please increase DataMemory"),
-    7200: ("internal", "LCP fragment scan watchdog detected a problem. Please report a bug"),
-    7400: (
-        "internal",
-        "Timeout handling Api failure. Please check ApiFailureHandlingTimeout config or report a bug",
-    ),
+        6104: "File system encrypted but EncryptedFileSystem option not set in data node configuration",
+        6105: "Invalid secrets file",
+        6106: "Secrets file is missing",
+        6301: "Unhandled master failure during node restart",
+        6304: "Unsupported version",
+    },
 }
 
 
-def text(code: int) -> str:
-    """Say what an exit code means; empty for a code that is not known."""
-    return _CODES.get(code, ("", ""))[1]
-
-
-def advice(code: int) -> str:
-    """Say what to do after a node ended with this code: what to look at, then how to restart it."""
-    kind = _CODES.get(code, ("none", ""))[0]
-    return _SPECIAL.get(code, _ADVICE[kind])
+def meaning(code: int) -> tuple[str, str]:
+    """Give what an exit code says, "" for an unknown one, and what to do: look at something, then restart."""
+    for kind, codes in _CODES.items():
+        if code in codes:
+            return codes[code], _SPECIAL.get(code, _ADVICE[kind])
+    return "", _ADVICE["none"]

@@ -119,23 +119,18 @@ class Shapes:
 
     def pick(self, block: bytes) -> list[bytes]:
         """Return the lines of interest in a block of whole lines, in order, without their newlines."""
-        fresh = self._fresh(block)
+        shapes = block.translate(None, _DIGITS).split(b"\n")
+        self.lines += len(shapes) - 1
+        fresh = set(shapes) - self._boring
         if not fresh:
             return []
         wanted = {shape for shape in fresh if self._wanted(shape)}
         if wanted:
             wanted |= {shape for shape in fresh if self._context(shape)}
-            picked = [line for line in block.split(b"\n") if line.translate(None, _DIGITS) in wanted]
-        else:
-            picked = []
         self._remember(fresh - wanted)
-        return picked
-
-    def _fresh(self, block: bytes) -> set[bytes]:
-        """Count the lines of a block and give the shapes that are not known to be boring."""
-        shapes = block.translate(None, _DIGITS).split(b"\n")
-        self.lines += len(shapes) - 1
-        return set(shapes) - self._boring
+        if not wanted:
+            return []
+        return [line for line in block.split(b"\n") if line.translate(None, _DIGITS) in wanted]
 
     def _remember(self, boring: set[bytes]) -> None:
         if len(self._boring) + len(boring) > _SHAPES:

@@ -44,6 +44,7 @@ class Present:
     def __init__(self, rules: Rules, *, first: bool = False) -> None:
         self.whole = rules.whole  # a log judged as a whole: the present is its last line
         self.first = first and not self.whole
+        self.looks_back = self.whole or first  # a line without a time has that of a line before it
         self.now = 0.0 if self.whole else rules.now  # seconds since the epoch
         self._hold = float("inf") if self.whole else rules.hold
         # The time of lines that have none: that of the line before; None: history of unknown age.
@@ -57,11 +58,6 @@ class Present:
             self.now = max(self.now, line.when)
         if self.looks_back:
             self._undated = line.when
-
-    @property
-    def looks_back(self) -> bool:
-        """Whether a line without a time has that of a line before it."""
-        return self.whole or self.first
 
     def of(self, line: Line) -> float | None:
         """When a line was written, never in the future; None for history of unknown age."""

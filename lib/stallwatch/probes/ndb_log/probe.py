@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from stallwatch.frame.run import Run
-    from stallwatch.probes.ndb_log.collect import NodeLog, Snapshot, Source
+    from stallwatch.probes.ndb_log.collect import NodeLog, Snapshot
     from stallwatch.probes.ndb_log.model import Rules
 
 # In the order in which they are said; of one quantity the worst comes first.
@@ -34,7 +34,7 @@ _QUANTITIES = (
 def findings(options: Namespace, run: Run, rules: Rules, memory: dict[str, Any]) -> Iterator[Finding]:
     """Read the logs that the options name; ``memory`` holds, for each path, what earlier runs left."""
 
-    def follow(path: str, kept: Any) -> Source:
+    def follow(path: str, kept: Any) -> logs.Log:
         run.deadline.doing = f"reading {path}"
         if options.whole:
             return logs.Whole(path, left=run.deadline.left)
@@ -97,18 +97,14 @@ def _by_subject(node_logs: Sequence[NodeLog], rules: Rules) -> Iterator[Finding]
 
 def _merged(found: Iterable[Finding]) -> Iterator[Finding]:
     """Give faults first, then each quantity, the worst of all logs first and alone in the perfdata."""
-    once = list({_words(finding): finding for finding in found}.values())
+    # A cluster log repeats its nodes' lines: of two findings that say the same, one counts.
+    once = list({(type(one), getattr(one, "name", ""), one.what): one for one in found}.values())
     yield from (finding for finding in once if not isinstance(finding, Reading))
     readings = [finding for finding in once if isinstance(finding, Reading)]
     for name in _QUANTITIES:
         worst = worst_first((one for one in readings if one.name == name), lambda one: one.value or 0)
         yield from worst[:1]
         yield from (reading._replace(label="") for reading in worst[1:] if reading.value)
-
-
-def _words(finding: Finding) -> tuple[object, ...]:
-    """Make one of two findings that say the same: a cluster log repeats its nodes' lines."""
-    return (type(finding), getattr(finding, "name", ""), finding.what)
 
 
 def _summary(node_logs: Sequence[NodeLog], *, whole: bool) -> Reading:

@@ -103,13 +103,11 @@ class Redo(Subject):
         """Put into the memory what still counts."""
         if not self._present.holds(self._memory.get("heard", 0)):
             self._full.clear()  # its end was not seen
-        for problem in [name for name, (when, _) in self._problems.items() if not self._holds(when)]:
-            del self._problems[problem]
+        for problem, (when, _) in list(self._problems.items()):
+            if not self._present.holds(when, stays=True):
+                del self._problems[problem]
         self._prune()
         self._memory["episodes"], self._memory["lags"] = self._episodes, self._lags
-
-    def _holds(self, when: float) -> bool:
-        return self._present.holds(when, stays=True)
 
     def _prune(self) -> None:
         """Keep the last episodes that still count, and the worst lag of each log part."""
@@ -126,43 +124,43 @@ class Redo(Subject):
     @property
     def blames_disk(self) -> bool | None:
         """Whether the disk is too slow, or (False) the buffer too small; None: the log shows neither."""
-        seconds = [episode[1] for episode in (*self._episodes, *self._unfinished())]
-        if not seconds and not self._lags:
+        episodes = self._all_episodes()
+        if not episodes and not self._lags:
             return None
-        return bool(self._lags) or _median(seconds) >= _SLOW_DISK
+        return bool(self._lags) or _median(episodes) >= _SLOW_DISK
 
     def readings(self) -> tuple[Reading, Reading]:
         """Judge full buffers, then lag."""
-        episodes = [*self._episodes, *self._unfinished()]
-        lag = max(self._lags, key=lambda one: one[2], default=None)
         why, advice = _DISK if self.blames_disk else _BUFFER
-        return self._judge_full(episodes, why, advice), self._judge_lag(lag, why, advice)
+        return self._judge_full(why, advice), self._judge_lag(why, advice)
 
     def _end(self, part: str, when: float) -> None:
         if started := self._full.pop(part, None):
             self._episodes.append([when, max(_SHORTEST, when - started[0]), started[1]])
 
-    def _unfinished(self) -> list[list[Any]]:
+    def _all_episodes(self) -> list[list[Any]]:
+        """Give the episodes that ended, and those that have not, as if they ended now."""
         now = self._present.now
-        return [[now, max(_SHORTEST, now - when), clock] for when, clock in self._full.values()]
+        unfinished = [[now, max(_SHORTEST, now - when), clock] for when, clock in self._full.values()]
+        return [*self._episodes, *unfinished]
 
-    def _judge_full(self, episodes: list[list[Any]], why: str, advice: str) -> Reading:
+    def _judge_full(self, why: str, advice: str) -> Reading:
+        episodes = self._all_episodes()
         if not episodes:
             return Reading("redo_full", 0, "s", "no redo buffer full")
-        seconds = [episode[1] for episode in episodes]
         when, _, clock = min(episodes, key=lambda episode: episode[0] - episode[1])
         since = self._present.at(clock, when, "since")
-        often = times(len(episodes))
+        median, longest = _median(episodes), max(seconds for _, seconds, _ in episodes)
         what = (
-            f"{self._node.prefix}redo buffer full {often}{since}, "
-            f"median {say_duration(_median(seconds))}, longest {say_duration(max(seconds))}"
+            f"{self._node.prefix}redo buffer full {times(len(episodes))}{since}, "
+            f"median {say_duration(median)}, longest {say_duration(longest)}"
         )
-        return Reading("redo_full", _median(seconds), "s", what, why, advice)
+        return Reading("redo_full", median, "s", what, why, advice)
 
-    def _judge_lag(self, lag: list[Any] | None, why: str, advice: str) -> Reading:
-        if lag is None:
+    def _judge_lag(self, why: str, advice: str) -> Reading:
+        if not self._lags:
             return Reading("redo_lag", 0, "s", "no redo lag")
-        when, clock, seconds, part = lag
+        when, clock, seconds, part = max(self._lags, key=lambda lag: lag[2])
         at = self._present.at(clock, when)
         what = f"{self._node.prefix}redo log part {part} lags {seconds} s behind{at}"
         return Reading("redo_lag", seconds, "s", what, why, advice)
@@ -177,7 +175,9 @@ class Redo(Subject):
             yield Fault(State.CRITICAL, what, f"transactions are refused ({error})", advice)
 
 
-def _median(seconds: list[float]) -> float:
+def _median(episodes: list[list[Any]]) -> float:
+    """Give the median of their seconds."""
     from statistics import median  # 2 ms, which a healthy log need not cost
 
+    seconds: list[float] = [seconds for _, seconds, _ in episodes]
     return median(seconds)

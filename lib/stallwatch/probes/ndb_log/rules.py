@@ -31,11 +31,24 @@ class Rule(NamedTuple):
 
 
 _MEMORY = r"(?P<kind>Data|Index) usage (?:is|increased to|decreased to) (?P<percent>{})%"
-_MEMORY_ADVICE = "delete or move rows, or raise DataMemory by a rolling restart"
 COMPLETED = r"Backup (?P<id>\d+) started from (?:node )?\d+ completed"
 _DISCARD = "subscribers miss epochs: binary log gap, LOST_EVENTS on replicas"
 _SILENCE = "look at the network to it, and whether its process or machine stood still"
 _ARBITRATOR = "a split would end both halves; look at the management and SQL nodes that may arbitrate"
+
+
+def _memory(percent: str, state: State) -> Rule:
+    return Rule(
+        word=b"usage ",
+        pattern=_MEMORY.format(percent),
+        key="memory {kind} {node}",
+        state=state,
+        what="{kind} memory {percent} % used",
+        why="writes fail at 95 %",
+        advice="delete or move rows, or raise DataMemory by a rolling restart",
+        stays=True,
+    )
+
 
 RULES = (
     Rule(
@@ -80,11 +93,7 @@ RULES = (
         why="{cause}",
         advice=_ARBITRATOR,
     ),
-    Rule(
-        word=b"arbitrator node",
-        pattern=r"(?:Started|Receive|Prepare) arbitrator node",
-        key="arbitrator",
-    ),
+    Rule(word=b"arbitrator node", pattern=r"(?:Started|Receive|Prepare) arbitrator node", key="arbitrator"),
     Rule(
         word=b"missed heartbeat",
         pattern=r"Node (?P<observer>\d+) missed heartbeat (?P<value>\d+) from node (?P<peer>\d+)",
@@ -168,31 +177,9 @@ RULES = (
         why="the watchdog ends the node (error 7200)",
         advice="look at the disk of the data directory: iostat -kx 1",
     ),
-    Rule(
-        word=b"usage ",
-        pattern=_MEMORY.format(r"9\d|1\d\d"),
-        key="memory {kind} {node}",
-        state=State.CRITICAL,
-        what="{kind} memory {percent} % used",
-        why="writes fail at 95 %",
-        advice=_MEMORY_ADVICE,
-        stays=True,
-    ),
-    Rule(
-        word=b"usage ",
-        pattern=_MEMORY.format(r"8\d"),
-        key="memory {kind} {node}",
-        state=State.WARNING,
-        what="{kind} memory {percent} % used",
-        why="writes fail at 95 %",
-        advice=_MEMORY_ADVICE,
-        stays=True,
-    ),
-    Rule(
-        word=b"usage ",
-        pattern=_MEMORY.format(r"\d+"),
-        key="memory {kind} {node}",
-    ),
+    _memory(r"9\d|1\d\d", State.CRITICAL),
+    _memory(r"8\d", State.WARNING),
+    Rule(word=b"usage ", pattern=_MEMORY.format(r"\d+"), key="memory {kind} {node}"),
     Rule(
         word=b"Backup ",
         pattern=r"Backup (?P<id>\d+) started from (?:node )?\d+ has been aborted\. Error: (?P<e>\d+)",
@@ -211,11 +198,7 @@ RULES = (
         why="error {e}",
         advice="run perror --ndb {e}, then start it again",
     ),
-    Rule(
-        word=b"Backup ",
-        pattern=COMPLETED,
-        key="backup",
-    ),
+    Rule(word=b"Backup ", pattern=COMPLETED, key="backup"),
     Rule(
         word=b"Disconnecting lagging nodes",
         pattern=r"Disconnecting lagging nodes '(?P<peers>[^']*)'",

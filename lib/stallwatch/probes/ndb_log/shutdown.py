@@ -43,10 +43,9 @@ _DECLARED_DEAD = (
     r"We\((?P<we>\d+)\) have been declared dead by (?P<by>\d+).*?reason: (?P<reason>.+)"
     r"|Node (?P<peer>\d+) declared dead due to missed heartbeat"
 )
+_FAILED = r"Node (?P<peer>\d+) has failed\. The Node state"
 _PEER_WORD = b"NR Status: node=,OLD="
 _PEER = r"NR Status: node=(?P<peer>\d+),OLD=.*,NEW="
-
-
 _RESTART = ", then restart the node"
 _SIGNALS = {
     6: "aborted: look in the node's error log",
@@ -93,25 +92,21 @@ class Shutdown(Subject):
     def __init__(self, node: Node, present: Present, memory: dict[str, Any]) -> None:
         super().__init__(node, present, memory)
         self._down = {down.node: down for down in remembered(memory, "down", Down)}
-        self._times: list[list[Any]] = memory.get("times", [])  # [when, node]
+        self.times: list[list[Any]] = memory.get("times", [])  # when which node ended: [when, node]
         self._ordered: dict[str, list[float]] = memory.setdefault("ordered", {})  # node or "any": from, until
 
     def keep(self) -> None:
         """Put into the memory what still counts."""
         self._down = {down.node: down for down in self._down.values() if self._counts(down)}
-        self._times = [[when, node] for when, node in self._times if self._present.holds(when)][-_KEPT:]
+        self.times = [[when, node] for when, node in self.times if self._present.holds(when)][-_KEPT:]
         remember(self._memory, "down", self._down.values())
-        self._memory["times"] = self._times
+        self._memory["times"] = self.times
         for node in [node for node, (_, until) in self._ordered.items() if not self._present.holds(until)]:
             del self._ordered[node]
 
     def ended(self) -> list[tuple[Down, Present]]:
         """Give each node that ended, and the present of this log."""
         return [(down, self._present) for down in self._down.values()]
-
-    def times(self) -> list[tuple[float, int | None]]:
-        """When which node ended."""
-        return [(when, node) for when, node in self._times]
 
     def has_ordered(self, node: str, when: float) -> bool:
         """Whether the end of a node at that time was ordered; node "any" is that of a handover."""
@@ -161,11 +156,9 @@ class Shutdown(Subject):
         if self._is_down(node):
             self._change(node, data_node=True)
 
-    def _on_order(self, _: re.Match[str], line: Line) -> None:
-        self._ordered[str(line.node)] = [line.moment, line.moment + _PLANNED]
-
-    def _on_order_to_all(self, _: re.Match[str], line: Line) -> None:
-        self._ordered["any"] = [line.moment, line.moment + _PLANNED]
+    def _on_order(self, match: re.Match[str], line: Line) -> None:
+        node = "any" if match["all"] else str(line.node)
+        self._ordered[node] = [line.moment, line.moment + _PLANNED]
 
     def _on_handover(self, _: re.Match[str], line: Line) -> None:
         """Take an end that follows for planned: the node that takes over does not name the other."""
@@ -199,20 +192,11 @@ class Shutdown(Subject):
         Row(b"start as daemon, error", _NO_DAEMON, _on_not_started),
         Row(b"failed, exiting", _NO_MEMORY, _on_no_memory),
         Row(b"too many startup failures", _GAVE_UP, _on_gave_up),
-        Row(
-            b"Child process terminated",
-            r"Child process terminated by signal (?P<signal>\d+)",
-            _on_killed,
-        ),
+        Row(b"Child process terminated", r"Child process terminated by signal (?P<signal>\d+)", _on_killed),
         Row(b"declared dead", _DECLARED_DEAD, _on_declared_dead),
-        Row(
-            b"has failed. The Node state",
-            r"Node (?P<peer>\d+) has failed\. The Node state",
-            _on_peer_failed,
-        ),
+        Row(b"has failed. The Node state", _FAILED, _on_peer_failed),
         Row(_PEER_WORD, _PEER + "Node failed, fail handling ongoing", _on_peer_failed),
-        Row(b" shutdown ", r"Node shutdown initiated", _on_order),
-        Row(b" shutdown ", r"Cluster shutdown initiated", _on_order_to_all),
+        Row(b" shutdown ", r"(?:Node|(?P<all>Cluster)) shutdown initiated", _on_order),
         Row(b"shutdown handover", r"shutdown handover", _on_handover),
         Row(b" shutdown ", r"Node shutdown completed(?P<again>, restarting)?", _on_completed),
         Row(b"Angel pid: ", r"Angel pid: \d+ started child", _on_beginning),
@@ -229,7 +213,7 @@ class Shutdown(Subject):
     def _end(self, node: int | None, line: Line, what: str, why: str, advice: str) -> None:
         before = self._down.get(node)
         if before is None or before.phase != "down":
-            self._times.append([line.moment, node])
+            self.times.append([line.moment, node])
         gave_up = before.gave_up if before and before.phase == "down" else ""
         self._down[node] = Down(node, line.moment, line.clock, what, why, advice, gave_up)
 
@@ -269,7 +253,7 @@ def of_shutdowns(logs: list[Shutdown]) -> Iterator[Finding]:
         best, present = max(of_node, key=lambda end: (not end[0].hearsay, end[0].when))
         best = best._replace(phase=latest.phase, since=latest.since, since_clock=latest.since_clock)
         yield best.fault(present)
-    ends = [Counter(node for _, node in log.times()) for log in logs]
+    ends = [Counter(node for _, node in log.times) for log in logs]
     count = sum(max(of_log[node] for of_log in ends) for node in set().union(*ends))
     yield Reading("shutdowns", count, what=f"forced shutdowns: {count}")
 
@@ -287,8 +271,8 @@ def _forced(match: re.Match[str]) -> tuple[str, str, str]:
     what = f"failed to start (start phase {match['phase']})" if starting else "shut down"
     if match["error"]:
         code = number(match["error"])
-        meaning = exit_codes.text(code) or withheld.message(match["text"])
-        return what, f"error {code}: {meaning}", exit_codes.advice(code)
+        meaning, advice = exit_codes.meaning(code)
+        return what, f"error {code}: {meaning or withheld.message(match['text'])}", advice
     if match["signal"]:
         return what, *_by_signal(number(match["signal"]))
     return what, "the log does not say why", "look in the node's error log"

@@ -28,6 +28,7 @@ THREAD = (
     r"(?:.*user time: (?P<user>\d+) us, sys_time: (?P<system>\d+) us)?"
 )
 TOGETHER = 2.0  # seconds within which threads were late for one reason
+_REPORT = r"(?P<lock>.+?) waiting for lock, contentions: (\d+) spins: (\d+)"
 _STALL = 1000  # milliseconds; shorter ones mean nothing during a start-up
 _KEPT = 100  # oversleeps
 _WRAP = 2**32
@@ -154,13 +155,7 @@ class Contention(Subject):
         if worst is None or spins >= worst.spins or not self._present.holds(worst.when):
             self._worst[lock] = Spin(lock, line.when, line.clock, spins)
 
-    LINES = (
-        Row(
-            b" waiting for lock, contentions: ",
-            r"(?P<lock>.+?) waiting for lock, contentions: (\d+) spins: (\d+)",
-            _on_report,
-        ),
-    )
+    LINES = (Row(b" waiting for lock, contentions: ", _REPORT, _on_report),)
 
     def restart(self) -> None:
         """Forget the counters: those of a new process start at 0."""
@@ -185,15 +180,10 @@ class Contention(Subject):
     def _judge(self, spin: Spin, spin_seconds: float, label: str) -> Reading:
         seconds = spin.spins * spin_seconds
         at = self._present.at(spin.clock, spin.when)
-        return Reading(
-            "spin",
-            seconds,
-            "s",
-            f'{self._node.prefix}lock "{spin.lock}" spins {say_duration(seconds)} for each contention{at}',
-            f"{spin.spins:.1f} spins each",
-            "rarely harmful: look whether the cluster is busy; on an idle one look at the machine",
-            label,
-        )
+        spins = f"spins {say_duration(seconds)} for each contention{at}"
+        what, why = f'{self._node.prefix}lock "{spin.lock}" {spins}', f"{spin.spins:.1f} spins each"
+        advice = "rarely harmful: look whether the cluster is busy; on an idle one look at the machine"
+        return Reading("spin", seconds, "s", what, why, advice, label)
 
 
 def spins_per_contention(before: list[int] | None, after: list[int]) -> float | None:

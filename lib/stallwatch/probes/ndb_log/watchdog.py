@@ -35,7 +35,6 @@ _BLOCK = r"JobHandling in block: (\d+), gsn: (\d+)"
 # Silence is in order then: a start allocates memory, and a thread that never worked has no place.
 _IN_ORDER = r"Allocating memory|Unknown place 0$"
 _STALL = 1000  # milliseconds; shorter stalls during a start-up mean nothing
-
 _TICK = 0.01  # seconds: the watchdog prints times(2) of the whole process, CLK_TCK is 100
 _OFTEN = 5  # stuck episodes ...
 _OFTEN_WITHIN = 600.0  # ... in these seconds are worth a warning
@@ -46,27 +45,24 @@ _USED = 0.05  # core; an idle ndbmtd as a whole stays below 0.013
 _RATIO = 2.0  # one kind of time decides when it is twice the other
 _ONE_CORE = 1.1  # what one thread can use at most, and an idle rest of the node
 _DECIDABLE = 0.3  # seconds: four reports of the watchdog, three ticks of times(2)
-_OS_BUSY = (
-    "OS kernel busy",
-    (
-        "look at network, NIC driver, swapping, memory compaction; turn cpuspeed (frequency scaling) off; "
-        "RealtimeScheduler=1, LockExecThreadToCPU"
-    ),
-)
-_NDB_BUSY = (
-    "NDB kernel busy",
-    "look in ndbinfo.threadstat which thread it is, and what load it has (big scan, many triggers)",
-)
-_NOT_RUNNING = ("process not running", "look for swapping, VM steal, CPU quota, blocked I/O")
-_CANNOT_TELL = ("cannot tell", "look at ndbinfo.threadstat")
+# Who held a thread up, and the next step.
+_ADVICE = {
+    "OS kernel busy": "look at network, NIC driver, swapping, memory compaction; "
+    "turn cpuspeed (frequency scaling) off; RealtimeScheduler=1, LockExecThreadToCPU",
+    "NDB kernel busy": "look in ndbinfo.threadstat which thread it is, and what load it has "
+    "(big scan, many triggers)",
+    "process not running": "look for swapping, VM steal, CPU quota, blocked I/O",
+    "cannot tell": "look at ndbinfo.threadstat",
+    "too short to tell": "watch whether it comes back",
+}
 
 # Kernel blocks by number, from BlockNumbers.h of NDB 9.7.2.
-_FIRST_BLOCK = 244
-_BLOCKS = (
+_NAMES = (
     "BACKUP", "DBTC", "DBDIH", "DBLQH", "DBACC", "DBTUP", "DBDICT", "NDBCNTR", "QMGR", "NDBFS", "CMVMI",
     "TRIX", "DBUTIL", "SUMA", "DBTUX", "TSMAN", "LGMAN", "PGMAN", "RESTORE", "DBINFO",
     "DBSPJ", "THRMAN", "TRPMAN",
 )  # fmt: skip
+_BLOCKS = dict(enumerate(_NAMES, 244))
 
 
 class Episode:
@@ -215,41 +211,28 @@ class Watchdog(Subject):
         at = self._present.at(episode.clock, episode.when)
         who = self._node.thread(episode.thread)
         if episode.seconds is None:
-            return Fault(
-                State.WARNING,
-                f'{who} stuck in "{episode.place}"{at}',
-                "this version does not say for how long",
-                "look at the machine's swapping, load and steal time",
-            )
+            why = "this version does not say for how long"
+            advice = "look at the machine's swapping, load and steal time"
+            return Fault(State.WARNING, f'{who} stuck in "{episode.place}"{at}', why, advice)
         cause = judge(*_used(episode), own=episode.own is not None, busy=bool(episode.load))
         evidence = [str(cause)]
         if episode.load is not None:
             evidence.append(f"cluster {'busy' if episode.load else 'idle'} (Operations={episode.load})")
         left = kill - episode.seconds
-        limit = f"the watchdog's limit of {say_duration(kill)}"
-        evidence.append(
-            f"{say_duration(left)} before the watchdog kill" if left > 0 else f"{limit} is reached"
-        )
-        return Reading(
-            "stuck",
-            episode.seconds,
-            "s",
-            f'{who} stuck {say_duration(episode.seconds)} in "{episode.place}"{at}',
-            ", ".join(evidence),
-            cause.advice,
-            label,
-        )
+        if left > 0:
+            evidence.append(f"{say_duration(left)} before the watchdog kill")
+        else:
+            evidence.append(f"the watchdog's limit of {say_duration(kill)} is reached")
+        what = f'{who} stuck {say_duration(episode.seconds)} in "{episode.place}"{at}'
+        return Reading("stuck", episode.seconds, "s", what, ", ".join(evidence), cause.advice, label)
 
     def _often(self) -> Iterator[Finding]:
         times = sorted(self._begun)
         crowds = zip(times, times[_OFTEN - 1 :], strict=False)
         if any(last - first <= _OFTEN_WITHIN for first, last in crowds):
-            yield Fault(
-                State.WARNING,
-                f"{self._node.prefix}had {len(times)} stuck episodes, {_OFTEN} of them within 10 min",
-                "threads stall again and again",
-                "look at swapping, VM steal, CPU quota and what else runs on the machine",
-            )
+            what = f"{self._node.prefix}had {len(times)} stuck episodes, {_OFTEN} of them within 10 min"
+            advice = "look at swapping, VM steal, CPU quota and what else runs on the machine"
+            yield Fault(State.WARNING, what, "threads stall again and again", advice)
 
 
 def _severity(episode: Episode) -> float:
@@ -281,9 +264,7 @@ def _say_place(place: str) -> str:
     """Name the kernel block, of which 7.6 and later print the number."""
     if match := compiled(_BLOCK).match(place):
         block = number(match[1])
-        index = block - _FIRST_BLOCK
-        name = _BLOCKS[index] if 0 <= index < len(_BLOCKS) else f"block {block}"
-        return f"JobHandling in {name}, gsn {match[2]}"
+        return f"JobHandling in {_BLOCKS.get(block, f'block {block}')}, gsn {match[2]}"
     return place
 
 
@@ -294,30 +275,26 @@ def judge(user: float, system: float, span: float, *, own: bool, busy: bool = Fa
     they make a cause only probable, and none when the process is ``busy`` or used more than one thread can.
     """
     if span < _DECIDABLE:
-        evidence = f"{span * 1000:.0f} ms of evidence" if span else "one report"
-        return Cause("too short to tell", evidence, "watch whether it comes back")
+        return _cause("too short to tell", f"{span * 1000:.0f} ms of evidence" if span else "one report")
     user, system = user / span, system / span
     flat = user < _USED and system < _USED
+    both = f"user {_core(user)}, system {_core(system)} core"
     if not own and not flat and (busy or user + system > _ONE_CORE):
-        evidence = f"process busy: {_cores(user, system)}, and no times of the thread itself"
-        return Cause(_CANNOT_TELL[0], evidence, _CANNOT_TELL[1])
+        return _cause("cannot tell", f"process busy: {both}, and no times of the thread itself")
     if flat:
-        who, advice = _NOT_RUNNING
-        evidence = "user and system time flat"
+        who, evidence = "process not running", "user and system time flat"
     elif system >= _USED and system >= _RATIO * user:
-        who, advice = _OS_BUSY
-        evidence = f"system time {_core(system)} core, user {_core(user)}"
+        who, evidence = "OS kernel busy", f"system time {_core(system)} core, user {_core(user)}"
     elif user >= _USED and user >= _RATIO * system:
-        who, advice = _NDB_BUSY
-        evidence = f"user time {_core(user)} core, system {_core(system)}"
+        who, evidence = "NDB kernel busy", f"user time {_core(user)} core, system {_core(system)}"
     else:
-        return Cause(_CANNOT_TELL[0], f"a mixture: {_cores(user, system)}", _CANNOT_TELL[1])
-    return Cause(who if own else f"probably {who}", evidence, advice)
+        return _cause("cannot tell", f"a mixture: {both}")
+    return _cause(who, evidence, probably=not own)
+
+
+def _cause(who: str, evidence: str, *, probably: bool = False) -> Cause:
+    return Cause(f"probably {who}" if probably else who, evidence, _ADVICE[who])
 
 
 def _core(value: float) -> str:
     return "0" if value < 0.005 else f"{value:.2f}"  # noqa: PLR2004 - what rounds to 0.00
-
-
-def _cores(user: float, system: float) -> str:
-    return f"user {_core(user)}, system {_core(system)} core"
