@@ -135,6 +135,26 @@ def test_an_alert_that_a_node_and_the_cluster_log_tell_of_is_said_once(check, lo
     assert said.labels == LABELS
 
 
+def test_two_cluster_logs_of_which_one_has_more_leave_no_label_out(check, cluster):
+    """The second management node was there for the first of two lags that were as long as each other."""
+    other = type(cluster)(cluster.path.with_name("ndb_2_cluster.log"))
+    other.say("Node 4: GCP Monitor: GCP_COMMIT lag 20 sec (no max lag)", 70, "WARNING")
+    for log in (cluster, other):
+        log.say("Node 3: GCP Monitor: GCP_COMMIT lag 20 sec (no max lag)", 60, "WARNING")
+    said = check("--log", cluster, "--log", other)
+    assert said.labels == LABELS
+    assert said.perfdata["gcp_commit_lag"] == "20s;10;30"
+
+
+def test_of_two_logs_that_say_the_same_of_nodes_without_a_number_the_worst_is_in_the_perfdata(check, log):
+    one, two = (type(log)(log.path.with_name(name)) for name in ("one.log", "two.log"))
+    one.say("thr: 1: Overslept 3004 ms, expected ~10ms", 60)
+    two.say("thr: 1: Overslept 3001 ms, expected ~10ms", 60)
+    said = check("--log", one, "--log", two)
+    assert said.perfdata["overslept"].startswith("3.004s;")
+    assert said.details == []
+
+
 def test_a_backup_that_one_management_node_s_log_saw_complete(check, cluster):
     cluster.say("Node 3: Backup 8 started from node 1 completed. StartGCP: 1 StopGCP: 2", 60)
     other = type(cluster)(cluster.path.with_name("ndb_2_cluster.log"))

@@ -10,7 +10,6 @@ from stallwatch.probes.ndb_log.model import Row, Subject
 from stallwatch.probes.ndb_log.rules import COMPLETED, QUANTITIES, RULES
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
-from stallwatch.words import worst_first
 
 if TYPE_CHECKING:
     import re
@@ -77,11 +76,9 @@ class Alerts(Subject):
     def findings(self, _: Rules) -> Iterator[Finding]:
         """Give every alert, and each quantity even when nothing was said of it."""
         for quantity, (unit, none) in QUANTITIES.items():
-            found = (alert for alert in self._alerts.values() if alert.quantity == quantity)
-            alerts = worst_first(found, lambda alert: alert.value)
+            alerts = [alert for alert in self._alerts.values() if alert.quantity == quantity]
             for alert in alerts:
-                label = quantity if alert is alerts[0] else ""
-                yield Reading(quantity, alert.value, unit, self._what(alert), alert.why, alert.advice, label)
+                yield Reading(quantity, alert.value, unit, self._what(alert), alert.why, alert.advice)
             if not alerts:
                 yield Reading(quantity, 0, unit, none)
         for alert in self._alerts.values():

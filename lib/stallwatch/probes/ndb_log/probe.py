@@ -97,14 +97,19 @@ def _by_subject(node_logs: Sequence[NodeLog], rules: Rules) -> Iterator[Finding]
 
 def _merged(found: Iterable[Finding]) -> Iterator[Finding]:
     """Give faults first, then each quantity, the worst of all logs first and alone in the perfdata."""
-    # A cluster log repeats its nodes' lines: of two findings that say the same, one counts.
-    once = list({(type(one), getattr(one, "name", ""), one.what): one for one in found}.values())
+    # A cluster log repeats its nodes' lines: of findings that say the same, the worst counts.
+    ascending = sorted(found, key=_value)
+    once = list({(type(one), getattr(one, "name", ""), one.what): one for one in ascending}.values())
     yield from (finding for finding in once if not isinstance(finding, Reading))
     readings = [finding for finding in once if isinstance(finding, Reading)]
     for name in _QUANTITIES:
-        worst = worst_first((one for one in readings if one.name == name), lambda one: one.value or 0)
+        worst = worst_first((one for one in readings if one.name == name), _value)
         yield from worst[:1]
         yield from (reading._replace(label="") for reading in worst[1:] if reading.value)
+
+
+def _value(finding: Finding) -> float:
+    return (finding.value or 0) if isinstance(finding, Reading) else 0
 
 
 def _summary(node_logs: Sequence[NodeLog], *, whole: bool) -> Reading:

@@ -12,7 +12,6 @@ from stallwatch.probes.ndb_log.lines import number
 from stallwatch.probes.ndb_log.model import Row, Subject
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
-from stallwatch.words import worst_first
 
 if TYPE_CHECKING:
     import re
@@ -68,11 +67,9 @@ class Oversleeps(Subject):
         self._held = sorted(held[-_KEPT:], key=lambda oversleep: oversleep.when)
 
     def findings(self, _: Rules) -> Iterator[Finding]:
-        """Give the longest first."""
-        worst = worst_first(self._held, lambda oversleep: oversleep.ms)
-        for oversleep in worst:
-            yield self._judge(oversleep, "overslept" if oversleep is worst[0] else "")
-        if not worst:
+        """Judge each oversleep."""
+        yield from map(self._judge, self._held)
+        if not self._held:
             yield Reading("overslept", 0, "s", "no thread overslept")
 
     def _on_late(self, match: re.Match[str], line: Line) -> None:
@@ -100,7 +97,7 @@ class Oversleeps(Subject):
         Row(b"timerHandlingLab", r"timerHandlingLab, .*not scheduled for: (?P<ms>\d+)", _on_late),
     )
 
-    def _judge(self, oversleep: Oversleep, label: str) -> Reading:
+    def _judge(self, oversleep: Oversleep) -> Reading:
         if oversleep.watchdog:
             who = f"{self._node.prefix}all threads"
             why = "the whole process or machine stood still"
@@ -115,7 +112,7 @@ class Oversleeps(Subject):
             advice = "look at that thread and its CPU: ndbinfo.threadstat"
         at = self._present.at(oversleep.clock, oversleep.when)
         what = f"{who} overslept {say_duration(oversleep.ms / 1000)}{at}"
-        return Reading("overslept", oversleep.ms / 1000, "s", what, why, advice, label)
+        return Reading("overslept", oversleep.ms / 1000, "s", what, why, advice)
 
 
 class Spin(NamedTuple):
@@ -170,20 +167,19 @@ class Contention(Subject):
         self._memory["counters"] = dict(list(self._counters.items())[-_KEPT_LOCKS:])
 
     def findings(self, rules: Rules) -> Iterator[Finding]:
-        """Give the longest spin first."""
-        worst = worst_first(self._worst.values(), lambda spin: spin.spins)
-        for spin in worst:
-            yield self._judge(spin, rules.spin, "spin" if spin is worst[0] else "")
-        if not worst:
+        """Judge the worst wait for each lock."""
+        for spin in self._worst.values():
+            yield self._judge(spin, rules.spin)
+        if not self._worst:
             yield Reading("spin", 0, "s", "no lock contention reported")
 
-    def _judge(self, spin: Spin, spin_seconds: float, label: str) -> Reading:
+    def _judge(self, spin: Spin, spin_seconds: float) -> Reading:
         seconds = spin.spins * spin_seconds
         at = self._present.at(spin.clock, spin.when)
         spins = f"spins {say_duration(seconds)} for each contention{at}"
         what, why = f'{self._node.prefix}lock "{spin.lock}" {spins}', f"{spin.spins:.1f} spins each"
         advice = "rarely harmful: look whether the cluster is busy; on an idle one look at the machine"
-        return Reading("spin", seconds, "s", what, why, advice, label)
+        return Reading("spin", seconds, "s", what, why, advice)
 
 
 def spins_per_contention(before: list[int] | None, after: list[int]) -> float | None:

@@ -16,7 +16,6 @@ from stallwatch.probes.ndb_log.model import Row, Subject
 from stallwatch.probes.ndb_log.threads import THREAD, TOGETHER
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
-from stallwatch.words import worst_first
 
 if TYPE_CHECKING:
     import re
@@ -149,13 +148,11 @@ class Watchdog(Subject):
         return max((episode.seconds or 0 for episode in self._stuck), default=0)
 
     def findings(self, rules: Rules) -> Iterator[Finding]:
-        """Give the longest stuck time first."""
+        """Judge each episode, then how many there were."""
         interval = rules.watchdog_interval or self._node.watchdog_interval or DEFAULT_INTERVAL
-        worst = worst_first(self._stuck, _severity)
-        longest = next((episode for episode in worst if episode.last_ms is not None), None)
-        for episode in worst:
-            yield self._judge(episode, KILL * interval, label="stuck" if episode is longest else "")
-        if longest is None:
+        for episode in self._stuck:
+            yield self._judge(episode, KILL * interval)
+        if all(episode.last_ms is None for episode in self._stuck):
             yield Reading("stuck", 0, "s", "no thread stuck")
         yield from self._often()
 
@@ -207,7 +204,7 @@ class Watchdog(Subject):
         Row(b"Watchdog: User time: ", _TIMES, _on_times),
     )
 
-    def _judge(self, episode: Episode, kill: float, label: str) -> Finding:
+    def _judge(self, episode: Episode, kill: float) -> Finding:
         at = self._present.at(episode.clock, episode.when)
         who = self._node.thread(episode.thread)
         if episode.seconds is None:
@@ -224,7 +221,7 @@ class Watchdog(Subject):
         else:
             evidence.append(f"the watchdog's limit of {say_duration(kill)} is reached")
         what = f'{who} stuck {say_duration(episode.seconds)} in "{episode.place}"{at}'
-        return Reading("stuck", episode.seconds, "s", what, ", ".join(evidence), cause.advice, label)
+        return Reading("stuck", episode.seconds, "s", what, ", ".join(evidence), cause.advice)
 
     def _often(self) -> Iterator[Finding]:
         times = sorted(self._begun)
