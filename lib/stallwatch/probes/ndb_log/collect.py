@@ -56,16 +56,14 @@ class NodeLog:
         self._garbled = 0  # lines with numbers that nobody can have written
         self.node = Node(path, part("node"))
         self.shutdown = Shutdown(self.node, present, part("shutdown"))
-        self._alerts = Alerts(self.node, present, part("incidents"))
+        alerts = Alerts(self.node, present, part("incidents"))
         self.redo = Redo(self.node, present, part("redo"))
         self.watchdog = Watchdog(self.node, present, part("watchdog"))
-        self._oversleeps = Oversleeps(self.node, present, part("oversleeps"))
-        self._contention = Contention(self.node, present, part("contention"))
+        oversleeps = Oversleeps(self.node, present, part("oversleeps"))
+        contention = Contention(self.node, present, part("contention"))
         self.backups = Backups(self.node, present, part("backups"))
-        self._subjects = (
-            self.shutdown, self._alerts, self.redo, self.watchdog, self._oversleeps, self._contention,
-            self.backups,
-        )  # fmt: skip
+        self._judged_alone = (alerts, self.redo, self.watchdog, oversleeps, contention)
+        self._subjects = (self.shutdown, *self._judged_alone, self.backups)
 
     @property
     def lines(self) -> int:
@@ -110,7 +108,7 @@ class NodeLog:
 
     def findings(self, rules: Rules) -> Iterator[Finding]:
         """Give all that still counts; without the shutdowns, of which other logs may tell, too."""
-        for subject in (self._alerts, self.redo, self.watchdog, self._oversleeps, self._contention):
+        for subject in self._judged_alone:
             yield from subject.findings(rules)
 
     def _read(self, block: bytes) -> None:
