@@ -238,8 +238,6 @@ def _matching(pattern: str, known: Iterable[str], *, fold: bool) -> list[str]:
 def _is_rotated(path: str, log: str) -> bool:
     folder, name = os.path.split(path)
     stem = os.path.splitext(os.path.basename(log))[0]
-    if path == log or not name.startswith(
-        stem
-    ):  # a folder may hold a thousand files: no pattern for each pair
+    if path == log or not name.startswith(stem):  # of a thousand files: no pattern for each pair
         return False
     return folder == os.path.dirname(log) and rotated_name(os.path.basename(log)).fullmatch(name) is not None
