@@ -53,6 +53,7 @@ class SqlServer(Server):
         self.folder = os.path.abspath(folder)
         self.number = number  # its server_id
         self.settings = SMALL | self.defaults | settings
+        self.variables = {}  # more in its environment
         self.port = free_port()
         self.socket = self.path("socket")
         self.log = self.path("log")
@@ -72,7 +73,7 @@ class SqlServer(Server):
         }  # fmt: skip
         options = [f"--{name}={value}" for name, value in (own | self.settings).items()]
         unlock(self.socket)
-        self.launch([*self.program(), *AS_ROOT, *options], cwd=self.folder)
+        self.launch([*self.program(), *AS_ROOT, *options], cwd=self.folder, env=os.environ | self.variables)
 
     def suspend(self):
         """Stop its process, all of it: connections are taken by the kernel, and nobody answers."""

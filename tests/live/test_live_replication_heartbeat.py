@@ -1,57 +1,19 @@
 """check_replication_lag with a heartbeat table, as pt-heartbeat writes it, on real servers."""
 
 import contextlib
-import threading
 import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from replication_check import Check
+from replication_heartbeats import COLUMNS, INTERVAL, TABLE, Heartbeats, write
 from replication_pair import GRANTS
 from replication_writer import Writer
 
-TABLE = "lab.heartbeat"
-COLUMNS = (
-    "ts VARCHAR(26) NOT NULL, server_id INT UNSIGNED NOT NULL PRIMARY KEY, file VARCHAR(255), "
-    "position BIGINT UNSIGNED, relay_master_log_file VARCHAR(255), exec_master_log_pos BIGINT UNSIGNED"
-)
-INTERVAL = 1.0  # seconds between heartbeats: how old one is on a current replica
 ERROR = 1.5  # seconds
 SLIGHT = 0.5  # seconds: clocks are compared in the way, and numbers are rounded
 SMALL = 5.0  # seconds of a lag that is not the age of a heartbeat that nobody writes
 RETIRED = 77  # server_id of a primary that is no more
-
-
-class Heartbeats:
-    """Writes the time into the source once a second, as ``hours`` ahead of UTC have it."""
-
-    def __init__(self, pair, hours=0):
-        self.source = pair.source
-        self.hours = hours
-        self.ended = threading.Event()
-        self.thread = threading.Thread(target=self._run, daemon=True)
-
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.ended.set()
-        self.thread.join()
-
-    def _run(self):
-        with self.source.session() as sql:
-            while not self.ended.is_set():
-                write(sql, self.source.number, hours=self.hours)
-                self.ended.wait(INTERVAL)
-
-
-def write(sql, server, *, ago=0.0, hours=0):
-    """Write one heartbeat in pt-heartbeat's form: the time has no zone."""
-    moment = datetime.now(UTC) + timedelta(hours=hours, seconds=-ago)
-    written = moment.replace(tzinfo=None).isoformat(timespec="microseconds")
-    row = "(ts, server_id, file, position) VALUES (%s, %s, 'binlog.000001', 4)"
-    sql(f"REPLACE INTO {TABLE} {row}", written, server)
 
 
 @pytest.fixture
