@@ -22,6 +22,7 @@ help:
 	@echo "make check     run lint and all of make test, and check that generated files are unchanged"
 	@echo "make audit     ask PyPI for known vulnerabilities of the pinned packages"
 	@echo "make bench     compare the costs of checks with those of other tools, 15 minutes in all; WHAT= ROUNDS="
+	@echo "make diagnosis make faults on real servers and judge what the checks say, 40 minutes; WHAT= QUICK=1"
 	@echo "make generate  write all generated files"
 	@echo "make record    write the output of the plugins on recorded logs and servers as the expected output"
 	@echo "make install   PREFIX=$(PREFIX) PLUGINDIR=$(PLUGINDIR) DESTDIR=$(DESTDIR) EXTRAS=$(EXTRAS)"
@@ -89,6 +90,11 @@ record: $(VENV)/ready
 # Other parts than the usual: WHAT="replication capacity growth before"; ROUNDS=5 for a quick look.
 bench: $(VENV)/ready
 	$(VENV)/bin/python tests/bench/run.py $(WHAT)
+
+# Faults on real servers, and how right the checks are about them: all parts, or WHAT="replication"; QUICK=1 for one
+# strength of each. The result is kept in tests/diagnosis/results, for contrib/docs/accuracy.md.
+diagnosis: $(VENV)/ready
+	$(VENV)/bin/python tests/diagnosis/run.py $(WHAT) $(if $(QUICK),--quick)
 
 places: export PREFIX := $(PREFIX)
 places: export PLUGINDIR := $(PLUGINDIR)
@@ -160,4 +166,4 @@ clean:
 	rm -rf $(VENV) build dist stallwatch-[0-9]*/ lib/*.egg-info .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help demo unit test fuzz test-all durations lint check generate record bench audit places install uninstall deb sdist wheel clean
+.PHONY: help demo unit test fuzz test-all durations lint check generate record bench diagnosis audit places install uninstall deb sdist wheel clean

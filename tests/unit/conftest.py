@@ -1,3 +1,4 @@
+import contextlib
 import os
 import shutil
 import subprocess
@@ -17,6 +18,7 @@ settings.register_profile("patient", settings(), deadline=None, suppress_health_
 settings.load_profile("patient")
 
 BENCH = Path(__file__).parents[1] / "bench"
+DIAGNOSIS = Path(__file__).parents[1] / "diagnosis"
 INSTALL = Path(__file__).parents[2] / "contrib" / "debian-install"
 HEAD = """
 import os, signal, sys, time
@@ -94,14 +96,28 @@ def utc(monkeypatch):
     time.tzset()
 
 
-@pytest.fixture(scope="module")
-def bench_modules():
-    """Imports modules of the benchmark by their names; of these only those stay that were there before."""
+@contextlib.contextmanager
+def modules_of(folder):
+    """Imports modules of a folder by their names; of these only those stay that were there before."""
     before, path = set(sys.modules), list(sys.path)
     with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(BENCH)
+        patch.syspath_prepend(folder)
         yield import_module
     sys.path[:] = path  # they put folders of tests into it
     for name in set(sys.modules) - before:
-        if Path(getattr(sys.modules[name], "__file__", None) or "/").parent == BENCH:
+        if Path(getattr(sys.modules[name], "__file__", None) or "/").parent == folder:
             del sys.modules[name]
+
+
+@pytest.fixture(scope="module")
+def bench_modules():
+    """Imports modules of the benchmark by their names."""
+    with modules_of(BENCH) as modules:
+        yield modules
+
+
+@pytest.fixture(scope="module")
+def diagnosis_modules():
+    """Imports modules of the bench of diagnosis by their names."""
+    with modules_of(DIAGNOSIS) as modules:
+        yield modules

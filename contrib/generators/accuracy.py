@@ -1,0 +1,233 @@
+"""The page on accuracy: by hand, with what ``make diagnosis`` found (tests/diagnosis/results/PART.json).
+
+``<!-- bars PART -->``      the bars, what was found, and whether they are met
+``<!-- faults PART -->``    each fault on each server: causes, states, lag, and what other checks say
+``<!-- healthy PART -->``   each healthy thing that looks like a fault: who alarms
+``<!-- lag PART -->``       errors of the lag, and of when it is foretold to be over
+``<!-- wrong PART -->``     lines of ours that are wrong and certain
+``<!-- alarms PART -->``    lines of ours that alarm where nothing is wrong
+``<!-- played PART -->``    where, when and with what it was done, and what is missing
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from generators.markdown import table
+from generators.marks import filled
+from generators.plugins import ROOT, Plugin
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+PAGE = ROOT / "contrib" / "docs" / "accuracy.md"
+RESULTS = ROOT / "tests" / "diagnosis" / "results"
+NAMES = {"mysql": "MySQL", "mariadb": "MariaDB"}
+ALONE, WITH_SOURCE = "check_replication_lag", "check_replication_lag --source"
+OURS = (ALONE, WITH_SOURCE)
+PEERS = ("check_mysql_health", "pmp-check-mysql-replication-delay")
+SHORT = {"check_mysql_health": "check_mysql_health", "pmp-check-mysql-replication-delay": "pmp"}
+LONGEST = 300  # characters of a line
+MOST = 60  # lines
+
+Row = dict[str, Any]
+
+
+def files(_: list[Plugin]) -> dict[Path, str]:
+    """Fill what is between its marks."""
+    return {
+        PAGE: filled(
+            PAGE.read_text(),
+            bars=_bars,
+            faults=_faults,
+            healthy=_healthy,
+            lag=_lag,
+            wrong=lambda part: _lines(part, "wrong"),
+            alarms=lambda part: _lines(part, "false"),
+            played=_played,
+        )
+    }
+
+
+def results(part: str) -> dict[str, Any] | None:
+    """Give what was found last; None: the part was never played whole."""
+    path = RESULTS / f"{part}.json"
+    found: dict[str, Any] | None = json.loads(path.read_text()) if path.exists() else None
+    return found
+
+
+def _missing(part: str) -> str:
+    return f"`make diagnosis WHAT={part}` has not been run whole yet.\n"
+
+
+def _bars(part: str) -> str:
+    told = results(part)
+    if told is None:
+        return _missing(part)
+    rows = [
+        [bar["what"], written(bar["found"], bar["unit"]),
+         f"at {bar['at']} {written(bar['limit'], bar['unit'])}", "yes" if bar["met"] else "**no**"]
+        for bar in told["bars"]
+    ]  # fmt: skip
+    return table(["what", "found", "bar", "met"], rows)
+
+
+def written(number: float | None, unit: str) -> str:
+    """Write a number of a bar."""
+    if number is None:
+        return "not judged"
+    return f"{100 * number:.0f} %" if unit == "%" else f"{number:g} {unit}".strip()
+
+
+def _faults(part: str) -> str:
+    told = results(part)
+    if told is None:
+        return _missing(part)
+    rows = [
+        [name, NAMES[server], *_fault(about, _of(told, name, server))]
+        for name, about in told["cases"].items()
+        if about["fault"]
+        for server in about["servers"]
+    ]
+    heads = [
+        "fault", "server", "right cause first", "of these certain", "right state in time", "lag off by, s",
+        "the same with --source", "wrong and certain", *(f"{SHORT[peer]}: state in time" for peer in PEERS),
+    ]  # fmt: skip
+    return table(heads, rows)
+
+
+def _of(told: dict[str, Any], name: str, server: str) -> list[Row]:
+    return [one for one in told["trials"] if (one["case"], one["server"]) == (name, server)]
+
+
+def _by(rows: list[Row], *who: str) -> list[Row]:
+    return [one for one in rows if one["who"] in who]
+
+
+def _fault(about: dict[str, Any], rows: list[Row]) -> list[str]:
+    """Tell of one fault on one server; "-" where nothing was judged."""
+    judged = _by(rows, ALONE if about["alone"] else WITH_SOURCE)
+    right = [row["right"] for row in judged if row["right"] is not None]
+    certain = [row["unhedged"] for row in judged if row["right"]]
+    cause = _count(right) + ("" if about["alone"] or not right else " (with --source)")
+    wrong = sum(len(row["wrong"]) for row in _by(rows, *OURS))
+    return [
+        cause, _count(certain), _count(_known(judged, "in_time")),
+        _errors(_by(rows, ALONE)), _errors(_by(rows, WITH_SOURCE)), str(wrong) if judged else "-",
+        *(_count(_known(_by(rows, peer), "in_time")) for peer in PEERS),
+    ]  # fmt: skip
+
+
+def _known(rows: list[Row], name: str) -> list[bool]:
+    return [row[name] for row in rows if row[name] is not None]
+
+
+def _count(values: list[bool]) -> str:
+    return f"{sum(values)} of {len(values)}" if values else "-"
+
+
+def _errors(rows: list[Row]) -> str:
+    errors = [error for row in rows for error in row["errors"]]
+    return f"{fmean(errors):.1f}, at most {max(errors):.0f}" if errors else "-"
+
+
+def _healthy(part: str) -> str:
+    told = results(part)
+    if told is None:
+        return _missing(part)
+    rows = []
+    for name, about in told["cases"].items():
+        for server in (server for server in about["servers"] if not about["fault"]):
+            of = _of(told, name, server)
+            alarms = [str(sum(len(row["false"]) for row in _by(of, who))) if _by(of, who) else "-"
+                      for who in (*OURS, *PEERS)]  # fmt: skip
+            rows.append([name, NAMES[server], *alarms, _errors(_by(of, ALONE))])
+    heads = ["nothing is wrong", "server", "alarms", "with --source", *SHORT.values(), "lag off by, s"]
+    return table(heads, rows)
+
+
+def _lag(part: str) -> str:
+    told = results(part)
+    if told is None:
+        return _missing(part)
+    rows = []
+    for server, name in NAMES.items():
+        for who in (*OURS, *PEERS):
+            of = [row for row in told["trials"] if (row["server"], row["who"]) == (server, who)]
+            errors = [error for row in of for error in row["errors"]]
+            etas = [eta for row in of for eta in row["etas"]]
+            unknown, runs = (sum(row["unknown"][place] for row in of) for place in (0, 1))
+            rows.append([who, name, str(len(errors)), f"{fmean(errors):.1f}" if errors else "-",
+                         f"{max(errors):.0f}" if errors else "-", f"{unknown} of {runs}",
+                         str(len(etas)), _off(etas)])  # fmt: skip
+    heads = [
+        "check",
+        "server",
+        "runs",
+        "lag off by, s: mean",
+        "at most",
+        "no lag told",
+        "ends foretold",
+        "off by",
+    ]
+    return table(heads, rows)
+
+
+def _off(etas: list[list[float]]) -> str:
+    """Tell by which part of the time that was left the ends that were foretold are off, on average."""
+    if not etas:
+        return "-"
+    return f"{100 * fmean(abs(said - came) / max(came, 5.0) for said, came in etas):.0f} %"
+
+
+def _lines(part: str, kind: str) -> str:
+    told = results(part)
+    if told is None:
+        return _missing(part)
+    found = [(row, line) for row in told["trials"] if row["who"] in OURS for line in row[kind]]
+    rows = [_line(row, line) for row, line in found[:MOST]]
+    more = f"\nAnd {len(found) - MOST} more.\n" if len(found) > MOST else ""
+    return (
+        table(["case", "server", "s after it began", "why", "what it says"], rows) + more
+        if rows
+        else "None.\n"
+    )
+
+
+def _line(row: Row, line: dict[str, Any]) -> list[str]:
+    case = f"{row['case']}, {row['strength']}" if row["strength"] else row["case"]
+    source = " (--source)" if row["who"] == WITH_SOURCE else ""
+    text = re.sub(r"127\.0\.0\.1:\d+", "db1", line["line"].partition(" | ")[0]).partition(" - ")
+    said = f"{text[0].rpartition(' ')[2]} - {text[2]}"[:LONGEST]
+    return [f"{case}{source}", NAMES[row["server"]], f"{line['at']:.0f}", line["why"], _plain(said)]
+
+
+def _plain(text: str) -> str:
+    """Write a text into a cell as it is."""
+    return re.sub(r"([\\|*_`<\[])", r"\\\1", text)
+
+
+def _played(part: str) -> str:
+    told = results(part)
+    if told is None:
+        return _missing(part)
+    about = told["machine"]
+    where = "{processor}, {processors} processors, {memory}, {kernel}, Python {Python}".format_map(about)
+    when = f"{told['day']} {told['time']} UTC, in {told['minutes']:.0f} minutes"
+    with_ = ", ".join(f"{name} {version}" for name, version in told["software"].items())
+    beside = f"{told['lanes']} pairs of each kind side by side; load before: {about['load before']}"
+    lines = [
+        f"{when}; {beside}. On {where}. With {with_}.",
+        *_sentence("Could not be had", told["left_out"]),
+        *_sentence("Trials that failed", (f"{name} ({why})" for name, why in told["failed"].items())),
+    ]
+    return "\n\n".join(lines) + "\n"
+
+
+def _sentence(what: str, things: Iterable[str]) -> list[str]:
+    known = "; ".join(things)
+    return [f"{what}: {known}."] if known else []

@@ -1,0 +1,109 @@
+"""What a case is: a fault, or a healthy thing that looks like one, and what is true of it.
+
+A case is one function that yields twice: it prepares, yields while all is well, makes the fault, yields while
+that lasts, and takes it back. ``fault`` and ``healthy`` put it among the cases of their part.
+
+    @fault("row lock", strengths=RATES, right=("row lock",))
+    def row_lock(scene, every):
+        '''Somebody left a transaction open on the replica.'''
+        scene.load(every=every)
+        yield
+        with scene.holding("BEGIN", "SELECT * FROM lab.beat FOR UPDATE"):
+            yield
+"""
+
+from typing import NamedTuple
+
+SERVERS = ("mysql", "mariadb")
+WARNING, CRITICAL = 15.0, 120.0  # seconds of lag: the thresholds of every check
+OK_STATE, WARNING_STATE, CRITICAL_STATE, UNKNOWN_STATE = range(4)  # as exit statuses
+ALARMS = (WARNING_STATE, CRITICAL_STATE)
+CASES = {}  # by part and name
+ONCE = {"": None}  # the strengths of what has only one
+
+
+class Expected(NamedTuple):
+    """What is true of a case, and what may be said.
+
+    right    names of causes.py that are right as the first cause; none: none is judged
+    fair     names that are no error as the first cause, though not the whole truth
+    states   the right states from when the evidence exists on; None: as the true lag has it
+    evident  seconds after the injection at which evidence exists; None: when the lag is worth a cause
+    alone    whether the replica alone holds evidence of the cause; else only with --source
+    unheard  nobody but the source could know how much is missing: any lag since the injection may be said
+    allowed  states that are no false alarm while a healthy thing goes on
+    wrong    regular expressions that no line may fit: wrong and certain
+    """
+
+    right: tuple = ()
+    fair: tuple = ()
+    states: tuple | None = None
+    evident: float | None = None
+    alone: bool = True
+    unheard: bool = False
+    allowed: tuple = (OK_STATE,)
+    wrong: tuple = ()
+
+
+class Case(NamedTuple):
+    """One case; times are in seconds.
+
+    story      the function that makes it
+    strengths  what the story is given, by name, from weak to strong
+    every      between two runs of the check
+    warm       from the first run to the injection
+    lasts      from the injection to its end
+    after      for which it is looked on after that
+    fresh      it needs servers of its own, and leaves them unusable
+    servers    on which it is possible
+    """
+
+    part: str
+    name: str
+    about: str
+    story: object
+    strengths: dict
+    is_fault: bool
+    expected: Expected
+    every: float = 10.0
+    warm: float = 15.0
+    lasts: float = 50.0
+    after: float = 25.0
+    fresh: bool = False
+    servers: tuple = SERVERS
+
+    @property
+    def seconds(self):
+        """How long it takes, without starting and healing servers."""
+        return self.warm + self.lasts + self.after
+
+
+def _case(part, name, is_fault, strengths, told):
+    def add(story):
+        expected = Expected(**{key: told.pop(key) for key in tuple(told) if key in Expected._fields})
+        about = " ".join((story.__doc__ or "").split())
+        CASES[part, name] = Case(part, name, about, story, dict(strengths), is_fault, expected, **told)
+        return story
+
+    return add
+
+
+def fault(name, *, strengths, part="replication", **told):
+    """Add a fault: ``told`` are fields of Expected and of Case."""
+    return _case(part, name, is_fault=True, strengths=strengths, told=told)
+
+
+def healthy(name, *, strengths=None, part="replication", **told):
+    """Add a healthy thing that looks like a fault: nothing may alarm, whatever it looks like."""
+    return _case(part, name, is_fault=False, strengths=strengths or ONCE, told=told)
+
+
+def of_part(part):
+    """The cases of a part, in the order in which they were added."""
+    return [case for (belongs, _), case in CASES.items() if belongs == part]
+
+
+def middle(strengths):
+    """The name of the strength in the middle: the only one of a quick look."""
+    names = list(strengths)
+    return names[len(names) // 2]

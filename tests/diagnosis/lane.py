@@ -1,0 +1,88 @@
+"""A lane: a process with a pair of servers of one kind, on which it plays trials one after the other.
+
+It reads a line of JSON for each from its standard input ({"part", "case", "strength", "path"}), and writes
+one when that is over. When its standard input ends, or it is killed, its servers end with it.
+"""
+
+import contextlib
+import itertools
+import json
+import os
+import shutil
+import sys
+import traceback
+from pathlib import Path
+
+import parts
+import places  # noqa: F401 - it says where the rest is
+from trial import Play, known_peers
+
+# isort: split
+from replication_pair import Pair
+
+REPLICA = {"table_open_cache": 4000}
+
+
+class Lane:
+    """Keeps a pair as long as trials leave it usable."""
+
+    def __init__(self, kind, folder):
+        self.kind = kind
+        self.folder = folder
+        self.numbers = itertools.count()
+        self.pair = None
+        self.paths, _ = known_peers()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._drop()
+
+    def play(self, case, strength, path):
+        """Play a trial on a pair that is well: why it failed, or an empty text."""
+        try:
+            pair = self._pair(fresh=case.fresh)
+            Play(pair, case, strength, path, self.paths).play()
+            if case.fresh:
+                self._drop()
+            else:
+                pair.heal(60)
+        except Exception as error:  # noqa: BLE001 - the next trial has another pair
+            traceback.print_exc()
+            self._drop()
+            return f"{type(error).__name__}: {error}"
+        return ""
+
+    def _pair(self, *, fresh):
+        if fresh:
+            self._drop()
+        if self.pair is None:
+            self.place = os.path.join(self.folder, str(next(self.numbers)))
+            pair = Pair(self.place, self.kind, replica=REPLICA)
+            self.pair = pair.__enter__()
+        return self.pair
+
+    def _drop(self):
+        pair, self.pair = self.pair, None
+        if pair:
+            with contextlib.suppress(Exception):
+                pair.__exit__(None, None, None)
+            shutil.rmtree(self.place, ignore_errors=True)
+
+
+def main(kind, folder):
+    """Play what is asked for."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # nothing else is said there
+    with Lane(kind, folder) as lane:
+        for line in sys.stdin:
+            asked = json.loads(line)
+            case = parts.cases(asked["part"])[asked["case"]]
+            failed = lane.play(case, asked["strength"], Path(asked["path"]))
+            answers.write(json.dumps({"failed": failed}) + "\n")
+            answers.flush()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

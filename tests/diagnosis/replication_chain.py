@@ -1,0 +1,54 @@
+"""A chain of three servers, whose middle one has fallen behind; the last one is asked."""
+
+import places  # noqa: F401 - it says where the rest is
+from case import fault
+from replication_heartbeats import COLUMNS, TABLE, Heartbeats
+from replication_pair import GRANTS
+
+STOPS = {"its applier stopped": "SQL_THREAD", "its receiver stopped": "IO_THREAD", "its link dead": ""}
+
+
+def _watch_the_leaf(scene):
+    scene.watched, scene.upstream = scene.third_server(), scene.replica
+
+
+def _stop(scene, thread):
+    if thread:
+        scene.replica.stop_replication("", thread)
+    else:
+        scene.link.black_hole()
+
+
+def _go_on(scene, thread):
+    if thread:
+        scene.replica.start_replication("", thread)
+    else:
+        scene.link.pass_all()
+
+
+@fault(
+    "chain, the middle one stopped", strengths=STOPS, right=("upstream",), alone=False, fresh=True, lasts=70.0
+)
+def chain(scene, thread):
+    """The last one of three is asked, and the middle one does not get or apply anything."""
+    _watch_the_leaf(scene)
+    yield
+    _stop(scene, thread)
+    yield
+    _go_on(scene, thread)
+
+
+@fault("chain with heartbeats", strengths=STOPS, right=("upstream",), fresh=True, lasts=60.0)
+def chain_with_heartbeats(scene, thread):
+    """The same, and the first one writes heartbeats that the check reads on the last one."""
+    scene.account = scene.pair.account("beating", *GRANTS[scene.kind], "SELECT ON lab.*")
+    scene.source.sql(f"CREATE TABLE IF NOT EXISTS {TABLE} ({COLUMNS})")
+    _watch_the_leaf(scene)
+    scene.watched.account("beating", *GRANTS[scene.kind], "SELECT ON lab.*")
+    scene.watched.account(scene.pair.monitor.user, *GRANTS[scene.kind])
+    scene.options += ["--heartbeat", TABLE, "--heartbeat-server-id", str(scene.source.number)]
+    with Heartbeats(scene.pair):
+        yield
+        _stop(scene, thread)
+        yield
+        _go_on(scene, thread)

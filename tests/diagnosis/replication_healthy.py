@@ -1,0 +1,113 @@
+"""Healthy things that look like a fault: nothing may alarm."""
+
+import contextlib
+import subprocess
+import threading
+
+import places  # noqa: F401 - it says where the rest is
+import software
+from case import healthy
+from replication_writer import Writer
+
+ANY = (0, 1, 2, 3)  # states while a server is down
+NEVER = 3600.0
+
+
+class Batches(Writer):
+    """Commits many times, then not for a while."""
+
+    def __init__(self, pair, size, gap):
+        self.size, self.gap = size, gap
+        super().__init__(pair)
+
+    @property
+    def every(self):
+        """Seconds until the next commit."""
+        return 0.002 if len(self.committed) % self.size else self.gap
+
+    @every.setter
+    def every(self, _):
+        pass
+
+
+@healthy("idle source", lasts=80.0, after=0.0)
+def idle_source(scene, _):
+    """Nothing is written any more."""
+    yield
+    scene.writer.every = NEVER
+    yield
+
+
+@healthy("batches with gaps", lasts=90.0, after=0.0)
+def batches(scene, _):
+    """300 commits at once, then none for 25 s."""
+    scene.writer = scene.kept.enter_context(Batches(scene.pair, 300, 25.0))
+    yield
+    yield
+
+
+@healthy("restart of the replica", lasts=20.0, after=50.0, allowed=ANY)
+def restart_of_the_replica(scene, _):
+    """The replica restarts, and catches up with what was written meanwhile."""
+    yield
+    scene.restart(scene.replica, pause=3.0)
+    yield
+
+
+@healthy("restart of the source", lasts=20.0, after=50.0, allowed=ANY)
+def restart_of_the_source(scene, _):
+    """The source restarts, and the receiver connects again by itself."""
+    yield
+    scene.restart(scene.source, pause=3.0)
+    yield
+
+
+@healthy("switchover", fresh=True, lasts=60.0, after=0.0)
+def switchover(scene, _):
+    """The roles were changed: the replica has transactions of its own from when it was the source."""
+    scene.load()
+    scene.kept.close()
+    scene.writer = None
+    scene.switch_roles()
+    yield
+    yield
+
+
+@healthy("backup", lasts=60.0, after=0.0)
+def backup(scene, _):
+    """Dumps of the replica that lock nothing run all the time."""
+    scene.table("big", "id INT PRIMARY KEY, filler CHAR(200)")
+    with scene.source.session() as sql:
+        for first in range(0, 60_000, 10_000):
+            sql(
+                "INSERT INTO lab.big VALUES "
+                + ",".join(f"({n}, REPEAT('x', 200))" for n in range(first, first + 10_000))
+            )
+    scene.pair.catch_up()
+    yield
+    ended = threading.Event()
+    dumping = threading.Thread(target=_dump, args=(scene.replica, ended), daemon=True)
+    dumping.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        dumping.join()
+
+
+def _dump(server, ended):
+    program = software.program("mariadb-dump", "mariadb-client")
+    words = ("--no-defaults", "--single-transaction", "--quick", "-uroot", f"--socket={server.socket}")
+    command = [program, *words, "lab", "big"]
+    while not ended.is_set():
+        with contextlib.suppress(OSError):
+            subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+        ended.wait(5)
+
+
+@healthy("high load", lasts=60.0, after=0.0)
+def high_load(scene, _):
+    """Much is written, and the replica keeps up."""
+    scene.load(every=0.01)
+    yield
+    yield

@@ -1,0 +1,98 @@
+"""What the page on accuracy makes of what the bench of diagnosis found."""
+
+import json
+
+import pytest
+
+ALONE, WITH_SOURCE = "check_replication_lag", "check_replication_lag --source"
+LINE = "REPLICATION_LAG OK - replica of 127.0.0.1:20001 0 s behind | lag=0s;15;120"
+
+
+@pytest.fixture
+def page(tmp_path, monkeypatch):
+    from generators import accuracy
+
+    monkeypatch.setattr(accuracy, "RESULTS", tmp_path)
+    return accuracy
+
+
+def row(**told):
+    usual = {
+        "case": "thin link", "server": "mariadb", "strength": "weak", "who": ALONE, "in_time": True,
+        "right": True, "unhedged": False, "errors": [1.0, 3.0], "unknown": [1, 4], "wrong": [], "false": [],
+        "etas": [[30, 20]],
+    }  # fmt: skip
+    return usual | told
+
+
+def keep(page, *trials, alone=True):
+    cases = {
+        "thin link": {"fault": True, "alone": alone, "servers": ["mariadb"], "strengths": ["weak"]},
+        "idle source": {"fault": False, "alone": True, "servers": ["mariadb"], "strengths": [""]},
+    }
+    told = {
+        "day": "2026-11-24", "time": "03:00", "minutes": 39.6, "lanes": 4, "failed": {"a": "it did not end"},
+        "machine": {"processor": "EPYC", "processors": 2, "memory": "24 GiB", "kernel": "Linux 6.1",
+                    "Python": "3.11.2", "load before": 0.5},
+        "software": {"MariaDB": "10.11.19"}, "left_out": [], "cases": cases, "trials": trials,
+        "bars": [{"what": "false alarms", "found": 2, "limit": 0, "at": "most", "unit": "", "met": False},
+                 {"what": "faults", "found": None, "limit": 0.95, "at": "least", "unit": "%", "met": False}],
+    }  # fmt: skip
+    (page.RESULTS / "replication.json").write_text(json.dumps(told))
+
+
+def body(table):
+    """The rows of a table below its heads."""
+    return table.splitlines()[2:]
+
+
+def test_a_part_that_was_never_played_is_said_to_be_missing(page):
+    for part in (page._bars, page._faults, page._healthy, page._lag, page._played):
+        assert part("replication") == "`make diagnosis WHAT=replication` has not been run whole yet.\n"
+
+
+def test_bars_say_whether_they_are_met(page):
+    keep(page)
+    assert body(page._bars("replication")) == [
+        "| false alarms | 2 | at most 0 | **no** |",
+        "| faults | not judged | at least 95 % | **no** |",
+    ]
+
+
+def test_a_fault_has_a_row_for_each_server(page):
+    keep(page, row(), row(strength="strong", right=False), row(who=WITH_SOURCE, errors=[]))
+    assert body(page._faults("replication")) == [
+        "| thin link | MariaDB | 1 of 2 | 0 of 1 | 2 of 2 | 2.0, at most 3 | - | 0 | - | - |"
+    ]
+
+
+def test_a_cause_that_only_the_source_shows_is_judged_by_that(page):
+    keep(page, row(right=False), row(who=WITH_SOURCE), alone=False)
+    assert body(page._faults("replication"))[0].startswith("| thin link | MariaDB | 1 of 1 (with --source) |")
+
+
+def test_alarms_of_healthy_things_are_counted_by_who_told_them(page):
+    keep(page, row(case="idle source", false=[{}, {}]), row(case="idle source", who="check_mysql_health"))
+    assert body(page._healthy("replication")) == [
+        "| idle source | MariaDB | 2 | - | 0 | - | 2.0, at most 3 |"
+    ]
+
+
+def test_ends_that_were_foretold_are_off_by_a_share_of_what_was_left(page):
+    keep(page, row(), row())
+    assert body(page._lag("replication"))[4] == (f"| {ALONE} | MariaDB | 4 | 2.0 | 3 | 2 of 8 | 2 | 50 % |")
+
+
+def test_lines_are_shown_without_ports_and_perfdata(page):
+    keep(page, row(wrong=[{"why": "lag 0 s, 30 true", "at": 40.2, "line": LINE}]))
+    assert body(page._lines("replication", "wrong")) == [
+        "| thin link, weak | MariaDB | 40 | lag 0 s, 30 true | OK - replica of db1 0 s behind |"
+    ]
+    assert page._lines("replication", "false") == "None.\n"
+
+
+def test_what_is_missing_is_said(page):
+    keep(page)
+    told = page._played("replication")
+    assert told.startswith("2026-11-24 03:00 UTC, in 40 minutes; 4 pairs of each kind side by side")
+    assert "Trials that failed: a (it did not end)." in told
