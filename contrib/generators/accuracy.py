@@ -32,7 +32,6 @@ OURS = (ALONE, WITH_SOURCE)
 PEERS = ("check_mysql_health", "pmp-check-mysql-replication-delay")
 SHORT = {"check_mysql_health": "check_mysql_health", "pmp-check-mysql-replication-delay": "pmp"}
 LONGEST = 300  # characters of a line
-MOST = 60  # lines
 
 Row = dict[str, Any]
 
@@ -188,22 +187,23 @@ def _lines(part: str, kind: str) -> str:
     told = results(part)
     if told is None:
         return _missing(part)
-    found = [(row, line) for row in told["trials"] if row["who"] in OURS for line in row[kind]]
-    rows = [_line(row, line) for row, line in found[:MOST]]
-    more = f"\nAnd {len(found) - MOST} more.\n" if len(found) > MOST else ""
-    return (
-        table(["case", "server", "s after it began", "why", "what it says"], rows) + more
-        if rows
-        else "None.\n"
-    )
+    alike: dict[tuple[str, ...], list[tuple[Row, dict[str, Any]]]] = {}
+    for row in (row for row in told["trials"] if row["who"] in OURS):
+        for line in row[kind]:
+            key = (row["case"], row["server"], row["who"], re.sub(r"\d+", "", line["why"]))
+            alike.setdefault(key, []).append((row, line))
+    rows = [_line(*found[0], len(found)) for found in alike.values()]
+    heads = ["case", "server", "lines", "s after it began", "why", "what the first of them says"]
+    return table(heads, rows) if rows else "None.\n"
 
 
-def _line(row: Row, line: dict[str, Any]) -> list[str]:
+def _line(row: Row, line: dict[str, Any], number: int) -> list[str]:
     case = f"{row['case']}, {row['strength']}" if row["strength"] else row["case"]
     source = " (--source)" if row["who"] == WITH_SOURCE else ""
     text = re.sub(r"127\.0\.0\.1:\d+", "db1", line["line"].partition(" | ")[0]).partition(" - ")
     said = f"{text[0].rpartition(' ')[2]} - {text[2]}"[:LONGEST]
-    return [f"{case}{source}", NAMES[row["server"]], f"{line['at']:.0f}", line["why"], _plain(said)]
+    numbers = [str(number), f"{line['at']:.0f}"]
+    return [f"{case}{source}", NAMES[row["server"]], *numbers, line["why"], _plain(said)]
 
 
 def _plain(text: str) -> str:

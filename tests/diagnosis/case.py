@@ -32,7 +32,7 @@ class Expected(NamedTuple):
     alone    whether the replica alone holds evidence of the cause; else only with --source
     unheard  nobody but the source could know how much is missing: any lag since the injection may be said
     allowed  states that are no false alarm while a healthy thing goes on
-    wrong    regular expressions that no line may fit: wrong and certain
+    wrong    regular expressions of what is wrong and certain once there is evidence
     """
 
     right: tuple = ()

@@ -47,8 +47,8 @@ def chain_with_heartbeats(scene, thread):
     scene.watched.account("beating", *GRANTS[scene.kind], "SELECT ON lab.*")
     scene.watched.account(scene.pair.monitor.user, *GRANTS[scene.kind])
     scene.options += ["--heartbeat", TABLE, "--heartbeat-server-id", str(scene.source.number)]
-    with Heartbeats(scene.pair):
-        yield
-        _stop(scene, thread)
-        yield
-        _go_on(scene, thread)
+    scene.kept.enter_context(Heartbeats(scene.pair))
+    yield
+    _stop(scene, thread)
+    yield
+    _go_on(scene, thread)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from case import CRITICAL, OK_STATE, UNKNOWN_STATE, WARNING
 from causes import first_cause
 from claims import ABOUT, AT_LEAST, AT_MOST, claim
+from record import ALONE
 
 WORTH = 5.0  # seconds of lag from which on a cause is looked for
 NEAR = 3.0  # seconds by which a lag may be off at a threshold: MariaDB counts whole seconds
@@ -59,13 +60,14 @@ class Score(NamedTuple):
 def score(trial, expected, who, *, is_fault, every):
     """Judge one of those that were asked."""
     runs = trial.by(who)
-    begin, end = trial.events.get("injected"), trial.events.get("taken back")
+    begin, end = trial.events["injected"], trial.events["taken back"]
     evidence = evident_from(trial, expected) if is_fault else begin
-    during = [run for run in runs if evidence is not None and evidence <= run.begun and run.begun < end]
+    can_know = expected.alone or who != ALONE
+    during = [run for run in runs if can_know and _is_during(run, trial, expected, evidence)]
     named = _named(during[1:], expected) if is_fault else []
     right = [cause for cause, is_right in named if is_right]
     share = len(right) / len(named) if named and expected.right else None
-    judged = [run for run in runs if _is_evident(run, begin, evidence, end)]
+    judged = [run for run in runs if run.begun < begin or run.begun >= end or run in during]
     causes = {}
     for cause, _ in named:
         causes[cause.name if cause else "none"] = causes.get(cause.name if cause else "none", 0) + 1
@@ -92,6 +94,14 @@ def evident_from(trial, expected):
         return begin + expected.evident
     end = trial.events["taken back"]
     return next((at for at, lag in trial.lags if begin <= at <= end and lag - trial.delay >= WORTH), None)
+
+
+def _is_during(run, trial, expected, evidence):
+    """Whether evidence exists while a check runs: it is over by itself if it is the lag, and that is gone."""
+    if evidence is None or not evidence <= run.begun < trial.events["taken back"]:
+        return False
+    lags = expected.evident is None and "evident" not in trial.events and run.low is not None
+    return not lags or not expected.right or run.low - trial.delay >= WORTH
 
 
 def _is_evident(run, begin, evidence, end):
@@ -150,17 +160,18 @@ def _named(runs, expected):
 def wrong_and_certain(trial, expected, runs, evidence, *, is_fault):
     """The lines that are wrong and leave no doubt."""
     begin, end = trial.events["injected"], trial.events["taken back"]
+    usual = {claim(run.output).side for run in runs if run.begun < begin}
     for before, run in pairwise([None, *runs]):
         known = _is_evident(run, begin, evidence, end)
-        during = known and begin <= run.begun < end
+        during = is_fault and _is_during(run, trial, expected, evidence)
         reasons = [
-            *(_wrong_cause(run, expected) if during and is_fault else ()),
-            *(_wrong_lag(run, trial, expected) if known else ()),
+            *(_wrong_cause(run, expected) if during else ()),
+            *(_wrong_lag(run, trial, expected, usual) if known else ()),
             *(_wrong_trend(before, run) if before else ()),
-            *(f"says {words}" for words in expected.wrong if re.search(words, run.text)),
+            *(f"says {words}" for words in expected.wrong if during and re.search(words, run.text)),
         ]
-        for why in reasons:
-            yield Wrong(why, round(run.begun - begin, 1), run.line)
+        if reasons:
+            yield Wrong("; ".join(reasons), round(run.begun - begin, 1), run.line)
 
 
 def _wrong_cause(run, expected):
@@ -181,14 +192,16 @@ def _truth(run, trial, expected):
     return low, high
 
 
-def _wrong_lag(run, trial, expected):
+def _wrong_lag(run, trial, expected, usual):
+    """Why the lag is wrong and certain. ``usual``: a doubt that stands in each healthy line, too, is none."""
     told, truth = claim(run.output), _truth(run, trial, expected)
     if told.lag is None or truth is None or run.status == UNKNOWN_STATE:
         return
     low, high = truth
     slack = max(FAR, FAR_SHARE * high)
-    too_high = told.side not in {AT_MOST, ABOUT} and told.lag > high + slack
-    too_low = told.side not in {AT_LEAST, ABOUT} and told.lag < low - slack
+    open_sides = {told.side} - ({ABOUT} & usual)
+    too_high = not open_sides & {AT_MOST, ABOUT} and told.lag > high + slack
+    too_low = not open_sides & {AT_LEAST, ABOUT} and told.lag < low - slack
     if too_high or too_low:
         yield f"lag {told.lag:.0f} s, {low:.0f} true"
 

@@ -83,10 +83,11 @@ def test_ends_that_were_foretold_are_off_by_a_share_of_what_was_left(page):
     assert body(page._lag("replication"))[4] == (f"| {ALONE} | MariaDB | 4 | 2.0 | 3 | 2 of 8 | 2 | 50 % |")
 
 
-def test_lines_are_shown_without_ports_and_perfdata(page):
-    keep(page, row(wrong=[{"why": "lag 0 s, 30 true", "at": 40.2, "line": LINE}]))
+def test_lines_that_are_alike_are_shown_once_without_ports_and_perfdata(page):
+    wrong = {"why": "lag 0 s, 30 true", "at": 40.2, "line": LINE}
+    keep(page, row(wrong=[wrong, wrong | {"why": "lag 0 s, 40 true", "at": 50.2}]))
     assert body(page._lines("replication", "wrong")) == [
-        "| thin link, weak | MariaDB | 40 | lag 0 s, 30 true | OK - replica of db1 0 s behind |"
+        "| thin link, weak | MariaDB | 2 | 40 | lag 0 s, 30 true | OK - replica of db1 0 s behind |"
     ]
     assert page._lines("replication", "false") == "None.\n"
 

@@ -285,3 +285,30 @@ def test_what_is_kept_can_be_read_by_anybody(bench, tmp_path):
         recorder.event("injected")
     first, _ = (tmp_path / "a").read_text().splitlines()
     assert json.loads(first) == {"case": "ü"}
+
+
+def test_a_doubt_that_stands_in_each_healthy_line_too_is_none(bench):
+    caveat = "replica of db1 0 s behind (Seconds_Behind; a slow link would not show: give --source)"
+    tried = trial(bench, (5, OK, caveat, 0, 0), (45, OK, caveat, 0, 30))
+    assert [one.why for one in score(bench, tried).wrong] == ["lag 0 s, 30 true"]
+
+
+def test_a_line_counts_once_however_wrong_it_is(bench):
+    words = "replica of db1 90 s behind; cause: the receiver does not keep up"
+    [wrong] = score(bench, trial(bench, (45, WARNING, words, 90, 30))).wrong
+    assert wrong.why == "cause: slow link; lag 90 s, 30 true"
+
+
+def test_a_fault_that_ends_by_itself_is_judged_while_it_lasts(bench):
+    none = (55, OK, "replica of db1 0 s behind", 0, 0)
+    scored = score(bench, trial(bench, held(25, OK), held(35), held(45), none))
+    assert (scored.share, scored.wrong, scored.unknown) == (1.0, (), (0, 3))
+
+
+def test_what_the_replica_alone_cannot_know_is_not_judged_of_it(bench):
+    tried = trial(
+        bench, (5, OK, "0 s behind", 0, 0), (45, OK, "0 s behind", 0, 30), (55, OK, "0 s behind", 0, 40)
+    )
+    scored = score(bench, tried, alone=False)
+    assert (scored.in_time, scored.right, scored.unknown, scored.errors) == (None, None, (0, 0), (0,))
+    assert len(scored.wrong) == 2  # it says 0 without a doubt
