@@ -31,6 +31,7 @@ class Expected(NamedTuple):
     evident  seconds after the injection at which evidence exists; None: when the lag is worth a cause
     alone    whether the replica alone holds evidence of the cause; else only with --source
     unheard  nobody but the source could know how much is missing: any lag since the injection may be said
+    tells    whether the server can be asked: else no lag can be told
     allowed  states that are no false alarm while a healthy thing goes on
     wrong    regular expressions of what is wrong and certain once there is evidence
     """
@@ -41,6 +42,7 @@ class Expected(NamedTuple):
     evident: float | None = None
     alone: bool = True
     unheard: bool = False
+    tells: bool = True
     allowed: tuple = (OK_STATE,)
     wrong: tuple = ()
 

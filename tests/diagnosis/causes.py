@@ -36,6 +36,7 @@ CAUSES = {
     r"|own transactions?|read_only is off",
     "starved host": r"starved|throttl|processor (time|pressure)|CPU (pressure|time|quota)|steal|swapping"
     r"|host is (slow|overloaded|busy)|round trip",
+    "replica silent": r"has not said a word|mysqld (does not respond|hangs|may hang)|it may hang|is hung",
     "redo log": r"redo log is",
     "disk": r"disk \S+ is \d+ % busy",
     "backup": r"(mariabackup|xtrabackup|mysqldump|mariadb-dump|mysqlpump|mydumper) pid|backup that runs",

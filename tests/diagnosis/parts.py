@@ -7,6 +7,7 @@ import case
 PARTS = {
     "replication": (
         "replication_link", "replication_threads", "replication_locks", "replication_applying",
+        "replication_episodes",
         "replication_clocks", "replication_chain", "replication_heartbeat", "replication_healthy",
     ),
 }  # fmt: skip

@@ -1,6 +1,6 @@
 """Threads of the replica that do not run: somebody stopped them, or the applier failed."""
 
-from case import CRITICAL_STATE, OK_STATE, fault
+from case import ALARMS, CRITICAL_STATE, OK_STATE, UNKNOWN_STATE, fault
 from replication_strengths import RATES
 
 
@@ -71,3 +71,16 @@ def intended_delay(scene, seconds):
     scene.delay = float(seconds)
     scene.follow(delay=seconds)
     yield
+
+
+@fault(
+    "replica frozen", strengths=RATES, right=("replica silent",), states=(UNKNOWN_STATE, *ALARMS),
+    evident=1.0, tells=False, lasts=45.0,
+)  # fmt: skip
+def replica_frozen(scene, every):
+    """The process of the replica is stopped: its kernel takes connections, and nobody answers."""
+    scene.load(every=every)
+    yield
+    scene.replica.suspend()
+    yield
+    scene.replica.resume()

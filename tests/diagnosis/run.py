@@ -19,6 +19,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 from typing import NamedTuple
@@ -34,6 +35,7 @@ from interrupted import ending_tidily, status_of
 from measured import machine
 
 MINUTES = 40  # for all trials of a part
+STOPPED = threading.Event()  # by a signal
 LANES = 4  # pairs of each kind of server that work side by side
 SPARE = 100  # seconds that a trial may take in addition: servers start, and heal
 
@@ -80,8 +82,10 @@ class Lane:
         with contextlib.suppress(BrokenPipeError):
             self.process.stdin.write(json.dumps(asked).encode() + b"\n")
             self.process.stdin.flush()
-        left = min(job.case.seconds + SPARE, until - time.monotonic())
-        ready, _, _ = select.select([self.process.stdout], [], [], max(0.0, left))
+        end = min(time.monotonic() + job.case.seconds + SPARE, until)
+        ready = []
+        while not (ready or STOPPED.is_set() or time.monotonic() > end):
+            ready, _, _ = select.select([self.process.stdout], [], [], 1.0)
         answer = self.process.stdout.readline() if ready else b""
         if answer:
             return json.loads(answer)["failed"]
@@ -103,7 +107,7 @@ class Lane:
         if process:
             process.stdin.close()
             with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(20)
+                process.wait(0 if STOPPED.is_set() else 20)
             process.kill()
             process.wait()
             process.stdout.close()
@@ -135,7 +139,7 @@ def work(waiting, server, folder, until, told):
                 job = waiting.get_nowait()
             except queue.Empty:
                 return
-            if time.monotonic() + job.case.seconds + 20 > until:
+            if STOPPED.is_set() or time.monotonic() + job.case.seconds + 20 > until:
                 told(job, "no time was left for it")
                 continue
             told(job, lane.play(job, until))
@@ -144,6 +148,7 @@ def work(waiting, server, folder, until, told):
 def play(found, minutes, lanes):
     """Play all trials side by side. Gives those that failed, and why."""
     failed, done, begun = {}, [], time.monotonic()
+    STOPPED.clear()
     until = begun + 60 * minutes
 
     def told(job, why):
@@ -165,8 +170,11 @@ def play(found, minutes, lanes):
             for server in SERVERS
             for _ in range(min(lanes, waiting[server].qsize()))
         ]
-        for one in working:
-            one.result()
+        try:
+            for one in working:
+                one.result()
+        finally:
+            STOPPED.set()
     return failed
 
 

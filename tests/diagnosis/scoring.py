@@ -78,7 +78,7 @@ def score(trial, expected, who, *, is_fault, every):
         share,
         causes,
         tuple(error for run in judged if (error := lag_error(run, trial, expected)) is not None),
-        unknown_of(during),
+        unknown_of(during if expected.tells else ()),
         tuple(eta for run in runs for eta in eta_errors(run, trial)),
         tuple(wrong_and_certain(trial, expected, runs, evidence, is_fault=is_fault)),
         tuple(false_alarms(trial, expected, runs, is_fault=is_fault, every=every)),
