@@ -32,7 +32,7 @@ class Expected(NamedTuple):
     alone    whether the replica alone holds evidence of the cause; else only with --source
     unheard  nobody but the source could know how much is missing: any lag since the injection may be said
     tells    whether the server can be asked: else no lag can be told
-    allowed  states that are no false alarm while a healthy thing goes on
+    allowed  alarms that are not false while a healthy thing goes on
     wrong    regular expressions of what is wrong and certain once there is evidence
     """
 
@@ -43,7 +43,7 @@ class Expected(NamedTuple):
     alone: bool = True
     unheard: bool = False
     tells: bool = True
-    allowed: tuple = (OK_STATE,)
+    allowed: tuple = ()
     wrong: tuple = ()
 
 

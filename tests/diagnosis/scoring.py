@@ -8,7 +8,7 @@ import re
 from itertools import pairwise
 from typing import NamedTuple
 
-from case import CRITICAL, OK_STATE, UNKNOWN_STATE, WARNING
+from case import ALARMS, CRITICAL, OK_STATE, UNKNOWN_STATE, WARNING
 from causes import first_cause
 from claims import ABOUT, AT_LEAST, AT_MOST, claim
 from record import ALONE
@@ -39,7 +39,7 @@ class Score(NamedTuple):
     share     of the runs that name the right cause first
     causes    names of the causes that were told first, and how often
     errors    of the lag, in seconds, where evidence was
-    unknown   of how many runs with evidence the lag was not told, and of how many there are
+    unknown   of how many runs the lag was not told though evidence was, and of how many there are
     etas      (told, what happened) in seconds
     wrong     lines that are wrong and certain
     false     lines that alarm, and nothing is wrong
@@ -78,7 +78,7 @@ def score(trial, expected, who, *, is_fault, every):
         share,
         causes,
         tuple(error for run in judged if (error := lag_error(run, trial, expected)) is not None),
-        unknown_of(during if expected.tells else ()),
+        unknown_of(judged if expected.tells else ()),
         tuple(eta for run in runs for eta in eta_errors(run, trial)),
         tuple(wrong_and_certain(trial, expected, runs, evidence, is_fault=is_fault)),
         tuple(false_alarms(trial, expected, runs, is_fault=is_fault, every=every)),
@@ -137,14 +137,17 @@ def in_time(trial, expected, during):
 
 
 def false_alarms(trial, expected, runs, *, is_fault, every):
-    """The lines that alarm where nothing is wrong: before the fault, of healthy things, and long after it."""
+    """The lines that alarm where nothing is wrong: before the fault, of healthy things, and long after it.
+
+    UNKNOWN is none of them: it counts among the runs that know no lag.
+    """
     begin, end = trial.events["injected"], trial.events["taken back"]
     over = next((at for at, lag in trial.lags if at >= end and lag - trial.delay < OVER), None)
     for run in runs:
         before = run.begun < begin
         after = over is not None and run.begun > over + POLLS * every
-        allowed = expected.allowed if not is_fault and not before else (OK_STATE,)
-        if (before or after or not is_fault) and run.status not in allowed:
+        allowed = expected.allowed if not is_fault and not before else ()
+        if (before or after or not is_fault) and run.status in ALARMS and run.status not in allowed:
             yield Wrong("false alarm", round(run.begun - begin, 1), run.line)
 
 
