@@ -1,0 +1,45 @@
+"""Which trials are to be played."""
+
+import re
+from typing import NamedTuple
+
+import parts
+from case import SERVERS, middle
+from places import KEPT
+
+
+class Job(NamedTuple):
+    """A trial that is to be played."""
+
+    part: str
+    case: object
+    server: str
+    strength: str
+
+    @property
+    def name(self):
+        """A name for a file."""
+        words = f"{self.case.name} {self.strength} {self.server}"
+        return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")
+
+    @property
+    def path(self):
+        """Where all that is printed is kept."""
+        return KEPT / self.part / f"{self.name}.jsonl"
+
+
+def jobs(part, options):
+    """All trials of a part, the longest first."""
+    found = []
+    for case in parts.cases(part).values():
+        if options.case and case.name not in options.case:
+            continue
+        strengths = [middle(case.strengths)] if options.quick else case.strengths
+        found += [
+            Job(part, case, server, strength)
+            for server in case.servers
+            if server in (options.server or SERVERS)
+            for strength in strengths
+            if strength in (options.strength or [strength])
+        ]
+    return sorted(found, key=lambda job: (-job.case.seconds, job.case.name, job.strength))

@@ -1,0 +1,125 @@
+"""Plays trials side by side, each on a pair of a process of its own, and ends in time whatever happens."""
+
+import concurrent.futures
+import contextlib
+import json
+import queue
+import select
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+from case import SERVERS
+from places import KEPT
+
+PROGRAM = Path(__file__).parent / "lane.py"
+SPARE = 100  # seconds that a trial may take in addition: servers start, and heal
+NEEDED = 20  # seconds of them, without which none is begun
+GRACE = 20  # seconds in which a lane stops its servers
+STOPPED = threading.Event()  # by a signal
+
+
+class Lane:
+    """A process that plays trials; one that does not end in time is ended, and another one started."""
+
+    def __init__(self, server, folder):
+        self.server = server
+        self.folder = folder
+        self.process = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._end()
+
+    def play(self, job, until):
+        """Play one: why it failed, or an empty text."""
+        if self.process is None:
+            self._start()
+        asked = {"part": job.part, "case": job.case.name, "strength": job.strength, "path": str(job.path)}
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.write(json.dumps(asked).encode() + b"\n")
+            self.process.stdin.flush()
+        end = min(time.monotonic() + job.case.seconds + SPARE, until)
+        ready = []
+        while not (ready or STOPPED.is_set() or time.monotonic() > end):
+            ready, _, _ = select.select([self.process.stdout], [], [], 1.0)
+        answer = self.process.stdout.readline() if ready else b""
+        if answer:
+            return json.loads(answer)["failed"]
+        self._end()
+        return "the lane ended" if ready else "it did not end in time"
+
+    def _start(self):
+        self.place = tempfile.mkdtemp(prefix="d-", dir=self.folder)
+        command = [sys.executable, PROGRAM, self.server, self.place]
+        log = open(KEPT / f"lane-{Path(self.place).name}.log", "wb")  # noqa: SIM115 - the lane has it
+        with log:
+            self.process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log
+            )
+
+    def _end(self):
+        """End it: its servers see that, and end, too."""
+        process, self.process = self.process, None
+        if process:
+            with contextlib.suppress(BrokenPipeError):
+                process.stdin.close()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(0 if STOPPED.is_set() else GRACE)
+            process.kill()
+            process.wait()
+            process.stdout.close()
+            shutil.rmtree(self.place, ignore_errors=True)
+
+
+def work(waiting, server, folder, until, told):
+    """Play what waits, one after the other, while there is time for it."""
+    with Lane(server, folder) as lane:
+        while True:
+            try:
+                job = waiting.get_nowait()
+            except queue.Empty:
+                return
+            if STOPPED.is_set() or time.monotonic() + job.case.seconds + NEEDED > until:
+                told(job, "no time was left for it")
+                continue
+            told(job, lane.play(job, until))
+
+
+def play(found, minutes, lanes):
+    """Play all trials side by side. Gives why trials failed, by their names."""
+    failed, done, begun = {}, [], time.monotonic()
+    STOPPED.clear()
+    until = begun + 60 * minutes
+
+    def told(job, why):
+        done.append(job)
+        if why:
+            failed[job.name] = why
+        spent = time.monotonic() - begun
+        print(f"{spent:6.0f} s  {len(done)}/{len(found)}  {job.name}{f': {why}' if why else ''}", flush=True)
+
+    waiting = {server: queue.Queue() for server in SERVERS}
+    for job in found:
+        waiting[job.server].put(job)
+    with (
+        tempfile.TemporaryDirectory(prefix="diagnosis-") as folder,
+        concurrent.futures.ThreadPoolExecutor(lanes * len(SERVERS)) as threads,
+    ):
+        working = [
+            threads.submit(work, waiting[server], server, folder, until, told)
+            for server in SERVERS
+            for _ in range(min(lanes, waiting[server].qsize()))
+        ]
+        try:
+            for one in working:
+                one.result()
+        finally:
+            STOPPED.set()
+    return failed
