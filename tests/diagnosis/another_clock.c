@@ -52,7 +52,8 @@ static struct timespec real_moment(const struct timespec *moment, clockid_t cloc
 
 int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex, const struct timespec *until) {
     static int (*real)(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
-    if (!real) real = dlvsym(RTLD_NEXT, "pthread_cond_timedwait", "GLIBC_2.3.2");
+    if (!real) real = dlvsym(RTLD_NEXT, "pthread_cond_timedwait", "GLIBC_2.3.2"); /* of x86_64 */
+    if (!real) real = dlsym(RTLD_NEXT, "pthread_cond_timedwait");
     /* glibc 2.25 and later: the second bit tells that it waits by the monotonic clock */
     clockid_t clock = condition->__data.__wrefs & 2 ? CLOCK_MONOTONIC : CLOCK_REALTIME;
     struct timespec moment = real_moment(until, clock);

@@ -70,7 +70,7 @@ class Case(NamedTuple):
     every: float = 10.0
     warm: float = 15.0
     lasts: float = 50.0
-    after: float = 25.0
+    after: float = 15.0
     fresh: bool = False
     servers: tuple = SERVERS
 

@@ -68,7 +68,7 @@ def source_frozen(scene, every):
 @fault(
     "receiver gave up", strengths={"2 attempts": 2, "5 attempts": 5, "10 attempts": 10},
     right=("receiver gave up",), fair=("receiver stopped", "source unreachable"), states=(CRITICAL_STATE,),
-    fresh=True, lasts=70.0, after=15.0, wrong=("see the network", "see that the source runs"),
+    fresh=True, lasts=70.0, wrong=("see the network", "see that the source runs"),
 )  # fmt: skip
 def receiver_gave_up(scene, attempts):
     """The source was down for longer than the receiver tries; it is back, and nobody starts the receiver."""
@@ -92,7 +92,7 @@ def receiver_gave_up(scene, attempts):
 @fault(
     "login refused",
     strengths={"wrong password": "here", "password changed": "there", "account dropped": "dropped"},
-    right=("login refused",), states=ALARMS, lasts=55.0, wrong=("TLS failed",), after=15.0,
+    right=("login refused",), states=ALARMS, lasts=55.0, wrong=("TLS failed",),
 )  # fmt: skip
 def login_refused(scene, which):
     """The source does not let the receiver log in."""
@@ -118,7 +118,7 @@ def login_refused(scene, which):
 
 @fault(
     "binary logs purged", strengths={"3 s of them": 3, "6 s of them": 6, "12 s of them": 12},
-    right=("binary log purged",), states=(CRITICAL_STATE,), after=15.0,
+    right=("binary log purged",), states=(CRITICAL_STATE,),
 )  # fmt: skip
 def binary_logs_purged(scene, seconds):
     """The receiver was stopped for a while, and the source has not kept what it would need."""

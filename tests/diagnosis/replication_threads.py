@@ -46,7 +46,6 @@ _MISMATCHES = {
 
 @fault(
     "applier failed", strengths=_MISMATCHES, right=("applier failed",), states=(CRITICAL_STATE,), evident=3.0,
-    after=15.0,
 )  # fmt: skip
 def applier_failed(scene, mismatch):
     """The data of the replica differ from those of the source, and the applier stops."""
