@@ -57,6 +57,7 @@ class Case(NamedTuple):
     lasts      from the injection to its end
     after      for which it is looked on after that
     fresh      it needs servers of its own, and leaves them unusable
+    heavy      it needs a processor for itself: no other such is played at the same time
     servers    on which it is possible
     """
 
@@ -72,6 +73,7 @@ class Case(NamedTuple):
     lasts: float = 50.0
     after: float = 15.0
     fresh: bool = False
+    heavy: bool = False
     servers: tuple = SERVERS
 
     @property

@@ -29,7 +29,7 @@ class Job(NamedTuple):
 
 
 def jobs(part, options):
-    """All trials of a part, the longest first."""
+    """All trials of a part: first those of middle strength, then the others; the longest first."""
     found = []
     for case in parts.cases(part).values():
         if options.case and case.name not in options.case:
@@ -42,4 +42,8 @@ def jobs(part, options):
             for strength in strengths
             if strength in (options.strength or [strength])
         ]
-    return sorted(found, key=lambda job: (-job.case.seconds, job.case.name, job.strength))
+    return sorted(found, key=_order)
+
+
+def _order(job):
+    return job.strength != middle(job.case.strengths), -job.case.seconds, job.case.name, job.strength

@@ -3,7 +3,6 @@
 import concurrent.futures
 import contextlib
 import json
-import queue
 import select
 import shutil
 import subprocess
@@ -20,6 +19,7 @@ PROGRAM = Path(__file__).parent / "lane.py"
 SPARE = 100  # seconds that a trial may take in addition: servers start, and heal
 NEEDED = 20  # seconds of them, without which none is begun
 GRACE = 20  # seconds in which a lane stops its servers
+HEAVY = threading.Lock()  # held while a trial is played that needs a processor for itself
 STOPPED = threading.Event()  # by a signal
 
 
@@ -78,18 +78,45 @@ class Lane:
             shutil.rmtree(self.place, ignore_errors=True)
 
 
+class Waiting:
+    """The trials of one kind of server that are still to be played."""
+
+    def __init__(self, jobs):
+        self.jobs = list(jobs)
+        self.taking = threading.Lock()
+
+    @contextlib.contextmanager
+    def one(self):
+        """Take one: gives it, or None if none is left. Of those that need a processor, one is played at a time."""
+        while self.jobs and not STOPPED.is_set():
+            with self.taking:
+                job = next(
+                    (job for job in self.jobs if not job.case.heavy or HEAVY.acquire(blocking=False)), None
+                )
+                if job:
+                    self.jobs.remove(job)
+            if job:
+                try:
+                    yield job
+                finally:
+                    if job.case.heavy:
+                        HEAVY.release()
+                return
+            STOPPED.wait(1.0)
+        yield None
+
+
 def work(waiting, server, folder, until, told):
     """Play what waits, one after the other, while there is time for it."""
     with Lane(server, folder) as lane:
         while True:
-            try:
-                job = waiting.get_nowait()
-            except queue.Empty:
-                return
-            if STOPPED.is_set() or time.monotonic() + job.case.seconds + NEEDED > until:
-                told(job, "no time was left for it")
-                continue
-            told(job, lane.play(job, until))
+            with waiting.one() as job:
+                if job is None:
+                    return
+                if time.monotonic() + job.case.seconds + NEEDED > until:
+                    told(job, "no time was left for it")
+                else:
+                    told(job, lane.play(job, until))
 
 
 def play(found, minutes, lanes):
@@ -105,9 +132,7 @@ def play(found, minutes, lanes):
         spent = time.monotonic() - begun
         print(f"{spent:6.0f} s  {len(done)}/{len(found)}  {job.name}{f': {why}' if why else ''}", flush=True)
 
-    waiting = {server: queue.Queue() for server in SERVERS}
-    for job in found:
-        waiting[job.server].put(job)
+    waiting = {server: Waiting(job for job in found if job.server == server) for server in SERVERS}
     with (
         tempfile.TemporaryDirectory(prefix="diagnosis-") as folder,
         concurrent.futures.ThreadPoolExecutor(lanes * len(SERVERS)) as threads,
@@ -115,7 +140,7 @@ def play(found, minutes, lanes):
         working = [
             threads.submit(work, waiting[server], server, folder, until, told)
             for server in SERVERS
-            for _ in range(min(lanes, waiting[server].qsize()))
+            for _ in range(min(lanes, len(waiting[server].jobs)))
         ]
         try:
             for one in working:

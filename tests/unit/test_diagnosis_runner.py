@@ -37,7 +37,7 @@ def play(bench, tmp_path, monkeypatch):
     monkeypatch.setattr(bench.lanes, "GRACE", 0.1)
 
     def play(*names, minutes=1.0, seconds=0.0):
-        case = SimpleNamespace(seconds=seconds)
+        case = SimpleNamespace(seconds=seconds, heavy="heavy" in names[-1])
         jobs = [
             SimpleNamespace(
                 part="any", server="mysql", strength="", name=name, path=tmp_path / f"{name}.jsonl",
@@ -70,13 +70,19 @@ def options(**told):
     return SimpleNamespace(**{"case": None, "server": None, "strength": None, "quick": False} | told)
 
 
-def test_a_quick_look_plays_the_middle_strength_of_each_case_and_the_longest_first(bench):
+def test_those_that_need_a_processor_are_all_played(play, tmp_path):
+    assert play("heavy", "also heavy") == {}
+    assert (tmp_path / "heavy.jsonl").exists()
+
+
+def test_a_quick_look_plays_the_middle_strength_of_each_case_which_also_come_first(bench):
     whole, quick = (
         bench.jobs.jobs("replication", options()),
         bench.jobs.jobs("replication", options(quick=True)),
     )
     assert len({(job.case.name, job.server) for job in whole}) == len(quick)
-    lengths = [job.case.seconds for job in whole]
+    assert whole[: len(quick)] == quick
+    lengths = [job.case.seconds for job in quick]
     assert lengths == sorted(lengths, reverse=True)
     [row_lock] = bench.jobs.jobs("replication", options(quick=True, case=["row lock"], server=["mysql"]))
     assert row_lock.strength == "2 commits/s"
