@@ -87,7 +87,7 @@ class Waiting:
 
     @contextlib.contextmanager
     def one(self):
-        """Take one: gives it, or None if none is left. Of those that need a processor, one is played at a time."""
+        """Take one: gives it, or None if none is left. Of the heavy ones, one is played at a time."""
         while self.jobs and not STOPPED.is_set():
             with self.taking:
                 job = next(

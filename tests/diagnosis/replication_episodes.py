@@ -8,7 +8,7 @@ import places  # noqa: F401 - it says where the rest is
 from case import fault
 from replication_stories import SLOW, slow_statement
 
-STOPPED = 25.0  # seconds
+STOPPED = 45.0  # seconds
 HEALTHY = 15.0  # seconds between two episodes
 
 
@@ -33,11 +33,11 @@ def _slow_statements(scene):
 
 
 @fault(
-    "backlog drains", strengths={"3 s in a second": 0.33, "2 s in a second": 0.5, "1.4 s in a second": 0.7},
-    states=None, lasts=100.0, after=0.0,
+    "backlog drains", strengths={"2.5 s in a second": 0.4, "2 s in a second": 0.5, "1.7 s in a second": 0.6},
+    lasts=120.0, after=0.0,
 )  # fmt: skip
 def backlog_drains(scene, seconds):
-    """The applier was stopped for 25 s; it applies what has come meanwhile at a steady pace."""
+    """The applier was stopped for 45 s; it applies what has come meanwhile at a steady pace."""
     scene.not_logged(scene.replica, "DROP TABLE IF EXISTS lab.pace, lab.slow")
     scene.source.sql("DROP TABLE IF EXISTS lab.pace, lab.slow")
     slow_statement(scene.pair, 1, seconds)
