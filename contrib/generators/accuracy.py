@@ -222,10 +222,17 @@ def _played(part: str) -> str:
     beside = f"{told['lanes']} pairs of each kind side by side; load before: {about['load before']}"
     lines = [
         f"{when}; {beside}. On {where}. With {with_}.",
+        _slow(*told["slow"]),
         *_sentence("Could not be had", told["left_out"]),
         *_sentence("Trials that failed", (f"{name} ({why})" for name, why in told["failed"].items())),
     ]
     return "\n\n".join(lines) + "\n"
+
+
+def _slow(number: int, runs: int) -> str:
+    """Tell how busy the machine was: then the check leaves things out, to end in time."""
+    share = 100 * number / runs if runs else 0
+    return f"{number} of {runs:,} runs ({share:.0f} %) took more than 6 s, because the machine was busy."
 
 
 def _sentence(what: str, things: Iterable[str]) -> list[str]:

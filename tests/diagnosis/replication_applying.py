@@ -1,7 +1,9 @@
 """The applier works, and too slowly."""
 
 import os
+import time
 
+import psutil
 from case import fault
 from throttled import throttled
 
@@ -35,20 +37,30 @@ def table_without_key(scene, strength):
     _give_way(scene.replica.pid, 0)
 
 
-# Of one processor. MariaDB needs half as much for the same.
-SHARES = {"mysql": 1.0, "mariadb": 0.5}
+MEASURED = 5.0  # seconds
+LEAST = 0.002  # of a processor
 
 
 @fault(
-    "processor starved", strengths={"little": 0.03, "less": 0.02, "least": 0.01}, right=("starved host",),
-    lasts=75.0,
+    "processor starved",
+    strengths={"60 % of its need": 0.6, "40 % of its need": 0.4, "20 % of its need": 0.2},
+    right=("starved host",), lasts=80.0,
 )  # fmt: skip
 def processor_starved(scene, share):
-    """The replica's process gets little of a processor, as under another container's load."""
+    """The replica's process gets less of a processor than it needs, as under another container's load."""
     scene.load(every=0.02, octets=2000)
     yield
-    with throttled(scene.replica.process.family, share * SHARES[scene.kind]):
+    before = _used(scene.replica.pid)
+    time.sleep(MEASURED)
+    needs = (_used(scene.replica.pid) - before) / MEASURED
+    with throttled(scene.replica.process.family, max(LEAST, share * needs)):
         yield
+
+
+def _used(pid):
+    """Seconds of processor time that a process has had."""
+    times = psutil.Process(pid).cpu_times()
+    return times.user + times.system
 
 
 def _give_way(pid, niceness):
