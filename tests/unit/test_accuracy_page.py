@@ -31,7 +31,8 @@ def keep(page, *trials, alone=True):
         "idle source": {"fault": False, "alone": True, "servers": ["mariadb"], "strengths": [""]},
     }
     told = {
-        "day": "2026-11-24", "time": "03:00", "minutes": 39.6, "lanes": 4, "slow": [5, 1000], "failed": {"a": "it did not end"},
+        "day": "2026-11-24", "time": "03:00", "minutes": 39.6, "lanes": 4, "slow": [5, 1000],
+        "failed": {"a": "it did not end"},
         "machine": {"processor": "EPYC", "processors": 2, "memory": "24 GiB", "kernel": "Linux 6.1",
                     "Python": "3.11.2", "load before": 0.5},
         "software": {"MariaDB": "10.11.19"}, "left_out": [], "cases": cases, "trials": trials,
