@@ -38,7 +38,7 @@ class Score(NamedTuple):
     unhedged  most of those leave no doubt
     share     of the runs that name the right cause first
     causes    names of the causes that were told first, and how often
-    errors    of the lag, in seconds, where evidence was
+    errors    of the lag, in seconds, where evidence was, and after a fault; that of a healthy replica is easy
     unknown   of how many runs the lag was not told though evidence was, and of how many there are
     etas      (told, what happened) in seconds
     wrong     lines that are wrong and certain
@@ -67,7 +67,9 @@ def score(trial, expected, who, *, is_fault, every):
     named = _named(during[1:], expected) if is_fault else []
     right = [cause for cause, is_right in named if is_right]
     share = len(right) / len(named) if named and expected.right else None
-    judged = [run for run in runs if run.begun < begin or run.begun >= end or run in during]
+    judged = [
+        run for run in runs if run.begun >= end or run in during or not (is_fault or run.begun >= begin)
+    ]
     causes = {}
     for cause, _ in named:
         causes[cause.name if cause else "none"] = causes.get(cause.name if cause else "none", 0) + 1
