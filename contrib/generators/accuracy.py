@@ -188,7 +188,9 @@ def _lines(part: str, kind: str) -> str:
     if told is None:
         return _missing(part)
     alike: dict[tuple[str, ...], list[tuple[Row, dict[str, Any]]]] = {}
-    for row in (row for row in told["trials"] if row["who"] in OURS):
+    order = list(told["cases"])
+    ours = [row for row in told["trials"] if row["who"] in OURS]
+    for row in sorted(ours, key=lambda row: (order.index(row["case"]), row["server"], row["who"])):
         for line in row[kind]:
             key = (row["case"], row["server"], row["who"], re.sub(r"\d+", "", line["why"]))
             alike.setdefault(key, []).append((row, line))

@@ -28,6 +28,7 @@ def heartbeat_writer_dead(scene, every):
 @fault(
     "written to the replica", strengths={"once": 0.0, "every 10 s": 10.0, "10 times/s": 0.1},
     right=("errant transactions",), states=(OK_STATE, *ALARMS), evident=0.0, after=0.0, lasts=45.0,
+    fresh=True,
 )  # fmt: skip
 def written_to_the_replica(scene, every):
     """read_only is off, and an application writes to the replica."""
