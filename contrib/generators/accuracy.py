@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 PAGE = ROOT / "contrib" / "docs" / "accuracy.md"
 RESULTS = ROOT / "tests" / "diagnosis" / "results"
+NO_TIME = "no time was left for it"
 NAMES = {"mysql": "MySQL", "mariadb": "MariaDB"}
 ALONE, WITH_SOURCE = "check_replication_lag", "check_replication_lag --source"
 OURS = (ALONE, WITH_SOURCE)
@@ -226,9 +227,16 @@ def _played(part: str) -> str:
         f"{when}; {beside}. On {where}. With {with_}.",
         _slow(*told["slow"]),
         *_sentence("Could not be had", told["left_out"]),
-        *_sentence("Trials that failed", (f"{name} ({why})" for name, why in told["failed"].items())),
+        *_sentence("Trials that are missing", _missing_trials(told["failed"])),
     ]
     return "\n\n".join(lines) + "\n"
+
+
+def _missing_trials(failed: dict[str, str]) -> list[str]:
+    """Name those that failed; of those that there was no time for only the number is told."""
+    late = sum(why == NO_TIME for why in failed.values())
+    told = [f"{name} ({why})" for name, why in failed.items() if why != NO_TIME]
+    return [*told, *([f"{late} for which no time was left"] if late else [])]
 
 
 def _slow(number: int, runs: int) -> str:

@@ -32,7 +32,7 @@ def keep(page, *trials, alone=True):
     }
     told = {
         "day": "2026-11-24", "time": "03:00", "minutes": 39.6, "lanes": 4, "slow": [5, 1000],
-        "failed": {"a": "it did not end"},
+        "failed": {"a": "it did not end", "b": "no time was left for it"},
         "machine": {"processor": "EPYC", "processors": 2, "memory": "24 GiB", "kernel": "Linux 6.1",
                     "Python": "3.11.2", "load before": 0.5},
         "software": {"MariaDB": "10.11.19"}, "left_out": [], "cases": cases, "trials": trials,
@@ -98,4 +98,4 @@ def test_what_is_missing_is_said(page):
     told = page._played("replication")
     assert told.startswith("2026-11-24 03:00 UTC, in 40 minutes; 4 pairs of each kind side by side")
     assert "5 of 1,000 runs (0 %) took more than 6 s" in told
-    assert "Trials that failed: a (it did not end)." in told
+    assert "Trials that are missing: a (it did not end); 1 for which no time was left." in told
