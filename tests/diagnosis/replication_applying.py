@@ -43,7 +43,7 @@ LEAST = 0.002  # of a processor
 
 @fault(
     "processor starved",
-    strengths={"60 % of its need": 0.6, "40 % of its need": 0.4, "20 % of its need": 0.2},
+    strengths={"40 % of its need": 0.4, "25 % of its need": 0.25, "15 % of its need": 0.15},
     right=("starved host",), lasts=80.0,
 )  # fmt: skip
 def processor_starved(scene, share):
