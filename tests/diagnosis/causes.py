@@ -11,7 +11,7 @@ CAUSES = {
     "login refused": r"error (1045|3118|4151)|access denied|refuses (the )?(user|password|login)",
     "TLS": r"TLS failed",
     "binary log purged": r"\b(1236|13114)\b|purged|no longer has|binary logs? .{0,40}missing",
-    "receiver gave up": r"gave up (after|connecting)|used up|attempts? (are )?exhausted|retries (are )?exhausted",
+    "receiver gave up": r"gave up (after|connecting)|used up|(attempts?|retries) (are )?exhausted",
     "link silent": r"no event or heartbeat for|nothing was heard|source does not respond"
     r"|(link|source) .{0,40}(is|seems) (dead|silent|frozen)",
     "source unreachable": r"cannot reach the source(?!: error (1045|3118|4151|1236|13114))|tries to connect"
