@@ -9,6 +9,7 @@ import threading
 import time
 from contextlib import suppress
 
+import psutil
 import pytest
 from stallwatch import units, withheld
 from stallwatch.findings import Fault, ProbeError, Reading, State
@@ -989,6 +990,24 @@ def test_a_signal_ends_a_run_that_swallows_every_exception(plugin, signal_number
         process.send_signal(signal_number)
         assert process.communicate(timeout=30) == (b"DEMO UNKNOWN - " + word + b" before the verdict\n", b"")
         assert process.returncode == 3
+
+
+BEGUN = """
+def findings(options, run):
+    import subprocess
+    child = subprocess.Popen(["sleep", "60"])
+    open({path!r}, "w").write(str(child.pid))
+    print("begun", file=sys.stderr, flush=True)
+    child.wait()
+"""
+
+
+def test_a_program_that_has_just_begun_ends_with_the_plugin(plugin, tmp_path):
+    """A signal came after it was started, and before it was in the list of those to end."""
+    path = tmp_path / "pid"
+    assert "terminated before the verdict" in terminated(plugin, BEGUN.format(path=str(path)))
+    with suppress(psutil.NoSuchProcess):
+        psutil.Process(int(path.read_text())).wait(10)
 
 
 UNHEARD = """

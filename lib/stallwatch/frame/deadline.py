@@ -254,6 +254,7 @@ class Exit:
         self._tell(*report())
         if self._deadline:
             self._deadline.end()
+            _kill_what_has_just_begun()
         os._exit(self._code)
 
     def _insist(self, briefly: Report) -> NoReturn:
@@ -263,6 +264,7 @@ class Exit:
         self._tell(*briefly())
         if self._deadline:
             self._deadline.kill()
+            _kill_what_has_just_begun()
         os._exit(self._code)
 
     def _tell(self, code: int, text: str) -> None:
@@ -303,6 +305,17 @@ class Exit:
             os.write(self._terminal, f"\r{text}\x1b[K".encode(errors="replace"))
         except OSError:
             self._terminal = None  # it has hung up
+
+
+def _kill_what_has_just_begun() -> None:
+    """Kill all children of this process: a signal may come when one has begun and is not in any list yet."""
+    if "subprocess" not in sys.modules:  # nothing else starts one
+        return
+    with suppress(OSError):  # a kernel without CONFIG_PROC_CHILDREN
+        for thread in os.listdir("/proc/self/task"):
+            with open(f"/proc/self/task/{thread}/children", encoding="ascii") as file:
+                for child in file.read().split():
+                    os.kill(int(child), signal.SIGKILL)
 
 
 def _numbers_of_signals() -> int:
