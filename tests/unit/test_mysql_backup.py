@@ -156,6 +156,20 @@ def test_a_script_that_is_no_dump_is_named_and_said_to_be_of_unknown_origin(chec
     assert "in fix.sql: it makes no table and fills none: is it a backup?" in first_line(text)
 
 
+def test_a_script_beside_a_dump_is_not_its_age(check, backup):
+    place = backup("mariadb-dump")
+    alone = check(place, "--no-binlog")
+    script = place / "fix.sql"
+    script.write_text("ALTER TABLE shop.orders ADD INDEX (open);\n")
+    later = moment("2026-11-22 08:56:05")
+    os.utime(script, (later, later))
+    beside = check(place, "--no-binlog")
+    assert beside[0] == alone[0]
+    assert "10 h old" in first_line(beside[1])
+    assert "more than a day older" not in beside[1]
+    assert "files)" not in first_line(beside[1])
+
+
 def test_a_file_for_all_shows_its_tables_when_it_was_read(check, backup, server):
     path = backup("mariadb-dump") / "all.sql"
     status, text = check(path, "-H", "db1")

@@ -48,6 +48,10 @@ def look(name: str, tree: Tree, children: Children) -> Backup:
     """Look at one; programs that decompress are among ``children`` meanwhile. Raises ProbeError."""
     dumps = [file for file in tree.files if sql_text.DUMP.search(file.name)]
     edges = [Edges.of(file, children) for file in looked_at(dumps)]
+    if any(not one.doubt for one in edges):  # a script beside a dump is no part of it, and not its age
+        scripts = {one.file for one in edges if one.doubt}
+        dumps = [file for file in dumps if file not in scripts]
+        edges = [one for one in edges if one.file not in scripts]
     broken = next((one for one in edges if one.cut), None)
     single = edges[0] if len(dumps) == 1 else None
     finished = True if single and single.cut == "" else None

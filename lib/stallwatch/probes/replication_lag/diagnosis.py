@@ -1,4 +1,4 @@
-"""What is wrong with a channel: threads that do not run, a silent source, a lag, and where that is going."""
+"""What is wrong with a channel: threads that do not run, a silent source, a lag."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from stallwatch.probes.replication_lag.model import Channel, ChannelSnapshot, Trend
 
 CONNECTING = frozenset({"Connecting", "Preparing"})  # the receiver's; "Preparing" on MariaDB
-# What no further attempt mends: user or password refused, host refused, TLS demanded by the account. At the
-# first look that finds it somebody may just be changing it.
-_NOT_MENDED_BY_TIME = frozenset({1045, 1130, 2061})
+# User and password, or this host, are refused: a further attempt seldom mends that. (2061, TLS is wanted, is
+# mended by any log-in that fills the source's cache of caching_sha2_password.)
+_REFUSED = frozenset({1045, 1130})
 WORTH_EXPLAINING = 5.0  # seconds of lag
 
 
@@ -37,6 +37,7 @@ class Diagnosis(NamedTuple):
     lag: Lag
     connecting: float = 0.0  # seconds for which its receiver has been connecting
     stopped: float = 0.0  # seconds for which a thread has not even tried to run
+    refused: float = 0.0  # seconds for which its source has refused user, password or host
     trend: Trend | None = None
     causes: Sequence[Cause] = ()
     backup: float | None = None  # age in seconds of the running one that has stopped the applier
@@ -71,8 +72,8 @@ class Diagnosis(NamedTuple):
         explained = self.backup is not None and not self.channel.applier.errno
         excused = explained and max(self.stopped, self.backup or 0.0) <= criteria.backup_grace
         applier = State.WARNING if excused else State.CRITICAL
-        grace = 0.0 if self.channel.receiver.errno in _NOT_MENDED_BY_TIME else criteria.connecting_grace
-        young = is_connecting(self.channel) and self.connecting <= grace
+        young = is_connecting(self.channel) and self.connecting <= criteria.connecting_grace
+        young = young and not self.refused  # at its first look somebody may just be changing the password
         receiver = State.WARNING if young else State.CRITICAL
         states = (
             State.OK if self.channel.receiver.runs else receiver,
@@ -86,7 +87,8 @@ def diagnose(snapshot: ChannelSnapshot, history: History) -> Diagnosis:
     channel = snapshot.channel
     connecting = history.since("connecting", holds=is_connecting(channel))
     stopped = history.since("stopped", holds=is_stopped(channel))
-    return Diagnosis(snapshot, lag.judge(snapshot), connecting, stopped)
+    refused = history.since("refused", holds=channel.receiver.errno in _REFUSED)
+    return Diagnosis(snapshot, lag.judge(snapshot), connecting, stopped, refused)
 
 
 def is_resting(channel: Channel) -> bool:

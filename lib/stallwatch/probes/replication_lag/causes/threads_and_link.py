@@ -10,7 +10,7 @@ from stallwatch.probes.replication_lag.causes.case import SLOW, Cause, backup, r
 from stallwatch.probes.replication_lag.signals import activity
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
-from stallwatch.words import plural
+from stallwatch.words import are, have, plural
 
 if TYPE_CHECKING:
     from stallwatch.probes.replication_lag.causes.case import Case
@@ -229,7 +229,9 @@ def _not_received(case: Case) -> str:
     source = case.snapshot.source
     if not source or not source.not_received or not case.is_idle:
         return ""
-    return f"{source.not_received} transactions of {source.where} have not arrived, the relay log is empty"
+    number = source.not_received
+    what = f"{plural(number, 'transaction')} of {source.where} {have(range(number))} not arrived"
+    return f"{what}, the relay log is empty"
 
 
 @rule()
@@ -238,7 +240,8 @@ def r23_written_to(case: Case) -> Cause | None:
     source = case.snapshot.source
     if not source or not source.errant:
         return None
-    what = f"{source.errant} transactions here are not on {source.where}"
+    number = source.errant
+    what = f"{plural(number, 'transaction')} here {are(range(number))} not on {source.where}"
     if not is_on(case.signals.settings.get("read_only", "ON")):
         what += ", and read_only is OFF"
     advice = "find who writes here before read_only keeps them from it, and compare the data"

@@ -15,6 +15,7 @@ from stallwatch.probes.replication_lag.lag.model import (
 )
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration, say_size
+from stallwatch.words import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +47,7 @@ def remarks(view: View, found: Figure) -> Iterator[str]:
 
 def _missing(view: View, found: Figure) -> Iterator[str]:
     if view.missing and found.seconds is None:
-        yield f"{view.missing} transactions missing, since when the next run can tell"
+        yield f"{plural(view.missing, 'transaction')} missing, since when the next run can tell"
     source = view.snapshot.source
     if source is None:
         return
