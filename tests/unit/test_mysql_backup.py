@@ -167,7 +167,7 @@ def test_a_script_beside_a_dump_is_not_its_age(check, backup):
     assert beside[0] == alone[0]
     assert "10 h old" in first_line(beside[1])
     assert "more than a day older" not in beside[1]
-    assert "files)" not in first_line(beside[1])
+    assert "(mysqldump, 5 files)" in first_line(beside[1])
 
 
 def test_a_file_for_all_shows_its_tables_when_it_was_read(check, backup, server):
