@@ -48,8 +48,7 @@ def look(name: str, tree: Tree, children: Children) -> Backup:
     """Look at one; programs that decompress are among ``children`` meanwhile. Raises ProbeError."""
     dumps = [file for file in tree.files if sql_text.DUMP.search(file.name)]
     edges = [Edges.of(file, children) for file in looked_at(dumps)]
-    if any(not one.doubt for one in edges):  # a script beside a dump is no part of it, and not its age
-        scripts = {one.file for one in edges if one.doubt}
+    if scripts := _scripts_written_later(edges):
         dumps = [file for file in dumps if file not in scripts]
         edges = [one for one in edges if one.file not in scripts]
     broken = next((one for one in edges if one.cut), None)
@@ -87,6 +86,15 @@ def look(name: str, tree: Tree, children: Children) -> Backup:
         doubts=doubts,
         problems=[*tree.closed, *(one.problem for one in edges if one.problem)],
     )
+
+
+def _scripts_written_later(edges: Sequence[Edges]) -> set[File]:
+    """Give what makes and fills no table, and was written after a dump: no part of it, and not its age.
+
+    mysqlpdump's own file of the place in the binary log is such one as well, and written first.
+    """
+    ended = max((one.file.written for one in edges if not one.doubt), default=float("inf"))
+    return {one.file for one in edges if one.doubt and one.file.written > ended + _LEAST}
 
 
 def _doubts(dumps: Sequence[File], written: float) -> Iterator[str]:
