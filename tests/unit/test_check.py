@@ -2,6 +2,7 @@ import json
 import os
 import re
 import select
+import shlex
 import signal
 import subprocess
 import sys
@@ -1008,6 +1009,24 @@ def test_a_program_that_has_just_begun_ends_with_the_plugin(plugin, tmp_path):
     assert "terminated before the verdict" in terminated(plugin, BEGUN.format(path=str(path)))
     with suppress(psutil.NoSuchProcess):
         psutil.Process(int(path.read_text())).wait(10)
+
+
+INHERITED = """
+def findings(options, run):
+    import subprocess
+    yield Reading("lag", 3, "s", "3 s behind")
+"""
+
+
+def test_what_the_shell_has_begun_for_us_goes_on(plugin, tmp_path):
+    """Its children are those of the program that takes its place: bash's ``exec check > >(tee log)``."""
+    log = tmp_path / "log"
+    command = shlex.join(map(str, plugin.write(INHERITED)))
+    subprocess.run(["bash", "-c", f"exec {command} > >(sleep 0.3; cat >{log})"], check=False)
+    until = time.monotonic() + 10
+    while not (log.exists() and log.read_text()) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert "3 s behind" in log.read_text()
 
 
 UNHEARD = """

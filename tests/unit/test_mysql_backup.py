@@ -156,6 +156,18 @@ def test_a_script_that_is_no_dump_is_named_and_said_to_be_of_unknown_origin(chec
     assert "in fix.sql: it makes no table and fills none: is it a backup?" in first_line(text)
 
 
+def test_a_dump_that_broke_off_in_its_first_lines_is_no_script(check, backup):
+    place = backup("mariadb-dump")
+    begun = place / "zz.sql"
+    begun.write_text(
+        "/*!40101 SET @OLD_CHARACTER_SET_CLIENT=@@CHARACTER_SET_CLIENT */;\n/*!40101 SET @OLD_COLL"
+    )
+    later = moment("2026-11-22 05:56:05")
+    os.utime(begun, (later, later))
+    status, text = check(place, "--no-binlog")
+    assert (status, 'zz.sql does not end with "-- Dump completed"' in text) == (2, True), text
+
+
 def test_a_script_beside_a_dump_is_not_its_age(check, backup):
     place = backup("mariadb-dump")
     alone = check(place, "--no-binlog")

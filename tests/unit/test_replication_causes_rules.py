@@ -196,7 +196,7 @@ ATTEMPTS = (
             down(
                 2003, "error connecting to master 'r@db1:3306' - maximum-retries: 9  message: No route", "No"
             ),
-            "the receiver gave up connecting: error 2003: No route",
+            "the receiver is stopped after it could not connect: error 2003: No route",
             "then START REPLICA IO_THREAD",
         ),
         (

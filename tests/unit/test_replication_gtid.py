@@ -165,3 +165,9 @@ def test_how_many_have_come_since():
     assert gtid.since("0-101-130,1-102-99", "0-101-100") == 30
     assert gtid.since("", "0-101-100") is None
     assert gtid.since("0-101-130", f"{ONE}:1-100") is None
+
+
+def test_a_channel_that_used_gtids_once_still_shows_that_a_domain_is_not_of_one_source():
+    old = mariadb(received_gtids="", stale_gtids="0-101-700", applied_gtids="0-101-900")
+    other = mariadb(name="b", received_gtids="0-102-500", applied_gtids="0-101-900")
+    assert gtid.backlog(other, (old, other), 9) is None

@@ -95,6 +95,10 @@ def test_noise_is_not_told(slope, span):
     assert breach(Trend(slope, span, 5), lag(599.9), within(1e9)) == ""
 
 
+def test_few_samples_have_to_differ_by_more():
+    assert direction(trend(samples([0.0, 1.0, 3.0, 5.0])), lag(5.0), criteria()) == ""
+
+
 def test_whole_seconds_are_no_trend():
     assert direction(trend(samples([0.0, 1.0, 0.0, 1.0, 1.0, 0.0, 1.0])), lag(1.0), LIMITS) == ""
 
@@ -152,6 +156,14 @@ def test_a_lag_that_is_caught_up_with_is_not_said_to_grow(over):
 
 def test_a_lag_that_grows_again_is_not_said_to_be_caught_up_with():
     assert trend(samples([500.0, 400.0, 300.0, 200.0, 100.0, 160.0])) is None
+
+
+@pytest.mark.parametrize("looks", range(2, 8))
+def test_a_lag_that_grew_and_stands_still_is_not_said_to_grow(looks):
+    for grown in (10, 20, 40):
+        lags = [60.0 * number for number in range(1, grown)]
+        found = trend(samples([*lags, *[lags[-1]] * looks]))
+        assert direction(found, lag(lags[-1]), criteria()) == ""
 
 
 def test_looks_at_a_retry_interval_are_enough():

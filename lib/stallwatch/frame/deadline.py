@@ -170,6 +170,7 @@ class Exit:
         self._comers: list[int] = []  # the threads that leave, the first of which makes the report
         self._pen = allocate_lock()  # of who writes, never given back
         self._code = UNKNOWN
+        self._inherited = _children()
         self._at_leisure = False
         self._deadline: Deadline | None = None
         try:
@@ -254,7 +255,7 @@ class Exit:
         self._tell(*report())
         if self._deadline:
             self._deadline.end()
-            _kill_what_has_just_begun()
+            self._kill_what_has_just_begun()
         os._exit(self._code)
 
     def _insist(self, briefly: Report) -> NoReturn:
@@ -264,8 +265,18 @@ class Exit:
         self._tell(*briefly())
         if self._deadline:
             self._deadline.kill()
-            _kill_what_has_just_begun()
+            self._kill_what_has_just_begun()
         os._exit(self._code)
+
+    def _kill_what_has_just_begun(self) -> None:
+        """Kill our children: a signal may come when one has begun and is not in any list yet.
+
+        What the shell has begun for us before it became this process (``> >(tee log)``) is none of ours.
+        """
+        if "subprocess" in sys.modules:  # nothing else starts one
+            for child in _children() - self._inherited:
+                with suppress(OSError):
+                    os.kill(child, signal.SIGKILL)
 
     def _tell(self, code: int, text: str) -> None:
         """Write it, unless somebody else does: he has the time for it, but not for ever."""
@@ -307,15 +318,14 @@ class Exit:
             self._terminal = None  # it has hung up
 
 
-def _kill_what_has_just_begun() -> None:
-    """Kill all children of this process: a signal may come when one has begun and is not in any list yet."""
-    if "subprocess" not in sys.modules:  # nothing else starts one
-        return
-    with suppress(OSError):  # a kernel without CONFIG_PROC_CHILDREN
+def _children() -> set[int]:
+    """Give the ids of our children; none where the kernel does not tell (CONFIG_PROC_CHILDREN)."""
+    found: set[int] = set()
+    with suppress(OSError):
         for thread in os.listdir("/proc/self/task"):
-            with open(f"/proc/self/task/{thread}/children", encoding="ascii") as file:
-                for child in file.read().split():
-                    os.kill(int(child), signal.SIGKILL)
+            with suppress(OSError), open(f"/proc/self/task/{thread}/children", encoding="ascii") as file:
+                found.update(map(int, file.read().split()))
+    return found
 
 
 def _numbers_of_signals() -> int:

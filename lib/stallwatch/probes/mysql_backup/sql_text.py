@@ -20,6 +20,9 @@ _SQL = re.compile(
 COMPLETED = re.compile(rb"^-- Dump completed(?: on +(.+))?$", re.MULTILINE)
 # Of a dump without comments, unless it is a --compact one.
 _FIRST, _LAST = b"@OLD_SQL_NOTES=@@SQL_NOTES", b"SET SQL_NOTES=@OLD_SQL_NOTES */;"
+_BEFORE_IT = (
+    b"@OLD_CHARACTER_SET_CLIENT=@@CHARACTER_SET_CLIENT"  # the first line of one that breaks off early
+)
 # Of a --compact one, which has no such last line: before each table, with GTIDs, at MariaDB's beginning.
 _COMPACT = (b"@saved_cs_client", b"@MYSQLDUMP_TEMP_LOG_BIN", b"/*M!999999\\-")
 _OF_DATABASE = re.compile(rb"^-- Host: .*Database: (.+)$", re.MULTILINE)
@@ -73,7 +76,7 @@ def is_by_them(head: bytes) -> bool:
 
 
 def _has_last_line(head: bytes) -> bool:
-    return bool(_BY_THEM.search(head)) or _FIRST in head
+    return bool(_BY_THEM.search(head)) or _FIRST in head or _BEFORE_IT in head
 
 
 def fills_nothing(text: bytes) -> bool:

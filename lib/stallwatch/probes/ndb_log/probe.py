@@ -98,7 +98,7 @@ def _by_subject(node_logs: Sequence[NodeLog], rules: Rules) -> Iterator[Finding]
 def _merged(found: Iterable[Finding]) -> Iterator[Finding]:
     """Give faults first, then each quantity, the worst of all logs first and alone in the perfdata."""
     # A cluster log repeats its nodes' lines: of findings that say the same, the worst counts.
-    ascending = sorted(found, key=_value)
+    ascending = sorted(found, key=lambda one: (_gravity(one), _value(one)))
     once = list({(type(one), getattr(one, "name", ""), one.what): one for one in ascending}.values())
     yield from (finding for finding in once if not isinstance(finding, Reading))
     readings = [finding for finding in once if isinstance(finding, Reading)]
@@ -106,6 +106,10 @@ def _merged(found: Iterable[Finding]) -> Iterator[Finding]:
         worst = worst_first((one for one in readings if one.name == name), _value)
         yield from worst[:1]
         yield from (reading._replace(label="") for reading in worst[1:] if reading.value)
+
+
+def _gravity(finding: Finding) -> int:
+    return finding.state.gravity if isinstance(finding, Fault) else 0
 
 
 def _value(finding: Finding) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from stallwatch.findings import State
+from stallwatch.history.delta import LEAST
 from stallwatch.probes.replication_lag import lag
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
@@ -73,7 +74,7 @@ class Diagnosis(NamedTuple):
         excused = explained and max(self.stopped, self.backup or 0.0) <= criteria.backup_grace
         applier = State.WARNING if excused else State.CRITICAL
         young = is_connecting(self.channel) and self.connecting <= criteria.connecting_grace
-        young = young and not self.refused  # at its first look somebody may just be changing the password
+        young = young and self.refused < LEAST  # at its first look somebody may just be changing the password
         receiver = State.WARNING if young else State.CRITICAL
         states = (
             State.OK if self.channel.receiver.runs else receiver,

@@ -187,7 +187,8 @@ def shared(domains: Iterable[int], channel: Channel, channels: Sequence[Channel]
     its count. Raises GtidError.
     """
     own = position(channel.received_gtids)
-    last = _servers(tuple(one.received_gtids for one in channels))  # its own, too, which differs in nothing
+    # Its own, too, which differs in nothing.
+    last = _servers(tuple(one.received_gtids or one.stale_gtids for one in channels))
     return [domain for domain in domains if last.get(domain, set()) - {own.get(domain, (0, 0))[0]}]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from stallwatch.startup import NamedTuple
 
 CLEAR_SLOPE = 0.02  # seconds of lag per second
+_USUAL = 5  # samples of a trend; of fewer the change has to be twice as large
 _CLEAR_CHANGE = 3.0  # seconds: figures may be whole seconds
 _NOISE = 4.0  # times the scatter: 3 of 100 looks at a lag that only jitters tell a trend (simulated)
 NOTHING_TO_APPLY = "has read all relay log"  # the state of an applier, from MySQL 5.7 to MariaDB 11.8
@@ -54,10 +55,13 @@ class Channel(NamedTuple):
     remaining_delay: float | None  # while an event waits for it
     received: Position  # what the receiver has read to
     applied: Position  # what the applier has come to
-    received_gtids: str  # MySQL: Retrieved_Gtid_Set; MariaDB: Gtid_IO_Pos
+    received_gtids: (
+        str  # "" where the channel does not use GTIDs. MySQL: Retrieved_Gtid_Set; MariaDB: Gtid_IO_Pos
+    )
     applied_gtids: str  # of the whole server; MySQL: Executed_Gtid_Set; MariaDB: Gtid_Slave_Pos
     heartbeats: int | None = None  # received from the source; None: this statement does not tell
     heartbeat_period: float | None = None
+    stale_gtids: str = ""  # MariaDB: what it had received when it last used GTIDs
     newest_received: str = ""  # MariaDB 11.6: when the newest received event was written, UTC
 
     @property
@@ -245,4 +249,5 @@ class Trend(NamedTuple):
     def is_clear(self) -> bool:
         """Whether it is more than noise."""
         change = abs(self.slope) * self.span
-        return abs(self.slope) > CLEAR_SLOPE and change >= max(_CLEAR_CHANGE, _NOISE * self.scatter)
+        least = _CLEAR_CHANGE if self.samples >= _USUAL else 2 * _CLEAR_CHANGE
+        return abs(self.slope) > CLEAR_SLOPE and change >= max(least, _NOISE * self.scatter)

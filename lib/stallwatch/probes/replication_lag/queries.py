@@ -109,8 +109,9 @@ def channel(row: Row) -> Channel:
     Replica_SQL_Running, nobody may say that the applier is stopped.
     """
     of = _Row(row)
-    # Without GTIDs, Gtid_IO_Pos stays where it was when they were last used (MariaDB 10.11.19).
-    stale = of.maybe("Using_Gtid") == "No"
+    received_gtids, stale_gtids = _gtids(of.maybe("Retrieved_Gtid_Set", "Gtid_IO_Pos")), ""
+    if of.maybe("Using_Gtid") == "No":  # it stays where it was when they were last used (MariaDB 10.11.19)
+        received_gtids, stale_gtids = "", received_gtids
     return Channel(
         name=of.maybe("Channel_Name", "Connection_name"),
         receiver=_thread(of, "IO", of.maybe("Replica_IO_State", "Slave_IO_State")),
@@ -130,7 +131,8 @@ def channel(row: Row) -> Channel:
             of.text("Relay_Source_Log_File", "Relay_Master_Log_File"),
             of.count("Exec_Source_Log_Pos", "Exec_Master_Log_Pos"),
         ),
-        received_gtids="" if stale else _gtids(of.maybe("Retrieved_Gtid_Set", "Gtid_IO_Pos")),
+        received_gtids=received_gtids,
+        stale_gtids=stale_gtids,
         applied_gtids=_gtids(of.maybe("Executed_Gtid_Set", "Gtid_Slave_Pos")),
         heartbeats=of.count("Slave_received_heartbeats") if "Slave_received_heartbeats" in row else None,
         heartbeat_period=meant(of.maybe("Slave_heartbeat_period")),

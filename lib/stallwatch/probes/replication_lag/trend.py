@@ -40,9 +40,12 @@ def trend(samples: Sequence[Sample]) -> Trend | None:
     if bent := _bent(known[-count:], slope):
         count = bent + 1
         slope = _slope(known[-count:])
-    while count < min(_MOST, len(known)) and _fits(known[-count - 1], known[-1], slope):
+    while not bent and count < min(_MOST, len(known)) and _fits(known[-count - 1], known[-1], slope):
+        wider = known[-count - 1 :]
+        if _side(wider[0], wider[1], slope) or _bent(wider, _slope(wider)):
+            break
         count += 1
-        slope = _slope(known[-count:])
+        slope = _slope(wider)
     if known[-1].lag < _NO_LAG:
         slope = min(slope, 0.0)  # nothing is left that could grow
     last = _side(known[-2], known[-1], 0.0)

@@ -47,7 +47,7 @@ _APPLIER = {
 _RELAY_LOG_DAMAGED = frozenset({1594, 13121})
 # What helps a receiver that cannot connect or read.
 _MEND = "mend what the error says"
-_GAVE_UP = "gave up"
+_GAVE_UP, _STOPPED = "gave up", "is stopped"
 _LOST = 2013
 _RECEIVER = {
     1045: "the source refuses user or password: set them in CHANGE REPLICATION SOURCE (CHANGE MASTER)",
@@ -152,7 +152,7 @@ def r3_receiver_down(case: Case) -> Cause | None:
     if receiver.errno:
         text = _in_short(_PREAMBLE.sub("", receiver.error, count=1))
         advice, doing = _receiver_advice(receiver.errno, receiver.error), _receiver_does(receiver)
-        if doing.startswith(_GAVE_UP):
+        if doing.startswith((_GAVE_UP, _STOPPED)):
             advice += f"; then {case.start('IO_THREAD')}"
         return Cause(95, f"the receiver {doing} error {receiver.errno}: {text}", advice)
     if receiver.running == "No":
@@ -168,7 +168,9 @@ def _receiver_does(receiver: Thread) -> str:
         return f"cannot reach the source{f' (attempt {tried} of {most})' if soon else ''}:"
     if not _PREAMBLE.search(receiver.error):
         return "stopped with"
-    return f"{_GAVE_UP} after {plural(tried, 'attempt')} to connect:" if tried else f"{_GAVE_UP} connecting:"
+    if tried >= most > 0:
+        return f"{_GAVE_UP} after {plural(tried, 'attempt')} to connect:"
+    return f"{_STOPPED} after it could not connect:"  # it gave up (MariaDB does not say so), or was stopped
 
 
 def _receiver_advice(number: int, error: str) -> str:

@@ -5,16 +5,12 @@ from __future__ import annotations
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from stallwatch.probes.replication_lag.lag.model import Figure, View
     from stallwatch.probes.replication_lag.model import ChannelSnapshot, Commits
 
 WORTH_TELLING = 2.0  # seconds
 _LOOKS = 5  # so many in a row with the same offset are no accident
 _SPREAD = 1.5  # seconds; a heartbeat's own age varies by its interval, 1 s
-_ALIKE = 0.3  # seconds; no link that is late is late by the same at two looks
-_JUMP = 5.0  # seconds by which a lag may seem to have grown faster than time
 _CURRENT = 1.0  # s: Seconds_Behind of a channel that has no lag, as it is cut to whole seconds
 _WORTH_DOUBTING = 5.0  # seconds
 
@@ -34,39 +30,19 @@ def ahead(snapshot: ChannelSnapshot) -> float:
 
 
 def usual_offset(snapshot: ChannelSnapshot) -> float:
-    """Give the seconds that look like lag and are the clocks; 0.0: nothing tells.
+    """Give the seconds that looked like lag at each of the last looks, if this one allows it; else 0.0.
 
-    They look the same at this look and the last one, or nearly so at the last five; or they are more than a
-    lag can have become since the last look. Nothing arrives before it was sent, so whatever comes with less
-    than that shows that it was a lag.
+    Nothing arrives before it was sent, so whatever comes with less than that shows that it was a lag.
     """
-    before = snapshot.before
-    if snapshot.clock_ahead is not None or before is None:
+    if snapshot.clock_ahead is not None:
         return 0.0
-    offset, seen = _offset_of_looks(before.offsets[-_LOOKS:]), _of_transactions(snapshot)
-    if seen is not None and before.offsets and abs(seen - before.offsets[-1]) <= _ALIKE:
-        offset = seen
-    if seen is not None and before.high is not None and seen > before.high + before.seconds_ago + _JUMP:
-        offset = seen
-    return 0.0 if abs(offset) <= WORTH_TELLING or _disproves(snapshot, offset) else offset
-
-
-def _offset_of_looks(offsets: Sequence[float]) -> float:
-    """Give the offset of the last looks; 0.0: too few, or they differ."""
+    offsets = snapshot.before.offsets[-_LOOKS:] if snapshot.before else ()
     if len(offsets) < _LOOKS or max(offsets) - min(offsets) > _SPREAD:
         return 0.0
-    return sorted(offsets)[_LOOKS // 2]
-
-
-def _of_transactions(snapshot: ChannelSnapshot) -> float | None:
-    """Give what a transaction that came since the last look seems to have been on its way.
-
-    None: none came, or Seconds_Behind, which allows for clocks, tells of a lag.
-    """
-    said, commits = snapshot.channel.seconds_behind, snapshot.commits
-    if commits is None or snapshot.heartbeat is not None or said is None or said > _CURRENT:
-        return None
-    return _on_its_way(commits) if _is_new(snapshot) else None
+    offset = sorted(offsets)[_LOOKS // 2]
+    if abs(offset) <= WORTH_TELLING or _disproves(snapshot, offset):
+        return 0.0
+    return offset
 
 
 def _disproves(snapshot: ChannelSnapshot, offset: float) -> bool:
