@@ -12,6 +12,7 @@ from fuzzing import Target
 from plugin_runs import NOW, RECORDED, clock, said
 from scratch import empty, file
 from stallwatch.findings import ProbeError
+from stallwatch.frame.deadline import Children
 from stallwatch.frame.options import mysql as mysql_options
 from stallwatch.probes.mysql_backup import physical
 from stallwatch.sources.backups import contents
@@ -25,7 +26,7 @@ def the_text_of_a_file(octets):
     choices = Choices(octets)
     path = file(choices.one(NAMES), choices.rest())
     with mock.patch.object(shutil, "which", return_value=None):
-        for _ in contents.text(path, [], 1 << 16):
+        for _ in contents.text(path, Children(), 1 << 16):
             pass
 
 

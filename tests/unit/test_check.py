@@ -996,10 +996,14 @@ def test_a_signal_ends_a_run_that_swallows_every_exception(plugin, signal_number
 BEGUN = """
 def findings(options, run):
     import subprocess
-    child = subprocess.Popen(["sleep", "60"])
-    open({path!r}, "w").write(str(child.pid))
-    print("begun", file=sys.stderr, flush=True)
-    child.wait()
+
+    def begin():
+        child = subprocess.Popen(["sleep", "60"])
+        open({path!r}, "w").write(str(child.pid))
+        print("begun", file=sys.stderr, flush=True)
+        child.wait()
+
+    run.deadline.children.start(begin)
 """
 
 

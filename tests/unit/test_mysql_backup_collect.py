@@ -7,6 +7,7 @@ import pytest
 from backups import copied, moment, written
 from hypothesis import given
 from hypothesis import strategies as st
+from stallwatch.frame.deadline import Children
 from stallwatch.probes.mysql_backup import collect, moments, mydumper, physical
 from stallwatch.probes.mysql_backup.model import Table
 from stallwatch.sources.backups import files as backup_files
@@ -27,7 +28,7 @@ def names(path):
 
 def look(path):
     candidate, *_ = collect.candidates(str(path), Room())
-    return collect.Reader([], Room()).look(candidate)
+    return collect.Reader(Children(), Room()).look(candidate)
 
 
 # Places
@@ -120,7 +121,7 @@ def test_what_is_removed_meanwhile_was_never_there(tmp_path):
     (candidate,) = collect.candidates(str(tmp_path), Room())
     os.remove(tmp_path / "2026-11-20" / "all.sql")
     os.rmdir(tmp_path / "2026-11-20")
-    assert collect.Reader([], Room()).look(candidate) is None
+    assert collect.Reader(Children(), Room()).look(candidate) is None
 
 
 def test_a_fifo_is_nothing_to_wait_for(tmp_path):

@@ -19,7 +19,7 @@ from first_line import first_line, perfdata
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from stallwatch.findings import ProbeError
-from stallwatch.frame.deadline import Deadline
+from stallwatch.frame.deadline import Children, Deadline
 from stallwatch.probes.mysql_backup import verify
 from stallwatch.probes.mysql_backup.sql_text import Tables
 from stallwatch.probes.mysql_backup.verify import Kept
@@ -51,7 +51,7 @@ def zstd(data):
 
 
 def read(path):
-    return b"".join(contents.text(str(path), []))
+    return b"".join(contents.text(str(path), Children()))
 
 
 # Packed texts
@@ -74,9 +74,9 @@ def test_zstd_is_read_by_its_program(tmp_path):
     path, text = tmp_path / "a", dump(50_000)
     path.write_bytes(zstd(text))
     moved = []
-    assert b"".join(contents.text(str(path), [], moved=moved.append)) == text
+    assert b"".join(contents.text(str(path), Children(), moved=moved.append)) == text
     assert sum(moved) == path.stat().st_size
-    children = []
+    children = Children()
     pieces = contents.text(str(path), children, 1000)
     assert next(pieces) == text[:1000]
     assert len(children) == 1
@@ -107,7 +107,7 @@ def test_a_flipped_bit_is_found(tmp_path, pack):
 
 def test_a_bomb_comes_in_pieces(tmp_path):
     (tmp_path / "a").write_bytes(gzip.compress(bytes(50_000_000)))
-    assert max(len(piece) for piece in contents.text(str(tmp_path / "a"), [])) <= contents.BLOCK
+    assert max(len(piece) for piece in contents.text(str(tmp_path / "a"), Children())) <= contents.BLOCK
 
 
 def test_zstd_without_its_program_is_a_sentence(tmp_path, monkeypatch):

@@ -16,8 +16,9 @@ from stallwatch.units import say_duration
 if TYPE_CHECKING:
     from collections.abc import Callable
     from subprocess import Popen
-    from typing import Any, NoReturn, Self
+    from typing import Any, NoReturn, Self, TypeVar
 
+    Process = TypeVar("Process", bound=Popen[Any])
     Report = Callable[[], tuple[int, str]]
 
 UNKNOWN = 3
@@ -33,6 +34,43 @@ _MEANINGS: dict[int, str] = {
 }
 
 
+class Children(list["Popen[Any]"]):
+    """The processes that a run has started, as long as they run: each is added by ``start``."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._others: set[int] | None = None  # our processes before the one that is being started
+
+    def start(self, begin: Callable[[], Process]) -> Process:
+        """Start one, and know it: it is killed also if a signal comes before ``begin`` has returned it."""
+        self._others = _running()
+        try:
+            process = begin()
+            self.append(process)
+        finally:
+            self._others = None
+        return process
+
+    def kill(self) -> None:
+        """Kill them; of other processes, as those of a shell that this one took the place of, none."""
+        for one in [*self]:
+            with suppress(Exception):
+                one.kill()
+        for begun in () if self._others is None else _running() - self._others:
+            with suppress(OSError):
+                os.kill(begun, signal.SIGKILL)
+
+
+def _running() -> set[int]:
+    """Give the ids of our processes; none where the kernel does not tell (CONFIG_PROC_CHILDREN)."""
+    found: set[int] = set()
+    with suppress(OSError):
+        for thread in os.listdir("/proc/self/task"):
+            with suppress(OSError), open(f"/proc/self/task/{thread}/children", encoding="ascii") as file:
+                found.update(map(int, file.read().split()))
+    return found
+
+
 class Deadline:
     """The time that one run may take, and the memory for what it is answered.
 
@@ -44,7 +82,7 @@ class Deadline:
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self.doing = ""
-        self.children: list[Popen[Any]] = []
+        self.children = Children()
         self.farewells: list[Callable[[], None]] = []
         self.extended: Callable[[], None] = lambda: None  # whoever ends the run is told here
         self._end = time.monotonic() + seconds
@@ -84,15 +122,9 @@ class Deadline:
         """Give the sentence that ends the run if there is no verdict now."""
         return f"no verdict within {say_duration(self.seconds)}{f': {self.doing}' if self.doing else ''}"
 
-    def kill(self) -> None:
-        """Kill the children."""
-        for child in [*self.children]:
-            with suppress(Exception):
-                child.kill()
-
     def end(self) -> None:
         """Kill the children and say the farewells: nothing may keep us, and nobody listens any more."""
-        self.kill()
+        self.children.kill()
         for last in [*self.farewells]:
             with suppress(Exception):
                 last()
@@ -170,7 +202,6 @@ class Exit:
         self._comers: list[int] = []  # the threads that leave, the first of which makes the report
         self._pen = allocate_lock()  # of who writes, never given back
         self._code = UNKNOWN
-        self._inherited = _children()
         self._at_leisure = False
         self._deadline: Deadline | None = None
         try:
@@ -255,7 +286,6 @@ class Exit:
         self._tell(*report())
         if self._deadline:
             self._deadline.end()
-            self._kill_what_has_just_begun()
         os._exit(self._code)
 
     def _insist(self, briefly: Report) -> NoReturn:
@@ -264,19 +294,8 @@ class Exit:
             time.sleep(PATIENCE)
         self._tell(*briefly())
         if self._deadline:
-            self._deadline.kill()
-            self._kill_what_has_just_begun()
+            self._deadline.children.kill()
         os._exit(self._code)
-
-    def _kill_what_has_just_begun(self) -> None:
-        """Kill our children: a signal may come when one has begun and is not in any list yet.
-
-        What the shell has begun for us before it became this process (``> >(tee log)``) is none of ours.
-        """
-        if "subprocess" in sys.modules:  # nothing else starts one
-            for child in _children() - self._inherited:
-                with suppress(OSError):
-                    os.kill(child, signal.SIGKILL)
 
     def _tell(self, code: int, text: str) -> None:
         """Write it, unless somebody else does: he has the time for it, but not for ever."""
@@ -316,16 +335,6 @@ class Exit:
             os.write(self._terminal, f"\r{text}\x1b[K".encode(errors="replace"))
         except OSError:
             self._terminal = None  # it has hung up
-
-
-def _children() -> set[int]:
-    """Give the ids of our children; none where the kernel does not tell (CONFIG_PROC_CHILDREN)."""
-    found: set[int] = set()
-    with suppress(OSError):
-        for thread in os.listdir("/proc/self/task"):
-            with suppress(OSError), open(f"/proc/self/task/{thread}/children", encoding="ascii") as file:
-                found.update(map(int, file.read().split()))
-    return found
 
 
 def _numbers_of_signals() -> int:

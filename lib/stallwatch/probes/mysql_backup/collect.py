@@ -27,8 +27,8 @@ from stallwatch.startup import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from stallwatch.frame.deadline import Children
     from stallwatch.probes.mysql_backup.model import Backup
-    from stallwatch.sources.backups.contents import Children
     from stallwatch.sources.backups.files import File
 
 _DAY = 86400.0

@@ -20,8 +20,8 @@ from stallwatch.startup import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from stallwatch.frame.deadline import Children
     from stallwatch.probes.mysql_backup.model import Read
-    from stallwatch.sources.backups.contents import Children
     from stallwatch.sources.backups.files import File, Tree
 
 _PLACE = re.compile(

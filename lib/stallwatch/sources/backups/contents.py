@@ -13,12 +13,10 @@ from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
-    from subprocess import Popen
-    from typing import Any
 
+    from stallwatch.frame.deadline import Children
     from stallwatch.sources.backups.files import File
 
-    Children = list[Popen[Any]]
     Moved = Callable[[int], None]
 
 BLOCK = 1 << 20  # bytes that are read, and at most decompressed, at once
@@ -147,10 +145,11 @@ def _by_zstd(descriptor: int, children: Children, size: int, moved: Moved) -> Ge
         raise SealedError("compressed by zstd, and there is no program zstd here")
     pipe = subprocess.PIPE
     command = [program, "-dcq", f"--memory={min(max(_USUAL, _window(descriptor)), WIDEST)}"]
-    process = subprocess.Popen(  # noqa: S603
-        command, stdin=descriptor, stdout=pipe, stderr=pipe, env=environment()
+    process = children.start(
+        lambda: subprocess.Popen(  # noqa: S603
+            command, stdin=descriptor, stdout=pipe, stderr=pipe, env=environment()
+        )
     )
-    children.append(process)
     position = 0
     try:
         while piece := process.stdout.read(size):  # type: ignore[union-attr]

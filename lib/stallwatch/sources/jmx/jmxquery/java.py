@@ -145,8 +145,8 @@ def run(command: str, arguments: Sequence[str], deadline: Deadline) -> Ended:
     if not any(word.startswith("-XX:+Use") and word.endswith("GC") for word in words):
         options.append("-XX:+UseSerialGC")
     with _in_memory(_argument_file([*options, *arguments])) as file:
-        with _started([*words, f"@/proc/self/fd/{file}"], file) as process:
-            deadline.children.append(process)
+        whole = [*words, f"@/proc/self/fd/{file}"]
+        with deadline.children.start(lambda: _started(whole, file)) as process:
             try:
                 output, errors = _written(process, most, deadline)
                 status = process.wait(_time(deadline))
