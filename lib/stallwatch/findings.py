@@ -35,6 +35,13 @@ _WORSE_AND_WORSE = (State.OK, State.UNKNOWN, State.WARNING, State.CRITICAL)
 _GRAVITY = {state: rank for rank, state in enumerate(_WORSE_AND_WORSE)}
 
 
+class Line(NamedTuple):
+    """How a finding goes on that is said as ``WHAT, CAUSE - NEXT STEP``, and the lines below."""
+
+    then: str = ""  # behind ``what`` and the limit that its number breaks: " and grows 1 s/s"
+    more: tuple[str, ...] = ()  # further evidence, other causes: a line each, if it is not OK or with -v
+
+
 class Reading(NamedTuple):
     """A quantity, judged by the thresholds of its name, or of ``judged_as``.
 
@@ -53,6 +60,8 @@ class Reading(NamedTuple):
     in_table: bool = False  # of another reading: said only if it is worse than all that is said
     confirmed: bool = True  # False: the next look may be good, or it may not be so: a WARNING at most
     judged_as: str = ""  # whose thresholds judge it, if they are others than those of its name
+    state: State = State.OK  # how bad a known one is at least, whatever the thresholds say
+    line: Line | None = None  # None: it is said as "what: why: advice"
 
 
 class Fault(NamedTuple):
@@ -62,6 +71,7 @@ class Fault(NamedTuple):
     what: str
     why: str = ""
     advice: str = ""
+    line: Line | None = None  # None: it is said as "what: why: advice"
 
 
 class ProbeError(Exception):

@@ -6,7 +6,7 @@ import math
 
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.startup.nagiosplugin import Range as NagiosRange
-from stallwatch.units import NotUnderstoodError, quantity
+from stallwatch.units import NotUnderstoodError, quantity, say_limit
 
 if TYPE_CHECKING:
     from typing import Self
@@ -79,6 +79,18 @@ class Range(NagiosRange):  # type: ignore[misc]  # nagiosplugin has no types
         if self.inside:
             return self.start if self.end == math.inf and self.start != -math.inf else None
         return self.end if self.start == 0 and self.end != math.inf else None
+
+    def broken_by(self, value: float, unit: str) -> str:
+        """Say the limit that a value breaks: ``limit 60 s``, ``minimum 20``; "": none, or 0."""
+        if not self.alerts(value):
+            return ""
+        if self.inside and self.start != -math.inf and self.end != math.inf:
+            return f"alerts from {say_limit(self.start, unit)} to {say_limit(self.end, unit)}"
+        is_upper = self.end == math.inf if self.inside else value > self.end
+        broken = self.start if is_upper == self.inside else self.end
+        if not broken or math.isinf(broken):
+            return ""
+        return f"{'limit' if is_upper else 'minimum'} {say_limit(broken, unit)}"
 
     def is_within(self, other: Range) -> bool:
         """Whether ``other`` allows all that this one does."""

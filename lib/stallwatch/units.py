@@ -25,6 +25,7 @@ _WRITTEN: dict[str, tuple[dict[str, float], str]] = {
     "": ({"": 1.0}, "a plain number"),
 }
 UNITS = frozenset(_WRITTEN)
+IN_SECONDS = 1000.0  # up to here a lag or a limit is said in seconds, as thresholds are given
 
 
 class NotUnderstoodError(ValueError):
@@ -127,6 +128,21 @@ def say_duration(seconds: float) -> str:
     if round(seconds / 60) < 24 * 60:
         return _two_words(seconds, 3600, "h", 60, "min")
     return _two_words(seconds, 86400, "d", 3600, "h")
+
+
+def say_roughly(seconds: float) -> str:
+    """Say a time in three digits: ``8 min 57 s``, ``17 min``, ``9 h 10 min``, ``12 h``."""
+    coarse = next((unit for unit in (86400, 3600, 60) if seconds >= 10 * unit), 0)
+    return say_duration(round(seconds / coarse) * coarse if coarse else seconds)
+
+
+def say_limit(value: float, unit: str) -> str:
+    """Say a threshold as it is written, in base units: ``600 s``, ``90 %``, ``20``; a long time is short."""
+    if unit == "B":
+        return say_size(value)
+    if unit == "s" and value >= IN_SECONDS:
+        return say_duration(value)
+    return f"{plain(value)} {unit}" if unit in ("s", "%") else plain(value)
 
 
 def _two_words(seconds: float, large: int, word: str, small: int, rest: str) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
-    from stallwatch.findings import Finding
+    from stallwatch.findings import Finding, Line
     from stallwatch.table import Table
     from stallwatch.thresholds import Range
 
@@ -53,7 +53,9 @@ class Context(NagiosContext):  # type: ignore[misc]  # nagiosplugin has no types
 
     def state(self, reading: Reading) -> State:
         """Give the state of a reading of this quantity."""
-        return State(self.evaluate(Metric(self.name, reading.value, reading.unit), reading).state)
+        judged = State(self.evaluate(Metric(self.name, reading.value, reading.unit), reading).state)
+        known = reading.value is not None
+        return max(judged, reading.state, key=lambda state: state.gravity) if known else judged
 
 
 class Verdict(NamedTuple):
@@ -71,11 +73,19 @@ class Verdict(NamedTuple):
     critical: Range | None = None
     table: Table | None = None
     in_table: bool = False
+    dashed: bool = False  # whether it is said as "WHAT, CAUSE - NEXT STEP"
+    more: tuple[str, ...] = ()  # lines below
 
     @property
     def sentence(self) -> str:
         """All that there is to say; why and what to do only where something is wrong."""
-        return self.what or "no details" if self.state is State.OK else self.detail
+        in_short = self.state is State.OK and not self.dashed
+        return self.what or "no details" if in_short else self.detail
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether it is a problem."""
+        return self.state is not State.OK
 
     @property
     def to_be_told(self) -> bool:
@@ -85,8 +95,11 @@ class Verdict(NamedTuple):
     @property
     def detail(self) -> str:
         """The same with the evidence where all is well, too."""
-        parts = (self.what, self.why, "" if self.state is State.OK else self.advice)
-        return ": ".join(part for part in parts if part) or "no details"
+        advice = "" if self.state is State.OK else self.advice
+        if self.dashed:
+            said = ", ".join(part for part in (self.what, self.why) if part) or "no details"
+            return f"{said} - {advice}" if advice else said
+        return ": ".join(part for part in (self.what, self.why, advice) if part) or "no details"
 
 
 class Report(NamedTuple):
@@ -154,12 +167,17 @@ def _judged(finding: Finding, thresholds: dict[str, Limits], say: Callable[[str]
     if isinstance(finding, ProbeError):
         finding = Fault(State.UNKNOWN, finding.what, advice=finding.advice)
     if isinstance(finding, Fault):
-        return Verdict(finding.state, say(finding.what), say(finding.why), say(finding.advice))
+        line = finding.line
+        what = finding.what + (line.then if line else "")
+        told = Verdict(finding.state, say(what), say(finding.why), say(finding.advice))
+        return told._replace(dashed=True, more=_lines(line, say)) if line else told
     reading = _only_numbers(finding)
     shown = _limits(reading, thresholds)
+    line = reading.line
+    rest = f"{_broken(reading, shown)}{line.then}" if line else ""
     return Verdict(
         state=_state(reading, thresholds),
-        what=say(reading.what) or say(_in_numbers(reading)),
+        what=say(reading.what + rest) or say(_in_numbers(reading)),
         why=say(reading.why),
         advice=say(reading.advice),
         name=say(reading.name) or "value",  # as its label is called then
@@ -170,7 +188,21 @@ def _judged(finding: Finding, thresholds: dict[str, Limits], say: Callable[[str]
         critical=shown.get("critical"),
         table=reading.table.said(say) if reading.table else None,
         in_table=reading.in_table,
+        dashed=line is not None,
+        more=_lines(line, say) if line else (),
     )
+
+
+def _lines(line: Line, say: Callable[[str], str]) -> tuple[str, ...]:
+    return tuple(text for one in line.more if (text := say(one)))
+
+
+def _broken(reading: Reading, limits: Limits) -> str:
+    """Say in brackets which limit its value breaks, the one that its state is from."""
+    levels = ("critical", "warning") if reading.confirmed else ("warning", "critical")
+    ranges = [limit for level in levels if (limit := limits.get(level)) and reading.value is not None]
+    broken = next(filter(None, (limit.broken_by(reading.value or 0.0, reading.unit) for limit in ranges)), "")
+    return broken and f" ({broken})"
 
 
 def _only_numbers(reading: Reading) -> Reading:

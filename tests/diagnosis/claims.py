@@ -4,13 +4,15 @@ import re
 from typing import NamedTuple
 
 _NUMBER = re.compile(r"(?:^|\s)'?(?:lag|replication_delay|slave_lag|seconds_behind_master)'?=(-?[\d.]+)")
-_SAID = re.compile(r"(up to|at most|at least|perhaps|about) [\d.]+ (s|min|h|d)\b.{0,20}\bbehind")
-_UNKNOWN = re.compile(
-    r"lag (is )?(not known|unknown)|unknown time|would not show|cannot tell|cannot see|no evidence|up to",
-    re.IGNORECASE,
-)
+_BOUND = r"(up to|at most|at least|perhaps|about) [\d.]+ (s|min|h|d)\b"
+_SAID = re.compile(rf"{_BOUND}.{{0,20}}\bbehind|\blags {_BOUND}")
+_CAVEAT = re.compile(r"would not show|cannot tell|cannot see|no evidence", re.IGNORECASE)
+_UNKNOWN = re.compile(rf"lag (is )?(not known|unknown)|unknown time|up to|{_CAVEAT.pattern}", re.IGNORECASE)
 _DURATION = r"((?:[\d.]+ (?:ms|s|min|h|d)(?: |\b))+)"
-_CATCHING, _FALLING = re.compile(r"catching up"), re.compile(r"falling behind|applier does not advance")
+_CATCHING, _FALLING = (
+    re.compile(r"catching up"),
+    re.compile(r"falling behind|\bgrows\b|applier does not advance"),
+)
 _ETA = {"done": r"done in ", "warning": r"WARNING in ", "critical": r"CRITICAL in "}
 _UNITS = {"ms": 0.001, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 AT_MOST, AT_LEAST, ABOUT = "at most", "at least", "about"
@@ -33,13 +35,15 @@ class Claim(NamedTuple):
 
 
 def claim(output):
-    """What the first line of a check's output claims."""
-    text, _, perfdata = output.partition("\n")[0].partition("|")
+    """What the first line of a check's output claims; the lines below may foretell, or doubt it."""
+    line, _, below = output.partition("\n")
+    text, _, perfdata = line.partition("|")
     number = _NUMBER.search(perfdata)
     bound = _SAID.search(text)
-    side = _SIDES[bound[1]] if bound else ABOUT if _UNKNOWN.search(text) else ""
+    doubted = _UNKNOWN.search(text) or _CAVEAT.search(below)
+    side = _SIDES[bound[1] or bound[3]] if bound else ABOUT if doubted else ""
     trend = -1 if _CATCHING.search(text) else 1 if _FALLING.search(text) else 0
-    return Claim(float(number[1]) if number else None, side, trend, etas(text))
+    return Claim(float(number[1]) if number else None, side, trend, etas(f"{text}\n{below}"))
 
 
 def etas(text):

@@ -128,22 +128,22 @@ def test_a_black_hole_is_not_ok_before_the_receiver_gives_up(lived, kind):
         assert re.search(r"no event or heartbeat for [45]\d s", said[name].text)
         assert "gives up after 1 min" in said[name].output
     assert said["later"].status in {1, 2}
-    assert "look at the network and at 127.0.0.1:" in said["full"].output
+    assert "see whether 127.0.0.1:" in said["full"].output
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_nor_is_a_frozen_source(lived, kind):
     said = lived(silent, kind)["frozen"]
     assert said.status == 1, said.output
-    assert "channel frozen: no event or heartbeat for " in said.text
+    assert ", no event or heartbeat for " in said.text
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_without_history_and_privileges_it_says_that_it_cannot_tell(lived, kind):
     said = lived(silent, kind)
-    assert "a dead link" in said["blind"].text
-    assert "would not show" in said["blind"].text
-    assert said["little"].status == 1 or "would not show" in said["little"].text
+    assert "a dead link" in said["blind"].output
+    assert "would not show" in said["blind"].output
+    assert said["little"].status == 1 or "would not show" in said["little"].output
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -156,9 +156,9 @@ def test_one_long_statement(lived, kind, story, statement):
     last = found[-1]
     assert last.truth > LONG - 5
     assert last.said.status == 1, last.said.output
-    assert "cause: one transaction has been applied for 1 min" in last.said.text
+    assert ", one transaction has been applied for 1 min" in last.said.text
     assert statement in last.said.text
-    paces = [re.search(r"falling behind (1(\.1)?|0\.9\d?) s/s", one.said.text) for one in found[-3:]]
+    paces = [re.search(r"grows (1(\.1)?|0\.9\d?) s/s", one.said.text) for one in found[-3:]]
     assert any(paces), [one.said.text for one in found]  # looks that came late, on a busy machine, show none
     assert found[0].said.status == 0
     assert not [one for one in found if "wait for one another" in one.said.text]

@@ -170,6 +170,15 @@ CAUSES = {
     "0 s behind (Seconds_Behind; a slow link would not show: give --source)": (None, None),
     "9 s behind; cause: the moon is full": ("other", False),
     "lags 63 s (limit 60 s), probably a row lock - KILL 22": ("row lock", True),
+    "lags 63 s (limit 60 s) and grows 1 s/s, the applier has waited 13 s for a row lock of connection"
+    " 22 - KILL 22 or let it commit": ("row lock", False),
+    "lags 3 s, the applier stopped with error 1062: Duplicate entry - compare that row": (
+        "applier failed", False,
+    ),
+    "lags up to 46 s, no event or heartbeat for 46 s - see whether db1 and the link to it are up": (
+        "link silent", False,
+    ),
+    "lags 0 s, delayed by 1 h as configured": ("intended delay", False),
     "9 s behind; cause: table a.b likely has no usable key: 9 rows are read": ("table without key", True),
     "the receiver cannot reach the source: error 1045: Access denied for user; 0 s behind": (
         "login refused", False,
@@ -196,6 +205,14 @@ def test_the_first_cause_of_a_line(bench, text):
         ("WARNING - 20 s behind, catching up, done in 1 min 25 s; cause | lag=20s;10;600", 20.0, "", -1,
          {"done": 85.0}),
         ("UNKNOWN - lag not known", None, "about", 0, {}),
+        (("WARNING - replica of db1 lags 63 s (limit 60 s) and grows 1 s/s, row lock | lag=63s;60;600\n"
+          "  CRITICAL in 8 min 57 s if it goes on so"), 63.0, "", 1, {"critical": 537.0}),
+        ("OK - replica of db1 lags 20 s, catching up, done in 17 min | lag=20s", 20.0, "", -1,
+         {"done": 1020.0}),
+        ("WARNING - replica of db1 lags up to 51 s, no event | lag=51s;60", 51.0, "at most", 0, {}),
+        ("WARNING - replica of db1 lags at least 51 s (limit 9 s) | lag=51s;9", 51.0, "at least", 0, {}),
+        ("OK - db1 lags 0 s | lag=0s\n[OK] db1: a slow link would not show: look", 0.0, "about", 0, {}),
+        ("CRITICAL - replica of db1, lag unknown (Seconds_Behind is NULL), stopped", None, "about", 0, {}),
         ("OK 3 seconds of replication delay | replication_delay=3;15;120;0;", 3.0, "", 0, {}),
         ("OK - Slave is 4 seconds behind master | 'slave_lag'=4;15;120", 4.0, "", 0, {}),
     ],

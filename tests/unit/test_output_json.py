@@ -99,7 +99,7 @@ def test_every_field_is_described():
         {"findings": [{**LAG, "value": None, "label": None}]},
         {"findings": [{**LAG, "value": True}]},
         {"findings": [{**LAG, "unit": "ms"}]},
-        {"findings": [{**LAG, "more": 1}]},
+        {"findings": [{**LAG, "later": 1}]},
         *({"findings": [{**LAG, "warning": odd}]} for odd in ODD_RANGES),
     ],
 )
@@ -114,10 +114,10 @@ def test_a_later_version_may_say_more():
         "name": "demo",
         "state": "OK",
         "summary": "x",
-        "findings": [{**LAG, "more": 1}],
+        "findings": [{**LAG, "later": 1}],
         "version": "9.1",
     }
-    Draft202012Validator(SCHEMA).validate({**later, "more": 1})
+    Draft202012Validator(SCHEMA).validate({**later, "later": 1})
 
 
 @pytest.mark.parametrize(

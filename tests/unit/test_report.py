@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from stallwatch import __version__
-from stallwatch.findings import Fault, ProbeError, Reading, State
+from stallwatch.findings import Fault, Line, ProbeError, Reading, State
 from stallwatch.line import clean
 from stallwatch.render import human
 from stallwatch.render.human import Screen
@@ -284,6 +284,7 @@ LINE = re.compile(rf"DEMO (OK|WARNING|CRITICAL|UNKNOWN) - [^|]+?( \| (?P<perfdat
 
 texts = st.text(max_size=600)
 numbers = st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats()
+lines = st.none() | st.builds(Line, texts, st.lists(texts, max_size=3).map(tuple))
 readings = st.builds(
     Reading,
     name=st.sampled_from(["lag", "size"]) | texts,
@@ -293,8 +294,10 @@ readings = st.builds(
     why=texts,
     advice=texts,
     label=st.none() | texts,
+    state=st.sampled_from(State),
+    line=lines,
 )
-faults = st.builds(Fault, st.sampled_from(State), texts, texts, texts)
+faults = st.builds(Fault, st.sampled_from(State), texts, texts, texts, lines)
 errors = st.builds(ProbeError, texts, texts)
 ranges = st.sampled_from(["10", "@9:", "~:10", "5:10", "-1.5:", "1e-7", "1e12"]).map(Range)
 limits = st.fixed_dictionaries({}, optional={"warning": ranges, "critical": ranges})
@@ -317,3 +320,45 @@ def test_whatever_is_found_line_1_is_what_engines_can_read(findings, thresholds,
     SCHEMA.validate(told)
     assert told["state"] == report.state.name
     assert human.written(report, Screen(80)).encode()
+
+
+def in_short(value, *, state=State.OK, more=("sda is 97 % busy",), **limits):
+    ranges = {level: Range(text) for level, text in limits.items()}
+    line = Line(" and grows 1 s/s", more)
+    lag = Reading("lag", value, "s", "db1 lags 63 s", "a row lock", "KILL 5", state=state, line=line)
+    return as_text(Report("demo", judge([lag], {"lag": ranges})))
+
+
+def test_the_limit_that_alerts_stands_behind_the_number_and_the_evidence_below():
+    said = "DEMO WARNING - db1 lags 63 s (limit 60 s) and grows 1 s/s, a row lock - KILL 5 | lag=63s;60;600"
+    assert in_short(63, warning="60", critical="600") == f"{said}\n  sda is 97 % busy"
+
+
+def test_what_breaks_no_limit_is_told_without_one_and_without_advice():
+    assert in_short(3, warning="60") == "DEMO OK - db1 lags 63 s and grows 1 s/s, a row lock | lag=3s;60"
+
+
+def test_a_state_of_its_own_is_the_least_of_a_known_value():
+    assert in_short(3, state=State.CRITICAL, warning="60").startswith("DEMO CRITICAL - db1 lags 63 s and")
+    assert in_short(None, state=State.CRITICAL).startswith("DEMO UNKNOWN - ")
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "unit", "said"),
+    [
+        ("60", 61, "s", "limit 60 s"),
+        ("60", 60, "s", ""),
+        ("5400", 6000, "s", "limit 1 h 30 min"),
+        ("20:", 18, "", "minimum 20"),
+        ("10:20", 5, "", "minimum 10"),
+        ("10:20", 25, "%", "limit 20 %"),
+        ("@60:", 60, "s", "limit 60 s"),
+        ("@~:60", 60, "s", "minimum 60 s"),
+        ("@10:20", 15, "", "alerts from 10 to 20"),
+        ("@~:", 15, "", ""),
+        ("1048576", 2**21, "B", "limit 1 MiB"),
+        ("0", 5, "", ""),
+    ],
+)
+def test_which_limit_a_value_breaks(text, value, unit, said):
+    assert Range(text).broken_by(value, unit) == said

@@ -16,6 +16,7 @@ from stallwatch.units import (
     say_count,
     say_duration,
     say_rate,
+    say_roughly,
     say_short,
     say_size,
     size,
@@ -287,3 +288,18 @@ def test_counts_and_rates_in_words(number, counted, per_second):
 )
 def test_a_number_in_two_digits_or_all_before_the_point(number, said):
     assert say_short(number) == said
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (26.83, "26.8 s"),
+        (537, "8 min 57 s"),
+        (1037, "17 min"),
+        (5430, "1 h 30 min"),
+        (41_500, "12 h"),
+        (900_000, "10 d"),
+    ],
+)
+def test_a_rough_time_has_three_digits(seconds, said):
+    assert say_roughly(seconds) == said

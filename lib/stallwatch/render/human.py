@@ -72,11 +72,13 @@ def _told(verdict: Verdict, screen: Screen, *, why: bool) -> Iterator[str]:
     what = screen.wrapped(_COLUMN, verdict.what or "no details")
     state = _INDENT + _painted(verdict.state, screen)
     yield state + what[len(_INDENT) + len(verdict.state.name) :]
-    wrong = verdict.state is not State.OK
-    if verdict.why and (wrong or why):
+    wrong = verdict.is_wrong
+    if verdict.why and (wrong or why or verdict.dashed):
         yield screen.wrapped(_COLUMN + "why:  ", verdict.why)
     if verdict.advice and wrong:
         yield screen.wrapped(_COLUMN + "do:   ", verdict.advice)
+    if wrong or why:
+        yield from (screen.wrapped(_COLUMN + "more: ", line) for line in verdict.more)
 
 
 def _numbers(report: Report) -> Table:

@@ -30,6 +30,7 @@ def written(report: Report) -> str:
             "what": verdict.what or "no details",
             "why": verdict.why,
             "advice": verdict.advice,
+            **({"more": verdict.more} if verdict.more else {}),
             **({"table": verdict.table.by_column()} if verdict.table else {}),
         }
         for verdict, label in zip(report.verdicts, report.labels, strict=True)

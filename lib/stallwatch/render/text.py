@@ -28,11 +28,21 @@ def written(report: Report) -> str:
     if room < SHORTEST:  # the perfdata cannot be kept within the line anyhow
         room = LINE - len((head + more).encode())
     said = shorten(headline.sentence, room)
-    below = [] if said == headline.sentence else [headline]
-    below += [verdict for verdict in others if report.everything or verdict.to_be_told]
-    lines = [f"[{verdict.state.name}] {verdict.detail}" for verdict in below]
+    told = [verdict for verdict in others if report.everything or verdict.to_be_told]
+    lines = [] if said == headline.sentence else [_tagged(headline)]
+    lines += _below(headline, report)
+    for verdict in told:
+        lines += [_tagged(verdict), *_below(verdict, report)]
     lines += _tables(report) if report.everything else []
     return "\n".join([head + said + more + numbers, *_capped(lines), *_capped(report.trace)])
+
+
+def _tagged(verdict: Verdict) -> str:
+    return f"[{verdict.state.name}] {verdict.detail}"
+
+
+def _below(verdict: Verdict, report: Report) -> list[str]:
+    return [f"  {line}" for line in verdict.more] if report.everything or verdict.is_wrong else []
 
 
 def perfdata(report: Report) -> str:

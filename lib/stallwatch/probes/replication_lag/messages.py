@@ -4,99 +4,117 @@ from __future__ import annotations
 
 import re
 
-from stallwatch.findings import Fault, Reading, State
+from stallwatch.findings import Fault, Line, Reading, State
 from stallwatch.probes.replication_lag.model import CLEAR_SLOPE
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.table import Table
-from stallwatch.units import plain, say_duration
+from stallwatch.units import IN_SECONDS, plain, say_duration, say_roughly
 from stallwatch.words import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from stallwatch.findings import Finding
+    from stallwatch.probes.replication_lag.causes.case import Cause
     from stallwatch.probes.replication_lag.diagnosis import Criteria, Diagnosis
     from stallwatch.probes.replication_lag.lag.model import Lag
     from stallwatch.probes.replication_lag.model import Channel, Trend
 
-_TOLD = 3  # causes in a line
 _MOST = 3  # channels that have more than their lag in the perfdata: each takes 150 characters of the line
-_IN_SECONDS = 1000.0  # up to here a lag is said in seconds, as thresholds are given
 _FAR = 5.0  # seconds
 _SHORT = 10.0  # seconds; below, tenths count
+_CLOCKS = re.compile("clocks ")  # the remark on a lag that may be none
+_TELLS_SILENCE = "R4"  # the line itself says so
 
 
 def channels(diagnoses: Sequence[Diagnosis], criteria: Criteria) -> Iterator[Finding]:
-    """Say of each channel what is wrong, then how far it is behind, then its other numbers."""
+    """Say of each channel how far it lags, where that goes and why, then its other numbers."""
     labels = _labels(diagnoses)
-    for number, one in enumerate(diagnoses):
-        fault = _fault(one, criteria)
-        if fault:
-            yield fault
+    tables = iter([_table(diagnoses)] if diagnoses else [])
+    for one in diagnoses:
         label = labels[one.channel.name]
-        if one.lag.seconds is not None or not fault:
-            table = None if number else _table(diagnoses)
-            yield _lag(one, criteria, label, with_causes=not fault, table=table)
+        found = _lag(one, criteria, label)
+        if isinstance(found, Reading):
+            found = found._replace(table=next(tables, None))
+        yield found
+        told = _reason(one) if one.lag.seconds is None else ""
+        for text in (*one.lag.remarks, one.lag.cannot_tell):
+            if text not in ("", told):
+                yield Fault(State.OK, f"{one.channel.subject}: {text}")
         yield from _numbers(one, label, few=len(diagnoses) <= _MOST)
 
 
-def _fault(one: Diagnosis, criteria: Criteria) -> Fault | None:
+def _lag(one: Diagnosis, criteria: Criteria, label: str) -> Finding:
+    """Tell how far a channel lags, where that is going, and why; the rest below."""
+    found, why, state = one.lag, _why(one), _state(one, criteria)
+    what = f"{one.channel.subject}{_amount(one)}"
+    line = Line(_then(one, criteria, explained=bool(why)), tuple(_more(one, criteria, why)))
+    cause, advice = why or (_stands_still(one), "")
+    cause = cause.replace(";", ",")
+    if found.seconds is None and state is not State.OK:
+        return Fault(state, what, cause, advice, line)
+    seconds = None if found.seconds is None else round(found.seconds, 3)
+    return Reading(
+        "lag", seconds, "s", what, cause, advice, f"{label}lag",
+        confirmed=not found.doubtful, state=state, line=line,
+    )  # fmt: skip
+
+
+def _state(one: Diagnosis, criteria: Criteria) -> State:
+    """Judge it by all but its lag: threads that do not run, a silent source, a lag that will be CRITICAL."""
     state = one.state(criteria)
-    if state is not State.OK:
-        return _down(one, state)
+    warns = state is State.OK and (one.lag.silent or breach(one.trend, one.lag, criteria))
+    return State.WARNING if warns else state
+
+
+def _why(one: Diagnosis) -> tuple[str, str] | None:
+    """Give the cause that is on the line, and the next step; None: there is none."""
+    if one.lag.doubtful and one.runs:
+        return next(filter(_CLOCKS.match, one.lag.remarks), "clocks may differ"), "compare the clocks (NTP)"
+    cause = _cause(one)
+    if cause:
+        return cause.what, cause.advice
+    if not one.runs:
+        return _not_running(one.channel), ""
     if one.lag.silent:
-        return _silent(one)
-    if when := breach(one.trend, one.lag, criteria):
-        return _breach(one, when)
+        age = _seconds(one.lag.contact_age or one.lag.low)
+        return (
+            f"no event or heartbeat for {age}",
+            f"see whether {one.channel.source} and the link to it are up",
+        )
     return None
 
 
-def _down(one: Diagnosis, state: State) -> Fault:
-    """Tell of a receiver or applier that does not run, and how far behind that leaves the channel."""
-    found, causes = one.lag, one.causes
-    why = next((cause for cause in causes if cause.is_down), None)
-    first = why.what if why else _not_running(one.channel)
-    what = f"{one.channel.subject}: {first}; {_amount(found)}{_known_by(found)}"
-    others = [cause.what for cause in causes if cause is not why]
-    return Fault(state, "; ".join([what, *_also(others)]), advice=why.advice if why else "")
+def _cause(one: Diagnosis) -> Cause | None:
+    if not one.is_worth_explaining or (one.runs and (one.lag.silent or one.lag.doubtful)):
+        return None
+    suitable = (cause for cause in one.causes if (cause.explains if one.runs else cause.is_down))
+    return next(suitable, None)
 
 
-def _silent(one: Diagnosis) -> Fault:
-    """Tell of a source that has not been heard of for longer than it keeps quiet."""
-    snapshot, age = one.snapshot, one.lag.contact_age or one.lag.low
-    period = snapshot.commits.heartbeat_period if snapshot.commits else one.channel.heartbeat_period
-    expected = f"a heartbeat is due every {say_duration(period)}, " if period else ""
-    return Fault(
-        State.WARNING,
-        f"{one.channel.subject}: no event or heartbeat for {_seconds(age)}",
-        f"{expected}the receiver itself gives up after {say_duration(snapshot.net_timeout)}",
-        f"look at the network and at {one.channel.source}: is it up, does it answer?",
-    )
-
-
-def _breach(one: Diagnosis, words: str) -> Fault:
-    """Tell of a threshold that will be crossed soon."""
-    what = f"{_behind(one.channel, one.lag)}, {words}"
-    return Fault(State.WARNING, "; ".join([what, *_why(one)]), advice=_advice(one))
-
-
-def _lag(
-    one: Diagnosis, criteria: Criteria, label: str, *, with_causes: bool, table: Table | None
-) -> Reading:
-    """Tell how far a channel is behind, where that is going, and why."""
-    channel, found = one.channel, one.lag
-    going = direction(one.trend, found, criteria)
-    what = _behind(channel, found) + (f", {going}" if going else "")
-    return Reading(
-        "lag",
-        None if found.seconds is None else round(found.seconds, 3),
-        "s",
-        what="; ".join([what, *(_why(one) if with_causes else ())]),
-        advice=_advice(one) if with_causes else "",
-        label=f"{label}lag",
-        table=table,
-        confirmed=not found.doubtful,
-    )
+def _more(one: Diagnosis, criteria: Criteria, why: tuple[str, str] | None) -> Iterator[str]:
+    """Give the lines below: further evidence, other causes, where it goes, how the lag is known."""
+    first, found = _cause(one), one.lag
+    if first:
+        yield from first.more
+    if one.runs and found.silent:
+        period = (
+            one.snapshot.commits.heartbeat_period if one.snapshot.commits else one.channel.heartbeat_period
+        )
+        expected = f"a heartbeat is due every {say_duration(period)}, " if period else ""
+        yield f"{expected}the receiver itself gives up after {say_duration(one.snapshot.net_timeout)}"
+    for other in one.causes:
+        if other is not first and not (found.silent and other.rule == _TELLS_SILENCE):
+            seen = "also" if one.is_worth_explaining else "seen here:"
+            yield f"{seen} {other.what}" + (f" - {other.advice}" if other.advice else "")
+            yield from other.more
+    if _is_clear(one) and one.trend and one.trend.slope > 0:
+        if why and (when := crossing(one.trend, found, criteria)):
+            yield f"{when} if it goes on so"
+        if one.trend.apply_speed > CLEAR_SLOPE:
+            yield f"{one.trend.apply_speed:.2g} s of changes are applied in 1 s"
+    if found.by:
+        yield f"how the lag is known: {found.by}"
 
 
 def _numbers(one: Diagnosis, label: str, *, few: bool) -> Iterator[Reading]:
@@ -128,10 +146,9 @@ def _errant(channel: str, number: int, source: str, label: str) -> Reading:
     """Tell what the replica has written itself: it breaks a failover, and gtid_strict_mode's applier."""
     transactions = plural(number, "transaction") if number else "no transactions"
     what = f"{channel}: {transactions} here that {source} does not have"
-    advice = (
-        "find who writes here, SET GLOBAL super_read_only = ON (MariaDB: read_only); compare the GTID sets"
-    )
-    return Reading("errant", number, what=what, advice=advice, label=label)
+    advice = "find who writes here, then SET GLOBAL super_read_only = ON (MariaDB: read_only)"
+    line = Line(more=("such transactions break a failover: compare the GTID sets",))
+    return Reading("errant", number, what=what, advice=advice, label=label, line=line)
 
 
 def _table(diagnoses: Sequence[Diagnosis]) -> Table:
@@ -176,58 +193,51 @@ def _labels(diagnoses: Sequence[Diagnosis]) -> dict[str, str]:
     return found | {"": ""}
 
 
-def _why(one: Diagnosis) -> Iterator[str]:
-    if one.causes:
-        first, *others = one.causes
-        explains = "cause" if first.explains else "beside it"
-        yield f"{explains if one.is_worth_explaining else 'seen here'}: {first.what}"
-        yield from _also([cause.what for cause in others])
-
-
-def _also(others: Sequence[str]) -> Iterator[str]:
-    told = others[: _TOLD - 1]
-    yield from (f"also {one}" for one in told)
-    if more := len(others) - len(told):
-        yield f"and {more} more"
-
-
-def _advice(one: Diagnosis) -> str:
-    return next((cause.advice for cause in one.causes if cause.explains), "")
-
-
 def _seconds(value: float) -> str:
     """Say a lag: in seconds, as thresholds are written; a long one as a person would."""
-    if value >= _IN_SECONDS:
-        return say_duration(value)
+    if value >= IN_SECONDS:
+        return say_roughly(value)
     return f"{value:.0f} s" if value >= _SHORT else f"{round(value, 1):g} s"
 
 
-def _behind(channel: Channel, lag: Lag) -> str:
-    """Say how far the channel is behind, and how that is known."""
-    return f"{channel.subject} {_amount(lag)}{_known_by(lag)}"
+def _amount(one: Diagnosis) -> str:
+    """Say the figure; where there is none, why."""
+    lag = one.lag
+    if lag.seconds is not None:
+        return f" lags {_bound(lag, lag.seconds)}{_seconds(lag.seconds)}"
+    if lag.low:
+        return f" lags at least {_seconds(lag.low)}"
+    return f", lag unknown ({_reason(one)})"
 
 
-def _amount(lag: Lag) -> str:
-    """Say the figure alone."""
-    if lag.seconds is None:
-        known = f"at least {_seconds(lag.low)} behind" if lag.low else "behind by an unknown time"
-        return known if lag.low or lag.is_behind else "lag not known"
-    delayed = f", besides the intended {say_duration(lag.delayed)}" if lag.delayed else ""
-    return f"{_bound(lag, lag.seconds)}{_seconds(lag.seconds)} behind{delayed}"
+def _reason(one: Diagnosis) -> str:
+    """Say why there is no figure."""
+    null = "Seconds_Behind is NULL" if one.channel.seconds_behind is None else "no evidence yet"
+    return next(filter(None, (*one.lag.remarks, one.lag.cannot_tell)), null)
 
 
 def _bound(lag: Lag, best: float) -> str:
     """Say on which side of the figure the truth is, where it may be far from it."""
     is_least, is_most = best - lag.low <= _FAR, best == lag.high
     if lag.at_least:
-        return "" if not best else "at least " if is_least else "perhaps "
+        return "" if not best else "at least " if is_least else "about "
     return "up to " if is_most and not is_least else ""
 
 
-def _known_by(lag: Lag) -> str:
-    """Say in brackets where the figure is from, and what it is blind to."""
-    said = "; ".join(filter(None, (lag.by, *lag.remarks, lag.cannot_tell)))
-    return f" ({said})" if said else ""
+def _then(one: Diagnosis, criteria: Criteria, *, explained: bool) -> str:
+    """Say where the lag goes, and which delay is intended."""
+    delayed = f", delayed by {say_duration(one.channel.delay)} as configured" if one.lag.delayed else ""
+    going = direction(one.trend, one.lag)
+    soon = breach(one.trend, one.lag, criteria)
+    when = crossing(one.trend, one.lag, criteria)
+    is_useful = soon or not explained or when.startswith("WARNING")
+    return f"{going}{f', {soon or when}' if is_useful and (soon or when) else ''}{delayed}"
+
+
+def _stands_still(one: Diagnosis) -> str:
+    """Say that nothing is applied, where no cause is known."""
+    stands = _is_clear(one) and one.trend and one.trend.apply_speed <= CLEAR_SLOPE
+    return "applier does not advance" if stands else ""
 
 
 def _not_running(channel: Channel) -> str:
@@ -236,24 +246,36 @@ def _not_running(channel: Channel) -> str:
     return " and ".join(f"the {name} is not running ({one.running})" for name, one in threads if not one.runs)
 
 
-def direction(found: Trend | None, lag: Lag, criteria: Criteria) -> str:
+def _is_clear(one: Diagnosis) -> bool:
+    return _is_known(one.trend, one.lag)
+
+
+def _is_known(found: Trend | None, lag: Lag) -> bool:
+    return bool(found and lag.seconds and not lag.at_least and found.is_clear)
+
+
+def direction(found: Trend | None, lag: Lag) -> str:
     """Say where the lag is going, or nothing if that is not clear."""
-    if found is None or not lag.seconds or lag.at_least or not found.is_clear:
+    if not found or not _is_known(found, lag):
         return ""
     if found.slope < 0:
-        return f"catching up, done in {say_duration(lag.seconds / -found.slope)}"
-    pace = f"falling behind {found.slope:.2g} s/s"
-    speed = f"applies at {found.apply_speed:.2f} of real time"
-    pace += " (stands still)" if found.apply_speed <= CLEAR_SLOPE else f" ({speed})"
+        return f", catching up, done in {say_roughly((lag.seconds or 0.0) / -found.slope)}"
+    return f" and grows {found.slope:.2g} s/s"
+
+
+def crossing(found: Trend | None, lag: Lag, criteria: Criteria) -> str:
+    """Say when the lag crosses the next threshold, as ``CRITICAL in 9 min``; or nothing."""
+    if not found or not _is_known(found, lag):
+        return ""
     for level in ("warning", "critical"):
-        if (left := criteria.seconds_until(level, "lag", lag.seconds, found.slope)) is not None:
-            return f"{pace}, {level.upper()} in {say_duration(left)}"
-    return pace
+        if (left := criteria.seconds_until(level, "lag", lag.seconds or 0.0, found.slope)) is not None:
+            return f"{level.upper()} in {say_roughly(left)}"
+    return ""
 
 
 def breach(found: Trend | None, lag: Lag, criteria: Criteria) -> str:
     """Say when the lag will be CRITICAL, if that is within the horizon; else nothing."""
-    if not lag.seconds or lag.at_least or not found or not found.is_clear:
+    if not found or not _is_known(found, lag):
         return ""
-    left = criteria.seconds_until("critical", "lag", lag.seconds, found.slope)
-    return f"CRITICAL in {say_duration(left)}" if left is not None and left <= criteria.horizon else ""
+    left = criteria.seconds_until("critical", "lag", lag.seconds or 0.0, found.slope)
+    return f"CRITICAL in {say_roughly(left)}" if left is not None and left <= criteria.horizon else ""

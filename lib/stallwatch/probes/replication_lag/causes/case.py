@@ -33,11 +33,12 @@ class Cause(NamedTuple):
     """One thing that explains a lag, with its evidence in a few words."""
 
     score: float  # 20 (good to know) to 100 (a thread failed), see CONTRIBUTING; the highest is told first
-    what: str  # "mariabackup pid 26920 for 2 h, sda 97 % busy"
-    advice: str = ""  # one next step
+    what: str  # with its strongest evidence, in some 70 characters: "mariabackup pid 26920, sda 97 % busy"
+    advice: str = ""  # one next step, an imperative
     explains: bool = True  # whether it makes replication slow; else it is only worth knowing beside it
     rule: str = ""  # that has found it: "R8"
     is_down: bool = False  # whether a thread does not run because of it
+    more: tuple[str, ...] = ()  # further evidence, a line each below the status line
 
 
 class Case(NamedTuple):
