@@ -212,4 +212,4 @@ def graphite(target, path):
 
 def test_a_panel_says_what_its_labels_are(dashboard):
     (lag,) = (panel for panel in graphs(dashboard) if panel["title"] == "Lag")
-    assert "- lag: time that the channel is behind, without its intended delay\n" in lag["description"]
+    assert "- lag: replication lag, excluding the configured delay\n" in lag["description"]

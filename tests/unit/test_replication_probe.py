@@ -44,7 +44,7 @@ def test_a_healthy_replica_is_ok_and_costs_few_statements(look, replica):
     replica.channel()
     status, text = look()
     assert status == 0
-    assert first_line(text) == "REPLICATION_LAG OK - replica of db1:3306 lags 0 s"
+    assert first_line(text) == "REPLICATION_LAG OK - replica of db1 lags 0 s"
     assert len(replica.asked) == 5
 
 
@@ -89,7 +89,7 @@ def test_a_lag_has_its_cause(look, replica):
     replica.applies(committed=312)
     status, text = look()
     assert status == 1
-    assert "REPLICATION_LAG WARNING - replica of db1:3306 lags 312 s (limit 60 s)" in first_line(text)
+    assert "REPLICATION_LAG WARNING - replica of db1 lags 312 s (limit 60 s)" in first_line(text)
     assert "lag=312s;60;600" in text
 
 
@@ -361,6 +361,6 @@ def test_our_clock_being_set_makes_no_lag(look, replica, monkeypatch, step):
         monkeypatch.setattr(time, "time", lambda by=set_by: passes() + by)
         status, text = look("-v")
         assert status == 0, text
-        assert "REPLICATION_LAG OK - replica of db1:3306 lags 0 s" in text
+        assert "REPLICATION_LAG OK - replica of db1 lags 0 s" in text
         at_most.append(text.splitlines()[-1].split()[5])
     assert at_most == ["-", "30", "30"]  # one of two heartbeats came a period after the last look

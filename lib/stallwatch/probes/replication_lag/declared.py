@@ -16,22 +16,34 @@ ON_REPLICA = (STATUS, PROCESS, PERFORMANCE_SCHEMA)
 ON_SOURCE = (BINARY_LOG,)
 
 _OF_CHANNEL = (
-    ("lag", "s", "time that the channel is behind, without its intended delay"),
-    ("transport_lag", "s", "time of it from the source's commit to the relay log"),
-    ("upstream_lag", "s", "time of it before the direct source"),
-    ("apply_lag", "s", "time of it from the relay log to the tables"),
+    ("lag", "s", "replication lag, excluding the configured delay"),
+    ("transport_lag", "s", "part of the lag from the commit on the source to the relay log"),
+    ("upstream_lag", "s", "part of the lag that arose before the direct source"),
+    ("apply_lag", "s", "part of the lag from the relay log to the tables"),
     ("seconds_behind", "s", "the server's own Seconds_Behind_Source"),
-    ("contact_age", "s", "time since the source was last heard of"),
-    ("slope", "", "seconds of lag that come in a second"),
-    ("backlog", "", "transactions received and not applied"),
-    ("missing", "", "transactions of the source that are not applied here, with --source"),
-    ("errant", "", "transactions here that the source does not have, with --source"),
+    ("contact_age", "s", "time since the last event or heartbeat from the source"),
+    ("slope", "", "growth of the lag in seconds per second, negative while it shrinks"),
+    ("backlog", "", "transactions that are received and not yet applied"),
+    ("missing", "", "transactions of the source that are not applied on the replica, with --source"),
+    ("errant", "", "transactions of the replica that the source does not have, with --source"),
 )
 _OF_SERVER = (
-    ("redo_log", "%", "redo log in use, of the point where writers stall; when there is lag, or with -v"),
-    ("history_list", "", "InnoDB's history list: what purge has yet to do; when there is lag, or with -v"),
-    ("disk_busy", "%", "time that the data's disk has something to do; likewise, on the replica's host"),
-    ("innodb_status", "s", "time that SHOW ENGINE INNODB STATUS takes; when there is lag, or with -v"),
+    (
+        "redo_log",
+        "%",
+        "redo log in use, of the fill level at which writers wait; with a lag of 5 s, or with -v",
+    ),
+    (
+        "history_list",
+        "",
+        "length of InnoDB's history list, which purge has yet to clear; with a lag of 5 s, or with -v",
+    ),
+    (
+        "disk_busy",
+        "%",
+        "share of time that the disk of the data directory is busy; likewise, on the replica's host",
+    ),
+    ("innodb_status", "s", "duration of SHOW ENGINE INNODB STATUS; with a lag of 5 s, or with -v"),
 )
 
 
@@ -43,7 +55,7 @@ def _panel(title: str, *labels: str) -> Panel:
 LAG = Service(
     "Replication lag",
     "replication_lag",
-    "How far is it behind {source}, where is that going, and why?",
+    "How far does it lag behind {source}, does the lag grow, and why?",
     (("not-replica", "critical"),),
 )
 
@@ -66,6 +78,6 @@ DECLARED = Declared(
         Panel("Redo log and disk of the replica", ("redo_log", "disk_busy")),
         Panel("History list of the replica", ("history_list",)),
     ),
-    healthy=Healthy("mysql", (), "0 s behind"),
+    healthy=Healthy("mysql", (), "lags 0 s"),
     row="Replication",
 )

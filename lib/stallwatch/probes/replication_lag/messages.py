@@ -24,7 +24,7 @@ _MOST = 3  # channels that have more than their lag in the perfdata: each takes 
 _FAR = 5.0  # seconds
 _SHORT = 10.0  # seconds; below, tenths count
 _CLOCKS = re.compile("clocks ")  # the remark on a lag that may be none
-_TELLS_SILENCE = "R4"  # the line itself says so
+_SAID = {"R4", "R7"}  # a silent source and an intended delay: the line itself says so
 
 
 def channels(diagnoses: Sequence[Diagnosis], criteria: Criteria) -> Iterator[Finding]:
@@ -88,7 +88,11 @@ def _why(one: Diagnosis) -> tuple[str, str] | None:
 def _cause(one: Diagnosis) -> Cause | None:
     if not one.is_worth_explaining or (one.runs and (one.lag.silent or one.lag.doubtful)):
         return None
-    suitable = (cause for cause in one.causes if (cause.explains if one.runs else cause.is_down))
+    suitable = (
+        cause
+        for cause in one.causes
+        if cause.rule not in _SAID and (cause.explains if one.runs else cause.is_down)
+    )
     return next(suitable, None)
 
 
@@ -104,7 +108,7 @@ def _more(one: Diagnosis, criteria: Criteria, why: tuple[str, str] | None) -> It
         expected = f"a heartbeat is due every {say_duration(period)}, " if period else ""
         yield f"{expected}the receiver itself gives up after {say_duration(one.snapshot.net_timeout)}"
     for other in one.causes:
-        if other is not first and not (found.silent and other.rule == _TELLS_SILENCE):
+        if other is not first and other.rule not in _SAID:
             seen = "also" if one.is_worth_explaining else "seen here:"
             yield f"{seen} {other.what}" + (f" - {other.advice}" if other.advice else "")
             yield from other.more

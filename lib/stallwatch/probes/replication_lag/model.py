@@ -8,6 +8,7 @@ from __future__ import annotations
 from stallwatch.startup import NamedTuple
 
 CLEAR_SLOPE = 0.02  # seconds of lag per second
+_USUAL_PORT = 3306  # that no sentence has to name
 _USUAL = 5  # samples of a trend; of fewer the change has to be twice as large
 _CLEAR_CHANGE = 3.0  # seconds: figures may be whole seconds
 _NOISE = 4.0  # times the scatter: 3 of 100 looks at a lag that only jitters tell a trend (simulated)
@@ -72,7 +73,8 @@ class Channel(NamedTuple):
     @property
     def subject(self) -> str:
         """What it is called at the beginning of a sentence; the default one is called by its source."""
-        return f"channel {self.name}" if self.name else f"replica of {self.source}"
+        source = self.source_host if self.source_port == _USUAL_PORT else self.source
+        return f"channel {self.name}" if self.name else f"replica of {source}"
 
 
 class Worker(NamedTuple):

@@ -37,69 +37,69 @@ def _table(text: str) -> HeartbeatTable:
 
 
 check = Check(
-    "replication_lag", "Tell how far a replica of MySQL or MariaDB is behind, where that is going, and why."
+    "replication_lag", "Report how far a replica of MySQL or MariaDB lags, whether the lag grows, and why."
 )
 mysql.add(check)
-for _option, _which in (("--channel", "judge only"), ("--ignore-channel", "do not judge")):
+for _option, _which in (("--channel", "check only"), ("--ignore-channel", "ignore")):
     check.option(
         _option, type=regex, action="append", default=[], metavar="REGEX",
-        help=f"{_which} channels whose whole name fits; may be given several times",
+        help=f"{_which} channels whose whole name matches; may be given several times",
     )  # fmt: skip
 check.option(
     "--not-replica", choices=["ok", "warning", "critical", "unknown"], default="unknown",
-    help="the state if the server is no replica",
+    help="state if the server is not a replica",
 )  # fmt: skip
 check.option(
     "--heartbeat", type=_table, metavar="TABLE",
-    help="DATABASE.TABLE that the source writes the time to, as pt-heartbeat does",
+    help="DATABASE.TABLE with heartbeats of the source, as pt-heartbeat writes them",
 )  # fmt: skip
 check.option(
     "--heartbeat-server-id", type=int, metavar="ID",
-    help="take the row that this server writes (default: the one of the channel's source)",
+    help="server_id of the heartbeats to use (default: that of the channel's source)",
 )  # fmt: skip
 check.option(
     "--heartbeat-zone", choices=["utc", "local"],
-    help="whether it writes UTC or local time (default: what makes sense)",
+    help="time zone of the heartbeats (default: the one in which they are recent)",
 )  # fmt: skip
 check.option(
     "--source", action="append", default=[], metavar="HOST[:PORT]",
-    help="ask the source, too, as the same user: what is missing here, what is here that should not be; "
-    "may be given several times",
+    help="also ask this source, as the same user, for transactions that are missing on the replica or that "
+    "only the replica has; may be given several times",
 )  # fmt: skip
 check.option(
     "--source-group", action="append", default=[], metavar="GROUP",
-    help="the same, with what this group of the option file says",
+    help="also ask the source of this group of the option file",
 )  # fmt: skip
 check.option(
     "--reference", metavar="HOST[:PORT]",
-    help="a healthy replica to compare with: say what differs by three times or more",
+    help="healthy replica to compare with; reports what differs by a factor of three or more",
 )  # fmt: skip
 check.option(
     "--connecting-grace", type=duration, default="2m", metavar="TIME",
-    help="a receiver that is connecting is a WARNING for this time, then CRITICAL",
+    help="report a connecting receiver as WARNING for this long, then as CRITICAL",
 )  # fmt: skip
 check.option(
     "--backup-grace", type=duration, default="2h", metavar="TIME",
-    help="an applier that a running backup has stopped is a WARNING for this time, then CRITICAL",
+    help="report an applier that a running backup stopped as WARNING for this long, then as CRITICAL",
 )  # fmt: skip
 check.option(
     "--horizon", type=duration, default=0.0, metavar="TIME",
-    help="warn of a lag that will be CRITICAL within this time (default: do not)",
+    help="report a lag that will be CRITICAL within this time as WARNING (default: do not)",
 )  # fmt: skip
 check.threshold(
     "lag", unit="s", headline=True, warning="60", critical="600",
-    help="time that a channel is behind, without its intended delay",
+    help="replication lag, excluding the configured delay",
 )  # fmt: skip
 check.threshold(
-    "errant", warning="0", help="transactions that the replica has and its source has not: with --source"
+    "errant", warning="0", help="transactions of the replica that its source does not have; requires --source"
 )
 check.threshold(
     "redo_log", unit="%", warning="90",
-    help="redo log, of the point where writers stall; looked at when there is lag, or with -v",
+    help="redo log in use, of the fill level at which writers wait; read with a lag of 5 s, or with -v",
 )  # fmt: skip
 check.threshold(
     "innodb_status", unit="s", warning="1", critical="5",
-    help="time that SHOW ENGINE INNODB STATUS takes; asked when there is lag, or with -v",
+    help="duration of SHOW ENGINE INNODB STATUS; run with a lag of 5 s, or with -v",
 )  # fmt: skip
 check.keeps_state()
 check.examples(

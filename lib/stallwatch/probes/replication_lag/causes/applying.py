@@ -129,26 +129,27 @@ def r16_single_threaded(case: Case) -> Cause | None:
     if not known or known[1] > 1 or case.is_idle:
         return None
     name, number = known
-    host, advice = case.signals.host, _more(case, name)
+    host, (advice, how) = case.signals.host, _parallel(case, name)
+    more = (f"{name} = {number}", how)
     own = [host.busy_threads[one] for one in case.os_threads if one in host.busy_threads]
     if own and max(own) >= _CORE:
-        return Cause(55, f"one applier thread ({name} = {number}) takes a whole processor", advice)
+        return Cause(55, "one applier thread takes a whole processor", advice, more=more)
     rises = case.trend and case.trend.slope > _RISES
     if not own and rises and host.load and host.load.busy < _IDLE_DISK:
-        what = f"one applier thread ({name} = {number}) falls behind, the disk {host.load.busy:.0f} % busy"
-        return Cause(0.6 * 55, what, advice)
+        what = f"probably one applier thread is too few, the disk is {host.load.busy:.0f} % busy"
+        return Cause(0.6 * 55, what, advice, more=more)
     return None
 
 
-def _more(case: Case, name: str) -> str:
+def _parallel(case: Case, name: str) -> tuple[str, str]:
     """Say how to apply side by side. MariaDB refuses it while any applier runs (1198, 10.11.19)."""
     flavour, change = case.signals.flavour, f"SET GLOBAL {name} = 4"
     if flavour and flavour.mariadb:
-        return f"STOP ALL SLAVES; {change}; START ALL SLAVES"
+        return change, "STOP ALL SLAVES before that, and START ALL SLAVES after it"
     if flavour and flavour.version < _PARALLEL_BY_DEFAULT:
         needs = "LOGICAL_CLOCK and slave_preserve_commit_order = ON first, else commits overtake"
-        return f"with the applier stopped {change}; it needs slave_parallel_type = {needs}"
-    return f"{change}, which holds from the next start of the applier on"
+        return f"stop the applier, {change}", f"that needs slave_parallel_type = {needs}"
+    return f"{change}, then restart the applier", "the variable holds from the next start of the applier on"
 
 
 @rule(slow=True)
@@ -160,8 +161,9 @@ def r17_parallelism_unused(case: Case) -> Cause | None:
     busy = case.busy
     if busy > _ALONE:
         return None
-    what = f"{known[1]} appliers wait for one another: {busy:.1f} work on average"
-    return Cause(50, what, "look for one large transaction, or smaller groups of commits on the source")
+    what = f"{known[1]} appliers wait for one another, {busy:.1f} at work on average"
+    more = ("smaller groups of commits on the source do the same",)
+    return Cause(50, what, "look for one large transaction on the source", more=more)
 
 
 @rule(slow=True)
@@ -172,7 +174,8 @@ def r19_commits_slowly(case: Case) -> Cause | None:
         return None
     known = case.signals.settings
     durable = ", ".join(f"{name} = {known[name]}" for name in _DURABLE if name in known)
-    what = f"the appliers commit {100 * share:.0f} % of the time" + (f" ({durable})" if durable else "")
+    what = f"the appliers commit {100 * share:.0f} % of the time"
+    more = (*filter(None, [durable]), "more appliers would commit together")
     if known.get(_DURABLE[0]) == "0" and known.get(_DURABLE[1]) in ("0", "2"):  # nothing is synced at commit
-        return Cause(45, what, "look how busy the disk is; let more appliers commit together")
-    return Cause(45, what, "look how long the disk takes to sync; let more appliers commit together")
+        return Cause(45, what, "look how busy the disk is", more=more)
+    return Cause(45, what, "look how long the disk takes to sync", more=more)

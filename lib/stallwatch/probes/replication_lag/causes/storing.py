@@ -10,7 +10,8 @@ from stallwatch.probes.replication_lag.causes import locked
 from stallwatch.probes.replication_lag.causes.case import DETACHED, END_DETACHED, Cause, backup, rule
 from stallwatch.probes.replication_lag.signals import activity
 from stallwatch.startup import TYPE_CHECKING
-from stallwatch.units import say_count, say_duration, say_size
+from stallwatch.units import say_count, say_duration, say_roughly, say_size
+from stallwatch.words import plural, times
 
 if TYPE_CHECKING:
     from stallwatch.probes.replication_lag.causes.case import Case
@@ -44,22 +45,18 @@ def r11_redo_full(case: Case) -> Cause | None:
     waits, flushes = case.signals.grown(*_WAITS) or 0, case.signals.grown(*_FLUSHES) or 0
     if not fullest or (fullest.fill < innodb.NEARLY_FULL and not waits and not flushes):
         return None
-    what = (
-        f"the redo log is {fullest.fill:.0f} % full"
-        f" ({say_size(fullest.age)} of the {say_size(fullest.stall)} at which writers wait)"
-    )
+    what = f"the redo log is {fullest.fill:.0f} % full"
     if waits:
-        what += f", writers waited {waits:.0f} times"
+        what += f", writers waited {times(round(waits))}"
+    more = [
+        f"{say_size(fullest.age)} of the {say_size(fullest.stall)} at which writers wait are in the redo log"
+    ]
     if written := case.signals.redo_rate:
-        what += f", it holds {say_duration(fullest.stall / written)} of writes"
+        more.append(f"it holds {say_duration(fullest.stall / written)} of writes, an hour would be better")
+    capacity = "innodb_redo_log_capacity"
+    name = capacity if capacity in case.signals.settings else "innodb_log_file_size"
     worst = fullest.fill >= innodb.FULL or bool(waits)
-    return Cause(83 if worst else 75, what, _larger(case))
-
-
-def _larger(case: Case) -> str:
-    if "innodb_redo_log_capacity" in case.signals.settings:
-        return "SET GLOBAL innodb_redo_log_capacity to what is written in an hour"
-    return "enlarge innodb_log_file_size to what is written in an hour"
+    return Cause(83 if worst else 75, what, f"enlarge {name}", more=tuple(more))
 
 
 @rule("R13")
@@ -73,16 +70,17 @@ def r12_backup_runs(case: Case) -> Cause | None:
     host = case.signals.host
     score = 60.0 if running.certain else 30.0
     what = backup(running) + ("" if running.certain else " on this host, of this server or another")
+    more = [f"{backup(one)} runs, too" for one in found if one is not running]
     if host.load:
         score *= 1.4 if host.load.busy >= _BUSY_BACKUP and host.load.wait >= _SLOW_COPY else 1
         what += f", {host.disk} {host.load.busy:.0f} % busy"
     if _began_with(case, running):
         score *= 1.3
-        what += ", the lag began with it"
-    others = len(found) - 1
-    what += f" (and {others} more)" if others else ""
-    advice = "let it end; take the next one more slowly (--throttle), or from another replica"
-    return Cause(min(score, _MOST_OF_BACKUP), what, advice, explains=running.certain)
+        more.insert(0, "the lag began with the backup")
+    more.append("--throttle makes mariabackup and xtrabackup slower and gentler")
+    advice = "let it end, take the next one from another replica"
+    score = min(score, _MOST_OF_BACKUP)
+    return Cause(score, what, advice, explains=running.certain, more=tuple(more))
 
 
 def _began_with(case: Case, running: Backup) -> bool:
@@ -103,15 +101,15 @@ def r13_disk_busy(case: Case) -> Cause | None:
     if not host.load or host.load.busy < _BUSY or host.load.wait < _SLOW_REQUEST:
         return None
     what = f"disk {host.disk} is {host.load.busy:.0f} % busy, a request takes {say_duration(host.load.wait)}"
-    return Cause(65, what, "see with iostat -x 1 and pidstat -d 1 who uses it")
+    return Cause(65, what, "run pidstat -d 1 to see who uses it")
 
 
 @rule(slow=True)
 def r14_buffer_pool_dumped(case: Case) -> Cause | None:
     """Blame a dump or load of the buffer pool, or the variable of old Percona Servers that dumps always."""
     if name := innodb.old_dump(case.signals.settings):
-        what = f"{name} is on: the LRU list is dumped again and again, which has held replication up"
-        return Cause(62, what, f"SET GLOBAL {name} = 0")
+        dumps = "the LRU list is dumped again and again, which has held replication up elsewhere"
+        return Cause(62, f"{name} is on", f"SET GLOBAL {name} = 0", more=(dumps,))
     if going_on := case.signals.buffer_pool:
         uptime = case.signals.counted[-1].numbers.get("Uptime")
         after = f", the server runs for {say_duration(uptime)}" if uptime and "load" in going_on else ""
@@ -143,8 +141,8 @@ def r18_buffer_pool_small(case: Case) -> Cause | None:
         return None
     what = f"{100 * misses:.1f} % of the pages come from the disk ({say_count(reads)} per second)"
     if waited:
-        what += f", {waited:.0f} waits for a free page"
-    return Cause(45, what, "try a larger innodb_buffer_pool_size in small steps, and measure")
+        what += f", {plural(round(waited), 'wait')} for a free page"
+    return Cause(45, what, "enlarge innodb_buffer_pool_size in small steps")
 
 
 def _reads_wait(case: Case) -> bool:
@@ -167,10 +165,9 @@ def r20_history_long(case: Case) -> Cause | None:
     oldest = max(old, key=lambda one: one.age)
     what = f"purge is {say_count(history)} transactions behind"
     if oldest.is_detached:
-        prepared = f"{what}; {DETACHED} is {say_duration(oldest.age)} old"
-        return Cause(35, prepared, END_DETACHED)
-    who = case.who(oldest.process)
-    what += f"; the oldest transaction, of connection {who}, is {say_duration(oldest.age)} old"
+        age = f"the oldest transaction is {say_duration(oldest.age)} old"
+        return Cause(35, f"{what} {DETACHED}", END_DETACHED, more=(age,))
+    what += f" one of connection {case.who(oldest.process)}, open for {say_roughly(oldest.age)}"
     return Cause(35, what, "see what it is for, and let it commit")
 
 
@@ -181,13 +178,13 @@ def r21_no_relay_space(case: Case) -> Cause | None:
     free = case.signals.host.free
     if activity.RELAY_SPACE.search(case.snapshot.channel.receiver.state):
         size = say_size(float(limit)) if limit.isdecimal() else limit
-        what = f"the receiver waits: relay_log_space_limit ({size}) is reached"
-        advice = "look why the applier is slow; the limit only keeps the backlog on the source"
-        return Cause(44, what, advice)
+        what = f"the receiver waits, relay_log_space_limit ({size}) is reached"
+        more = ("the limit only keeps the backlog on the source",)
+        return Cause(44, what, "look why the applier is slow", more=more)
     if free is not None and free < _FREE:
         what = f"only {say_size(free)} are free where the data is"
-        advice = "make room; remove binary logs by PURGE BINARY LOGS only, relay logs not at all"
-        return Cause(20, what, advice, explains=False)
+        more = ("remove binary logs by PURGE BINARY LOGS only, relay logs not at all",)
+        return Cause(20, what, "free space there", explains=False, more=more)
     return None
 
 
@@ -203,7 +200,7 @@ def r22_other_load(case: Case) -> Cause | None:
     if not cores or not at_work or min(at_work) < _PER_CORE * cores:
         return None
     what = f"{min(at_work)} statements run on {cores} processors"
-    return Cause(40, what, "send reads to another replica, or find the statements that take so long")
+    return Cause(40, what, "send reads to another replica, or find the slow statements")
 
 
 def _running(look: Look) -> int:

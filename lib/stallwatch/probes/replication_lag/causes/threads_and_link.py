@@ -139,7 +139,7 @@ def r2_applier_stopped(case: Case) -> Cause | None:
 
 
 def _started(case: Case, thread: str) -> str:
-    return f"find out who stopped it and what for, then {case.start(thread)}"
+    return f"ask who stopped it, then {case.start(thread)}"
 
 
 @rule(SLOW, "R4", "R8", down=True)
@@ -203,7 +203,7 @@ def r7_delayed_on_purpose(case: Case) -> Cause | None:
     beyond = max(_WORTH, 0.1 * channel.delay)
     if not channel.delay or not waits or (lag.seconds or 0.0) > beyond:
         return None
-    return Cause(85, f"an intended delay of {say_duration(channel.delay)}")
+    return Cause(85, f"delayed by {say_duration(channel.delay)} as configured")
 
 
 @rule(SLOW, but_not=("R13",))
@@ -215,16 +215,16 @@ def r8_receiver_bound(case: Case) -> Cause | None:
     evidence, channel = _transport(case) or _not_received(case), case.snapshot.channel
     if not evidence or not channel.receiver.runs or activity.RELAY_SPACE.search(channel.receiver.state):
         return None  # with no room for relay logs it waits for the applier
-    what = f"the receiver does not keep up, network or source ({evidence})"
-    advice = f"measure the link to {channel.source}, and look at its disk and binlog dump thread"
-    return Cause(84, what, advice)
+    more = ("it is the network, or the source's disk or binlog dump thread",)
+    what = f"the receiver does not keep up ({evidence})"
+    return Cause(84, what, f"measure the link to {channel.source}", more=more)
 
 
 def _transport(case: Case) -> str:
     transport, seconds = case.lag.transport, case.lag.seconds
     if not transport or transport < _WORTH or transport < _MOSTLY * (seconds or 0.0):
         return ""
-    return f"transport {transport:.0f} of {max(seconds or 0.0, transport):.0f} s"
+    return f"transport {transport:.0f} s"
 
 
 def _not_received(case: Case) -> str:
