@@ -20,7 +20,7 @@ VARIES = re.compile(
 IN_PARTS = {
     "buffer pool load", "buffer pool dump or load", "no mysqld runs on this host",
     "processes run on this host", "not for the user nagios to see", "it waits for the order to start",
-    "the TLS certificate of node", "undo log of node",
+    "the TLS certificate of node", "undo log of node", "transactions here that",
 }  # fmt: skip
 
 
