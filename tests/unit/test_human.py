@@ -7,7 +7,7 @@ import termios
 
 import pytest
 from stallwatch import table
-from stallwatch.findings import Fault, ProbeError, Reading, State
+from stallwatch.findings import Fault, Line, ProbeError, Reading, State
 from stallwatch.render import human
 from stallwatch.render.human import Screen
 from stallwatch.render.text import written as as_text
@@ -38,6 +38,23 @@ def test_a_long_sentence_is_broken_and_stays_in_its_column():
         "            app@web1 has held for 114 s in an open transaction",
         "            why:  why",
         "            do:   KILL 4711, or wait",
+    ]
+
+
+def test_what_is_below_the_status_line_is_told_here_too():
+    in_short = LAG._replace(
+        what="it lags 303 s", line=Line(" and grows 1 s/s", ("sda is 97 % busy", "by commit time"))
+    )
+    assert shown(in_short).splitlines()[1:] == [
+        "  WARNING   it lags 303 s (limit 60 s) and grows 1 s/s",
+        "            why:  why",
+        "            do:   KILL 4711, or wait",
+        "            more: sda is 97 % busy",
+        "            more: by commit time",
+    ]
+    assert [line.strip() for line in shown(in_short._replace(value=3)).splitlines()[1:]] == [
+        "OK        it lags 303 s and grows 1 s/s",
+        "why:  why",
     ]
 
 

@@ -79,7 +79,7 @@ def test_work_in_hand_is_as_old_as_the_oldest_of_it():
     )
     assert (lag.seconds, lag.low, lag.high) == (48.0, 48.0, 48.0)
     assert (lag.by, lag.apply, lag.transport) == ("commit time", pytest.approx(47.9), pytest.approx(0.1))
-    assert lag.remarks == ("Seconds_Behind 93 is wrong: counts from the statement's start",)
+    assert lag.remarks == ("Seconds_Behind 93 is wrong: it counts from the start of the statement",)
 
 
 def test_what_the_coordinator_holds_and_what_is_being_received_is_in_hand_too():
@@ -479,7 +479,7 @@ def test_lag_grows_no_faster_than_time():
     then = before(10, of=mariadb())
     lag = judge(snapshot(long_update, before=then))
     assert (lag.seconds, lag.high) == (10, 34)
-    assert lag.remarks == ("Seconds_Behind says 33, but no lag grows so fast",)
+    assert lag.remarks == ("Seconds_Behind is 33, but no lag grows so fast",)
     still = then._replace(lag=10.0, seconds_behind=33.0, applied=ELSEWHERE)
     assert judge(snapshot(long_update._replace(seconds_behind=43.0), before=still)).seconds == 20
 
@@ -532,7 +532,7 @@ def test_zero_with_a_backlog_is_not_believed_at_the_first_look():
     zero = snapshot(mariadb(seconds_behind=0.0, applier=busy()), backlog=5000)
     lag = judge(zero)
     assert (lag.seconds, lag.high, lag.is_behind) == (0, None, True)
-    assert lag.cannot_tell == "5000 transactions wait, since when the next run can tell"
+    assert lag.cannot_tell == "5000 transactions not applied, the next run knows for how long"
     few = judge(zero._replace(backlog=3))
     assert (few.high, few.cannot_tell) == (1, "")
 
@@ -563,7 +563,7 @@ def test_commit_times_of_all_that_came_are_proof():
     long_update = channel(applier=busy(), seconds_behind=93.0)
     lag = judge(snapshot(long_update, commits=commits()))
     assert (lag.seconds, lag.by) == (0, "commit time")
-    assert lag.remarks == ("Seconds_Behind 93 is wrong: counts from the statement's start",)
+    assert lag.remarks == ("Seconds_Behind 93 is wrong: it counts from the start of the statement",)
 
 
 def test_a_heartbeat_is_proof():
@@ -573,7 +573,7 @@ def test_a_heartbeat_is_proof():
 
 def test_what_proves_nothing_does_not_say_that_seconds_behind_is_wrong():
     lag = judge(snapshot(mariadb(seconds_behind=38.0, applier=WAITS, delay=30.0, remaining_delay=5.0)))
-    assert lag.remarks == ("Seconds_Behind says 38",)
+    assert lag.remarks == ("Seconds_Behind is 38",)
 
 
 # --source
@@ -621,7 +621,7 @@ def test_without_history_no_seconds_are_invented():
     there = source(missing=745, not_received=745, sequence=1134.0, replica_sequence=389.0)
     lag = judge(snapshot(mariadb(), idle=0.0, source=there))
     assert lag.seconds is None
-    assert lag.remarks == ("745 transactions missing, since when the next run can tell",)
+    assert lag.remarks == ("745 transactions missing, the next run knows for how long",)
 
 
 def test_on_mysql_what_is_missing_was_committed_after_the_last_contact():
@@ -789,7 +789,7 @@ def test_no_delay_cannot_be_missed():
 
 def test_a_delay_that_is_not_kept_is_told():
     lag = judge(snapshot(channel(delay=3600.0), commits=commits()))
-    assert lag.remarks == ("the delay of 1 h is not kept",)
+    assert lag.remarks == ("the configured delay of 1 h is not kept",)
     kept = commits(workers=(worker(applied_commit=NOW - 3601),))
     assert judge(snapshot(channel(delay=3600.0), commits=kept)).remarks == ()
 
@@ -801,7 +801,7 @@ def test_an_unusual_quiet_is_told_before_it_is_silence():
     quiet = commits(queued_at=NOW - 15, queued_sent=NOW - 15)
     lag = judge(snapshot(commits=quiet, before=before(transaction_gap=0.1)))
     assert not lag.silent
-    assert lag.remarks == ("quiet for 15 s, unusual for this source",)
+    assert lag.remarks == ("nothing received for 15 s, unusual for this source",)
     assert judge(snapshot(commits=quiet, before=before(transaction_gap=1.0))).remarks == ()
 
 

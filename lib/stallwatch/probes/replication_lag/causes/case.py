@@ -138,9 +138,9 @@ class Case(NamedTuple):
         """Name a connection: ``204 root@localhost (mysqldump pid 32318)``."""
         process, program = self.signals.processes.get(connection), self.signals.program(connection)
         account = f" {process.user}@{process.host.partition(':')[0]}" if process else ""
-        known = [program.name, f"pid {program.pid}" if program.pid else ""] if program else []
-        said = " ".join(filter(None, known))
-        return f"{connection}{account}" + (f" ({said})" if said else "")
+        if not program or not program.name:
+            return f"{connection}{account}"
+        return f"{connection}{account} ({program.name}{f' pid {program.pid}' if program.pid else ''})"
 
     def kill(self, connection: int) -> str:
         """Say KILL, and what that costs: a backup, the work of a large transaction."""

@@ -42,12 +42,12 @@ def remarks(view: View, found: Figure) -> Iterator[str]:
         seem = "" if view.snapshot.clock_ahead is not None else "seem to "
         yield f"clocks {seem}differ by {abs(view.ahead):.0f} s"
     if _delay_is_not_kept(view):
-        yield f"the delay of {say_duration(view.channel.delay)} is not kept"
+        yield f"the configured delay of {say_duration(view.channel.delay)} is not kept"
 
 
 def _missing(view: View, found: Figure) -> Iterator[str]:
     if view.missing and found.seconds is None:
-        yield f"{plural(view.missing, 'transaction')} missing, since when the next run can tell"
+        yield f"{plural(view.missing, 'transaction')} missing, the next run knows for how long"
     source = view.snapshot.source
     if source is None:
         return
@@ -79,7 +79,7 @@ def _heartbeat(view: View) -> Iterator[str]:
 def _quiet(view: View) -> Iterator[str]:
     hearing = view.hearing
     if hearing.listening and not hearing.silent and hearing.age.low > _usual_quiet(view):
-        yield f"quiet for {say_duration(hearing.age.low)}, unusual for this source"
+        yield f"nothing received for {say_duration(hearing.age.low)}, unusual for this source"
 
 
 def _usual_quiet(view: View) -> float:
@@ -110,10 +110,10 @@ def _seconds_behind(view: View, found: Figure) -> str:
 
 def _says_more(said: float, found: Figure) -> str:
     if found.by == LAST_KNOWN and found.proven:
-        return f"Seconds_Behind says {said:.0f}, but no lag grows so fast"
+        return f"Seconds_Behind is {said:.0f}, but no lag grows so fast"
     if found.proven or found.by == HEARTBEAT_TABLE:
-        return f"Seconds_Behind {said:.0f} is wrong: counts from the statement's start"
-    return f"Seconds_Behind says {said:.0f}"
+        return f"Seconds_Behind {said:.0f} is wrong: it counts from the start of the statement"
+    return f"Seconds_Behind is {said:.0f}"
 
 
 def _differ(one: float, other: float) -> bool:
@@ -132,7 +132,8 @@ def cannot_tell(view: View, found: Figure) -> str:
     if hidden:
         return f"{' or '.join(hidden)} would not show{_as_heartbeats(view)}: {_what_would_help(view)}"
     if seconds_behind.is_unproven_zero(view) and found.by == SECONDS_BEHIND:
-        return f"{view.snapshot.backlog} transactions wait, since when the next run can tell"
+        waiting = plural(view.snapshot.backlog or 0, "transaction")
+        return f"{waiting} not applied, the next run knows for how long"
     return ""
 
 
