@@ -280,3 +280,8 @@ def test_no_samples_break_it(raw):
     direction(found, lag(100.0))
     crossing(found, lag(100.0), LIMITS)
     breach(found, lag(100.0), within(1e6))
+
+
+def test_an_end_is_told_in_whole_seconds():
+    assert direction(Trend(-1.0, 240.0, 5), lag(0.26)) == ", catching up, done in 1 s"
+    assert crossing(Trend(1.0, 240.0, 5), lag(33.17), LIMITS) == "WARNING in 27 s"

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _MOST = 3  # channels that have more than their lag in the perfdata: each takes 150 characters of the line
 _FAR = 5.0  # seconds
 _SHORT = 10.0  # seconds; below, tenths count
+_CATCHING_UP = ", catching up"
+_STRONG = 60.0  # score; what is weaker does not hold up a replica that catches up
 _CLOCKS = re.compile("clocks ")  # the remark on a lag that may be none
 _SAID = {"R4", "R7"}  # a silent source and an intended delay: the line itself says so
 
@@ -88,10 +90,12 @@ def _why(one: Diagnosis) -> tuple[str, str] | None:
 def _cause(one: Diagnosis) -> Cause | None:
     if not one.is_worth_explaining or (one.runs and (one.lag.silent or one.lag.doubtful)):
         return None
+    least = _STRONG if direction(one.trend, one.lag).startswith(_CATCHING_UP) else 0.0
     suitable = (
         cause
         for cause in one.causes
         if cause.rule not in _SAID and (cause.explains if one.runs else cause.is_down)
+        if cause.score >= least
     )
     return next(suitable, None)
 
@@ -258,12 +262,16 @@ def _is_known(found: Trend | None, lag: Lag) -> bool:
     return bool(found and lag.seconds and not lag.at_least and found.is_clear)
 
 
+def _soon(seconds: float) -> str:
+    return say_roughly(max(1.0, round(seconds)))
+
+
 def direction(found: Trend | None, lag: Lag) -> str:
     """Say where the lag is going, or nothing if that is not clear."""
     if not found or not _is_known(found, lag):
         return ""
     if found.slope < 0:
-        return f", catching up, done in {say_roughly((lag.seconds or 0.0) / -found.slope)}"
+        return f"{_CATCHING_UP}, done in {_soon((lag.seconds or 0.0) / -found.slope)}"
     return f" and grows {found.slope:.2g} s/s"
 
 
@@ -273,7 +281,7 @@ def crossing(found: Trend | None, lag: Lag, criteria: Criteria) -> str:
         return ""
     for level in ("warning", "critical"):
         if (left := criteria.seconds_until(level, "lag", lag.seconds or 0.0, found.slope)) is not None:
-            return f"{level.upper()} in {say_roughly(left)}"
+            return f"{level.upper()} in {_soon(left)}"
     return ""
 
 
@@ -282,4 +290,4 @@ def breach(found: Trend | None, lag: Lag, criteria: Criteria) -> str:
     if not found or not _is_known(found, lag):
         return ""
     left = criteria.seconds_until("critical", "lag", lag.seconds or 0.0, found.slope)
-    return f"CRITICAL in {say_roughly(left)}" if left is not None and left <= criteria.horizon else ""
+    return f"CRITICAL in {_soon(left)}" if left is not None and left <= criteria.horizon else ""

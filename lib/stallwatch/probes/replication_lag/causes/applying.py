@@ -162,7 +162,7 @@ def r17_parallelism_unused(case: Case) -> Cause | None:
     if busy > _ALONE:
         return None
     what = f"{known[1]} appliers wait for one another, {busy:.1f} at work on average"
-    more = ("smaller groups of commits on the source do the same",)
+    more = ("or the source commits in small groups",)
     return Cause(50, what, "look for one large transaction on the source", more=more)
 
 
