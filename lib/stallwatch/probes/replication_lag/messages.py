@@ -36,23 +36,19 @@ def channels(diagnoses: Sequence[Diagnosis], criteria: Criteria) -> Iterator[Fin
     for one in diagnoses:
         label = labels[one.channel.name]
         found = _lag(one, criteria, label)
-        if isinstance(found, Reading):
-            found = found._replace(table=next(tables, None))
-        yield found
-        told = _reason(one) if one.lag.seconds is None else ""
+        yield found._replace(table=next(tables, None)) if isinstance(found, Reading) else found
         for text in (*one.lag.remarks, one.lag.cannot_tell):
-            if text not in ("", told):
+            if text and text not in found.what + found.why:
                 yield Fault(State.OK, f"{one.channel.subject}: {text}")
         yield from _numbers(one, label, few=len(diagnoses) <= _MOST)
 
 
-def _lag(one: Diagnosis, criteria: Criteria, label: str) -> Finding:
+def _lag(one: Diagnosis, criteria: Criteria, label: str) -> Reading | Fault:
     """Tell how far a channel lags, where that is going, and why; the rest below."""
     found, why, state = one.lag, _why(one), _state(one, criteria)
     what = f"{one.channel.subject}{_amount(one)}"
     line = Line(_then(one, criteria, explained=bool(why)), tuple(_more(one, criteria, why)))
-    cause, advice = why or (_stands_still(one), "")
-    cause = cause.replace(";", ",")
+    cause, advice = (text.replace(";", ",") for text in why or (_stands_still(one), ""))
     if found.seconds is None and state is not State.OK:
         return Fault(state, what, cause, advice, line)
     seconds = None if found.seconds is None else round(found.seconds, 3)
