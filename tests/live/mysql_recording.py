@@ -9,10 +9,10 @@ from pathlib import Path
 from unittest import mock
 
 from stallwatch.sources import mysql
-from stallwatch.sources.mysql.server import Server
 
 ROOT = Path(__file__).parents[2]
 RECORDED = ROOT / "tests" / "recorded"
+CONNECT = mysql.connect
 sys.path.append(str(RECORDED))
 
 from recorded_mysql import statement  # noqa: E402 - it is there
@@ -45,9 +45,9 @@ class Recording:
             raise RuntimeError("that is worth no recording")
         return status, text
 
-    def connect(self, target, deadline, trace):
-        """As ``mysql.connect``, of a server by its name in the recording."""
-        return self.log_in(target.where, lambda: Server(self.real(target), deadline, trace))
+    def connect(self, target, deadline, _, trace):
+        """As ``mysql.connect``, of a server by its name in the recording, whose log-in is a first use."""
+        return self.log_in(target.where, lambda: CONNECT(self.real(target), deadline, None, trace))
 
     def log_in(self, where, new):
         """Log in by ``new``, and note it."""
