@@ -104,6 +104,52 @@ def _dump(server, ended):
         ended.wait(5)
 
 
+@healthy(
+    "long transaction on the replica", strengths={"a reader": "SELECT * FROM lab.beat", "a writer's lock":
+    "UPDATE lab.aside SET v = v + 1", "a lock of a gap": "SELECT * FROM lab.aside FOR UPDATE"}, lasts=60.0,
+    after=0.0,
+)  # fmt: skip
+def long_transaction_on_the_replica(scene, statement):
+    """A transaction on the replica stays open, and blocks nothing that is replicated."""
+    scene.table("aside", "id INT PRIMARY KEY, v INT", "(1, 1)")
+    yield
+    with scene.holding("SET sql_log_bin = 0", "BEGIN", statement):
+        yield
+
+
+@healthy(
+    "large UPDATE with a key",
+    strengths={"50 000 rows": 50_000, "100 000 rows": 100_000, "150 000 rows": 150_000},
+    lasts=60.0, after=0.0, allowed=ALARMS, wrong=("no (usable )?key",),
+)  # fmt: skip
+def large_update(scene, rows):
+    """One statement changes many rows by their key, beside a scan of a table that has none."""
+    scene.table("keyed", "id INT PRIMARY KEY, n INT")
+    scene.table("loose", "id INT, n INT")
+    with scene.source.session() as sql:
+        for first in range(0, rows, 25_000):
+            values = ",".join(f"({number}, 0)" for number in range(first, first + 25_000))
+            for name in ("keyed", "loose"):
+                sql(f"INSERT INTO lab.{name} VALUES {values}")
+    scene.pair.catch_up()
+    yield
+    ended = threading.Event()
+    scanning = threading.Thread(target=_scan, args=(scene.replica, ended), daemon=True)
+    scanning.start()
+    scene.source.sql("UPDATE lab.keyed SET n = n + 1")
+    try:
+        yield
+    finally:
+        ended.set()
+        scanning.join()
+
+
+def _scan(server, ended):
+    with server.session(seconds=600) as sql:
+        while not ended.wait(0.2):
+            sql("SELECT COUNT(*) FROM lab.loose WHERE n + id < 0")
+
+
 @healthy("high load", lasts=60.0, after=0.0)
 def high_load(scene, _):
     """Much is written, and the replica keeps up."""

@@ -169,11 +169,12 @@ def wrong_and_certain(trial, expected, runs, evidence, *, is_fault):
     for before, run in pairwise([None, *runs]):
         known = _is_evident(run, begin, evidence, end)
         during = is_fault and _is_during(run, trial, expected, evidence)
+        lasts = during if is_fault else run.begun >= begin
         reasons = [
             *(_wrong_cause(run, expected) if during else ()),
             *(_wrong_lag(run, trial, expected, usual) if known else ()),
             *(_wrong_trend(before, run) if before else ()),
-            *(f"says {words}" for words in expected.wrong if during and re.search(words, run.text)),
+            *(f"says {words}" for words in expected.wrong if lasts and re.search(words, run.text)),
         ]
         if reasons:
             yield Wrong("; ".join(reasons), round(run.begun - begin, 1), run.line)
