@@ -13,7 +13,7 @@ import tempfile
 
 from mysql_recording import RECORDED, Recording
 from replication_pair import KINDS, Pair
-from replication_stories import ONLY_MARIADB, STORIES, without_gtid
+from replication_stories import STORIES, without_gtid
 from stallwatch.sources import mysql
 
 SERVERS = RECORDED / "replication" / "servers"
@@ -106,11 +106,7 @@ def main():
     about = f"the scenarios (default: all): {', '.join(stories)}"
     parser.add_argument("name", nargs="*", choices=[[], *stories], metavar="NAME", help=about)
     options = parser.parse_args()
-    names = [
-        name
-        for name in options.name or stories
-        if options.kind == "mariadb" or stories[name] not in ONLY_MARIADB
-    ]
+    names = options.name or list(stories)
     if len(names) == 1:
         with tempfile.TemporaryDirectory(prefix="recording-") as folder:
             record(options.kind, stories[names[0]], folder)

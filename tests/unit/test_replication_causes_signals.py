@@ -1,6 +1,7 @@
 """What is read from process lists, locks, connections and counters, of every version."""
 
 import os
+import time
 
 import pytest
 from replication_signals import (
@@ -20,10 +21,11 @@ from replication_signals import (
 from replication_snapshots import channel, snapshot
 from stallwatch.probes.mysql import asking, innodb, processes
 from stallwatch.probes.mysql.asking import PROCESS, Asking, Statement
-from stallwatch.probes.mysql.processes import Process, Program
+from stallwatch.probes.mysql.processes import Process, Program, Thread
 from stallwatch.probes.replication_lag.signals import Signals, backups, collect, locks
 from stallwatch.probes.replication_lag.signals.backups import Tools
-from stallwatch.probes.replication_lag.signals.collect import gather, keyless
+from stallwatch.probes.replication_lag.signals.collect import gather
+from stallwatch.probes.replication_lag.signals.scans import changed, keyless, scans
 from stallwatch.sources.mysql import DeniedError, MissingTableError, NoAnswerError, UnreachableError
 from stallwatch.sources.processes import Running
 
@@ -284,6 +286,35 @@ def test_the_holder_of_what_is_awaited():
 )  # fmt: skip
 def test_which_stages_of_a_backup_keep_whom_waiting(held, awaited, keeps):
     assert lock(held, 55, "BACKUP").keeps_waiting(awaits(awaited, scope="BACKUP")) is keeps
+
+
+class Threads(Server):
+    """Tells what the thread 61 has open, and reads 300 000 rows between two looks."""
+
+    def rows(self, sql, *arguments, within):
+        assert arguments == (61,)
+        if "metadata_locks" in sql:
+            return [{"base": "t", "name": "a"}, {"base": "t", "name": "b"}]
+        self.read = getattr(self, "read", 0) + 300_000
+        return [{"been_read": self.read, "changed": self.read // 100}]
+
+
+def test_what_an_applier_of_mysql_scans():
+    threads = [Thread(61, 12, None), Thread(62, 13, None)]
+    finds, other = applier(), applier("waiting for handler commit", number=13)
+
+    def ask(server, *appliers, pause=lambda seconds: not time.sleep(seconds)):
+        return scans(Asking(server, told), appliers, threads, pause)
+
+    (found,) = ask(Threads(MYSQL), finds, other)
+    assert (found.process, found.tables) == (12, ("t.a", "t.b"))
+    assert 300_000 < found.reads <= 1e6
+    assert found.per_change == 100.0
+    assert ask(Threads(MYSQL), finds, pause=lambda _: False) == ()
+    assert ask(Threads(MARIADB), finds) == ask(Threads(MYSQL), other) == ()
+    assert ask(Threads(MYSQL), finds._replace(info="UPDATE t.a SET v = 1")) == ()
+    assert changed([finds], [found]) == {"t.a", "t.b"}
+    assert changed([finds._replace(info="UPDATE t.c SET v = 1"), other], []) == {"t.c"}
 
 
 @pytest.mark.parametrize(

@@ -156,3 +156,24 @@ def test_a_channel_that_is_no_more_is_forgotten(look):
     memory = history.Memory(look.kept, FACTS._replace(uptime=1160.0), 160)
     memory.keep_only(["west"])
     assert memory.channel(EAST).before is None
+
+
+def test_retries_count_from_where_the_applier_stands(look):
+    def retried(now, times, position):
+        one = EAST._replace(retries=times, applied=Position("bin.000001", position))
+        before, _ = look.at(now, one)
+        return ChannelSnapshot(one, now=now, net_timeout=60.0, before=before).retries
+
+    assert [retried(100, 4, 500), retried(110, 4, 500)] == [0, 0]
+    assert [retried(160, 5, 500), retried(210, 6, 500)] == [1, 2]
+    assert retried(220, 7, 900) == 0  # nobody knows of which transaction it was
+    assert retried(230, 8, 900) == 1
+    assert retried(240, 0, 900) == 0  # the applier was started anew
+
+
+def test_a_file_that_does_not_know_retries_is_understood(look):
+    look.at(100)
+    for kept in look.kept["channels"].values():
+        del kept["last"]["retries"]
+    before, _ = look.at(110)
+    assert before.retries is None

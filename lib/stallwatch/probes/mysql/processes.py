@@ -55,10 +55,15 @@ class Process(NamedTuple):
         return self.user == _SYSTEM
 
     @property
+    def is_client(self) -> bool:
+        """Whether a client is connected; threads of the server, those that feed replicas and we are none."""
+        serves = self.command in {"Daemon", "Killed"} or self.command.startswith("Binlog Dump")
+        return not (self.is_system or serves or self.info == PROCESSES.sql)
+
+    @property
     def is_client_s_statement(self) -> bool:
-        """Whether it is one; threads of the server, those that feed replicas and our own look are none."""
-        rests = self.command in {"Sleep", "Daemon", "Killed"} or self.command.startswith("Binlog Dump")
-        return not (self.is_system or rests or self.info == PROCESSES.sql)
+        """Whether a client's statement runs."""
+        return self.is_client and self.command != "Sleep"
 
     @property
     def is_client_at_work(self) -> bool:

@@ -93,7 +93,7 @@ def _restart(kept: dict[str, Any]) -> None:
     """Forget what a restart of the replica has ended; what was seen of the source stays true."""
     kept |= {"samples": [], "offsets": [], "since": {}}
     if "last" in kept:
-        kept["last"] = {**kept["last"], "heartbeats": None}
+        kept["last"] = {**kept["last"], "heartbeats": None, "retries": None}
 
 
 class History:
@@ -113,7 +113,7 @@ class History:
                 raise ValueError("the last look is still to come")
             if not isinstance(before.contact.received_gtids, str):
                 raise TypeError(before.contact.received_gtids)
-            told = [self._kept["last"][name] for name in _NUMBERS]
+            told = [*(self._kept["last"][name] for name in _NUMBERS), before.retries]
             if any(one is not None and not is_number(one) for one in told):
                 raise TypeError("a number that is none")
             sum(before.offsets)
@@ -142,6 +142,7 @@ class History:
             offsets=tuple(self._kept["offsets"]),
             heard_within=last["heard_within"],
             heartbeat=Beat(*last["heartbeat"]) if last["heartbeat"] else None,
+            retries=last.get("retries"),
         )
 
     @property
@@ -172,6 +173,7 @@ class History:
             "connected": channel.receiver.runs,
             "heard_within": lag.heard_within,
             "heartbeat": beat(snapshot),
+            "retries": _retries(channel, before),
         }
         sequence = snapshot.source.sequence if snapshot.source else None
         self._add("samples", SAMPLES, None if lag.seconds is None else [self._now, lag.seconds, lag.at_least])
@@ -183,6 +185,12 @@ class History:
         if value is not None:
             kept.append(value)
             del kept[:-most]
+
+
+def _retries(channel: Channel, before: Before | None) -> int | None:
+    """Count the retries until the applier had come to where it is."""
+    stands = before is not None and before.applied == channel.applied and before.retries is not None
+    return before.retries if before and stands else channel.retries
 
 
 def _gap(channel: Channel, before: Before | None) -> float | None:

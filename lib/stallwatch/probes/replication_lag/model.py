@@ -64,6 +64,7 @@ class Channel(NamedTuple):
     heartbeat_period: float | None = None
     stale_gtids: str = ""  # MariaDB: what it had received when it last used GTIDs
     newest_received: str = ""  # MariaDB 11.6: when the newest received event was written, UTC
+    retries: int | None = None  # of all transactions since it started; MariaDB, else None
 
     @property
     def source(self) -> str:
@@ -89,6 +90,7 @@ class Worker(NamedTuple):
     errno: int
     error: str
     error_at: float | None
+    retries: int = 0  # of what it applies now, if the last one was for a lock that was not had in time
 
 
 class Commits(NamedTuple):
@@ -205,6 +207,7 @@ class Before(NamedTuple):
     offsets: tuple[float, ...] = ()  # Lag.offset of the last looks that had one, oldest first
     heartbeat: Beat | None = None  # its row of the heartbeat table
     heard_within: float | None = None  # Lag.heard_within: how long before that look the source spoke, at most
+    retries: int | None = None  # Channel.retries when its applier had come to ``applied``
 
 
 class ChannelSnapshot(NamedTuple):
@@ -227,6 +230,20 @@ class ChannelSnapshot(NamedTuple):
         if self.backlog is not None:
             return self.backlog > 0
         return self.channel.received != self.channel.applied
+
+    @property
+    def retries(self) -> int:
+        """How often at least what is applied now was begun again: for a row lock that was not had in time.
+
+        MySQL tells it of each worker. MariaDB counts retries of any cause for the channel: those since it
+        has come to where it is.
+        """
+        channel, before = self.channel, self.before
+        if self.commits:
+            return max((one.retries for one in self.commits.workers if one.applying), default=0)
+        if channel.retries is None or not before or before.retries is None:
+            return 0
+        return max(0, channel.retries - before.retries) if before.applied == channel.applied else 0
 
     @property
     def clock_ahead(self) -> float | None:

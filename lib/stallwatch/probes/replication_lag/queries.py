@@ -52,11 +52,14 @@ _WORKERS = """SELECT CHANNEL_NAME AS channel, WORKER_ID AS number, THREAD_ID AS 
 _APPLIED = """, APPLYING_TRANSACTION AS applying,
  UNIX_TIMESTAMP(APPLYING_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP) AS applying_commit,
  UNIX_TIMESTAMP(APPLYING_TRANSACTION_START_APPLY_TIMESTAMP) AS applying_since,
+ APPLYING_TRANSACTION_RETRIES_COUNT AS retries,
+ APPLYING_TRANSACTION_LAST_TRANSIENT_ERROR_NUMBER AS retried_for,
  UNIX_TIMESTAMP(LAST_APPLIED_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP) AS applied_commit"""
 
 _REPLICATION_THREADS = """SELECT COMMAND AS command, TIME AS time, STATE AS state
  FROM information_schema.PROCESSLIST WHERE USER = 'system user'"""
 PATIENCE = 3.0  # seconds
+LOCK_WAIT_TIMEOUT = 1205  # ER_LOCK_WAIT_TIMEOUT, after which an applier tries its transaction again
 _NO_SPACE = ("free space", "disk space")  # MariaDB and MySQL 5.7; MySQL 8
 
 
@@ -137,6 +140,7 @@ def channel(row: Row) -> Channel:
         heartbeats=of.count("Slave_received_heartbeats") if "Slave_received_heartbeats" in row else None,
         heartbeat_period=meant(of.maybe("Slave_heartbeat_period")),
         newest_received=of.maybe("Master_last_event_time"),
+        retries=of.count("Retried_transactions") if "Retried_transactions" in row else None,
     )
 
 
@@ -224,6 +228,7 @@ def _worker(row: Row) -> Worker:
         applying=str(row.get("applying") or ""),
         applying_commit=_moment(row.get("applying_commit")),
         applying_since=_moment(row.get("applying_since")),
+        retries=_count(row.get("retries")) if _count(row.get("retried_for")) == LOCK_WAIT_TIMEOUT else 0,
         applied_commit=_moment(row.get("applied_commit")),
         errno=_count(row["errno"]),
         error=str(row["error"] or ""),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from stallwatch.probes.mysql.asking import meant
 from stallwatch.probes.replication_lag.causes.case import DETACHED, END_DETACHED, SLOW, Cause, doing, rule
+from stallwatch.probes.replication_lag.causes.suspects import suspect
 from stallwatch.probes.replication_lag.signals import activity, locks
 from stallwatch.probes.replication_lag.signals.locks import Lock
 from stallwatch.startup import TYPE_CHECKING
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from stallwatch.probes.replication_lag.signals.locks import Transaction
 
 _WORTH = 5.0  # seconds of waiting
+_TIMEOUT = 50.0  # seconds: innodb_lock_wait_timeout where it is not known
+_ROUNDED = 2.0  # seconds: times are whole ones, and the looks go on for one
 _PERFORMANCE_SCHEMA = (8, 0)  # MySQL: names who holds metadata and row locks, without being set up for it
 
 # What is waited for in a state that is about the whole server: MySQL and MariaDB have their own words.
@@ -27,17 +31,47 @@ _SCOPES = {"global read": {"GLOBAL"}, "commit": {"COMMIT"}, "backup": {"BACKUP",
 def r5_server_locked(case: Case) -> Cause | None:
     """Blame who keeps the applier waiting for a global, backup or table lock (its state says so).
 
-    metadata_locks names the holder on MySQL 8; MariaDB needs the plugin metadata_lock_info. Nobody is
-    named by guess: KILL of the wrong connection mends nothing.
+    metadata_locks names the holder on MySQL 8; MariaDB needs the plugin metadata_lock_info. Without it,
+    the only connection that can hold the lock is called likely: KILL of the wrong one mends nothing.
     """
     waits = _waits(case, activity.GLOBAL_LOCK) or _waits(case, activity.METADATA_LOCK)
     if not waits:
-        return _flush_waits(case)
+        return _flush_waits(case) or _otherwise_waits(case)
     held = holders(case, waits)
     if held:
         return Cause(88, *_held(case, held))
+    if probably := _suspect(case, waits):
+        return Cause(88, *probably)
     what = f'{case.subject} has been "{waits.state}"{_for(case, waits)}'
     return Cause(88, what, _how_to_find(case, waits))
+
+
+def _otherwise_waits(case: Case) -> Cause | None:
+    """Tell of any other wait in the server's words: more the evidence does not tell."""
+    waits = _waits(case, activity.OTHER_WAIT)
+    if not waits:
+        return None
+    what = f'{case.subject} has been "{waits.state}"{_for(case, waits)}'
+    return Cause(66, what, "see in SHOW FULL PROCESSLIST what else runs on the replica")
+
+
+def _suspect(case: Case, waits: Process) -> tuple[str, str] | None:
+    """Say who probably holds what the applier waits for, and to look before anybody is ended."""
+    flavour = case.signals.flavour
+    who = suspect(case, waits) if flavour and flavour.mariadb and not case.signals.locks else None
+    if not who:
+        return None
+    match = activity.GLOBAL_LOCK.search(waits.state)
+    of_table = activity.defined_table if activity.defines(waits.info) else activity.changed_table
+    table = of_table(waits.info, waits.database)
+    name = f"{match[1]} lock" if match else f"metadata lock on {table}" if table else "metadata lock"
+    what = f"{_waiting(case)}{name}, probably of connection {case.who(who.id)}, {doing(who)}"
+    return what, f"check connection {who.id} in SHOW PROCESSLIST before {case.kill(who.id)}"
+
+
+def _waiting(case: Case) -> str:
+    """Begin a sentence with who waits, where that may be the applier of another channel."""
+    return "" if case.has_own_appliers else f"{case.subject} waits for a "
 
 
 def _waits(case: Case, state: re.Pattern[str]) -> Process | None:
@@ -93,7 +127,7 @@ def _held(case: Case, held: Sequence[Lock]) -> tuple[str, str]:
     first, others = held[0], len(held) - 1
     process = case.signals.processes.get(first.process)
     name, release = _lock(first)
-    what = f"{case.subject} waits for the {name} of connection {case.who(first.process)}"
+    what = f"{_waiting(case)}{name} of connection {case.who(first.process)}"
     if does := doing(process):
         what += f", {does}"
     if others:
@@ -150,34 +184,53 @@ def _flush_waits(case: Case) -> Cause | None:
 
 @rule(SLOW)
 def r6_row_locked(case: Case) -> Cause | None:
-    """Blame who keeps the applier's transaction waiting for a row lock (INNODB_TRX says LOCK WAIT)."""
-    looks = case.transactions
-    waiting = [[one for one in look if one.waiting is not None] for look in looks]
-    seen = [look for look in waiting if look]
-    if not seen or 2 * len(seen) <= len(looks):
+    """Blame who keeps the applier's transaction waiting for a row lock (INNODB_TRX says LOCK WAIT).
+
+    After innodb_lock_wait_timeout the applier begins its transaction anew, and the wait that INNODB_TRX tells
+    begins at 0. So retries count: with a timeout of 50 s, 29 s of waiting after one retry were 81 s in truth
+    (MySQL 9.7.2, MariaDB 10.11.19). While it pauses before it tries again, the only transaction that is old
+    enough and has row locks is called likely.
+    """
+    if not case.waits_for_row:
         return None
-    waits = max(seen[-1], key=lambda one: one.waiting or 0.0)
-    if (waits.waiting or 0.0) < _WORTH:
+    waiting = [one for look in case.transactions for one in look if one.waiting is not None]
+    waits = waiting[-1] if waiting and case.transactions[-1] else None
+    seconds = case.snapshot.retries * _timeout(case) + ((waits and waits.waiting) or 0.0)
+    if seconds < _WORTH:
         return None
-    holds = _blocker(case, waits)
+    holds = _blocker(case, waits) if waits else _old_enough(case, seconds)
     if holds and _applies(case, holds):
         return None  # appliers wait for one another: what the other one does is the cause
-    what = f"{case.subject} has waited {say_duration(waits.waiting or 0.0)} for a row lock"
+    what, waited = f"{_waiting(case)}row lock", f" (waited {say_duration(seconds)})"
     if not holds:
-        return Cause(86, what, _who_blocks(case))
-    return Cause(86, *_row_held(case, what, holds))
+        return Cause(86, what + waited, _who_blocks(case))
+    said, advice = _row_held(case, holds)
+    return Cause(86, f"{what}{'' if waits else ', probably'} of {said}{waited}", advice)
 
 
-def _row_held(case: Case, what: str, holds: Transaction) -> tuple[str, str]:
+def _timeout(case: Case) -> float:
+    return meant(case.signals.settings.get("innodb_lock_wait_timeout")) or _TIMEOUT
+
+
+def _old_enough(case: Case, seconds: float) -> Transaction | None:
+    """Find the only transaction of a client that has row locks and is as old as the wait."""
+    found = [
+        one
+        for one in case.signals.transactions
+        if one.age >= seconds - _ROUNDED and (one.locked or one.modified) and not _applies(case, one)
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _row_held(case: Case, holds: Transaction) -> tuple[str, str]:
     """Say who holds it, and what to do."""
     if holds.is_detached:
-        return f"{what} of {DETACHED}, {say_duration(holds.age)} old", END_DETACHED
-    process = case.signals.processes.get(holds.process)
-    details = filter(None, (doing(process), f"its transaction open for {say_duration(holds.age)}"))
-    what = f"{what} of connection {case.who(holds.process)}, {', '.join(details)}"
+        return f"{DETACHED}, {say_duration(holds.age)} old", END_DETACHED
+    said = f"connection {case.who(holds.process)}"
     if holds.rolls_back:
-        return f"{what}, which is being rolled back", "wait for it: KILL does not help"
-    return what, f"let it commit, or {case.kill(holds.process)}"
+        return f"{said}, being rolled back", "wait for the rollback: KILL does not help"
+    does = doing(case.signals.processes.get(holds.process)) or f"open for {say_duration(holds.age)}"
+    return f"{said}, {does}", f"let it commit, or {case.kill(holds.process)}"
 
 
 def _blocker(case: Case, waits: Transaction) -> Transaction | None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.mysql.processes import Process, Program, Thread
     from stallwatch.probes.replication_lag.signals.backups import Backup
     from stallwatch.probes.replication_lag.signals.locks import Lock, RowLock, Transaction
+    from stallwatch.probes.replication_lag.signals.scans import Scan
     from stallwatch.sources.host import DiskLoad
     from stallwatch.sources.mysql import Flavour
 
@@ -69,6 +70,7 @@ class Signals(NamedTuple):
     backups: tuple[Backup, ...] = ()
     host: Host = Host()
     missing: tuple[str, ...] = ()  # sentences, one for each GRANT
+    scans: tuple[Scan, ...] = ()  # of appliers that look for rows
     keyless: Mapping[str, bool] = {}  # whether this table has no key at all: "shop.orders"
 
     @property

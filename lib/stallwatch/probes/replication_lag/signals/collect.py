@@ -6,12 +6,21 @@ import os
 import time
 
 from stallwatch.probes.mysql import processes, status
-from stallwatch.probes.mysql.asking import PERFORMANCE_SCHEMA, PROCESS, Asking, Statement, text
-from stallwatch.probes.replication_lag.signals import Counters, Host, Look, Signals, activity, backups, locks
+from stallwatch.probes.mysql.asking import PERFORMANCE_SCHEMA, Asking
+from stallwatch.probes.replication_lag.signals import (
+    Counters,
+    Host,
+    Look,
+    Signals,
+    activity,
+    backups,
+    locks,
+    scans,
+)
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from stallwatch.probes.mysql.processes import Process, Thread
     from stallwatch.probes.replication_lag.model import ChannelSnapshot
@@ -54,6 +63,7 @@ _SETTINGS = (
     "innodb_auto_lru_dump",  # Percona Server 5.1
     "innodb_buffer_pool_restore_at_startup",  # its name in Percona Server 5.5
     "innodb_flush_log_at_trx_commit",
+    "innodb_lock_wait_timeout",
     "innodb_log_file_size",
     "innodb_log_files_in_group",
     "innodb_page_size",
@@ -70,16 +80,6 @@ _SETTINGS = (
     "socket",
     "sync_binlog",
 )
-_INDEXES = (
-    "SELECT i.NAME AS name FROM information_schema.{tables} t JOIN information_schema.{indexes} i"
-    " ON i.TABLE_ID = t.TABLE_ID WHERE t.NAME = %s"
-)
-INDEXES = Statement(_INDEXES.format(tables="INNODB_TABLES", indexes="INNODB_INDEXES"), PROCESS)
-INDEXES_BEFORE = Statement(  # MySQL 5.7, MariaDB
-    _INDEXES.format(tables="INNODB_SYS_TABLES", indexes="INNODB_SYS_INDEXES"), PROCESS
-)
-_OWN = "GEN_CLUST_INDEX"  # that InnoDB makes where there is no key
-_RENAMED = (8, 0)
 
 
 def gather(
@@ -101,6 +101,7 @@ def gather(
     own_host = _OwnHost(known, threads) if server.local and _runs_here(known) else None
     applying = any(one.channel.applier.runs for one in snapshots)
     looks, counted = _look(asking, pause, _STEPS if applying else 1)
+    scanning = scans.scans(asking, _last_appliers(looks), threads, pause)
     programs = processes.programs(asking)
     tools = own_host.tools() if own_host else backups.Tools()
     signals = Signals(
@@ -112,7 +113,8 @@ def gather(
         programs=programs,
         locks=locks.locks(asking) if _waits_for_a_lock(looks) else (),
         row_locks=locks.row_locks(asking, _waiting(looks)),
-        keyless=keyless(asking, _scanned(looks)),
+        scans=scanning,
+        keyless=scans.keyless(asking, scans.changed(_last_appliers(looks), scanning)),
         host=own_host.host() if own_host else Host(),
     )
     found = backups.find(signals.processes, programs, locks.backup_locks(asking), tools)
@@ -138,12 +140,6 @@ def _waiting(looks: Sequence[Look]) -> list[str]:
     return [one.id for one in last if one.waiting is not None and one.process in appliers]
 
 
-def _scanned(looks: Sequence[Look]) -> set[str]:
-    """Name the tables in which appliers look for rows to change, where they tell."""
-    at_work = (one for one in _last_appliers(looks) if activity.FINDS_ROW.search(one.state))
-    return {activity.changed_table(one.info, one.database) for one in at_work} - {""}
-
-
 def _look(asking: Asking, pause: Callable[[float], bool], steps: int) -> tuple[list[Look], list[Counters]]:
     looks: list[Look] = []
     counted: list[Counters] = []
@@ -162,19 +158,6 @@ def counters(asking: Asking, at: float) -> Counters:
     """Ask for status variables, and for InnoDB's metrics where PROCESS lets us."""
     values = status.global_status(asking, _STATUS) | status.metrics(asking, _METRICS)
     return Counters(at, status.numbers(values), {name: value for name, value in values.items() if value})
-
-
-def keyless(asking: Asking, tables: Iterable[str]) -> dict[str, bool]:
-    """Tell of each table ("shop.orders") whether it has no key; of what is not found nothing is told."""
-    flavour = asking.server.flavour
-    before = flavour.mariadb or flavour.version < _RENAMED
-    found = {}
-    for table in tables:
-        rows = asking.rows(INDEXES_BEFORE if before else INDEXES, table.replace(".", "/", 1))
-        names = {text(row, "name") for row in rows}
-        if names:
-            found[table] = names == {_OWN}
-    return found
 
 
 def _runs_here(known: Mapping[str, str]) -> bool:

@@ -37,7 +37,7 @@ TRANSACTIONS = Statement(
     "SELECT trx_id, trx_state, trx_mysql_thread_id AS process,"
     " TIMESTAMPDIFF(SECOND, trx_started, CONVERT_TZ(UTC_TIMESTAMP(), '+00:00', 'SYSTEM')) AS age,"
     " TIMESTAMPDIFF(SECOND, trx_wait_started, CONVERT_TZ(UTC_TIMESTAMP(), '+00:00', 'SYSTEM')) AS waiting,"
-    " trx_rows_modified AS modified"
+    " trx_rows_modified AS modified, trx_rows_locked AS locked"
     " FROM information_schema.INNODB_TRX",
     PROCESS,
 )
@@ -137,6 +137,7 @@ class Transaction(NamedTuple):
     age: float
     waiting: float | None  # for a row lock; None: does not wait
     modified: int = 0  # rows
+    locked: int = 0  # rows
     rolls_back: bool = False
 
     @property
@@ -165,6 +166,7 @@ def _transaction(row: Row) -> Transaction:
         age=max(0.0, number(row, "age")),
         waiting=max(0.0, number(row, "waiting")) if waits else None,
         modified=whole(row, "modified"),
+        locked=whole(row, "locked"),
         rolls_back=text(row, "trx_state") == "ROLLING BACK",
     )
 
