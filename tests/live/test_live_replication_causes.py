@@ -112,7 +112,7 @@ def test_a_global_read_lock(pair, mon, table):
         sql("UNLOCK TABLES")
     if pair.kind == "mysql":
         assert f"global read lock of connection {holder} root@localhost" in cause.what
-        assert cause.advice == f"let it UNLOCK TABLES or end, or KILL {holder} on the replica"
+        assert cause.advice == f"KILL {holder} on the replica, or let it UNLOCK TABLES"
     else:
         assert_likely(cause, "backup lock", holder)
 
@@ -136,7 +136,7 @@ def test_several_that_may_hold_a_lock_of_mariadb(running_pair):
         cause = first(pair, mon, "R5")
         sql("UNLOCK TABLES")
     assert 'has been "Waiting for backup lock" for' in cause.what
-    assert "the plugin metadata_lock_info would name who holds it" in cause.advice
+    assert cause.more == ("the plugin metadata_lock_info names who holds locks",)
     assert "root" not in cause.advice
     pair.heal()
 
@@ -209,7 +209,7 @@ def test_a_row_lock(pair, mon, table):
         sql("ROLLBACK")
     assert cause.what.startswith(f"row lock of connection {holder} root@localhost")
     assert "idle for" in cause.what
-    assert cause.advice == f"let it commit, or KILL {holder} on the replica"
+    assert cause.advice == f"KILL {holder} on the replica, or let it commit"
 
 
 def test_a_row_of_a_transaction_without_a_connection(pair, mon, table):
@@ -290,7 +290,7 @@ def test_a_reader_is_blamed_and_not_the_backup_beside_it(plugin):
             reads("COMMIT")
             copies("BACKUP STAGE END")
     assert f"metadata lock on lab.read_by of connection {reader}" in cause.what
-    assert cause.advice == f"let it COMMIT or UNLOCK TABLES or end, or KILL {reader} on the replica"
+    assert cause.advice == f"KILL {reader} on the replica, or let it COMMIT or UNLOCK TABLES"
     plugin.catch_up()
 
 
@@ -389,8 +389,8 @@ def test_no_usable_key(pair, mon):
     pair.source.sql("UPDATE lab.nopk SET b = 1 WHERE a % 2 = 0")
     try:
         cause = first(pair, mon, "R9")
-        assert cause.what.startswith("table lab.nopk has no usable key: ")
-        assert cause.advice.startswith("add a primary key to lab.nopk, ")
+        assert cause.what.startswith("table lab.nopk has no usable key (")
+        assert cause.advice.startswith("add a primary key to lab.nopk ")
     finally:
         pair.catch_up(120)
         pair.source.sql("DROP TABLE lab.nopk")

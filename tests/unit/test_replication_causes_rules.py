@@ -325,22 +325,19 @@ def test_r5_names_who_holds_the_lock():
     assert found.what == (
         "global read lock of connection 204 root@localhost (mysqldump pid 32318), idle for 3 min 30 s"
     )
-    assert found.advice == "let it UNLOCK TABLES or end, or KILL 204 on the replica"
+    assert found.advice == "KILL 204 on the replica, or let it UNLOCK TABLES"
 
 
 def test_r5_without_a_holder_says_where_to_look():
     waits = applier("Waiting for backup lock", 12.0, command="Slave_SQL")
     found = locked.r5_server_locked(case(mariadb(), looks=looks(waits), flavour=MARIADB))
     assert found.what == 'the applier has been "Waiting for backup lock" for 12 s'
-    assert found.advice == (
-        "look in SHOW FULL PROCESSLIST for FLUSH TABLES WITH READ LOCK, BACKUP STAGE or a backup;"
-        " the plugin metadata_lock_info would name who holds it"
-    )
+    assert found.advice == ("find FLUSH TABLES WITH READ LOCK or a backup in SHOW FULL PROCESSLIST")
     found = locked.r5_server_locked(case(looks=looks(WAITS, HOLDER)))
     assert found.what == 'the applier has been "Waiting for global read lock"'
     assert found.advice == "see performance_schema.metadata_locks for who holds it"
     found = locked.r5_server_locked(case(looks=looks(WAITS, HOLDER), flavour=MYSQL_5_7))
-    assert "off by default" in found.advice
+    assert "off by default" in found.more[0]
 
 
 def test_r5_a_table_s_lock_and_the_backup_lock():
@@ -359,7 +356,7 @@ def test_r5_a_table_s_lock_and_the_backup_lock():
     holds = (Backup("", None, (204,), 210.0),)
     (found,) = explain(case(looks=looks(waits, HOLDER), locks=held, backups=holds))
     assert "backup lock of connection 204" in found.what
-    assert "UNLOCK INSTANCE" in found.advice
+    assert found.advice == "let that backup end, or KILL 204 on the replica"
 
 
 def test_r5_nobody_is_told_to_kill_an_applier():
@@ -410,8 +407,8 @@ def test_r6_names_who_holds_the_row():
         )
     )
     assert [cause.rule for cause in found] == ["R6"]
-    assert found[0].what == ("row lock of connection 55 app@web1, idle for 10 min 40 s (waited 40 s)")
-    assert found[0].advice == "let it commit, or KILL 55 on the replica"
+    assert found[0].what == ("row lock of connection 55 app@web1, idle for 10 min 40 s")
+    assert found[0].advice == "KILL 55 on the replica, or let it commit"
 
 
 def test_r6_blames_the_root_of_a_chain():
@@ -465,12 +462,12 @@ def test_r9_a_table_without_a_key_on_mariadb():
     seconds = seconds_of("ma1011_nopk_detail.txt")
     told = [second(*pair) for pair in zip(seconds[1:], seconds, strict=False)]
     found = [applying.r9_no_usable_key(keyless(one, {"t.nopk": True})) for one in told]
-    assert found[0].what == "table t.nopk has no usable key: 5 700 rows are read for each that is changed"
+    assert found[0].what == "table t.nopk has no usable key (5 700 rows read for each change)"
     assert all(found[:25])
     assert found[-1] is None  # it has read all relay log
-    assert found[0].advice == "add a primary key to t.nopk, in a quiet hour"
+    assert found[0].advice == "add a primary key to t.nopk in a quiet hour"
     likely = applying.r9_no_usable_key(told[0])
-    assert likely.what.startswith("table t.nopk likely has no usable key: 5 700 rows")
+    assert likely.what.startswith("table t.nopk likely has no usable key (5 700 rows")
     assert likely.advice == "see the keys of t.nopk"
     assert not any(applying.r9_no_usable_key(keyless(one, {"t.nopk": False})) for one in told)
 
@@ -505,7 +502,7 @@ def test_r9_does_not_blame_a_key_for_what_others_read():
     updates = applier(info="UPDATE `nopk` SET a = 1", database="t")
     known = case(counted=scan(), looks=looks(updates, reads), keyless={"t.nopk": True})
     assert applying.r9_no_usable_key(known).what == (
-        "table t.nopk has no usable key: each row that is changed is looked for in all of it"
+        "table t.nopk has no usable key (each changed row is looked for in all of it)"
     )
 
 
@@ -524,7 +521,7 @@ def test_r10_a_long_transaction():
     long = transaction(age=1800.0, modified=1_200_000)
     found = explain(case(lag=Lag(seconds=1900.0), looks=looks(applier(), transactions=[long])))
     assert [cause.what for cause in found] == [
-        "one transaction has been applied for 30 min: 1.2 million rows so far"
+        "one transaction has been applied for 30 min (1.2 million rows so far)"
     ]
 
 
@@ -535,14 +532,14 @@ def test_r10_by_the_worker_and_its_statement():
     found = applying.r10_one_transaction(
         case(known=known, looks=looks(alters), threads=(Thread(61, APPLIER, None),))
     )
-    assert found.what == "one transaction has been applied for 5 min: ALTER TABLE t.a"
+    assert found.what == "one transaction has been applied for 5 min (ALTER TABLE t.a)"
     assert found.advice == "wait for it"
 
 
 def test_r10_an_alter_on_mariadb():
     alters = applier("copy to tmp table", 400.0, command="Slave_SQL", info="alter table t.a engine=innodb")
     found = applying.r10_one_transaction(case(mariadb(), looks=looks(alters), flavour=MARIADB))
-    assert found.what == "one transaction has been applied for 6 min 40 s: ALTER TABLE t.a"
+    assert found.what == "one transaction has been applied for 6 min 40 s (ALTER TABLE t.a)"
 
 
 def test_r10_against():
@@ -937,7 +934,7 @@ def test_nobody_is_told_to_kill_connection_0():
     seen = looks(applier(), transactions=[BLOCKED, prepared])
     found = locked.r6_row_locked(case(looks=seen, row_locks=(RowLock(BLOCKED.id, prepared.id),)))
     assert found.what == (
-        "row lock of a transaction that no connection has (prepared by XA), 10 min 40 s old (waited 40 s)"
+        "row lock of a transaction that no connection has (prepared by XA), 10 min 40 s old"
     )
     assert "XA RECOVER" in found.advice
     assert "KILL" not in found.advice
@@ -946,24 +943,21 @@ def test_nobody_is_told_to_kill_connection_0():
 @pytest.mark.parametrize(
     ("holder", "backups", "advice"),
     [
-        (BLOCKER, (), "let it commit, or KILL 55 on the replica"),
+        (BLOCKER, (), "KILL 55 on the replica, or let it commit"),
         (
             BLOCKER._replace(modified=940),
             (),
-            "let it commit, or KILL 55 on the replica, which rolls 940 rows back",
+            "KILL 55 on the replica (rolls 940 rows back), or let it commit",
         ),
         (
             BLOCKER._replace(modified=50_000_000),
             (),
-            (
-                "let it commit, or KILL 55 on the replica,"
-                " which has to roll 50 million rows back first, locked as long"
-            ),
+            "let it commit: KILL 55 first rolls 50 million rows back, locked as long",
         ),
         (
             BLOCKER,
             (Backup("mysqldump", 9, (55,)),),
-            "let it commit, or KILL 55 on the replica, which ends that backup",
+            "let that backup end, or KILL 55 on the replica",
         ),
         (BLOCKER._replace(rolls_back=True), (), "wait for the rollback: KILL does not help"),
     ],
@@ -981,7 +975,7 @@ def test_r5_does_not_blame_a_backup_for_the_lock_of_a_reader():
     seen = looks(waits, HOLDER, process())
     found = locked.r5_server_locked(case(mariadb(), looks=seen, locks=held, flavour=MARIADB))
     assert "metadata lock on t.a of connection 55" in found.what
-    assert found.advice == "let it COMMIT or UNLOCK TABLES or end, or KILL 55 on the replica"
+    assert found.advice == "KILL 55 on the replica, or let it COMMIT or UNLOCK TABLES"
     found = locked.r5_server_locked(case(mariadb(), looks=seen, locks=held[:1], flavour=MARIADB))
     assert "KILL" not in found.advice  # who holds locks is told, and none of them is in the way
 
@@ -1011,8 +1005,7 @@ def test_r5_behind_a_flush():
         'the applier has been "Waiting for table flush", behind a FLUSH TABLES or its like of 1 min 8 s ago'
     )
     assert found[0].advice == (
-        "the FLUSH waits for an older statement: look first at connection 55 app@web1,"
-        " which runs SELECT FROM t.a for 1 min 39 s"
+        "look first at connection 55 app@web1, which runs SELECT FROM t.a for 1 min 39 s"
     )
     found = locked.r5_server_locked(case(looks=looks(FLUSHED, flush)))
     assert found.advice == "see in SHOW FULL PROCESSLIST which statement is older than the FLUSH"
@@ -1039,9 +1032,9 @@ def test_nobody_s_values_are_told():
     writes = process(55, command="Query", info=SECRET)
     seen = looks(applier(), writes, transactions=[BLOCKED, BLOCKER])
     found = locked.r6_row_locked(case(looks=seen, row_locks=(RowLock(BLOCKED.id, BLOCKER.id),)))
-    assert "runs UPDATE users (waited" in found.what
+    assert "runs UPDATE users" in found.what
     long = looks(applier(info=SECRET), transactions=[transaction(age=1800.0)])
-    assert applying.r10_one_transaction(case(looks=long)).what.endswith("30 min: UPDATE users")
+    assert applying.r10_one_transaction(case(looks=long)).what.endswith("30 min (UPDATE users)")
     error = f"Error 'Deadlock found' on query. Default database: 'shop'. Query: '{SECRET}'"
     found = threads_and_link.r1_applier_failed(case(channel(applier=down(1213, error))))
     assert found.what == "the applier stopped with error 1213: Error 'Deadlock found' on query"

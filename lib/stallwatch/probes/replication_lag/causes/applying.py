@@ -9,7 +9,7 @@ from stallwatch.units import say_count, say_duration
 from stallwatch.words import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from stallwatch.probes.mysql.processes import Process
     from stallwatch.probes.replication_lag.causes.case import Case
@@ -20,7 +20,7 @@ _READ_PER_CHANGE = 1000
 _SCANNED_PER_SECOND = 20_000  # by an applier's thread of MySQL
 _SCANNED_PER_CHANGE = 40  # it looks for some 450 rows at once
 _LONG = 5.0  # seconds; of the lag it has to be half as well
-_WAIT, _SUCH = "wait for it", "such transactions on the source"
+_WAIT, _SPLIT = "wait for it", "wait, then split such transactions on the source"
 _PARALLEL_BY_DEFAULT = (8, 0, 27)  # MySQL: commits stay in order, and not only schemas are apart
 _CORE = 90.0  # per cent of a processor
 _IDLE_DISK = 50.0  # per cent
@@ -52,16 +52,16 @@ def r9_no_usable_key(case: Case) -> Cause | None:
         return None
     table = activity.changed_table(applier.info, applier.database)
     proven, disputed = case.signals.keyless.get(table), _others_may_read(case)
-    reads = f"{say_count(per_change)} rows are read for each that is changed"
+    reads = f"({say_count(per_change)} rows read for each change)"
     if proven:
-        reads = "each row that is changed is looked for in all of it" if disputed else reads
-        advice = f"add a primary key to {table}, in a quiet hour"
-        return Cause(80, f"table {table} has no usable key: {reads}", advice)
+        reads = "(each changed row is looked for in all of it)" if disputed else reads
+        advice = f"add a primary key to {table} in a quiet hour"
+        return Cause(80, f"table {table} has no usable key {reads}", advice)
     if disputed or proven is False:
         return None
     which = f"table {table}" if table else "the table being changed"
     advice = f"see the keys of {table}" if table else "see which tables have no primary key"
-    return Cause(64, f"{which} likely has no usable key: {reads}", advice)
+    return Cause(64, f"{which} likely has no usable key {reads}", advice)
 
 
 def _own_scans(case: Case) -> list[Scan]:
@@ -76,7 +76,7 @@ def _scanned(case: Case, scan: Scan) -> Cause | None:
         return None
     if not case.lasting(activity.FINDS_ROW):
         return None
-    reads = f"the applier reads {say_count(scan.reads)} rows per second in scans"
+    reads = f"({say_count(scan.reads)} rows/s read in scans)"
     without = [table for table in scan.tables if case.signals.keyless.get(table)]
     if without:
         which = (
@@ -84,9 +84,9 @@ def _scanned(case: Case, scan: Scan) -> Cause | None:
             if not without[1:]
             else f"tables {listed(without)} have no key"
         )
-        return Cause(80, f"{which}: {reads}", f"add a primary key to {listed(without)}, in a quiet hour")
+        return Cause(80, f"{which} {reads}", f"add a primary key to {listed(without)} in a quiet hour")
     which = f"table {' or '.join(scan.tables)}" if scan.tables else "the table being changed"
-    return Cause(64, f"{which} likely has no usable key: {reads}", "see which tables have no primary key")
+    return Cause(64, f"{which} likely has no usable key {reads}", "see which tables have no primary key")
 
 
 def _others_may_read(case: Case) -> bool:
@@ -111,8 +111,8 @@ def r10_one_transaction(case: Case) -> Cause | None:
     if seconds < max(_LONG, (case.lag.seconds or 0.0) / 2):
         return None
     what = f"one transaction has been applied for {say_duration(seconds)}"
-    what += f": {about}" if about else ""
-    return Cause(78, what, _WAIT if _runs_definition(case) else f"{_WAIT}, then split {_SUCH}")
+    what += f" ({about})" if about else ""
+    return Cause(78, what, _WAIT if _runs_definition(case) else _SPLIT)
 
 
 def _defines(case: Case) -> Cause | None:
@@ -135,9 +135,10 @@ def _at_work(case: Case) -> Iterator[tuple[float, str]]:
     A statement like ALTER TABLE has no transaction; on MariaDB its time is its own.
     """
     processes, commits, flavour = case.signals.processes, case.snapshot.commits, case.signals.flavour
+    changed = {one.process: one.tables for one in case.signals.scans}
     for transactions in case.transactions[-1:]:
         for one in transactions:
-            yield one.age, _about(one.modified, processes.get(one.process))
+            yield one.age, _about(one.modified, processes.get(one.process), changed.get(one.process, ()))
     of_thread = {one.thread: processes.get(one.id) for one in case.signals.threads}
     for worker in commits.workers if commits else ():
         if worker.applying and worker.applying_since:
@@ -148,10 +149,11 @@ def _at_work(case: Case) -> Iterator[tuple[float, str]]:
                 yield applier.seconds, _about(0, applier)
 
 
-def _about(modified: int, process: Process | None) -> str:
-    """Say how many rows are changed so far, and the statement."""
+def _about(modified: int, process: Process | None, tables: Sequence[str] = ()) -> str:
+    """Say how many rows are changed so far, and the statement, or in which tables."""
     rows = f"{say_count(modified)} rows so far" if modified else ""
-    return ", ".join(filter(None, [rows, activity.said(process.info) if process else ""]))
+    statement = activity.said(process.info) if process else ""
+    return ", ".join(filter(None, [rows, statement or listed(tables)]))
 
 
 @rule("R18", "R19", slow=True)

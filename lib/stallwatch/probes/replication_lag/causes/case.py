@@ -158,18 +158,17 @@ class Case(NamedTuple):
             return f"{connection}{account}"
         return f"{connection}{account} ({program.name}{f' pid {program.pid}' if program.pid else ''})"
 
-    def kill(self, connection: int) -> str:
-        """Say KILL, and what that costs: a backup, the work of a large transaction."""
+    def release(self, connection: int, by: str) -> str:
+        """Say how a connection is made to let go: KILL, unless that costs a backup or a large transaction."""
         modified = sum(one.modified for one in self.signals.transactions if one.process == connection)
         if any(connection in one.connections for one in self.signals.backups):
-            return f"KILL {connection} on the replica, which ends that backup"
+            return f"let that backup end, or KILL {connection} on the replica"
         if modified >= _MANY_ROWS:
-            rows = say_count(modified)
             return (
-                f"KILL {connection} on the replica, which has to roll {rows} rows back first, locked as long"
+                f"let it {by}: KILL {connection} first rolls {say_count(modified)} rows back, locked as long"
             )
-        rolls = f", which rolls {plural(modified, 'row')} back" if modified else ""
-        return f"KILL {connection} on the replica{rolls}"
+        rolls = f" (rolls {plural(modified, 'row')} back)" if modified else ""
+        return f"KILL {connection} on the replica{rolls}, or let it {by}"
 
     def start(self, thread: str) -> str:
         """Write the statement that starts ``SQL_THREAD`` or ``IO_THREAD`` of the channel."""

@@ -43,7 +43,8 @@ def r5_server_locked(case: Case) -> Cause | None:
     if probably := _suspect(case, waits):
         return Cause(88, *probably)
     what = f'{case.subject} has been "{waits.state}"{_for(case, waits)}'
-    return Cause(88, what, _how_to_find(case, waits))
+    advice, *more = _how_to_find(case, waits)
+    return Cause(88, what, advice, more=tuple(more))
 
 
 def _otherwise_waits(case: Case) -> Cause | None:
@@ -66,7 +67,7 @@ def _suspect(case: Case, waits: Process) -> tuple[str, str] | None:
     table = of_table(waits.info, waits.database)
     name = f"{match[1]} lock" if match else f"metadata lock on {table}" if table else "metadata lock"
     what = f"{_waiting(case)}{name}, probably of connection {case.who(who.id)}, {doing(who)}"
-    return what, f"check connection {who.id} in SHOW PROCESSLIST before {case.kill(who.id)}"
+    return what, f"check connection {who.id} in SHOW PROCESSLIST before KILL {who.id} on the replica"
 
 
 def _waiting(case: Case) -> str:
@@ -132,7 +133,7 @@ def _held(case: Case, held: Sequence[Lock]) -> tuple[str, str]:
         what += f", {does}"
     if others:
         what += f", and of {others} more"
-    return what, f"let it {release} or end, or {case.kill(first.process)}"
+    return what, case.release(first.process, release)
 
 
 def _lock(held: Lock) -> tuple[str, str]:
@@ -146,18 +147,18 @@ def _lock(held: Lock) -> tuple[str, str]:
     return "global read lock", "UNLOCK TABLES"
 
 
-def _how_to_find(case: Case, waits: Process) -> str:
+def _how_to_find(case: Case, waits: Process) -> tuple[str, ...]:
+    """Say where the holder can be found, and what would tell."""
     flavour = case.signals.flavour
     if flavour and flavour.mariadb:
-        where = "LOCK TABLES, ALTER TABLE or a transaction that is open long"
+        what = "LOCK TABLES, ALTER TABLE or an old transaction"
         if activity.GLOBAL_LOCK.search(waits.state):
-            where = "FLUSH TABLES WITH READ LOCK, BACKUP STAGE or a backup"
-        plugin = "the plugin metadata_lock_info would name who holds it"
-        return f"look in SHOW FULL PROCESSLIST for {where}; {plugin}"
+            what = "FLUSH TABLES WITH READ LOCK or a backup"
+        return f"find {what} in SHOW FULL PROCESSLIST", "the plugin metadata_lock_info names who holds locks"
     where = "see performance_schema.metadata_locks for who holds it"
     if flavour and flavour.version < _PERFORMANCE_SCHEMA:
-        where += " (only with the instrument wait/lock/metadata/sql/mdl, which is off by default)"
-    return where
+        return where, "its instrument wait/lock/metadata/sql/mdl is off by default"
+    return (where,)
 
 
 def _flush_waits(case: Case) -> Cause | None:
@@ -178,8 +179,8 @@ def _flush_waits(case: Case) -> Cause | None:
     if not oldest or oldest.seconds < (begun or _WORTH):
         return Cause(88, what, "see in SHOW FULL PROCESSLIST which statement is older than the FLUSH")
     older = f"{case.who(oldest.id)}, which {doing(oldest)} for {say_duration(oldest.seconds)}"
-    advice = f"the FLUSH waits for an older statement: look first at connection {older}"
-    return Cause(88, what, advice)
+    more = ("the FLUSH waits for a statement that is older",)
+    return Cause(88, what, f"look first at connection {older}", more=more)
 
 
 @rule(SLOW)
@@ -201,11 +202,11 @@ def r6_row_locked(case: Case) -> Cause | None:
     holds = _blocker(case, waits) if waits else _old_enough(case, seconds)
     if holds and _applies(case, holds):
         return None  # appliers wait for one another: what the other one does is the cause
-    what, waited = f"{_waiting(case)}row lock", f" (waited {say_duration(seconds)})"
+    what, more = f"{_waiting(case)}row lock", (f"waiting for that row lock for {say_duration(seconds)}",)
     if not holds:
-        return Cause(86, what + waited, _who_blocks(case))
+        return Cause(86, f"{what} for {say_duration(seconds)}", _who_blocks(case))
     said, advice = _row_held(case, holds)
-    return Cause(86, f"{what}{'' if waits else ', probably'} of {said}{waited}", advice)
+    return Cause(86, f"{what}{'' if waits else ', probably'} of {said}", advice, more=more)
 
 
 def _timeout(case: Case) -> float:
@@ -228,9 +229,9 @@ def _row_held(case: Case, holds: Transaction) -> tuple[str, str]:
         return f"{DETACHED}, {say_duration(holds.age)} old", END_DETACHED
     said = f"connection {case.who(holds.process)}"
     if holds.rolls_back:
-        return f"{said}, being rolled back", "wait for the rollback: KILL does not help"
+        return f"{said}, which rolls back", "wait for the rollback: KILL does not help"
     does = doing(case.signals.processes.get(holds.process)) or f"open for {say_duration(holds.age)}"
-    return f"{said}, {does}", f"let it commit, or {case.kill(holds.process)}"
+    return f"{said}, {does}", case.release(holds.process, "commit")
 
 
 def _blocker(case: Case, waits: Transaction) -> Transaction | None:
