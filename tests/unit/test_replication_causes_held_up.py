@@ -153,6 +153,21 @@ def test_r6_a_wait_goes_on_after_its_timeout(flavour):
     assert locked.r6_row_locked(retried(short, times=4)).more[0].endswith("row lock for 1 min 9 s")
 
 
+def test_r6_a_wait_that_has_just_begun_is_likely_where_the_applier_stands():
+    """The timeout came between the status, which does not count it yet, and the looks."""
+    again = BLOCKED._replace(waiting=1.0, age=1.0)
+    seen = looks(applier(), process(), transactions=[again, BLOCKER])
+    pair = (RowLock(again.id, BLOCKER.id),)
+    stands = retried(case(looks=seen, row_locks=pair, flavour=MARIADB), times=0)
+    found = locked.r6_row_locked(stands)
+    assert found.what == "probably a row lock of connection 55 app@web1, idle for 10 min 40 s"
+    moves = mariadb(applier=busy(), applied=HERE._replace(offset=1), retries=4)
+    assert locked.r6_row_locked(stands._replace(snapshot=stands.snapshot._replace(channel=moves))) is None
+    began = looks(applier(), process(), transactions=[BLOCKED._replace(waiting=50.0), BLOCKER], times=1)
+    both = stands._replace(signals=stands.signals._replace(looks=[*began, *seen[1:]]))
+    assert locked.r6_row_locked(both).what.startswith("row lock of connection 55")
+
+
 @pytest.mark.parametrize("flavour", [MYSQL, MARIADB])
 def test_r6_between_two_tries_the_only_old_transaction_is_likely(flavour):
     holder = BLOCKER._replace(locked=1)

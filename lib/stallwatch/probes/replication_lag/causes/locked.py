@@ -190,23 +190,32 @@ def r6_row_locked(case: Case) -> Cause | None:
     After innodb_lock_wait_timeout the applier begins its transaction anew, and the wait that INNODB_TRX tells
     begins at 0. So retries count: with a timeout of 50 s, 29 s of waiting after one retry were 81 s in truth
     (MySQL 9.7.2, MariaDB 10.11.19). While it pauses before it tries again, the only transaction that is old
-    enough and has row locks is called likely.
+    enough and has row locks is called likely. So is a wait that has just begun, where the applier has not
+    moved since the last look: it may have begun anew between the status and the looks (10.11.19).
     """
     if not case.waits_for_row:
         return None
     waiting = [one for look in case.transactions for one in look if one.waiting is not None]
     waits = waiting[-1] if waiting and case.transactions[-1] else None
-    seconds = case.snapshot.retries * _timeout(case) + ((waits and waits.waiting) or 0.0)
-    if seconds < _WORTH:
+    longest = max((one.waiting or 0.0 for one in waiting), default=0.0)
+    seconds = case.snapshot.retries * _timeout(case) + longest
+    if seconds < _WORTH and not _stands(case):
         return None
     holds = _blocker(case, waits) if waits else _old_enough(case, seconds)
     if holds and _applies(case, holds):
         return None  # appliers wait for one another: what the other one does is the cause
-    what, more = f"{_waiting(case)}row lock", (f"waiting for that row lock for {say_duration(seconds)}",)
+    what = f"{_waiting(case)}row lock" if seconds >= _WORTH else "probably a row lock"
+    more = (f"waiting for that row lock for {say_duration(seconds)}",)
     if not holds:
         return Cause(86, f"{what} for {say_duration(seconds)}", _who_blocks(case))
     said, advice = _row_held(case, holds)
     return Cause(86, f"{what}{'' if waits else ', probably'} of {said}", advice, more=more)
+
+
+def _stands(case: Case) -> bool:
+    """Whether the applier is where the last look has seen it, and that is some time ago."""
+    before = case.snapshot.before
+    return bool(before and before.applied == case.snapshot.channel.applied and before.seconds_ago >= _WORTH)
 
 
 def _timeout(case: Case) -> float:
