@@ -14,6 +14,7 @@ from replication_signals import (
     transaction,
 )
 from replication_snapshots import HERE, NOW, busy, commits, mariadb, worker
+from stallwatch.probes.mysql.processes import Thread
 from stallwatch.probes.replication_lag.causes import applying, explain, locked
 from stallwatch.probes.replication_lag.model import Before, Contact, Trend
 from stallwatch.probes.replication_lag.signals import Host
@@ -236,3 +237,14 @@ def test_r10_names_the_table_where_mysql_shows_no_statement():
     own = Scan(APPLIER, ("t.keyed",), 0.0, 0.0)
     found = applying.r10_one_transaction(case(looks=large, scans=(own,), keyless={"t.keyed": False}))
     assert found.what == "one transaction has been applied for 1 min (160 000 rows so far, t.keyed)"
+
+
+def test_r10_a_worker_that_has_no_transaction_pauses_and_is_not_at_work():
+    """Between a lock timeout and the next try, where the status does not count that yet (9.7.2)."""
+    at_work = worker(thread=61, applying="x:5", applying_since=NOW - 50.0)
+    threads = (Thread(61, APPLIER, None),)
+    paused = case(looks=looks(applier()), threads=threads)
+    paused = paused._replace(snapshot=paused.snapshot._replace(commits=commits(workers=(at_work,))))
+    assert applying.r10_one_transaction(paused) is None
+    works = paused.signals._replace(looks=looks(applier(), transactions=[transaction(age=1.0)]))
+    assert applying.r10_one_transaction(paused._replace(signals=works))

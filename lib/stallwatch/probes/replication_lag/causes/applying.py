@@ -136,13 +136,18 @@ def _at_work(case: Case) -> Iterator[tuple[float, str]]:
     """
     processes, commits, flavour = case.signals.processes, case.snapshot.commits, case.signals.flavour
     changed = {one.process: one.tables for one in case.signals.scans}
+    open_ = {one.process for one in case.signals.transactions}
     for transactions in case.transactions[-1:]:
         for one in transactions:
             yield one.age, _about(one.modified, processes.get(one.process), changed.get(one.process, ()))
     of_thread = {one.thread: processes.get(one.id) for one in case.signals.threads}
     for worker in commits.workers if commits else ():
-        if worker.applying and worker.applying_since:
-            yield case.snapshot.now - worker.applying_since, _about(0, of_thread.get(worker.thread or 0))
+        process = of_thread.get(worker.thread or 0)
+        pauses = (
+            process and not process.info and process.id not in open_
+        )  # to try again: after a lock timeout
+        if worker.applying and worker.applying_since and not pauses:
+            yield case.snapshot.now - worker.applying_since, _about(0, process)
     for appliers in case.appliers[-1:]:
         for applier in appliers:
             if flavour and flavour.mariadb and activity.defines(applier.info):
