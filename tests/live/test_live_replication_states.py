@@ -52,7 +52,7 @@ def test_a_healthy_replica(pair, check):
     assert found.said.text.startswith(f"REPLICATION_LAG OK - replica of 127.0.0.1:{pair.link.port} ")
     assert found.error < 1.5
     assert "cause" not in found.said.output
-    assert found.said.more == []
+    assert [line for line in found.said.more if "would not show" not in line] == []
 
 
 def test_the_applier_was_stopped(pair, check):
@@ -62,10 +62,7 @@ def test_the_applier_was_stopped(pair, check):
         time.sleep(3)
         found = check.measured(pair, writer)
     assert found.said.status == 2
-    assert (
-        f"replica of 127.0.0.1:{pair.link.port}: the applier is stopped, without an error; "
-        in found.said.text
-    )
+    assert ", the applier is stopped, without an error - " in found.said.text
     assert start(pair, "SQL_THREAD") in found.said.text
     assert found.error < (1.5 if pair.kind == "mysql" else 3)
 

@@ -124,7 +124,9 @@ def test_where_it_may_be_the_clocks_no_cause_is_certain():
     remark = "clocks differ by 120 s, or all comes late"
     slow = Cause(84, "the receiver does not keep up (transport 120 s)", rule="R8")
     line, below = told(known(120.0, doubtful=True, remarks=(remark,)), causes=(slow,))
-    assert line == f"WARNING - replica of db1 lags 120 s (limit 60 s), {remark} - compare the clocks (NTP)"
+    assert (
+        line == f"WARNING - replica of db1 lags up to 120 s (limit 60 s), {remark} - compare the clocks (NTP)"
+    )
     assert below[0] == "  also the receiver does not keep up (transport 120 s)"
     assert not any(remark in one for one in below)
 

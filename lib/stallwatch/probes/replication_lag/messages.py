@@ -222,6 +222,8 @@ def _reason(one: Diagnosis) -> str:
 
 def _bound(lag: Lag, best: float) -> str:
     """Say on which side of the figure the truth is, where it may be far from it."""
+    if lag.doubtful:
+        return "up to "
     is_least, is_most = best - lag.low <= _FAR, best == lag.high
     if lag.at_least:
         return "" if not best else "at least " if is_least else "about "
