@@ -158,6 +158,17 @@ def test_clients_that_are_turned_away_page_once_it_lasts(server):
     assert said.summary.startswith("2/s clients are turned away (Connection_errors_max_connections)")
 
 
+@pytest.mark.parametrize("server", [one for one in VERSIONS if "MySQL" in one], indirect=True)
+def test_clients_that_are_turned_away_come_before_those_who_come(server):
+    watch = Watch(server)
+    watch.run()
+    server.later(MINUTE, Connection_errors_max_connections=120, Connections=15000)
+    said = watch.run()
+    assert said.status == 1
+    assert said.summary.startswith("2/s clients are turned away (Connection_errors_max_connections)")
+    assert said.of("Connections")["state"] == "WARNING"
+
+
 def test_mariadb_counts_who_is_turned_away_among_those_who_fail_to_log_in(clock):
     """As MariaDB 10.11.19 does while the place of administrators is free."""
     server = CapturedMysql("MariaDB 10.11", clock=clock)

@@ -25,9 +25,11 @@ _WHO = "see who is connected (SHOW PROCESSLIST) before you raise it"
 
 
 def _connections(facts: Facts) -> Iterator[Limit]:
-    """Judge what comes, what is there, and what is turned away."""
-    yield _new(facts)
+    """Judge who is turned away before what is there and what comes, of which that is the effect."""
     most, used = facts.setting("max_connections"), facts.now("Threads_connected")
+    yield from _turned_away(facts, full=0 < most <= used)
+    advice = "it has no memory or no thread for them: see its error log, the host's memory and ulimit -u"
+    yield facts.per_second("Connection_errors_internal", "clients are turned away", "", advice, "0")
     # One place more is reserved for administrators: who is in it sees that all others are taken.
     yield Limit(
         "Threads_connected", f"{are(used, 'client')} connected (Threads_connected)",
@@ -35,9 +37,7 @@ def _connections(facts: Facts) -> Iterator[Limit]:
         "see who they are (SHOW PROCESSLIST): are they idle in too large a pool, or do they wait?",
         f"{_NEARLY * most:.0f}" if most else "", f"{most:.0f}" if most else "",
     )  # fmt: skip
-    yield from _turned_away(facts, full=0 < most <= used)
-    advice = "it has no memory or no thread for them: see its error log, the host's memory and ulimit -u"
-    yield facts.per_second("Connection_errors_internal", "clients are turned away", "", advice, "0")
+    yield _new(facts)
 
 
 def _turned_away(facts: Facts, *, full: bool) -> Iterator[Limit]:
