@@ -21,7 +21,8 @@ mysql.add(check)
 sample.add(check)
 check.threshold(
     "redo_log", unit="%", headline=True, warning="95",
-    help="checkpoint age, the highest of five samples, of the age at which writers wait",
+    help="checkpoint age, the highest of five samples, of the age at which writers wait; by default also a "
+    "log that is beyond the async point in all of them",
 )  # fmt: skip
 check.threshold(
     "waits", critical="0",

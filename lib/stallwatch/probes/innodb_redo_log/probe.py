@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from stallwatch.frame.run import Run
     from stallwatch.sources.mysql.server import Server
 
+_NEAR = 95.0  # per cent, at which one sample is enough for a WARNING: see options
+
 
 def findings(
     server: Server, run: Run, memory: dict[str, Any], sample: float | None = None
@@ -37,6 +39,8 @@ def findings(
                 raise
             interval = delta.NOTHING._replace(why=error)
     snapshot = Snapshot(samples, interval)
+    if samples.flushed_from:
+        run.default("redo_log", warning=f"{min(samples.flushed_from, _NEAR):.1f}")
     stands = lasts(memory, STANDING, time.time(), is_bad=bool(snapshot.standing))
     if not snapshot.fullest:
         yield samples.unknown or _not_known(server, samples)
