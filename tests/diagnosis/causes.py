@@ -9,15 +9,17 @@ from typing import NamedTuple
 CAUSES = {
     "heartbeat writer": r"heartbeat writer|nobody writes the heartbeat|heartbeats? .{0,30}not written",
     "login refused": r"error (1045|3118|4151)|access denied|refuses (the )?(user|password|login)",
-    "TLS": r"TLS failed",
+    "TLS": r"TLS failed|cannot connect to the source by TLS",
+    "source refuses": r"source refuses the receiver(?!.{0,30}error (1045|1597|1698|3118|4151|13120)\b)",
     "binary log purged": r"\b(1236|13114)\b|purged|no longer has|binary logs? .{0,40}missing",
     "receiver gave up": r"gave up (after|connecting)|used up|(attempts?|retries) (are )?exhausted",
     "link silent": r"no event or heartbeat for|nothing was heard|source does not respond"
     r"|(link|source) .{0,40}(is|seems) (dead|silent|frozen)",
-    "source unreachable": r"cannot reach the source(?!: error (1045|3118|4151|1236|13114))|tries to connect"
+    "source unreachable": r"cannot connect to the source|tries to connect"
     r"|can't connect|lost connection|receiver (is )?(connecting|not connected)|attempt \d+|handshake"
     r"|source is (down|unreachable)|error 20(03|13)\b",
-    "receiver stopped": r"(receiver|IO thread) (is|was) stopped|receiver .{0,20}not running \(No\)",
+    "receiver stopped": r"(receiver|IO thread) (is|was) stopped|receiver and applier are stopped"
+    r"|receiver .{0,20}not running \(No\)",
     "applier failed": r"applier (stopped|failed) with error|applier failed",
     "applier stopped": r"(applier|SQL thread) (is|was) stopped|applier .{0,20}not running \(No\)",
     "upstream": r"upstream|(source|middle)('s)? own (receiver|applier|replication)|is itself a replica|chain"
@@ -58,8 +60,8 @@ _END = re.compile(r"; (also|and \d+ more)\b|;| - ")
 _BEGIN = re.compile(r"; | - |: ")
 UNKNOWN = "other"  # a cause that is named as one, in words that are not known here
 DOWN = frozenset({  # what is told before how far the replica is behind
-    "login refused", "TLS", "binary log purged", "receiver gave up", "link silent", "source unreachable",
-    "receiver stopped", "applier failed", "applier stopped",
+    "login refused", "TLS", "source refuses", "binary log purged", "receiver gave up", "link silent",
+    "source unreachable", "receiver stopped", "applier failed", "applier stopped",
 })  # fmt: skip
 
 

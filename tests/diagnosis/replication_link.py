@@ -68,7 +68,7 @@ def source_frozen(scene, every):
 @fault(
     "receiver gave up", strengths={"2 attempts": 2, "5 attempts": 5, "10 attempts": 10},
     right=("receiver gave up",), fair=("receiver stopped", "source unreachable"), states=(CRITICAL_STATE,),
-    fresh=True, lasts=70.0, wrong=("see the network", "see that the source runs"),
+    fresh=True, lasts=70.0, wrong=("check the network", "check that"),
 )  # fmt: skip
 def receiver_gave_up(scene, attempts):
     """The source was down for longer than the receiver tries; it is back, and nobody starts the receiver."""

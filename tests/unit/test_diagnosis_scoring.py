@@ -152,7 +152,9 @@ def test_an_alarm_before_a_fault_and_long_after_it_is_false(bench):
 
 
 def test_what_only_the_source_knows_may_be_told_as_any_lag_since_then(bench):
-    words = "replica of db1: the receiver cannot reach the source: error 2003; 30 s behind (last contact)"
+    words = (
+        "replica of db1: the receiver cannot connect to the source: error 2003; 30 s behind (last contact)"
+    )
     tried = trial(bench, (45, CRITICAL, words, 30, 0))
     assert score(bench, tried, right=("source unreachable",), evident=1.0, unheard=True).wrong == ()
     assert score(bench, tried, right=("source unreachable",), evident=1.0).wrong != ()
@@ -180,10 +182,10 @@ CAUSES = {
     ),
     "lags 0 s, delayed by 1 h as configured": ("intended delay", False),
     "9 s behind; cause: table a.b likely has no usable key: 9 rows are read": ("table without key", True),
-    "the receiver cannot reach the source: error 1045: Access denied for user; 0 s behind": (
+    "the source refuses the receiver: error 1045, Access denied for user; 0 s behind": (
         "login refused", False,
     ),
-    "the receiver cannot reach the source: error 2003: Can't connect; 3 s behind": (
+    "the receiver cannot connect to the source: error 2003: Can't connect; 3 s behind": (
         "source unreachable", False,
     ),
 }  # fmt: skip

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from stallwatch.findings import State
-from stallwatch.history.delta import LEAST
 from stallwatch.probes.replication_lag import lag
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
@@ -16,9 +15,6 @@ if TYPE_CHECKING:
     from stallwatch.probes.replication_lag.model import Channel, ChannelSnapshot, Trend
 
 CONNECTING = frozenset({"Connecting", "Preparing"})  # the receiver's; "Preparing" on MariaDB
-# User and password, or this host, are refused: a further attempt seldom mends that. (2061, TLS is wanted, is
-# mended by any log-in that fills the source's cache of caching_sha2_password.)
-_REFUSED = frozenset({1045, 1130})
 WORTH_EXPLAINING = 5.0  # seconds of lag
 
 
@@ -74,7 +70,7 @@ class Diagnosis(NamedTuple):
         excused = explained and max(self.stopped, self.backup or 0.0) <= criteria.backup_grace
         applier = State.WARNING if excused else State.CRITICAL
         young = is_connecting(self.channel) and self.connecting <= criteria.connecting_grace
-        young = young and self.refused < LEAST  # at its first look somebody may just be changing the password
+        young = young and not self.refused  # at its first look somebody may just be changing the password
         receiver = State.WARNING if young else State.CRITICAL
         states = (
             State.OK if self.channel.receiver.runs else receiver,
@@ -88,7 +84,7 @@ def diagnose(snapshot: ChannelSnapshot, history: History) -> Diagnosis:
     channel = snapshot.channel
     connecting = history.since("connecting", holds=is_connecting(channel))
     stopped = history.since("stopped", holds=is_stopped(channel))
-    refused = history.since("refused", holds=channel.receiver.errno in _REFUSED)
+    refused = history.since("refused", holds=channel.receiver.is_refused)
     return Diagnosis(snapshot, lag.judge(snapshot), connecting, stopped, refused)
 
 

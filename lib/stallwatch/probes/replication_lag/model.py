@@ -40,6 +40,16 @@ class Thread(NamedTuple):
         """Whether it has come to the end of the relay log; its parallel workers may still be at work."""
         return NOTHING_TO_APPLY in self.state
 
+    @property
+    def is_refused(self) -> bool:
+        """Whether the source does not let the receiver in, and will not by itself."""
+        return not self.runs and (self.errno in _REFUSED or "Access denied" in self.error)
+
+
+# User, password or host are refused: a further attempt does not mend that. (2061 is mended by any log-in that
+# fills the source's cache of caching_sha2_password, 1040 and 1226 when others leave.)
+_REFUSED = frozenset({1045, 1129, 1130, 1698, 1862, 2059, 3118, 4151})
+
 
 class Channel(NamedTuple):
     """What SHOW REPLICA STATUS and its older names say of one channel; times in seconds."""

@@ -144,7 +144,7 @@ class Probe:
         from stallwatch.probes.replication_lag.causes import explain
         from stallwatch.probes.replication_lag.causes.case import Case
 
-        found = explain(Case(one.snapshot, one.lag, one.trend, signals, one.stopped))
+        found = explain(Case(one.snapshot, one.lag, one.trend, signals, one.stopped, one.connecting))
         stops = (backup.seconds for backup in signals.backups if backup.explains_stop(one.stopped))
         return one._replace(causes=found, backup=max((age for age in stops if age is not None), default=None))
 

@@ -50,6 +50,7 @@ class Case(NamedTuple):
     trend: Trend | None
     signals: Signals
     stopped: float = 0.0  # seconds that the applier has been seen not to run
+    connecting: float = 0.0  # seconds that the receiver has been seen to connect
 
     @property
     def appliers(self) -> list[list[Process]]:
@@ -170,16 +171,32 @@ class Case(NamedTuple):
         rolls = f" (rolls {plural(modified, 'row')} back)" if modified else ""
         return f"KILL {connection} on the replica{rolls}, or let it {by}"
 
+    @property
+    def both_stopped(self) -> bool:
+        """Whether receiver and applier are stopped without an error: as STOP REPLICA leaves them."""
+        threads = (self.snapshot.channel.receiver, self.snapshot.channel.applier)
+        return all(one.running == "No" and not one.errno for one in threads)
+
+    @property
+    def slave(self) -> str:
+        """How this version calls a replica in its names: ``SLAVE`` or ``REPLICA``."""
+        flavour = self.signals.flavour
+        return "SLAVE" if flavour and (flavour.mariadb or flavour.version < _REPLICA) else "REPLICA"
+
+    @property
+    def change(self) -> str:
+        """The statement that says where the source is; MySQL has both from 8.0.23 on."""
+        return "CHANGE MASTER" if self.slave == "SLAVE" else "CHANGE REPLICATION SOURCE"
+
     def start(self, thread: str) -> str:
-        """Write the statement that starts ``SQL_THREAD`` or ``IO_THREAD`` of the channel."""
+        """Write the statement that starts ``SQL_THREAD`` or ``IO_THREAD`` of the channel, or both."""
         flavour, name = self.signals.flavour, self.snapshot.channel.name
-        old = flavour and (flavour.mariadb or flavour.version < _REPLICA)
-        replica = "SLAVE" if old else "REPLICA"
+        wanted = "" if self.both_stopped else f" {thread}"
         if not name:
-            return f"START {replica} {thread}"
+            return f"START {self.slave}{wanted}"
         if flavour and flavour.mariadb:
-            return f"START SLAVE '{name}' {thread}"
-        return f"START {replica} {thread} FOR CHANNEL '{name}'"
+            return f"START SLAVE '{name}'{wanted}"
+        return f"START {self.slave}{wanted} FOR CHANNEL '{name}'"
 
 
 def _is_busy(one: Process) -> bool:

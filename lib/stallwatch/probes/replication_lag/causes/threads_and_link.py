@@ -1,4 +1,4 @@
-"""R1 to R4, R7, R8, R23, R24: threads that do not run, the link to the source, and what is written there."""
+"""R1, R2, R4, R7, R8, R23, R24: the applier that does not run, the link, and what is written at its ends."""
 
 from __future__ import annotations
 
@@ -14,67 +14,31 @@ from stallwatch.words import are, have, plural
 
 if TYPE_CHECKING:
     from stallwatch.probes.replication_lag.causes.case import Case
-    from stallwatch.probes.replication_lag.model import Thread, Worker
+    from stallwatch.probes.replication_lag.model import Worker
 
-_BEFORE = re.compile(
-    r"Worker \d+ failed executing transaction '[^']*' at (source|master) log [^;]*; ?"
-    r"|Got fatal error \d+ from (source|master) when reading data from binary log: ?"
-)
-# Before what matters both families say where to, how often and how many times (MariaDB 10.11, MySQL 9.7).
-_PREAMBLE = re.compile(r"^[Ee]rror (?:re)?connecting to .*?[Mm]essage: ", re.DOTALL)
-# "This was attempt 3/10, with a delay of 60 seconds between attempts" (MySQL 9.7).
-_ATTEMPT = re.compile(r"attempt (\d+)/(\d+)")
-_MOST_LEFT = 20  # attempts: a receiver that will soon give up
-_NO_TLS_ERROR = "error:00000000:"  # OpenSSL's code for none: the other end just went away (MySQL 9.7)
+# Which worker and which place in the logs: the server has both. "Could not execute Write_rows_v1 event on
+# table lab.orders; Duplicate entry ..." (MariaDB 10.11; MySQL 9.7 has no _v1).
+_BEFORE = re.compile(r"Worker \d+ failed executing transaction '[^']*' at (source|master) log [^;]*; ?")
+_EVENT = re.compile(r"Could not execute (\w+?)(?:_v\d)? event on table ([^;]+);")
 # The place in the logs, and the statement with its values: both are on the server to be read.
 _AFTER = re.compile(r"(,? Error_code: |[.,;]? ?(Default database: |(on )?[Qq]uery: ?')).*", re.DOTALL)
-_LETTERS = 120  # of the server's own words
+_LETTERS = 100  # of the server's own words
 _MOSTLY = 0.7  # of the lag
 _WORTH = 5.0  # seconds
 _SAME = 0.8  # of a heartbeat's age here is its age on the source, too
-_SKIP = "compare that row on source and replica before anything is skipped"
+_COMPARE = "compare this row on source and replica before you skip it"
 
 # What helps when the applier stops with this error (MySQL 9.7, MariaDB 10.11 error references).
 _APPLIER = {
-    1032: f"the row to change is missing here: {_SKIP}",
-    1062: f"that row is here already: {_SKIP}",
-    1146: "a table is missing here: see who dropped it, and the filters; a copy has to be as of this event",
-    1205: "it gave up waiting for a row lock: find who holds it, then start the applier again",
-    1213: "it gave up after deadlocks: start the applier again",
-    1950: "this replica has transactions of its own: find who writes here, and compare gtid_binlog_pos",
-    3024: "a statement took longer than max_execution_time",
+    1032: _COMPARE,
+    1062: _COMPARE,
+    1146: "find out who dropped this table or filters it, then restore it as of this event",
+    1205: "find who holds the row lock, then {start}",
+    1213: "{start}: the applier gave up after deadlocks",
+    1950: "find who writes to this replica, and compare gtid_binlog_pos with the source",
+    3024: "raise max_execution_time for the applier, then {start}",
 }
 _RELAY_LOG_DAMAGED = frozenset({1594, 13121})
-# What helps a receiver that cannot connect or read.
-_MEND = "mend what the error says"
-_GAVE_UP, _STOPPED = "gave up", "is stopped"
-_LOST = 2013
-_RECEIVER = {
-    1045: "the source refuses user or password: set them in CHANGE REPLICATION SOURCE (CHANGE MASTER)",
-    1129: "the source blocks this host: unblock it there (mariadb-admin or mysqladmin flush-hosts, from MySQL"
-    " 8.4 on TRUNCATE performance_schema.host_cache), then find out why connections broke",
-    1130: "the source does not let this host in: CREATE USER for it there",
-    1593: "source and replica do not fit: see the error, server_id and UUID must differ",
-    2003: "see that the source runs and its port is open from here",
-    2005: "its name is not known here: see DNS",
-    _LOST: "the link broke: see the network and the source's error log",
-    2026: "TLS failed: compare certificates and versions on both ends",
-    2061: "the account needs TLS: SOURCE_SSL = 1 in CHANGE REPLICATION SOURCE (CHANGE MASTER)",
-}
-# A source that cannot send its binary log says why in words: 1236, or 13114 in performance_schema.
-_CANNOT_SEND = frozenset({1236, 13114})
-_SENDS_NOT = {
-    r"purged|first log file name": "see on the source (SHOW BINARY LOGS) and its other replicas whether the"
-    " binary logs that are needed still exist; only without them the replica has to be rebuilt",
-    r"same server_(uu)?id": "another replica has the same identity: give this one its own server_id, and if"
-    " it is a clone its own server_uuid (auto.cnf)",
-    r"max_allowed_packet": "raise max_allowed_packet on the source, and here replica_max_allowed_packet"
-    " (slave_...); see that the place in the binary log is right",
-    r"open log file|read error|I/O error": "see the source's disk, its error log and the rights of its binary"
-    " logs",
-    r"more GTIDs|not in the (master|source)'s binlog|impossible position": "the replica is ahead of this"
-    " source: has that crashed, or been changed? Compare both before anything is reset",
-}
 
 
 @rule(SLOW, "R5", "R6", "R8", "R12", down=True)
@@ -89,17 +53,14 @@ def r1_applier_failed(case: Case) -> Cause | None:
     what = f"the applier stopped with error {number}{_since(case, worker)}: {text}"
     if number in _RELAY_LOG_DAMAGED:
         return Cause(100, what, _fetch_again(case))
-    return Cause(100, what, _APPLIER.get(number, "mend what the error says, then start the applier again"))
+    advice = _APPLIER.get(number, "correct what the error names, then {start}")
+    return Cause(100, what, advice.format(start=case.start("SQL_THREAD")))
 
 
 def _fetch_again(case: Case) -> str:
     """Say how to get a relay log again. RESET without GTIDs begins with the source's first event (9.7.2)."""
     file, offset = case.snapshot.channel.applied
-    place = f"{file}:{offset}"
-    return (
-        f"a log is damaged, here or on the source: see that {place} can be read there, then CHANGE to that"
-        " place; do not RESET without GTID auto-positioning: the place would be lost"
-    )
+    return f"check {file}:{offset} on the source, then {case.change} to that place (no RESET without GTIDs)"
 
 
 def _failed(case: Case) -> Worker | None:
@@ -116,8 +77,8 @@ def _since(case: Case, worker: Worker | None) -> str:
 
 def _in_short(text: str) -> str:
     """Say what went wrong, without the worker and the place in the logs, which the server tells, too."""
-    short = _AFTER.sub("", _BEFORE.sub("", text, count=1), count=1)
-    words = " ".join(withheld.message(short).split())
+    short = _EVENT.sub(r"\1 on \2,", _AFTER.sub("", _BEFORE.sub("", text, count=1), count=1))
+    words = " ".join(withheld.message(short).replace(";", ",").split())
     return words if len(words) <= _LETTERS else f"{words[:_LETTERS].rstrip()}..."
 
 
@@ -134,54 +95,11 @@ def r2_applier_stopped(case: Case) -> Cause | None:
     running = next((one for one in case.signals.backups if one.explains_stop(case.stopped)), None)
     if running:
         what = f"the applier was stopped, likely by the backup that runs: {backup(running)}"
-        return Cause(95, what, "it is started again when the backup ends; see that it is")
-    return Cause(90, "the applier is stopped, without an error", _started(case, "SQL_THREAD"))
-
-
-def _started(case: Case, thread: str) -> str:
-    return f"ask who stopped it, then {case.start(thread)}"
-
-
-@rule(SLOW, "R4", "R8", down=True)
-def r3_receiver_down(case: Case) -> Cause | None:
-    """Tell why the receiver does not run: stopped, or no way to the source (errno is 0 until a try fails)."""
-    channel = case.snapshot.channel
-    receiver = channel.receiver
-    if receiver.runs:
-        return None
-    if receiver.errno:
-        text = _in_short(_PREAMBLE.sub("", receiver.error, count=1))
-        advice, doing = _receiver_advice(receiver.errno, receiver.error), _receiver_does(receiver)
-        if doing.startswith((_GAVE_UP, _STOPPED)):
-            advice += f"; then {case.start('IO_THREAD')}"
-        return Cause(95, f"the receiver {doing} error {receiver.errno}: {text}", advice)
-    if receiver.running == "No":
-        return Cause(95, "the receiver is stopped, without an error", _started(case, "IO_THREAD"))
-    return Cause(95, f"the receiver tries to connect to {channel.source}", "see that the source runs")
-
-
-def _receiver_does(receiver: Thread) -> str:
-    """Say whether it tries on. It gives up after SOURCE_RETRY_COUNT attempts: 10 by default on 9.7."""
-    tried, most = map(int, found.groups()) if (found := _ATTEMPT.search(receiver.error)) else (0, 0)
-    if receiver.running != "No":
-        soon = 0 < most - tried <= _MOST_LEFT
-        return f"cannot reach the source{f' (attempt {tried} of {most})' if soon else ''}:"
-    if not _PREAMBLE.search(receiver.error):
-        return "stopped with"
-    if tried >= most > 0:
-        return f"{_GAVE_UP} after {plural(tried, 'attempt')} to connect:"
-    return f"{_STOPPED} after it could not connect:"  # it gave up (MariaDB does not say so), or was stopped
-
-
-def _receiver_advice(number: int, error: str) -> str:
-    """Say what helps with this error; of one that stands for many its words decide."""
-    if _NO_TLS_ERROR in error:
-        return _RECEIVER[_LOST]
-    if number in _CANNOT_SEND:
-        return next(
-            (helps for said, helps in _SENDS_NOT.items() if re.search(said, error, re.IGNORECASE)), _MEND
-        )
-    return _RECEIVER.get(number, _MEND)
+        return Cause(95, what, "check that it runs again when the backup has ended")
+    if case.both_stopped:
+        return None  # R3 has both
+    advice = f"find out who stopped it, then {case.start('SQL_THREAD')}"
+    return Cause(90, "the applier is stopped, without an error", advice)
 
 
 @rule(SLOW, "R8")
@@ -191,8 +109,8 @@ def r4_link_silent(case: Case) -> Cause | None:
     if not lag.silent or not case.snapshot.channel.receiver.runs:
         return None
     silence = f" for {say_duration(lag.contact_age)}" if lag.contact_age else ""
-    what = f"nothing was heard from {source}{silence}: the link or the source is dead"
-    return Cause(90, what, f"see whether {source} answers; the receiver tries again by itself")
+    what = f"nothing was heard from {source}{silence}, the link or the source is dead"
+    return Cause(90, what, f"check that {source} answers")
 
 
 @rule(SLOW, "R12")
@@ -246,7 +164,7 @@ def r23_written_to(case: Case) -> Cause | None:
     what = f"{plural(number, 'transaction')} here {are(range(number))} not on {source.where}"
     if not is_on(case.signals.settings.get("read_only", "ON")):
         what += ", and read_only is OFF"
-    advice = "find who writes here before read_only keeps them from it, and compare the data"
+    advice = "find who writes here, and compare the data"
     return Cause(20, what, advice, explains=False)
 
 
@@ -258,8 +176,6 @@ def r24_heartbeat_dead(case: Case) -> Cause | None:
         return None
     if heartbeat.source_age < _SAME * heartbeat.age:
         return None
-    what = (
-        f"nobody writes the heartbeats of server {heartbeat.server_id}: on the source, too,"
-        f" {heartbeat.table} is {say_duration(heartbeat.source_age)} old"
-    )
-    return Cause(97, what, "start pt-heartbeat --update (or your own writer) on the source again")
+    age = say_duration(heartbeat.source_age)
+    what = f"nobody writes the heartbeats of server {heartbeat.server_id}, {age} old on the source, too"
+    return Cause(97, what, "start pt-heartbeat --update on the source")

@@ -78,7 +78,7 @@ def hear(snapshot: ChannelSnapshot) -> Hearing:
     listening = snapshot.channel.receiver.runs
     events, beats = _events(snapshot), _heartbeats(snapshot, period)
     seen = Age(min(events.low, beats.low), min(events.high, beats.high))
-    age = Age(seen.low, max(seen.low, min(seen.high, known)))
+    age = Age(min(seen.low, known), min(seen.high, known))  # a source that restarts was heard of, too
     if listening and before and not before.connected:
         age = Age(0.0, min(before.seconds_ago, age.high))
     gap = (before.transaction_gap if before else None) or 0.0

@@ -1,0 +1,139 @@
+"""R3: why the receiver does not run. Its last error says who refuses what, and what helps."""
+
+from __future__ import annotations
+
+import re
+
+from stallwatch import withheld
+from stallwatch.probes.replication_lag.causes.case import SLOW, Cause, rule
+from stallwatch.startup import TYPE_CHECKING
+from stallwatch.units import say_duration
+from stallwatch.words import plural
+
+if TYPE_CHECKING:
+    from stallwatch.probes.replication_lag.causes.case import Case
+    from stallwatch.probes.replication_lag.model import Thread
+
+_OF_CLIENT = range(2000, 3000)  # errors that the receiver itself found; all others are the source's answer
+_TLS = 2026
+# Both families write where to and how often, before what matters (MariaDB 10.11, MySQL 9.7).
+_CONNECTING = re.compile(
+    r"^[Ee]rror (?:re)?connecting to .*?[Mm]essage: |^\w+ command COM_REGISTER_\w+ failed: ", re.DOTALL
+)
+_BEFORE = re.compile(
+    r"Got fatal error \d+ from (?:source|master) when reading data from binary log: ?"
+    r"|(?:Fatal error: )?The (?:replica|slave) I/O thread stops because "
+    r"|a fatal error is encountered when .*?Error: |SSL connection error: (?:error:[^:]*:[^:]*:[^:]*:)?"
+    r"|Can't connect to (?:MySQL )?server on '[^']*' ?(?=\()"
+)
+_AFTER = re.compile(
+    r" \(using password: \w+\)| \(Errno: \d+\)|, system error:.*|; these .*|(?<=[a-z])\. .*"
+    r"|, using the source's.*",
+    re.DOTALL,
+)
+_LETTERS = 60
+# "This was attempt 3/10, with a delay of 60 seconds between attempts" (MySQL 9.7).
+_ATTEMPT = re.compile(r"attempt (\d+)/(\d+)")
+_MOST_LEFT = 20  # attempts: a receiver that will soon give up
+_WAITS_LONG = 5.0  # seconds in which a source that runs has answered
+
+# What helps: the first row that fits to "NUMBER TEXT" of the error. All but those of purged logs were made on
+# MySQL 9.7.2 and MariaDB 10.11.19. A source that cannot send its log is 1236, or 13114 from MySQL 8 on; one
+# that is no source for this replica is 1593, or 13117.
+_HELPS = (
+    (r"^20(26|13) .*(lib\(0\)|reading (initial|auth))", "check the network, {source} and its certificate"),
+    (r"^2026 .*verify failed", "check the dates and the authority of the source's certificate"),
+    (r"^2026 .*(n't|not) support", "set up TLS on the source, or do not ask for it in {change}"),
+    (r"^2026 ", "compare TLS versions and certificates of source and replica"),
+    (r"^2061 ", "switch on TLS in {change}, which this account requires"),
+    (r"^(2059|1251) ", "change the authentication plugin of the account on the source"),
+    (r"^2005 ", "check this name in the replica's DNS"),
+    (r"^2003 .*\(111\b", "check that {source} runs and listens on this port"),
+    (r"^20(02|03) ", "check {source} and the firewall before its port"),
+    (r"^20(06|13) ", "check the network and the source's error log"),
+    (r"COM_REGISTER_\w+ failed: Access denied", "GRANT REPLICATION SLAVE to the account on the source"),
+    (r"^(1045|1698) ", "check its account there (password, host, REQUIRE SSL)"),
+    (r"^1130 ", "CREATE USER for this replica's host on the source"),
+    (r"^1129 ", "unblock this host on the source (FLUSH HOSTS, or TRUNCATE performance_schema.host_cache)"),
+    (r"^(3118|4151) ", "ALTER USER ... ACCOUNT UNLOCK on the source"),
+    (r"^(1862|1820) ", "set a new password on the source and in {change}"),
+    (r"^1040 ", "see who is connected to the source (SHOW PROCESSLIST)"),
+    (r"^(1203|1226) ", "raise the account's limit on the source, or see who else uses it"),
+    (r"purged|first log file name", "find these logs (backup, other replicas), or rebuild this replica"),
+    (r"same server_(uu)?id|equal .* server (id|UUID)", "give this replica its own {which}"),
+    (r"max_allowed_packet", "raise max_allowed_packet on the source and {slave}_max_allowed_packet here"),
+    (r"log is not open", "switch on log_bin on the source"),
+    (r"GTID_MODE", "set the same gtid_mode on source and replica"),
+    (r"open log file|read error|I/O error", "check disk and error log of the source"),
+    (r"more GTIDs|not in the (master|source)'s binlog|impossible position",
+     "compare source and replica before anything is reset"),
+)  # fmt: skip
+
+
+@rule(SLOW, "R4", "R8", down=True)
+def r3_receiver_down(case: Case) -> Cause | None:
+    """Tell why the receiver does not run: stopped, or no way to the source (errno is 0 until a try fails).
+
+    A firewall that drops, or a port where nobody answers, leaves it at 0 for replica_net_timeout (60 s).
+    """
+    channel = case.snapshot.channel
+    receiver = channel.receiver
+    if receiver.runs:
+        return None
+    if receiver.errno:
+        advice = _advice(case)
+        if receiver.running == "No" and receiver.errno in _OF_CLIENT:  # the source may be back
+            advice = f"{case.start('IO_THREAD')}, the receiver does not try again by itself"
+        elif receiver.running == "No":
+            advice += f", then {case.start('IO_THREAD')}"
+        what, more = _in_short(receiver)
+        return Cause(96, f"{_doing(case)}: {what}", advice, more=more)
+    if receiver.running != "No":
+        seconds = round(case.connecting)
+        waited = f", no answer for {say_duration(seconds)}" if seconds > _WAITS_LONG else ""
+        what = f"the receiver is connecting to the source{waited}"
+        return Cause(95, what, f"check that {channel.source} answers, and the firewall before it")
+    both = case.both_stopped
+    what = f"{'receiver and applier are' if both else 'the receiver is'} stopped, without an error"
+    return Cause(95, what, f"find out who stopped {'them' if both else 'it'}, then {case.start('IO_THREAD')}")
+
+
+def _doing(case: Case) -> str:
+    """Say whether it tries on. It gives up after SOURCE_RETRY_COUNT attempts: 10 by default on 9.7."""
+    receiver = case.snapshot.channel.receiver
+    tried, most = map(int, found.groups()) if (found := _ATTEMPT.search(receiver.error)) else (0, 0)
+    if receiver.running == "No":
+        if not _CONNECTING.search(receiver.error):
+            return "the receiver stopped"
+        if tried >= most > 0:
+            return f"the receiver gave up after {plural(tried, 'attempt')} to connect"
+        return "the receiver is stopped and could not connect before"  # MariaDB does not say that it gave up
+    soon = f" (attempt {tried} of {most})" if 0 < most - tried <= _MOST_LEFT else ""
+    if receiver.errno == _TLS:
+        return f"the receiver cannot connect to the source by TLS{soon}"
+    if receiver.errno in _OF_CLIENT:
+        return f"the receiver cannot connect to the source{soon}"
+    return f"the source refuses the receiver{soon}"
+
+
+def _in_short(receiver: Thread) -> tuple[str, tuple[str, ...]]:
+    """Say what went wrong, without where to and how often; if that is cut, give all of it for below."""
+    short = _AFTER.sub("", _BEFORE.sub("", _CONNECTING.sub("", receiver.error, count=1)))
+    words = " ".join(withheld.message(short).replace(";", ",").split()).rstrip(".")
+    words = words.strip("'") if words.startswith("'") else words  # of the source, quoted as a whole
+    number = f"error {receiver.errno}"
+    if len(words) <= _LETTERS:
+        return f"{number}{' ' if words.startswith('(') else ', '}{words}".rstrip(", "), ()
+    return f"{number}, {words[:_LETTERS].rstrip()}...", (f"{number}: {words}",)
+
+
+def _advice(case: Case) -> str:
+    """Say what helps with this error."""
+    channel = case.snapshot.channel
+    error = f"{channel.receiver.errno} {channel.receiver.error}"
+    fits = (helps for said, helps in _HELPS if re.search(said, error, re.IGNORECASE | re.DOTALL))
+    names = {"server_id": r"server[_ ]id", "server_uuid (auto.cnf)": r"uuid"}
+    which = " and ".join(name for name, said in names.items() if re.search(said, error, re.IGNORECASE))
+    return next(fits, "correct what the error names").format(
+        source=channel.source, which=which, change=case.change, slave=case.slave.lower()
+    )
