@@ -392,6 +392,7 @@ _stallwatch_check_replication_lag() {
         --server-public-key-path) _stallwatch_files ;;
     --ssl-mode) _stallwatch_words DISABLED PREFERRED REQUIRED VERIFY_CA VERIFY_IDENTITY ;;
     --not-replica) _stallwatch_words ok warning critical unknown ;;
+    --role) _stallwatch_words source replica ;;
     --heartbeat-zone) _stallwatch_words utc local ;;
     --output) _stallwatch_words text json human ;;
     --color) _stallwatch_words never auto always ;;
@@ -399,11 +400,11 @@ _stallwatch_check_replication_lag() {
     --state-dir) _stallwatch_folders ;;
     *) _stallwatch_words --hostname --port --socket --username --password --password-file \
         --defaults-file --defaults-group --ssl-mode --ssl-ca --ssl-cert --ssl-key --server-public-key-path \
-        --enable-cleartext-plugin --channel --ignore-channel --not-replica --heartbeat --heartbeat-server-id \
-        --heartbeat-zone --source --source-group --reference --connecting-grace --backup-grace --horizon \
-        --warning --critical --errant-warning --errant-critical --redo-log-warning --redo-log-critical \
-        --innodb-status-warning --innodb-status-critical --timeout --output --color --verbose --version \
-        --help --unreachable --state-dir --no-state ;;
+        --enable-cleartext-plugin --channel --ignore-channel --not-replica --role --heartbeat \
+        --heartbeat-server-id --heartbeat-zone --source --source-group --reference --connecting-grace \
+        --backup-grace --horizon --warning --critical --errant-warning --errant-critical --redo-log-warning \
+        --redo-log-critical --innodb-status-warning --innodb-status-critical --timeout --output --color \
+        --verbose --version --help --unreachable --state-dir --no-state ;;
     esac
 }
 

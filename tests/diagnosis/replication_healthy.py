@@ -7,6 +7,7 @@ import threading
 import places  # noqa: F401 - it says where the rest is
 import software
 from case import ALARMS, healthy
+from replication_heartbeat import writing
 from replication_writer import Writer
 
 NEVER = 3600.0
@@ -70,6 +71,21 @@ def switchover(scene, _):
     scene.switch_roles()
     yield
     yield
+
+
+@healthy("circular replication", fresh=True, lasts=60.0, after=0.0)
+def circular_replication(scene, _):
+    """Both servers replicate from each other, and clients write to both."""
+    scene.table("orders", "id INT AUTO_INCREMENT PRIMARY KEY")
+    scene.replica.account(scene.replication.user, "REPLICATION SLAVE")
+    if not scene.is_mysql:
+        scene.source.sql("SET GLOBAL gtid_slave_pos = @@GLOBAL.gtid_binlog_pos")
+    scene.source.follow("", scene.replica.port, scene.replication)
+    scene.source.start_replication()
+    scene.load()
+    yield
+    with writing(scene.replica, 3.0):
+        yield
 
 
 @healthy("backup", lasts=60.0, after=0.0)

@@ -1,5 +1,6 @@
 """Faults that are no lag: nobody writes the heartbeats, or somebody writes to the replica."""
 
+import contextlib
 import threading
 
 import places  # noqa: F401 - it says where the rest is
@@ -34,18 +35,25 @@ def written_to_the_replica(scene, every):
     """read_only is off, and an application writes to the replica."""
     scene.table("orders", "id INT AUTO_INCREMENT PRIMARY KEY")
     yield
+    with writing(scene.replica, every):
+        yield
+
+
+@contextlib.contextmanager
+def writing(server, every):
+    """Meanwhile an application inserts into lab.orders every so many seconds; 0: once."""
     ended = threading.Event()
 
     def write():
         while True:
-            scene.replica.sql("INSERT INTO lab.orders VALUES ()")
+            server.sql("INSERT INTO lab.orders VALUES ()")
             if not every or ended.wait(every):
                 return
 
-    writing = threading.Thread(target=write, daemon=True)
-    writing.start()
+    thread = threading.Thread(target=write, daemon=True)
+    thread.start()
     try:
         yield
     finally:
         ended.set()
-        writing.join()
+        thread.join()

@@ -115,6 +115,19 @@ def applier_failed(pair, check):
         check()
 
 
+def written_here(pair, check):
+    """An application writes to the replica, twice."""
+    pair.source.sql("CREATE TABLE lab.orders (id INT AUTO_INCREMENT PRIMARY KEY)")
+    pair.catch_up()
+    with Writer(pair):
+        time.sleep(3)
+        check()
+        for _ in range(2):
+            pair.replica.sql("INSERT INTO lab.orders VALUES ()")
+        time.sleep(5)
+        check()
+
+
 def applier_stopped(pair, check):
     """STOP REPLICA SQL_THREAD."""
     with Writer(pair) as writer:
@@ -232,6 +245,6 @@ def not_a_replica(pair, check):
 
 STORIES = (
     healthy, healthy_in_detail, row_lock, read_lock, table_without_key, long_transaction, applier_failed,
-    applier_stopped, receiver_stopped, source_down, black_hole, thin_link, delayed, second_channel_broken,
-    catching_up, least_privileges, without_gtid, not_a_replica,
+    written_here, applier_stopped, receiver_stopped, source_down, black_hole, thin_link, delayed,
+    second_channel_broken, catching_up, least_privileges, without_gtid, not_a_replica,
 )  # fmt: skip

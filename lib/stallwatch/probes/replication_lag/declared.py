@@ -25,7 +25,11 @@ _OF_CHANNEL = (
     ("slope", "", "growth of the lag in seconds per second, negative while it shrinks"),
     ("backlog", "", "transactions that are received and not yet applied"),
     ("missing", "", "transactions of the source that are not applied on the replica, with --source"),
-    ("errant", "", "transactions of the replica that the source does not have, with --source"),
+    (
+        "errant",
+        "",
+        "transactions of the replica that the source does not have; without --source, those written recently",
+    ),
 )
 _OF_SERVER = (
     (

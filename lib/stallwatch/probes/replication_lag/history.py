@@ -58,7 +58,8 @@ class Memory:
             what = "the memory of earlier runs is damaged, this run begins anew"
             self.problems.append(ProbeError(what))
             clock, self._channels = 0.0, {}
-        self._now = clock
+        self.now = clock
+        self.own = own(memory, "own")  # see ``own_transactions``
         memory.update(
             format=FORMAT, server_id=facts.server_id, uptime=facts.uptime, at=now, clock=clock,
             channels=self._channels,
@@ -71,7 +72,7 @@ class Memory:
         if kept.get("source") != source:
             kept.clear()
             kept["source"] = source
-        return History(kept, self._now)
+        return History(kept, self.now)
 
     def keep_only(self, names: list[str]) -> None:
         """Forget channels that are no more."""

@@ -50,6 +50,10 @@ check.option(
     help="state if the server is not a replica",
 )  # fmt: skip
 check.option(
+    "--role", choices=["source", "replica"],
+    help="role of this server; alerts if read_only does not fit it (default: not checked)",
+)  # fmt: skip
+check.option(
     "--heartbeat", type=_table, metavar="TABLE",
     help="DATABASE.TABLE with heartbeats of the source, as pt-heartbeat writes them",
 )  # fmt: skip
@@ -91,8 +95,10 @@ check.threshold(
     help="replication lag, excluding the configured delay",
 )  # fmt: skip
 check.threshold(
-    "errant", warning="0", help="transactions of the replica that its source does not have; requires --source"
-)
+    "errant", warning="0",
+    help="transactions of the replica that its source does not have; without --source, those written on the "
+    "replica within the last hour of checks",
+)  # fmt: skip
 check.threshold(
     "redo_log", unit="%", warning="90",
     help="redo log in use, of the fill level at which writers wait; read with a lag of 5 s, or with -v",

@@ -6,7 +6,7 @@ import time
 
 from stallwatch.findings import Fault, ProbeError, State
 from stallwatch.probes import shared
-from stallwatch.probes.replication_lag import history, messages, queries
+from stallwatch.probes.replication_lag import history, messages, own_transactions, queries, role
 from stallwatch.probes.replication_lag.collect import Collector
 from stallwatch.probes.replication_lag.diagnosis import Criteria, diagnose, is_resting
 from stallwatch.probes.replication_lag.trend import trend
@@ -59,8 +59,10 @@ class Probe:
             self._asides = [_why_no_answer(server, error)]
             return
         channels = [one for one in existing if self._is_wanted(one) and not is_resting(one)]
+        fits: list[Finding] = list(role.judge(self._options.role, facts, existing, server.where))
         if not channels:
-            self._asides = [self._nothing_to_judge(existing)]
+            memory.pop("own", None)  # what it writes now is no error
+            self._asides = fits or [self._nothing_to_judge(existing)]
             return
         remembered = history.Memory(memory, facts, shared.steady_now(memory))
         remembered.keep_only([one.name for one in existing])
@@ -75,7 +77,10 @@ class Probe:
         judged = [self._judged(one, remembered, keep=True) for one in collector.snapshots()]
         self._channels = sorted(judged, key=lambda one: one.gravity, reverse=True)
         self._run.so_far(messages.channels(self._channels, self._criteria))
-        self._asides, self._denied = [*remembered.problems, *collector.asides], collector.denied
+        own = list(self._own(remembered, facts, existing))
+        told = any(self._run.is_problem(one) for one in own)  # these say that read_only is OFF, too
+        self._asides = [*own, *([] if told else fits), *remembered.problems, *collector.asides]
+        self._denied = collector.denied
 
     def findings(self, reference: Opened | None = None) -> Iterator[Finding]:
         """Tell what was judged, with its causes where there is something to explain.
@@ -123,6 +128,20 @@ class Probe:
         kept.keep(snapshot, found.lag)
         moving = found.runs and not found.lag.silent  # else the lag goes where time goes
         return found._replace(trend=trend(kept.samples) if moving else None)
+
+    def _own(
+        self, memory: history.Memory, facts: queries.Facts, channels: Sequence[Channel]
+    ) -> Iterator[Finding]:
+        """Tell what was written here of late, where no source tells it exactly, unless that is meant."""
+        found = own_transactions.look(memory.own, facts, channels, memory.now)
+        known = any(one.snapshot.source and one.snapshot.source.errant is not None for one in self._channels)
+        if not found or known or self._options.role == role.SOURCE:
+            return
+        go_on = self._options.role is None and own_transactions.go_on_to_a_source(
+            memory.own, self._server, facts, channels, memory.now
+        )
+        if not go_on:
+            yield own_transactions.finding(found, facts, channels, doubtful=go_on is None)
 
     def _signals(self, server: Server, snapshots: Sequence[ChannelSnapshot]) -> Signals:
         from stallwatch.probes.replication_lag.signals.collect import gather

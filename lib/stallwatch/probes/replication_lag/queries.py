@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from stallwatch.probes.mysql.asking import having, meant
+from stallwatch.probes.mysql.status import is_on
 from stallwatch.probes.replication_lag.model import (
     NOTHING_TO_APPLY,
     Channel,
@@ -27,7 +28,10 @@ _REPLICA = (8, 0, 22)  # SHOW REPLICA STATUS and its columns are known from here
 _REPLICA_NET_TIMEOUT = (8, 0, 26)
 _COMMIT_MOMENTS = (8, 0, 0)
 
-_FACTS = "SELECT UNIX_TIMESTAMP(NOW(6)) AS now, @@server_id AS id, @@global.{net_timeout} AS net_timeout"
+_FACTS = """SELECT UNIX_TIMESTAMP(NOW(6)) AS now, @@server_id AS id, @@global.{net_timeout} AS net_timeout,
+ @@global.read_only AS read_only, {own}"""
+_OWN = "@@global.super_read_only AS super_read_only, @@server_uuid AS uuid"
+_OWN_OF_MARIADB = "@@global.gtid_binlog_state AS written"
 
 _RECEIVERS = """SELECT c.CHANNEL_NAME AS channel, UNIX_TIMESTAMP(NOW(6)) AS now,
  c.COUNT_RECEIVED_HEARTBEATS AS heartbeats, UNIX_TIMESTAMP(c.LAST_HEARTBEAT_TIMESTAMP) AS last_heartbeat,
@@ -70,6 +74,20 @@ class Facts(NamedTuple):
     server_id: int
     uptime: float  # seconds
     net_timeout: float  # seconds after which a receiver gives a silent source up
+    read_only: bool | None = None
+    super_read_only: bool | None = None  # MariaDB has none
+    uuid: str = ""  # "" on MariaDB
+    written: str = ""  # gtid_binlog_state of MariaDB: what each server has written to its log
+
+    @property
+    def closed_by(self) -> str:
+        """Which variable keeps all clients from writing."""
+        return "super_read_only" if self.uuid else "read_only"
+
+    @property
+    def is_closed(self) -> bool | None:
+        """Whether it does."""
+        return self.super_read_only if self.uuid else self.read_only
 
 
 class Appliers(NamedTuple):
@@ -178,13 +196,19 @@ class _Row:
 def facts(server: Server) -> Facts:
     """Ask for the server's clock and settings; no privilege is needed. Raises MysqlError."""
     renamed = not server.flavour.mariadb and server.flavour.version >= _REPLICA_NET_TIMEOUT
-    row = only(server, _FACTS.format(net_timeout=f"{'replica' if renamed else 'slave'}_net_timeout"))
+    net_timeout = f"{'replica' if renamed else 'slave'}_net_timeout"
+    own = _OWN_OF_MARIADB if server.flavour.mariadb else _OWN
+    row = only(server, _FACTS.format(net_timeout=net_timeout, own=own))
     uptime = only(server, "SHOW GLOBAL STATUS LIKE 'Uptime'")
     return Facts(
         now=_moment(row["now"]) or 0.0,
         server_id=_count(row["id"]),
         uptime=meant(uptime["Value"]) or 0.0,
         net_timeout=meant(row["net_timeout"]) or 0.0,
+        read_only=_switch(row, "read_only"),
+        super_read_only=_switch(row, "super_read_only"),
+        uuid=str(row.get("uuid") or ""),
+        written=str(row.get("written") or ""),
     )
 
 
@@ -256,6 +280,10 @@ def only(server: Server, sql: str, *columns: str) -> Row:
     if len(rows) != 1:
         raise MysqlError(f"{server.where} gave {len(rows)} rows instead of one: asked {sql}")
     return having(rows, *columns)[0]
+
+
+def _switch(row: Row, name: str) -> bool | None:
+    return None if row.get(name) is None else is_on(str(row[name]))
 
 
 def _moment(value: Value) -> float | None:
