@@ -50,6 +50,11 @@ REGISTERS = "Source command COM_REGISTER_REPLICA failed: Access denied for user 
         ),
         (
             down(2003, MARIADB_TRIES.format("No route"), "No"),
+            "the receiver probably gave up connecting: error 2003, No route",
+            "START REPLICA IO_THREAD, the",
+        ),
+        (
+            down(2003, MARIADB_TRIES.replace(": 9 ", ": 100000 ").format("No route"), "No"),
             "the receiver is stopped and could not connect before: error 2003, No route",
             "START REPLICA IO_THREAD, the",
         ),

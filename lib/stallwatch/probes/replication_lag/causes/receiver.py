@@ -34,6 +34,9 @@ _AFTER = re.compile(
 _LETTERS = 60
 # "This was attempt 3/10, with a delay of 60 seconds between attempts" (MySQL 9.7).
 _ATTEMPT = re.compile(r"attempt (\d+)/(\d+)")
+# MariaDB 10.11 writes how often it tries, not how often it has: stopped by hand it keeps the same error.
+_LIMIT = re.compile(r"retry-time: (\d+) +maximum-retries: (\d+)")
+_DAY = 86400  # seconds in which a receiver may well have used up its attempts; by default it has 69 days
 _MOST_LEFT = 20  # attempts: a receiver that will soon give up
 _WAITS_LONG = 5.0  # seconds in which a source that runs has answered
 
@@ -99,21 +102,34 @@ def r3_receiver_down(case: Case) -> Cause | None:
 
 
 def _doing(case: Case) -> str:
-    """Say whether it tries on. It gives up after SOURCE_RETRY_COUNT attempts: 10 by default on 9.7."""
+    """Say whether it tries on."""
     receiver = case.snapshot.channel.receiver
-    tried, most = map(int, found.groups()) if (found := _ATTEMPT.search(receiver.error)) else (0, 0)
+    tried, most = _pair(_ATTEMPT, receiver)
     if receiver.running == "No":
-        if not _CONNECTING.search(receiver.error):
-            return "the receiver stopped"
-        if tried >= most > 0:
-            return f"the receiver gave up after {plural(tried, 'attempt')} to connect"
-        return "the receiver is stopped and could not connect before"  # MariaDB does not say that it gave up
+        return _ended(receiver, tried, most)
     soon = f" (attempt {tried} of {most})" if 0 < most - tried <= _MOST_LEFT else ""
     if receiver.errno == _TLS:
         return f"the receiver cannot connect to the source by TLS{soon}"
     if receiver.errno in _OF_CLIENT:
         return f"the receiver cannot connect to the source{soon}"
     return f"the source refuses the receiver{soon}"
+
+
+def _ended(receiver: Thread, tried: int, most: int) -> str:
+    """Say how it ended. It gives up after SOURCE_RETRY_COUNT attempts: 10 by default on 9.7."""
+    if not _CONNECTING.search(receiver.error):
+        return "the receiver stopped"
+    if tried >= most > 0:
+        return f"the receiver gave up after {plural(tried, 'attempt')} to connect"
+    pause, limit = _pair(_LIMIT, receiver)
+    if 0 < pause * limit <= _DAY:
+        return "the receiver probably gave up connecting"
+    return "the receiver is stopped and could not connect before"
+
+
+def _pair(numbers: re.Pattern[str], receiver: Thread) -> tuple[int, int]:
+    found = numbers.search(receiver.error)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
 
 
 def _in_short(receiver: Thread) -> tuple[str, tuple[str, ...]]:
