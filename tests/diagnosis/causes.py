@@ -22,7 +22,8 @@ CAUSES = {
     r"|receiver .{0,20}not running \(No\)",
     "applier failed": r"applier (stopped|failed) with error|applier failed",
     "applier stopped": r"(applier|SQL thread) (is|was) stopped|applier .{0,20}not running \(No\)",
-    "upstream": r"upstream|(source|middle)('s)? own (receiver|applier|replication)|is itself a replica|chain"
+    "upstream": r"upstream|(applier|receiver|replication) of (its source|\S+:\d+)"
+    r"|(source|middle)('s)? own (receiver|applier|replication)|is itself a replica|chain"
     r"|source .{0,40}is (itself )?behind",
     "clocks": r"clocks? (differ|of)|clock offset",
     "slow link": r"receiver does not keep up|slow (link|network)|link .{0,40}(slow|carries|limit)"

@@ -23,6 +23,7 @@ class Scene:
     pair      the servers; ``source`` and ``replica`` are those of the pair
     watched   the server that the check is asked about
     upstream  the one that --source names
+    above     others that it names, too
     options   more options of the check
     account   who the check logs in as
     delay     seconds that the replica is to be behind
@@ -34,6 +35,7 @@ class Scene:
         self.kind = pair.kind
         self.source, self.replica, self.link = pair.source, pair.replica, pair.link
         self.watched, self.upstream = pair.replica, pair.source
+        self.above = []
         self.options = []
         self.account = pair.monitor
         self.delay = 0.0

@@ -102,7 +102,8 @@ class Play:
         scene = self.scene
         words = [sys.executable, plugin_command.PLUGINS / "check_replication_lag", "-S", scene.watched.socket,
                  "-u", scene.account.user, "-w", WARNING, "-c", CRITICAL, *scene.options]  # fmt: skip
-        asked = ["--source", f"127.0.0.1:{scene.upstream.port}"]
+        named = (scene.upstream, *scene.above)
+        asked = [word for one in named for word in ("--source", f"127.0.0.1:{one.port}")]
         if scene.is_mysql:
             asked += ["--ssl-mode", "REQUIRED"]  # for a password that the server has not seen yet
         limits = ("-w", WARNING, "-c", CRITICAL)

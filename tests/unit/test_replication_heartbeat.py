@@ -223,6 +223,7 @@ def test_a_row_that_its_writers_transactions_outlive_is_dead(gtids):
     look = Looks(mariadb(received_gtids=gtids))
     found = [look(row(600.0 + 60 * number, written="then"), came=5) for number in range(4)]
     assert [lag.seconds for lag in found] == [600, 660, 0, 0]
+    assert (found[1].low, found[1].high) == (0, 660)  # told as "up to"
     assert "heartbeat writer stopped 12 min ago" in found[2].remarks
     assert "heartbeat writer stopped 14 min ago" in look(row(840.0, written="then")).remarks  # nothing came
     assert look(row(1.0, written="now"), came=5).by == "heartbeat table"
@@ -262,11 +263,12 @@ def test_what_is_kept_of_a_row():
 # Chains: our source is a replica itself
 
 
-def test_what_the_middle_says_of_the_heartbeat_of_the_top_is_no_dead_writer():
-    known = snapshot(heartbeat=row(server=TOP, source_age=3600.0), source=source())
-    lag = judge(known._replace(commits=idle_since(3600)))
+def test_what_the_middle_lacks_is_no_dead_writer_unless_the_top_says_so():
+    known = snapshot(heartbeat=row(server=TOP), source=source(), commits=idle_since(3600))
+    lag = judge(known)
     assert (lag.seconds, lag.by) == (3600, "heartbeat table")
-    assert judge(known._replace(heartbeat=row(server=TOP))).seconds == 3600
+    assert judge(known._replace(heartbeat=row(server=TOP, source_age=1.0))).seconds == 3600
+    assert DEAD in judge(known._replace(heartbeat=row(server=TOP, source_age=3600.0))).remarks
 
 
 def test_what_the_middle_writes_itself_tells_nothing_of_the_top():

@@ -34,8 +34,33 @@ def test_a_burst_that_is_still_missing_at_the_next_look_is_lag():
 
 
 def test_what_a_steady_source_has_written_is_spread_over_the_time():
-    found = lag(850.0, 1000.0, STEADY, pace=3.3)  # a single transaction while we looked
+    found = lag(850.0, 1000.0, STEADY)
     assert found.seconds == pytest.approx(150, abs=1)
+
+
+def test_a_source_that_was_down_between_two_looks_wrote_when_it_was_up_again():
+    """A receiver gave up: the source was down from 168 s to 84 s ago, and has written 2 a second since."""
+    looks = ((288.0, 100.0), (228.0, 220.0), (168.0, 340.0), (82.0, 344.0), (22.0, 464.0))
+    found = lag(340.0, 508.0, looks, mariadb(receiver=stopped()))
+    assert (found.seconds, found.low, found.high) == (84, 82, 168)
+    assert found.is_rough  # and so told as "about 84 s behind (between 82 s and 168 s)"
+
+
+def test_a_source_that_was_quiet_and_now_writes_fast_began_late():
+    """Its replica's applier stopped 11 s ago, and the last look was 60 s ago: an even spread says 60."""
+    found = lag(100.0, 210.0, ((60.0, 100.0),), mariadb(applier=stopped()), pace=10.0, before=None)
+    assert found.by != "source's history"
+    then = before(60.0, source_history=((120.0, 100.0), (60.0, 100.0)))
+    found = lag(100.0, 210.0, (), mariadb(applier=stopped()), pace=10.0, before=then)
+    assert (found.seconds, found.low, found.high) == (11, 0, 60)
+    assert found.is_rough
+
+
+def test_two_looks_that_are_near_each_other_bound_it_well_enough():
+    looks = tuple((float(ago), 1000.0 - 2 * ago) for ago in range(200, 0, -10))
+    found = lag(900.0, 1000.0, looks)
+    assert found.seconds == pytest.approx(50, abs=1)
+    assert not found.is_rough
 
 
 @pytest.mark.parametrize("of", [mariadb(receiver=stopped()), mariadb(receiver=stopped("Connecting"))])

@@ -66,7 +66,7 @@ def test_missing_not_received_and_errant_are_told_apart():
 def test_the_pace_of_the_source_is_taken_while_something_is_missing(monkeypatch, there, here, of):
     if there.flavour.mariadb:
         there.answers["gtid_binlog_pos"].append([{"written": "0-101-150", "applied": "", "state": ""}])
-    moments = iter([0.0] * 4 + [10.0, 10.3])
+    moments = iter([0.0] * 4 + [10.0, 10.3, 10.3])
     monkeypatch.setattr(asking.time, "monotonic", lambda: next(moments))
     assert ask(there, here, of).pace == pytest.approx(100)
 
@@ -255,7 +255,7 @@ def test_without_gtids_too_what_arrives_while_we_look_is_not_missing(now):
 def test_without_gtids_the_source_has_a_pace_too(monkeypatch):
     there = without_gtids()
     there.answers["STATUS"] = [[{"File": "bin.000003", "Position": place}] for place in (900, 1000)]
-    moments = iter([0.0] * 5 + [10.0, 10.5])
+    moments = iter([0.0] * 5 + [10.0, 10.5, 10.5])
     monkeypatch.setattr(asking.time, "monotonic", lambda: next(moments))
     found = ask(there, replica_at(("bin.000003", 400)), at("bin.000003", 400))
     assert found.pace == pytest.approx(200)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from stallwatch.probes.replication_lag.history import Memory
     from stallwatch.probes.replication_lag.model import Channel, Commits, Heartbeat, Source
     from stallwatch.probes.replication_lag.queries import Appliers, Facts
+    from stallwatch.probes.replication_lag.source import Identity
+    from stallwatch.probes.replication_lag.upstream import Named
     from stallwatch.sources.mysql.server import Server
 
     Opened = Callable[[], AbstractContextManager[Server]]
@@ -116,26 +118,69 @@ class Collector:
                 self.asides.append(ProbeError(several + error.what, error.advice))
 
     def ask_sources(self, sources: Sequence[Opened], table: HeartbeatTable | None) -> None:
-        """Ask the sources themselves, also how old their own heartbeat is; each tells whose source it is."""
-        for opened in sources:
+        """Ask the servers that --source names; each tells whose source it is."""
+        if not sources:
+            return
+        from contextlib import ExitStack
+
+        from stallwatch.probes.replication_lag.upstream import log_in
+
+        with ExitStack() as until:
+            named = log_in(sources, until, self.asides)
+            asked = self.ask_named(named)
+            if table:
+                self._ask_writers(named, table)
+            for server, who in (one for one in named if one not in asked):
+                what = f"{server.where} is server {who.server_id}, from which no channel replicates"
+                self.asides.append(ProbeError(what))
+
+    def _ask_writers(self, named: Sequence[Named], table: HeartbeatTable) -> None:
+        """Ask who writes a heartbeat's row how old that is there: whether it is still written."""
+        for server, who in named:
+            for name, beat in self._heartbeats.items():
+                if beat.server_id == who.server_id:
+                    try:
+                        age = table.source_age(server, beat, _PATIENCE)
+                        self._heartbeats[name] = beat._replace(source_age=age)
+                    except ProbeError as error:
+                        self.asides.append(error)
+
+    def ask_named(self, named: Sequence[Named], below: Sequence[Identity] = ()) -> set[Named]:
+        """Ask each channel's source, or who is above that; returns who was asked.
+
+        ``below`` are the servers that replicate from this one.
+        """
+        from stallwatch.probes.replication_lag.upstream import not_asked
+
+        asked: set[Named] = set()
+        for channel in self._channels:
             try:
-                with opened() as source:
-                    self._ask_source(source, table)
+                self._ask_above(channel, named, below, asked)
             except ProbeError as error:
-                self.asides.append(error)
+                self.asides.append(not_asked(error))
+        return asked
 
-    def _ask_source(self, source: Server, table: HeartbeatTable | None) -> None:
-        from stallwatch.probes.replication_lag.source import ask, identity
+    def _ask_above(
+        self, channel: Channel, named: Sequence[Named], below: Sequence[Identity], asked: set[Named]
+    ) -> None:
+        """Ask the source of a channel, also about its own replication, or else who is above that."""
+        from stallwatch.probes.replication_lag.source import ask, is_above
+        from stallwatch.probes.replication_lag.upstream import Above
 
-        who = identity(source)
-        own = [one for one in self._channels if who.is_source_of(one)]
-        if not own:
-            raise ProbeError(f"{source.where} is server {who.server_id}, from which no channel replicates")
-        for channel in own:
-            self._sources[channel.name] = ask(source, self._server, channel, self._all)
-            if table and (beat := self._heartbeats.get(channel.name)):
-                age = table.source_age(source, beat, _PATIENCE)
-                self._heartbeats[channel.name] = beat._replace(source_age=age)
+        direct = [one for one in named if one.who.is_source_of(channel)]
+        known = direct or [one for one in named if is_above(one.who, self._server, channel, self._all)]
+        asked.update(known)
+        if not known:
+            return
+        found = ask(known[0].server, self._server, channel, self._all)
+        self._sources[channel.name] = found if direct else found._replace(errant=None, distant=True)
+        if direct:
+            others = [one for one in named if one is not known[0]]
+            above = Above(known[0], others, self._server, below)
+            upstream = above.look(self._memory.of(found.where))
+            self._sources[channel.name] = found._replace(upstream=upstream)
+            self.asides += above.asides
+            asked |= above.asked
 
 
 def _ends_all(error: ProbeError) -> bool:

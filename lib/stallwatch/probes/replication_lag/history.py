@@ -60,6 +60,7 @@ class Memory:
             clock, self._channels = 0.0, {}
         self.now = clock
         self.own = own(memory, "own")  # see ``own_transactions``
+        self._memory = memory
         memory.update(
             format=FORMAT, server_id=facts.server_id, uptime=facts.uptime, at=now, clock=clock,
             channels=self._channels,
@@ -73,6 +74,10 @@ class Memory:
             kept.clear()
             kept["source"] = source
         return History(kept, self.now)
+
+    def of(self, source: str) -> dict[str, Any]:
+        """Give what is kept of that source's own replication: a memory like this one."""
+        return own(own(self._memory, "upstream"), source)
 
     def keep_only(self, names: list[str]) -> None:
         """Forget channels that are no more."""

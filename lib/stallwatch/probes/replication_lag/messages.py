@@ -118,7 +118,8 @@ def _more(one: Diagnosis, criteria: Criteria, why: tuple[str, str] | None) -> It
         if one.trend.apply_speed > CLEAR_SLOPE:
             yield f"{one.trend.apply_speed:.2g} s of changes are applied in 1 s"
     if found.by:
-        yield f"how the lag is known: {found.by}"
+        bounds = f"{_seconds(found.low)} and {_seconds(found.high or 0.0)}"
+        yield f"how the lag is known: {found.by}{f', between {bounds}' if found.is_rough else ''}"
 
 
 def _numbers(one: Diagnosis, label: str, *, few: bool) -> Iterator[Reading]:
@@ -224,6 +225,8 @@ def _bound(lag: Lag, best: float) -> str:
     """Say on which side of the figure the truth is, where it may be far from it."""
     if lag.doubtful:
         return "up to "
+    if lag.is_rough:
+        return "about "
     is_least, is_most = best - lag.low <= _FAR, best == lag.high
     if lag.at_least:
         return "" if not best else "at least " if is_least else "about "

@@ -5,7 +5,11 @@ Times are in seconds, moments in seconds of Unix time.
 
 from __future__ import annotations
 
-from stallwatch.startup import NamedTuple
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from stallwatch.probes.replication_lag.lag.model import Lag
+    from stallwatch.sources.mysql import Flavour
 
 CLEAR_SLOPE = 0.02  # seconds of lag per second
 _USUAL_PORT = 3306  # that no sentence has to name
@@ -165,7 +169,7 @@ class Heartbeat(NamedTuple):
     server_id: int  # who wrote it
     table: str  # for sentences
     remark: str = ""  # what is odd: "zone differs by 3600 s", …
-    source_age: float | None = None  # of the same row on the source itself, if that was asked
+    source_age: float | None = None  # of the same row on the server that writes it, if that was asked
     written: str = ""  # its time as it stands in the table, to be known again
 
 
@@ -191,6 +195,17 @@ class Source(NamedTuple):
     pace: float | None = None  # how much of that it writes in a second, now; asked while some is missing
     octets: int | None = None  # of binary log that are not applied, where no GTIDs count transactions
     remark: str = ""  # why it cannot be told what is missing
+    distant: bool = False  # whether it is no direct source of the channel, but above that
+    upstream: Upstream | None = None  # its own replication, None: it is no replica, or that was not seen
+
+
+class Upstream(NamedTuple):
+    """The replication of a channel's source, which is a replica itself: its worst channel."""
+
+    where: str  # the source: "db2:3306", for sentences
+    flavour: Flavour
+    snapshot: ChannelSnapshot
+    lag: Lag
 
 
 class Contact(NamedTuple):

@@ -68,7 +68,8 @@ check.option(
 check.option(
     "--source", action="append", default=[], metavar="HOST[:PORT]",
     help="also ask this source, as the same user, for transactions that are missing on the replica or that "
-    "only the replica has; may be given several times",
+    "only the replica has, and whether it is behind itself; may be given several times, also for the servers "
+    "above it in a chain",
 )  # fmt: skip
 check.option(
     "--source-group", action="append", default=[], metavar="GROUP",

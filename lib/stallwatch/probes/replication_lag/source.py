@@ -31,6 +31,7 @@ _POSITIONS = """SELECT @@global.gtid_binlog_pos AS written, @@global.gtid_slave_
 _SHOW_BINARY_LOG_STATUS = (8, 2, 0)  # SHOW MASTER STATUS until then; that is gone in 8.4
 _NUMBER = re.compile(r"\.(\d{1,10})$", re.ASCII)  # of a binary log
 _TOO_SLOW = 2.0  # s of round trips: the clocks are not compared
+_SAMPLE, _FEW = 1.0, 3  # seconds that its pace is sampled for, transactions that tell one
 _TIMES, _PAUSE = 3, 0.1  # looks at what is missing, seconds before each
 
 
@@ -53,6 +54,20 @@ def identity(server: Server) -> Identity:
         return Identity(whole(only(server, _ID, "id"), "id"), "")
     row = only(server, _WHO, "id", "uuid")
     return Identity(whole(row, "id"), text(row, "uuid"))
+
+
+def is_above(who: Identity, replica: Server, channel: Channel, channels: Sequence[Channel]) -> bool:
+    """Whether transactions of a server come through a channel that has another source: it begins the chain.
+
+    MySQL forgets what it has received with its relay logs; of a single channel the applied ones tell.
+    """
+    texts = (channel.received_gtids, channel.applied_gtids if len(channels) == 1 else "")
+    if not replica.flavour.mariadb:
+        return bool(who.uuid) and any(who.uuid in gtid.parse(text) for text in texts)
+    servers = {server for text in texts for _, server in gtid.written(text)}
+    if len(channels) == 1:
+        servers |= {server for _, server in _positions(replica).logged}
+    return who.server_id in servers and who != identity(replica)
 
 
 def ask(source: Server, replica: Server, channel: Channel, channels: Sequence[Channel] = ()) -> Source:
@@ -110,7 +125,6 @@ def _compare_sets(source: Server, replica: Server, channel: Channel, *, several:
         own = identity(replica).uuid
         errant = {key: of for key, of in errant.items() if key in there or key.startswith(own)}
     count, lacking = gtid.count(there), gtid.count(missing)
-    seconds = time.monotonic() - begun
     not_received = gtid.subtract(missing, gtid.parse(channel.received_gtids))
     return Source(
         missing=lacking,
@@ -118,7 +132,7 @@ def _compare_sets(source: Server, replica: Server, channel: Channel, *, several:
         errant=gtid.count(errant),
         sequence=count,
         replica_sequence=count - lacking,
-        pace=(gtid.count(_executed(source)) - count) / seconds if lacking and seconds else None,
+        pace=_pace(begun, count, lambda: gtid.count(_executed(source))) if lacking else None,
     )
 
 
@@ -148,13 +162,14 @@ def _compare_positions(source: Server, replica: Server, channel: Channel, *, sev
     received = gtid.position(channel.received_gtids)
     untold = here.applied and not received  # as where the channel does not use GTIDs
     count = sum(sequence for _, sequence in shared.values())
-    seconds = time.monotonic() - begun
     return found._replace(
         missing=missing,
         not_received=None if untold else min(missing, gtid.ahead(shared, received)),
         sequence=count,
         replica_sequence=count - missing,
-        pace=gtid.ahead(_positions(source).written, there.written) / seconds if missing and seconds else None,
+        pace=_pace(begun, 0, lambda: gtid.ahead(_positions(source).written, there.written))
+        if missing
+        else None,
     )
 
 
@@ -235,7 +250,7 @@ def _compare_logs(source: Server, replica: Server, channel: Channel) -> Source:
         not_received=None if behind and behind.received != end else 0,
         sequence=there,
         replica_sequence=_place(applied, size),
-        pace=_pace(there, _place(_end(source), size), time.monotonic() - begun) if behind else None,
+        pace=_pace(begun, there, lambda: _place(_end(source), size)) if behind else None,
         octets=_octets(source, applied, end),
     )
 
@@ -245,8 +260,13 @@ def _is_behind(applied: Position, end: Position, size: int) -> bool:
     return applied != end and (here is None or there is None or here < there)
 
 
-def _pace(then: float | None, now: float | None, seconds: float) -> float | None:
-    return None if then is None or now is None or not seconds else (now - then) / seconds
+def _pace(begun: float, then: float | None, ask: Callable[[], float | None]) -> float | None:
+    """Sample how much the source writes in a second; None: too little to tell."""
+    time.sleep(max(0.0, _SAMPLE - (time.monotonic() - begun)))
+    now, seconds = ask(), time.monotonic() - begun
+    if then is None or now is None or not seconds or 0 < now - then < _FEW:
+        return None
+    return (now - then) / seconds
 
 
 def _end(source: Server) -> Position:

@@ -5,7 +5,14 @@ A rule is a function ``rNN_name`` with ``@rule`` in one of the modules that are 
 
 from __future__ import annotations
 
-from stallwatch.probes.replication_lag.causes import applying, locked, receiver, storing, threads_and_link
+from stallwatch.probes.replication_lag.causes import (
+    applying,
+    locked,
+    receiver,
+    storing,
+    threads_and_link,
+    upstream,
+)
 from stallwatch.probes.replication_lag.causes.case import Rule
 from stallwatch.startup import TYPE_CHECKING
 
@@ -14,7 +21,7 @@ if TYPE_CHECKING:
 
     from stallwatch.probes.replication_lag.causes.case import Case, Cause
 
-_MODULES = (applying, locked, receiver, storing, threads_and_link)
+_MODULES = (applying, locked, receiver, storing, threads_and_link, upstream)
 _FOUND = [one for module in _MODULES for one in vars(module).values() if isinstance(one, Rule)]
 RULES = tuple(sorted(_FOUND, key=lambda one: one.number))
 

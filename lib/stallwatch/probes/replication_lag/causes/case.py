@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.replication_lag.signals import Signals
     from stallwatch.probes.replication_lag.signals.backups import Backup
     from stallwatch.probes.replication_lag.signals.locks import Transaction
+    from stallwatch.sources.mysql import Flavour
 
     Find = Callable[["Case"], "Cause | None"]
 
@@ -180,8 +181,7 @@ class Case(NamedTuple):
     @property
     def slave(self) -> str:
         """How this version calls a replica in its names: ``SLAVE`` or ``REPLICA``."""
-        flavour = self.signals.flavour
-        return "SLAVE" if flavour and (flavour.mariadb or flavour.version < _REPLICA) else "REPLICA"
+        return _slave(self.signals.flavour)
 
     @property
     def change(self) -> str:
@@ -190,13 +190,23 @@ class Case(NamedTuple):
 
     def start(self, thread: str) -> str:
         """Write the statement that starts ``SQL_THREAD`` or ``IO_THREAD`` of the channel, or both."""
-        flavour, name = self.signals.flavour, self.snapshot.channel.name
-        wanted = "" if self.both_stopped else f" {thread}"
-        if not name:
-            return f"START {self.slave}{wanted}"
-        if flavour and flavour.mariadb:
-            return f"START SLAVE '{name}'{wanted}"
-        return f"START {self.slave}{wanted} FOR CHANNEL '{name}'"
+        wanted = "" if self.both_stopped else thread
+        return start(self.signals.flavour, self.snapshot.channel.name, wanted)
+
+
+def start(flavour: Flavour | None, channel: str, thread: str) -> str:
+    """Write the statement that starts a thread of a channel on a server of this kind; "": both threads."""
+    wanted = f" {thread}" if thread else ""
+    if not channel:
+        return f"START {_slave(flavour)}{wanted}"
+    if flavour and flavour.mariadb:
+        return f"START SLAVE '{channel}'{wanted}"
+    return f"START {_slave(flavour)}{wanted} FOR CHANNEL '{channel}'"
+
+
+def _slave(flavour: Flavour | None) -> str:
+    """Give what this version calls a replica in its names: ``SLAVE`` or ``REPLICA``."""
+    return "SLAVE" if flavour and (flavour.mariadb or flavour.version < _REPLICA) else "REPLICA"
 
 
 def _is_busy(one: Process) -> bool:

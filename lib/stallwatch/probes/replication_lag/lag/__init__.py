@@ -9,6 +9,7 @@ from stallwatch.probes.replication_lag.lag import (
     from_source,
     remarks,
     seconds_behind,
+    upstream,
 )
 from stallwatch.probes.replication_lag.lag.model import (
     COMMIT_TIME,
@@ -91,7 +92,7 @@ def judge(snapshot: ChannelSnapshot) -> Lag:
     hearing, guessed = contact.hear(snapshot), bool(clocks.usual_offset(snapshot))
     seen = View(snapshot, hearing, clocks.ahead(snapshot), guessed)
     found = next((figure for rule in _RULES if (figure := rule(seen))), _UNKNOWN)
-    return _lag(seen, _guarded(seen, found))
+    return _lag(seen, upstream.of_chain(seen, _guarded(seen, found)))
 
 
 def _guarded(seen: View, found: Figure) -> Figure:
@@ -115,7 +116,7 @@ def _lag(seen: View, found: Figure) -> Lag:
     intended = seen.channel.delay
     seconds, high = found.seconds, found.high
     effective = None if seconds is None else max(0.0, seconds - intended)
-    transport, apply, upstream = _split(found, effective)
+    transport, apply, above = _split(found, effective)
     return Lag(
         seconds=effective,
         low=max(0.0, found.low - intended),
@@ -123,7 +124,7 @@ def _lag(seen: View, found: Figure) -> Lag:
         by=found.by,
         transport=transport,
         apply=apply,
-        upstream=upstream,
+        upstream=above,
         contact_age=seen.hearing.known_age,
         silent=seen.hearing.silent,
         delayed=min(intended, seconds or 0.0),

@@ -41,7 +41,9 @@ class Moments:
         self.sent = self._age(commits.queued_sent)
         self.arrived = _between(commits.now, commits.queued_at)
         heard = _between(commits.now, commits.last_heartbeat)
-        self.complete = at_most(self.sent, heard)  # all that was committed longer ago has been received
+        distant = view.snapshot.source is not None and view.snapshot.source.distant
+        # All that was committed longer ago has been received; what the direct source has sent is not all.
+        self.complete = self.queued if distant else at_most(self.sent, heard)
 
     def _age(self, at: float | None) -> float | None:
         age = self.view.age(at)

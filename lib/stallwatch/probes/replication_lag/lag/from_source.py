@@ -38,11 +38,15 @@ _USUAL = 3  # intervals between looks that tell what is usual
 
 
 def by_heartbeat(view: View) -> Figure | None:
-    """E1: the age of the row is the lag, if its writer is alive and the clocks allow it."""
+    """E1: the age of the row is the lag, if its writer is alive and the clocks allow it.
+
+    It is the most that there can be where other transactions of its writer have come since.
+    """
     if (age := _age(view)) is None or age < _IN_THE_FUTURE or writer_is_dead(view):
         return None
-    seconds = max(0.0, age)
-    return Figure(seconds, max(0.0, seconds - _INTERVAL), seconds, HEARTBEAT_TABLE)
+    seconds, kept = max(0.0, age), beat(view.snapshot)
+    outlived = kept is not None and kept.outlived_since is not None
+    return Figure(seconds, 0.0 if outlived else max(0.0, seconds - _INTERVAL), seconds, HEARTBEAT_TABLE)
 
 
 def _age(view: View) -> float | None:
@@ -53,15 +57,14 @@ def _age(view: View) -> float | None:
 def writer_is_dead(view: View) -> bool:
     """Whether the row is old because nobody writes it: it is so on the source, or younger work is applied.
 
-    A stopped writer has taken whole services out of order as "lag". What the source says of a row that is
-    not its own is the lag of a chain.
+    A stopped writer has taken whole services out of order as "lag".
     """
     row, age = view.snapshot.heartbeat, _age(view)
     if row is None or age is None or age < _OLD:
         return False
+    if row.source_age is not None:
+        return row.source_age > _OLD
     if _is_of_source(view.snapshot, row):
-        if row.source_age is not None:
-            return row.source_age > _OLD
         if view.snapshot.source and view.snapshot.source.missing is not None:
             return view.snapshot.source.missing == 0
         younger = at_most(view.applied_age, _complete(view))
@@ -144,7 +147,8 @@ def nothing_missing(view: View) -> Figure | None:
     source, commits = view.snapshot.source, view.snapshot.commits
     if source is None or source.missing != 0 or (view.works and view.said > LATE):
         return None
-    if commits and commits.queued_commit is not None and commits.queued_sent is not None:
+    told = source.distant or source.upstream is not None  # how late the source has it
+    if not told and commits and commits.queued_commit is not None and commits.queued_sent is not None:
         arrived = max(0.0, commits.now - (commits.queued_at or 0.0))
         upstream = commits.queued_sent - commits.queued_commit
         if upstream > LATE and view.is_fresh(arrived):
@@ -155,7 +159,10 @@ def nothing_missing(view: View) -> Figure | None:
 def by_history(view: View) -> Figure | None:
     """Tell when the source was where the replica is now, between two looks at it.
 
-    A lag older than the oldest look is at least that old. None: nothing is missing, or no look tells.
+    A lag older than the oldest look is at least that old. None: nothing is missing, or no look tells. The
+    two looks are its bounds. Between them a source is taken to write as fast as afterwards, if it did not
+    write more: it may have been idle or down (a receiver gave up 84 s before, the look before that was 168 s
+    ago: an even spread said 168).
     """
     source, before = view.snapshot.source, view.snapshot.before
     if source is None or source.sequence is None or source.replica_sequence is None or before is None:
@@ -169,17 +176,19 @@ def by_history(view: View) -> Figure | None:
     all_on_its_way = no_backlog if source.missing is None else source.missing == source.not_received
 
     def figure(seconds: float, low: float, high: float | None) -> Figure:
-        return Figure(seconds, low, high, SOURCE_HISTORY, seconds if all_on_its_way else None)
+        on_its_way = all_on_its_way and not source.distant
+        return Figure(seconds, low, high, SOURCE_HISTORY, seconds if on_its_way else None)
 
     if here < looks[0][1]:
         return figure(looks[0][0], looks[0][0], None)
-    for (earlier, below), (later, above) in pairwise(looks):
+    for place, ((earlier, below), (later, above)) in enumerate(pairwise(looks)):
         if below <= here < above:
-            share = (here + 1 - below) / (above + 1 - below)  # where the first that is missing is expected
-            seconds = earlier + (later - earlier) * share
-            if not later and _may_be_a_burst(view, looks):  # one that has ended is all new
-                seconds = min(seconds, (source.sequence - here) / source.pace if source.pace else 0.0)
-            return figure(max(seconds, later), later, earlier)
+            after = _rate(*looks[place + 1 : place + 3]) if later else source.pace or 0.0
+            rate = max(after, (above + 1 - below) / (earlier - later))
+            seconds = later + (above - here) / rate
+            if not later and not source.pace and _may_be_a_burst(view, looks):
+                seconds = 0.0  # one that has ended is all new
+            return figure(seconds, later, max(later, at_most(earlier, view.most()) or 0.0))
     return figure(0.0, 0.0, looks[-2][0])
 
 

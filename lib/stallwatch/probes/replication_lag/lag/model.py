@@ -12,6 +12,7 @@ LATE = 2.0  # seconds on the way that are worth calling late
 FRESH = 10.0  # seconds for which the last arrival speaks for the stream
 WHOLE = 1.0  # Seconds_Behind is cut to whole seconds
 MARGIN = 10.0  # by which an intended delay may be missed
+_ROUGH, _ROUGH_SHARE = 5.0, 0.25  # seconds, or part of a figure, that it may be off before that is told
 _GAPS = 3  # usual gaps between transactions for which the last arrival speaks for the stream
 
 # What a figure is from, in the words of the status line.
@@ -21,6 +22,7 @@ ASKED_SOURCE = "asked the source"
 LAST_KNOWN = "last known"
 SOURCE_HISTORY = "source's history"
 HEARTBEAT_TABLE = "heartbeat table"
+ITS_SOURCE = "lag of its source"
 
 
 class Lag(NamedTuple):
@@ -47,6 +49,14 @@ class Lag(NamedTuple):
     def at_least(self) -> bool:
         """Whether only a lower bound is known."""
         return self.high is None
+
+    @property
+    def is_rough(self) -> bool:
+        """Whether it lies somewhere between two looks at the source that are far from each other."""
+        if self.by != SOURCE_HISTORY or self.seconds is None or self.high is None:
+            return False
+        off = max(self.seconds - self.low, self.high - self.seconds)
+        return off > max(_ROUGH, _ROUGH_SHARE * self.seconds)
 
 
 class View(NamedTuple):

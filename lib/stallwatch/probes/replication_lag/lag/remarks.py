@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from math import inf
 
-from stallwatch.probes.replication_lag.lag import clocks, from_source, seconds_behind
+from stallwatch.probes.replication_lag.lag import clocks, from_source, seconds_behind, upstream
 from stallwatch.probes.replication_lag.lag.model import (
     ASKED_SOURCE,
     HEARTBEAT_TABLE,
+    ITS_SOURCE,
     LAST_KNOWN,
     MARGIN,
     SECONDS_BEHIND,
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
 _DIFFERS = 5.0  # seconds, or a share of the larger one, by which two figures have to differ
 _SHARE = 0.2
 _QUIET, _QUIET_GAPS = 10.0, 20  # seconds, gaps between transactions
-_SEES_ALL = {HEARTBEAT_TABLE, ASKED_SOURCE, SOURCE_HISTORY}  # nothing on the way is hidden from these
+_SHORT = 5.0, 5  # the same, of a source that may be quiet as it gets nothing itself
+# Nothing on the way is hidden from these.
+_SEES_ALL = {HEARTBEAT_TABLE, ASKED_SOURCE, SOURCE_HISTORY, ITS_SOURCE}
 _MUCH = 1 << 20  # bytes; a busy source is always some ahead
 
 
@@ -41,6 +44,8 @@ def remarks(view: View, found: Figure) -> Iterator[str]:
     elif abs(view.ahead) > clocks.WORTH_TELLING:
         seem = "" if view.snapshot.clock_ahead is not None else "seem to "
         yield f"clocks {seem}differ by {abs(view.ahead):.0f} s"
+    if delayed := upstream.intended(view):
+        yield f"its source is delayed by {say_duration(delayed)} as configured"
     if _delay_is_not_kept(view):
         yield f"the configured delay of {say_duration(view.channel.delay)} is not kept"
 
@@ -77,15 +82,20 @@ def _heartbeat(view: View) -> Iterator[str]:
 
 
 def _quiet(view: View) -> Iterator[str]:
-    hearing = view.hearing
-    if hearing.listening and not hearing.silent and hearing.age.low > _usual_quiet(view):
+    hearing, new = view.hearing, upstream.nothing_new_for(view.snapshot)
+    hides = upstream.may_hide(view)
+    if hides and view.snapshot.before is None:
+        yield "its source may be a replica itself, whose lag is not looked at: give --source"
+    elif hides and new is not None and new > _usual_quiet(view, *_SHORT):
+        yield f"nothing new for {say_duration(new)}: a stopped upstream would not show, give --source"
+    elif hearing.listening and not hearing.silent and hearing.age.low > _usual_quiet(view):
         yield f"nothing received for {say_duration(hearing.age.low)}, unusual for this source"
 
 
-def _usual_quiet(view: View) -> float:
+def _usual_quiet(view: View, least: float = _QUIET, gaps: int = _QUIET_GAPS) -> float:
     """Give the seconds for which this source may be quiet without a word: a guess, so it is no alert."""
     gap = view.snapshot.before.transaction_gap if view.snapshot.before else None
-    return inf if gap is None else max(_QUIET, _QUIET_GAPS * gap)
+    return inf if gap is None else max(least, gaps * gap)
 
 
 def _seconds_behind(view: View, found: Figure) -> str:

@@ -1,0 +1,99 @@
+"""The servers that --source names: whose source each of them is, and how far that is behind itself.
+
+Nobody is asked whom the user has not named: what a server says of its own source is only shown.
+"""
+
+from __future__ import annotations
+
+from stallwatch.findings import Fault, ProbeError, State
+from stallwatch.probes import shared
+from stallwatch.probes.replication_lag import history, queries
+from stallwatch.probes.replication_lag.collect import Collector
+from stallwatch.probes.replication_lag.diagnosis import diagnose, is_resting
+from stallwatch.probes.replication_lag.model import Upstream
+from stallwatch.probes.replication_lag.source import Identity, identity
+from stallwatch.sources.mysql import DeniedError
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager, ExitStack
+    from typing import Any
+
+    from stallwatch.findings import Finding
+    from stallwatch.probes.replication_lag.model import Channel
+    from stallwatch.sources.mysql.server import Server
+
+    Opened = Callable[[], AbstractContextManager[Server]]
+
+
+class Named(NamedTuple):
+    """A server that the user named, and who it is."""
+
+    server: Server
+    who: Identity
+
+
+def log_in(sources: Sequence[Opened], until: ExitStack, asides: list[Finding]) -> list[Named]:
+    """Log in to the named servers; ``asides`` gets what fails."""
+    named = []
+    for opened in sources:
+        try:
+            server = until.enter_context(opened())
+            named.append(Named(server, identity(server)))
+        except ProbeError as error:
+            asides.append(not_asked(error))
+    return named
+
+
+def not_asked(error: ProbeError) -> ProbeError:
+    """Say that it is the source that fails, or its name, not the replica."""
+    error.what = f"the source was not asked: {error.what}"
+    return error
+
+
+class Above:
+    """The replication of a channel's source: what it is like, and who was asked and denied for that.
+
+    ``below`` are the servers that get their data from there: in a ring the first one's source replicates
+    from the last one, whose lag is none of the first. Raises MysqlError.
+    """
+
+    def __init__(
+        self, source: Named, others: Sequence[Named], replica: Server, below: Sequence[Identity]
+    ) -> None:
+        self.asides: list[Finding] = []
+        self.asked: set[Named] = set()
+        self._server = source.server
+        self._others = others
+        self._replica = replica
+        self._below = below
+
+    def look(self, memory: dict[str, Any]) -> Upstream | None:
+        """Judge the source as a replica: its worst channel. None: it is none, or does not tell."""
+        server = self._server
+        try:
+            existing = queries.channels(server)
+        except DeniedError as error:
+            what = f"whether {server.where} is itself a replica cannot be seen"
+            self.asides.append(Fault(State.OK, what, f"needs {error.grant}" if error.grant else error.what))
+            self.asked.update(self._others)  # which may be its sources
+            return None
+        below = (*self._below, identity(self._replica)) if existing else ()
+        own = [one for one in existing if not (is_resting(one) or _is_from(below, one))]
+        if not own:
+            return None
+        facts = queries.facts(server)
+        kept = history.Memory(memory, facts, shared.steady_now(memory))
+        collector = Collector(server, facts, existing, own, kept)
+        self.asked = collector.ask_named(self._others, below)
+        self.asides += [*kept.problems, *collector.asides, *collector.denied]
+        judged = [diagnose(one, kept.channel(one.channel)) for one in collector.snapshots()]
+        for one in judged:
+            kept.channel(one.channel).keep(one.snapshot, one.lag)
+        worst = max(judged, key=lambda one: one.gravity)
+        return Upstream(server.where, server.flavour, worst.snapshot, worst.lag)
+
+
+def _is_from(servers: Sequence[Identity], channel: Channel) -> bool:
+    return any(one.is_source_of(channel) for one in servers)
