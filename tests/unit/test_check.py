@@ -550,6 +550,17 @@ def test_errors_in_json_are_of_one_run(check):
 # The deadline of a run in a process that goes on
 
 
+def test_an_overdue_run_that_lacks_no_more_than_explanations_has_its_verdict(check):
+    def findings(_options, run):
+        run.so_far([Reading("lag", 4, "s", "lag 4 s")], all_but="the search for causes")
+        time.sleep(60)
+        yield Fault(State.OK, "not reached")
+
+    status, text = check.run(findings, ["-t", "100ms"])
+    assert (status, text.partition(" | ")[0]) == (0, "DEMO OK - lag 4 s")
+    assert "[OK] the search for causes was cut short: no verdict within 100 ms" in text
+
+
 def test_an_overdue_run_ends_with_what_was_found_and_leaves_no_alarm(check):
     handler, ended = signal.getsignal(signal.SIGALRM), []
 

@@ -87,6 +87,15 @@ def test_what_the_coordinator_holds_and_what_is_being_received_is_in_hand_too():
     assert judge(snapshot(commits=commits(queueing_commit=NOW - 8))).seconds == 8
 
 
+def test_what_is_being_received_is_not_the_oldest_where_others_wait_for_an_applier():
+    """A replica that was throttled: its appliers were between two transactions, 1400 others waited."""
+    receiving = commits(queueing_commit=NOW - 1.5, workers=(worker(applied_commit=NOW - 28),))
+    lag = judge(snapshot(channel(applier=busy(), seconds_behind=32.0), commits=receiving, backlog=1444))
+    assert (lag.seconds, lag.high) == (28, 28)
+    current = commits(queueing_commit=NOW - 1.5, workers=(worker(applied_commit=NOW - 1.1),))
+    assert judge(snapshot(commits=current, backlog=3)).seconds == 1.5
+
+
 def test_a_stopped_applier_has_applied_nothing_younger_than_its_last_transaction():
     workers = (worker(applied_commit=NOW - 600),)
     lag = judge(snapshot(channel(applier=stopped()), commits=commits(workers=workers), backlog=12))

@@ -1,5 +1,6 @@
 """What check_replication_lag says of a replica, from run to run."""
 
+import contextlib
 import runpy
 import time
 from pathlib import Path
@@ -197,6 +198,32 @@ def test_a_server_that_stops_answering_leaves_what_is_known_already(look, replic
     assert status == 2
     assert "lags 700 s (limit 600 s)" in text
     assert "db2:3306 does not answer any more" in text
+
+
+def test_commit_times_that_do_not_come_in_time_do_not_hide_the_lag(look, replica):
+    replica.channel(Seconds_Behind_Source=7)
+    late = NoAnswerError("db2:3306 has not answered within 200 ms: asked SELECT")
+    replica.failing = {"performance_schema": late}
+    status, text = look("--heartbeat", "percona.heartbeat", "--source", "db1")
+    assert status == 0
+    assert first_line(text) == "REPLICATION_LAG OK - replica of db1:3306 lags 7 s"
+    assert "[OK] without commit times the lag is what Seconds_Behind makes of it: db2:3306 has not" in text
+    assert not any("percona" in one for one in replica.asked)  # that connection is of no more use
+
+
+def test_a_source_for_which_no_time_was_left_does_not_hide_the_lag(look, replica, monkeypatch):
+    replica.applies(committed=7)
+
+    @contextlib.contextmanager
+    def besides(*_):
+        raise NoAnswerError("no time was left to ask db1:3306", "raise --timeout")
+        yield
+
+    monkeypatch.setattr(mysql, "connect_besides", besides)
+    status, text = look("--source", "db1")
+    assert status == 0
+    assert first_line(text) == "REPLICATION_LAG OK - replica of db1:3306 lags 7 s"
+    assert "[OK] a source was left out: no time was left to ask db1:3306" in text
 
 
 def test_a_full_disk_makes_the_status_hang_and_is_told(look, replica):

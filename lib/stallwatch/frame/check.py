@@ -268,9 +268,7 @@ class Check:
     def _cut_short(self, why: str, options: Namespace, run: Run) -> tuple[int, str]:
         """Report what was found until the deadline: what is known to be wrong outranks what is not known."""
         try:
-            from stallwatch.findings import ProbeError
-
-            run.cut_short(ProbeError(why))
+            run.out_of_time(why)
             return self._report(options, run)
         except Exception:  # noqa: BLE001 - it interrupts whatever was going on, an import maybe
             return UNKNOWN, self._unknown(why)

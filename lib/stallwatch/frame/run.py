@@ -31,6 +31,7 @@ class Run:
         self.traced: list[str] = []
         self.found: list[Finding] = []
         self._so_far: list[Finding] = []
+        self._all_but = ""
         self.problems: list[ProbeError] = []  # with the memory: UNKNOWN whatever --unreachable says
         self.report: Report | None = None  # once there is one
         self.answered = False  # at length: if nothing was found wrong, there is no verdict to tell
@@ -80,13 +81,24 @@ class Run:
         limit = self.thresholds[name].get(level)
         return limit.reached_in(value, slope) if limit else None
 
-    def so_far(self, findings: Iterable[Finding]) -> None:
-        """Tell these, instead of nothing, if the run is cut short before it has found anything."""
+    def so_far(self, findings: Iterable[Finding], *, all_but: str = "") -> None:
+        """Tell these, instead of nothing, if the run is cut short before it has found anything.
+
+        ``all_but`` names what is still to come, if that cannot change the verdict: "the search for causes".
+        """
         self._so_far = list(findings)
+        self._all_but = all_but
 
     def cut_short(self, why: Finding) -> None:
         """End with what is known, and why it is not all."""
         self.found = [*(self.found or self._so_far), why]
+
+    def out_of_time(self, why: str) -> None:
+        """End at the deadline: UNKNOWN, unless only ``all_but`` of ``so_far`` is missing."""
+        from stallwatch.findings import Fault, ProbeError, State
+
+        missing = f"{self._all_but} was cut short: {why}"
+        self.cut_short(Fault(State.OK, missing) if self._all_but else ProbeError(why))
 
     def end(self) -> None:
         """End what is under way, and let go of errors: each has the frames that it came through."""

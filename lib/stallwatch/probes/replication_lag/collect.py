@@ -35,7 +35,8 @@ class Collector:
     """What is known about the lag of some channels. What is denied costs accuracy, not the lag.
 
     ``asides`` tells what could not be asked, ``denied`` for want of a privilege.
-    Raises MysqlError where the server does not answer any more.
+    Raises MysqlError where the server closes the connection; one that no longer answers in time is asked
+    nothing more.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class Collector:
     ) -> None:
         self.asides: list[Finding] = []
         self.denied: list[Finding] = []
+        self._lost = False  # the replica has not answered in time: its connection is of no more use
         self._server = server
         self._facts = facts
         self._channels = channels
@@ -79,11 +81,14 @@ class Collector:
 
     def _optional(self, ask: Callable[[Server], Answer], otherwise: Answer, without: str) -> Answer:
         """Ask for what the lag can do without."""
+        if self._lost:
+            return otherwise
         try:
             return ask(self._server)
         except MysqlError as error:
-            if _ends_all(error):
+            if isinstance(error, UnreachableError):
                 raise
+            self._lost = _is_late(error)
             asides = self.denied if isinstance(error, DeniedError) else self.asides
             asides.append(Fault(State.OK, without, _why(error), error.advice))
             return otherwise
@@ -108,18 +113,22 @@ class Collector:
 
     def ask_heartbeats(self, table: HeartbeatTable) -> None:
         """Read the heartbeat of each channel."""
-        for channel in self._channels:
+        for channel in () if self._lost else self._channels:
             try:
                 self._heartbeats[channel.name] = table.read(self._server, channel, _PATIENCE)
             except ProbeError as error:
-                if _ends_all(error):
+                if isinstance(error, UnreachableError):
                     raise
+                if _is_late(error):
+                    self._lost = True
+                    self.asides.append(Fault(State.OK, f"no heartbeat was read: {error.what}"))
+                    return
                 several = f"{channel.subject}: " if len(self._channels) > 1 else ""
                 self.asides.append(ProbeError(several + error.what, error.advice))
 
     def ask_sources(self, sources: Sequence[Opened], table: HeartbeatTable | None) -> None:
         """Ask the servers that --source names; each tells whose source it is."""
-        if not sources:
+        if self._lost or not sources:
             return
         from contextlib import ExitStack
 
@@ -183,9 +192,9 @@ class Collector:
             asked |= above.asked
 
 
-def _ends_all(error: ProbeError) -> bool:
-    """Whether nothing else can be asked any more, either."""
-    return isinstance(error, UnreachableError) or (isinstance(error, NoAnswerError) and not error.number)
+def _is_late(error: ProbeError) -> bool:
+    """Whether the server has not answered in time: nothing else can be asked on this connection, either."""
+    return isinstance(error, NoAnswerError) and not error.number
 
 
 def _why(error: MysqlError) -> str:

@@ -12,7 +12,7 @@ from stallwatch.probes.replication_lag.collect import Collector
 from stallwatch.probes.replication_lag.diagnosis import diagnose, is_resting
 from stallwatch.probes.replication_lag.model import Upstream
 from stallwatch.probes.replication_lag.source import Identity, identity
-from stallwatch.sources.mysql import DeniedError
+from stallwatch.sources.mysql import DeniedError, NoAnswerError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -46,9 +46,15 @@ def log_in(sources: Sequence[Opened], until: ExitStack, asides: list[Finding]) -
     return named
 
 
-def not_asked(error: ProbeError) -> ProbeError:
-    """Say that it is the source that fails, or its name, not the replica."""
-    error.what = f"the source was not asked: {error.what}"
+def not_asked(error: ProbeError) -> Finding:
+    """Say that it is the source that fails, or its name, not the replica.
+
+    One that gives no answer where there is little time left does not hide the lag, which is known.
+    """
+    what = f"the source was not asked: {error.what}"
+    if isinstance(error, NoAnswerError):
+        return Fault(State.OK, what, "", error.advice)
+    error.what = what
     return error
 
 
