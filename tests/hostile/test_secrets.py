@@ -67,7 +67,7 @@ def spoken_back(secret, first="no"):
     return says(len(body).to_bytes(3, "little") + b"\0" + body)
 
 
-SILENT = "has not said a word within|has not answered within"
+SILENT = "sends no greeting within|has not answered within"
 
 
 class Error(NamedTuple):

@@ -240,7 +240,7 @@ def just_starting(asked):
 
 
 SQL = "mariadb mysql ndb"
-SILENT = "took the connection and has not said a word within"
+SILENT = "sends no greeting within"
 NO_CONNECTION = "does not answer: no connection"
 FULL = "has no connection left .Too many"
 FULL_FOR_USER = "has no connection left for the user monitor"
@@ -326,10 +326,10 @@ def moments(name, kinds, *more):
 
 CLOSED = "closed the connection"
 # Some plugins connect twice.
-STILL = "has not (answered|let us in|finished its greeting) within|has not said a word within"
+STILL = "has not answered within|(sends (half a|no) greeting|does not finish the log-in) within"
 MOMENTS = {
-    **moments("frozen in its greeting", SQL, "suspend", GREETING, 20, "has not finished its greeting within"),
-    **moments("frozen in the log-in", SQL, "suspend", LOG_IN, 5, "has not let us in within"),
+    **moments("frozen in its greeting", SQL, "suspend", GREETING, 20, "sends half a greeting within"),
+    **moments("frozen in the log-in", SQL, "suspend", LOG_IN, 5, "does not finish the log-in within"),
     **moments("frozen in the log-in", "jvm", "suspend", LOG_IN, 5, "has not answered within"),
     **moments("frozen in the middle", f"{SQL} jvm", "suspend", MIDDLE, 40, STILL),
     **moments("frozen in its last answer", SQL, "suspend", LAST, 5, STILL),

@@ -271,12 +271,12 @@ def test_an_account_of_one_connection_is_told_the_rest(look, server, monkeypatch
 @pytest.mark.parametrize("number", [0, 1040])
 def test_a_log_in_that_hangs_or_is_refused_is_the_finding(look, mysql_9_7, monkeypatch, number):
     def refused():
-        raise UnreachableError("db1:3306 has not said a word within 8 s", number=number)
+        raise UnreachableError("db1:3306 sends no greeting within 8 s", number=number)
 
     monkeypatch.setattr(mysql_9_7, "again", refused)
     status, text = look(mysql_9_7)
     assert status == 3
-    assert "UNKNOWN - db1:3306 has not said a word within 8 s" in text
+    assert "UNKNOWN - db1:3306 sends no greeting within 8 s" in text
     assert "pages_free" in numbers(text)
     assert look(mysql_9_7, "--unreachable", "critical")[0] == 2
 

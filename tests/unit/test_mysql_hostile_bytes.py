@@ -34,6 +34,7 @@ SLACK = 30  # what hangs takes for ever, or as long as mysql_bytes.served waits
 MEGABYTES = 200
 MUTATIONS = representative(1000, every=4000)
 GREETINGS = 350  # bytes: what a server says before the answer, and the answer's first
+HANGS = r"mysqld does not respond: it may hang \(db1 {} within 2 s\)$"
 RECORDED = ("mariadb", "mysql", "denied")
 
 
@@ -117,14 +118,14 @@ def test_any_bytes_at_any_turn(octets, turn):
 
 
 def test_a_silent_server():
-    assert_overdue(silence, "db1 took the connection and has not said a word within 2 s$")
+    assert_overdue(silence, HANGS.format("sends no greeting"))
 
 
 @pytest.mark.parametrize(
     ("said", "sentence"),
     [
-        (b"", "db1 took the connection and has not said a word within 2 s$"),
-        (greeting(), "db1 has not let us in within 2 s$"),
+        (b"", HANGS.format("sends no greeting")),
+        (greeting(), HANGS.format("does not finish the log-in")),
         (LET_IN[0] + LET_IN[1], r"db1 has not answered within [\d.]+ m?s: asked SELECT @@version, @@"),
     ],
     ids=["greeting", "log-in", "statement"],
@@ -144,7 +145,7 @@ def test_a_server_that_shakes_hands_by_half():
         connection.sendall(b"\x16\x03\x03\x00\x7a\x02\x00\x00\x76\x03\x03" + bytes(20))
         silence(connection)
 
-    assert_overdue(after(greeting(capabilities=TLS), half), "db1 has not let us in within 2 s$")
+    assert_overdue(after(greeting(capabilities=TLS), half), HANGS.format("does not finish the log-in"))
 
 
 def until_the_end(connection):

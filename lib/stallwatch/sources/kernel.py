@@ -199,6 +199,17 @@ def swapped() -> tuple[int, int]:
     return counted["pswpin"] * _PAGE, counted["pswpout"] * _PAGE
 
 
+def stalled(resource: str) -> float | None:
+    """Tell for how long some task had to wait for "cpu", "io" or "memory", in seconds since the start.
+
+    None: the kernel does not tell (CONFIG_PSI, psi=0). psutil does not have it.
+    """
+    try:
+        return int(_read(f"pressure/{resource}").partition(" total=")[2].split()[0]) / 1e6
+    except (OSError, ValueError, IndexError):
+        return None
+
+
 def bonds() -> dict[str, str] | None:
     """Give what it tells of each bond in our network namespace; None: no driver is loaded. Raises OSError.
 

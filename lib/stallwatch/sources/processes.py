@@ -19,7 +19,7 @@ from stallwatch.startup import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterator, Sequence
 
-ENDED, STOPPED, TRACED = "Z", "T", "t"  # states of a process (man proc)
+ENDED, STOPPED, TRACED, STUCK = "Z", "T", "t", "D"  # states of a process (man proc)
 _INTERPRETERS = frozenset(("python", "perl", "ruby", "bash", "dash", "sh"))  # without their version
 _LONGEST_NAME = 15  # bytes; the kernel cuts names there
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -282,12 +282,33 @@ def thread_seconds(number: int) -> float | None:
     return one and one.user + one.system
 
 
+def thread_waits(number: int) -> float | None:
+    """Tell for how long a thread was ready to run and had no processor, in seconds; None: not known.
+
+    So it is also while its control group has used up its share of the processors (Linux 6.18). The time is
+    counted when the thread runs again. psutil does not tell it; a kernel without CONFIG_SCHED_INFO says 0.
+    """
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        with open(_path(number, f"task/{number}/schedstat"), encoding="ascii") as file:
+            ran, waited, *_ = map(counted, file.read().split())
+        return waited / 1e9 if ran else None
+    return None
+
+
 def program_of(thread: int) -> str:
     """Name the program that a thread belongs to, which psutil does not; "": there is no such thread here."""
     try:
         return _name(int(_about(thread)["Tgid"]))
     except (OSError, ValueError, KeyError):
         return ""
+
+
+def process_of(thread: int) -> int | None:
+    """Tell the id of the process that a thread belongs to; None: there is no such thread here."""
+    try:
+        return int(_about(thread)["Tgid"])
+    except (OSError, ValueError, KeyError):
+        return None
 
 
 def status(pid: int) -> Status | None:

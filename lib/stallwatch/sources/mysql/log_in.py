@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import pwd
 import re
+import time
 from contextlib import suppress
 
 from stallwatch.findings import ProbeError
@@ -20,6 +21,9 @@ from stallwatch.sources.mysql.sockets import (
     connected,
     connected_locally,
     is_own_address,
+    is_silent,
+    listener,
+    network_trip,
     open_folder,
     stranger,
 )
@@ -34,6 +38,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from stallwatch.memory import Memory
+    from stallwatch.sources.mysql.process_here import ProcessHere, Why
     from stallwatch.sources.mysql.sockets import BoundedSocket, Listener
     from stallwatch.sources.mysql.target import Target
 
@@ -49,6 +54,7 @@ _OTHERWISE = {
     "certificate": "uses TLS, which it did not use",
     "public key": "does not use TLS, which it used",
 }
+_WORTH_A_LOOK = 1.0  # seconds that are left
 _PROVES_ITSELF = (11, 4)  # MariaDB
 _NOT_SIGNED_BY_ANYBODY_KNOWN = (18, 19, 20, 21)  # X509_V_ERR_... of OpenSSL
 
@@ -124,6 +130,9 @@ class LogIn(connections.Connection):  # type: ignore[misc]
             defer_connect=True,
         )
         self.own_address = False
+        self.pid = 0  # of who listens at a local socket; 0: not known
+        self.here: ProcessHere | None = None  # the server's process, once it is late
+        self._watched = False
         self._target = target
         self._time = left
         self._known = known
@@ -157,12 +166,35 @@ class LogIn(connections.Connection):  # type: ignore[misc]
             else:
                 peer = connected(self._target.host, self._target.port, self.left)
             self.stage = GREETING
+            self._sock: Any = peer  # to be closed, whatever comes next
             self.own_address = is_own_address(peer)
+            self.pid = listener(peer).pid if path else 0
+            if self.own_address and self.left() > _WORTH_A_LOOK and is_silent(peer):
+                self.watch()
             self.connect(peer)
             self.stage = IN
         except BaseException:
             self._force_close()
             raise
+
+    def watch(self) -> None:
+        """See from now on what keeps a server on this host from answering."""
+        if self.own_address and not self._watched:
+            self._watched = True
+            from stallwatch.sources.mysql import process_here
+
+            where = None if self._target.socket else self._target.port
+            self.here = process_here.found(self.pid, where)
+
+    def network_trip(self) -> float:
+        """Tell the round trip of the network as the kernel measures it, in seconds; 0: not known."""
+        return network_trip(self._sock)
+
+    def why_late(self) -> Why | None:
+        """Tell what keeps the server from answering; None: it is not here, or that does not show."""
+        if self.pid:  # at a TCP port it takes too long now to find it
+            self.watch()
+        return self.here.why() if self.here else None
 
     def _connected_locally(self, path: str) -> BoundedSocket:
         if self._target.found and (folder := open_folder(path)):
@@ -177,6 +209,7 @@ class LogIn(connections.Connection):  # type: ignore[misc]
         super()._get_server_information()
         if self.protocol_version != PROTOCOL:
             raise ValueError(self.protocol_version)
+        self.greeted_at = time.monotonic()
         self.stage = LOG_IN
 
     def _request_authentication(self) -> None:

@@ -17,9 +17,14 @@ from stallwatch.sources.mysql.errors import (
 from stallwatch.sources.mysql.facts import Facts
 from stallwatch.sources.mysql.literals import identifier
 from stallwatch.sources.mysql.no_log_in import REFUSALS
-from stallwatch.startup import NamedTuple
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
 from stallwatch.withheld import WITHHELD
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from stallwatch.sources.mysql.process_here import Why
 
 _LONGEST = 80  # bytes of a statement
 _NO_TIME = 0.05  # seconds: of a server that was given no more it is not said that it does not answer
@@ -43,6 +48,7 @@ class Asked(NamedTuple):
     user: str
     account: str
     waited: float
+    why: Callable[[], Why | None] = lambda: None  # what keeps the server from answering
 
     @property
     def shortly(self) -> str:
@@ -77,6 +83,8 @@ def _late(asked: Asked, facts: Facts) -> NoAnswerError:
         return NoAnswerError(what, "", facts.number)
     if asked.waited < _NO_TIME:  # another run had the state until now, or the machine is busy
         return NoAnswerError(f"no time was left to ask {asked.where}: {asked.shortly}", "raise --timeout")
+    if why := asked.why():
+        return NoAnswerError(f"{why.what} ({asked.where} has not answered within {within})", why.advice)
     return NoAnswerError(f"{asked.where} has not answered within {within}: asked {asked.shortly}")
 
 

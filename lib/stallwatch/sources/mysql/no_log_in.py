@@ -41,6 +41,7 @@ REFUSALS = {
     3955: _LOCKED,
     4151: _LOCKED,
 }
+_LITTLE_TIME = 0.5  # seconds: of a server that was given no more it is not said that it may hang
 _DENIED = (1045, 1698)
 _UNKNOWN_METHOD = (1251, 2059)
 
@@ -55,7 +56,11 @@ class _Case(NamedTuple):
     facts: Facts
     connection: Connection
     target: Target
-    within: str
+    seconds: float
+
+    @property
+    def within(self) -> str:
+        return say_duration(self.seconds)
 
     @property
     def where(self) -> str:
@@ -74,7 +79,7 @@ def reason(failure: Exception, connection: Connection, target: Target, seconds: 
     """Say why one could not connect and log in within ``seconds``."""
     if isinstance(failure, UnreachableError):
         return failure
-    case = _Case(failure, Facts(failure), connection, target, say_duration(seconds))
+    case = _Case(failure, Facts(failure), connection, target, seconds)
     found = (explain(case) for explain in _EXPLANATIONS)
     return next((one for one in found if one), None) or _not_mysql(case)
 
@@ -100,14 +105,20 @@ def _late(case: _Case) -> UnreachableError | None:
         return None
     if case.stage == CONNECTING:
         what, advice = "does not answer: no connection", tcp.NO_CONNECTION
-    elif case.stage == GREETING and case.connection.first:
-        what, advice = "has not finished its greeting", "is it MySQL's port? If so, is the server stopped?"
-    elif case.stage == GREETING:
-        what = "took the connection and has not said a word"
-        advice = "is it MySQL's port? If so, is the server stopped, or does it wait for a name server?"
-    else:
-        what, advice = "has not let us in", "is the server stopped, or swapping?"
-    return UnreachableError(f"{case.where} {what} within {case.within}", advice)
+        return UnreachableError(f"{case.where} {what} within {case.within}", advice)
+    if case.seconds < _LITTLE_TIME:  # the machine is busy, or others were asked before
+        return UnreachableError(f"no time was left to log in at {case.where}", "raise --timeout")
+    how_far = "does not finish the log-in"
+    advice = "see the load of its host: is the server stopped, or swapping?"
+    if case.stage == GREETING:
+        how_far = "sends half a greeting" if case.connection.first else "sends no greeting"
+        advice = (
+            "see that this is MySQL's port, whether the server is stopped, swaps or waits for a name server"
+        )
+    if why := case.connection.why_late():
+        return UnreachableError(f"{why.what} ({case.where} {how_far} within {case.within})", why.advice)
+    what = f"mysqld does not respond: it may hang ({case.where} {how_far} within {case.within})"
+    return UnreachableError(what, advice)
 
 
 def _no_tls(case: _Case) -> UnreachableError | None:

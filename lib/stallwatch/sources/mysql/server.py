@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from stallwatch.frame.deadline import Deadline
     from stallwatch.sources.mysql.connection import Skimmed
     from stallwatch.sources.mysql.log_in import Known
+    from stallwatch.sources.mysql.process_here import ProcessHere
     from stallwatch.sources.mysql.rows import Value
     from stallwatch.sources.mysql.target import Target
 
@@ -30,6 +31,7 @@ _SESSION = (
     "SET NAMES utf8mb4, autocommit = 1, time_zone = '+00:00', lock_wait_timeout = 1, "
     "wait_timeout = {idle:.0f}, {statements}"
 )
+_SLOW = 0.5  # seconds to log in, on this host
 _GONE = 5  # seconds that a server gives us beyond our time before it logs us out
 
 
@@ -37,7 +39,8 @@ class Server:
     """A log-in at one server. Close it, or use it in a ``with`` statement.
 
     ``where`` is its address, ``flavour`` whose MySQL it is, ``local`` whether it runs on this host,
-    ``let_in_after`` the seconds that it took to connect and log in, TLS included.
+    ``let_in_after`` the seconds that it took to connect and log in, TLS included; ``answers_after`` are those
+    from its greeting until it has let us in and answered two trivial statements.
     """
 
     def __init__(
@@ -52,10 +55,13 @@ class Server:
         begun = time.monotonic()
         self._connection = self._connected()
         self.let_in_after = time.monotonic() - begun
+        if self._connection.own_address and self.let_in_after > _SLOW:
+            self._connection.watch()
         deadline.farewells.append(self._connection.close)
         try:
             self._introduce_itself()
             self._set_up()
+            self.answers_after = time.monotonic() - self._connection.greeted_at
         except MysqlError as error:
             self._connection.close()
             raise UnreachableError(error.what, error.advice, error.number) from None
@@ -72,14 +78,16 @@ class Server:
 
     def _logged_in(self, *, prove: bool = False) -> Connection | None:
         """Log in; None if the server may prove that the certificate, which was refused, is its own."""
-        deadline = self._deadline
+        deadline, begun = self._deadline, time.monotonic()
         connection = Connection(self._target, deadline.left, self._known, deadline.keep, prove=prove)
         try:
             connection.open_up()
         except Exception as failure:  # noqa: BLE001 - PyMySQL raises whatever nonsense leads it to
             if not prove and connection.can_prove_itself(Facts(failure).tls):
                 return None
-            raise no_log_in.reason(failure, connection, self._target, self._deadline.seconds) from None
+            spent, whole = time.monotonic() - begun, deadline.seconds
+            seconds = whole if spent > whole / 2 else round(spent, 1)
+            raise no_log_in.reason(failure, connection, self._target, seconds) from None
         return connection
 
     def _introduce_itself(self) -> None:
@@ -104,6 +112,17 @@ class Server:
         if not self.flavour.mariadb:
             statements = f"max_execution_time = {left * 1000:.0f}"
         self.rows(_SESSION.format(statements=statements, idle=left + _GONE))
+
+    @property
+    def process(self) -> ProcessHere | None:
+        """The server's process, where it is on this host: it is watched from now on, or is already."""
+        self._connection.watch()
+        return self._connection.here
+
+    @property
+    def network_trip(self) -> float:
+        """How long the kernels take for a round trip, in seconds, whatever the server does; 0: not known."""
+        return self._connection.network_trip()
 
     def __enter__(self) -> Self:
         return self
@@ -162,9 +181,9 @@ class Server:
             self._deadline.doing = ""
 
     def _explained(self, failure: Exception, sql: str, waited: float) -> MysqlError:
-        error = no_answer.reason(
-            failure, no_answer.Asked(sql, self.where, self._connection.user_name, self._account, waited)
-        )
+        one = self._connection
+        asked = no_answer.Asked(sql, self.where, one.user_name, self._account, waited, one.why_late)
+        error = no_answer.reason(failure, asked)
         if isinstance(error, UnreachableError) or (isinstance(error, NoAnswerError) and not error.number):
             self._connection.close()
         self._trace(error.what)

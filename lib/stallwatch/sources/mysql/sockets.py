@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import pwd
+import sys
 from contextlib import suppress
 from stat import S_IWOTH
 from struct import Struct
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 
 _CREDENTIALS = Struct("3i")  # of who listens at a socket: process, user and group (struct ucred, unix(7))
+_ROUND_TRIP = 68  # where tcpi_rtt begins, in microseconds (struct tcp_info of linux/tcp.h)
+_AT_ONCE = 0.2  # seconds; a server greets within 1 ms, on a busy host within 50
 _SERVERS_USER = "mysql"  # whom the packages of MySQL and MariaDB let their servers run as
 
 
@@ -119,19 +122,47 @@ def open_folder(path: str) -> str:
         return ""
 
 
+def listener(peer: BoundedSocket) -> Listener:
+    """Tell who listens at the local socket of this connection, process 0: it is not to be seen from here."""
+    octets = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    pid, uid, _ = _CREDENTIALS.unpack(octets)
+    return Listener(pid, uid)
+
+
+def is_silent(peer: BoundedSocket) -> bool:
+    """Whether the other end says nothing at once; what it says is still to be read."""
+    try:
+        peer.settimeout(min(_AT_ONCE, peer.left()) or None)
+        peer.recv(1, socket.MSG_PEEK)
+    except TimeoutError:
+        return True
+    except OSError:  # who reads it will see
+        return False
+    return False
+
+
 def stranger(peer: BoundedSocket, path: str) -> Listener | None:
     """Tell who listens at the socket ``path`` if that is nobody to be trusted, None if it is.
 
     Trusted are root, the user mysql, the owner of the folder and the user that we run as.
     """
-    octets = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-    pid, uid, _ = _CREDENTIALS.unpack(octets)
+    found = listener(peer)
+    uid = found.uid
     if uid in (0, os.geteuid(), os.stat(os.path.dirname(os.path.realpath(path))).st_uid):
         return None
     with suppress(KeyError):
         if uid == pwd.getpwnam(_SERVERS_USER).pw_uid:
             return None
-    return Listener(pid, uid)
+    return found
+
+
+def network_trip(peer: Any) -> float:
+    """Tell the round trip of the network as the kernel measures it, in seconds; 0: not known."""
+    try:
+        octets = peer.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _ROUND_TRIP + 4)
+        return int.from_bytes(octets[_ROUND_TRIP:], sys.byteorder) / 1e6
+    except (OSError, AttributeError):  # it is no TCP, or closed
+        return 0.0
 
 
 def is_own_address(peer: BoundedSocket) -> bool:

@@ -32,6 +32,10 @@ class TlsSocket(Readable):
         octets: bytes = self._tls.getpeercert(True)  # noqa: FBT003 - it takes no names
         return octets
 
+    def getsockopt(self, *of: int) -> Any:
+        """Give what the system knows of the connection below."""
+        return self._peer.getsockopt(*of)
+
     def recv_into(self, buffer: Any) -> int:
         """Receive; 0: the other end has closed it, in the way of TLS or not."""
         self._peer.end_in_time()
