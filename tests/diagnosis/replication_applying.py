@@ -1,11 +1,10 @@
 """The applier works, and too slowly."""
 
 import os
-import time
 
-import psutil
+import places  # noqa: F401 - it says where the rest is
 from case import fault
-from throttled import throttled
+from throttled import need, throttled
 
 GIVES_WAY = 10  # of niceness: other cases go on beside it
 BATCH = 25_000  # rows
@@ -37,7 +36,6 @@ def table_without_key(scene, strength):
     _give_way(scene.replica.pid, 0)
 
 
-MEASURED = 5.0  # seconds
 LEAST = 0.002  # of a processor
 
 
@@ -50,17 +48,8 @@ def processor_starved(scene, share):
     """The replica's process gets less of a processor than it needs, as under another container's load."""
     scene.load(every=0.02, octets=2000)
     yield
-    before = _used(scene.replica.pid)
-    time.sleep(MEASURED)
-    needs = (_used(scene.replica.pid) - before) / MEASURED
-    with throttled(scene.replica.process.family, max(LEAST, share * needs)):
+    with throttled(scene.replica.process.family, max(LEAST, share * need(scene.replica.pid))):
         yield
-
-
-def _used(pid):
-    """Seconds of processor time that a process has had."""
-    times = psutil.Process(pid).cpu_times()
-    return times.user + times.system
 
 
 def _give_way(pid, niceness):

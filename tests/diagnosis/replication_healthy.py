@@ -1,6 +1,7 @@
 """Healthy things that look like a fault: nothing may alarm."""
 
 import contextlib
+import os
 import subprocess
 import threading
 
@@ -9,6 +10,7 @@ import software
 from case import ALARMS, healthy
 from replication_heartbeat import writing
 from replication_writer import Writer
+from throttled import need, others_burning, throttled
 
 NEVER = 3600.0
 
@@ -172,3 +174,21 @@ def high_load(scene, _):
     scene.load(every=0.01)
     yield
     yield
+
+
+@healthy("host busy with others", lasts=60.0, after=0.0, heavy=True)
+def host_busy_with_others(scene, _):
+    """Others want twice the processors that the host has, and the replica keeps up."""
+    scene.load(every=0.1)
+    yield
+    with others_burning(2 * os.cpu_count()):
+        yield
+
+
+@healthy("throttled, keeps up", lasts=60.0, after=0.0)
+def throttled_keeps_up(scene, _):
+    """The replica's control group has a CPU limit that it meets now and then, and the replica keeps up."""
+    scene.load(every=0.1)
+    yield
+    with throttled(scene.replica.process.family, max(0.1, 3 * need(scene.replica.pid))):
+        yield

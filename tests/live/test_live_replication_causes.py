@@ -8,8 +8,10 @@ import time
 import psutil
 import pymysql
 import pytest
+import throttled
 from held_backup import held_backup
 from replication_pair import GRANTS
+from replication_writer import Writer
 from stallwatch.frame.deadline import Deadline
 from stallwatch.probes.mysql import innodb
 from stallwatch.probes.replication_lag import lag, queries
@@ -693,11 +695,45 @@ def test_a_frozen_server_is_not_asked_for_the_status_of_innodb(pair, mon):
 
 
 def test_the_processor_of_a_thread_is_found(pair, mon):
-    if pair.kind == "mariadb":
-        pytest.skip("its performance_schema is off by default, and only that tells threads")
     with connected(pair.replica, mon) as server:
         signals = gather_signals(server, snapshots(server), pause, lambda _: None)
     found = {one.os_id for one in signals.threads}
-    assert len(found) == 5  # a coordinator and four workers
+    assert sum(one.receives for one in signals.threads) == 1
+    assert len(found) == 1 + {"mysql": 5, "mariadb": 1}[pair.kind]  # a coordinator and four workers
     assert found <= {one.id for one in psutil.Process(pair.replica.pid).threads()}
-    assert set(signals.host.busy_threads) == found
+    assert set(signals.host.busy_threads) == set(signals.host.hunger.waits) == found
+
+
+# A host that gives its replica too little
+
+
+@contextlib.contextmanager
+def little(pair):
+    """The replica gets some of the processor time that it needs."""
+    if why := throttled.unavailable():
+        pytest.skip(why)
+    with Writer(pair, every=0.02, octets=2000):
+        need = throttled.need(pair.replica.pid)
+        share = {"mysql": 0.4, "mariadb": 0.15}[pair.kind]  # MariaDB lags not before that
+        with throttled.throttled(pair.replica.process.family, max(0.002, share * need)):
+            yield
+
+
+@pytest.mark.slow("the replica has to fall behind")
+def test_a_cpu_limit(pair, mon):
+    with little(pair):
+        cause = first(pair, mon, "R30")
+    assert "mysqld is throttled" in cause.what
+    assert cause.advice == "raise the CPU limit"
+    pair.catch_up()
+
+
+@pytest.mark.slow("a row lock has to last")
+def test_a_row_lock_on_a_host_that_others_keep_busy(pair, mon, table):
+    with pair.replica.session(seconds=600) as sql, throttled.others_burning(2 * psutil.cpu_count()):
+        sql("BEGIN")
+        sql(f"SELECT * FROM {table} WHERE id = 1 FOR UPDATE")
+        pair.source.sql(f"UPDATE {table} SET v = 7 WHERE id = 1")
+        first(pair, mon, "R6")
+        sql("ROLLBACK")
+    pair.catch_up()

@@ -94,6 +94,7 @@ class RecordedServer:
     """One log-in."""
 
     local = False  # nothing of the host that it ran on was recorded
+    answers_after = None  # nor how long it takes today
 
     def __init__(self, run, recorded, statements):
         self.where = recorded["where"]

@@ -34,6 +34,8 @@ class FakeReplica:
         self.flavour = FLAVOURS[flavour]
         self.where = where
         self.local = False
+        self.answers_after = 0.001
+        self.network_trip = 0.0
         self.now = NOW
         self.uptime = 5000
         self.channels = {}

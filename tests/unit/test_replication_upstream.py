@@ -17,7 +17,7 @@ from replication_snapshots import (
     stopped,
 )
 from stallwatch.probes.replication_lag.causes import explain
-from stallwatch.probes.replication_lag.causes.upstream import r30_upstream
+from stallwatch.probes.replication_lag.causes.upstream import r35_upstream
 from stallwatch.probes.replication_lag.lag import Lag, judge
 from stallwatch.probes.replication_lag.model import Contact, Heartbeat, Upstream
 from stallwatch.probes.replication_lag.source import Identity, is_above
@@ -133,7 +133,7 @@ def test_else_nothing_is_said_of_that(known):
 
 def cause(upstream, **changes):
     known = chained(upstream, **changes)
-    return r30_upstream(case(known=known, lag=judge(known), looks=looks()))
+    return r35_upstream(case(known=known, lag=judge(known), looks=looks()))
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_a_source_that_is_not_behind_is_no_cause(upstream):
 def test_a_lag_that_is_mostly_its_own_has_causes_of_its_own():
     known = snapshot(source=source(upstream=above()))
     own = Lag(300.0, 300.0, 300.0)
-    assert r30_upstream(case(known=known, lag=own)) is None
+    assert r35_upstream(case(known=known, lag=own)) is None
 
 
 def distant(contact_age):
@@ -203,14 +203,14 @@ def test_what_has_not_come_through_the_source_is_upstream_for_sure_after_a_heart
 
 def test_commit_times_show_a_source_that_was_late_itself():
     lag = Lag(40.0, 40.0, 40.0, "commit time", 0.1, 1.0, 38.9)
-    found = r30_upstream(case(known=snapshot(commits=FROM_THE_TOP), lag=lag))
+    found = r35_upstream(case(known=snapshot(commits=FROM_THE_TOP), lag=lag))
     assert found.what == "probably upstream, db1:3306 was 39 s late itself"
-    assert r30_upstream(case(known=snapshot(commits=commits()), lag=lag)) is None
+    assert r35_upstream(case(known=snapshot(commits=commits()), lag=lag)) is None
 
 
 def beating(age, server=7, **changes):
     known = snapshot(heartbeat=Heartbeat(age, server, "lab.heartbeat"), **{"commits": SILENT} | changes)
-    found = r30_upstream(case(known=known, lag=judge(known), looks=looks()))
+    found = r35_upstream(case(known=known, lag=judge(known), looks=looks()))
     return found and found.what
 
 

@@ -20,6 +20,19 @@ THREADS = Statement(
     " WHERE NAME REGEXP '^thread/sql/((replica|slave)_(sql|worker)|rpl_parallel.*)$'",
     PERFORMANCE_SCHEMA,
 )
+_THREADS_HERE = {  # the receivers, too; by whether it is MariaDB, which needs no performance_schema for it
+    True: Statement(
+        "SELECT ID AS id, TID AS os_id, COMMAND = 'Slave_IO' AS receives FROM information_schema.PROCESSLIST"
+        " WHERE COMMAND IN ('Slave_IO', 'Slave_SQL', 'Slave_worker')",
+        PROCESS,
+    ),
+    False: Statement(
+        "SELECT THREAD_ID AS thread, PROCESSLIST_ID AS id, THREAD_OS_ID AS os_id,"
+        " NAME LIKE '%_io' AS receives"
+        " FROM performance_schema.threads WHERE NAME REGEXP '^thread/sql/(replica|slave)_(sql|worker|io)$'",
+        PERFORMANCE_SCHEMA,
+    ),
+}
 ATTRIBUTES = Statement(
     "SELECT PROCESSLIST_ID AS id, ATTR_NAME AS name, ATTR_VALUE AS value"
     " FROM performance_schema.session_connect_attrs WHERE ATTR_NAME IN ('_pid', 'program_name')",
@@ -79,11 +92,12 @@ class Process(NamedTuple):
 
 
 class Thread(NamedTuple):
-    """An applier's thread as performance_schema knows it."""
+    """A thread of replication as performance_schema, or MariaDB's process list, knows it."""
 
-    thread: int  # THREAD_ID
+    thread: int  # THREAD_ID; 0: not known
     id: int  # in the process list
     os_id: int | None  # of the operating system, 0 and NULL: not known
+    receives: bool = False
 
 
 class Program(NamedTuple):
@@ -117,6 +131,16 @@ def threads(asking: Asking) -> tuple[Thread, ...]:
     return tuple(
         Thread(whole(row, "thread"), whole(row, "id"), whole(row, "os_id") or None)
         for row in asking.rows(THREADS)
+    )
+
+
+def threads_here(asking: Asking) -> tuple[Thread, ...]:
+    """Ask for the threads of appliers and receivers of a server on our host, whose numbers mean something."""
+    return tuple(
+        Thread(
+            whole(row, "thread"), whole(row, "id"), whole(row, "os_id") or None, bool(whole(row, "receives"))
+        )
+        for row in asking.rows(_THREADS_HERE[asking.server.flavour.mariadb])
     )
 
 

@@ -22,6 +22,8 @@ FORMAT = 1  # of what is kept: what another version has written is not understoo
 SAMPLES = 60  # of the lag: an hour of a check every minute
 SOURCE_LOOKS = 400  # at the source: a lag of hours is found in them
 OFFSETS = 10
+ANSWERS, _LEAST_ANSWERS = 20, 5  # looks at how long a log-in takes
+_STEP = 2.0  # times what is usual that one of these may add
 _LISTS = ("samples", "source_looks", "offsets")
 _NUMBERS = ("lag", "high", "seconds_behind", "transaction_gap", "heard_within", "heartbeats")  # or None
 
@@ -78,6 +80,18 @@ class Memory:
     def of(self, source: str) -> dict[str, Any]:
         """Give what is kept of that source's own replication: a memory like this one."""
         return own(own(self._memory, "upstream"), source)
+
+    def usual_answer(self, now: float) -> float | None:
+        """Keep how long a log-in takes; tell what is usual. None: too few looks.
+
+        One that takes far longer moves what is usual by little, and in the end it is.
+        """
+        kept = self._memory.get("answers")
+        known = [one for one in kept if is_number(one)] if isinstance(kept, list) else []
+        usual = sorted(known)[len(known) // 2] if len(known) >= _LEAST_ANSWERS else None
+        known.append(round(now if usual is None else min(now, _STEP * usual), 6))
+        self._memory["answers"] = known[-ANSWERS:]
+        return usual
 
     def keep_only(self, names: list[str]) -> None:
         """Forget channels that are no more."""

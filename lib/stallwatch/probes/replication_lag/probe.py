@@ -43,6 +43,7 @@ class Probe:
         self._everything = bool(options.verbose)  # look for causes also where nothing is wrong
         self._channels: list[Diagnosis] = []  # the worst first
         self._asides: list[Finding] = []
+        self._usual: float | None = None  # seconds that a log-in takes
         self._denied: list[Finding] = []  # which the search for causes tells, too
 
     def judge(self, memory: dict[str, Any], sources: Sequence[Opened] = ()) -> None:
@@ -65,6 +66,8 @@ class Probe:
             self._asides = fits or [self._nothing_to_judge(existing)]
             return
         remembered = history.Memory(memory, facts, shared.steady_now(memory))
+        if server.answers_after is not None and not server.local:
+            self._usual = remembered.usual_answer(server.answers_after)
         remembered.keep_only([one.name for one in existing])
         collector = Collector(server, facts, existing, channels, remembered, appliers)
         heartbeat = self._heartbeat()
@@ -76,7 +79,8 @@ class Probe:
         collector.ask_sources(sources, heartbeat)
         judged = [self._judged(one, remembered, keep=True) for one in collector.snapshots()]
         self._channels = sorted(judged, key=lambda one: one.gravity, reverse=True)
-        self._run.so_far(messages.channels(self._channels, self._criteria))
+        found = messages.channels(self._channels, self._criteria)
+        self._run.so_far(found, all_but="the search for causes")
         own = list(self._own(remembered, facts, existing))
         told = any(self._run.is_problem(one) for one in own)  # these say that read_only is OFF, too
         self._asides = [*own, *([] if told else fits), *remembered.problems, *collector.asides]
@@ -144,9 +148,13 @@ class Probe:
             yield own_transactions.finding(found, facts, channels, doubtful=go_on is None)
 
     def _signals(self, server: Server, snapshots: Sequence[ChannelSnapshot]) -> Signals:
+        from stallwatch.probes.replication_lag.signals import Answers
         from stallwatch.probes.replication_lag.signals.collect import gather
 
-        return gather(server, snapshots, self._pause, self._run.trace)
+        found = gather(server, snapshots, self._pause, self._run.trace)
+        if not self._usual or server is not self._server:
+            return found
+        return found._replace(answers=Answers(server.answers_after, self._usual, server.network_trip))
 
     def _pause(self, seconds: float) -> bool:
         """Wait so long, or tell that there is no time for it."""

@@ -9,6 +9,7 @@ from stallwatch.probes.replication_lag.causes import (
     applying,
     locked,
     receiver,
+    starved,
     storing,
     threads_and_link,
     upstream,
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from stallwatch.probes.replication_lag.causes.case import Case, Cause
 
-_MODULES = (applying, locked, receiver, storing, threads_and_link, upstream)
+_MODULES = (applying, locked, receiver, starved, storing, threads_and_link, upstream)
 _FOUND = [one for module in _MODULES for one in vars(module).values() if isinstance(one, Rule)]
 RULES = tuple(sorted(_FOUND, key=lambda one: one.number))
 

@@ -1,4 +1,4 @@
-"""R30: the direct source of a channel is a replica itself, and is what is behind."""
+"""R35: the direct source of a channel is a replica itself, and is what is behind."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOSTLY = 0.7  # of the lag
 
 
 @rule(SLOW, "R8")
-def r30_upstream(case: Case) -> Cause | None:
+def r35_upstream(case: Case) -> Cause | None:
     """Blame what lies before the direct source: that is asked, or it sent late, or it sends nothing new.
 
     Only the source itself, or who is above it, can prove that; a source that sends nothing new may be idle,

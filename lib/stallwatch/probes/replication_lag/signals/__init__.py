@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.mysql.innodb import Redo
     from stallwatch.probes.mysql.processes import Process, Program, Thread
     from stallwatch.probes.replication_lag.signals.backups import Backup
+    from stallwatch.probes.replication_lag.signals.hunger import Hunger
     from stallwatch.probes.replication_lag.signals.locks import Lock, RowLock, Transaction
     from stallwatch.probes.replication_lag.signals.scans import Scan
     from stallwatch.sources.host import DiskLoad
@@ -54,6 +55,15 @@ class Host(NamedTuple):
     free: int | None = None  # bytes of the file system that the data is on
     busy_threads: Mapping[int, float] = {}  # per cent of a processor that each applier takes, by its OS id
     processors: int | None = None
+    hunger: Hunger | None = None  # for a processor
+
+
+class Answers(NamedTuple):
+    """How long a log-in and two trivial statements take from the greeting on, in seconds."""
+
+    now: float
+    usual: float  # at earlier looks
+    network: float  # a round trip of the network, as the kernel measures it; 0: not known
 
 
 class Signals(NamedTuple):
@@ -69,6 +79,7 @@ class Signals(NamedTuple):
     row_locks: tuple[RowLock, ...] = ()
     backups: tuple[Backup, ...] = ()
     host: Host = Host()
+    answers: Answers | None = None  # of a server that is not on our host
     missing: tuple[str, ...] = ()  # sentences, one for each GRANT
     scans: tuple[Scan, ...] = ()  # of appliers that look for rows
     keyless: Mapping[str, bool] = {}  # whether this table has no key at all: "shop.orders"

@@ -17,6 +17,7 @@ from stallwatch.probes.replication_lag.signals import (
     locks,
     scans,
 )
+from stallwatch.probes.replication_lag.signals.hunger import OwnThreads
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -94,10 +95,12 @@ def gather(
     and enough where no applier runs.
     """
     asking = Asking(server, trace)
+    process = server.process if server.local else None
     known = status.variables(asking, _SETTINGS)
     if known.get("performance_schema") == "OFF":  # MariaDB's default
         asking.switch_off(PERFORMANCE_SCHEMA)
-    threads = processes.threads(asking)
+    threads = processes.threads_here(asking) if process else processes.threads(asking)
+    own = OwnThreads(process, threads) if process else None
     own_host = _OwnHost(known, threads) if server.local and _runs_here(known) else None
     applying = any(one.channel.applier.runs for one in snapshots)
     looks, counted = _look(asking, pause, _STEPS if applying else 1)
@@ -115,7 +118,7 @@ def gather(
         row_locks=locks.row_locks(asking, _waiting(looks)),
         scans=scanning,
         keyless=scans.keyless(asking, scans.changed(_last_appliers(looks), scanning)),
-        host=own_host.host() if own_host else Host(),
+        host=(own_host.host() if own_host else Host())._replace(hunger=own.hunger() if own else None),
     )
     found = backups.find(signals.processes, programs, locks.backup_locks(asking), tools)
     missing = list(asking.missing.values())
