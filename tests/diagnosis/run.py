@@ -26,7 +26,7 @@ from interrupted import ending_tidily, status_of
 from measured import machine
 
 MINUTES = 40  # for all trials of a part
-LANES = 4  # pairs of each kind of server that work side by side
+LANES = 5  # pairs of each kind of server that work side by side
 
 
 def main():

@@ -91,6 +91,7 @@ class RecordingServer:
     """A server as it is, whose answers are noted."""
 
     local = False  # this host is not recorded
+    answers_after = None  # nor how long it takes today
 
     def __init__(self, recording, server, log_in):
         self._recording = recording

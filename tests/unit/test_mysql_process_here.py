@@ -47,6 +47,13 @@ def test_a_process_that_waits_in_the_kernel(child, monkeypatch):
     assert ProcessHere(child.pid).why().what.endswith("probably waits for a disk, state D")
 
 
+def test_a_process_that_waits_for_a_moment_is_not_stuck(child, monkeypatch):
+    stuck = processes.Task(child.pid, "mysqld", "D", 1, 0, 0, 0.0, 0.0, 1, 0.0)
+    looks = iter([stuck, stuck, stuck._replace(state="S")])
+    monkeypatch.setattr(processes, "task", lambda _: next(looks))
+    assert ProcessHere(child.pid).why() is None
+
+
 def test_a_frozen_group_comes_first(child, monkeypatch):
     monkeypatch.setattr(control_groups, "is_frozen", lambda _: True)
     child.suspend()

@@ -184,11 +184,11 @@ def test_who_replicates_from_here(server, facts, of, expected):
 def test_the_line_says_who_could_write():
     own = Own(2, exact=True, seconds=40.0)
     found = own_transactions.finding(own, MYSQL, [channel()], doubtful=False)
-    assert found.what == "replica of db1:3306: 2 transactions written here in the last 40 s, read_only is OFF"
+    assert found.what == "replica of db1: 2 transactions written here in the last 40 s, read_only is OFF"
     assert found.advice == "find who writes here, then SET GLOBAL super_read_only = ON"
     closed = MYSQL._replace(read_only=True, super_read_only=True)
     found = own_transactions.finding(own._replace(exact=False), closed, [channel()], doubtful=False)
-    assert found.what == "replica of db1:3306: at least 2 transactions written here in the last 40 s"
+    assert found.what == "replica of db1: at least 2 transactions written here in the last 40 s"
     assert found.advice == "find who writes here, and compare the data"
     found = own_transactions.finding(own, MARIADB, [channel(), channel()], doubtful=True)
     assert (found.state, found.what.partition(":")[0]) == (State.OK, "this replica")

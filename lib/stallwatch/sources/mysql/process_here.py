@@ -11,6 +11,7 @@ from stallwatch.startup import NamedTuple
 PROGRAMS = frozenset({"mysqld", "mariadbd"})
 _MOSTLY = 50.0  # per cent of the periods of a control group
 SHORTEST = 0.3  # seconds: some periods of a control group, which are of 0.1 s
+_LOOKS, _PAUSE = 4, 0.05  # further ones, and seconds between them
 _SILENT = "mysqld does not respond"
 
 
@@ -46,10 +47,19 @@ class ProcessHere:
             return Why(f"{_SILENT}: process {pid} is stopped, state {task.state}", advice)
         if (share := self.exhausted()) >= _MOSTLY:
             return Why(said(share), RAISE)
-        if task and task.state == STUCK:
+        if task and task.state == STUCK and self._stays_stuck():
             what = f"{_SILENT}: process {pid} probably waits for a disk, state {STUCK}"
             return Why(what, "look into dmesg and at the disk of its data")
         return None
+
+    def _stays_stuck(self) -> bool:
+        """Whether it waits for a disk at several looks in a row: each process does so for a moment."""
+        for _ in range(_LOOKS):
+            time.sleep(_PAUSE)
+            task = processes.task(self.pid)
+            if task is None or task.state != STUCK:
+                return False
+        return True
 
 
 RAISE = "raise the CPU limit"  # of its container or unit
