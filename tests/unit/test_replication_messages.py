@@ -5,7 +5,7 @@ from replication_snapshots import channel, snapshot, stopped
 from stallwatch.findings import Fault, State
 from stallwatch.probes.replication_lag.causes.case import Cause
 from stallwatch.probes.replication_lag.diagnosis import Criteria, Diagnosis
-from stallwatch.probes.replication_lag.lag.model import Lag
+from stallwatch.probes.replication_lag.lag.result import Lag
 from stallwatch.probes.replication_lag.messages import channels
 from stallwatch.probes.replication_lag.model import Trend
 from stallwatch.render.text import written

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from stallwatch.probes.replication_lag.causes.case import Cause
     from stallwatch.probes.replication_lag.history import History
-    from stallwatch.probes.replication_lag.lag.model import Lag
+    from stallwatch.probes.replication_lag.lag.result import Lag
     from stallwatch.probes.replication_lag.model import Channel, ChannelSnapshot, Trend
 
 CONNECTING = frozenset({"Connecting", "Preparing"})  # the receiver's; "Preparing" on MariaDB

@@ -14,7 +14,7 @@ from stallwatch.units import is_number
 if TYPE_CHECKING:
     from typing import Any
 
-    from stallwatch.probes.replication_lag.lag.model import Lag
+    from stallwatch.probes.replication_lag.lag.result import Lag
     from stallwatch.probes.replication_lag.model import Channel, ChannelSnapshot
     from stallwatch.probes.replication_lag.queries import Facts
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from stallwatch.findings import Finding
     from stallwatch.probes.replication_lag.causes.case import Cause
     from stallwatch.probes.replication_lag.diagnosis import Criteria, Diagnosis
-    from stallwatch.probes.replication_lag.lag.model import Lag
+    from stallwatch.probes.replication_lag.lag.result import Lag
     from stallwatch.probes.replication_lag.model import Channel, Trend
 
 _MOST = 3  # channels that have more than their lag in the perfdata: each takes 150 characters of the line

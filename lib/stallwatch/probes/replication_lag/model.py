@@ -8,7 +8,7 @@ from __future__ import annotations
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from stallwatch.probes.replication_lag.lag.model import Lag
+    from stallwatch.probes.replication_lag.lag.result import Lag
     from stallwatch.sources.mysql import Flavour
 
 CLEAR_SLOPE = 0.02  # seconds of lag per second

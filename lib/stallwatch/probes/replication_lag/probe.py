@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
     from stallwatch.findings import Finding
     from stallwatch.frame.run import Run
-    from stallwatch.probes.replication_lag.collect import Opened
     from stallwatch.probes.replication_lag.diagnosis import Diagnosis
     from stallwatch.probes.replication_lag.heartbeat_table import HeartbeatTable
     from stallwatch.probes.replication_lag.model import Channel, ChannelSnapshot
     from stallwatch.probes.replication_lag.signals import Signals
+    from stallwatch.probes.replication_lag.upstream import Opened
     from stallwatch.sources.mysql.server import Server
 
 _KEPT_FOR_ANSWERS = 2.0  # seconds
@@ -76,7 +76,10 @@ class Probe:
             self._run.so_far(messages.channels(known, self._criteria))
         if heartbeat:
             collector.ask_heartbeats(heartbeat)
-        collector.ask_sources(sources, heartbeat)
+        if sources:
+            from stallwatch.probes.replication_lag.upstream import ask_sources
+
+            ask_sources(collector, sources, heartbeat)
         judged = [self._judged(one, remembered, keep=True) for one in collector.snapshots()]
         self._channels = sorted(judged, key=lambda one: one.gravity, reverse=True)
         found = messages.channels(self._channels, self._criteria)

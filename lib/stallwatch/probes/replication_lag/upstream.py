@@ -5,22 +5,25 @@ Nobody is asked whom the user has not named: what a server says of its own sourc
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+
 from stallwatch.findings import Fault, ProbeError, State
 from stallwatch.probes import shared
 from stallwatch.probes.replication_lag import history, queries
-from stallwatch.probes.replication_lag.collect import Collector
+from stallwatch.probes.replication_lag.collect import PATIENCE, Collector
 from stallwatch.probes.replication_lag.diagnosis import diagnose, is_resting
 from stallwatch.probes.replication_lag.model import Upstream
-from stallwatch.probes.replication_lag.source import Identity, identity
+from stallwatch.probes.replication_lag.source import Identity, ask, identity, is_above
 from stallwatch.sources.mysql import DeniedError, NoAnswerError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from contextlib import AbstractContextManager, ExitStack
+    from contextlib import AbstractContextManager
     from typing import Any
 
     from stallwatch.findings import Finding
+    from stallwatch.probes.replication_lag.heartbeat_table import HeartbeatTable
     from stallwatch.probes.replication_lag.model import Channel
     from stallwatch.sources.mysql.server import Server
 
@@ -34,7 +37,72 @@ class Named(NamedTuple):
     who: Identity
 
 
-def log_in(sources: Sequence[Opened], until: ExitStack, asides: list[Finding]) -> list[Named]:
+def ask_sources(collector: Collector, sources: Sequence[Opened], table: HeartbeatTable | None) -> None:
+    """Ask the servers that --source names; each tells whose source it is."""
+    if collector.lost or not sources:
+        return
+    with ExitStack() as until:
+        named = _log_in(sources, until, collector.asides)
+        asked = _ask_named(collector, named)
+        if table:
+            _ask_writers(collector, named, table)
+        for server, who in (one for one in named if one not in asked):
+            what = f"{server.where} is server {who.server_id}, from which no channel replicates"
+            collector.asides.append(ProbeError(what))
+
+
+def _ask_writers(collector: Collector, named: Sequence[Named], table: HeartbeatTable) -> None:
+    """Ask who writes a heartbeat's row how old that is there: whether it is still written."""
+    for server, who in named:
+        for name, beat in collector.heartbeats.items():
+            if beat.server_id == who.server_id:
+                try:
+                    age = table.source_age(server, beat, PATIENCE)
+                    collector.heartbeats[name] = beat._replace(source_age=age)
+                except ProbeError as error:
+                    collector.asides.append(error)
+
+
+def _ask_named(collector: Collector, named: Sequence[Named], below: Sequence[Identity] = ()) -> set[Named]:
+    """Ask each channel's source, or who is above that; returns who was asked.
+
+    ``below`` are the servers that replicate from this one.
+    """
+    asked: set[Named] = set()
+    for channel in collector.channels:
+        try:
+            _ask_above(collector, channel, named, below, asked)
+        except ProbeError as error:
+            collector.asides.append(_not_asked(error))
+    return asked
+
+
+def _ask_above(
+    collector: Collector,
+    channel: Channel,
+    named: Sequence[Named],
+    below: Sequence[Identity],
+    asked: set[Named],
+) -> None:
+    """Ask the source of a channel, also about its own replication, or else who is above that."""
+    replica, existing = collector.server, collector.existing
+    direct = [one for one in named if one.who.is_source_of(channel)]
+    known = direct or [one for one in named if is_above(one.who, replica, channel, existing)]
+    asked.update(known)
+    if not known:
+        return
+    found = ask(known[0].server, replica, channel, existing)
+    collector.sources[channel.name] = found if direct else found._replace(errant=None, distant=True)
+    if direct:
+        others = [one for one in named if one is not known[0]]
+        above = Above(known[0], others, replica, below)
+        upstream = above.look(collector.memory.of(found.where))
+        collector.sources[channel.name] = found._replace(upstream=upstream)
+        collector.asides += above.asides
+        asked |= above.asked
+
+
+def _log_in(sources: Sequence[Opened], until: ExitStack, asides: list[Finding]) -> list[Named]:
     """Log in to the named servers; ``asides`` gets what fails."""
     named = []
     for opened in sources:
@@ -42,11 +110,11 @@ def log_in(sources: Sequence[Opened], until: ExitStack, asides: list[Finding]) -
             server = until.enter_context(opened())
             named.append(Named(server, identity(server)))
         except ProbeError as error:
-            asides.append(not_asked(error))
+            asides.append(_not_asked(error))
     return named
 
 
-def not_asked(error: ProbeError) -> Finding:
+def _not_asked(error: ProbeError) -> Finding:
     """Say that it is the source that fails, or its name, not the replica.
 
     One that gives no answer where there is little time left does not hide the lag, which is known.
@@ -92,7 +160,7 @@ class Above:
         facts = queries.facts(server)
         kept = history.Memory(memory, facts, shared.steady_now(memory))
         collector = Collector(server, facts, existing, own, kept)
-        self.asked = collector.ask_named(self._others, below)
+        self.asked = _ask_named(collector, self._others, below)
         self.asides += [*kept.problems, *collector.asides, *collector.denied]
         judged = [diagnose(one, kept.channel(one.channel)) for one in collector.snapshots()]
         for one in judged:

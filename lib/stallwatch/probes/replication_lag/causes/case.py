@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from stallwatch.probes.mysql.processes import Process
-    from stallwatch.probes.replication_lag.lag.model import Lag
+    from stallwatch.probes.replication_lag.lag.result import Lag
     from stallwatch.probes.replication_lag.model import ChannelSnapshot, Trend
     from stallwatch.probes.replication_lag.signals import Signals
     from stallwatch.probes.replication_lag.signals.backups import Backup

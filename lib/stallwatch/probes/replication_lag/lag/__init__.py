@@ -16,11 +16,12 @@ from stallwatch.probes.replication_lag.lag.model import (
     HEARTBEAT_TABLE,
     MARGIN,
     SECONDS_BEHIND,
+    SOURCE_HISTORY,
     WHOLE,
     Figure,
-    Lag,
     View,
 )
+from stallwatch.probes.replication_lag.lag.result import Lag
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -84,6 +85,7 @@ _RULES = (
     commit_times.figure,
     seconds_behind.figure,
 )
+_ROUGH, _ROUGH_SHARE = 5.0, 0.25  # seconds, or part of a figure, that it may be off before that is told
 _NEAR, _FAR = 5.0, 60.0  # seconds beyond an intended delay
 
 
@@ -137,7 +139,16 @@ def _lag(seen: View, found: Figure) -> Lag:
         or seen.lacks
         or not seen.channel.receiver.runs,
         doubtful=clocks.is_doubtful(seen, found),
+        is_rough=_is_rough(found),
     )
+
+
+def _is_rough(found: Figure) -> bool:
+    """Whether the two looks at the source, between which it lies, are too far from each other."""
+    if found.by != SOURCE_HISTORY or found.seconds is None or found.high is None:
+        return False
+    off = max(found.seconds - found.low, found.high - found.seconds)
+    return off > max(_ROUGH, _ROUGH_SHARE * found.seconds)
 
 
 def _split(found: Figure, seconds: float | None) -> tuple[float | None, float | None, float | None]:

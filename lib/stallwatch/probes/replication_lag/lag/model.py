@@ -12,7 +12,6 @@ LATE = 2.0  # seconds on the way that are worth calling late
 FRESH = 10.0  # seconds for which the last arrival speaks for the stream
 WHOLE = 1.0  # Seconds_Behind is cut to whole seconds
 MARGIN = 10.0  # by which an intended delay may be missed
-_ROUGH, _ROUGH_SHARE = 5.0, 0.25  # seconds, or part of a figure, that it may be off before that is told
 _GAPS = 3  # usual gaps between transactions for which the last arrival speaks for the stream
 
 # What a figure is from, in the words of the status line.
@@ -23,40 +22,6 @@ LAST_KNOWN = "last known"
 SOURCE_HISTORY = "source's history"
 HEARTBEAT_TABLE = "heartbeat table"
 ITS_SOURCE = "lag of its source"
-
-
-class Lag(NamedTuple):
-    """A channel's lag in seconds: its best figure, what it is at least and at most, and where it is from."""
-
-    seconds: float | None  # without an intended delay; None: nothing supports a figure
-    low: float = 0.0
-    high: float | None = None  # None: no upper bound is known
-    by: str = ""  # "commit time", "heartbeat table", "Seconds_Behind", "source's history", "last contact", …
-    transport: float | None = None  # of it: between the source's commit and our relay log
-    apply: float | None = None  # of it: between the relay log and the replica's tables
-    upstream: float | None = None  # of it: before our direct source
-    contact_age: float | None = None  # since the source was last heard of
-    silent: bool = False  # heard of too long ago: the link or the source is dead
-    delayed: float = 0.0  # the intended delay that was taken off
-    remarks: tuple[str, ...] = ()  # "Seconds_Behind 0 is wrong: relay log empty", "clocks differ by 120 s"
-    cannot_tell: str = ""  # what this figure is blind to, and what would help
-    offset: float | None = None  # seconds that look like lag where there is none, for the next looks
-    heard_within: float | None = None  # contact_age at most, for the next looks; None: not known
-    is_behind: bool = False  # whether anything is missing here, though seconds may be None
-    doubtful: bool = False  # it may be nothing but clocks that differ
-
-    @property
-    def at_least(self) -> bool:
-        """Whether only a lower bound is known."""
-        return self.high is None
-
-    @property
-    def is_rough(self) -> bool:
-        """Whether it lies somewhere between two looks at the source that are far from each other."""
-        if self.by != SOURCE_HISTORY or self.seconds is None or self.high is None:
-            return False
-        off = max(self.seconds - self.low, self.high - self.seconds)
-        return off > max(_ROUGH, _ROUGH_SHARE * self.seconds)
 
 
 class View(NamedTuple):
