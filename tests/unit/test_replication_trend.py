@@ -1,7 +1,7 @@
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from stallwatch.probes.replication_lag.diagnosis import Criteria
 from stallwatch.probes.replication_lag.history import Sample
@@ -265,6 +265,7 @@ def test_nothing_to_catch_up_is_not_told():
     count=st.integers(5, 60),
     bad=st.integers(0, 4),
 )
+@example(slope=1e-16, start=3.0, every=1.0, count=9, bad=0)
 def test_a_straight_line_is_found_whatever_one_sample_says(slope, start, every, count, bad):
     lags = [start + (3 * 3600 * 60 if slope < 0 else 0) + slope * every * number for number in range(count)]
     lags[-1 - bad] -= 1.0

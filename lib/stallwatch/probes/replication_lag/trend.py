@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from stallwatch.probes.replication_lag.model import Trend
+from stallwatch.probes.replication_lag.model import CLEAR_SLOPE, Trend
 from stallwatch.probes.shared import theil_sen
 from stallwatch.startup import TYPE_CHECKING
 
@@ -49,7 +49,7 @@ def trend(samples: Sequence[Sample]) -> Trend | None:
     if known[-1].lag < _NO_LAG:
         slope = min(slope, 0.0)  # nothing is left that could grow
     last = _side(known[-2], known[-1], 0.0)
-    if last and slope * last < 0:
+    if last and abs(slope) > CLEAR_SLOPE and slope * last < 0:
         return None
     return Trend(slope, known[-1].at - known[-count].at, count, _scatter(known[-count:], slope))
 
