@@ -37,6 +37,20 @@ def thin_link(scene, rate):
 
 
 @fault(
+    "delayed link", strengths={"10 s": 10, "20 s": 20, "30 s": 30}, right=("slow link",), lasts=70.0,
+    servers=("mysql",),
+)  # fmt: skip
+def delayed_link(scene, seconds):
+    """All comes, but late, as if the clocks differed; MariaDB alone has nothing that would show it."""
+    yield
+    scene.link.delay(seconds)
+    time.sleep(seconds + SETTLES)
+    scene.note("evident")
+    yield
+    scene.link.pass_all()
+
+
+@fault(
     "source killed",
     strengths={"shut down": (30, True), "killed": (0, True), "killed behind a proxy": (0, False)},
     right=("source unreachable",), states=ALARMS, evident=4.0, unheard=True, wrong=("TLS failed",),

@@ -1,6 +1,7 @@
 """A TCP link to a server, on a port of its own, that can be switched while it is in use."""
 
 import contextlib
+import queue
 import socket
 import threading
 import time
@@ -18,6 +19,7 @@ class Link:
     black_hole()     connections stay open, new ones are taken, and nothing passes either way; later it does
     refuse()         connections are closed, new ones are refused
     slow(per_second) so many octets pass per second, each way
+    delay(seconds)   as many octets as before pass, each so much later
     """
 
     def __init__(self, port, host="127.0.0.1"):
@@ -25,6 +27,7 @@ class Link:
         self.changed = threading.Condition()
         self.passes = True
         self.rate = None  # octets per second, None: all that come
+        self.late = 0.0  # seconds
         self.sockets = set()
         self.port = free_port()
         self.listener = socket.create_server((host, self.port))
@@ -49,6 +52,10 @@ class Link:
         """Let so many octets pass per second."""
         self._switch(passes=True, rate=per_second)
 
+    def delay(self, seconds):
+        """Let all pass that comes, but so many seconds later."""
+        self._switch(passes=True, late=seconds)
+
     def black_hole(self):
         """Let nothing pass and say nothing."""
         self._switch(passes=False)
@@ -62,9 +69,9 @@ class Link:
             with contextlib.suppress(OSError):
                 one.shutdown(socket.SHUT_RDWR)
 
-    def _switch(self, *, passes, rate=None, listens=True):
+    def _switch(self, *, passes, rate=None, late=0.0, listens=True):
         with self.changed:
-            self.passes, self.rate = passes, rate
+            self.passes, self.rate, self.late = passes, rate, late
             if listens:
                 self.listener.listen()
             self.changed.notify_all()
@@ -95,9 +102,16 @@ class Link:
             self.sockets -= both
 
     def _pass_on(self, one, other):
+        on_its_way = queue.SimpleQueue()
+        sender = threading.Thread(target=self._send, args=(on_its_way, other), daemon=True)
+        sender.start()
+        octets = b" "
         with contextlib.suppress(OSError):
-            while octets := self._receive(one):
-                other.sendall(octets)
+            while octets:
+                octets = self._receive(one)
+                on_its_way.put((time.monotonic(), octets))
+        on_its_way.put((0.0, b""))
+        sender.join()
         for end in (one, other):
             with contextlib.suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
@@ -111,6 +125,13 @@ class Link:
         octets = one.recv(max(1, min(CHUNK, int(rate * TICK))))
         time.sleep(len(octets) / rate)
         return octets
+
+    def _send(self, on_its_way, other):
+        """Send what was received, when it is due, until there is no more."""
+        with contextlib.suppress(OSError):
+            while (taken := on_its_way.get())[1]:
+                time.sleep(max(0.0, taken[0] + self.late - time.monotonic()))
+                other.sendall(taken[1])
 
     def _wait(self):
         with self.changed:

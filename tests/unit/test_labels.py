@@ -30,6 +30,7 @@ SELDOM = {
     "ndb_redo_buffer": {"redo_full", "redo_lag", "undo_space", "undo_buffer"},  # --log; disk tables
     "replication_lag": {  # on the replica's own host; channels with a name and --source, or that grow late
         "disk_busy", "{channel}_missing", "{channel}_errant", "{channel}_seconds_behind", "{channel}_slope",
+        "{channel}_clock_offset",
     },
 }  # fmt: skip
 SHARED = {  # the code of other probes that speaks for a plugin, too

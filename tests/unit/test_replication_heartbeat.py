@@ -193,7 +193,7 @@ def test_on_mariadb_too_a_link_heartbeat_tells_that_there_is_nothing_to_send():
     lag = judge(snapshot(mariadb(), heartbeat=row(), before=then))
     assert DEAD in lag.remarks
     assert lag.seconds == 0
-    lag = judge(snapshot(mariadb(), heartbeat=row(), before=before(of=mariadb())))
+    lag = judge(snapshot(mariadb(), heartbeat=row(), before=before(of=mariadb(), offsets=(0.4,))))
     assert lag.seconds == 3600
 
 
@@ -202,7 +202,7 @@ class Looks:
 
     def __init__(self, of=None):
         self.of = of or mariadb()
-        self.before = None
+        self.before = before(of=self.of, offsets=(0.4,))  # the clocks agree
 
     def __call__(self, heartbeat, came=0, server=101, **changes):
         sequence = int(self.of.received_gtids.rpartition("-")[2] or 0) + came
@@ -210,11 +210,10 @@ class Looks:
         place = Position("bin.000001", self.of.received.offset + 100 * came)
         changes = {"received_gtids": gtids, "received": place, "applied": place} | changes
         last, self.of = self.of, self.of._replace(**changes)
-        if self.before:
-            contact = self.before.contact._replace(received=last.received, received_gtids=last.received_gtids)
-            self.before = self.before._replace(contact=contact)
+        contact = self.before.contact._replace(received=last.received, received_gtids=last.received_gtids)
+        self.before = self.before._replace(contact=contact)
         known = snapshot(self.of, heartbeat=heartbeat, before=self.before, idle=1.0)
-        self.before = before(of=self.of, heartbeat=beat(known))
+        self.before = before(of=self.of, heartbeat=beat(known), offsets=(0.4,))
         return judge(known)
 
 

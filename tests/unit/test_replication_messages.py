@@ -120,15 +120,11 @@ def test_a_silent_source_is_told_with_its_heartbeats():
     assert any("the receiver itself gives up after " in one for one in below)
 
 
-def test_where_it_may_be_the_clocks_no_cause_is_certain():
-    remark = "clocks differ by 120 s, or all comes late"
-    slow = Cause(84, "the receiver does not keep up (transport 120 s)", rule="R8")
-    line, below = told(known(120.0, doubtful=True, remarks=(remark,)), causes=(slow,))
-    assert (
-        line == f"WARNING - replica of db1 lags up to 120 s (limit 60 s), {remark} - compare the clocks (NTP)"
-    )
-    assert below[0] == "  also the receiver does not keep up (transport 120 s)"
-    assert not any(remark in one for one in below)
+def test_where_it_may_be_the_clocks_the_line_says_how_far_it_lags_otherwise():
+    remark = "the clocks probably differ"
+    line, below = told(Lag(0.0, 0.0, 120.2, "commit time", doubtful=True, remarks=(remark,)))
+    assert line == "OK - replica of db1 lags 0 s, up to 120 s unless the clocks differ"
+    assert f"[OK] replica of db1: {remark}" in below
 
 
 def test_what_catches_up_is_not_blamed_on_weak_causes():

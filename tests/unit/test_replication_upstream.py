@@ -19,7 +19,7 @@ from replication_snapshots import (
 from stallwatch.probes.replication_lag.causes import explain
 from stallwatch.probes.replication_lag.causes.upstream import r35_upstream
 from stallwatch.probes.replication_lag.lag import Lag, judge
-from stallwatch.probes.replication_lag.model import Contact, Heartbeat, Upstream
+from stallwatch.probes.replication_lag.model import Beat, Contact, Heartbeat, Upstream
 from stallwatch.probes.replication_lag.source import Identity, is_above
 from stallwatch.sources.mysql import UnreachableError
 from test_replication_probe import PLUGIN, first_line
@@ -217,7 +217,8 @@ def beating(age, server=7, **changes):
 def test_a_heartbeat_of_the_first_one_that_is_old_is_probably_upstream():
     assert beating(60.0) == "probably upstream, nothing newer came from db1:3306 and all is applied"
     early = SILENT._replace(last_heartbeat=NOW - 60, queued_at=NOW - 20)
-    assert beating(20.0, commits=early) == (
+    same = before(10.0, heartbeat=Beat(7, ""))  # else the clocks may differ by as much
+    assert beating(20.0, commits=early, before=same) == (
         "probably upstream or the link, nothing newer came from db1:3306 and all is applied"
     )
 

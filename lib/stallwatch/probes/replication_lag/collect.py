@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from stallwatch.findings import Fault, ProbeError, State
 from stallwatch.probes.replication_lag import gtid, queries
+from stallwatch.probes.replication_lag.lag.clocks import ENOUGH
 from stallwatch.probes.replication_lag.model import ChannelSnapshot
 from stallwatch.sources.mysql import DeniedError, MysqlError, NoAnswerError, UnreachableError
 from stallwatch.startup import TYPE_CHECKING
@@ -22,8 +23,10 @@ if TYPE_CHECKING:
     Answer = TypeVar("Answer")
 
 PATIENCE = 1.5  # s for a table that may be locked; the server gives up waiting for the lock after 1 s
+_AGAIN, _STEP = 60, 0.05  # further looks at most, seconds between them: 300 ms of a commit in 5 s are met
 _SAME = 1.0  # s: the process list has whole seconds
 _NO_COMMIT_TIMES = "without commit times the lag is what Seconds_Behind makes of it"
+_NOT_AGAIN = "clocks that differ may look like lag"
 _NO_PROCESSES = "without the process list a dead link may not show"
 
 
@@ -56,6 +59,7 @@ class Collector:
         self._appliers = appliers or self._look_at_appliers()
         self.heartbeats: dict[str, Heartbeat] = {}
         self.sources: dict[str, Source] = {}
+        self._again: dict[str, tuple[float, ...]] = {}  # Seconds_Behind of further looks
 
     def snapshots(self) -> list[ChannelSnapshot]:
         """Give what is known of each channel."""
@@ -73,6 +77,7 @@ class Collector:
             sees_processes=self._appliers.visible,
             backlog=gtid.backlog(channel, self.existing, self._facts.server_id),
             before=self.memory.channel(channel).before,
+            looked_again=self._again.get(channel.name),
         )
 
     def _optional(self, ask: Callable[[Server], Answer], otherwise: Answer, without: str) -> Answer:
@@ -106,6 +111,23 @@ class Collector:
         if not channel.applier.has_read_all or len(idle) != expected:
             return None
         return min(idle) if max(idle) - min(idle) <= _SAME else None
+
+    def look_again(self, names: Sequence[str], pause: Callable[[float], bool]) -> None:
+        """See what Seconds_Behind of these channels says while something received is not applied.
+
+        ``pause`` waits so many seconds and tells whether there was time for it.
+        """
+        self._again = dict.fromkeys(names, ())
+        none: list[Channel] = []
+        for _ in range(_AGAIN):
+            seen = self._optional(queries.channels, none, _NOT_AGAIN) if pause(_STEP) else none
+            if not seen:
+                return
+            for one in seen:
+                if one.name in self._again and one.received != one.applied and one.seconds_behind is not None:
+                    self._again[one.name] += (one.seconds_behind,)
+            if all(len(told) >= ENOUGH for told in self._again.values()):
+                return
 
     def ask_heartbeats(self, table: HeartbeatTable) -> None:
         """Read the heartbeat of each channel."""

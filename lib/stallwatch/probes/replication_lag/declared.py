@@ -24,6 +24,7 @@ _OF_CHANNEL = (
     ("contact_age", "s", "time since the last event or heartbeat from the source"),
     ("slope", "", "growth of the lag in seconds per second, negative while it shrinks"),
     ("backlog", "", "transactions that are received and not yet applied"),
+    ("clock_offset", "s", "time by which the replica's clock is ahead of the source's, where that is proven"),
     ("missing", "", "transactions of the source that are not applied on the replica, with --source"),
     (
         "errant",

@@ -88,6 +88,11 @@ def diagnose(snapshot: ChannelSnapshot, history: History) -> Diagnosis:
     return Diagnosis(snapshot, lag.judge(snapshot), connecting, stopped, refused)
 
 
+def is_in_doubt(snapshot: ChannelSnapshot) -> bool:
+    """Whether further looks at Seconds_Behind can tell a lag from clocks that differ: MySQL's."""
+    return bool(snapshot.channel.source_uuid) and lag.judge(snapshot).doubtful
+
+
 def is_resting(channel: Channel) -> bool:
     """Whether it is a channel of Group Replication's recovery, stopped because that is over.
 

@@ -20,12 +20,14 @@ if TYPE_CHECKING:
 
 FORMAT = 1  # of what is kept: what another version has written is not understood
 SAMPLES = 60  # of the lag: an hour of a check every minute
+_SLOW = 5.0  # seconds that a look may take between the two clocks
 SOURCE_LOOKS = 400  # at the source: a lag of hours is found in them
 OFFSETS = 10
 ANSWERS, _LEAST_ANSWERS = 20, 5  # looks at how long a log-in takes
 _STEP = 2.0  # times what is usual that one of these may add
 _LISTS = ("samples", "source_looks", "offsets")
 _NUMBERS = ("lag", "high", "seconds_behind", "transaction_gap", "heard_within", "heartbeats")  # or None
+_CLOCKS = ("clocks", "delay", "delay_age")  # or None, or not there
 
 
 class Sample(NamedTuple):
@@ -51,21 +53,22 @@ class Memory:
         try:
             restarted, passed = _passed(last, facts, now)
             clock = last.get("clock", 0.0) + passed
+            step = _set(last, facts, now)
             self._channels = {name: dict(kept) for name, kept in last.get("channels", {}).items()}
             for kept in self._channels.values():
                 if restarted:
                     _restart(kept)
-                History(kept, clock).must_make_sense()
+                History(kept, clock, step).must_make_sense()
         except (TypeError, ValueError, KeyError, AttributeError):
             what = "the memory of earlier runs is damaged, this run begins anew"
             self.problems.append(ProbeError(what))
-            clock, self._channels = 0.0, {}
-        self.now = clock
+            clock, self._channels, step = 0.0, {}, 0.0
+        self.now, self._step = clock, step
         self.own = own(memory, "own")  # see ``own_transactions``
         self._memory = memory
         memory.update(
             format=FORMAT, server_id=facts.server_id, uptime=facts.uptime, at=now, clock=clock,
-            channels=self._channels,
+            shown=facts.now, channels=self._channels,
         )  # fmt: skip
 
     def channel(self, channel: Channel) -> History:
@@ -75,7 +78,7 @@ class Memory:
         if kept.get("source") != source:
             kept.clear()
             kept["source"] = source
-        return History(kept, self.now)
+        return History(kept, self.now, self._step)
 
     def of(self, source: str) -> dict[str, Any]:
         """Give what is kept of that source's own replication: a memory like this one."""
@@ -109,6 +112,14 @@ def _passed(memory: dict[str, Any], facts: Facts, now: float) -> tuple[bool, flo
     return False, its if ours < 0 or its < ours - SLACK else ours
 
 
+def _set(memory: dict[str, Any], facts: Facts, now: float) -> float:
+    """Tell by how many seconds the replica's clock was set since the last look, by one that nobody sets."""
+    if "shown" not in memory or now < memory["at"]:
+        return 0.0
+    step = facts.now - memory["shown"] - (now - memory["at"])
+    return float(step) if abs(step) > _SLOW else 0.0
+
+
 def _restart(kept: dict[str, Any]) -> None:
     """Forget what a restart of the replica has ended; what was seen of the source stays true."""
     kept |= {"samples": [], "offsets": [], "since": {}}
@@ -119,9 +130,10 @@ def _restart(kept: dict[str, Any]) -> None:
 class History:
     """The memory of one channel."""
 
-    def __init__(self, kept: dict[str, Any], now: float) -> None:
+    def __init__(self, kept: dict[str, Any], now: float, step: float = 0.0) -> None:
         self._kept = kept
         self._now = now
+        self._step = step
 
     def must_make_sense(self) -> None:
         """Read all of it once: whoever wrote it, what follows can rely on it. Raises what Python raises."""
@@ -133,7 +145,8 @@ class History:
                 raise ValueError("the last look is still to come")
             if not isinstance(before.contact.received_gtids, str):
                 raise TypeError(before.contact.received_gtids)
-            told = [*(self._kept["last"][name] for name in _NUMBERS), before.retries]
+            told = [self._kept["last"].get(name, 0.0) for name in (*_NUMBERS, *_CLOCKS)]
+            told.append(before.retries)
             if any(one is not None and not is_number(one) for one in told):
                 raise TypeError("a number that is none")
             sum(before.offsets)
@@ -163,6 +176,10 @@ class History:
             heard_within=last["heard_within"],
             heartbeat=Beat(*last["heartbeat"]) if last["heartbeat"] else None,
             retries=last.get("retries"),
+            clocks=last.get("clocks"),
+            clock_set=self._step,
+            delay=last.get("delay"),
+            delay_age=last.get("delay_age"),
         )
 
     @property
@@ -179,6 +196,9 @@ class History:
         channel, before = snapshot.channel, self.before
         contact = Contact(channel.received, channel.received_gtids, heartbeats(snapshot))
         same = before is not None and before.contact == contact
+        delay, delay_age = lag.delay, lag.delay_age
+        if before and delay is None and before.delay_age is not None:  # a restart of the replica has lost it
+            delay, delay_age = before.delay, before.delay_age + before.seconds_ago
         self._kept["last"] = {
             "at": self._now,
             "contact_at": self._kept["last"]["contact_at"] if same else self._now,
@@ -194,9 +214,13 @@ class History:
             "heard_within": lag.heard_within,
             "heartbeat": beat(snapshot),
             "retries": _retries(channel, before),
+            "clocks": lag.clock_offset,
+            "delay": delay,
+            "delay_age": delay_age,
         }
         sequence = snapshot.source.sequence if snapshot.source else None
-        self._add("samples", SAMPLES, None if lag.seconds is None else [self._now, lag.seconds, lag.at_least])
+        bound = lag.at_least or lag.doubtful
+        self._add("samples", SAMPLES, None if lag.seconds is None else [self._now, lag.seconds, bound])
         self._add("source_looks", SOURCE_LOOKS, None if sequence is None else [self._now, sequence])
         self._add("offsets", OFFSETS, lag.offset)
 

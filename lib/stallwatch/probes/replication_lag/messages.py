@@ -25,7 +25,6 @@ _FAR = 5.0  # seconds
 _SHORT = 10.0  # seconds; below, tenths count
 _CATCHING_UP = ", catching up"
 _STRONG = 60.0  # score; what is weaker does not hold up a replica that catches up
-_CLOCKS = re.compile("clocks ")  # the remark on a lag that may be none
 _SAID = {"R4", "R7"}  # a silent source and an intended delay: the line itself says so
 
 
@@ -67,8 +66,6 @@ def _state(one: Diagnosis, criteria: Criteria) -> State:
 
 def _why(one: Diagnosis) -> tuple[str, str] | None:
     """Give the cause that is on the line, and the next step; None: there is none."""
-    if one.lag.doubtful and one.runs:
-        return next(filter(_CLOCKS.match, one.lag.remarks), "clocks may differ"), "compare the clocks (NTP)"
     cause = _cause(one)
     if cause:
         return cause.what, cause.advice
@@ -84,7 +81,7 @@ def _why(one: Diagnosis) -> tuple[str, str] | None:
 
 
 def _cause(one: Diagnosis) -> Cause | None:
-    if not one.is_worth_explaining or (one.runs and (one.lag.silent or one.lag.doubtful)):
+    if not one.is_worth_explaining or (one.runs and one.lag.silent):
         return None
     least = _STRONG if direction(one.trend, one.lag).startswith(_CATCHING_UP) else 0.0
     suitable = (
@@ -143,8 +140,18 @@ def _numbers(one: Diagnosis, label: str, *, few: bool) -> Iterator[Reading]:
             text = f"{channel.subject}: {plain(number)}{unit and f' {unit}'} {what}"
             shown = f"{label}{name}" if few else ""
             yield Reading(name, number, unit, what=text, label=shown, in_table=True)
+    if found.clock_offset is not None:
+        text = f"{channel.subject}: {_clocks(found.clock_offset)}"
+        shown = f"{label}clock_offset" if few else ""
+        yield Reading("clock_offset", round(found.clock_offset, 3), "s", what=text, label=shown)
     if asked and asked.errant is not None:
         yield _errant(channel.subject, asked.errant, asked.where, f"{label}errant" if few else "")
+
+
+def _clocks(offset: float) -> str:
+    if not offset:
+        return "its clock agrees with the source's"
+    return f"its clock is {_seconds(abs(offset))} {'ahead of' if offset > 0 else 'behind'} the source's"
 
 
 def _errant(channel: str, number: int, source: str, label: str) -> Reading:
@@ -208,6 +215,8 @@ def _seconds(value: float) -> str:
 def _amount(one: Diagnosis) -> str:
     """Say the figure; where there is none, why."""
     lag = one.lag
+    if lag.seconds is not None and lag.doubtful and lag.high:
+        return f" lags {_seconds(lag.seconds)}, up to {_seconds(lag.high)} unless the clocks differ"
     if lag.seconds is not None:
         return f" lags {_bound(lag, lag.seconds)}{_seconds(lag.seconds)}"
     if lag.low:
@@ -223,8 +232,6 @@ def _reason(one: Diagnosis) -> str:
 
 def _bound(lag: Lag, best: float) -> str:
     """Say on which side of the figure the truth is, where it may be far from it."""
-    if lag.doubtful:
-        return "up to "
     if lag.is_rough:
         return "about "
     is_least, is_most = best - lag.low <= _FAR, best == lag.high

@@ -233,6 +233,10 @@ class Before(NamedTuple):
     heartbeat: Beat | None = None  # its row of the heartbeat table
     heard_within: float | None = None  # Lag.heard_within: how long before that look the source spoke, at most
     retries: int | None = None  # Channel.retries when its applier had come to ``applied``
+    clocks: float | None = None  # Lag.clock_offset
+    clock_set: float = 0.0  # seconds by which somebody has set the replica's clock since
+    delay: float | None = None  # Lag.delay
+    delay_age: float | None = None  # seconds before that look, at which that delay was seen
 
 
 class ChannelSnapshot(NamedTuple):
@@ -248,6 +252,18 @@ class ChannelSnapshot(NamedTuple):
     sees_processes: bool = False  # whether ``idle`` would have been visible (PROCESS)
     backlog: int | None = None  # transactions received and not applied; None: not known
     before: Before | None = None
+    looked_again: tuple[float, ...] | None = None  # Seconds_Behind of further looks; None: there were none
+
+    @property
+    def said_in_hand(self) -> tuple[float, ...]:
+        """Seconds_Behind of each look at which something received was not applied: else it is 0 anyway.
+
+        MySQL's; MariaDB's is 0 for a late stream as well (10.11.19: for 36 s of lag).
+        """
+        channel, said = self.channel, self.channel.seconds_behind
+        if said is None or not channel.source_uuid:
+            return ()
+        return (*((said,) if channel.received != channel.applied else ()), *(self.looked_again or ()))
 
     @property
     def has_backlog(self) -> bool:

@@ -8,7 +8,7 @@ from stallwatch.findings import Fault, ProbeError, State
 from stallwatch.probes import shared
 from stallwatch.probes.replication_lag import history, messages, own_transactions, queries, role
 from stallwatch.probes.replication_lag.collect import Collector
-from stallwatch.probes.replication_lag.diagnosis import Criteria, diagnose, is_resting
+from stallwatch.probes.replication_lag.diagnosis import Criteria, diagnose, is_in_doubt, is_resting
 from stallwatch.probes.replication_lag.trend import trend
 from stallwatch.sources.mysql import MysqlError, NoAnswerError
 from stallwatch.startup import TYPE_CHECKING
@@ -80,6 +80,8 @@ class Probe:
             from stallwatch.probes.replication_lag.upstream import ask_sources
 
             ask_sources(collector, sources, heartbeat)
+        if doubtful := [one.channel.name for one in collector.snapshots() if is_in_doubt(one)]:
+            collector.look_again(doubtful, self._pause)
         judged = [self._judged(one, remembered, keep=True) for one in collector.snapshots()]
         self._channels = sorted(judged, key=lambda one: one.gravity, reverse=True)
         found = messages.channels(self._channels, self._criteria)

@@ -91,10 +91,17 @@ _NEAR, _FAR = 5.0, 60.0  # seconds beyond an intended delay
 
 def judge(snapshot: ChannelSnapshot) -> Lag:
     """Find the lag of one channel."""
-    hearing, guessed = contact.hear(snapshot), bool(clocks.usual_offset(snapshot))
-    seen = View(snapshot, hearing, clocks.ahead(snapshot), guessed)
-    found = next((figure for rule in _RULES if (figure := rule(seen))), _UNKNOWN)
+    learnt = clocks.learn(snapshot)
+    seen = View(snapshot, contact.hear(snapshot), -(learnt or 0.0), clock_offset=learnt)
+    found = _figure(seen)
+    if maybe := clocks.suspected(seen, found):
+        most, seen = found.high, seen._replace(ahead=seen.ahead - maybe, guessed=True)
+        found = _figure(seen)._replace(low=0.0, high=most)
     return _lag(seen, upstream.of_chain(seen, _guarded(seen, found)))
+
+
+def _figure(seen: View) -> Figure:
+    return next((figure for rule in _RULES if (figure := rule(seen))), _UNKNOWN)
 
 
 def _guarded(seen: View, found: Figure) -> Figure:
@@ -138,8 +145,11 @@ def _lag(seen: View, found: Figure) -> Lag:
         or seen.snapshot.has_backlog
         or seen.lacks
         or not seen.channel.receiver.runs,
-        doubtful=clocks.is_doubtful(seen, found),
         is_rough=_is_rough(found),
+        doubtful=seen.guessed,
+        clock_offset=seen.clock_offset,
+        delay=clocks.apparent_delay(seen.snapshot),
+        delay_age=clocks.delay_age(seen.snapshot),
     )
 
 

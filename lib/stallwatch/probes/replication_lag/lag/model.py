@@ -30,7 +30,8 @@ class View(NamedTuple):
     snapshot: ChannelSnapshot
     hearing: Hearing
     ahead: float  # seconds that the source's clock is ahead of ours, as far as known
-    guessed: bool = False  # whether that is only what earlier looks make likely
+    guessed: bool = False  # whether that is only likely: it may be a lag as well
+    clock_offset: float | None = None  # Lag.clock_offset
 
     @property
     def channel(self) -> Channel:

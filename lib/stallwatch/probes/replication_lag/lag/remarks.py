@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
-from stallwatch.probes.replication_lag.lag import clocks, from_source, seconds_behind, upstream
+from stallwatch.probes.replication_lag.lag import from_source, seconds_behind, upstream
 from stallwatch.probes.replication_lag.lag.model import (
     ASKED_SOURCE,
     HEARTBEAT_TABLE,
@@ -39,11 +39,8 @@ def remarks(view: View, found: Figure) -> Iterator[str]:
     if wrong := _seconds_behind(view, found):
         yield wrong
     yield from _missing(view, found)
-    if clocks.is_doubtful(view, found):
-        yield f"clocks differ by {found.transport:.0f} s, or all comes late"
-    elif abs(view.ahead) > clocks.WORTH_TELLING:
-        seem = "" if view.snapshot.clock_ahead is not None else "seem to "
-        yield f"clocks {seem}differ by {abs(view.ahead):.0f} s"
+    if view.guessed:
+        yield "the clocks probably differ, as nothing else tells of a lag: compare them with --source"
     if delayed := upstream.intended(view):
         yield f"its source is delayed by {say_duration(delayed)} as configured"
     if _delay_is_not_kept(view):
@@ -109,18 +106,20 @@ def _seconds_behind(view: View, found: Figure) -> str:
     if not _differ(said, seconds):
         return ""
     if said > seconds:
-        return _says_more(said, found)
+        return _says_more(view, said, found)
     wrong = f"Seconds_Behind {said:.0f} is wrong"
     if not view.channel.receiver.runs:
         return f"{wrong}: not connected"
-    if clocks.is_doubtful(view, found):
+    if view.guessed:
         return ""  # it may be the clocks
     return f"{wrong}: relay log empty" if view.waits else f"{wrong}: transactions wait"
 
 
-def _says_more(said: float, found: Figure) -> str:
+def _says_more(view: View, said: float, found: Figure) -> str:
     if found.by == LAST_KNOWN and found.proven:
         return f"Seconds_Behind is {said:.0f}, but no lag grows so fast"
+    if view.clock_offset and said <= view.clock_offset + (found.seconds or 0.0) + _DIFFERS:
+        return f"Seconds_Behind {said:.0f} is wrong: clocks differ by {view.clock_offset:.0f} s"
     if found.proven or found.by == HEARTBEAT_TABLE:
         return f"Seconds_Behind {said:.0f} is wrong: it counts from the start of the statement"
     return f"Seconds_Behind is {said:.0f}"

@@ -23,7 +23,10 @@ class Lag(NamedTuple):
     offset: float | None = None  # seconds that look like lag where there is none, for the next looks
     heard_within: float | None = None  # contact_age at most, for the next looks; None: not known
     is_behind: bool = False  # whether anything is missing here, though seconds may be None
-    doubtful: bool = False  # it may be nothing but clocks that differ
+    doubtful: bool = False  # up to ``high`` it may be a lag, or nothing but clocks that differ
+    clock_offset: float | None = None  # seconds that the replica's clock is ahead of the source's, if proven
+    delay: float | None = None  # what looks like the last transaction's time on its way, for the next look
+    delay_age: float | None = None  # how many seconds ago it came
     is_rough: bool = False  # it lies somewhere between two looks at the source that are far from each other
 
     @property
