@@ -21,14 +21,14 @@ class Looks:
     def __init__(self):
         self.kept = {}
 
-    def at(self, now, one=EAST, lag=0.0, facts=None, sequence=None):
+    def at(self, now, one=EAST, lag=0.0, facts=None, sequence=None, transport=None):
         uptime = 1000.0 + now
         memory = history.Memory(self.kept, facts or FACTS._replace(uptime=uptime), now)
         of = memory.channel(one)
         before, samples = of.before, of.samples
         asked = None if sequence is None else Source("db1:3306", 0.0, 0, 0, 0, sequence, sequence)
         snapshot = ChannelSnapshot(one, now=now, net_timeout=60.0, source=asked)
-        of.keep(snapshot, Lag(lag, low=lag or 0.0, high=lag))
+        of.keep(snapshot, Lag(lag, low=lag or 0.0, high=lag, transport=transport))
         self.kept = json.loads(json.dumps(self.kept))
         return before, samples
 
@@ -52,6 +52,14 @@ def test_the_second_look_knows_the_first(look):
     assert before.source_history == ((60, 1000),)
     assert (before.high, before.seconds_behind, before.applied) == (5.0, 0.0, Position("bin.000001", 500))
     assert samples == [Sample(0, 5.0, at_least=False)]
+
+
+def test_it_knows_whether_the_stream_was_late(look):
+    assert not look.at(100)[0]
+    look.at(160, transport=3.0)
+    assert look.at(220)[0].came_late
+    del look.kept["channels"]["east"]["last"]["came_late"]  # as an earlier version left it
+    assert not look.at(280)[0].came_late
 
 
 def test_how_long_nothing_came_adds_up_over_the_looks(look):

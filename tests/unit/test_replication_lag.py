@@ -18,6 +18,7 @@ from replication_snapshots import (
 )
 from stallwatch.probes.replication_lag.lag import judge
 from stallwatch.probes.replication_lag.model import Heartbeat, Position, Thread
+from stallwatch.probes.replication_lag.stream import Stream
 
 ELSEWHERE = Position("bin.000001", 4500)
 
@@ -201,7 +202,7 @@ def test_nothing_is_known_of_a_source_without_heartbeats_where_no_process_is_see
     lag = judge(few)
     assert (lag.seconds, lag.high, lag.contact_age) == (0, None, None)
     assert lag.cannot_tell == (
-        "a dead link or a slow link would not show, as the source sends no heartbeats (period 0): "
+        "a dead link would not show, as the source sends no heartbeats (period 0): "
         "give --heartbeat or --source"
     )
 
@@ -271,10 +272,45 @@ def test_a_transaction_without_commit_time_that_is_being_received_is_contact():
 # E7: Seconds_Behind with repairs
 
 
-def test_mariadb_does_not_see_a_slow_link():
-    lag = judge(snapshot(mariadb(), idle=0.0))
-    assert (lag.seconds, lag.high) == (0, None)
-    assert lag.cannot_tell == "a slow link would not show: give --heartbeat or --source"
+def streamed(*in_hand, is_full=True, **more):
+    late = more.get("before") is not None and more["before"].came_late
+    return judge(snapshot(mariadb(), idle=0.0, stream=Stream(is_full, in_hand, late), **more))
+
+
+def test_a_stream_that_pauses_is_not_late_and_nothing_is_said_of_it():
+    for lag in (judge(snapshot(mariadb(), idle=0.0)), streamed(is_full=False)):
+        assert (lag.seconds, lag.transport, lag.cannot_tell) == (0, None, "")
+
+
+def test_transactions_in_hand_show_how_late_a_full_stream_is():
+    lag = streamed(29.0, 30.0, 30.0, before=before(10, of=mariadb()))
+    assert (lag.seconds, lag.high, lag.by, lag.transport) == (30, 31, "Seconds_Behind", 30)
+    assert lag.cannot_tell == ""
+    assert streamed(1.0, before=before(10, of=mariadb())).transport is None
+
+
+def test_a_single_one_in_hand_may_be_a_long_statement():
+    known = before(10, of=mariadb(), lag=0.0, high=None)
+    assert streamed(40.0, before=known).seconds == 10
+    assert streamed(40.0, before=known._replace(high=25.0)).seconds == 35
+    assert streamed(40.0).seconds == 40
+
+
+def test_a_stream_that_was_late_still_is_where_none_was_seen_in_hand():
+    late = before(10, of=mariadb(), lag=20.0, high=21.0, came_late=True)
+    lag = streamed(before=late)
+    assert (lag.seconds, lag.low, lag.high, lag.by, lag.transport) == (30, 0, 31, "last known", 30)
+    assert streamed(is_full=False, before=late).seconds == 0
+
+
+def test_a_full_stream_of_which_none_was_seen_in_hand_is_told():
+    lag = streamed(before=before(10, of=mariadb(), lag=0.0, high=None))
+    assert (lag.seconds, lag.high) == (0, 10)
+    expected = "transactions come without a pause, up to 10 s late: give --heartbeat or --source"
+    assert lag.cannot_tell == expected
+    first = streamed()
+    assert (first.seconds, first.high) == (None, None)
+    assert "late by an unknown time" in first.cannot_tell
 
 
 def test_an_idle_applier_without_a_heartbeat_since_tells_of_a_dead_link():
@@ -371,8 +407,7 @@ def test_where_neither_history_nor_processes_tell_it_says_so():
     lag = judge(snapshot(mariadb(), sees_processes=False))
     assert (lag.seconds, lag.high, lag.contact_age) == (0, None, None)
     assert lag.cannot_tell == (
-        "a dead link or a slow link would not show: give --heartbeat or --source, grant PROCESS, "
-        "the next run knows more"
+        "a dead link would not show: give --heartbeat or --source, grant PROCESS, the next run knows more"
     )
     moved = judge(snapshot(mariadb(), sees_processes=False, before=before(of=mariadb())))
     assert "a dead link" in moved.cannot_tell
@@ -382,7 +417,7 @@ def test_the_first_run_cannot_tell_heartbeats_that_were_counted_from_those_that_
     lag = judge(snapshot(mariadb(), idle=50.0))
     assert not lag.silent
     assert lag.contact_age is None
-    assert lag.cannot_tell.startswith("a dead link or a slow link would not show")
+    assert lag.cannot_tell.startswith("a dead link would not show")
 
 
 def test_without_a_receiver_mariadb_is_behind_for_as_long_as_its_applier_is_idle():
@@ -442,7 +477,7 @@ def told_of(age):
 def test_newer_mariadb_says_what_it_cannot_see():
     lag = judge(snapshot(mariadb(newest_received=told_of(55)), sees_processes=False))
     assert (lag.seconds, lag.high, lag.by) == (0, 55, "newest event received")
-    assert lag.cannot_tell.startswith("a dead link or a slow link would not show")
+    assert lag.cannot_tell.startswith("a dead link would not show")
 
 
 def test_a_statement_that_took_long_does_not_come_late():

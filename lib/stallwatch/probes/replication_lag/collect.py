@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from stallwatch.findings import Fault, ProbeError, State
-from stallwatch.probes.replication_lag import gtid, queries
+from stallwatch.probes.replication_lag import gtid, queries, stream
 from stallwatch.probes.replication_lag.lag.clocks import ENOUGH
 from stallwatch.probes.replication_lag.model import ChannelSnapshot
 from stallwatch.sources.mysql import DeniedError, MysqlError, NoAnswerError, UnreachableError
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.replication_lag.history import Memory
     from stallwatch.probes.replication_lag.model import Channel, Commits, Heartbeat, Source
     from stallwatch.probes.replication_lag.queries import Appliers, Facts
+    from stallwatch.probes.replication_lag.stream import Stream
     from stallwatch.sources.mysql.server import Server
 
     Answer = TypeVar("Answer")
@@ -27,6 +30,7 @@ _AGAIN, _STEP = 60, 0.05  # further looks at most, seconds between them: 300 ms 
 _SAME = 1.0  # s: the process list has whole seconds
 _NO_COMMIT_TIMES = "without commit times the lag is what Seconds_Behind makes of it"
 _NOT_AGAIN = "clocks that differ may look like lag"
+_NO_STREAM = "how late transactions come was not seen"
 _NO_PROCESSES = "without the process list a dead link may not show"
 
 
@@ -60,6 +64,7 @@ class Collector:
         self.heartbeats: dict[str, Heartbeat] = {}
         self.sources: dict[str, Source] = {}
         self._again: dict[str, tuple[float, ...]] = {}  # Seconds_Behind of further looks
+        self._streams: dict[str, Stream] = {}
 
     def snapshots(self) -> list[ChannelSnapshot]:
         """Give what is known of each channel."""
@@ -78,6 +83,7 @@ class Collector:
             backlog=gtid.backlog(channel, self.existing, self._facts.server_id),
             before=self.memory.channel(channel).before,
             looked_again=self._again.get(channel.name),
+            stream=self._streams.get(channel.name),
         )
 
     def _optional(self, ask: Callable[[Server], Answer], otherwise: Answer, without: str) -> Answer:
@@ -143,6 +149,13 @@ class Collector:
                     return
                 several = f"{channel.subject}: " if len(self.channels) > 1 else ""
                 self.asides.append(ProbeError(several + error.what, error.advice))
+
+    def watch_streams(self) -> None:
+        """See how late transactions come, where nothing else tells, and they seem to come without a pause."""
+        for one in filter(stream.is_worth_it, self.snapshots()):
+            found = self._optional(partial(stream.watch, one=one), None, _NO_STREAM)
+            if found:
+                self._streams[one.channel.name] = found
 
 
 def _is_late(error: ProbeError) -> bool:

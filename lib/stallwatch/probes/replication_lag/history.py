@@ -7,6 +7,7 @@ from stallwatch.history import SLACK, Since, has_restarted, own
 from stallwatch.probes.replication_lag import gtid
 from stallwatch.probes.replication_lag.lag.contact import heartbeats
 from stallwatch.probes.replication_lag.lag.from_source import beat
+from stallwatch.probes.replication_lag.lag.model import LATE
 from stallwatch.probes.replication_lag.model import Beat, Before, Contact, Position
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import is_number
@@ -180,6 +181,7 @@ class History:
             clock_set=self._step,
             delay=last.get("delay"),
             delay_age=last.get("delay_age"),
+            came_late=bool(last.get("came_late")),
         )
 
     @property
@@ -217,6 +219,7 @@ class History:
             "clocks": lag.clock_offset,
             "delay": delay,
             "delay_age": delay_age,
+            "came_late": (lag.transport or 0.0) > LATE,
         }
         sequence = snapshot.source.sequence if snapshot.source else None
         bound = lag.at_least or lag.doubtful

@@ -47,7 +47,7 @@ def _lag(one: Diagnosis, criteria: Criteria, label: str) -> Reading | Fault:
     found, why, state = one.lag, _why(one), _state(one, criteria)
     what = f"{one.channel.subject}{_amount(one)}"
     line = Line(_then(one, criteria, explained=bool(why)), tuple(_more(one, criteria, why)))
-    cause, advice = (text.replace(";", ",") for text in why or (_stands_still(one), ""))
+    cause, advice = (text.replace(";", ",") for text in why or (_stands_still(one) or _doubt(one), ""))
     if found.seconds is None and state is not State.OK:
         return Fault(state, what, cause, advice, line)
     seconds = None if found.seconds is None else round(found.seconds, 3)
@@ -254,6 +254,12 @@ def _stands_still(one: Diagnosis) -> str:
     """Say that nothing is applied, where no cause is known."""
     stands = _is_clear(one) and one.trend and one.trend.apply_speed <= CLEAR_SLOPE
     return "applier does not advance" if stands else ""
+
+
+def _doubt(one: Diagnosis) -> str:
+    """Say that the lag may be much more, where the stream of transactions has no pause."""
+    stream = one.snapshot.stream
+    return one.lag.cannot_tell if stream and stream.is_full else ""
 
 
 def _not_running(channel: Channel) -> str:

@@ -9,6 +9,7 @@ from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from stallwatch.probes.replication_lag.lag.result import Lag
+    from stallwatch.probes.replication_lag.stream import Stream
     from stallwatch.sources.mysql import Flavour
 
 CLEAR_SLOPE = 0.02  # seconds of lag per second
@@ -237,6 +238,7 @@ class Before(NamedTuple):
     clock_set: float = 0.0  # seconds by which somebody has set the replica's clock since
     delay: float | None = None  # Lag.delay
     delay_age: float | None = None  # seconds before that look, at which that delay was seen
+    came_late: bool = False  # whether it found that transactions come late
 
 
 class ChannelSnapshot(NamedTuple):
@@ -252,6 +254,7 @@ class ChannelSnapshot(NamedTuple):
     sees_processes: bool = False  # whether ``idle`` would have been visible (PROCESS)
     backlog: int | None = None  # transactions received and not applied; None: not known
     before: Before | None = None
+    stream: Stream | None = None  # None: nothing made it worth to look so often
     looked_again: tuple[float, ...] | None = None  # Seconds_Behind of further looks; None: there were none
 
     @property

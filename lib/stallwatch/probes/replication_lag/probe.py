@@ -82,6 +82,7 @@ class Probe:
             ask_sources(collector, sources, heartbeat)
         if doubtful := [one.channel.name for one in collector.snapshots() if is_in_doubt(one)]:
             collector.look_again(doubtful, self._pause)
+        collector.watch_streams()
         judged = [self._judged(one, remembered, keep=True) for one in collector.snapshots()]
         self._channels = sorted(judged, key=lambda one: one.gravity, reverse=True)
         found = messages.channels(self._channels, self._criteria)

@@ -133,13 +133,10 @@ def cannot_tell(view: View, found: Figure) -> str:
     """Say what may be hidden from this figure, and what would show it."""
     if found.by in _SEES_ALL or not view.channel.receiver.runs or not view.channel.applier.runs:
         return ""
-    hidden = []
-    if _hides_dead_link(view, found):
-        hidden.append("a dead link")
     if _hides_slow_link(view):
-        hidden.append("a slow link")
-    if hidden:
-        return f"{' or '.join(hidden)} would not show{_as_heartbeats(view)}: {_what_would_help(view)}"
+        return f"transactions come without a pause{_perhaps(found)}: give --heartbeat or --source"
+    if _hides_dead_link(view, found):
+        return f"a dead link would not show{_as_heartbeats(view)}: {_what_would_help(view)}"
     if seconds_behind.is_unproven_zero(view) and found.by == SECONDS_BEHIND:
         waiting = plural(view.snapshot.backlog or 0, "transaction")
         return f"{waiting} not applied, the next run knows for how long"
@@ -154,10 +151,13 @@ def _hides_dead_link(view: View, found: Figure) -> bool:
 
 
 def _hides_slow_link(view: View) -> bool:
-    """Whether what arrives late would not show: MariaDB's Seconds_Behind is 0 between two events."""
-    if not view.mariadb or not view.waits or view.said:
-        return False
-    return not view.channel.newest_received or view.snapshot.idle is None
+    """Whether all may come late: MariaDB's Seconds_Behind is 0 between two events, and none was in hand."""
+    stream = view.snapshot.stream
+    return stream is not None and stream.is_full and stream.late is None and not stream.came_late
+
+
+def _perhaps(found: Figure) -> str:
+    return f", up to {say_duration(found.high)} late" if found.high else ", late by an unknown time"
 
 
 def _what_would_help(view: View) -> str:

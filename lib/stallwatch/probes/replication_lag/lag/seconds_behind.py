@@ -100,6 +100,28 @@ def _missing(view: View) -> Figure | None:
     return Figure(None, 0.0, None, ASKED_SOURCE)
 
 
+def _full_stream(view: View) -> Figure | None:
+    """Take what was seen in hand where a transaction is always on its way: all of them come so late.
+
+    A single one may be a statement that took long: it counts as far as a lag can have become since. Where
+    none was seen, a stream that was late still is.
+    """
+    stream = view.snapshot.stream
+    if stream is None or not stream.is_full:
+        return None
+    most = view.grown() if view.most() is None else view.most()
+    late = stream.late
+    if late is None and stream.came_late:
+        return Figure(view.grown(), 0.0, most, LAST_KNOWN, view.grown())
+    if late is None:
+        return Figure(None if most is None else 0.0, 0.0, most, SECONDS_BEHIND)
+    if len(stream.in_hand) == 1:
+        late = at_most(late, most) or 0.0
+    if late <= LATE:
+        return Figure(late, 0.0, late + WHOLE, SECONDS_BEHIND)
+    return Figure(late, 0.0, late + WHOLE, SECONDS_BEHIND, late)
+
+
 def _newest_received(view: View) -> Figure | None:
     """MariaDB 11.6 tells when the newest event that was received had been written: a late stream shows."""
     written = _moment(view.channel.newest_received)
@@ -234,5 +256,6 @@ def _grown(view: View) -> Figure | None:
 
 
 _RULES: tuple[Rule, ...] = (
-    _history, _stopped, _cut_off, _silent, _missing, _newest_received, _nothing_waits, _believed, _grown,
+    _history, _stopped, _cut_off, _silent, _missing, _full_stream, _newest_received, _nothing_waits,
+    _believed, _grown,
 )  # fmt: skip
