@@ -17,8 +17,7 @@ from replication_snapshots import (
     worker,
 )
 from stallwatch.probes.replication_lag.lag import judge
-from stallwatch.probes.replication_lag.model import Heartbeat, Position, Thread
-from stallwatch.probes.replication_lag.stream import Stream
+from stallwatch.probes.replication_lag.model import Heartbeat, Position, Stream, Thread
 
 ELSEWHERE = Position("bin.000001", 4500)
 

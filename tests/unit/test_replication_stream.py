@@ -5,8 +5,7 @@ from replication_snapshots import before, mariadb, snapshot, source
 from stallwatch.probes.replication_lag import messages, queries, stream
 from stallwatch.probes.replication_lag.diagnosis import Criteria, diagnose
 from stallwatch.probes.replication_lag.history import History
-from stallwatch.probes.replication_lag.model import Thread
-from stallwatch.probes.replication_lag.stream import Stream
+from stallwatch.probes.replication_lag.model import Stream, Thread
 
 WORKS = Thread("Yes", "Commit", 0, "")
 

@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from stallwatch.findings import Finding
     from stallwatch.probes.replication_lag.heartbeat_table import HeartbeatTable
     from stallwatch.probes.replication_lag.history import Memory
-    from stallwatch.probes.replication_lag.model import Channel, Commits, Heartbeat, Source
+    from stallwatch.probes.replication_lag.model import Channel, Commits, Heartbeat, Source, Stream
     from stallwatch.probes.replication_lag.queries import Appliers, Facts
-    from stallwatch.probes.replication_lag.stream import Stream
     from stallwatch.sources.mysql.server import Server
 
     Answer = TypeVar("Answer")

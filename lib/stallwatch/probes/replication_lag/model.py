@@ -9,7 +9,6 @@ from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from stallwatch.probes.replication_lag.lag.result import Lag
-    from stallwatch.probes.replication_lag.stream import Stream
     from stallwatch.sources.mysql import Flavour
 
 CLEAR_SLOPE = 0.02  # seconds of lag per second
@@ -239,6 +238,19 @@ class Before(NamedTuple):
     delay: float | None = None  # Lag.delay
     delay_age: float | None = None  # seconds before that look, at which that delay was seen
     came_late: bool = False  # whether it found that transactions come late
+
+
+class Stream(NamedTuple):
+    """What many looks in a short time saw of a channel whose applier has little to do."""
+
+    is_full: bool  # a transaction was on its way nearly all the time, though what had come was applied
+    in_hand: tuple[float, ...] = ()  # Seconds_Behind of each transaction that was seen in hand, ascending
+    came_late: bool = False  # whether the last look found that transactions come late
+
+    @property
+    def late(self) -> float | None:
+        """Seconds by which transactions come late: the middle one of several; None: none was seen in hand."""
+        return self.in_hand[len(self.in_hand) // 2] if self.in_hand else None
 
 
 class ChannelSnapshot(NamedTuple):

@@ -17,7 +17,8 @@ import time
 
 from stallwatch.probes.replication_lag import gtid, queries
 from stallwatch.probes.replication_lag.lag.model import LATE
-from stallwatch.startup import TYPE_CHECKING, NamedTuple
+from stallwatch.probes.replication_lag.model import Stream
+from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,19 +33,6 @@ _ENOUGH = 2  # transactions that were seen to be late
 
 # Of two statements, the second one came too late (10.11.19).
 _AFTER = "BEGIN NOT ATOMIC DO MASTER_GTID_WAIT(%s, 0.5); SHOW ALL SLAVES STATUS; END"
-
-
-class Stream(NamedTuple):
-    """What many looks in a short time saw of a channel whose applier has little to do."""
-
-    is_full: bool  # a transaction was on its way nearly all the time, though what had come was applied
-    in_hand: tuple[float, ...] = ()  # Seconds_Behind of each transaction that was seen in hand, ascending
-    came_late: bool = False  # whether the last look found that transactions come late
-
-    @property
-    def late(self) -> float | None:
-        """Seconds by which transactions come late: the middle one of several; None: none was seen in hand."""
-        return self.in_hand[len(self.in_hand) // 2] if self.in_hand else None
 
 
 def is_worth_it(one: ChannelSnapshot) -> bool:
