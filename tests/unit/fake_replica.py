@@ -38,6 +38,7 @@ class FakeReplica:
         self.network_trip = 0.0
         self.now = NOW
         self.uptime = 5000
+        self.read_only = None  # not told
         self.channels = {}
         self.receivers = {}
         self.workers = []
@@ -102,6 +103,8 @@ class FakeReplica:
 
     def _answer(self, sql):
         facts = {"now": self.now, "id": 7, "net_timeout": 60}
+        if self.read_only is not None:
+            facts["read_only"] = self.read_only
         answers = {
             "AS net_timeout": [facts],
             "LIKE 'Uptime'": [{"Variable_name": "Uptime", "Value": str(self.uptime)}],

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from clock import Clock, keep_time
 from fake_replica import FLAVOURS, FakeReplica
+from stallwatch.frame.deadline import TimeUpError
 from stallwatch.frame.options import mysql
 from stallwatch.probes.replication_lag import gtid
 from stallwatch.sources.mysql import MysqlError, NoAnswerError
@@ -391,3 +392,42 @@ def test_our_clock_being_set_makes_no_lag(look, replica, monkeypatch, step):
         assert "REPLICATION_LAG OK - replica of db1 lags 0 s" in text
         at_most.append(text.splitlines()[-1].split()[5])
     assert at_most == ["-", "30", "30"]  # one of two heartbeats came a period after the last look
+
+
+def test_a_search_for_causes_that_is_cut_short_hides_nothing_that_was_found_before(
+    look, replica, monkeypatch
+):
+    def late(*_):
+        raise TimeUpError("no verdict within 10 s")
+
+    monkeypatch.setattr("stallwatch.probes.replication_lag.signals.collect.gather", late)
+    replica.read_only = 1
+    replica.channel()
+    status, text = look("-v", "--role", "source")
+    assert status == 2
+    assert "no client can write to this source, read_only is ON" in first_line(text)
+    assert "[OK] the search for causes was cut short" in text
+
+
+@pytest.mark.parametrize(
+    ("role", "read_only", "channels", "status"),
+    [
+        ("replica", 0, [], 1),  # which clients can write to
+        ("replica", 1, [], 3),
+        ("source", 0, [], 0),
+        ("source", 1, [], 2),
+        ("source", 0, [""], 3),
+    ],
+)
+def test_only_a_source_needs_no_channel(look, replica, role, read_only, channels, status):
+    replica.read_only = read_only
+    for name in channels:
+        replica.channel(name)
+    said, text = look("--role", role, "--ignore-channel", "")
+    assert (said, role == "source" or "is not a replica" in text) == (status, True)
+
+
+def test_the_primary_of_a_group_may_have_the_channel_by_which_it_once_joined(look, replica):
+    replica.read_only = 0
+    replica.channel("group_replication_recovery", Replica_IO_Running="No", Replica_SQL_Running="No")
+    assert look("--role", "source")[0] == 0

@@ -63,7 +63,8 @@ class Probe:
         fits: list[Finding] = list(role.judge(self._options.role, facts, existing, server.where))
         if not channels:
             memory.pop("own", None)  # what it writes now is no error
-            self._asides = fits or [self._nothing_to_judge(existing)]
+            is_meant = self._options.role == role.SOURCE and all(map(is_resting, existing))
+            self._asides = fits if is_meant else [*fits, self._nothing_to_judge(existing)]
             return
         remembered = history.Memory(memory, facts, shared.steady_now(memory))
         if server.answers_after is not None and not server.local:
@@ -85,12 +86,13 @@ class Probe:
         collector.watch_streams()
         judged = [self._judged(one, remembered, keep=True) for one in collector.snapshots()]
         self._channels = sorted(judged, key=lambda one: one.gravity, reverse=True)
-        found = messages.channels(self._channels, self._criteria)
-        self._run.so_far(found, all_but="the search for causes")
+        found = list(messages.channels(self._channels, self._criteria))
+        self._run.so_far([*found, *fits, *remembered.problems, *collector.asides])
         own = list(self._own(remembered, facts, existing))
         told = any(self._run.is_problem(one) for one in own)  # these say that read_only is OFF, too
         self._asides = [*own, *([] if told else fits), *remembered.problems, *collector.asides]
         self._denied = collector.denied
+        self._run.so_far([*found, *self._asides, *self._denied], all_but="the search for causes")
 
     def findings(self, reference: Opened | None = None) -> Iterator[Finding]:
         """Tell what was judged, with its causes where there is something to explain.
