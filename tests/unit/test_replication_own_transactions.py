@@ -153,6 +153,14 @@ def test_a_source_that_replicates_from_here_has_them_and_that_is_remembered():
     assert server.asked == 2
 
 
+@pytest.mark.parametrize("damage", ["x", None, [], True, 9e9])
+def test_what_is_remembered_of_that_may_be_damaged(damage):
+    server = Asked()
+    kept = {"taken": damage}
+    assert own_transactions.go_on_to_a_source(kept, server, MYSQL, [has("1-5")], 100.0) is False
+    assert server.asked == 1
+
+
 @pytest.mark.parametrize(
     ("server", "facts", "of", "expected"),
     [

@@ -189,6 +189,15 @@ def test_a_lag_that_is_mostly_its_own_has_causes_of_its_own():
     assert r35_upstream(case(known=known, lag=own)) is None
 
 
+def test_a_lag_of_the_source_that_may_be_nothing_but_clocks_is_as_doubtful_here_and_no_cause():
+    doubtful = above(Lag(85.0, 0.0, 120.0, doubtful=True))
+    found = judge(chained(doubtful))
+    assert (found.seconds, found.low, found.high, found.doubtful) == (85, 0, 120, True)
+    assert cause(doubtful) is None
+    own = judge(snapshot(mariadb(seconds_behind=200.0, applier=busy()), source=source(upstream=doubtful)))
+    assert (own.seconds, own.doubtful) == (200, False)
+
+
 def distant(contact_age):
     lacks = source(where="top:3306", distant=True, missing=160, not_received=160)
     lag = Lag(60.0, 50.0, 70.0, "source's history", contact_age=contact_age)

@@ -84,8 +84,8 @@ class Run:
     def so_far(self, findings: Iterable[Finding], *, all_but: str = "") -> None:
         """Tell these, instead of nothing, if the run is cut short before it has found anything.
 
-        ``all_but`` names what is still to come, if its lack is no reason for UNKNOWN, as what only explains: "the
-        search for causes".
+        ``all_but`` names what is still to come, if its lack is no reason for UNKNOWN, as it only explains:
+        "the search for causes".
         """
         self._so_far = list(findings)
         self._all_but = all_but

@@ -12,7 +12,7 @@ from stallwatch.probes.mysql.asking import text
 from stallwatch.probes.replication_lag import gtid
 from stallwatch.sources.mysql import MysqlError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
-from stallwatch.units import say_duration
+from stallwatch.units import is_number, say_duration
 from stallwatch.words import plural
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def go_on_to_a_source(
 
     It is believed for an hour, as that source may restart. ``--role`` decides where nothing else does.
     """
-    if now - kept.get("taken", -_TOLD) < _TOLD:
+    if is_number(kept.get("taken")) and 0 <= now - kept["taken"] < _TOLD:  # it may be damaged
         return True
     try:
         found = _by_uuid(server, facts, channels) if facts.uuid else _by_position(server, facts, channels)

@@ -14,6 +14,7 @@ from stallwatch.probes.replication_lag.lag import (
 from stallwatch.probes.replication_lag.lag.model import (
     COMMIT_TIME,
     HEARTBEAT_TABLE,
+    ITS_SOURCE,
     MARGIN,
     SECONDS_BEHIND,
     SOURCE_HISTORY,
@@ -146,7 +147,7 @@ def _lag(seen: View, found: Figure) -> Lag:
         or seen.lacks
         or not seen.channel.receiver.runs,
         is_rough=_is_rough(found),
-        doubtful=seen.guessed,
+        doubtful=seen.guessed or (found.by == ITS_SOURCE and upstream.is_doubtful(seen)),
         clock_offset=seen.clock_offset,
         delay=clocks.apparent_delay(seen.snapshot),
         delay_age=clocks.delay_age(seen.snapshot),

@@ -48,6 +48,12 @@ def intended(view: View) -> float:
     return above.lag.delayed if above else 0.0
 
 
+def is_doubtful(view: View) -> bool:
+    """Whether the source's own lag may be nothing but clocks that differ."""
+    above = _asked(view)
+    return bool(above and above.lag.doubtful)
+
+
 def _asked(view: View) -> Upstream | None:
     return view.snapshot.source.upstream if view.snapshot.source else None
 
