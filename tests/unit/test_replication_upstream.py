@@ -21,7 +21,8 @@ from stallwatch.probes.replication_lag.causes.upstream import r35_upstream
 from stallwatch.probes.replication_lag.lag import Lag, judge
 from stallwatch.probes.replication_lag.model import Beat, Contact, Heartbeat, Upstream
 from stallwatch.probes.replication_lag.source import Identity, is_above
-from stallwatch.sources.mysql import UnreachableError
+from stallwatch.probes.replication_lag.upstream import Above, Named
+from stallwatch.sources.mysql import MysqlError, NoAnswerError, UnreachableError
 from test_replication_probe import PLUGIN, first_line
 from test_replication_source import maria, mysql
 
@@ -355,6 +356,28 @@ def test_a_source_that_may_not_be_asked_for_its_replication_is_said_so_once(chai
     status, text = chain("db1", "top")
     assert status == 0
     assert text.count("whether db1:3306 is itself a replica cannot be seen: needs REPLICATION CLIENT") == 1
+
+
+def test_a_source_whose_replication_status_fails_hides_no_other_one_that_is_named(chain):
+    chain.servers["db1:3306"].failing = {"REPLICA STATUS": MysqlError("db1:3306 failed")}
+    status, text = chain("db1", "top")
+    assert (status, "no channel replicates" in text) == (3, False)
+    assert text.count("the replication of db1:3306 was not seen: db1:3306 failed") == 1
+    chain.servers["db1:3306"].failing = {"REPLICA STATUS": NoAnswerError("db1:3306 does not answer")}
+    status, text = chain("db1", "top")
+    assert (status, "no channel replicates" in text) == (0, False)
+    assert "[OK] the replication of db1:3306 was not seen: db1:3306 does not answer" in text
+
+
+def test_a_source_whose_disk_is_full_is_not_asked_what_would_hang_there_for_good():
+    source = FakeReplica("MariaDB", "db1:3306")
+    source.processes = [{"command": "Slave_IO", "time": 9, "state": "Waiting for someone to free space"}]
+    other = Named(FakeReplica("MariaDB", "top:3306"), Identity(7, ""))
+    found = Above(Named(source, Identity(1, "")), [other], FakeReplica("MariaDB"), ())
+    assert found.look({}) is None
+    assert [one.what for one in found.asides] == ["replication of db1:3306 waits for disk space"]
+    assert found.asked == {other}
+    assert not any("SLAVES STATUS" in sql for sql in source.asked)
 
 
 def test_servers_that_replicate_from_each_other_are_no_chain(chain):

@@ -238,4 +238,4 @@ def _why_no_answer(server: Server, error: NoAnswerError) -> Fault:
 
 def _no_space(server: Server, why: str) -> Fault:
     what = f"replication waits for disk space on {server.where}, and the replication status with it"
-    return Fault(State.CRITICAL, what, why, "free space where its relay logs are (relay_log, datadir)")
+    return Fault(State.CRITICAL, what, why, queries.FREE_SPACE)

@@ -64,6 +64,7 @@ _REPLICATION_THREADS = """SELECT COMMAND AS command, TIME AS time, STATE AS stat
  FROM information_schema.PROCESSLIST WHERE USER = 'system user'"""
 PATIENCE = 3.0  # seconds
 LOCK_WAIT_TIMEOUT = 1205  # ER_LOCK_WAIT_TIMEOUT, after which an applier tries its transaction again
+FREE_SPACE = "free space where its relay logs are (relay_log, datadir)"
 _NO_SPACE = ("free space", "disk space")  # MariaDB and MySQL 5.7; MySQL 8
 
 

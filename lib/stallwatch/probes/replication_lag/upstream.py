@@ -96,8 +96,12 @@ def _ask_above(
     if direct:
         others = [one for one in named if one is not known[0]]
         above = Above(known[0], others, replica, below)
-        upstream = above.look(collector.memory.of(found.where))
-        collector.sources[channel.name] = found._replace(upstream=upstream)
+        try:
+            upstream = above.look(collector.memory.of(found.where))
+            collector.sources[channel.name] = found._replace(upstream=upstream)
+        except ProbeError as error:
+            above.asked.update(others)  # which may be its sources
+            above.asides.append(_not_asked(error, f"the replication of {found.where} was not seen"))
         collector.asides += above.asides
         asked |= above.asked
 
@@ -114,12 +118,12 @@ def _log_in(sources: Sequence[Opened], until: ExitStack, asides: list[Finding]) 
     return named
 
 
-def _not_asked(error: ProbeError) -> Finding:
+def _not_asked(error: ProbeError, what: str = "the source was not asked") -> Finding:
     """Say that it is the source that fails, or its name, not the replica.
 
     One that gives no answer where there is little time left does not hide the lag, which is known.
     """
-    what = f"the source was not asked: {error.what}"
+    what = f"{what}: {error.what}"
     if isinstance(error, NoAnswerError):
         return Fault(State.OK, what, "", error.advice)
     error.what = what
@@ -146,6 +150,12 @@ class Above:
     def look(self, memory: dict[str, Any]) -> Upstream | None:
         """Judge the source as a replica: its worst channel. None: it is none, or does not tell."""
         server = self._server
+        appliers = queries.appliers(server, PATIENCE) if server.flavour.mariadb else None
+        if appliers and appliers.lack_space:  # each question for the status would hang there for good
+            what = f"replication of {server.where} waits for disk space"
+            self.asides.append(Fault(State.CRITICAL, what, advice=queries.FREE_SPACE))
+            self.asked.update(self._others)
+            return None
         try:
             existing = queries.channels(server)
         except DeniedError as error:
@@ -159,7 +169,7 @@ class Above:
             return None
         facts = queries.facts(server)
         kept = history.Memory(memory, facts, shared.steady_now(memory))
-        collector = Collector(server, facts, existing, own, kept)
+        collector = Collector(server, facts, existing, own, kept, appliers)
         self.asked = _ask_named(collector, self._others, below)
         self.asides += [*kept.problems, *collector.asides, *collector.denied]
         judged = [diagnose(one, kept.channel(one.channel)) for one in collector.snapshots()]
