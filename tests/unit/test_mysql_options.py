@@ -1,10 +1,12 @@
 """What the options of the MySQL plugins come to: whom to ask, and as whom."""
 
 import socket
+from types import SimpleNamespace
 
 import pytest
 from stallwatch import withheld
 from stallwatch.frame.check import Check
+from stallwatch.frame.deadline import Deadline
 from stallwatch.frame.options import mysql as mysql_options
 from stallwatch.sources import mysql
 from stallwatch.sources.mysql.target import MODES
@@ -376,3 +378,18 @@ def test_the_public_key_of_the_server(target, file):
     assert target("--defaults-file", cnf).server_key == key.encode()
     assert "there is no public key in PEM form in it" in target("--server-public-key-path", cnf)
     assert "/nowhere: No such file or directory" in target("--server-public-key-path", "/nowhere")
+
+
+@pytest.mark.parametrize("left", [0.1, 0.8])
+def test_another_server_gets_no_less_time_than_tells_something_of_it(monkeypatch, left):
+    monkeypatch.setattr(mysql_options, "connect", lambda *_: pytest.fail("it is asked"))
+    run = SimpleNamespace(deadline=Deadline(left))
+    with pytest.raises(mysql.NoAnswerError, match="no time was left to ask db1:3306"):
+        mysql_options.connect_besides(SimpleNamespace(where="db1:3306"), run)
+
+
+def test_another_server_gets_half_of_the_time(monkeypatch):
+    monkeypatch.setattr(mysql_options, "connect", lambda _, __, deadline: deadline.left())
+    run = SimpleNamespace(deadline=Deadline(2.0))
+    given = mysql_options.connect_besides(SimpleNamespace(where="db1:3306"), run)
+    assert given == pytest.approx(1.0, abs=0.2)

@@ -49,7 +49,6 @@ _NOT_EMPTY = (
 _PLACE = r"(?:\[(?P<ipv6>[^\[\]]+)\]|(?P<host>[^\[\]:\s]+))(?::(?P<port>\d{1,5}))?"
 _LARGEST_KEY = 16 * 1024  # bytes
 _LOCAL = (None, "", "localhost")
-_LEAST = 0.5  # seconds: with less, running out of it says nothing of whoever is asked
 _PATIENCE = 3.0  # seconds for each server besides the one that is judged
 _NO = ("0", "off", "false", "no", "disabled")
 
@@ -109,12 +108,12 @@ def connect(target: Target, run: Run, deadline: Deadline | None = None) -> Serve
 
 def connect_besides(target: Target, run: Run) -> Server:
     """Log in at another server than the one that is judged, whose verdict must not be lost to that."""
-    left = run.deadline.left()
-    if left < _LEAST:
-        from stallwatch.sources.mysql import NoAnswerError
+    from stallwatch.sources.mysql.errors import LITTLE_TIME, NoAnswerError
 
+    share = min(_PATIENCE, run.deadline.left() / 2)
+    if share < LITTLE_TIME:
         raise NoAnswerError(f"no time was left to ask {target.where}", "raise --timeout")
-    return connect(target, run, run.deadline.part(min(_PATIENCE, left / 2)))
+    return connect(target, run, run.deadline.part(share))
 
 
 def target(check: Check, options: Namespace) -> Target:

@@ -7,7 +7,7 @@ import re
 from stallwatch import withheld
 from stallwatch.sources import tcp
 from stallwatch.sources.mysql.connection import TooMuchError
-from stallwatch.sources.mysql.errors import UnreachableError
+from stallwatch.sources.mysql.errors import LITTLE_TIME, UnreachableError
 from stallwatch.sources.mysql.facts import Facts
 from stallwatch.sources.mysql.log_in import CONNECTING, GREETING, NoTlsError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
@@ -41,7 +41,6 @@ REFUSALS = {
     3955: _LOCKED,
     4151: _LOCKED,
 }
-_LITTLE_TIME = 0.5  # seconds: of a server that was given no more it is not said that it may hang
 _DENIED = (1045, 1698)
 _UNKNOWN_METHOD = (1251, 2059)
 
@@ -106,7 +105,7 @@ def _late(case: _Case) -> UnreachableError | None:
     if case.stage == CONNECTING:
         what, advice = "does not answer: no connection", tcp.NO_CONNECTION
         return UnreachableError(f"{case.where} {what} within {case.within}", advice)
-    if case.seconds < _LITTLE_TIME:  # the machine is busy, or others were asked before
+    if case.seconds < LITTLE_TIME:  # the machine is busy, or others were asked before
         return UnreachableError(f"no time was left to log in at {case.where}", "raise --timeout")
     how_far = "does not finish the log-in"
     advice = "see the load of its host: is the server stopped, or swapping?"
