@@ -141,16 +141,24 @@ def cause(upstream, **changes):
     ("of", "flavour", "what", "advice"),
     [
         (channel(applier=stopped()), MYSQL, "the applier of its source db1:3306 is stopped",
-         "START REPLICA SQL_THREAD on db1:3306"),
+         "find out who stopped it, then START REPLICA SQL_THREAD on db1:3306"),
         (mariadb(applier=stopped()), MARIADB, "the applier of its source db1:3306 is stopped",
-         "START SLAVE SQL_THREAD on db1:3306"),
+         "find out who stopped it, then START SLAVE SQL_THREAD on db1:3306"),
+        (channel(applier=stopped(), receiver=stopped()), MYSQL,
+         "receiver and applier of its source db1:3306 are stopped",
+         "find out who stopped them, then START REPLICA on db1:3306"),
         (channel(applier=stopped()._replace(errno=1062)), MYSQL,
          "the applier of its source db1:3306 stopped with error 1062",
          "run check_replication_lag on db1:3306"),
         (channel(receiver=stopped(), name="x"), MYSQL, "the receiver of its source db1:3306 is stopped",
-         "START REPLICA IO_THREAD FOR CHANNEL 'x' on db1:3306"),
+         "find out who stopped it, then START REPLICA IO_THREAD FOR CHANNEL 'x' on db1:3306"),
         (channel(receiver=stopped("Connecting"), source_host="top"), MYSQL,
-         "the receiver of its source db1:3306 cannot reach top:3306", "look at top:3306"),
+         "the receiver of its source db1:3306 is connecting to top:3306", "check that top:3306 answers"),
+        (channel(receiver=stopped("Connecting")._replace(errno=2003), source_host="top"), MYSQL,
+         "the receiver of its source db1:3306 cannot connect to top:3306 (error 2003)", "look at top:3306"),
+        (channel(receiver=stopped("Connecting")._replace(errno=1045), source_host="top"), MYSQL,
+         "top:3306 refuses the receiver of its source db1:3306 (error 1045)",
+         "run check_replication_lag on db1:3306"),
         (channel(), MYSQL, "the replication of its source db1:3306 is behind by 1 min 25 s",
          "run check_replication_lag on db1:3306"),
     ],
@@ -318,7 +326,7 @@ def test_the_middle_one_is_asked_and_blamed(chain):
     status, text = chain("db1")
     assert status == 1
     assert first_line(text).startswith("REPLICATION_LAG WARNING - replica of db1 lags 85 s (limit 15 s)")
-    assert "the applier of its source db1:3306 is stopped - START REPLICA SQL_THREAD on db1:3306" in text
+    assert "the applier of its source db1:3306 is stopped - find out who stopped it, then START" in text
 
 
 @pytest.mark.parametrize("named", [("db1", "top"), ("top", "db1")])

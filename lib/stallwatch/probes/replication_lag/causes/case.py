@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from stallwatch.probes.mysql.processes import Process
     from stallwatch.probes.replication_lag.lag.result import Lag
-    from stallwatch.probes.replication_lag.model import ChannelSnapshot, Trend
+    from stallwatch.probes.replication_lag.model import Channel, ChannelSnapshot, Trend
     from stallwatch.probes.replication_lag.signals import Signals
     from stallwatch.probes.replication_lag.signals.backups import Backup
     from stallwatch.probes.replication_lag.signals.locks import Transaction
@@ -175,8 +175,7 @@ class Case(NamedTuple):
     @property
     def both_stopped(self) -> bool:
         """Whether receiver and applier are stopped without an error: as STOP REPLICA leaves them."""
-        threads = (self.snapshot.channel.receiver, self.snapshot.channel.applier)
-        return all(one.running == "No" and not one.errno for one in threads)
+        return are_stopped(self.snapshot.channel)
 
     @property
     def slave(self) -> str:
@@ -192,6 +191,11 @@ class Case(NamedTuple):
         """Write the statement that starts ``SQL_THREAD`` or ``IO_THREAD`` of the channel, or both."""
         wanted = "" if self.both_stopped else thread
         return start(self.signals.flavour, self.snapshot.channel.name, wanted)
+
+
+def are_stopped(channel: Channel) -> bool:
+    """Whether receiver and applier of a channel are stopped without an error."""
+    return all(one.running == "No" and not one.errno for one in (channel.receiver, channel.applier))
 
 
 def start(flavour: Flavour | None, channel: str, thread: str) -> str:

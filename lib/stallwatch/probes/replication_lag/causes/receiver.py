@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.replication_lag.causes.case import Case
     from stallwatch.probes.replication_lag.model import Thread
 
-_OF_CLIENT = range(2000, 3000)  # errors that the receiver itself found; all others are the source's answer
+OF_CLIENT = range(2000, 3000)  # errors that the receiver itself found; all others are the source's answer
 _TLS = 2026
 # Both families write where to and how often, before what matters (MariaDB 10.11, MySQL 9.7).
 _CONNECTING = re.compile(
@@ -85,7 +85,7 @@ def r3_receiver_down(case: Case) -> Cause | None:
         return None
     if receiver.errno:
         advice = _advice(case)
-        if receiver.running == "No" and receiver.errno in _OF_CLIENT:  # the source may be back
+        if receiver.running == "No" and receiver.errno in OF_CLIENT:  # the source may be back
             advice = f"{case.start('IO_THREAD')}, the receiver does not try again by itself"
         elif receiver.running == "No":
             advice += f", then {case.start('IO_THREAD')}"
@@ -110,7 +110,7 @@ def _doing(case: Case) -> str:
     soon = f" (attempt {tried} of {most})" if 0 < most - tried <= _MOST_LEFT else ""
     if receiver.errno == _TLS:
         return f"the receiver cannot connect to the source by TLS{soon}"
-    if receiver.errno in _OF_CLIENT:
+    if receiver.errno in OF_CLIENT:
         return f"the receiver cannot connect to the source{soon}"
     return f"the source refuses the receiver{soon}"
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from stallwatch.probes.replication_lag.causes.case import SLOW, Cause, rule, start
+from stallwatch.probes.replication_lag.causes.case import SLOW, Cause, are_stopped, rule, start
+from stallwatch.probes.replication_lag.causes.receiver import OF_CLIENT
 from stallwatch.probes.replication_lag.lag.model import HEARTBEAT_TABLE
 from stallwatch.probes.replication_lag.lag.upstream import is_replica
 from stallwatch.startup import TYPE_CHECKING
@@ -11,7 +12,7 @@ from stallwatch.words import have, plural
 
 if TYPE_CHECKING:
     from stallwatch.probes.replication_lag.causes.case import Case
-    from stallwatch.probes.replication_lag.model import Upstream
+    from stallwatch.probes.replication_lag.model import Channel, Upstream
 
 _WORTH = 5.0  # seconds
 _MOSTLY = 0.7  # of the lag
@@ -53,16 +54,8 @@ def _why(above: Upstream, which: str) -> tuple[str, str]:
     who = f"{which}{where}"
     deeper = above.snapshot.source.upstream if above.snapshot.source else None
     ask = f"run check_replication_lag on {where}"
-    for name, thread, its in (
-        ("SQL_THREAD", channel.applier, "applier"), ("IO_THREAD", channel.receiver, "receiver")
-    ):  # fmt: skip
-        if thread.runs:
-            continue
-        if thread.running != "No":
-            return f"the receiver of {who} cannot reach {channel.source}", f"look at {channel.source}"
-        if thread.errno:
-            return f"the {its} of {who} stopped with error {thread.errno}", ask
-        return f"the {its} of {who} is stopped", f"{start(above.flavour, channel.name, name)} on {where}"
+    if found := _down(above, who, ask):
+        return found
     if above.lag.silent:
         quiet = f" for {say_duration(above.lag.contact_age)}" if above.lag.contact_age else ""
         return f"the receiver of {who} has heard nothing{quiet}", f"look at {channel.source} and the link"
@@ -70,6 +63,38 @@ def _why(above: Upstream, which: str) -> tuple[str, str]:
         return _why(deeper, "")
     behind = "" if above.lag.seconds is None else f" by {say_duration(round(above.lag.seconds))}"
     return f"the replication of {who} is behind{behind}", ask
+
+
+def _down(above: Upstream, who: str, ask: str) -> tuple[str, str] | None:
+    """Say which of its threads does not run, and what helps; None: both run."""
+    channel = above.snapshot.channel
+    for name, thread, its in (
+        ("SQL_THREAD", channel.applier, "applier"), ("IO_THREAD", channel.receiver, "receiver")
+    ):  # fmt: skip
+        if thread.runs:
+            continue
+        if thread.running != "No":
+            return _connecting(channel, who, ask)
+        if thread.errno:
+            return f"the {its} of {who} stopped with error {thread.errno}", ask
+        both = are_stopped(channel)
+        which, them = ("receiver and applier", "them") if both else (f"the {its}", "it")
+        begin = start(above.flavour, channel.name, "" if both else name)
+        return (
+            f"{which} of {who} {'are' if both else 'is'} stopped",
+            f"find out who stopped {them}, then {begin} on {above.where}",
+        )
+    return None
+
+
+def _connecting(channel: Channel, who: str, ask: str) -> tuple[str, str]:
+    """Say of a receiver that tries on who it fails at: its source refuses it, or is not reached."""
+    errno, source = channel.receiver.errno, channel.source
+    if not errno:
+        return f"the receiver of {who} is connecting to {source}", f"check that {source} answers"
+    if errno in OF_CLIENT:
+        return f"the receiver of {who} cannot connect to {source} (error {errno})", f"look at {source}"
+    return f"{source} refuses the receiver of {who} (error {errno})", ask
 
 
 def _not_at_the_source(case: Case) -> Cause | None:
