@@ -53,6 +53,8 @@ def test_a_heartbeat_that_nobody_writes_is_no_lag(proof):
     assert (lag.seconds or 0.0) == 0
     assert lag.by != "heartbeat table"
     assert "heartbeat writer stopped 5 min ago" in lag.remarks
+    assert lag.writer_stopped == 300
+    assert judge(snapshot(heartbeat=heartbeat(1.0))).writer_stopped is None
 
 
 def test_a_heartbeat_that_is_young_on_the_source_is_lag_here():

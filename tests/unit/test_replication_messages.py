@@ -152,3 +152,15 @@ def test_one_incident_is_one_problem():
     down = Diagnosis(snapshot(channel(applier=stopped())), known(700.0), causes=(FAILED,))
     found = [one for one in channels([down], criteria) if isinstance(one, Fault) or one.name == "lag"]
     assert [(one.name, one.state) for one in found] == [("lag", State.CRITICAL)]
+
+
+def test_a_heartbeat_writer_that_has_stopped_is_on_the_line_where_no_other_cause_is():
+    dead = known(0.0, writer_stopped=74.0, remarks=("heartbeat writer stopped 1 min 14 s ago",))
+    line, below = told(dead)
+    assert line == "OK - replica of db1 lags 0 s, heartbeat writer stopped 1 min 14 s ago"
+    assert not any("heartbeat writer" in one for one in below)
+    line, below = told(dead._replace(seconds=63.1))
+    assert line.endswith("heartbeat writer stopped 1 min 14 s ago - start pt-heartbeat on the source")
+    line, below = told(dead._replace(seconds=63.1), causes=(LOCK,))
+    assert "heartbeat writer" not in line
+    assert any("heartbeat writer" in one for one in below)

@@ -77,6 +77,9 @@ def _why(one: Diagnosis) -> tuple[str, str] | None:
             f"no event or heartbeat for {age}",
             f"see whether {one.channel.source} and the link to it are up",
         )
+    if one.lag.writer_stopped is not None and not _stands_still(one):
+        stopped = say_duration(one.lag.writer_stopped)
+        return f"heartbeat writer stopped {stopped} ago", "start pt-heartbeat on the source"
     return None
 
 

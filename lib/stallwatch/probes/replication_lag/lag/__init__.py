@@ -151,6 +151,9 @@ def _lag(seen: View, found: Figure) -> Lag:
         clock_offset=seen.clock_offset,
         delay=clocks.apparent_delay(seen.snapshot),
         delay_age=clocks.delay_age(seen.snapshot),
+        writer_stopped=seen.snapshot.heartbeat.age
+        if seen.snapshot.heartbeat and from_source.writer_is_dead(seen)
+        else None,
     )
 
 

@@ -28,6 +28,7 @@ class Lag(NamedTuple):
     delay: float | None = None  # what looks like the last transaction's time on its way, for the next look
     delay_age: float | None = None  # how many seconds ago it came
     is_rough: bool = False  # it lies somewhere between two looks at the source that are far from each other
+    writer_stopped: float | None = None  # seconds since the heartbeat table was last written; None: it is
 
     @property
     def at_least(self) -> bool:
