@@ -15,6 +15,7 @@ import pytest
 from stallwatch import units, withheld
 from stallwatch.findings import Fault, ProbeError, Reading, State
 from stallwatch.frame.check import Check
+from stallwatch.frame.deadline import Children, TimeUpError
 from stallwatch.line import shorten
 from stallwatch.withheld import WITHHELD
 
@@ -624,6 +625,31 @@ def test_a_child_does_not_outlive_a_run_in_a_process_that_goes_on(check):
 
     assert check.run(findings, [])[0] == 0
     assert children[0].wait(30) == -signal.SIGKILL
+
+
+def test_a_child_whose_start_is_interrupted_is_ended_and_no_other():
+    """The deadline came in the middle of it; another run of this process has begun one meanwhile."""
+    begun = []
+
+    def sleep():
+        begun.append(subprocess.Popen(["sleep", "100"]))
+
+    def begin():
+        another = threading.Thread(target=lambda: (sleep(), ended.wait(60)))
+        another.start()
+        while not begun:
+            time.sleep(0.01)
+        sleep()
+        raise TimeUpError
+
+    ended = threading.Event()
+    with pytest.raises(TimeUpError):
+        Children().start(begin)
+    assert begun[1].wait(30) == -signal.SIGKILL
+    assert begun[0].poll() is None
+    ended.set()
+    begun[0].kill()
+    begun[0].wait(30)
 
 
 # The process

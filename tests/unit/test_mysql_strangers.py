@@ -33,6 +33,7 @@ from stallwatch.frame.deadline import Deadline
 from stallwatch.frame.state import memory
 from stallwatch.memory import Memory
 from stallwatch.sources import mysql
+from stallwatch.sources.mysql.sockets import is_silent
 
 PASSWORD = b"geheim"
 
@@ -426,3 +427,22 @@ def test_a_socket_that_was_found_and_is_of_the_owner_of_its_folder(tmp_path):
     os.chown(tmp_path, NOBODY, -1)
     with local(Asking(then=CLEAR), path, NOBODY):
         assert log_in_locally(path, found=True) is None
+
+
+def test_a_look_at_a_server_ends_where_no_time_is_left():
+    class Peer:
+        def __init__(self):
+            self.waits = None
+
+        def left(self):
+            return 0.0
+
+        def settimeout(self, seconds):
+            self.waits = seconds
+
+        def recv(self, *_):
+            if self.waits:
+                raise TimeoutError
+            raise BlockingIOError
+
+    assert is_silent(Peer())

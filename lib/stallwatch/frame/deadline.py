@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import time
-from _thread import allocate_lock, get_ident, start_new_thread
+from _thread import allocate_lock, get_ident, get_native_id, start_new_thread
 from contextlib import suppress
 from fcntl import F_DUPFD_CLOEXEC, fcntl
 
@@ -39,16 +39,20 @@ class Children(list["Popen[Any]"]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._others: set[int] | None = None  # our processes before the one that is being started
+        self._starts: tuple[int, set[int]] | None = None  # who starts one, and its processes before
 
     def start(self, begin: Callable[[], Process]) -> Process:
         """Start one, and know it: it is killed also if a signal comes before ``begin`` has returned it."""
-        self._others = _running()
+        thread = get_native_id()
+        self._starts = thread, _begun_by(thread)
         try:
             process = begin()
             self.append(process)
+        except BaseException:
+            self._kill_begun()
+            raise
         finally:
-            self._others = None
+            self._starts = None
         return process
 
     def kill(self) -> None:
@@ -56,19 +60,21 @@ class Children(list["Popen[Any]"]):
         for one in [*self]:
             with suppress(Exception):
                 one.kill()
-        for begun in () if self._others is None else _running() - self._others:
+        self._kill_begun()
+
+    def _kill_begun(self) -> None:
+        """Kill the one that is being started; those of another thread belong to another run."""
+        thread, before = self._starts or (0, set[int]())
+        for begun in _begun_by(thread) - before:
             with suppress(OSError):
                 os.kill(begun, signal.SIGKILL)
 
 
-def _running() -> set[int]:
-    """Give the ids of our processes; none where the kernel does not tell (CONFIG_PROC_CHILDREN)."""
-    found: set[int] = set()
-    with suppress(OSError):
-        for thread in os.listdir("/proc/self/task"):
-            with suppress(OSError), open(f"/proc/self/task/{thread}/children", encoding="ascii") as file:
-                found.update(map(int, file.read().split()))
-    return found
+def _begun_by(thread: int) -> set[int]:
+    """Give the processes of this thread; none where the kernel does not tell (CONFIG_PROC_CHILDREN)."""
+    with suppress(OSError), open(f"/proc/self/task/{thread}/children", encoding="ascii") as file:
+        return set(map(int, file.read().split()))
+    return set()
 
 
 class Deadline:

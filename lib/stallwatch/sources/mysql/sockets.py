@@ -132,7 +132,7 @@ def listener(peer: BoundedSocket) -> Listener:
 def is_silent(peer: BoundedSocket) -> bool:
     """Whether the other end says nothing at once; what it says is still to be read."""
     try:
-        peer.settimeout(min(_AT_ONCE, peer.left()) or None)
+        peer.settimeout(max(0.001, min(_AT_ONCE, peer.left())))  # None would have no end
         peer.recv(1, socket.MSG_PEEK)
     except TimeoutError:
         return True
