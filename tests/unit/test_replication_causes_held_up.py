@@ -16,6 +16,7 @@ from replication_signals import (
 from replication_snapshots import HERE, NOW, busy, commits, mariadb, worker
 from stallwatch.probes.mysql.processes import Thread
 from stallwatch.probes.replication_lag.causes import applying, explain, locked
+from stallwatch.probes.replication_lag.lag import Lag
 from stallwatch.probes.replication_lag.model import Before, Contact, Trend
 from stallwatch.probes.replication_lag.signals import Host
 from stallwatch.probes.replication_lag.signals.backups import Backup
@@ -124,6 +125,8 @@ def test_r5_who_waits_for_work_or_for_its_turn_is_held_up_by_nobody(state):
 
 BLOCKED = transaction(waiting=40.0, age=41.0)
 BLOCKER = transaction(55, age=640.0)
+CHECK = "check connection 55 in SHOW PROCESSLIST before KILL 55 on the replica"
+LONG = Lag(seconds=640.0, high=640.0)
 
 
 def retried(of, times=1):
@@ -132,7 +135,7 @@ def retried(of, times=1):
         before = Before(10.0, 50.0, Contact(HERE, "", None), 0.0, applied=HERE, retries=4)
         known = of.snapshot._replace(channel=mariadb(applier=busy(), retries=4 + times), before=before)
     else:
-        workers = (worker(applying="x:5", applying_since=NOW - 60.0, retries=times),)
+        workers = (worker(applying="x:5", applying_since=NOW - 100.0, retries=times),)
         known = of.snapshot._replace(commits=commits(workers=workers))
     return of._replace(snapshot=known)
 
@@ -144,24 +147,59 @@ def test_r6_a_wait_goes_on_after_its_timeout(flavour):
     for waiting, said in ((0.0, "50 s"), (29.0, "1 min 19 s")):
         again = BLOCKED._replace(waiting=waiting, age=waiting)
         seen = looks(applier(), process(), transactions=[again, BLOCKER])
-        known = case(looks=seen, row_locks=pair, flavour=flavour)
+        known = case(looks=seen, row_locks=pair, flavour=flavour, lag=LONG)
         found = locked.r6_row_locked(retried(known))
         assert found.what == "row lock of connection 55 app@web1, idle for 10 min 40 s"
-        assert found.more == (f"waiting for that row lock for {said}",)
+        assert found.more == (f"probably waiting for that row lock for {said}",)
         if not waiting:
             assert locked.r6_row_locked(known) is None
-    short = case(looks=seen, row_locks=pair, flavour=flavour, settings={"innodb_lock_wait_timeout": "10"})
+    short = case(
+        looks=seen, row_locks=pair, flavour=flavour, lag=LONG, settings={"innodb_lock_wait_timeout": "10"}
+    )
     assert locked.r6_row_locked(retried(short, times=4)).more[0].endswith("row lock for 1 min 9 s")
+
+
+@pytest.mark.parametrize("flavour", [MYSQL, MARIADB])
+def test_r6_a_retry_is_no_row_lock_where_no_transaction_is_seen(flavour):
+    """An account without PROCESS, a retry for a deadlock, and one long transaction."""
+    blind = retried(case(looks=looks(applier()), flavour=flavour, lag=Lag(seconds=20.0, high=20.0)))
+    assert locked.r6_row_locked(blind) is None
+    assert not blind.waits
+
+
+@pytest.mark.parametrize("flavour", [MYSQL, MARIADB])
+def test_r6_no_wait_is_longer_than_the_lag(flavour):
+    seen = looks(applier(), process(), transactions=[BLOCKED._replace(waiting=6.0, age=6.0), BLOCKER])
+    pair = (RowLock(BLOCKED.id, BLOCKER.id),)
+    known = case(looks=seen, row_locks=pair, flavour=flavour, lag=Lag(seconds=20.0, high=20.0))
+    found = locked.r6_row_locked(retried(known, times=3))
+    assert found.more == ("probably waiting for that row lock for 20 s",)
+
+
+def test_r6_no_wait_is_longer_than_the_transaction_is_applied():
+    seen = looks(applier(), process(), transactions=[BLOCKED._replace(waiting=6.0, age=6.0), BLOCKER])
+    known = retried(case(looks=seen, row_locks=(RowLock(BLOCKED.id, BLOCKER.id),), lag=LONG), times=3)
+    assert locked.r6_row_locked(known).more == ("probably waiting for that row lock for 1 min 40 s",)
+
+
+def test_r6_a_wait_for_a_moment_is_not_to_blame():
+    """An UPDATE of ten minutes that stands where the last look saw it."""
+    seen = looks(applier(), process(), transactions=[BLOCKED._replace(waiting=0.5, age=600.0), BLOCKER])
+    pair = (RowLock(BLOCKED.id, BLOCKER.id),)
+    for times in (0, 1):  # a retry for a deadlock
+        stands = retried(case(looks=seen, row_locks=pair, flavour=MARIADB, lag=LONG), times=times)
+        assert [one.rule for one in explain(stands)] == ["R10"]
 
 
 def test_r6_a_wait_that_has_just_begun_is_likely_where_the_applier_stands():
     """The timeout came between the status, which does not count it yet, and the looks."""
-    again = BLOCKED._replace(waiting=1.0, age=1.0)
+    again = BLOCKED._replace(waiting=2.0, age=2.0)
     seen = looks(applier(), process(), transactions=[again, BLOCKER])
     pair = (RowLock(again.id, BLOCKER.id),)
     stands = retried(case(looks=seen, row_locks=pair, flavour=MARIADB), times=0)
     found = locked.r6_row_locked(stands)
     assert found.what == "probably a row lock of connection 55 app@web1, idle for 10 min 40 s"
+    assert found.advice == CHECK
     moves = mariadb(applier=busy(), applied=HERE._replace(offset=1), retries=4)
     assert locked.r6_row_locked(stands._replace(snapshot=stands.snapshot._replace(channel=moves))) is None
     began = looks(applier(), process(), transactions=[BLOCKED._replace(waiting=50.0), BLOCKER], times=1)
@@ -174,15 +212,16 @@ def test_r6_between_two_tries_the_only_old_transaction_is_likely(flavour):
     holder = BLOCKER._replace(locked=1)
     young, reads = transaction(57, age=3.0, locked=5), transaction(58, age=900.0)
     seen = looks(applier(), process(), process(57), process(58), transactions=[holder, young, reads])
-    paused = case(looks=seen, flavour=flavour)
+    paused = case(looks=seen, flavour=flavour, lag=LONG)
     found = locked.r6_row_locked(retried(paused))
     assert found.what == "row lock, probably of connection 55 app@web1, idle for 10 min 40 s"
-    assert found.more == ("waiting for that row lock for 50 s",)
+    assert found.more == ("probably waiting for that row lock for 50 s",)
+    assert found.advice == CHECK
     assert locked.r6_row_locked(paused) is None
     several = case(
-        looks=looks(applier(), transactions=[holder, holder._replace(process=59)]), flavour=flavour
+        looks=looks(applier(), transactions=[holder, holder._replace(process=59)]), flavour=flavour, lag=LONG
     )
-    assert locked.r6_row_locked(retried(several)).what == "row lock for 50 s"
+    assert locked.r6_row_locked(retried(several)).what == "probably a row lock for 50 s"
 
 
 @pytest.mark.parametrize("flavour", [MYSQL, MARIADB])

@@ -30,6 +30,8 @@ SLOW = "slow"  # all causes that make a working applier slow
 DETACHED = "a transaction that no connection has (prepared by XA)"
 END_DETACHED = "see XA RECOVER: its transaction manager is to end it, on the source if it is from there"
 
+JUST_BEGUN, _AT_IT = 2.0, 5.0  # seconds: a wait for a moment, and a transaction that is at work
+
 
 class Cause(NamedTuple):
     """One thing that explains a lag, with its evidence in a few words."""
@@ -108,17 +110,19 @@ class Case(NamedTuple):
     @property
     def waits(self) -> bool:
         """Whether an applier waits for anything but work or its turn: a lock, a flush, room on the disk."""
-        works = any(one.waiting is None for look in self.transactions[-1:] for one in look)
-        return any(self.lasting(state) for state in _WAITS) or (self.waits_for_row and not works)
+        at_work = any(works(one) for look in self.transactions[-1:] for one in look)
+        return any(self.lasting(state) for state in _WAITS) or (self.waits_for_row and not at_work)
 
     @property
     def waits_for_row(self) -> bool:
         """Whether in most looks an applier waits for a row lock, or pauses after it was not had in time.
 
         Between the timeout and the next try there is no transaction, for 1 s and at most 5 s: it has been
-        seen without one in one look of 80 (MySQL 9.7.2, MariaDB 10.11.19).
+        seen without one in one look of 80 (MySQL 9.7.2, MariaDB 10.11.19). Where no look shows any
+        transaction, they may be withheld (PROCESS), and that there is none says nothing.
         """
-        pauses = self.snapshot.retries > 0 and not self.is_idle
+        visible = any(look.transactions for look in self.signals.looks)
+        pauses = visible and self.snapshot.retries > 0 and not self.is_idle
         seen = [
             any(one.waiting is not None for one in look) or (pauses and not look)
             for look in self.transactions
@@ -211,6 +215,11 @@ def start(flavour: Flavour | None, channel: str, thread: str) -> str:
 def _slave(flavour: Flavour | None) -> str:
     """Give what this version calls a replica in its names: ``SLAVE`` or ``REPLICA``."""
     return "SLAVE" if flavour and (flavour.mariadb or flavour.version < _REPLICA) else "REPLICA"
+
+
+def works(one: Transaction) -> bool:
+    """Whether it waits for no row lock, or only for a moment: one begun anew is no older than its wait."""
+    return one.waiting is None or (one.waiting < JUST_BEGUN and one.age - one.waiting >= _AT_IT)
 
 
 def _is_busy(one: Process) -> bool:

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+import math
+
 from stallwatch.probes.mysql.asking import meant
-from stallwatch.probes.replication_lag.causes.case import DETACHED, END_DETACHED, SLOW, Cause, doing, rule
+from stallwatch.probes.replication_lag.causes.case import (
+    DETACHED,
+    END_DETACHED,
+    JUST_BEGUN,
+    SLOW,
+    Cause,
+    doing,
+    rule,
+    works,
+)
 from stallwatch.probes.replication_lag.causes.suspects import suspect
 from stallwatch.probes.replication_lag.signals import activity, locks
 from stallwatch.probes.replication_lag.signals.locks import Lock
@@ -67,7 +78,11 @@ def _suspect(case: Case, waits: Process) -> tuple[str, str] | None:
     table = of_table(waits.info, waits.database)
     name = f"{match[1]} lock" if match else f"metadata lock on {table}" if table else "metadata lock"
     what = f"{_waiting(case)}{name}, probably of connection {case.who(who.id)}, {doing(who)}"
-    return what, f"check connection {who.id} in SHOW PROCESSLIST before KILL {who.id} on the replica"
+    return what, _check_first(who.id)
+
+
+def _check_first(connection: int) -> str:
+    return f"check connection {connection} in SHOW PROCESSLIST before KILL {connection} on the replica"
 
 
 def _waiting(case: Case) -> str:
@@ -189,26 +204,31 @@ def r6_row_locked(case: Case) -> Cause | None:
 
     After innodb_lock_wait_timeout the applier begins its transaction anew, and the wait that INNODB_TRX tells
     begins at 0. So retries count: with a timeout of 50 s, 29 s of waiting after one retry were 81 s in truth
-    (MySQL 9.7.2, MariaDB 10.11.19). While it pauses before it tries again, the only transaction that is old
-    enough and has row locks is called likely. So is a wait that has just begun, where the applier has not
-    moved since the last look: it may have begun anew between the status and the looks (10.11.19).
+    (MySQL 9.7.2, MariaDB 10.11.19). But deadlocks are counted, too, and on MariaDB conflicts of appliers side
+    by side: what is reckoned so is likely, and no longer than the lag. While it pauses before it tries again,
+    the only transaction that is old enough and has row locks is called likely. So is a wait that has just
+    begun, where the applier has not moved since the last look: it may have begun anew between the status and
+    the looks (10.11.19).
     """
     if not case.waits_for_row:
         return None
     waiting = [one for look in case.transactions for one in look if one.waiting is not None]
     waits = waiting[-1] if waiting and case.transactions[-1] else None
     longest = max((one.waiting or 0.0 for one in waiting), default=0.0)
-    seconds = case.snapshot.retries * _timeout(case) + longest
-    if seconds < _WORTH and not _stands(case):
+    retries = 0 if waits and works(waits) else case.snapshot.retries
+    seconds = max(longest, min(retries * _timeout(case) + longest, _most(case)))
+    if seconds < _WORTH and (longest < JUST_BEGUN or not _stands(case)):
         return None
     holds = _blocker(case, waits) if waits else _old_enough(case, seconds)
     if holds and _applies(case, holds):
         return None  # appliers wait for one another: what the other one does is the cause
-    what = f"{_waiting(case)}row lock" if seconds >= _WORTH else "probably a row lock"
-    more = (f"waiting for that row lock for {say_duration(seconds)}",)
+    proven = bool(waits) and seconds >= _WORTH
+    what = f"{_waiting(case)}row lock" if proven or (holds and not waits) else "probably a row lock"
+    reckoned = "" if longest >= seconds else "probably "
+    more = (f"{reckoned}waiting for that row lock for {say_duration(seconds)}",)
     if not holds:
         return Cause(86, f"{what} for {say_duration(seconds)}", _who_blocks(case))
-    said, advice = _row_held(case, holds)
+    said, advice = _row_held(case, holds, proven=proven)
     return Cause(86, f"{what}{'' if waits else ', probably'} of {said}", advice, more=more)
 
 
@@ -216,6 +236,16 @@ def _stands(case: Case) -> bool:
     """Whether the applier is where the last look has seen it, and that is some time ago."""
     before = case.snapshot.before
     return bool(before and before.applied == case.snapshot.channel.applied and before.seconds_ago >= _WORTH)
+
+
+def _most(case: Case) -> float:
+    """Tell for how long the applier can have waited: no longer than it lags, or is at this transaction."""
+    lag, commits = case.lag, case.snapshot.commits
+    most = [max(lag.seconds, lag.high or 0.0)] if lag.seconds is not None else []
+    begun = [one.applying_since for one in commits.workers if one.applying and one.retries] if commits else []
+    if since := [one for one in begun if one]:
+        most.append(case.snapshot.now - min(since))
+    return min(most, default=math.inf)
 
 
 def _timeout(case: Case) -> float:
@@ -232,15 +262,15 @@ def _old_enough(case: Case, seconds: float) -> Transaction | None:
     return found[0] if len(found) == 1 else None
 
 
-def _row_held(case: Case, holds: Transaction) -> tuple[str, str]:
-    """Say who holds it, and what to do."""
+def _row_held(case: Case, holds: Transaction, *, proven: bool) -> tuple[str, str]:
+    """Say who holds it, and what to do; to look first where that is only likely."""
     if holds.is_detached:
         return f"{DETACHED}, {say_duration(holds.age)} old", END_DETACHED
     said = f"connection {case.who(holds.process)}"
     if holds.rolls_back:
         return f"{said}, which rolls back", "wait for the rollback: KILL does not help"
     does = doing(case.signals.processes.get(holds.process)) or f"open for {say_duration(holds.age)}"
-    return f"{said}, {does}", case.release(holds.process, "commit")
+    return f"{said}, {does}", case.release(holds.process, "commit") if proven else _check_first(holds.process)
 
 
 def _blocker(case: Case, waits: Transaction) -> Transaction | None:
