@@ -123,6 +123,17 @@ def test_mariadb_says_at_least_where_the_source_writes_to_the_same_domain():
     assert mariadb_looks("1-1-5", "1-1-9,1-100-7")[1] == Own(1, exact=False, seconds=60.0)
 
 
+def test_mariadb_says_at_least_while_something_received_is_not_applied():
+    looks = Looks(MARIADB)
+    behind = mariadb(received_gtids="0-1-1000", applied_gtids="0-1-500")
+    looks.at(behind, facts=MARIADB._replace(written="0-1-500"))
+    found = looks.at(behind, facts=MARIADB._replace(written="0-1-500,0-100-505"))
+    assert found == Own(1, exact=False, seconds=60.0)
+    caught_up = mariadb(received_gtids="0-1-1000", applied_gtids="0-1-1000")
+    found = looks.at(caught_up, facts=MARIADB._replace(written="0-1-1000,0-100-1001"))
+    assert not found.exact
+
+
 def test_mariadb_with_those_of_an_old_switchover_is_no_error():
     assert mariadb_looks("1-100-4,1-1-5", "1-100-4,1-1-9", "1-100-4,1-1-90") == [None] * 3
 
@@ -164,7 +175,7 @@ def test_what_is_remembered_of_that_may_be_damaged(damage):
 @pytest.mark.parametrize(
     ("server", "facts", "of", "expected"),
     [
-        (Asked(), MYSQL, has("1-5"), False),
+        (Asked(), MYSQL, has("1-5"), None),  # neither performance_schema nor PROCESS
         (Asked({"uuid": OTHER}), MYSQL, has("1-5"), False),  # the middle of a chain
         (Asked({"uuid": OTHER}), MYSQL, channel(applied_gtids=f"{OTHER}:1-3"), None),  # or of a ring
         (Asked(error=DeniedError("denied")), MYSQL, has("1-5"), None),
@@ -187,6 +198,22 @@ def test_what_is_remembered_of_that_may_be_damaged(damage):
 )  # fmt: skip
 def test_who_replicates_from_here(server, facts, of, expected):
     assert goes_on(server, facts, of) is expected
+
+
+@pytest.mark.parametrize(
+    ("processes", "expected"),
+    [
+        ([], None),
+        ([{"host": "", "command": "Query"}], False),
+        ([{"host": "db1:4711", "command": "Binlog Dump GTID"}], None),
+    ],
+)
+def test_where_performance_schema_is_off_the_process_list_decides(processes, expected):
+    class Off(Asked):
+        def rows(self, statement):
+            return processes if "PROCESSLIST" in statement else []
+
+    assert goes_on(Off(), MYSQL, has("1-5")) is expected
 
 
 def test_the_line_says_who_could_write():

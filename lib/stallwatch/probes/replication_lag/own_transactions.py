@@ -51,14 +51,17 @@ def look(kept: dict[str, Any], facts: Facts, channels: Sequence[Channel], now: f
         written = _written(facts, channels)
         if kept.get("who") != [facts.server_id, facts.uuid]:
             kept.clear()
+        in_hand = not facts.uuid and any(_in_hand(one) for one in channels)
         runs = any(one.receiver.runs and one.applier.runs for one in channels)
         if written is not None and kept.get("written") is not None:
             new, exact = _grown(facts, channels, kept["written"], written)
+            exact = exact and not (in_hand or kept.get("in_hand"))
             if new is None:  # some are gone: RESET, or a copy of another server's data
                 kept["number"] = 0
             elif new and runs and kept["ran"] and now - kept["at"] <= _TOLD:
                 _add(kept, new, now, exact=exact)
         kept |= {"who": [facts.server_id, facts.uuid], "written": written, "ran": runs, "at": now}
+        kept["in_hand"] = in_hand
         if not kept.get("number") or not 0 <= now - kept["last"] <= _TOLD:
             return None
         return Own(kept["number"], kept["exact"], now - kept["begun"])
@@ -99,6 +102,12 @@ def _written(facts: Facts, channels: Sequence[Channel]) -> dict[str, Any] | None
             if not (is_own and place):  # the others may have it from a switchover
                 last[not is_own] = max(last[not is_own], sequence)
     return found
+
+
+def _in_hand(channel: Channel) -> bool:
+    """Whether MariaDB has received what it has not applied: its numbers and those written here overlap."""
+    applied = gtid.written(channel.applied_gtids)
+    return any(applied.get(key, 0) < last for key, last in gtid.written(channel.received_gtids).items())
 
 
 def _grown(
@@ -143,8 +152,13 @@ def go_on_to_a_source(
 
 
 def _by_uuid(server: Server, facts: Facts, channels: Sequence[Channel]) -> bool | None:
-    """Ask MySQL who its replicas are; one that has written what is here may be part of a ring."""
+    """Ask MySQL who its replicas are; one that has written what is here may be part of a ring.
+
+    With performance_schema = OFF it names none, whoever they are.
+    """
     replicas = {text(row, "uuid").lower() for row in server.rows(_REPLICAS)}
+    if not replicas:
+        return None if _hosts(server) != set() else False
     if replicas & {one.source_uuid.lower() for one in channels}:
         return True
     writers = {key.partition(":")[0] for key in gtid.parse(channels[0].applied_gtids)} - {facts.uuid.lower()}
@@ -161,13 +175,17 @@ def _by_position(server: Server, facts: Facts, channels: Sequence[Channel]) -> b
     came = [gtid.written(one.received_gtids) for one in channels]
     if all(any(back.get(key, 0) >= last for back in came) for key, last in own.items()):
         return True
-    rows = server.rows(_DUMPS)
-    hosts = {
-        text(row, "host").rpartition(":")[0] for row in rows if text(row, "command").startswith("Binlog")
-    }
-    if hosts & ({one.source_host for one in channels} - _LOOPBACK):
+    hosts = _hosts(server)
+    if hosts and hosts & ({one.source_host for one in channels} - _LOOPBACK):
         return True
-    return None if hosts or not rows else False
+    return None if hosts != set() else False
+
+
+def _hosts(server: Server) -> set[str] | None:
+    """Tell where the replicas are; None: the process list is withheld (PROCESS), its own threads are too."""
+    rows = server.rows(_DUMPS)
+    dumps = [row for row in rows if text(row, "command").startswith("Binlog")]
+    return {text(row, "host").rpartition(":")[0] for row in dumps} if rows else None
 
 
 def finding(own: Own, facts: Facts, channels: Sequence[Channel], *, doubtful: bool) -> Finding:
