@@ -37,8 +37,9 @@ def r9_no_usable_key(case: Case) -> Cause | None:
     25 s for what took the source 0.07 s. MySQL 8 and later hash the rows of an event: 46 to 400 for each, and
     0.3 to 1 million rows per second, which are counted for the applier's thread alone; with a key none are.
 
-    The other counters are those of the whole server: a dump that scans makes them rise as much. So either
-    InnoDB tells that the table has no key, or nobody else may be at work, and it is called likely.
+    The other counters are those of the whole server: a dump that scans makes them rise as much. So it is
+    certain only where InnoDB tells that the table has no key and nobody else may be at work, and is called
+    likely where one of both is known.
     """
     if scans := _own_scans(case):
         return _scanned(case, max(scans, key=lambda one: one.reads))
@@ -54,9 +55,10 @@ def r9_no_usable_key(case: Case) -> Cause | None:
     proven, disputed = case.signals.keyless.get(table), _others_may_read(case)
     reads = f"({say_count(per_change)} rows read for each change)"
     if proven:
-        reads = "(each changed row is looked for in all of it)" if disputed else reads
         advice = f"add a primary key to {table} in a quiet hour"
-        return Cause(80, f"table {table} has no usable key {reads}", advice)
+        likely = f"probably each changed row is looked for in all of table {table}, which has no key"
+        what = likely if disputed else f"table {table} has no usable key {reads}"
+        return Cause(64 if disputed else 80, what, advice)
     if disputed or proven is False:
         return None
     which = f"table {table}" if table else "the table being changed"
