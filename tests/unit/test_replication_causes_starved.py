@@ -13,7 +13,7 @@ from stallwatch.probes.replication_lag.lag import Lag
 from stallwatch.probes.replication_lag.queries import Facts
 from stallwatch.probes.replication_lag.signals import Answers, Host, hunger
 from stallwatch.probes.replication_lag.signals.hunger import Hunger, OwnThreads
-from stallwatch.sources import kernel
+from stallwatch.sources import kernel, processes
 from stallwatch.sources.kernel import Processor
 from stallwatch.sources.mysql.process_here import ProcessHere
 
@@ -98,6 +98,12 @@ def test_r31_a_slow_link_of_a_busy_host():
     assert explain(hungry(SLOW_LINK, exhausted=100.0, waits={RECEIVES_AS: 3.0}))[0].rule == "R8"
 
 
+def test_r31_two_receivers_of_which_nothing_tells_which_is_ours():
+    another = Thread(63, 14, OTHER, receives=True)
+    both = hungry(SLOW_LINK, threads=(*THREADS, another), waits={RECEIVES_AS: 0.0, OTHER: 80.0})
+    assert starved.r31_receiver_starved(both) is None
+
+
 def test_r31_the_receiver_of_an_applier_that_is_slow():
     assert starved.r31_receiver_starved(hungry(waits={RECEIVES_AS: 80.0})) is None
 
@@ -129,6 +135,16 @@ def test_r32_against(changes):
     assert starved.r32_slow_to_answer(case()) is None
 
 
+def test_r32_what_we_have_waited_for_ourselves_is_not_the_replica_s(monkeypatch):
+    """Our host is busy, or gives us little of a processor."""
+    monkeypatch.setattr(processes, "thread_waits", lambda _: 1.15)
+    own = Answers.of(1.2, 0.002, 0.001)
+    assert own.now == pytest.approx(0.05)
+    assert starved.r32_slow_to_answer(case(answers=own)) is None
+    monkeypatch.setattr(processes, "thread_waits", lambda _: None)
+    assert Answers.of(1.2, 0.002, 0.001) == ANSWERED
+
+
 def remembering(memory):
     return Memory(memory, Facts(now=0.0, server_id=1, uptime=100.0, net_timeout=60.0), 0.0)
 
@@ -145,9 +161,20 @@ def test_what_is_usual():
     assert kept["answers"] == [0.001] * ANSWERS
 
 
+def test_what_is_usual_of_another_server():
+    kept = {}
+    for _ in range(ANSWERS):
+        remembering(kept).usual_answer(0.001)
+    another = Memory(kept, Facts(now=0.0, server_id=2, uptime=100.0, net_timeout=60.0), 0.0)
+    assert another.usual_answer(0.001) is None
+    assert kept["answers"] == [0.001]
+
+
 @pytest.mark.parametrize("kept", [None, "x", {"a": 1}, ["x", None, float("nan")]])
 def test_answers_of_a_state_file_that_makes_no_sense(kept):
-    memory = {"answers": kept}
+    memory = {}
+    remembering(memory)
+    memory["answers"] = kept
     assert remembering(memory).usual_answer(0.001) is None
     assert memory["answers"] == [0.001]
 

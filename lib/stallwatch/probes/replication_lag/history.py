@@ -51,6 +51,8 @@ class Memory:
         self.problems: list[ProbeError] = []
         same = (memory.get("format"), memory.get("server_id")) == (FORMAT, facts.server_id)
         last = memory if same else {}
+        if not same:
+            memory.pop("answers", None)
         try:
             restarted, passed = _passed(last, facts, now)
             clock = last.get("clock", 0.0) + passed

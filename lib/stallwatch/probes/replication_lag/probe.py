@@ -162,7 +162,7 @@ class Probe:
         found = gather(server, snapshots, self._pause, self._run.trace)
         if not self._usual or server is not self._server:
             return found
-        return found._replace(answers=Answers(server.answers_after, self._usual, server.network_trip))
+        return found._replace(answers=Answers.of(server.answers_after, self._usual, server.network_trip))
 
     def _pause(self, seconds: float) -> bool:
         """Wait so long, or tell that there is no time for it."""

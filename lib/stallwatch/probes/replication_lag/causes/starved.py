@@ -38,7 +38,9 @@ def r31_receiver_starved(case: Case) -> Cause | None:
     """Blame them for what R8 blames the link for: a slow link makes a receiver sleep, not wait."""
     if not threads_and_link.r8_receiver_bound(case):
         return None
-    return _starved(case, _os_ids(case, receive=True), "the receiver", throttled=85, beside_others=85)
+    receivers = _os_ids(case, receive=True)
+    own = receivers if len(receivers) == 1 else set[int]()  # else nothing tells which is this channel's
+    return _starved(case, own, "the receiver", throttled=85, beside_others=85)
 
 
 @rule(slow=True)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from _thread import get_native_id
+
 from stallwatch.findings import Reading
 from stallwatch.probes.mysql import differing, innodb, processes
 from stallwatch.probes.mysql.differing import Quantity
+from stallwatch.sources import processes as processes_here
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -64,6 +67,12 @@ class Answers(NamedTuple):
     now: float
     usual: float  # at earlier looks
     network: float  # a round trip of the network, as the kernel measures it; 0: not known
+
+    @classmethod
+    def of(cls, took: float, usual: float, network: float) -> Answers:
+        """Make them without what this thread has waited for a processor: that is no fault of the server."""
+        waited = processes_here.thread_waits(get_native_id()) or 0.0
+        return cls(max(0.0, took - waited), usual, network)
 
 
 class Signals(NamedTuple):
