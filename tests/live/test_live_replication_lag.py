@@ -15,6 +15,7 @@ from replication_pair import KINDS, REPLICATION
 from replication_writer import Writer
 
 ERROR = 1.5  # seconds, in the mean
+MARIADB_ERROR = 5.0
 
 
 @pytest.fixture
@@ -78,6 +79,22 @@ def test_a_thin_link(both):
             assert "Seconds_Behind 0 is wrong: relay log empty" in last.said.output
 
     both(thin)
+
+
+@pytest.mark.slow("the replica lags 20 s")
+def test_a_thin_link_to_a_mariadb_shows_without_the_source(running_pair, tmp_path):
+    pair, check = running_pair("mariadb"), Check(tmp_path)
+    try:
+        with Writer(pair, every=0.05, octets=1000) as writer:
+            assert "a slow link" not in check(pair, "-w", "8", "-v").output
+            pair.link.slow(20_000)
+            found = lagging(check, pair, writer, "-w", "8", until=20, every=5)
+    finally:
+        pair.heal()
+    assert statistics.mean(one.error for one in found) <= MARIADB_ERROR, found
+    assert found[-1].said.status == 1
+    assert ", the receiver does not keep up (transport " in found[-1].said.text
+    assert check(pair, "-w", "8").number("lag") == 0
 
 
 @pytest.mark.slow("the replica lags 9 s")
