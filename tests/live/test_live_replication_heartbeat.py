@@ -112,8 +112,9 @@ def test_the_row_of_a_retired_primary(watched):
     with Heartbeats(pair):
         wait_for_a_heartbeat(pair)
         assert told(check, pair).status == 0
+        assert check("--heartbeat-server-id", str(RETIRED)).status in {0, 2}  # 0: the clocks may differ
         said = check("--heartbeat-server-id", str(RETIRED))
-    assert said.status == 2
+    assert said.status == 2  # another look at the same row: no clock does that
     assert 4000 <= said.number("lag") < 4100
 
 

@@ -186,7 +186,7 @@ def _parallel(case: Case, name: str) -> tuple[str, str]:
     """Say how to apply side by side. MariaDB refuses it while any applier runs (1198, 10.11.19)."""
     flavour, change = case.signals.flavour, f"SET GLOBAL {name} = 4"
     if flavour and flavour.mariadb:
-        return change, "STOP ALL SLAVES before that, and START ALL SLAVES after it"
+        return f"STOP ALL SLAVES, {change}, START ALL SLAVES", "MariaDB refuses that while an applier runs"
     if flavour and flavour.version < _PARALLEL_BY_DEFAULT:
         needs = "LOGICAL_CLOCK and slave_preserve_commit_order = ON first, else commits overtake"
         return f"stop the applier, {change}", f"that needs slave_parallel_type = {needs}"
