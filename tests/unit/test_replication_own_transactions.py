@@ -166,7 +166,7 @@ def test_a_source_that_replicates_from_here_has_them_and_that_is_remembered():
 
 @pytest.mark.parametrize("damage", ["x", None, [], True, 9e9])
 def test_what_is_remembered_of_that_may_be_damaged(damage):
-    server = Asked()
+    server = Asked({"uuid": "d" + UUID[1:]})  # a replica that is not our source
     kept = {"taken": damage}
     assert own_transactions.go_on_to_a_source(kept, server, MYSQL, [has("1-5")], 100.0) is False
     assert server.asked == 1
