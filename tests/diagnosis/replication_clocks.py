@@ -45,7 +45,7 @@ def source_ahead(scene, seconds):
     yield
 
 
-@healthy("replica's clock set", strengths=STEPS, lasts=60.0, after=0.0)
+@healthy("replica's clock set", strengths=STEPS, lasts=40.0, after=0.0)
 def replica_set(scene, seconds):
     """Somebody sets the clock of the replica while its receiver is connected."""
     clock = _shift(scene, scene.replica, 0)
@@ -54,7 +54,7 @@ def replica_set(scene, seconds):
     yield
 
 
-@healthy("source's clock set", strengths=STEPS, lasts=60.0, after=0.0)
+@healthy("source's clock set", strengths={"60 s behind": -60}, lasts=40.0, after=0.0)
 def source_set(scene, seconds):
     """Somebody sets the clock of the source while the receiver is connected."""
     clock = _shift(scene, scene.source, 0)

@@ -37,7 +37,7 @@ def thin_link(scene, rate):
 
 
 @fault(
-    "delayed link", strengths={"10 s": 10, "20 s": 20, "30 s": 30}, right=("slow link",), lasts=70.0,
+    "delayed link", strengths={"10 s": 10, "20 s": 20, "30 s": 30}, right=("slow link",), lasts=65.0,
     servers=("mysql",),
 )  # fmt: skip
 def delayed_link(scene, seconds):

@@ -431,3 +431,75 @@ def test_the_primary_of_a_group_may_have_the_channel_by_which_it_once_joined(loo
     replica.read_only = 0
     replica.channel("group_replication_recovery", Replica_IO_Running="No", Replica_SQL_Running="No")
     assert look("--role", "source")[0] == 0
+
+
+STATUS = "SHOW REPLICA STATUS"
+
+
+def comes_late(replica, seconds, said):
+    """Let transactions seem to come so late: one is in hand, and Seconds_Behind says so much."""
+    replica.channel(Exec_Source_Log_Pos=400, Seconds_Behind_Source=said)
+    replica.receivers[""]["transport"] = seconds
+
+
+def test_clocks_that_differ_are_known_after_a_few_further_looks_and_kept(look, replica):
+    comes_late(replica, 120.0, said=0)
+    status, text = look()
+    assert (status, first_line(text)) == (0, "REPLICATION_LAG OK - replica of db1 lags 0 s")
+    assert "clock_offset=120s" in text
+    asked = replica.asked.count(STATUS)
+    assert asked == 1 + 3
+    assert "its clock is 120 s ahead of the source's" in look("-v")[1]
+    assert replica.asked.count(STATUS) == asked + 1
+
+
+def test_a_late_stream_is_known_after_as_many(look, replica):
+    comes_late(replica, 120.0, said=0)
+    replica.channel(Exec_Source_Log_Pos=500)  # between two transactions
+    answered = replica.rows
+    replica.rows = lambda sql, *more, **within: (
+        (comes_late(replica, 120.0, said=119) if STATUS in replica.asked else None)
+        or answered(sql, *more, **within)
+    )
+    status, text = look()
+    assert status == 1
+    assert "lags 120 s" in first_line(text)
+    assert "clock_offset" not in text
+
+
+def test_where_nothing_decides_nothing_alarms(look, replica):
+    replica.channel()
+    replica.receivers[""]["transport"] = 700.0
+    for _ in range(2):
+        status, text = look()
+        assert status == 0
+        assert first_line(text).endswith("lags 0 s, up to 701 s unless the clocks differ")
+    assert "compare them with --source" in text
+
+
+def test_further_looks_that_fail_leave_what_is_known(look, replica):
+    replica.channel()
+    replica.receivers[""]["transport"] = 700.0
+    answered = replica.rows
+
+    def once(sql, *more, **within):
+        if sql == STATUS and STATUS in replica.asked:
+            raise MysqlError("db2:3306 says: no", number=1)
+        return answered(sql, *more, **within)
+
+    replica.rows = once
+    status, text = look()
+    assert status == 0
+    assert text.count("clocks that differ may look like lag") == 1
+
+
+def test_a_clock_of_the_replica_that_is_set_makes_no_lag(look, replica):
+    replica.channel()
+    look()
+    replica.now += 60
+    replica.receivers[""]["transport"] += 60
+    replica.channel(Seconds_Behind_Source=60)
+    status, text = look(after=300.0)
+    assert status == 0
+    assert "clock_offset=60" in text
+    assert "Seconds_Behind 60 is wrong: clocks differ by 60 s" in text
