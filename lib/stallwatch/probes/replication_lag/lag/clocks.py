@@ -15,7 +15,7 @@ Looks each 50 ms, MySQL 9.7.2, 4 workers and 1:
             5 kB/s                        0                  199                121
     link that delays by 8 or 20 s, 2/s    0                  376                264
                         10/s              0                  640                  0
-                        1 in 5 s          0                   60                580
+                        1 in 5 s          0                   57                583
 
 A source's connect_timeout of 10 s lets no receiver connect over a link that is later than that, so what
 delays it when it connects is no more. What proves neither clocks nor a lag is doubtful: the figure is what it
