@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from icinga import UNITS, Icinga, number
 from perfdata import Item, split
-from stallwatch.findings import Fault, Reading, State
+from stallwatch.findings import Fault, Line, Reading, State
 from stallwatch.render.json import written as as_json
 from stallwatch.render.text import written as as_text
 from stallwatch.thresholds import Range
@@ -24,12 +24,14 @@ LIMITS = (
     | BOUNDS.map("@{}:".format)
     | BOUNDS.map("{}:".format)
 )
+LINES = st.builds(Line, TEXTS, st.lists(TEXTS, max_size=2).map(tuple))
 READINGS = st.builds(
     Reading, st.sampled_from(["lag", "data_memory", "odd: name='x' | 1=2", "größe"]), VALUES,
     st.sampled_from([*UNITS, "rows", "1/s"]), TEXTS, TEXTS, TEXTS,
     label=st.none() | st.sampled_from(["", "a.b.c", "java.lang:type=Memory", "a b"]) | st.text(max_size=12),
+    line=LINES,
 )  # fmt: skip
-FAULTS = st.builds(Fault, st.sampled_from(State), TEXTS, TEXTS, TEXTS)
+FAULTS = st.builds(Fault, st.sampled_from(State), TEXTS, TEXTS, TEXTS, LINES)
 THRESHOLDS = st.dictionaries(
     st.sampled_from(["lag", "data_memory", "größe"]),
     st.dictionaries(st.sampled_from(["warning", "critical"]), LIMITS.map(Range)),

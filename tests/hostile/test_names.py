@@ -296,7 +296,7 @@ def test_who_holds_the_lock_that_a_replica_waits_for(running_pair, home):
             sql("BEGIN")
             sql(f"SELECT v FROM {table} WHERE id = 1 FOR UPDATE /* a\n| b=1 \x1b[2J */")
             (holder,) = sql("SELECT CONNECTION_ID() AS id /* a\n| b=1 \x1b[2J */")
-            told = f"row lock of connection {holder['id']} x [31m/ y ]52;c;aGk= @"
+            told = f"row lock of connection {holder['id']} x [31m/ y ]52,c,aGk= @"
             pair.source.sql(f"UPDATE {table} SET v = 2 /* a\n| b=1 \x1b[2J */")
             until = time.monotonic() + 90
             text = ""
