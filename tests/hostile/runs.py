@@ -86,7 +86,7 @@ class Outcome:
         assert re.match(rf"{self.subject.name} {STATES[self.status]} - \S", self.line), self
         assert "  " not in self.line, self
         assert "Traceback" not in self.text, self
-        assert "internal error" not in self.text, self
+        assert "internal error, " not in self.text, self
         assert self.text.count("|") <= 1, self
         text, _, perfdata = self.line.partition(" | ")
         assert "|" not in text, self
