@@ -7,6 +7,7 @@
 ``<!-- wrong PART -->``     lines of ours that are wrong and certain
 ``<!-- alarms PART -->``    lines of ours that alarm where nothing is wrong
 ``<!-- played PART -->``    where, when and with what it was done, and what is missing
+``<!-- versions PART -->``  what other versions of the servers came to (PART-VERSION.json)
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ def files(_: list[Plugin]) -> dict[Path, str]:
             wrong=lambda part: _lines(part, "wrong"),
             alarms=lambda part: _lines(part, "false"),
             played=_played,
+            versions=_versions,
         )
     }
 
@@ -230,6 +232,32 @@ def _played(part: str) -> str:
         *_sentence("Trials that are missing", _missing_trials(told["failed"])),
     ]
     return "\n\n".join(lines) + "\n"
+
+
+def _versions(part: str) -> str:
+    rows = []
+    for path in sorted(RESULTS.glob(f"{part}-*.json")):
+        told = json.loads(path.read_text())
+        ours = _by(told["trials"], *OURS)
+        faults = [row for row in ours if told["cases"][row["case"]]["fault"] and _judges(told, row)]
+        healthy = {(row["case"], row["strength"]) for row in ours if not told["cases"][row["case"]]["fault"]}
+        wrong, false = (sum(len(row[name]) for row in ours) for name in ("wrong", "false"))
+        servers = {name: version for name, version in told["software"].items() if name in NAMES.values()}
+        rows.append([
+            ", ".join(map(" ".join, servers.items())), _count(_known(faults, "right")),
+            _count([row["unhedged"] for row in faults if row["right"]]), _count(_known(faults, "in_time")),
+            _errors(_by(ours, ALONE)), str(wrong), f"{false} in {len(healthy)}", told["day"],
+        ])  # fmt: skip
+    heads = [
+        "server", "right cause first", "of these certain", "right state in time", "lag off by, s",
+        "wrong and certain", "false alarms, in healthy cases", "day",
+    ]  # fmt: skip
+    return table(heads, rows) if rows else "No other version has been tried yet.\n"
+
+
+def _judges(told: dict[str, Any], row: Row) -> bool:
+    """Whether the cause of a fault is judged by this row: with --source where only that can know."""
+    return bool(row["who"] == (ALONE if told["cases"][row["case"]]["alone"] else WITH_SOURCE))
 
 
 def _missing_trials(failed: dict[str, str]) -> list[str]:

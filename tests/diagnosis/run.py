@@ -1,9 +1,11 @@
 """Make each fault on real servers, see what checks say, and compare that with what is true.
 
     python run.py [PART...] [--quick] [--case NAME]... [--server NAME]... [--strength NAME]... [--score]
+                  [--version NAME]
 
 Every line that was printed is kept in build/diagnosis. A whole run writes what it came to into
-tests/diagnosis/results, and contrib/docs/accuracy.md anew. Ends with 1 if a bar is not met.
+tests/diagnosis/results, and contrib/docs/accuracy.md anew; a run with --version adds a row for another
+version of the servers (the first mysqld or mariadbd in PATH). Ends with 1 if a bar is not met.
 """
 
 import argparse
@@ -41,6 +43,7 @@ def main():
     add("--server", action="append", choices=SERVERS, help="only on this kind of server")
     add("--strength", action="append", help="only at this strength")
     add("--score", action="store_true", help="play nothing: judge what was kept last time")
+    add("--version", metavar="NAME", help="keep the results as those of another version: mariadb-11.8")
     add("--minutes", type=float, default=MINUTES, help=f"for all trials of a part (default: {MINUTES})")
     add(
         "--lanes",
@@ -86,10 +89,12 @@ def run(part, options):
     about = json.loads((KEPT / f"{part}-about.json").read_text())
     told = results.judge(part, [job.path for job in found], about)
     print(results.said(told), flush=True)
-    place = (RESULTS if whole else KEPT) / f"{part}.json"
+    name = f"{part}-{options.version}" if options.version else part
+    is_for_page = whole or bool(options.version)
+    place = (RESULTS if is_for_page else KEPT) / f"{name}.json"
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n")
-    if whole:
+    if is_for_page:
         status_of(ROOT / "contrib" / "generate")
     return all(bar["met"] for bar in told["bars"])
 

@@ -99,3 +99,19 @@ def test_what_is_missing_is_said(page):
     assert told.startswith("2026-11-24 03:00 UTC, in 40 minutes; 4 pairs of each kind side by side")
     assert "5 of 1,000 runs (0 %) took more than 6 s" in told
     assert "Trials that are missing: a (it did not end); 1 for which no time was left." in told
+
+
+def test_each_other_version_is_a_row(page):
+    assert page._versions("replication") == "No other version has been tried yet.\n"
+    keep(
+        page,
+        row(),
+        row(who=WITH_SOURCE, right=False, wrong=[{}]),
+        row(case="idle source", right=None, false=[{}]),
+    )
+    (page.RESULTS / "replication.json").rename(page.RESULTS / "replication-mariadb-10.11.json")
+    (line,) = body(page._versions("replication"))
+    cells = [cell.strip() for cell in line.strip("|").split("|")]
+    assert cells == [
+        "MariaDB 10.11.19", "1 of 1", "0 of 1", "1 of 1", "2.0, at most 3", "1", "1 in 1", "2026-11-24",
+    ]  # fmt: skip
