@@ -548,6 +548,15 @@ def test_a_single_zero_amidst_work_is_not_believed():
     assert judge(snapshot(zero, before=then._replace(seconds_behind=0.0))).seconds == 0
 
 
+def test_zero_is_believed_where_what_waited_at_the_last_look_is_applied():
+    drained = mariadb(
+        received_gtids="0-101-155", applied_gtids="0-101-154", seconds_behind=0.0, applier=busy()
+    )
+    then = before(10, of=mariadb(), lag=11.0, seconds_behind=11.0)
+    assert judge(snapshot(drained, backlog=1, before=then)).seconds == 0
+    assert judge(snapshot(drained, backlog=200, before=then)).seconds == 21
+
+
 def test_zero_with_a_backlog_is_what_the_backlog_stands_for():
     zero = channel(seconds_behind=0.0, applier=busy())
     lag = judge(snapshot(zero, backlog=284, before=before(transaction_gap=0.1)))
