@@ -17,11 +17,11 @@ from replication_snapshots import (
     stopped,
 )
 from stallwatch.probes.replication_lag.causes import explain
-from stallwatch.probes.replication_lag.causes.upstream import r35_upstream
+from stallwatch.probes.replication_lag.causes.source_behind import r35_upstream
 from stallwatch.probes.replication_lag.lag import Lag, judge
 from stallwatch.probes.replication_lag.model import Beat, Contact, Heartbeat, Upstream
+from stallwatch.probes.replication_lag.named_sources import Above, Named
 from stallwatch.probes.replication_lag.source import Identity, is_above
-from stallwatch.probes.replication_lag.upstream import Above, Named
 from stallwatch.sources.mysql import MysqlError, NoAnswerError, UnreachableError
 from test_replication_probe import PLUGIN, first_line
 from test_replication_source import maria, mysql

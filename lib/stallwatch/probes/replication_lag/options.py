@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from stallwatch.findings import Finding
     from stallwatch.frame.run import Run
     from stallwatch.probes.replication_lag.heartbeat_table import HeartbeatTable
-    from stallwatch.probes.replication_lag.upstream import Opened
+    from stallwatch.probes.replication_lag.named_sources import Opened
 
 # What changes the meaning of what is remembered.
 _MEANING = (

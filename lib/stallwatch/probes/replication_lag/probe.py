@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from stallwatch.probes.replication_lag.diagnosis import Diagnosis
     from stallwatch.probes.replication_lag.heartbeat_table import HeartbeatTable
     from stallwatch.probes.replication_lag.model import Channel, ChannelSnapshot
+    from stallwatch.probes.replication_lag.named_sources import Opened
     from stallwatch.probes.replication_lag.signals import Signals
-    from stallwatch.probes.replication_lag.upstream import Opened
     from stallwatch.sources.mysql.server import Server
 
 _KEPT_FOR_ANSWERS = 2.0  # seconds
@@ -78,7 +78,7 @@ class Probe:
         if heartbeat:
             collector.ask_heartbeats(heartbeat)
         if sources:
-            from stallwatch.probes.replication_lag.upstream import ask_sources
+            from stallwatch.probes.replication_lag.named_sources import ask_sources
 
             ask_sources(collector, sources, heartbeat)
         if doubtful := [one.channel.name for one in collector.snapshots() if is_in_doubt(one)]:

@@ -9,10 +9,10 @@ from stallwatch.probes.replication_lag.causes import (
     applying,
     locked,
     receiver,
+    source_behind,
     starved,
     storing,
     threads_and_link,
-    upstream,
 )
 from stallwatch.probes.replication_lag.causes.case import Rule
 from stallwatch.startup import TYPE_CHECKING
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from stallwatch.probes.replication_lag.causes.case import Case, Cause
 
-_MODULES = (applying, locked, receiver, starved, storing, threads_and_link, upstream)
+_MODULES = (applying, locked, receiver, source_behind, starved, storing, threads_and_link)
 _FOUND = [one for module in _MODULES for one in vars(module).values() if isinstance(one, Rule)]
 RULES = tuple(sorted(_FOUND, key=lambda one: one.number))
 

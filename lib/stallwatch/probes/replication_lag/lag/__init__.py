@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from stallwatch.probes.replication_lag.lag import (
+    chain,
     clocks,
     commit_times,
     contact,
     from_source,
     remarks,
     seconds_behind,
-    upstream,
 )
 from stallwatch.probes.replication_lag.lag.model import (
     COMMIT_TIME,
@@ -98,7 +98,7 @@ def judge(snapshot: ChannelSnapshot) -> Lag:
     if maybe := clocks.suspected(seen, found):
         most, seen = found.high, seen._replace(ahead=seen.ahead - maybe, guessed=True)
         found = _figure(seen)._replace(low=0.0, high=most)
-    return _lag(seen, upstream.of_chain(seen, _guarded(seen, found)))
+    return _lag(seen, chain.of_chain(seen, _guarded(seen, found)))
 
 
 def _figure(seen: View) -> Figure:
@@ -147,7 +147,7 @@ def _lag(seen: View, found: Figure) -> Lag:
         or seen.lacks
         or not seen.channel.receiver.runs,
         is_rough=_is_rough(found),
-        doubtful=seen.guessed or (found.by == ITS_SOURCE and upstream.is_doubtful(seen)),
+        doubtful=seen.guessed or (found.by == ITS_SOURCE and chain.is_doubtful(seen)),
         clock_offset=seen.clock_offset,
         delay=clocks.apparent_delay(seen.snapshot),
         delay_age=clocks.delay_age(seen.snapshot),

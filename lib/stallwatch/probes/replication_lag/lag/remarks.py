@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
-from stallwatch.probes.replication_lag.lag import from_source, seconds_behind, upstream
+from stallwatch.probes.replication_lag.lag import chain, from_source, seconds_behind
 from stallwatch.probes.replication_lag.lag.model import (
     ASKED_SOURCE,
     HEARTBEAT_TABLE,
@@ -41,7 +41,7 @@ def remarks(view: View, found: Figure) -> Iterator[str]:
     yield from _missing(view, found)
     if view.guessed:
         yield "the clocks probably differ, as nothing else tells of a lag: compare them with --source"
-    if delayed := upstream.intended(view):
+    if delayed := chain.intended(view):
         yield f"its source is delayed by {say_duration(delayed)} as configured"
     if _delay_is_not_kept(view):
         yield f"the configured delay of {say_duration(view.channel.delay)} is not kept"
@@ -79,8 +79,8 @@ def _heartbeat(view: View) -> Iterator[str]:
 
 
 def _quiet(view: View) -> Iterator[str]:
-    hearing, new = view.hearing, upstream.nothing_new_for(view.snapshot)
-    hides = upstream.may_hide(view)
+    hearing, new = view.hearing, chain.nothing_new_for(view.snapshot)
+    hides = chain.may_hide(view)
     if hides and view.snapshot.before is None:
         yield "its source may be a replica itself, whose lag is not looked at: give --source"
     elif hides and new is not None and new > _usual_quiet(view, *_SHORT):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from stallwatch.probes.replication_lag.causes.case import SLOW, Cause, are_stopped, rule, start
 from stallwatch.probes.replication_lag.causes.receiver import OF_CLIENT
+from stallwatch.probes.replication_lag.lag.chain import is_replica
 from stallwatch.probes.replication_lag.lag.model import HEARTBEAT_TABLE
-from stallwatch.probes.replication_lag.lag.upstream import is_replica
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
 from stallwatch.words import have, plural
