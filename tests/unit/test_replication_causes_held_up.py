@@ -17,11 +17,12 @@ from replication_snapshots import HERE, NOW, busy, commits, mariadb, worker
 from stallwatch.probes.mysql.processes import Thread
 from stallwatch.probes.replication_lag.causes import applying, explain, locked
 from stallwatch.probes.replication_lag.lag import Lag
-from stallwatch.probes.replication_lag.model import Before, Contact, Trend
+from stallwatch.probes.replication_lag.model import Before, Contact
 from stallwatch.probes.replication_lag.signals import Host
 from stallwatch.probes.replication_lag.signals.backups import Backup
 from stallwatch.probes.replication_lag.signals.locks import RowLock
 from stallwatch.probes.replication_lag.signals.scans import Scan
+from stallwatch.probes.replication_lag.trend import Trend
 from stallwatch.sources.host import DiskLoad
 
 # R5

@@ -26,11 +26,12 @@ from stallwatch.probes.replication_lag import causes
 from stallwatch.probes.replication_lag.causes import applying, explain, locked, storing, threads_and_link
 from stallwatch.probes.replication_lag.causes.case import SLOW, Cause, rule
 from stallwatch.probes.replication_lag.lag import Lag
-from stallwatch.probes.replication_lag.model import Heartbeat, Trend
+from stallwatch.probes.replication_lag.model import Heartbeat
 from stallwatch.probes.replication_lag.model import Thread as ChannelThread
 from stallwatch.probes.replication_lag.signals import Host, Signals, can_compare, differences
 from stallwatch.probes.replication_lag.signals.backups import Backup
 from stallwatch.probes.replication_lag.signals.locks import RowLock
+from stallwatch.probes.replication_lag.trend import Trend
 from stallwatch.sources.host import DiskLoad
 
 

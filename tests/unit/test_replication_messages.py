@@ -7,7 +7,7 @@ from stallwatch.probes.replication_lag.causes.case import Cause
 from stallwatch.probes.replication_lag.diagnosis import Criteria, Diagnosis
 from stallwatch.probes.replication_lag.lag.result import Lag
 from stallwatch.probes.replication_lag.messages import channels
-from stallwatch.probes.replication_lag.model import Trend
+from stallwatch.probes.replication_lag.trend import Trend
 from stallwatch.render.text import written
 from stallwatch.thresholds import Range
 from stallwatch.verdict import Report, judge

@@ -7,8 +7,7 @@ from stallwatch.probes.replication_lag.diagnosis import Criteria
 from stallwatch.probes.replication_lag.history import Sample
 from stallwatch.probes.replication_lag.lag import Lag
 from stallwatch.probes.replication_lag.messages import breach, crossing, direction
-from stallwatch.probes.replication_lag.model import Trend
-from stallwatch.probes.replication_lag.trend import trend
+from stallwatch.probes.replication_lag.trend import Trend, trend
 
 START = 1_795_000_000.0
 HOUR = 3600.0

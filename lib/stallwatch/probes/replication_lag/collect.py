@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from stallwatch.findings import Fault, ProbeError, State
-from stallwatch.probes.replication_lag import gtid, queries, stream
+from stallwatch.probes.replication_lag import gtid, queries
 from stallwatch.probes.replication_lag.lag.clocks import ENOUGH
 from stallwatch.probes.replication_lag.model import ChannelSnapshot
 from stallwatch.sources.mysql import DeniedError, MysqlError, NoAnswerError, UnreachableError
@@ -151,6 +151,10 @@ class Collector:
 
     def watch_streams(self) -> None:
         """See how late transactions come, where nothing else tells, and they seem to come without a pause."""
+        if not self.server.flavour.mariadb:
+            return
+        from stallwatch.probes.replication_lag import stream
+
         for one in filter(stream.is_worth_it, self.snapshots()):
             found = self._optional(partial(stream.watch, one=one), None, _NO_STREAM)
             if found:

@@ -12,10 +12,14 @@ if TYPE_CHECKING:
     from stallwatch.probes.replication_lag.causes.case import Cause
     from stallwatch.probes.replication_lag.history import History
     from stallwatch.probes.replication_lag.lag.result import Lag
-    from stallwatch.probes.replication_lag.model import Channel, ChannelSnapshot, Trend
+    from stallwatch.probes.replication_lag.model import Channel, ChannelSnapshot, Thread
+    from stallwatch.probes.replication_lag.trend import Trend
 
 CONNECTING = frozenset({"Connecting", "Preparing"})  # the receiver's; "Preparing" on MariaDB
 WORTH_EXPLAINING = 5.0  # seconds of lag
+# User, password or host are refused: a further attempt does not mend that. (2061 is mended by any log-in that
+# fills the source's cache of caching_sha2_password, 1040 and 1226 when others leave.)
+_REFUSED = frozenset({1045, 1129, 1130, 1698, 1862, 2059, 3118, 4151})
 
 
 class Criteria(NamedTuple):
@@ -84,7 +88,7 @@ def diagnose(snapshot: ChannelSnapshot, history: History) -> Diagnosis:
     channel = snapshot.channel
     connecting = history.since("connecting", holds=is_connecting(channel))
     stopped = history.since("stopped", holds=is_stopped(channel))
-    refused = history.since("refused", holds=channel.receiver.is_refused)
+    refused = history.since("refused", holds=is_refused(channel.receiver))
     return Diagnosis(snapshot, lag.judge(snapshot), connecting, stopped, refused)
 
 
@@ -111,3 +115,8 @@ def is_connecting(channel: Channel) -> bool:
 def is_stopped(channel: Channel) -> bool:
     """Whether the receiver or the applier does not even try."""
     return not channel.applier.runs or not (channel.receiver.runs or is_connecting(channel))
+
+
+def is_refused(receiver: Thread) -> bool:
+    """Whether the source does not let the receiver in, and will not by itself."""
+    return not receiver.runs and (receiver.errno in _REFUSED or "Access denied" in receiver.error)

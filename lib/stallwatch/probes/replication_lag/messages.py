@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from stallwatch.findings import Fault, Line, Reading, State
-from stallwatch.probes.replication_lag.model import CLEAR_SLOPE
+from stallwatch.probes.replication_lag.side_by_side import table
+from stallwatch.probes.replication_lag.trend import CLEAR_SLOPE
 from stallwatch.startup import TYPE_CHECKING
-from stallwatch.table import Table
 from stallwatch.units import IN_SECONDS, plain, say_duration, say_roughly
 from stallwatch.words import plural
 
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from stallwatch.probes.replication_lag.causes.case import Cause
     from stallwatch.probes.replication_lag.diagnosis import Criteria, Diagnosis
     from stallwatch.probes.replication_lag.lag.result import Lag
-    from stallwatch.probes.replication_lag.model import Channel, Trend
+    from stallwatch.probes.replication_lag.model import Channel
+    from stallwatch.probes.replication_lag.trend import Trend
 
 _MOST = 3  # channels that have more than their lag in the perfdata: each takes 150 characters of the line
 _FAR = 5.0  # seconds
@@ -31,7 +32,7 @@ _SAID = {"R4", "R7"}  # a silent source and an intended delay: the line itself s
 def channels(diagnoses: Sequence[Diagnosis], criteria: Criteria) -> Iterator[Finding]:
     """Say of each channel how far it lags, where that goes and why, then its other numbers."""
     labels = _labels(diagnoses)
-    tables = iter([_table(diagnoses)] if diagnoses else [])
+    tables = iter([table(diagnoses)] if diagnoses else [])
     for one in diagnoses:
         label = labels[one.channel.name]
         found = _lag(one, criteria, label)
@@ -166,31 +167,8 @@ def _errant(channel: str, number: int, source: str, label: str) -> Reading:
     return Reading("errant", number, what=what, advice=advice, label=label, line=line)
 
 
-def _table(diagnoses: Sequence[Diagnosis]) -> Table:
-    """Put the channels side by side."""
-    columns = (
-        "Channel", "Source", "Receiver", "Applier", "Lag s", "At most", "Transport", "Upstream", "Apply",
-        "Seconds_Behind", "Backlog", "Missing", "Heard s ago",
-    )  # fmt: skip
-    return Table(columns, tuple(_row(one) for one in diagnoses))
-
-
-def _row(one: Diagnosis) -> tuple[str | float | None, ...]:
-    channel, found, snapshot = one.channel, one.lag, one.snapshot
-    times = (found.seconds, found.high, found.transport, found.upstream, found.apply, channel.seconds_behind)
-    return (
-        channel.name or "-", channel.source, channel.receiver.running, channel.applier.running,
-        *map(_rounded, times),
-        snapshot.backlog, snapshot.source.missing if snapshot.source else None, _rounded(found.contact_age),
-    )  # fmt: skip
-
-
 def _at_least_0(value: float | None) -> float | None:
     return None if value is None else max(0.0, value)
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 1)
 
 
 def _labels(diagnoses: Sequence[Diagnosis]) -> dict[str, str]:

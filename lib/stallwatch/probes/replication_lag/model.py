@@ -11,11 +11,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.replication_lag.lag.result import Lag
     from stallwatch.sources.mysql import Flavour
 
-CLEAR_SLOPE = 0.02  # seconds of lag per second
 _USUAL_PORT = 3306  # that no sentence has to name
-_USUAL = 5  # samples of a trend; of fewer the change has to be twice as large
-_CLEAR_CHANGE = 3.0  # seconds: figures may be whole seconds
-_NOISE = 4.0  # times the scatter: 3 of 100 looks at a lag that only jitters tell a trend (simulated)
 NOTHING_TO_APPLY = "has read all relay log"  # the state of an applier, from MySQL 5.7 to MariaDB 11.8
 
 
@@ -43,16 +39,6 @@ class Thread(NamedTuple):
     def has_read_all(self) -> bool:
         """Whether it has come to the end of the relay log; its parallel workers may still be at work."""
         return NOTHING_TO_APPLY in self.state
-
-    @property
-    def is_refused(self) -> bool:
-        """Whether the source does not let the receiver in, and will not by itself."""
-        return not self.runs and (self.errno in _REFUSED or "Access denied" in self.error)
-
-
-# User, password or host are refused: a further attempt does not mend that. (2061 is mended by any log-in that
-# fills the source's cache of caching_sha2_password, 1040 and 1226 when others leave.)
-_REFUSED = frozenset({1045, 1129, 1130, 1698, 1862, 2059, 3118, 4151})
 
 
 class Channel(NamedTuple):
@@ -305,24 +291,3 @@ class ChannelSnapshot(NamedTuple):
     def clock_ahead(self) -> float | None:
         """How many seconds the source's clock is ahead of the replica's; None: they were not compared."""
         return self.source.clock_ahead if self.source else None
-
-
-class Trend(NamedTuple):
-    """The slope of a channel's lag over the kept samples."""
-
-    slope: float  # seconds of lag per second
-    span: float  # seconds that it was measured over
-    samples: int
-    scatter: float = 0.0  # seconds by which three of four samples are off the line at most
-
-    @property
-    def apply_speed(self) -> float:
-        """Seconds of the source's time that are applied in a second: 1 keeps up, 0 stands still."""
-        return 1 - self.slope
-
-    @property
-    def is_clear(self) -> bool:
-        """Whether it is more than noise."""
-        change = abs(self.slope) * self.span
-        least = _CLEAR_CHANGE if self.samples >= _USUAL else 2 * _CLEAR_CHANGE
-        return abs(self.slope) > CLEAR_SLOPE and change >= max(least, _NOISE * self.scatter)

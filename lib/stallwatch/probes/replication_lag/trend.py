@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from stallwatch.probes.replication_lag.model import CLEAR_SLOPE, Trend
 from stallwatch.probes.shared import theil_sen
-from stallwatch.startup import TYPE_CHECKING
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from stallwatch.probes.replication_lag.history import Sample
 
+CLEAR_SLOPE = 0.02  # seconds of lag per second
 _FEWEST, _USUAL, _MOST = 3, 5, 15  # samples
 _INTERVALS, _LONG_ENOUGH = 1.8, 20.0  # of the check, or seconds, that they span: runs by hand are no trend
 _FASTEST = 1.2  # lag grows by 1 s in a second at most; more is a clock that jumped, or another measure
@@ -21,6 +21,29 @@ _STEADY, _STEADY_SHARE = 3.0, 0.1  # seconds, and share of the lag, by which an 
 _BEND, _BEND_SLOPE = 1.0, 0.1  # seconds, and seconds of lag per second, by which a step leaves the line
 _ANEW = 3  # steps that all leave it to one side: the applier has stopped since, or got going
 _NO_LAG = 1.0  # seconds
+_CLEAR_CHANGE = 3.0  # seconds, twice that of fewer than _USUAL samples: figures may be whole seconds
+_NOISE = 4.0  # times the scatter: 3 of 100 looks at a lag that only jitters tell a trend (simulated)
+
+
+class Trend(NamedTuple):
+    """The slope of a channel's lag over the kept samples."""
+
+    slope: float  # seconds of lag per second
+    span: float  # seconds that it was measured over
+    samples: int
+    scatter: float = 0.0  # seconds by which three of four samples are off the line at most
+
+    @property
+    def apply_speed(self) -> float:
+        """Seconds of the source's time that are applied in a second: 1 keeps up, 0 stands still."""
+        return 1 - self.slope
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether it is more than noise."""
+        change = abs(self.slope) * self.span
+        least = _CLEAR_CHANGE if self.samples >= _USUAL else 2 * _CLEAR_CHANGE
+        return abs(self.slope) > CLEAR_SLOPE and change >= max(least, _NOISE * self.scatter)
 
 
 def trend(samples: Sequence[Sample]) -> Trend | None:

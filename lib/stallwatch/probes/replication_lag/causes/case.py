@@ -13,10 +13,11 @@ if TYPE_CHECKING:
 
     from stallwatch.probes.mysql.processes import Process
     from stallwatch.probes.replication_lag.lag.result import Lag
-    from stallwatch.probes.replication_lag.model import Channel, ChannelSnapshot, Trend
+    from stallwatch.probes.replication_lag.model import Channel, ChannelSnapshot
     from stallwatch.probes.replication_lag.signals import Signals
     from stallwatch.probes.replication_lag.signals.backups import Backup
     from stallwatch.probes.replication_lag.signals.locks import Transaction
+    from stallwatch.probes.replication_lag.trend import Trend
     from stallwatch.sources.mysql import Flavour
 
     Find = Callable[["Case"], "Cause | None"]

@@ -18,6 +18,7 @@ from stallwatch.probes.replication_lag.signals import (
     scans,
 )
 from stallwatch.probes.replication_lag.signals.hunger import OwnThreads
+from stallwatch.sources.mysql.process_here import PROGRAMS
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 _STEPS = 5  # of the counters; processes and transactions are looked at in every second one
 _PAUSE = 0.15  # seconds between them
-_SERVERS = frozenset({"mysqld", "mariadbd"})
 _STATUS = (
     "Uptime",
     "Threads_running",
@@ -168,7 +168,7 @@ def _runs_here(known: Mapping[str, str]) -> bool:
     from stallwatch.sources.processes import is_process
 
     pid_file = os.path.join(known.get("datadir", ""), known.get("pid_file", ""))
-    return bool(known.get("datadir")) and is_process(pid_file, _SERVERS) is not False
+    return bool(known.get("datadir")) and is_process(pid_file, PROGRAMS) is not False
 
 
 class _Use(NamedTuple):
@@ -188,7 +188,7 @@ class _OwnHost:
         self._known = known
         self._directory = known.get("datadir", "")
         self._disk = host.disk_of(self._directory) if self._directory else None
-        self._threads = [one.os_id for one in threads if one.os_id and program_of(one.os_id) in _SERVERS]
+        self._threads = [one.os_id for one in threads if one.os_id and program_of(one.os_id) in PROGRAMS]
         self._before = self._use()
 
     def _use(self) -> _Use:
@@ -202,8 +202,8 @@ class _OwnHost:
         """List the processes of backup tools."""
         from stallwatch.sources.processes import running
 
-        found = running(backups.TOOLS | _SERVERS)
-        servers = [one for one in found if one.name in _SERVERS]
+        found = running(backups.TOOLS | PROGRAMS)
+        servers = [one for one in found if one.name in PROGRAMS]
         tools = tuple(one for one in found if one.name in backups.TOOLS)
         told = (self._known.get(name, "") for name in ("datadir", "socket", "port"))
         return backups.Tools(tools, for_us=len(servers) == 1, place=backups.Place(*told))
