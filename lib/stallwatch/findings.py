@@ -36,10 +36,13 @@ _GRAVITY = {state: rank for rank, state in enumerate(_WORSE_AND_WORSE)}
 
 
 class Line(NamedTuple):
-    """How a finding goes on that is said as ``WHAT, CAUSE - NEXT STEP``, and the lines below."""
+    """A finding with a Line is written as ``WHAT, CAUSE - NEXT STEP``, with further lines below.
 
-    then: str = ""  # behind ``what`` and the limit that its number breaks: " and grows 1 s/s"
-    more: tuple[str, ...] = ()  # further evidence, other causes: a line each, if it is not OK or with -v
+    Without a Line it is written as ``WHAT: CAUSE: NEXT STEP``, and while it is OK as ``WHAT`` alone.
+    """
+
+    then: str = ""  # text after ``what`` and the broken limit: " and grows 1 s/s"
+    more: tuple[str, ...] = ()  # lines below: further evidence, other causes; if it is OK only with -v
 
 
 class Reading(NamedTuple):

@@ -24,7 +24,7 @@ from replication_snapshots import IDLE, NOW, channel, commits, mariadb, snapshot
 from stallwatch.probes.mysql.processes import Program, Thread
 from stallwatch.probes.replication_lag import causes
 from stallwatch.probes.replication_lag.causes import applying, explain, locked, storing, threads_and_link
-from stallwatch.probes.replication_lag.causes.case import SLOW, Cause, rule
+from stallwatch.probes.replication_lag.causes.case import ON_THE_LINE, SLOW, Cause, rule
 from stallwatch.probes.replication_lag.lag import Lag
 from stallwatch.probes.replication_lag.model import Heartbeat
 from stallwatch.probes.replication_lag.model import Thread as ChannelThread
@@ -170,7 +170,7 @@ def silent(**changes):
 
 def test_r4_a_silent_link():
     (found,) = explain(case(channel(), silent()))
-    assert found.what == "nothing was heard from db1:3306 for 52 s, the link or the source is dead"
+    assert (found.rule, found.what) == ("R4", ON_THE_LINE)
 
 
 def test_r4_against():
@@ -186,7 +186,7 @@ def delayed(state="Waiting until SOURCE_DELAY seconds after source executed even
 
 def test_r7_an_intended_delay():
     (found,) = explain(case(delayed(), Lag(seconds=0.5, delayed=3600.0)))
-    assert (found.rule, found.what) == ("R7", "delayed by 1 h as configured")
+    assert (found.rule, found.what) == ("R7", ON_THE_LINE)
     assert threads_and_link.r7_delayed_on_purpose(case(delayed(remaining_delay=None), Lag(seconds=0.5)))
 
 

@@ -26,7 +26,6 @@ _FAR = 5.0  # seconds
 _SHORT = 10.0  # seconds; below, tenths count
 _CATCHING_UP = ", catching up"
 _STRONG = 60.0  # score; what is weaker does not hold up a replica that catches up
-_SAID = {"R4", "R7"}  # a silent source and an intended delay: the line itself says so
 
 
 def channels(diagnoses: Sequence[Diagnosis], criteria: Criteria) -> Iterator[Finding]:
@@ -91,7 +90,7 @@ def _cause(one: Diagnosis) -> Cause | None:
     suitable = (
         cause
         for cause in one.causes
-        if cause.rule not in _SAID and (cause.explains if one.runs else cause.is_down)
+        if cause.what and (cause.explains if one.runs else cause.is_down)
         if cause.score >= least
     )
     return next(suitable, None)
@@ -109,7 +108,7 @@ def _more(one: Diagnosis, criteria: Criteria, why: tuple[str, str] | None) -> It
         expected = f"a heartbeat is due every {say_duration(period)}, " if period else ""
         yield f"{expected}the receiver itself gives up after {say_duration(one.snapshot.net_timeout)}"
     for other in one.causes:
-        if other is not first and other.rule not in _SAID:
+        if other is not first and other.what:
             seen = "also" if one.is_worth_explaining else "seen here:"
             yield f"{seen} {other.what}" + (f" - {other.advice}" if other.advice else "")
             yield from other.more

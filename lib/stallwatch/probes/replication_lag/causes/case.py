@@ -34,6 +34,9 @@ END_DETACHED = "see XA RECOVER: its transaction manager is to end it, on the sou
 JUST_BEGUN, _AT_IT = 2.0, 5.0  # seconds: a wait for a moment, and a transaction that is at work
 
 
+ON_THE_LINE = ""  # Cause.what of a silent source and an intended delay: the line itself names them
+
+
 class Cause(NamedTuple):
     """One thing that explains a lag, with its evidence in a few words."""
 

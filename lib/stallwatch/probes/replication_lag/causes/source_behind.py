@@ -20,11 +20,13 @@ _MOSTLY = 0.7  # of the lag
 
 @rule(SLOW, "R8")
 def r35_upstream(case: Case) -> Cause | None:
-    """Blame what lies before the direct source: that is asked, or it sent late, or it sends nothing new.
+    """Blame the replication of the direct source.
 
-    Only the source itself, or who is above it, can prove that; a source that sends nothing new may be idle,
-    so the rest is worth a cause only where commit times or heartbeats show a lag. Chains of MySQL 9.7.2 and
-    MariaDB 10.11 whose middle one was stopped: the last one's own figures stayed 0 for 70 s.
+    Proof is only what --source asked: the direct source's own lag, or transactions of a server above it.
+    Without --source it is "probably", as a source that sends nothing new may be idle. Then a lag has to show
+    by commit times (the source sent its last transaction late) or by a heartbeat of a server above. In chains
+    of MySQL 9.7.2 and MariaDB 10.11 whose middle server was stopped, the last server's own figures stayed 0
+    for 70 s.
     """
     above = case.snapshot.source.upstream if case.snapshot.source else None
     if above and above.lag.doubtful:  # nothing but clocks that differ, maybe
