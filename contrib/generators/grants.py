@@ -38,7 +38,7 @@ TITLES = {"mysql_backup": "On a server whose backups are compared with it"}  # o
 def parts() -> Iterator[Part]:
     """Give the privileges that go together, with a title: those of replicas first, of NDB Cluster last."""
     yield "On a replica", ON_REPLICA
-    yield "On a source, for --source", ON_SOURCE
+    yield "On a source, for --source (one that is a replica, and --reference: as on a replica)", ON_SOURCE
     plugins: dict[tuple[Privilege, ...], list[str]] = {}
     of_ndb: dict[Privilege, None] = {}  # in their order, each once
     for name, declared in every().items():

@@ -22,10 +22,15 @@ GRANT PROCESS ON *.* TO 'mon'@'monitoring.example';
 -- commit times, who holds locks, which programs are connected
 GRANT SELECT ON performance_schema.* TO 'mon'@'monitoring.example';
 
--- On a source, for --source:
+-- On a source, for --source (one that is a replica, and --reference: as on a replica):
 -- where its binary log ends, if it does without GTIDs
 /*!50700 GRANT REPLICATION CLIENT ON *.* TO 'mon'@'monitoring.example' */;
 /*M! GRANT BINLOG MONITOR ON *.* TO 'mon'@'monitoring.example' */;
+-- the replication status, without which all is unknown
+/*!50700 GRANT REPLICATION CLIENT ON *.* TO 'mon'@'monitoring.example' */;
+/*M! GRANT SLAVE MONITOR ON *.* TO 'mon'@'monitoring.example' */;
+-- other connections, transactions, row locks, how InnoDB is
+GRANT PROCESS ON *.* TO 'mon'@'monitoring.example';
 
 -- On any server, for check_innodb_redo_log and check_innodb_buffer_pool:
 -- other connections, transactions, row locks, how InnoDB is

@@ -21,6 +21,7 @@ from stallwatch.probes.replication_lag.causes.source_behind import r35_upstream
 from stallwatch.probes.replication_lag.lag import Lag, judge
 from stallwatch.probes.replication_lag.model import Beat, Contact, Heartbeat, Upstream
 from stallwatch.probes.replication_lag.named_sources import Above, Named
+from stallwatch.probes.replication_lag.probe import Probe
 from stallwatch.probes.replication_lag.source import Identity, is_above
 from stallwatch.sources.mysql import MysqlError, NoAnswerError, UnreachableError
 from test_replication_probe import PLUGIN, first_line
@@ -386,6 +387,14 @@ def test_a_source_whose_disk_is_full_is_not_asked_what_would_hang_there_for_good
     assert [one.what for one in found.asides] == ["replication of db1:3306 waits for disk space"]
     assert found.asked == {other}
     assert not any("SLAVES STATUS" in sql for sql in source.asked)
+
+
+def test_a_reference_whose_disk_is_full_is_not_asked_either():
+    full = FakeReplica("MariaDB", "db3:3306")
+    full.processes = [{"command": "Slave_IO", "time": 9, "state": "Waiting for someone to free space"}]
+    found = Probe._compared(None, None, lambda: full)
+    assert found.what == "not compared with the reference: replication of db3:3306 waits for disk space"
+    assert not any("SLAVES STATUS" in sql for sql in full.asked)
 
 
 def test_servers_that_replicate_from_each_other_are_no_chain(chain):

@@ -13,7 +13,7 @@ BINARY_LOG = Privilege(
     "REPLICATION CLIENT", "BINLOG MONITOR", "where its binary log ends, if it does without GTIDs"
 )
 ON_REPLICA = (STATUS, PROCESS, PERFORMANCE_SCHEMA)
-ON_SOURCE = (BINARY_LOG,)
+ON_SOURCE = (BINARY_LOG, STATUS, PROCESS)  # the last two: whether it is a replica, and whether that hangs
 
 _OF_CHANNEL = (
     ("lag", "s", "replication lag, excluding the configured delay"),
@@ -73,7 +73,7 @@ DECLARED = Declared(
         ),
         *(Label(*one) for one in _OF_SERVER),
     ),
-    privileges=(*ON_REPLICA, *ON_SOURCE),
+    privileges=(*ON_REPLICA, BINARY_LOG),
     services=(LAG,),
     panels=(
         _panel("Lag", "lag"),

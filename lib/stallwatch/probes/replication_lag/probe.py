@@ -211,9 +211,13 @@ class Probe:
 
         try:
             with reference() as server:
-                facts, channels = queries.facts(server), queries.channels(server)
-                memory = history.Memory({}, facts, 0.0)
-                snapshots = Collector(server, facts, channels, channels, memory).snapshots()
+                facts = queries.facts(server)
+                appliers = queries.appliers(server, queries.PATIENCE) if server.flavour.mariadb else None
+                if appliers and appliers.lack_space:
+                    what = f"replication of {server.where} waits for disk space"
+                    return Fault(State.OK, f"not compared with the reference: {what}")
+                channels, memory = queries.channels(server), history.Memory({}, facts, 0.0)
+                snapshots = Collector(server, facts, channels, channels, memory, appliers).snapshots()
                 theirs = self._signals(server, snapshots)
         except ProbeError as error:  # that is no trouble of this replica
             fault = Fault(State.OK, f"not compared with the reference: {error.what}")
