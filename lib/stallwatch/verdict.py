@@ -175,8 +175,11 @@ def _judged(finding: Finding, thresholds: dict[str, Limits], say: Callable[[str]
     shown = _limits(reading, thresholds)
     line = reading.line
     rest = f"{_broken(reading, shown)}{line.then}" if line else ""
+    state = _state(reading, thresholds)
+    advised = state is State.OK and reading.why and reading.advice  # the line has the cause alone
+    below = (say(f"next step: {reading.advice}"),) if advised else ()
     return Verdict(
-        state=_state(reading, thresholds),
+        state=state,
         what=say(reading.what + rest) or say(_in_numbers(reading)),
         why=say(reading.why),
         advice=say(reading.advice),
@@ -189,7 +192,7 @@ def _judged(finding: Finding, thresholds: dict[str, Limits], say: Callable[[str]
         table=reading.table.said(say) if reading.table else None,
         in_table=reading.in_table,
         dashed=line is not None,
-        more=_lines(line, say) if line else (),
+        more=(*below, *_lines(line, say)) if line else (),
     )
 
 

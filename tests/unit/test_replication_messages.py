@@ -27,11 +27,12 @@ def seconds_until(level, name, value, slope):
     return LIMITS[level].reached_in(value, slope)
 
 
-def told(lag, of=None, *, horizon=0.0, **changes):
+def told(lag, of=None, *, horizon=0.0, everything=False, **changes):
     """What is printed of one channel: the status line without perfdata, and the lines below."""
     criteria = Criteria(120.0, 7200.0, horizon, seconds_until)
     diagnosis = Diagnosis(snapshot(of or channel()), lag, **changes)
-    text = written(Report("replication_lag", judge(channels([diagnosis], criteria), {"lag": LIMITS})))
+    verdicts = judge(channels([diagnosis], criteria), {"lag": LIMITS})
+    text = written(Report("replication_lag", verdicts, everything))
     first, *below = text.splitlines()
     return first.partition(" | ")[0].removeprefix("REPLICATION_LAG "), below
 
@@ -158,6 +159,8 @@ def test_a_heartbeat_writer_that_has_stopped_is_on_the_line_where_no_other_cause
     dead = known(0.0, writer_stopped=74.0, remarks=("heartbeat writer stopped 1 min 14 s ago",))
     line, below = told(dead)
     assert line == "OK - replica of db1 lags 0 s, heartbeat writer stopped 1 min 14 s ago"
+    assert "  next step: start pt-heartbeat on the source" in told(dead, everything=True)[1]
+    assert not any("next step" in one for one in told(dead)[1])
     assert not any("heartbeat writer" in one for one in below)
     line, below = told(dead._replace(seconds=63.1))
     assert line.endswith("heartbeat writer stopped 1 min 14 s ago - start pt-heartbeat on the source")
