@@ -79,3 +79,9 @@ def test_what_the_receiver_had_when_it_last_used_gtids_is_not_what_it_has_now():
     found = recorded("ma1011_all_slaves_healthy", **changes, Read_Master_Log_Pos="99999")
     assert gtid.backlog(found) is None
     assert found.received != found.applied
+
+
+@pytest.mark.parametrize("name", HEALTHY)
+def test_filters_are_told_where_there_are_some(name):
+    assert recorded(name).filters == ()
+    assert recorded(name, Replicate_Do_DB="shop").filters == ("Replicate_Do_DB = shop",)

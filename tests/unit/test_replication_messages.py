@@ -167,3 +167,24 @@ def test_a_heartbeat_writer_that_has_stopped_is_on_the_line_where_no_other_cause
     line, below = told(dead._replace(seconds=63.1), causes=(LOCK,))
     assert "heartbeat writer" not in line
     assert any("heartbeat writer" in one for one in below)
+
+
+FILTERS = ("Replicate_Do_DB = shop", "Replicate_Ignore_Table = shop.log")
+
+
+def test_replication_filters_are_told_with_v_and_never_alarm():
+    filtered = channel(filters=FILTERS)
+    criteria = Criteria(120.0, 7200.0, 0.0, seconds_until)
+    found = list(channels([Diagnosis(snapshot(filtered), known(0.0))], criteria))
+    remark = f"replica of db1: replication filters are set, {', '.join(FILTERS)}"
+    assert Fault(State.OK, remark) in found
+    line, below = told(known(0.0), filtered)
+    assert line == told(known(0.0))[0]
+    assert line.startswith("OK")
+    assert f"[OK] {remark}" in below
+
+
+def test_a_channel_without_filters_has_no_remark():
+    criteria = Criteria(120.0, 7200.0, 0.0, seconds_until)
+    found = channels([Diagnosis(snapshot(channel()), known(0.0))], criteria)
+    assert not any("filters" in one.what for one in found)

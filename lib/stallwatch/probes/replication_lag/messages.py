@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from stallwatch import withheld
 from stallwatch.findings import Fault, Line, Reading, State
 from stallwatch.probes.replication_lag.side_by_side import table
 from stallwatch.probes.replication_lag.trend import CLEAR_SLOPE
@@ -39,6 +40,9 @@ def channels(diagnoses: Sequence[Diagnosis], criteria: Criteria) -> Iterator[Fin
         for text in (*one.lag.remarks, one.lag.cannot_tell):
             if text and text not in found.what + found.why:
                 yield Fault(State.OK, f"{one.channel.subject}: {text}")
+        if one.channel.filters:
+            filters = withheld.data(", ".join(one.channel.filters))
+            yield Fault(State.OK, f"{one.channel.subject}: replication filters are set, {filters}")
         yield from _numbers(one, label, few=len(diagnoses) <= _MOST)
 
 
