@@ -9,15 +9,17 @@ from replication_signals import (
     applier,
     case,
     counted,
+    lock,
     looks,
     process,
     transaction,
 )
-from replication_snapshots import HERE, NOW, busy, commits, mariadb, worker
+from replication_snapshots import HERE, NOW, busy, channel, commits, mariadb, snapshot, worker
 from stallwatch.probes.mysql.processes import Thread
-from stallwatch.probes.replication_lag.causes import applying, explain, locked
+from stallwatch.probes.replication_lag.causes import applying, explain, locked, threads_and_link
 from stallwatch.probes.replication_lag.lag import Lag
 from stallwatch.probes.replication_lag.model import Before, Contact
+from stallwatch.probes.replication_lag.model import Thread as Thread_
 from stallwatch.probes.replication_lag.signals import Host
 from stallwatch.probes.replication_lag.signals.backups import Backup
 from stallwatch.probes.replication_lag.signals.locks import RowLock
@@ -119,6 +121,82 @@ def test_r5_any_other_wait_is_told_in_the_server_s_words_alone(state):
 )
 def test_r5_who_waits_for_work_or_for_its_turn_is_held_up_by_nobody(state):
     assert locked.r5_server_locked(case(looks=looks(applier(state, 40.0), HOLDS))) is None
+
+
+SELECTS = process(55, "User sleep", command="Query", info="SELECT SLEEP(99) FROM t.a", seconds=99.0)
+READ_LOCK = process(
+    60, "Waiting for table flush", command="Query", info="FLUSH TABLES WITH READ LOCK", seconds=68.0
+)
+
+
+@pytest.mark.parametrize(
+    ("state", "flavour"), [("Waiting for global read lock", MYSQL), ("Waiting for backup lock", MARIADB)]
+)
+def test_r5_blames_the_statement_that_a_read_lock_waits_for(state, flavour):
+    seen = looks(applier(state, 60.0), SELECTS, READ_LOCK, AT_WORK)
+    found = locked.r5_server_locked(case(looks=seen, flavour=flavour, locks=(lock("SHARED", 60),)))
+    assert found.what == ("FLUSH TABLES of 60, probably behind connection 55 app@web1, runs SELECT FROM t.a")
+    assert found.advice == "check it, then KILL 55 on the replica or wait"
+
+
+@pytest.mark.parametrize(
+    "flush",
+    [
+        process(60, info="", seconds=68.0),  # it has the lock, and waits no more
+        READ_LOCK._replace(seconds=120.0),  # the statement is younger
+    ],
+)
+def test_r5_a_read_lock_that_waits_for_no_statement_is_to_blame_itself(flush):
+    seen = looks(applier("Waiting for global read lock", 60.0), SELECTS, flush)
+    found = locked.r5_server_locked(case(looks=seen, locks=(lock("SHARED", 60),)))
+    assert found.what.startswith("global read lock of connection 60 app@web1")
+
+
+# R1 and R6
+
+TIMED_OUT = "Could not execute Update_rows event on table t.a; Lock wait timeout exceeded; try restarting"
+HOLDER = transaction(55, age=400.0, locked=1, modified=1)
+
+
+def gave_up(*transactions, errno=1205, **more):
+    """An applier that stopped with an error 60 s ago."""
+    stopped = Thread_("No", "", errno, TIMED_OUT)
+    failed = commits(workers=(worker(errno=errno, error=TIMED_OUT, error_at=NOW - 60),))
+    known = snapshot(channel(applier=stopped), commits=failed)
+    seen = looks(process(), process(56), transactions=transactions)
+    return threads_and_link.r1_applier_failed(case(known=known, looks=seen, **more))
+
+
+def test_r1_names_who_still_has_the_row_lock_that_was_not_had():
+    found = gave_up(HOLDER)
+    assert found.what == (
+        "the applier gave up with error 1205 1 min ago, row lock probably of connection 55 app@web1,"
+        " idle for 10 min 40 s"
+    )
+    assert found.advice == (
+        "check connection 55 in SHOW PROCESSLIST before KILL 55 on the replica, then START REPLICA SQL_THREAD"
+    )
+    assert found.more == ("Update_rows on t.a, Lock wait timeout exceeded, try restarting",)
+
+
+def test_r1_of_two_the_one_that_uses_the_table_has_the_row_lock():
+    other = transaction(56, age=400.0, locked=1)
+    uses = (lock("SHARED_WRITE", 55, "TABLE", "t.a"), lock("SHARED_WRITE", 56, "TABLE", "t.b"))
+    assert "connection 55" in gave_up(HOLDER, other, locks=uses).what
+
+
+@pytest.mark.parametrize(
+    ("transactions", "more"),
+    [
+        ((), {}),
+        ((HOLDER, transaction(56, age=400.0, locked=1)), {}),
+        ((HOLDER._replace(age=100.0),), {}),  # began after the last wait
+        ((HOLDER._replace(locked=0, modified=0),), {}),
+        ((HOLDER,), {"errno": 1213}),
+    ],
+)
+def test_r1_names_nobody_where_it_is_not_known_who_has_it(transactions, more):
+    assert "probably" not in gave_up(*transactions, **more).what
 
 
 # R6

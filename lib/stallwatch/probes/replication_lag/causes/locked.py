@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from stallwatch.probes.mysql.asking import meant
+from stallwatch.probes.replication_lag.causes import flushes
 from stallwatch.probes.replication_lag.causes.case import (
     DETACHED,
     END_DETACHED,
@@ -47,7 +48,10 @@ def r5_server_locked(case: Case) -> Cause | None:
     """
     waits = _waits(case, activity.GLOBAL_LOCK) or _waits(case, activity.METADATA_LOCK)
     if not waits:
-        return _flush_waits(case) or _otherwise_waits(case)
+        flushed = _waits(case, activity.FLUSH)
+        return flushes.of_tables(case, flushed, _for(case, flushed)) if flushed else _otherwise_waits(case)
+    if behind := flushes.of_all(case, waits, _waiting(case)):
+        return behind
     held = holders(case, waits)
     if held:
         return Cause(88, *_held(case, held))
@@ -176,28 +180,6 @@ def _how_to_find(case: Case, waits: Process) -> tuple[str, ...]:
     return (where,)
 
 
-def _flush_waits(case: Case) -> Cause | None:
-    """Tell of a FLUSH TABLES that waits for a statement: whoever opens such a table waits with it.
-
-    The statement is older than the FLUSH. To end the FLUSH does not help (MySQL 9.7.2).
-    """
-    waits = _waits(case, activity.FLUSH)
-    if not waits:
-        return None
-    what = f'{case.subject} has been "{waits.state}"{_for(case, waits)}'
-    clients = [one for one in case.signals.processes.values() if one.is_client_s_statement]
-    begun = max((one.seconds for one in clients if activity.FLUSH.search(one.state)), default=None)
-    if begun is not None:
-        what += f", behind a FLUSH TABLES or its like of {say_duration(begun)} ago"
-    reading = [one for one in clients if not activity.FLUSH.search(one.state)]
-    oldest = max(reading, key=lambda one: one.seconds, default=None)
-    if not oldest or oldest.seconds < (begun or _WORTH):
-        return Cause(88, what, "see in SHOW FULL PROCESSLIST which statement is older than the FLUSH")
-    older = f"{case.who(oldest.id)}, which {doing(oldest)} for {say_duration(oldest.seconds)}"
-    more = ("the FLUSH waits for a statement that is older",)
-    return Cause(88, what, f"look first at connection {older}", more=more)
-
-
 @rule(SLOW)
 def r6_row_locked(case: Case) -> Cause | None:
     """Blame who keeps the applier's transaction waiting for a row lock (INNODB_TRX says LOCK WAIT).
@@ -260,6 +242,23 @@ def _old_enough(case: Case, seconds: float) -> Transaction | None:
         if one.age >= seconds - _ROUNDED and (one.locked or one.modified) and not _applies(case, one)
     ]
     return found[0] if len(found) == 1 else None
+
+
+def still_held(case: Case, ago: float, table: str) -> tuple[str, str] | None:
+    """Say who probably still has the row lock that an applier gave up on so many seconds ago, and what to do.
+
+    It has to be older than the last wait, which ended with the error (1205), and to be the only one. Where
+    metadata_locks names the connections that use the table (MySQL 8), it is one of those.
+    """
+    users = {one.process for one in case.signals.locks if one.granted and table and one.table == table}
+    least = ago + _timeout(case) - _ROUNDED
+    found = [
+        one
+        for one in case.signals.transactions
+        if one.age >= least and (one.locked or one.modified) and not _applies(case, one)
+        if one.is_detached or not users or one.process in users
+    ]
+    return _row_held(case, found[0], proven=False) if len(found) == 1 else None
 
 
 def _row_held(case: Case, holds: Transaction, *, proven: bool) -> tuple[str, str]:

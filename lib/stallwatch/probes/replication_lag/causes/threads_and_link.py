@@ -7,6 +7,8 @@ import re
 from stallwatch import withheld
 from stallwatch.probes.mysql.status import is_on
 from stallwatch.probes.replication_lag.causes.case import ON_THE_LINE, SLOW, Cause, backup, rule
+from stallwatch.probes.replication_lag.causes.locked import still_held
+from stallwatch.probes.replication_lag.queries import LOCK_WAIT_TIMEOUT
 from stallwatch.probes.replication_lag.signals import activity
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
@@ -33,7 +35,7 @@ _APPLIER = {
     1032: _COMPARE,
     1062: _COMPARE,
     1146: "find out who dropped this table or filters it, then restore it as of this event",
-    1205: "find who holds the row lock, then {start}",
+    LOCK_WAIT_TIMEOUT: "find who holds the row lock, then {start}",
     1213: "{start}: the applier gave up after deadlocks",
     1950: "find who writes to this replica, and compare gtid_binlog_pos with the source",
     3024: "raise max_execution_time for the applier, then {start}",
@@ -53,6 +55,10 @@ def r1_applier_failed(case: Case) -> Cause | None:
     what = f"the applier stopped with error {number}{_since(case, worker)}: {text}"
     if number in _RELAY_LOG_DAMAGED:
         return Cause(100, what, _fetch_again(case))
+    if number == LOCK_WAIT_TIMEOUT and (said := still_held(case, _seconds_since(case, worker), _table(what))):
+        holder, advice = said
+        what = f"the applier gave up with error {number}{_since(case, worker)}, row lock probably of {holder}"
+        return Cause(100, what, f"{advice}, then {case.start('SQL_THREAD')}", more=(text,))
     advice = _APPLIER.get(number, "correct what the error names, then {start}")
     return Cause(100, what, advice.format(start=case.start("SQL_THREAD")))
 
@@ -67,6 +73,17 @@ def _failed(case: Case) -> Worker | None:
     """Find the worker that failed: the coordinator only says that some worker did."""
     commits = case.snapshot.commits
     return next((one for one in commits.workers if one.errno), None) if commits else None
+
+
+def _table(text: str) -> str:
+    """Name the table whose row could not be had, where the error does."""
+    found = re.search(r" on ([^\s,]+\.[^\s,]+),", text)
+    return found[1] if found else ""
+
+
+def _seconds_since(case: Case, worker: Worker | None) -> float:
+    """Tell for how many seconds the applier is known to be stopped: as the worker tells, else as was seen."""
+    return case.snapshot.now - worker.error_at if worker and worker.error_at else case.stopped
 
 
 def _since(case: Case, worker: Worker | None) -> str:

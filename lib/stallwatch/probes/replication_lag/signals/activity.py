@@ -110,6 +110,11 @@ def defines(statement: str) -> bool:
     return bool(statement) and bool(re.match(_DEFINES, _plain(statement)))
 
 
+def flushes(statement: str) -> bool:
+    """Whether it is a FLUSH TABLES, which waits for all statements that have those tables open."""
+    return bool(re.match(r"(?i)\s*FLUSH\s+(?:\w+\s+)?TABLES?\b", _plain(statement)))
+
+
 def qualified(table: str, database: str) -> str:
     """Write the table's database before it."""
     return f"{database}.{table}" if database and table and "." not in table else table
