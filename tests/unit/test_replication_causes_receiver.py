@@ -130,7 +130,7 @@ REGISTERS = "Source command COM_REGISTER_REPLICA failed: Access denied for user 
             down(1593, "Fatal error: The slave I/O thread stops because master and slave have equal MySQL"
                  " server UUIDs; these UUIDs must be different"),
             "the receiver stopped: error 1593, master and slave have equal MySQL server UUIDs",
-            "give this replica its own server_uuid (auto.cnf)",
+            "delete auto.cnf on the copy (here, if this replica was copied) and restart it",
         ),
         (
             down(13117, "The replication receiver thread cannot start because the source has GTID_MODE = OFF"
@@ -168,7 +168,7 @@ SENT = (
         ("Could not find first log file name in binary log index file", "find these logs"),
         (
             "A replica with the same server_uuid/server_id as this replica has connected to the source",
-            "its own server_id and server_uuid (auto.cnf)",
+            "delete auto.cnf on the copied one of both replicas and restart it",
         ),
         ("log event entry exceeded max_allowed_packet; Increase it on source", "raise max_allowed_packet"),
         ("Could not open log file", "disk and error log of the source"),

@@ -77,10 +77,9 @@ def test_r1_tells_the_error_and_what_to_do():
     error = "Could not execute Write_rows_v1 event on table t.a; Duplicate entry '1' for key 'PRIMARY'"
     error += ", Error_code: 1062; handler error HA_ERR_FOUND_DUPP_KEY; the event's master log bin.000001"
     found = threads_and_link.r1_applier_failed(case(mariadb(applier=down(1062, error)), flavour=MARIADB))
-    assert found.what == (
-        "the applier stopped with error 1062: Write_rows on t.a, Duplicate entry '1' for key 'PRIMARY'"
-    )
-    assert found.advice == "compare this row on source and replica before you skip it"
+    assert found.what == "the applier stopped with error 1062: Write_rows on t.a"
+    assert found.advice == "compare this row with the source"
+    assert found.more == ("error 1062: Write_rows on t.a, Duplicate entry '1' for key 'PRIMARY'",)
 
 
 def test_r1_lets_the_worker_speak_that_failed():
@@ -454,6 +453,27 @@ def test_r10_a_long_transaction():
     assert [cause.what for cause in found] == [
         "one transaction has been applied for 30 min (1.2 million rows so far)"
     ]
+
+
+@pytest.mark.parametrize(
+    ("modified", "advice"),
+    [
+        (1_200_000, "wait, then split such transactions on the source"),
+        (3, "look at its keys, triggers, functions"),
+        (0, "look at its keys, triggers, functions"),
+        (9_000, "wait, and see in the source's binary log how many rows it changes"),
+    ],
+)
+def test_r10_advises_to_split_only_what_changes_many_rows(modified, advice):
+    long = transaction(age=60.0, modified=modified)
+    found = applying.r10_one_transaction(case(looks=looks(applier(), transactions=[long])))
+    assert found.advice == advice
+
+
+def test_r10_does_not_advise_to_split_where_nothing_counts_the_rows():
+    at_work = worker(thread=61, applying="x:5", applying_since=NOW - 300, applying_commit=NOW - 310)
+    known = snapshot(case().snapshot.channel, commits=commits(workers=(at_work,)))
+    assert "split" not in applying.r10_one_transaction(case(known=known)).advice
 
 
 def test_r10_by_the_worker_and_its_statement():

@@ -27,6 +27,7 @@ _FAR = 5.0  # seconds
 _SHORT = 10.0  # seconds; below, tenths count
 _CATCHING_UP = ", catching up"
 _STRONG = 60.0  # score; what is weaker does not hold up a replica that catches up
+_NULL = "Seconds_Behind is NULL"  # as of each channel with a thread that does not run
 
 
 def channels(diagnoses: Sequence[Diagnosis], criteria: Criteria) -> Iterator[Finding]:
@@ -205,12 +206,13 @@ def _amount(one: Diagnosis) -> str:
         return f" lags {_bound(lag, lag.seconds)}{_seconds(lag.seconds)}"
     if lag.low:
         return f" lags at least {_seconds(lag.low)}"
-    return f", lag unknown ({_reason(one)})"
+    reason = _reason(one)
+    return ", lag unknown" if not one.runs and reason == _NULL else f", lag unknown ({reason})"
 
 
 def _reason(one: Diagnosis) -> str:
     """Say why there is no figure."""
-    null = "Seconds_Behind is NULL" if one.channel.seconds_behind is None else "no evidence yet"
+    null = _NULL if one.channel.seconds_behind is None else "no evidence yet"
     return next(filter(None, (*one.lag.remarks, one.lag.cannot_tell)), null)
 
 

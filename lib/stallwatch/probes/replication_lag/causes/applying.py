@@ -6,7 +6,7 @@ from stallwatch.probes.replication_lag.causes.case import Cause, rule
 from stallwatch.probes.replication_lag.signals import activity
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_count, say_duration
-from stallwatch.words import listed
+from stallwatch.words import listed, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,6 +21,9 @@ _SCANNED_PER_SECOND = 20_000  # by an applier's thread of MySQL
 _SCANNED_PER_CHANGE = 40  # it looks for some 450 rows at once
 _LONG = 5.0  # seconds; of the lag it has to be half as well
 _WAIT, _SPLIT = "wait for it", "wait, then split such transactions on the source"
+_SLOW_ROWS = "look at its keys, triggers, functions"
+_UNKNOWN_ROWS = "wait, and see in the source's binary log how many rows it changes"
+_MANY, _FEW = 10_000, 100.0  # rows, and rows per second: to split helps, or does not
 _PARALLEL_BY_DEFAULT = (8, 0, 27)  # MySQL: commits stay in order, and not only schemas are apart
 _CORE = 90.0  # per cent of a processor
 _IDLE_DISK = 50.0  # per cent
@@ -110,12 +113,25 @@ def r10_one_transaction(case: Case) -> Cause | None:
     found = list(_at_work(case))
     if not found:
         return _defines(case)
-    seconds, about = max(found, key=lambda one: (one[0], one[1]))
+    seconds, about, modified = max(found, key=lambda one: one[:2])
     if seconds < max(_LONG, (case.lag.seconds or 0.0) / 2):
         return None
     what = f"one transaction has been applied for {say_duration(seconds)}"
     what += f" ({about})" if about else ""
-    return Cause(78, what, _WAIT if _runs_definition(case) else _SPLIT)
+    if _runs_definition(case):
+        return Cause(78, what, _WAIT)
+    advice = _for_rows(modified, seconds)
+    few = f"{plural(modified or 0, 'row')} changed so far, so to split it would probably not help"
+    return Cause(78, what, advice, more=(few,) if advice == _SLOW_ROWS else ())
+
+
+def _for_rows(modified: int | None, seconds: float) -> str:
+    """Say what helps: to split it only where it changes many rows, as INNODB_TRX counts them."""
+    if modified is None:
+        return _UNKNOWN_ROWS
+    if modified >= _MANY:
+        return _SPLIT
+    return _SLOW_ROWS if modified < _FEW * seconds else _UNKNOWN_ROWS
 
 
 def _defines(case: Case) -> Cause | None:
@@ -132,29 +148,29 @@ def _runs_definition(case: Case) -> bool:
     return any(activity.defines(one.info) for look in last for one in look)
 
 
-def _at_work(case: Case) -> Iterator[tuple[float, str]]:
-    """Give for how many seconds appliers have been at one transaction or statement, and what it is.
+def _at_work(case: Case) -> Iterator[tuple[float, str, int | None]]:
+    """Give for how many seconds appliers have been at one transaction, what it is, and its rows so far.
 
     A statement like ALTER TABLE has no transaction; on MariaDB its time is its own.
     """
     processes, commits, flavour = case.signals.processes, case.snapshot.commits, case.signals.flavour
     changed = {one.process: one.tables for one in case.signals.scans}
-    open_ = {one.process for one in case.signals.transactions}
+    rows = {one.process: one.modified for one in case.signals.transactions}
     for transactions in case.transactions[-1:]:
         for one in transactions:
-            yield one.age, _about(one.modified, processes.get(one.process), changed.get(one.process, ()))
+            about = _about(one.modified, processes.get(one.process), changed.get(one.process, ()))
+            yield one.age, about, one.modified
     of_thread = {one.thread: processes.get(one.id) for one in case.signals.threads}
     for worker in commits.workers if commits else ():
         process = of_thread.get(worker.thread or 0)
-        pauses = (
-            process and not process.info and process.id not in open_
-        )  # to try again: after a lock timeout
+        pauses = process and not process.info and process.id not in rows  # to try again: after a lock timeout
         if worker.applying and worker.applying_since and not pauses:
-            yield case.snapshot.now - worker.applying_since, _about(0, process)
+            modified = rows.get(process.id) if process else None
+            yield case.snapshot.now - worker.applying_since, _about(modified or 0, process), modified
     for appliers in case.appliers[-1:]:
         for applier in appliers:
             if flavour and flavour.mariadb and activity.defines(applier.info):
-                yield applier.seconds, _about(0, applier)
+                yield applier.seconds, _about(0, applier), None
 
 
 def _about(modified: int, process: Process | None, tables: Sequence[str] = ()) -> str:

@@ -29,7 +29,7 @@ SLOW = "slow"  # all causes that make a working applier slow
 
 # A transaction without a connection. A replica of MySQL 8 has those of its source, which are ended there.
 DETACHED = "a transaction that no connection has (prepared by XA)"
-END_DETACHED = "see XA RECOVER: its transaction manager is to end it, on the source if it is from there"
+END_DETACHED = "end it by XA COMMIT or XA ROLLBACK (XA RECOVER lists it), on the source if it is from there"
 
 JUST_BEGUN, _AT_IT = 2.0, 5.0  # seconds: a wait for a moment, and a transaction that is at work
 

@@ -86,7 +86,7 @@ def _suspect(case: Case, waits: Process) -> tuple[str, str] | None:
 
 
 def _check_first(connection: int) -> str:
-    return f"check connection {connection} in SHOW PROCESSLIST before KILL {connection} on the replica"
+    return f"check it, then KILL {connection} on the replica"
 
 
 def _waiting(case: Case) -> str:

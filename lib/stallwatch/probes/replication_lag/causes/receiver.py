@@ -63,7 +63,9 @@ _HELPS = (
     (r"^1040 ", "see who is connected to the source (SHOW PROCESSLIST)"),
     (r"^(1203|1226) ", "raise the account's limit on the source, or see who else uses it"),
     (r"purged|first log file name", "find these logs (backup, other replicas), or rebuild this replica"),
-    (r"same server_(uu)?id|equal .* server (id|UUID)", "give this replica its own {which}"),
+    (r"equal .*server UUID", "delete auto.cnf on the copy (here, if this replica was copied) and restart it"),
+    (r"same server_(uu)?id", "{twin}"),
+    (r"equal .* server id", "give this replica its own server_id"),
     (r"max_allowed_packet", "raise max_allowed_packet on the source and {slave}_max_allowed_packet here"),
     (r"log is not open", "switch on log_bin on the source"),
     (r"GTID_MODE", "set the same gtid_mode on source and replica"),
@@ -148,8 +150,14 @@ def _advice(case: Case) -> str:
     channel = case.snapshot.channel
     error = f"{channel.receiver.errno} {channel.receiver.error}"
     fits = (helps for said, helps in _HELPS if re.search(said, error, re.IGNORECASE | re.DOTALL))
-    names = {"server_id": r"server[_ ]id", "server_uuid (auto.cnf)": r"uuid"}
-    which = " and ".join(name for name, said in names.items() if re.search(said, error, re.IGNORECASE))
     return next(fits, "correct what the error names").format(
-        source=channel.source, which=which, change=case.change, slave=case.slave.lower()
+        source=channel.source, change=case.change, slave=case.slave.lower(), twin=_twin(case)
     )
+
+
+def _twin(case: Case) -> str:
+    """Say which of two replicas to change, and how: MySQL knows them by server_uuid, MariaDB has none."""
+    flavour = case.signals.flavour
+    if flavour and flavour.mariadb:
+        return "give the copied one of both replicas its own server_id"
+    return "delete auto.cnf on the copied one of both replicas and restart it"

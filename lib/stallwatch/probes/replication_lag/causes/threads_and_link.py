@@ -24,11 +24,12 @@ _BEFORE = re.compile(r"Worker \d+ failed executing transaction '[^']*' at (sourc
 _EVENT = re.compile(r"Could not execute (\w+?)(?:_v\d)? event on table ([^;]+);")
 # The place in the logs, and the statement with its values: both are on the server to be read.
 _AFTER = re.compile(r"(,? Error_code: |[.,;]? ?(Default database: |(on )?[Qq]uery: ?')).*", re.DOTALL)
+_ON_TABLE = re.compile(r"\w+ on (?P<table>[^,]+)(?=,)")
 _LETTERS = 100  # of the server's own words
 _MOSTLY = 0.7  # of the lag
 _WORTH = 5.0  # seconds
 _SAME = 0.8  # of a heartbeat's age here is its age on the source, too
-_COMPARE = "compare this row on source and replica before you skip it"
+_COMPARE = "compare this row with the source"
 
 # What helps when the applier stops with this error (MySQL 9.7, MariaDB 10.11 error references).
 _APPLIER = {
@@ -52,15 +53,20 @@ def r1_applier_failed(case: Case) -> Cause | None:
     worker = _failed(case)
     text = _in_short(worker.error if worker and worker.error else applier.error)
     number = worker.errno if worker else applier.errno
-    what = f"the applier stopped with error {number}{_since(case, worker)}: {text}"
+    event = _ON_TABLE.match(text)
+    what = f"the applier stopped with error {number}{_since(case, worker)}: {event[0] if event else text}"
+    more = (f"error {number}: {text}",) if event else ()
     if number in _RELAY_LOG_DAMAGED:
         return Cause(100, what, _fetch_again(case))
-    if number == LOCK_WAIT_TIMEOUT and (said := still_held(case, _seconds_since(case, worker), _table(what))):
+    table = event["table"] if event else ""
+    if number == LOCK_WAIT_TIMEOUT and (said := still_held(case, _seconds_since(case, worker), table)):
         holder, advice = said
         what = f"the applier gave up with error {number}{_since(case, worker)}, row lock probably of {holder}"
-        return Cause(100, what, f"{advice}, then {case.start('SQL_THREAD')}", more=(text,))
+        return Cause(
+            100, what, f"{advice}, then {case.start('SQL_THREAD')}", more=(f"error {number}: {text}",)
+        )
     advice = _APPLIER.get(number, "correct what the error names, then {start}")
-    return Cause(100, what, advice.format(start=case.start("SQL_THREAD")))
+    return Cause(100, what, advice.format(start=case.start("SQL_THREAD")), more=more)
 
 
 def _fetch_again(case: Case) -> str:
@@ -73,12 +79,6 @@ def _failed(case: Case) -> Worker | None:
     """Find the worker that failed: the coordinator only says that some worker did."""
     commits = case.snapshot.commits
     return next((one for one in commits.workers if one.errno), None) if commits else None
-
-
-def _table(text: str) -> str:
-    """Name the table whose row could not be had, where the error does."""
-    found = re.search(r" on ([^\s,]+\.[^\s,]+),", text)
-    return found[1] if found else ""
 
 
 def _seconds_since(case: Case, worker: Worker | None) -> float:
