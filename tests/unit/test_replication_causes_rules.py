@@ -51,7 +51,7 @@ def test_a_function_with_the_decorator_is_a_rule(monkeypatch):
 
 def test_no_two_rules_have_one_number():
     numbers = [one.number for one in causes.RULES]
-    assert len(numbers) == len(set(numbers)) == 30
+    assert len(numbers) == len(set(numbers)) == 31
 
 
 def test_all_modules_of_causes_are_looked_at():

@@ -11,6 +11,7 @@ from stallwatch.probes.replication_lag.causes import (
     receiver,
     source_behind,
     starved,
+    stopping,
     storing,
     threads_and_link,
 )
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from stallwatch.probes.replication_lag.causes.case import Case, Cause
 
-_MODULES = (applying, locked, receiver, source_behind, starved, storing, threads_and_link)
+_MODULES = (applying, locked, receiver, source_behind, starved, stopping, storing, threads_and_link)
 _FOUND = [one for module in _MODULES for one in vars(module).values() if isinstance(one, Rule)]
 RULES = tuple(sorted(_FOUND, key=lambda one: one.number))
 

@@ -62,6 +62,7 @@ _VERB = (
     r"|DELETE|SELECT|WITH|LOAD|ALTER|CREATE|DROP|TRUNCATE|OPTIMIZE|ANALYZE|RENAME|REPAIR|CHECK|COMMIT|ROLLBACK"
     r"|CALL|DO|SET|SHOW|FLUSH|LOCK|KILL)\b"
 )
+_STOPS = r"(?is)\s*STOP\s+(?:ALL\s+)?(?:REPLICAS?|SLAVES?)\b(?P<what>.*)"
 _DEFINES = r"(?i)\s*(ALTER|CREATE|DROP|OPTIMIZE|RENAME|TRUNCATE|ANALYZE)\b"
 _CHANGES_ONE = (
     rf"(?i)\s*(?:UPDATE\s+{_HOW}{_TABLE}(?:\s+(?:AS\s+)?(?!SET\b)\w+)?\s+SET\b"
@@ -108,6 +109,18 @@ def defined_table(statement: str, database: str = "") -> str:
 def defines(statement: str) -> bool:
     """Whether it is an ALTER TABLE or its like, which commits by itself."""
     return bool(statement) and bool(re.match(_DEFINES, _plain(statement)))
+
+
+def stops_applier(statement: str, channel: str) -> bool:
+    """Whether it is a STOP REPLICA or its like that stops the applier of this channel.
+
+    A channel that it names is a text in quotes: STOP SLAVE 'east', STOP REPLICA FOR CHANNEL 'east'.
+    """
+    match = re.match(_STOPS, statement)
+    if not match or re.match(r"(?i)\s*IO_THREAD\s*$", match["what"]):
+        return False
+    named = re.search(r"'([^']*)'", match["what"])
+    return named is None or named[1] == channel
 
 
 def flushes(statement: str) -> bool:
