@@ -36,12 +36,12 @@ REGISTERS = "Source command COM_REGISTER_REPLICA failed: Access denied for user 
         (
             down(2003, ATTEMPTS.format(7), "Connecting"),
             f"{UNREACHED} (attempt 7 of 10): error 2003, Can't connect (111)",
-            "check that db1:3306 runs and listens on this port",
+            "check that db1:3306 runs and listens",
         ),
         (
             down(2003, ATTEMPTS.format(7).replace("/10", "/86400"), "Connecting"),
             f"{UNREACHED}: error 2003, Can't connect (111)",
-            "check that db1:3306 runs and listens on this port",
+            "check that db1:3306 runs and listens",
         ),
         (
             down(2003, MARIADB_TRIES.format("Can't connect to server on 'db1' (110)"), "Connecting"),

@@ -82,9 +82,7 @@ def test_a_known_lag_is_not_hidden_behind_a_cause():
 def test_what_is_not_known_says_why():
     failed = channel(applier=stopped()._replace(errno=1062), seconds_behind=None)
     line, _ = told(Lag(None), failed, causes=(FAILED,))
-    assert line.startswith(
-        "CRITICAL - replica of db1, lag unknown, the applier stopped "
-    )
+    assert line.startswith("CRITICAL - replica of db1, lag unknown, the applier stopped ")
     missing = Lag(None, remarks=("745 transactions missing, the next run knows for how long",))
     line, below = told(missing)
     assert line.startswith("UNKNOWN - replica of db1, lag unknown (745 transactions missing, ")

@@ -21,6 +21,7 @@ _SCANNED_PER_SECOND = 20_000  # by an applier's thread of MySQL
 _SCANNED_PER_CHANGE = 40  # it looks for some 450 rows at once
 _LONG = 5.0  # seconds; of the lag it has to be half as well
 _WAIT, _SPLIT = "wait for it", "wait, then split such transactions on the source"
+_ADD_KEY, _QUIET_HOUR = "add a primary key", "add the key in a quiet hour: that copies the table"
 _SLOW_ROWS = "look at its keys, triggers, functions"
 _UNKNOWN_ROWS = "wait, and see in the source's binary log how many rows it changes"
 _MANY, _FEW = 10_000, 100.0  # rows, and rows per second: to split helps, or does not
@@ -59,10 +60,9 @@ def r9_no_usable_key(case: Case) -> Cause | None:
     proven, disputed = case.signals.keyless.get(table), _others_may_read(case)
     reads = f"({say_count(per_change)} rows read for each change)"
     if proven:
-        advice = f"add a primary key to {table} in a quiet hour"
         likely = f"probably each changed row is looked for in all of table {table}, which has no key"
         what = likely if disputed else f"table {table} has no usable key {reads}"
-        return Cause(64 if disputed else 80, what, advice)
+        return Cause(64 if disputed else 80, what, _ADD_KEY, more=(_QUIET_HOUR,))
     if disputed or proven is False:
         return None
     which = f"table {table}" if table else "the table being changed"
@@ -90,7 +90,7 @@ def _scanned(case: Case, scan: Scan) -> Cause | None:
             if not without[1:]
             else f"tables {listed(without)} have no key"
         )
-        return Cause(80, f"{which} {reads}", f"add a primary key to {listed(without)} in a quiet hour")
+        return Cause(80, f"{which} {reads}", _ADD_KEY, more=(_QUIET_HOUR,))
     which = f"table {' or '.join(scan.tables)}" if scan.tables else "the table being changed"
     return Cause(64, f"{which} likely has no usable key {reads}", "see which tables have no primary key")
 

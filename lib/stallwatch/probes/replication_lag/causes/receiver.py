@@ -51,7 +51,7 @@ _HELPS = (
     (r"^2061 ", "switch on TLS in {change}, which this account requires"),
     (r"^(2059|1251) ", "change the authentication plugin of the account on the source"),
     (r"^2005 ", "check this name in the replica's DNS"),
-    (r"^2003 .*\(111\b", "check that {source} runs and listens on this port"),
+    (r"^2003 .*\(111\b", "check that {source} runs and listens"),
     (r"^20(02|03) ", "check {source} and the firewall before its port"),
     (r"^20(06|13) ", "check the network and the source's error log"),
     (r"COM_REGISTER_\w+ failed: Access denied", "GRANT REPLICATION SLAVE to the account on the source"),
