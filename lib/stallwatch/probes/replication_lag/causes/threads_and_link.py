@@ -61,7 +61,7 @@ def r1_applier_failed(case: Case) -> Cause | None:
     table = event["table"] if event else ""
     if number == LOCK_WAIT_TIMEOUT and (said := still_held(case, _seconds_since(case, worker), table)):
         holder, advice = said
-        what = f"the applier gave up with error {number}{_since(case, worker)}, row lock probably of {holder}"
+        what = f"the applier stopped with error {number}{_since(case, worker)}, row lock probably of {holder}"
         return Cause(
             100, what, f"{advice}, then {case.start('SQL_THREAD')}", more=(f"error {number}: {text}",)
         )
