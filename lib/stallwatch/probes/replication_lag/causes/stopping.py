@@ -19,7 +19,8 @@ def r36_stop_waits(case: Case) -> Cause | None:
 
     It waits until an event group that changes a non-transactional table is applied, else until the
     transaction is rolled back (MySQL Reference Manual, "STOP REPLICA"; MariaDB, "STOP SLAVE"). Which of both
-    nothing tells. The process list shows the statement.
+    nothing tells. The process list shows the statement. A lock that the applier waits for holds it up, too,
+    and comes first.
     """
     channel = case.snapshot.channel
     if not channel.applier.runs:
@@ -35,4 +36,4 @@ def r36_stop_waits(case: Case) -> Cause | None:
     first = max(stops, key=lambda one: one.seconds)
     what = f"STOP {case.slave} of connection {first.id} has waited for {say_duration(first.seconds)}"
     more = ("it waits until the applier ends a change of a table without transactions, or has rolled back",)
-    return Cause(89, what, f"wait until it ends, then {case.start('SQL_THREAD')}", more=more)
+    return Cause(85, what, f"wait until it ends, then {case.start('SQL_THREAD')}", more=more)
