@@ -229,6 +229,23 @@ def test_the_line_says_who_could_write():
     assert (found.state, found.what.partition(":")[0]) == (State.OK, "this replica")
 
 
+def test_what_a_source_does_not_have_is_said_in_the_same_words():
+    def told(number, facts=MYSQL):
+        return own_transactions.not_on_source(channel(), "db1:3306", number, facts, "errant")
+
+    found = told(5)
+    assert found.what == "replica of db1: 5 transactions here are not on db1:3306, read_only is OFF"
+    assert found.advice == "find who writes here, then SET GLOBAL super_read_only = ON"
+    assert len(f"REPLICATION_LAG WARNING - {found.what} - {found.advice}") <= 160
+    closed = told(1, MYSQL._replace(read_only=True, super_read_only=True))
+    assert closed.what == "replica of db1: 1 transaction here is not on db1:3306"
+    assert closed.advice == "find who writes here, and compare the data"
+    assert told(1, MARIADB).advice.endswith("SET GLOBAL read_only = ON")
+    none = told(0)
+    assert none.what == "replica of db1: no transactions here that db1:3306 does not have"
+    assert (none.value, none.advice, none.line.more) == (0, "", ())
+
+
 # --role
 
 

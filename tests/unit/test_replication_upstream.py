@@ -303,8 +303,9 @@ def chain(tmp_path, monkeypatch):
     monkeypatch.setattr("stallwatch.sources.mysql.connect", lambda target, *_: servers[target.where])
     monkeypatch.setattr("time.sleep", lambda _: None)
 
-    def run(*sources):
+    def run(*sources, role=None):
         words = [word for one in sources for word in ("--source", one)]
+        words += ["--role", role] if role else []
         words = ["-H", "leaf", "--state-dir", str(tmp_path), "-w", "15", *words]
         return PLUGIN["check"].run(PLUGIN["findings"], words)
 
@@ -337,6 +338,21 @@ def test_each_named_server_is_asked_of_the_one_below(chain, named):
     assert status == 1
     assert "no channel replicates" not in text
     assert "the applier of its source db1:3306 is stopped" in text
+
+
+def test_what_the_source_does_not_have_is_one_problem_with_read_only(chain):
+    leaf = chain.servers["leaf:3306"]
+    leaf.read_only = 0
+    assert "clients can write to this replica" in first_line(chain("db1", role="replica")[1])
+    leaf.executed += f",{leaf.uuid}:1-2"
+    status, text = chain("db1", role="replica")
+    assert status == 1
+    assert first_line(text).endswith(
+        ": 2 transactions here are not on db1:3306, read_only is OFF - find who "
+        "writes here, then SET GLOBAL read_only = ON"
+    )
+    assert " errant=2;0" in text
+    assert "clients can write" not in text
 
 
 def test_the_first_one_alone_is_compared_by_gtids(chain):

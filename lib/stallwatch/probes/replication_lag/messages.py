@@ -6,11 +6,11 @@ import re
 
 from stallwatch import withheld
 from stallwatch.findings import Fault, Line, Reading, State
+from stallwatch.probes.replication_lag import own_transactions
 from stallwatch.probes.replication_lag.side_by_side import table
 from stallwatch.probes.replication_lag.trend import CLEAR_SLOPE
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import IN_SECONDS, plain, say_duration, say_roughly
-from stallwatch.words import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.replication_lag.diagnosis import Criteria, Diagnosis
     from stallwatch.probes.replication_lag.lag.result import Lag
     from stallwatch.probes.replication_lag.model import Channel
+    from stallwatch.probes.replication_lag.queries import Facts
     from stallwatch.probes.replication_lag.trend import Trend
 
 _MOST = 3  # channels that have more than their lag in the perfdata: each takes 150 characters of the line
@@ -45,6 +46,16 @@ def channels(diagnoses: Sequence[Diagnosis], criteria: Criteria) -> Iterator[Fin
             filters = withheld.data(", ".join(one.channel.filters))
             yield Fault(State.OK, f"{one.channel.subject}: replication filters are set, {filters}")
         yield from _numbers(one, label, few=len(diagnoses) <= _MOST)
+
+
+def errant(diagnoses: Sequence[Diagnosis], facts: Facts) -> Iterator[Reading]:
+    """Count for each channel what its source does not have, where that is known."""
+    labels = _labels(diagnoses)
+    for one in diagnoses:
+        source = one.snapshot.source
+        if source and source.errant is not None:
+            label = f"{labels[one.channel.name]}errant" if len(diagnoses) <= _MOST else ""
+            yield own_transactions.not_on_source(one.channel, source.where, source.errant, facts, label)
 
 
 def _lag(one: Diagnosis, criteria: Criteria, label: str) -> Reading | Fault:
@@ -152,23 +163,12 @@ def _numbers(one: Diagnosis, label: str, *, few: bool) -> Iterator[Reading]:
         text = f"{channel.subject}: {_clocks(found.clock_offset)}"
         shown = f"{label}clock_offset" if few else ""
         yield Reading("clock_offset", round(found.clock_offset, 3), "s", what=text, label=shown)
-    if asked and asked.errant is not None:
-        yield _errant(channel.subject, asked.errant, asked.where, f"{label}errant" if few else "")
 
 
 def _clocks(offset: float) -> str:
     if not offset:
         return "its clock agrees with the source's"
     return f"its clock is {_seconds(abs(offset))} {'ahead of' if offset > 0 else 'behind'} the source's"
-
-
-def _errant(channel: str, number: int, source: str, label: str) -> Reading:
-    """Tell what the replica has written itself: it breaks a failover, and gtid_strict_mode's applier."""
-    transactions = plural(number, "transaction") if number else "no transactions"
-    what = f"{channel}: {transactions} here that {source} does not have"
-    advice = "find who writes here, then SET GLOBAL super_read_only = ON (MariaDB: read_only)"
-    line = Line(more=("such transactions break a failover: compare the GTID sets",))
-    return Reading("errant", number, what=what, advice=advice, label=label, line=line)
 
 
 def _at_least_0(value: float | None) -> float | None:

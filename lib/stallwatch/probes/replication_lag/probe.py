@@ -144,9 +144,13 @@ class Probe:
     def _own(
         self, memory: history.Memory, facts: queries.Facts, channels: Sequence[Channel]
     ) -> Iterator[Finding]:
-        """Tell what was written here of late, where no source tells it exactly, unless that is meant."""
+        """Tell what the sources do not have; where none says that, what was written here of late.
+
+        The latter is meant on a source.
+        """
         found = own_transactions.look(memory.own, facts, channels, memory.now)
-        known = any(one.snapshot.source and one.snapshot.source.errant is not None for one in self._channels)
+        known = list(messages.errant(self._channels, facts))
+        yield from known
         if not found or known or self._options.role == role.SOURCE:
             return
         go_on = self._options.role is None and own_transactions.go_on_to_a_source(

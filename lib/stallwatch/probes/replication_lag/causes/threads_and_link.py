@@ -1,18 +1,17 @@
-"""R1, R2, R4, R7, R8, R23, R24: the applier that does not run, the link, and what is written at its ends."""
+"""R1, R2, R4, R7, R8, R24: the applier that does not run, the link, and heartbeats at its ends."""
 
 from __future__ import annotations
 
 import re
 
 from stallwatch import withheld
-from stallwatch.probes.mysql.status import is_on
 from stallwatch.probes.replication_lag.causes.case import ON_THE_LINE, SLOW, Cause, backup, rule
 from stallwatch.probes.replication_lag.causes.locked import still_held
 from stallwatch.probes.replication_lag.queries import LOCK_WAIT_TIMEOUT
 from stallwatch.probes.replication_lag.signals import activity
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
-from stallwatch.words import are, have, plural
+from stallwatch.words import have, plural
 
 if TYPE_CHECKING:
     from stallwatch.probes.replication_lag.causes.case import Case
@@ -165,20 +164,6 @@ def _not_received(case: Case) -> str:
     number = source.not_received
     what = f"{plural(number, 'transaction')} of {source.where} {have(range(number))} not arrived"
     return f"{what}, the relay log is empty"
-
-
-@rule()
-def r23_written_to(case: Case) -> Cause | None:
-    """Tell that somebody has written here: five local GRANTs stopped a 10.11.19 with error 1950."""
-    source = case.snapshot.source
-    if not source or not source.errant:
-        return None
-    number = source.errant
-    what = f"{plural(number, 'transaction')} here {are(range(number))} not on {source.where}"
-    if not is_on(case.signals.settings.get("read_only", "ON")):
-        what += ", and read_only is OFF"
-    advice = "find who writes here, and compare the data"
-    return Cause(20, what, advice, explains=False)
 
 
 @rule(SLOW, "R8")
