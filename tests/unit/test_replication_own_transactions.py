@@ -22,6 +22,11 @@ def has(own, received=f"{UUID}:1-100", **changes):
     return channel(applied_gtids=both, received_gtids=received, **changes)
 
 
+def none(seconds=60.0):
+    """None came since the look so many seconds before."""
+    return Own(0, exact=True, seconds=seconds)
+
+
 class Looks:
     """Looks at a replica, one a minute, each with what the file kept of those before."""
 
@@ -42,9 +47,9 @@ def mariadb_looks(*states, received="1-1-5"):
     return [looks.at(applied, facts=MARIADB._replace(written=one)) for one in states]
 
 
-def test_own_transactions_that_are_there_from_the_beginning_say_nothing():
+def test_own_transactions_that_are_there_from_the_beginning_are_none_of_late():
     looks = Looks()
-    assert [looks.at(has("1-500")) for _ in range(3)] == [None] * 3
+    assert [looks.at(has("1-500")) for _ in range(3)] == [None, none(), none()]
 
 
 def test_the_first_own_transaction_is_found():
@@ -59,7 +64,7 @@ def test_they_are_counted_and_reported_for_an_hour_after_the_last():
     assert looks.at(has("1-7")) == Own(2, exact=True, seconds=60.0)
     assert looks.at(has("1-10")) == Own(5, exact=True, seconds=120.0)
     assert looks.at(has("1-10"), after=3000.0) == Own(5, exact=True, seconds=3120.0)
-    assert looks.at(has("1-10"), after=700.0) is None
+    assert looks.at(has("1-10"), after=700.0) == none(700.0)
     assert looks.at(has("1-11")) == Own(1, exact=True, seconds=60.0)
 
 
@@ -81,7 +86,7 @@ def test_what_a_server_writes_that_does_not_replicate_is_no_error(changes):
 def test_what_came_back_from_the_source_is_no_error():
     looks = Looks()
     looks.at(has("1-5"))
-    assert looks.at(has("1-7", received=f"{UUID}:1-100,{OWN}:6-7")) is None
+    assert looks.at(has("1-7", received=f"{UUID}:1-100,{OWN}:6-7")) == none()
 
 
 def test_without_gtids_of_a_source_nothing_is_known():
@@ -135,7 +140,7 @@ def test_mariadb_says_at_least_while_something_received_is_not_applied():
 
 
 def test_mariadb_with_those_of_an_old_switchover_is_no_error():
-    assert mariadb_looks("1-100-4,1-1-5", "1-100-4,1-1-9", "1-100-4,1-1-90") == [None] * 3
+    assert mariadb_looks("1-100-4,1-1-5", "1-100-4,1-1-9", "1-100-4,1-1-90") == [None, none(), none()]
 
 
 class Asked:
@@ -227,6 +232,12 @@ def test_the_line_says_who_could_write():
     assert found.advice == "find who writes here, and compare the data"
     found = own_transactions.finding(own, MARIADB, [channel(), channel()], doubtful=True)
     assert (found.state, found.what.partition(":")[0]) == (State.OK, "this replica")
+
+
+def test_none_are_a_number_without_advice():
+    found = own_transactions.finding(none(), MYSQL, [channel()], doubtful=False)
+    assert found.what == "replica of db1: no errant GTIDs in the last 1 min"
+    assert (found.name, found.value, found.advice, found.line.more) == ("errant", 0, "", ())
 
 
 def test_what_a_source_does_not_have_is_said_in_the_same_words():

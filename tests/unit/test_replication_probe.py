@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from clock import Clock, keep_time
-from fake_replica import FLAVOURS, FakeReplica
+from fake_replica import FLAVOURS, UUID, FakeReplica
 from stallwatch.frame.deadline import TimeUpError
 from stallwatch.frame.options import mysql
 from stallwatch.probes.replication_lag import gtid
@@ -54,6 +54,44 @@ def test_no_gtid_set_is_kept_after_the_run(look, replica):
     replica.channel()
     look()
     assert gtid.parse.cache_info().currsize == gtid.is_mariadb.cache_info().currsize == 0
+
+
+@pytest.fixture
+def gtids(replica, monkeypatch):
+    """Let the replica have a UUID, and a function that sets how many transactions of its own it has."""
+    own, answer = "c" + UUID[1:], replica._answer
+
+    def with_uuid(sql):
+        return [row | {"uuid": own} if "AS net_timeout" in sql else row for row in answer(sql)]
+
+    monkeypatch.setattr(replica, "_answer", with_uuid)
+    return lambda number: replica.channel(Executed_Gtid_Set=f"{UUID}:1-5,{own}:1-{number}")
+
+
+def errant(text):
+    """What the perfdata says of errant transactions."""
+    return [item for item in text.splitlines()[0].split() if item.startswith("errant=")]
+
+
+def test_errant_is_in_the_perfdata_of_each_run_that_has_compared(look, gtids):
+    gtids(7)
+    assert errant(look()[1]) == []
+    assert errant(look()[1]) == ["errant=0;0"]
+    assert "replica of db1: no errant GTIDs in the last 1 min" in look("-v")[1]
+    assert errant(look("--role", "source")[1]) == errant(look("--no-state")[1]) == []
+
+
+def test_errant_stays_0_where_the_source_replicates_from_here(look, replica, gtids, monkeypatch):
+    answer = replica._answer
+    replicas = [{"uuid": UUID}]
+    monkeypatch.setattr(replica, "_answer", lambda sql: replicas if "replica_uuid" in sql else answer(sql))
+    gtids(7)
+    look()
+    gtids(9)
+    assert errant(look()[1]) == errant(look()[1]) == ["errant=0;0"]
+    replicas[0]["uuid"] = "d" + UUID[1:]
+    gtids(11)
+    assert errant(look(after=3590.0)[1]) == ["errant=2;0"]
 
 
 def test_each_channel_has_its_numbers(look, replica):

@@ -1,8 +1,8 @@
 """Errant transactions, seen on the replica alone: what it has written itself grows while it replicates.
 
-That there are some is the trace of an old switchover, and says nothing. Statements after SET sql_log_bin = 0
-are in no binary log, and not among them. Where two servers replicate from each other, own transactions are
-as they should be: see ``go_on_to_a_source``.
+That there are some is the trace of an old switchover, and says nothing. Statements after SET sql_log_bin = 0,
+or on a server without a binary log, have no GTID, and are not among them. Where two servers replicate from
+each other, own transactions are as they should be: see ``go_on_to_a_source``.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ class Own(NamedTuple):
 
 
 def look(kept: dict[str, Any], facts: Facts, channels: Sequence[Channel], now: float) -> Own | None:
-    """Compare with the last look that ``kept`` has, and keep this one; None: there is nothing to report."""
+    """Compare with the last look that ``kept`` has, and keep this one; None: they cannot be compared."""
+    compared = None  # seconds since the last look
     try:
         written = _written(facts, channels)
         if kept.get("who") != [facts.server_id, facts.uuid]:
@@ -58,16 +59,18 @@ def look(kept: dict[str, Any], facts: Facts, channels: Sequence[Channel], now: f
             exact = exact and not (in_hand or kept.get("in_hand"))
             if new is None:  # some are gone: RESET, or a copy of another server's data
                 kept["number"] = 0
-            elif new and runs and kept["ran"] and now - kept["at"] <= _TOLD:
-                _add(kept, new, now, exact=exact)
+            elif runs and kept["ran"] and now - kept["at"] <= _TOLD:
+                compared = now - kept["at"]
+                if new:
+                    _add(kept, new, now, exact=exact)
         kept |= {"who": [facts.server_id, facts.uuid], "written": written, "ran": runs, "at": now}
         kept["in_hand"] = in_hand
-        if not kept.get("number") or not 0 <= now - kept["last"] <= _TOLD:
-            return None
-        return Own(kept["number"], kept["exact"], now - kept["begun"])
+        if kept.get("number") and 0 <= now - kept["last"] <= _TOLD:
+            return Own(kept["number"], kept["exact"], now - kept["begun"])
     except (gtid.GtidError, TypeError, ValueError, KeyError, AttributeError):  # or it was damaged
         kept.clear()
         return None
+    return None if compared is None else Own(0, exact=True, seconds=compared)
 
 
 def _add(kept: dict[str, Any], new: int, now: float, *, exact: bool) -> None:
@@ -189,10 +192,12 @@ def _hosts(server: Server) -> set[str] | None:
 
 
 def finding(own: Own, facts: Facts, channels: Sequence[Channel], *, doubtful: bool) -> Finding:
-    """Report those of late."""
+    """Report those of late, also that there are none: the perfdata has each run that could compare."""
     subject = channels[0].subject if len(channels) == 1 else "this replica"
-    least = "" if own.exact else "at least "
-    number, when = plural(own.number, "transaction"), say_duration(max(1, round(own.seconds)))
+    when = say_duration(max(1, round(own.seconds)))
+    if not own.number:
+        return _reading(0, f"{subject}: no errant GTIDs in the last {when}", facts)
+    least, number = "" if own.exact else "at least ", plural(own.number, "transaction")
     what = f"{subject}: {least}{number} written here in the last {when}"
     if doubtful:
         sources = ", ".join(one.source for one in channels)
@@ -205,7 +210,7 @@ def not_on_source(channel: Channel, source: str, number: int, facts: Facts, labe
     """Report those that ``source`` does not have, by what it says itself."""
     if not number:
         what = f"{channel.subject}: no transactions here that {source} does not have"
-        return Reading("errant", 0, what=what, label=label, line=Line())
+        return _reading(0, what, facts, label)
     transactions = "1 transaction here is" if number == 1 else f"{number} transactions here are"
     what = f"{channel.subject}: {transactions} not on {source}"
     return _reading(number, what, facts, label)
@@ -216,6 +221,8 @@ def _reading(number: int, what: str, facts: Facts, label: str | None = None) -> 
 
     Five local GRANTs stopped a 10.11.19 with error 1950.
     """
+    if not number:
+        return Reading("errant", 0, what=what, label=label, line=Line())
     advice = "find who writes here, and compare the data"
     if facts.is_closed is False:
         advice = f"find who writes here, then SET GLOBAL {facts.closed_by} = ON"

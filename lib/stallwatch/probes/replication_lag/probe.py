@@ -153,11 +153,12 @@ class Probe:
         yield from known
         if not found or known or self._options.role == role.SOURCE:
             return
-        go_on = self._options.role is None and own_transactions.go_on_to_a_source(
+        may_be_meant = found.number and self._options.role is None
+        go_on = may_be_meant and own_transactions.go_on_to_a_source(
             memory.own, self._server, facts, channels, memory.now
         )
-        if not go_on:
-            yield own_transactions.finding(found, facts, channels, doubtful=go_on is None)
+        errant = found._replace(number=0) if go_on else found
+        yield own_transactions.finding(errant, facts, channels, doubtful=go_on is None)
 
     def _signals(self, server: Server, snapshots: Sequence[ChannelSnapshot]) -> Signals:
         from stallwatch.probes.replication_lag.signals import Answers
