@@ -117,15 +117,12 @@ class Samples:
         self.unknown: ProbeError | None = None  # why it is not known how full it is
 
     @property
-    def flushed_from(self) -> float | None:
-        """Per cent from which on pages are flushed for the log's sake, if all samples are beyond; else None.
+    def always_flushed_for(self) -> bool:
+        """Whether pages were flushed for the log's sake in all samples. A peak alone is no trouble.
 
-        That is 87.5 on MariaDB, where a log at 91.8 was OK, and 92 to 94 on MySQL; a peak of the saw-tooth is
-        no trouble yet.
+        MariaDB does so from 87.5 % of the stall point on, MySQL from 92 to 94 % on.
         """
-        if len(self.redos) < TIMES or not all(one.is_flushed_for for one in self.redos):
-            return None
-        return 100 * self.redos[-1].async_point / self.redos[-1].stall
+        return len(self.redos) >= TIMES and all(one.is_flushed_for for one in self.redos)
 
     @property
     def lacks_process(self) -> bool:
@@ -214,6 +211,7 @@ class Snapshot(NamedTuple):
     samples: Samples
     interval: Interval  # since the last look
     lasts: bool = False  # it stood at the stall point, and did so at the last look, too
+    warns: bool = False  # beyond the async point in all samples, where the user gave no threshold
 
     @property
     def fullest(self) -> Redo | None:

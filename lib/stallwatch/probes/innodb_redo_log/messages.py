@@ -90,7 +90,8 @@ def _fill(snapshot: Snapshot) -> Iterator[Reading]:
     what = _state(snapshot) + (f", it holds {_said(snapshot.holds)} of that" if snapshot.holds else "")
     if snapshot.waits == 0:
         what += ", no writer waited"
-    yield redo_log(one, what, _advice(snapshot))
+    least = State.WARNING if snapshot.warns else State.OK
+    yield redo_log(one, what, _advice(snapshot))._replace(state=least)
 
 
 def _state(snapshot: Snapshot) -> str:

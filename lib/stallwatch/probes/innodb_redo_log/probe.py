@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from stallwatch.frame.run import Run
     from stallwatch.sources.mysql.server import Server
 
-_NEAR = 95.0  # per cent, at which one sample is enough for a WARNING: see options
-
 
 def findings(
     server: Server, run: Run, memory: dict[str, Any], sample: float | None = None
@@ -39,12 +37,11 @@ def findings(
                 raise
             interval = delta.NOTHING._replace(why=error)
     snapshot = Snapshot(samples, interval)
-    if samples.flushed_from:
-        run.default("redo_log", warning=f"{min(samples.flushed_from, _NEAR):.1f}")
+    warns = samples.always_flushed_for and not run.is_given("redo_log", "warning")
     stands = lasts(memory, STANDING, time.time(), is_bad=bool(snapshot.standing))
     if not snapshot.fullest:
         yield samples.unknown or _not_known(server, samples)
-    yield from messages.all_of_it(snapshot._replace(lasts=stands), run.is_problem)
+    yield from messages.all_of_it(snapshot._replace(lasts=stands, warns=warns), run.is_problem)
 
 
 def _not_known(server: Server, samples: Samples) -> ProbeError:
