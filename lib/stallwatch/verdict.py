@@ -88,6 +88,11 @@ class Verdict(NamedTuple):
         return self.state is not State.OK
 
     @property
+    def step_below(self) -> str:
+        """The next step of a cause on a line that is OK, which has the cause alone: said with -v."""
+        return self.advice if self.dashed and self.why and not self.is_wrong else ""
+
+    @property
     def to_be_told(self) -> bool:
         """Whether it is said without being asked: what is wrong, and a fault that is none, an aside."""
         return self.state is not State.OK or self.name is None
@@ -175,11 +180,8 @@ def _judged(finding: Finding, thresholds: dict[str, Limits], say: Callable[[str]
     shown = _limits(reading, thresholds)
     line = reading.line
     rest = f"{_broken(reading, shown)}{line.then}" if line else ""
-    state = _state(reading, thresholds)
-    advised = state is State.OK and reading.why and reading.advice  # the line has the cause alone
-    below = (say(f"next step: {reading.advice}"),) if advised else ()
     return Verdict(
-        state=state,
+        state=_state(reading, thresholds),
         what=say(reading.what + rest) or say(_in_numbers(reading)),
         why=say(reading.why),
         advice=say(reading.advice),
@@ -192,7 +194,7 @@ def _judged(finding: Finding, thresholds: dict[str, Limits], say: Callable[[str]
         table=reading.table.said(say) if reading.table else None,
         in_table=reading.in_table,
         dashed=line is not None,
-        more=(*below, *_lines(line, say)) if line else (),
+        more=_lines(line, say) if line else (),
     )
 
 

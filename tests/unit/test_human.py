@@ -56,6 +56,10 @@ def test_what_is_below_the_status_line_is_told_here_too():
         "OK        it lags 303 s and grows 1 s/s",
         "why:  why",
     ]
+    assert (
+        "            do:   KILL 4711, or wait"
+        in shown(in_short._replace(value=3), everything=True).splitlines()
+    )
 
 
 def test_advice_is_broken_below_its_own_begin():

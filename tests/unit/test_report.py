@@ -322,11 +322,11 @@ def test_whatever_is_found_line_1_is_what_engines_can_read(findings, thresholds,
     assert human.written(report, Screen(80)).encode()
 
 
-def in_short(value, *, state=State.OK, more=("sda is 97 % busy",), **limits):
+def in_short(value, *, state=State.OK, more=("sda is 97 % busy",), write=as_text, everything=False, **limits):
     ranges = {level: Range(text) for level, text in limits.items()}
     line = Line(" and grows 1 s/s", more)
     lag = Reading("lag", value, "s", "db1 lags 63 s", "a row lock", "KILL 5", state=state, line=line)
-    return as_text(Report("demo", judge([lag], {"lag": ranges})))
+    return write(Report("demo", judge([lag], {"lag": ranges}), everything))
 
 
 def test_the_limit_that_alerts_stands_behind_the_number_and_the_evidence_below():
@@ -335,7 +335,12 @@ def test_the_limit_that_alerts_stands_behind_the_number_and_the_evidence_below()
 
 
 def test_what_breaks_no_limit_is_told_without_one_and_without_advice():
-    assert in_short(3, warning="60") == "DEMO OK - db1 lags 63 s and grows 1 s/s, a row lock | lag=3s;60"
+    said = "DEMO OK - db1 lags 63 s and grows 1 s/s, a row lock | lag=3s;60"
+    assert in_short(3, warning="60") == said
+    detailed = in_short(3, warning="60", everything=True)
+    assert detailed == f"{said}\n  next step: KILL 5\n  sda is 97 % busy"
+    (finding,) = json.loads(in_short(3, warning="60", write=as_json))["findings"]
+    assert (finding["advice"], finding["more"]) == ("KILL 5", ["sda is 97 % busy"])
 
 
 def test_a_state_of_its_own_is_the_least_of_a_known_value():

@@ -75,8 +75,8 @@ def _told(verdict: Verdict, screen: Screen, *, why: bool) -> Iterator[str]:
     wrong = verdict.is_wrong
     if verdict.why and (wrong or why or verdict.dashed):
         yield screen.wrapped(_COLUMN + "why:  ", verdict.why)
-    if verdict.advice and wrong:
-        yield screen.wrapped(_COLUMN + "do:   ", verdict.advice)
+    if step := verdict.advice if wrong else verdict.step_below if why else "":
+        yield screen.wrapped(_COLUMN + "do:   ", step)
     if wrong or why:
         yield from (screen.wrapped(_COLUMN + "more: ", line) for line in verdict.more)
 

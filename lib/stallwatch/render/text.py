@@ -42,7 +42,10 @@ def _tagged(verdict: Verdict) -> str:
 
 
 def _below(verdict: Verdict, report: Report) -> list[str]:
-    return [f"  {line}" for line in verdict.more] if report.everything or verdict.is_wrong else []
+    if not (report.everything or verdict.is_wrong):
+        return []
+    step = [f"  next step: {verdict.step_below}"] if verdict.step_below else []
+    return [*step, *(f"  {line}" for line in verdict.more)]
 
 
 def perfdata(report: Report) -> str:
