@@ -56,7 +56,7 @@ def test_a_frozen_thread_did_not_run(service, ndb_cluster, thread_trouble):
     assert status == 1, service.output
     stuck = r"NDB_LOG WARNING - node 4 thread 2 \(ldm\) stuck (2\.[89]|3|3\.\d) s in "
     assert re.match(stuck, line), service.output
-    assert ": process not running (user and system time flat)" in line
+    assert ": process not running (no CPU time)" in line
     assert "look for swapping, VM steal, CPU quota" in line
 
 
@@ -65,7 +65,7 @@ def test_a_thread_that_computes_is_a_busy_ndb_kernel(service, ndb_cluster, threa
     status, line = service.run()
     assert status == 1, service.output
     assert line.startswith("NDB_LOG WARNING - node 4 thread 2 (ldm) stuck "), service.output
-    assert ": NDB kernel busy (user time " in line
+    assert ": NDB kernel busy (user " in line
 
 
 def test_a_thread_in_system_calls_is_a_busy_os_kernel(service, ndb_cluster, thread_trouble):
@@ -73,7 +73,7 @@ def test_a_thread_in_system_calls_is_a_busy_os_kernel(service, ndb_cluster, thre
     status, line = service.run()
     assert status == 1, service.output
     assert line.startswith("NDB_LOG WARNING - node 4 thread 2 (ldm) stuck "), service.output
-    assert ": OS kernel busy (system time " in line
+    assert ": OS kernel busy (system " in line
 
 
 def test_a_stopped_process_stands_still_as_a_whole(service, ndb_cluster):

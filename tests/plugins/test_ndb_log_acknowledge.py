@@ -89,7 +89,7 @@ def test_the_roles_of_threads_are_kept(check, log):
     log.starts(60)
     check("--log", log, "--acknowledge")
     log.stuck(2, 600, 1200)
-    assert "node 4 thread 2 (ldm) stuck 1.2 s" in check("--log", log).text
+    assert "node 4 thread 2 (ldm) was stuck 1.2 s" in check("--log", log).text
 
 
 def test_an_ordered_stop_that_was_announced_before_is_still_in_order(check, peer):

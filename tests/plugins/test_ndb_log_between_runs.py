@@ -13,18 +13,16 @@ QUIET = "NDB_LOG OK - 1 new line of ndb_4_out.log, no thread stuck"
 NOTHING_NEW = "NDB_LOG OK - 0 new lines of ndb_4_out.log, no thread stuck"
 KILLED = "Forced node shutdown completed. Caused by error 6050: 'WatchDog terminate'."
 DOWN = (
-    "NDB_LOG CRITICAL - node 4 shut down at HH:MM:SS: error 6050: WatchDog terminate, internal error or"
-    " massive overload on the machine running this node: look for swapping, VM steal, CPU quota, blocked"
-    " I/O on this machine, then restart the node"
+    "NDB_LOG CRITICAL - node 4 shut down at HH:MM:SS, error 6050: ended by its watchdog - check swapping, VM"
+    " steal, CPU quota, disk, then restart the node"
 )
 BACK = (
-    "NDB_LOG WARNING - node 4 shut down at HH:MM:SS, started again at HH:MM:SS: error 6050: WatchDog"
-    " terminate, internal error or massive overload on the machine running this node: look for swapping,"
-    " VM steal, CPU quota, blocked I/O on this machine"
+    "NDB_LOG WARNING - node 4 shut down at HH:MM:SS, started again at HH:MM:SS, error 6050: ended by its"
+    " watchdog - check swapping, VM steal, CPU quota, disk"
 )
 MEMORY = (
-    "NDB_LOG CRITICAL - node 3: Data memory 90 % used at HH:MM:SS: writes fail at 95 %: delete or move"
-    " rows, or raise DataMemory by a rolling restart"
+    "NDB_LOG CRITICAL - node 3: Data memory 90 % used at HH:MM:SS, writes fail at 95 % - delete rows, or raise"
+    " DataMemory (rolling restart)"
 )
 
 
@@ -35,9 +33,8 @@ MEMORY = (
 def test_a_stuck_thread_alerts_in_the_next_run_and_for_the_hold(check, watched):
     watched.stuck(2, 600, 1200, ago=1795)
     expected = (
-        'NDB_LOG WARNING - node 4 thread 2 stuck 1.2 s in "Yielding to OS" at HH:MM:SS: probably process'
-        " not running (user and system time flat), 16.8 s before the watchdog kill: look for swapping,"
-        " VM steal, CPU quota, blocked I/O"
+        "NDB_LOG WARNING - node 4 thread 2 was stuck 1.2 s until HH:MM:SS, probably process"
+        " not running (no CPU time) - check swapping, VM steal, CPU quota, disk"
     )
     assert check("--log", watched, "--hold", "30m").text == expected
     again = check("--log", watched, "--hold", "30m")
@@ -63,6 +60,8 @@ def test_an_old_line_is_history_in_the_first_run(check, log):
 
 def test_a_young_line_alerts_in_the_first_run(check, log):
     log.stuck(2, 600, 12000, ago=59 * MINUTE)
+    assert check("--log", log).status == 1
+    log.stuck(3, 600, 12000, ago=5)
     assert check("--log", log).status == 2
 
 
@@ -72,9 +71,7 @@ def test_lines_in_local_time_alert_by_their_own_time(check, log):
     log.say_legacy("Ndb kernel thread 2 is stuck in: Job Handling elapsed=1300", 50 * MINUTE, "WARNING")
     said = check("--log", log)
     assert said.status == 1
-    assert said.text.startswith(
-        'NDB_LOG WARNING - node 4 thread 2 stuck 1.3 s in "Job Handling" at HH:MM:SS:'
-    )
+    assert said.text.startswith("NDB_LOG WARNING - node 4 thread 2 was stuck 1.3 s until HH:MM:SS,")
 
 
 def test_local_time_is_that_of_the_machine(check, log):
@@ -97,14 +94,14 @@ def test_lines_without_a_time_alert_in_a_later_run(check, log):
     said = check("--log", log)
     assert said.status == 2
     assert said.text == (
-        'NDB_LOG CRITICAL - node 4 thread 4 stuck 12 s in "Job Handling": too short to tell (one report),'
-        " 6 s before the watchdog kill: watch whether it comes back"
+        "NDB_LOG CRITICAL - node 4 thread 4 was stuck 12 s, too short to tell (one report) - watch"
+        " whether it comes back"
     )
 
 
 def test_a_line_without_a_time_is_as_old_as_the_line_before_it_in_the_first_run(check, log):
     log.say("Operations=0", 2 * HOUR)
-    log.say("Local checkpoint 51 started", 60)
+    log.say("Local checkpoint 51 started", 50)
     log.add("Ndb kernel thread 4 is stuck in: Job Handling elapsed=12000\n")
     assert check("--log", log).status == 2
 
@@ -113,8 +110,8 @@ def test_a_kernel_without_thread_numbers_alerts_without_a_length(check, watched)
     watched.add("Ndb kernel is stuck in: Job Handling\n")
     said = check("--log", watched)
     assert said.text == (
-        'NDB_LOG WARNING - node 4 kernel thread stuck in "Job Handling": this version does not say for how'
-        " long: look at the machine's swapping, load and steal time"
+        'NDB_LOG WARNING - node 4 kernel thread was stuck in "Job Handling", this version does not log how'
+        " long - check swapping, load and steal time"
     )
 
 
@@ -130,10 +127,8 @@ def test_an_episode_split_over_three_runs_is_one(check, watched):
     said = check("--log", watched)
     assert said.perfdata["stuck_episodes"] == "1"
     assert said.text == (
-        'NDB_LOG WARNING - node 4 thread 2 stuck 3 s in "Yielding to OS" at HH:MM:SS: probably OS kernel busy'
-        " (system time 0.12 core, user 0.02), 15 s before the watchdog kill: look at network, NIC driver,"
-        " swapping, memory compaction; turn cpuspeed (frequency scaling) off; RealtimeScheduler=1,"
-        " LockExecThreadToCPU"
+        "NDB_LOG WARNING - node 4 thread 2 was stuck 3 s until HH:MM:SS, probably OS kernel busy"
+        " (system 0.12 core, user 0.02) - check network, swapping, memory compaction"
     )
 
 
@@ -142,7 +137,7 @@ def test_the_times_of_a_report_may_come_in_the_next_run(check, watched):
     watched.say("Ndb kernel thread 2 is stuck in: Yielding to OS elapsed=1400", 0, "WARNING")
     assert check("--log", watched).perfdata["stuck"] == "1.4s;1;9"
     watched.say("Watchdog: User time: 80  System time: 680", 0)
-    assert "probably OS kernel busy (system time 0.80 core, user 0)" in check("--log", watched).text
+    assert "probably OS kernel busy (system 0.80 core, user 0)" in check("--log", watched).text
 
 
 def test_a_second_standstill_of_the_same_thread_is_another_episode(check, watched):
@@ -158,7 +153,7 @@ def test_the_thread_s_own_times_may_come_in_the_next_run(check, watched):
     watched.say(
         "thr: 2 Overslept 2526 ms, expected ~10ms, user time: 929476 us, sys_time: 11863 us", 0, "WARNING"
     )
-    assert "NDB kernel busy (user time 0.37 core, system 0)" in check("--log", watched).text
+    assert "NDB kernel busy (user 0.37 core, system 0)" in check("--log", watched).text
 
 
 def test_five_short_standstills_within_ten_minutes(check, watched):
@@ -171,8 +166,8 @@ def test_five_short_standstills_within_ten_minutes(check, watched):
     watched.stuck(2, 100, 200, ago=100)
     said = check("--log", watched)
     assert said.text == (
-        "NDB_LOG WARNING - node 4 had 5 stuck episodes, 5 of them within 10 min: threads stall again and again:"
-        " look at swapping, VM steal, CPU quota and what else runs on the machine"
+        "NDB_LOG WARNING - node 4 had 5 stuck episodes, 5 of them within 10 min, threads stall again and again"
+        " - check swapping, VM steal and CPU quota"
     )
 
 
@@ -227,7 +222,7 @@ def test_a_node_that_is_starting_is_still_critical(check, watched):
     said = check("--log", watched)
     assert said.status == 2
     assert said.text.startswith(
-        "NDB_LOG CRITICAL - node 4 shut down at HH:MM:SS, starting again since HH:MM:SS: error 6050"
+        "NDB_LOG CRITICAL - node 4 shut down at HH:MM:SS, starting again since HH:MM:SS, error 6050"
     )
 
 
@@ -250,8 +245,8 @@ def test_an_angel_that_gave_up_stays(check, watched):
     said = check("--log", watched)
     assert said.status == 2
     assert said.text.startswith(
-        "NDB_LOG CRITICAL - node 4 failed to start (start phase 5) at HH:MM:SS, not started again: angel gave up"
-        " after 3 failures: error 2352: Invalid LCP"
+        "NDB_LOG CRITICAL - node 4 failed to start (phase 5) at HH:MM:SS, not started again, error 2352:"
+        " Invalid LCP"
     )
     assert check("--log", watched).text == said.text
     watched.starts(10)
@@ -263,7 +258,9 @@ def test_an_angel_that_restarts_its_child(check, watched):
     watched.say("Child has terminated (pid 8002). Angel restarting child process", 60)
     said = check("--log", watched)
     assert said.status == 2
-    assert said.text.startswith("NDB_LOG CRITICAL - node 4 shut down at HH:MM:SS: signal 9: killed: ")
+    assert said.text.startswith(
+        "NDB_LOG CRITICAL - node 4 shut down at HH:MM:SS, signal 9 (killed) - look in dmesg"
+    )
 
 
 def test_a_node_id_that_is_taken(check, watched):
@@ -272,8 +269,8 @@ def test_a_node_id_that_is_taken(check, watched):
     )
     said = check("--log", watched)
     assert said.text == (
-        "NDB_LOG CRITICAL - node 4 cannot start at HH:MM:SS: Error: Could not alloc node id 4: Id 4 already"
-        " allocated: look whether it is running already, and at the management server"
+        "NDB_LOG CRITICAL - node 4 cannot start at HH:MM:SS, Error: Could not alloc node id 4: Id 4 already"
+        " allocated - check whether it runs already, and the management server"
     )
 
 
@@ -380,8 +377,8 @@ def test_memory_of_80_percent_warns(check, watched_cluster):
     watched_cluster.say("Node 3: Index usage increased to 80%(2950 8K pages of total 3276)", 5 * HOUR)
     said = check("--log", watched_cluster)
     assert said.text == (
-        "NDB_LOG WARNING - node 3: Index memory 80 % used at HH:MM:SS: writes fail at 95 %: delete or move"
-        " rows, or raise DataMemory by a rolling restart"
+        "NDB_LOG WARNING - node 3: Index memory 80 % used at HH:MM:SS, writes fail at 95 % - delete rows,"
+        " or raise DataMemory (rolling restart)"
     )
 
 
@@ -407,14 +404,13 @@ def test_a_full_redo_buffer_split_over_two_runs_is_one_episode(check, watched):
     full = check("--log", watched)
     assert full.status == 2
     assert full.text.startswith(
-        "NDB_LOG CRITICAL - node 4 redo buffer full once since HH:MM:SS, median 5 min"
+        "NDB_LOG CRITICAL - node 4 redo buffer of part 2 is full since HH:MM:SS, the disk is too slow - use"
     )
     watched.say("LQH 1 : Redo log part 2 : Redo buffer not full", 200)
     said = check("--log", watched)
     episode = re.fullmatch(
-        r"NDB_LOG CRITICAL - node 4 redo buffer full once since HH:MM:SS, median (1 min \d+ s), longest \1: the"
-        r" disk cannot drain it: faster or separate disks for redo and LCP, more data nodes; a larger RedoBuffer"
-        r" will not help",
+        r"NDB_LOG WARNING - node 4 redo buffer was full once from HH:MM:SS until HH:MM:SS, the disk is too slow"
+        r" - use faster or separate disks for redo and LCP",
         said.text,
     )
     assert episode
@@ -428,7 +424,7 @@ def test_short_full_redo_buffers_are_a_buffer_too_small(check, watched):
     watched.say("LQH 1 : Redo log part 2 : Redo buffer not full", 9.95)
     said = check("--log", watched)
     assert said.status == 1
-    assert "RedoBuffer is too small for the bursts: increase RedoBuffer (rolling restart)" in said.text
+    assert "RedoBuffer is too small for the bursts - increase RedoBuffer" in said.text
 
 
 def test_full_redo_buffers_within_a_second_of_legacy_time_are_no_less_full(check, watched):
@@ -436,7 +432,7 @@ def test_full_redo_buffers_within_a_second_of_legacy_time_are_no_less_full(check
     watched.add(f"{at} full\n{at} not full\n" * 20)
     said = check("--log", watched, "--hold", "3650d")
     assert said.status == 1
-    assert "redo buffer full 20 times" in said.text
+    assert "redo buffer was full 20 times" in said.text
     assert "RedoBuffer is too small for the bursts" in said.text
 
 
@@ -444,9 +440,8 @@ def test_a_redo_log_without_space_stays_until_it_is_cleared(check, watched):
     problem = "LQH 1 : Redo log part 1 problem {} : Low space.  (Space left in tail)"
     watched.say(problem.format("started"), 3 * HOUR)
     low = (
-        "NDB_LOG CRITICAL - node 4 redo log part 1: low space since HH:MM:SS, not cleared: transactions are"
-        " refused (error 410): checkpoints do not keep up: more NoOfFragmentLogFiles, faster disk,"
-        " MaxDiskWriteSpeed"
+        "NDB_LOG CRITICAL - node 4 redo log part 1: low space since HH:MM:SS, transactions are refused (error"
+        " 410) - raise NoOfFragmentLogFiles or MaxDiskWriteSpeed, or use a faster disk"
     )
     assert check("--log", watched).text == low
     assert check("--log", watched).text == low
@@ -461,7 +456,7 @@ def test_contention_is_measured_from_the_report_of_the_run_before(check, watched
     said = check("--log", watched)
     assert said.text == (
         'NDB_LOG WARNING - node 4 lock "jbalock thr: 1" spins 30.66 us for each contention: 24529.0 spins each:'
-        " rarely harmful: look whether the cluster is busy; on an idle one look at the machine"
+        " check whether the cluster is busy"
     )
     assert said.perfdata["spin"] == "0.000030661s;0.000005"
 
@@ -493,8 +488,8 @@ def test_an_arbitrator_that_is_replaced(check, watched_cluster):
     watched_cluster.say("Node 3: Lost arbitrator node 1 - process failure [state=6]", 30)
     said = check("--log", watched_cluster)
     assert said.text == (
-        "NDB_LOG WARNING - node 3: arbitrator node 1 lost at HH:MM:SS: process failure: a split would end both"
-        " halves; look at the management and SQL nodes that may arbitrate"
+        "NDB_LOG WARNING - node 3: arbitrator node 1 lost at HH:MM:SS, process failure - check the management"
+        " and SQL nodes that may arbitrate"
     )
     watched_cluster.say("Node 3: Could not find an arbitrator, cluster is not partition-safe", 20, "WARNING")
     assert "no arbitrator found at HH:MM:SS" in check("--log", watched_cluster).text
@@ -506,7 +501,7 @@ def test_a_backup_that_failed_and_one_that_completed(check, watched_cluster):
     watched_cluster.say("Node 3: Backup 7 started from 1 has been aborted. Error: 1326", 30, "ALERT")
     said = check("--log", watched_cluster)
     assert said.text == (
-        "NDB_LOG WARNING - node 3: backup 7 aborted at HH:MM:SS: error 1326: run perror --ndb 1326, then start"
+        "NDB_LOG WARNING - node 3: backup 7 aborted at HH:MM:SS, error 1326 - run perror --ndb 1326, then start"
         " the backup again"
     )
     watched_cluster.say("Node 3: Backup 8 started from node 1 completed. StartGCP: 1 StopGCP: 2", 10)
@@ -515,7 +510,7 @@ def test_a_backup_that_failed_and_one_that_completed(check, watched_cluster):
 
 def test_a_backup_that_did_not_begin(check, watched_cluster):
     watched_cluster.say("Node 3: Backup request from 1 failed to start. Error: 1350", 30, "ALERT")
-    assert "backup failed to start at HH:MM:SS: error 1350" in check("--log", watched_cluster).text
+    assert "backup failed to start at HH:MM:SS, error 1350" in check("--log", watched_cluster).text
 
 
 # Counting
@@ -527,8 +522,8 @@ def test_repetitions_count(check, watched):
     watched.say("Node 4 late heartbeat 250ms - Repeated 2 times", 50, "WARNING")
     said = check("--log", watched)
     assert said.text == (
-        "NDB_LOG WARNING - node 4: node 4 was late with its heartbeat 3 times in 10 min at HH:MM:SS: last by"
-        " 250 ms: look at the network to it, and whether its process or machine stood still"
+        "NDB_LOG WARNING - node 4: node 4 was late with its heartbeat 3 times in 10 min at HH:MM:SS, last by"
+        " 250 ms - check the log of node 4, then the network"
     )
 
 
@@ -551,10 +546,10 @@ def test_late_heartbeats_stay_for_the_hold(check, watched):
 def test_missed_heartbeats(check, watched):
     watched.say("Node 3 missed heartbeat 2", 60, "WARNING")
     assert check("--log", watched).text == (
-        "NDB_LOG WARNING - node 4: node 3 missed heartbeat 2 at HH:MM:SS: after 4 it is declared dead: look at the"
-        " network to it, and whether its process or machine stood still"
+        "NDB_LOG WARNING - node 4: node 3 missed heartbeat 2 at HH:MM:SS, after 4 it is declared dead - check the"
+        " log of node 3, then the network"
     )
-    watched.say("Node 3 missed heartbeat 3", 55, "WARNING")
+    watched.say("Node 3 missed heartbeat 3", 45, "WARNING")
     assert check("--log", watched).status == 2
     assert check("--log", watched).perfdata["missed_heartbeats"] == "3;2;3"
 
@@ -567,7 +562,7 @@ def test_the_roles_of_threads_are_known_from_an_earlier_run(check, log):
     assert check("--log", log).status == 0
     log.stuck(2, 600, 1200)
     said = check("--log", log)
-    assert said.text.startswith('NDB_LOG WARNING - node 4 thread 2 (ldm) stuck 1.2 s in "Yielding to OS"')
+    assert said.text.startswith("NDB_LOG WARNING - node 4 thread 2 (ldm) was stuck 1.2 s")
 
 
 def test_a_restart_clears_the_roles_of_threads(check, log):
@@ -578,7 +573,7 @@ def test_a_restart_clears_the_roles_of_threads(check, log):
     log.say("Start phase 101 completed", 50)
     log.stuck(2, 600, 1200)
     said = check("--log", log)
-    assert said.text.startswith('NDB_LOG WARNING - node 4 thread 2 stuck 1.2 s in "Yielding to OS"')
+    assert said.text.startswith("NDB_LOG WARNING - node 4 thread 2 was stuck 1.2 s")
 
 
 def test_a_second_restart_clears_the_roles_of_threads_though_the_first_start_failed(check, log):
@@ -588,7 +583,7 @@ def test_a_second_restart_clears_the_roles_of_threads_though_the_first_start_fai
     log.say("Angel pid: 17488 started child: 8002", 60)
     log.say("Node started", 50)
     log.stuck(2, 600, 1200)
-    assert 'node 4 thread 2 stuck 1.2 s in "Yielding to OS"' in check("--log", log).text
+    assert "node 4 thread 2 was stuck 1.2 s" in check("--log", log).text
 
 
 def test_a_start_that_an_older_version_does_not_end_with_a_word_hides_nothing_for_ever(check, log):
@@ -615,7 +610,7 @@ def test_the_watchdog_interval_is_known_from_an_earlier_run(check, log):
     log.stuck(2, 600, 3100)
     said = check("--log", log)
     assert said.status == 2
-    assert "2.9 s before the watchdog kill" in said.text
+    assert "2.9 s were left before the watchdog ends the node" in said.output
     assert said.perfdata["stuck"] == "3.1s;1;3"
 
 
@@ -636,8 +631,8 @@ def test_two_threads_that_overslept_alone_are_not_the_whole_process(check, watch
     for thread in (2, 3):
         watched.say(f"thr: {thread} Overslept 2000 ms, expected ~10ms", 60, "WARNING")
     assert check("--log", watched).text == (
-        "NDB_LOG WARNING - node 4 threads 2, 3 overslept 2 s at HH:MM:SS: these alone, the watchdog was on time:"
-        " look at these threads and their CPUs: ndbinfo.threadstat"
+        "NDB_LOG WARNING - node 4 threads 2 and 3 overslept 2 s until HH:MM:SS, the watchdog was on time - check"
+        " these threads and their CPUs in ndbinfo.threadstat"
     )
 
 

@@ -158,9 +158,7 @@ def test_a_log_that_is_gone_is_unknown_and_keeps_its_alerts(check, half_read):
     assert check("--log", half_read).status == 1
     half_read.path.unlink()
     said = check("--log", half_read)
-    assert said.text.startswith(
-        'NDB_LOG WARNING - node 4 thread 2 stuck 1.2 s in "Yielding to OS" at HH:MM:SS: '
-    )
+    assert said.text.startswith("NDB_LOG WARNING - node 4 thread 2 was stuck 1.2 s until HH:MM:SS, ")
     assert f"[UNKNOWN] {half_read} does not exist" in said.output
 
 
@@ -288,7 +286,7 @@ def test_a_state_that_is_damaged(check, watched):
         f"[UNKNOWN] the memory of earlier runs is lost, this run begins anew: {state} is damaged"
         in said.output
     )
-    assert check("--log", watched).details == []
+    assert "UNKNOWN" not in check("--log", watched).output
 
 
 @pytest.mark.parametrize(
@@ -327,9 +325,9 @@ def test_a_state_directory_that_cannot_be_written(check, log, stranger, tmp_path
     (tmp_path / "state").chmod(0o500)
     said = check("--log", log, **stranger)
     assert said.status == 1
-    assert said.text.startswith('NDB_LOG WARNING - node 4 thread 2 stuck 1.2 s in "Yielding to OS"')
+    assert said.text.startswith("NDB_LOG WARNING - node 4 thread 2 was stuck 1.2 s")
     assert said.text.endswith(" (+1 more problem)")
-    (sentence,) = said.details
+    sentence = said.details[-1]
     assert sentence.startswith("[UNKNOWN] nothing is remembered between runs: ")
 
 

@@ -38,7 +38,7 @@ def test_a_real_cluster_showed_every_verdict_on_a_stuck_thread():
     told = " ".join(path.read_text() for path in (LOGS / "expected").glob("*.txt"))
     verdicts = set(
         re.findall(
-            r": ((?:probably )?(?:OS kernel busy|NDB kernel busy|process not running|too short))", told
+            r", ((?:probably )?(?:OS kernel busy|NDB kernel busy|process not running|too short))", told
         )
     )
     assert {"probably OS kernel busy", "NDB kernel busy", "process not running", "too short"} <= verdicts

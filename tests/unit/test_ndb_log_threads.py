@@ -3,37 +3,30 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from stallwatch.probes.ndb_log.stuck import judge
 from stallwatch.probes.ndb_log.threads import spins_per_contention
-from stallwatch.probes.ndb_log.watchdog import judge
 
 WRAP = 2**32
 
 
 def test_growing_system_time_of_the_process_is_probably_a_busy_os_kernel():
-    assert str(judge(0, 0.03, 0.3, own=False)) == "probably OS kernel busy (system time 0.10 core, user 0)"
+    assert str(judge(0, 0.03, 0.3, own=False)) == "probably OS kernel busy (system 0.10 core, user 0)"
 
 
 def test_growing_user_time_of_the_process_is_probably_a_busy_ndb_kernel():
-    assert (
-        str(judge(0.82, 0.01, 2.3, own=False)) == "probably NDB kernel busy (user time 0.36 core, system 0)"
-    )
+    assert str(judge(0.82, 0.01, 2.3, own=False)) == "probably NDB kernel busy (user 0.36 core, system 0)"
 
 
 def test_flat_times_of_the_process_mean_that_it_probably_did_not_run():
-    assert str(judge(0.03, 0, 2.8, own=False)) == "probably process not running (user and system time flat)"
+    assert str(judge(0.03, 0, 2.8, own=False)) == "probably process not running (no CPU time)"
 
 
 def test_times_of_the_thread_itself_make_a_verdict_certain():
-    assert (
-        str(judge(0.929476, 0.011863, 2.526, own=True)) == "NDB kernel busy (user time 0.37 core, system 0)"
-    )
+    assert str(judge(0.929476, 0.011863, 2.526, own=True)) == "NDB kernel busy (user 0.37 core, system 0)"
 
 
 def test_a_thread_may_be_off_the_processor_while_its_process_is_busy():
-    assert (
-        str(judge(0.000008, 0.000018, 3.008, own=True, busy=True))
-        == "process not running (user and system time flat)"
-    )
+    assert str(judge(0.000008, 0.000018, 3.008, own=True, busy=True)) == "process not running (no CPU time)"
 
 
 def test_more_than_one_core_cannot_be_the_stuck_thread_alone():
@@ -41,7 +34,7 @@ def test_more_than_one_core_cannot_be_the_stuck_thread_alone():
     assert str(verdict) == (
         "cannot tell (process busy: user 1.80, system 0.30 core, and no times of the thread itself)"
     )
-    assert verdict.advice == "look at ndbinfo.threadstat"
+    assert verdict.advice == "check ndbinfo.threadstat"
 
 
 def test_a_busy_node_without_the_threads_own_times_leaves_the_cause_open():
@@ -68,8 +61,8 @@ def test_four_reports_are_enough_and_three_are_too_few():
 
 def test_each_verdict_has_its_own_advice():
     assert "swapping, VM steal, CPU quota" in judge(0, 0, 1, own=True).advice
-    assert "RealtimeScheduler=1, LockExecThreadToCPU" in judge(0, 1, 1, own=True).advice
-    assert "which thread" in judge(1, 0, 1, own=True).advice
+    assert "memory compaction" in judge(0, 1, 1, own=True).advice
+    assert "its load in ndbinfo.threadstat" in judge(1, 0, 1, own=True).advice
 
 
 def test_the_articles_harmless_example_spins_27_6_times():

@@ -87,4 +87,4 @@ def test_a_management_server_and_a_program():
 def test_a_line_of_a_log():
     log = Shutdown(Node("ndb_4_out.log", {}), Present(Rules(now=0.0)), {})
     log.read(parse(b"Couldn't start as daemon, error: 'no 'replica''")._replace(when=0.0))
-    assert next(of_shutdowns([log])).why == WITHHELD
+    assert next(of_shutdowns([log])).finding.why == WITHHELD

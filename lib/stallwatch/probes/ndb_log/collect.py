@@ -7,6 +7,7 @@ from contextlib import suppress
 
 from stallwatch.findings import Fault, Finding, ProbeError, Reading
 from stallwatch.probes.ndb_log.diagnosis import Alerts, Backups, of_backups
+from stallwatch.probes.ndb_log.incidents import Event
 from stallwatch.probes.ndb_log.lines import GarbledError, Line, Shapes, parse, speaks_ndb
 from stallwatch.probes.ndb_log.model import Node, Present, Rules
 from stallwatch.probes.ndb_log.redo import Redo
@@ -106,7 +107,7 @@ class NodeLog:
         self._memory["shutdown"] = {"ordered": self._memory["shutdown"]["ordered"]}
         self._memory["contention"].pop("worst", None)
 
-    def findings(self, rules: Rules) -> Iterator[Finding]:
+    def findings(self, rules: Rules) -> Iterator[Finding | Event]:
         """Give all that still counts; without the shutdowns, of which other logs may tell, too."""
         for subject in self._judged_alone:
             yield from subject.findings(rules)
@@ -205,10 +206,15 @@ def _must_make_sense(log: NodeLog, rules: Rules) -> None:
     found = [*log.findings(rules), *of_shutdowns([log.shutdown])]
     if log.node.is_cluster_log:
         found += of_backups([log.backups], 0.0)
-    for one in found:
+    for event in (one for one in found if isinstance(one, Event)):
+        if not all(is_number(number) for number in (event.begin, event.end, event.seconds)):
+            raise TypeError(event)
+    for one in (one.finding if isinstance(one, Event) else one for one in found):
         if isinstance(one, Reading) and not is_number(one.value):
             raise TypeError(one.value)
-        texts = (one.what, one.why, one.advice) if isinstance(one, Reading | Fault) else ()
+        texts: tuple[Any, ...] = ()
+        if isinstance(one, Reading | Fault):
+            texts = (one.what, one.why, one.advice, *(one.line.more if one.line else ()))
         if not all(isinstance(text, str) for text in texts):
             raise TypeError(texts)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from stallwatch import withheld
-from stallwatch.findings import Fault, Finding, ProbeError, Reading, State
+from stallwatch.findings import Fault, Finding, Line, ProbeError, Reading, State
 from stallwatch.history import remember, remembered
+from stallwatch.probes.ndb_log.incidents import Event, Kind
 from stallwatch.probes.ndb_log.lines import number
 from stallwatch.probes.ndb_log.model import Row, Subject
 from stallwatch.probes.ndb_log.rules import COMPLETED, QUANTITIES, RULES
@@ -16,12 +17,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
-    from stallwatch.probes.ndb_log.lines import Line
+    from stallwatch.probes.ndb_log import lines
     from stallwatch.probes.ndb_log.model import Node, Present, Rules
     from stallwatch.probes.ndb_log.rules import Rule
 
 _WITHIN = 600.0  # seconds in which a rule's line must come ``often`` times
 _KEPT = 100  # alerts
+# What rules with these keys tell of: a kind of event, and the seconds that each of its value takes, at least
+# and at most. A management node expects a heartbeat every 1.5 s, a data node one every 5 s, as default.
+_EVENTS = {
+    "silence": (Kind.SILENT, 1.5, 5.0),
+    "late": (Kind.SILENT, 0.0, 0.0),
+    "gcp commit": (Kind.COMMIT, 1.0, 1.0),
+    "gcp save": (Kind.SAVE, 1.0, 1.0),
+}
 
 
 class Alert(NamedTuple):
@@ -39,6 +48,8 @@ class Alert(NamedTuple):
     stays: bool
     fired: bool  # its line came as often as the rule wants
     times: Sequence[float] = ()  # of its last lines, newest last
+    node: int | None = None  # that it is about
+    speaker: int | None = None
 
 
 class Alerts(Subject):
@@ -50,7 +61,7 @@ class Alerts(Subject):
         super().__init__(node, present, memory)
         self._alerts = {alert.key: alert for alert in remembered(memory, "alerts", Alert)}
 
-    def read(self, line: Line) -> None:
+    def read(self, line: lines.Line) -> None:
         """Apply the rules of one line, up to the first that raises an alert."""
         for rule, match in self.matching(line):
             self._apply(rule, _words(match, line.node), line)
@@ -73,19 +84,33 @@ class Alerts(Subject):
         held = [a for a in self._alerts.values() if self._present.holds(a.when, stays=a.stays)]
         return {alert.key: alert for alert in held[-_KEPT:]}
 
-    def findings(self, _: Rules) -> Iterator[Finding]:
+    def findings(self, _: Rules) -> Iterator[Finding | Event]:
         """Give every alert, and each quantity even when nothing was said of it."""
         for quantity, (unit, none) in QUANTITIES.items():
             alerts = [alert for alert in self._alerts.values() if alert.quantity == quantity]
             for alert in alerts:
-                yield Reading(quantity, alert.value, unit, self._what(alert), alert.why, alert.advice)
+                what, line = self._what(alert), Line()
+                reading = Reading(quantity, alert.value, unit, what, alert.why, alert.advice, line=line)
+                yield self._event(alert, reading)
             if not alerts:
                 yield Reading(quantity, 0, unit, none)
         for alert in self._alerts.values():
             if alert.state and alert.fired:
-                yield Fault(State[alert.state], self._what(alert), alert.why, alert.advice)
+                fault = Fault(State[alert.state], self._what(alert), alert.why, alert.advice, Line())
+                yield self._event(alert, fault)
 
-    def _apply(self, rule: Rule, words: dict[str, str], line: Line) -> None:
+    def _event(self, alert: Alert, finding: Reading | Fault) -> Finding | Event:
+        """Make an event of what may belong to an incident."""
+        found = (judged for words, judged in _EVENTS.items() if alert.key.startswith(f"{words} "))
+        kind, least, most = next(found, (None, 0.0, 0.0))
+        if kind is None:
+            return finding
+        over, begin = self._present.over(alert.when), alert.when - most * alert.value
+        node = None if kind is Kind.COMMIT else alert.node
+        seconds = least * alert.value
+        return Event(kind, node, finding, begin, alert.when, over, seconds, alert.speaker, alert.what)
+
+    def _apply(self, rule: Rule, words: dict[str, str], line: lines.Line) -> None:
         key, when = rule.key.format(**words), line.moment
         if not rule.raises:
             self._alerts.pop(key, None)
@@ -117,10 +142,17 @@ class Alerts(Subject):
             stays=rule.stays,
             fired=len(times) >= rule.often,
             times=times,
+            node=_id(words.get("peer") or words["node"]),
+            speaker=_id(words["observer"]),
         )
 
     def _what(self, alert: Alert) -> str:
         return alert.what + self._present.at(alert.clock, alert.when)
+
+
+def _id(word: str) -> int | None:
+    """Read the number of a node; None where several are named, or none."""
+    return number(word) if word.isdigit() else None
 
 
 def _words(match: re.Match[str], node: int | None) -> dict[str, str]:
@@ -132,12 +164,12 @@ def _words(match: re.Match[str], node: int | None) -> dict[str, str]:
 class Backups(Subject):
     """The last backup of a cluster that its cluster log shows."""
 
-    def begins(self, line: Line) -> None:
+    def begins(self, line: lines.Line) -> None:
         """Take note of the first line of the log: nothing is known of the time before."""
         if line.when is not None:
             self._memory.setdefault("begins", line.when)
 
-    def _on_completed(self, match: re.Match[str], line: Line) -> None:
+    def _on_completed(self, match: re.Match[str], line: lines.Line) -> None:
         """Note the backup; its age matters, so a line without a time says nothing."""
         if line.clock:
             self._memory["last"] = [line.moment, line.clock, match["id"]]

@@ -2,33 +2,36 @@
 
 from __future__ import annotations
 
+import re
+
 # What NDB itself says of each class: temporary errors go away with a restart, permanent ones need a hand, and
 # an inconsistent file system is made anew from the other nodes by --initial.
-_INITIAL = ", only while another node of its group is up"  # it takes all data from there
+_INITIAL = "restart with --initial while its group has a node up"  # it takes all data from there
 _ADVICE = {
-    "arbitration": "look at the network and at the errors on the other nodes, then restart the node",
+    "arbitration": "check the network and the errors of the other nodes, then restart the node",
     "configuration": "correct the configuration, then restart the node",
     "filesystem full": "free space in the data directory, then restart the node",
-    "filesystem inconsistent": "check the disk, then restart the node with --initial" + _INITIAL,
-    "filesystem limit": "look at the limits of its file system, then restart the node with --initial"
-    + _INITIAL,
+    "filesystem inconsistent": f"check the disk, {_INITIAL}",
+    "filesystem limit": f"check the limits of its file system, {_INITIAL}",
     "internal": "read its error log and keep its trace files for a bug report, then restart the node",
     "none": "read its error log, then restart the node",
     "resource": "raise the parameter that the error names, then restart the node",
-    "restart": "look at the errors on the other nodes, then restart the node",
+    "restart": "check the errors of the other nodes, then restart the node",
 }
 
 # Codes that an operator meets, and whose class does not say enough.
 _SPECIAL = {
-    2303: "another node ended it: look at the errors on the other nodes, then restart the node",
-    2305: "look at the network, and for a node that stood still, then restart the node",
-    2315: "look for a paused VM, swapping, network trouble, then restart the node",
+    2303: "another node ended it: check the errors of the other nodes, then restart the node",
+    2305: "check the network and the other nodes, then restart the node",
+    2315: "check for a paused VM, swapping, network trouble, then restart the node",
     2334: "lower the load, and look for a stuck thread before it, then restart the node",
-    6000: "look in dmesg and the error log for what ended it, then restart the node",
-    6050: "look for swapping, VM steal, CPU quota, blocked I/O on this machine, then restart the node",
-    7200: "a local checkpoint stood still: look at the disk, then restart the node",
-    7400: "look at the API node that did not go away, then restart the node",
+    6000: "check its error log and dmesg, then restart the node",
+    6050: "check swapping, VM steal, CPU quota, disk, then restart the node",
+    7200: "a local checkpoint stood still: check the disk, then restart the node",
+    7400: "check the API node that did not go away, then restart the node",
 }
+_SHORT = {2305: "it lost the other nodes", 2315: "declared dead", 6050: "ended by its watchdog"}
+_LONG = re.compile(r"[,.(;] ?")
 
 # What NDB says of each code, by its class.
 _CODES = {
@@ -148,3 +151,8 @@ def meaning(code: int) -> tuple[str, str]:
         if code in codes:
             return codes[code], _SPECIAL.get(code, _ADVICE[kind])
     return "", _ADVICE["none"]
+
+
+def short(code: int, text: str) -> str:
+    """Say an error in a few words: where no better ones are known, up to the first stop of its text."""
+    return _SHORT.get(code) or _LONG.split(text, maxsplit=1)[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from stallwatch.probes.ndb_log.incidents import WINDOW
 from stallwatch.probes.ndb_log.lines import compiled, number
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
@@ -70,6 +71,10 @@ class Present:
         What ``stays`` does so until a line clears it, unless it is history of before the first run.
         """
         return (stays and not self.first) or self.now - when <= self._hold
+
+    def over(self, when: float) -> bool:
+        """Whether nothing has been heard for so long since ``when`` that it does not go on."""
+        return self.now - when > WINDOW
 
     def at(self, clock: str, when: float, word: str = "at") -> str:
         """Name a moment as the log does: " at 23:08:01", with the date where that is not clear."""
@@ -184,6 +189,11 @@ class Node(Reader):
         role = self._roles.get(str(number))
         return f"{self.prefix}thread {number}{f' ({role})' if role else ''}"
 
+    @property
+    def threads(self) -> int:
+        """How many threads the node listed at its start; 0 if that is not known."""
+        return len(self._roles)
+
     def load(self, when: float | None) -> int | None:
         """Operations that the node last reported before ``when``; None where the log does not show it."""
         if self._load is None or when is None or self._load[0] is None:
@@ -193,6 +203,8 @@ class Node(Reader):
     def read(self, line: Line) -> bool:
         """Take note of a line; true when a process ends or begins: then counters start at 0."""
         self._now = line.when or self._now
+        if line.node and line.source == "ndbd":  # its own name, in old versions
+            self._memory.setdefault("id", line.node)
         return any(row.understand(self, match, line) for row, match in self.matching(line))
 
     def is_written_by(self, source: str) -> None:

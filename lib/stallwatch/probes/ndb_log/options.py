@@ -35,7 +35,7 @@ check.threshold("stuck", unit="s", headline=True, warning="@1:", critical="@9:",
 for name, unit, warning, critical, about in (
     ("overslept", "s", "@1:", "@5:", "longest time a thread woke up too late"),
     ("spin", "s", "@5e-6:", None, "longest time to spin for a lock"),
-    ("redo_full", "s", "0", "@0.2:", "median time a redo buffer was full"),
+    ("redo_full", "s", "0", "@0.2:", "median time a redo buffer was full; from 1 s on, its longest"),
     ("redo_lag", "s", "@1:", "@5:", "longest lag of a redo log part"),
     ("gcp_commit_lag", "s", "@10:", "@30:", "longest lag of a GCP commit"),
     ("gcp_save_lag", "s", None, "@60:", "longest lag of a GCP save"),

@@ -8,6 +8,7 @@ import time
 from stallwatch.findings import Fault, Finding, ProbeError, Reading, State
 from stallwatch.probes.ndb_log.collect import collect
 from stallwatch.probes.ndb_log.diagnosis import of_backups
+from stallwatch.probes.ndb_log.incidents import Event, incidents
 from stallwatch.probes.ndb_log.shutdown import of_shutdowns
 from stallwatch.probes.ndb_log.watchdog import DEFAULT_INTERVAL, KILL
 from stallwatch.sources import logs
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from stallwatch.frame.run import Run
     from stallwatch.probes.ndb_log.collect import NodeLog, Snapshot
+    from stallwatch.probes.ndb_log.incidents import Incident
     from stallwatch.probes.ndb_log.model import Rules
 
 # In the order in which they are said; of one quantity the worst comes first.
@@ -47,7 +49,7 @@ def findings(options: Namespace, run: Run, rules: Rules, memory: dict[str, Any])
     if options.acknowledge:
         yield from _acknowledge(snapshot, rules, run, memory)
     else:
-        yield from _judge(snapshot, rules)
+        yield from _judge(snapshot, rules, run)
 
 
 def _kill(snapshot: Snapshot, rules: Rules) -> float:
@@ -57,7 +59,7 @@ def _kill(snapshot: Snapshot, rules: Rules) -> float:
     return KILL * (rules.watchdog_interval or interval)
 
 
-def _judge(snapshot: Snapshot, rules: Rules) -> Iterator[Finding]:
+def _judge(snapshot: Snapshot, rules: Rules, run: Run) -> Iterator[Finding]:
     """Give the number of lines first, then what could not be found out, then each subject."""
     if snapshot.logs:
         yield _summary(snapshot.logs, whole=rules.whole)
@@ -65,7 +67,7 @@ def _judge(snapshot: Snapshot, rules: Rules) -> Iterator[Finding]:
     yield from (Fault(State.OK, aside) for aside in snapshot.asides)
     if not snapshot.logs:
         return
-    yield from _by_subject(snapshot.logs, rules)
+    yield from _by_subject(snapshot.logs, rules, run)
     if rules.backup_age:
         cluster_logs = [log.backups for log in snapshot.logs if log.node.is_cluster_log]
         if cluster_logs:
@@ -77,7 +79,8 @@ def _judge(snapshot: Snapshot, rules: Rules) -> Iterator[Finding]:
 
 def _acknowledge(snapshot: Snapshot, rules: Rules, run: Run, memory: dict[str, Any]) -> Iterator[Finding]:
     """Forget all that was reported up to here, and logs that are gone; says what that was."""
-    held = [one.what for one in _by_subject(snapshot.logs, rules) if run.is_problem(one)]
+    found = _by_subject(snapshot.logs, rules, run)
+    held = [one.what for one in found if run.is_problem(one) and not getattr(one, "in_table", False)]
     for log in snapshot.logs:
         log.forget()
     for path in [path for path in memory if not os.path.lexists(path)]:
@@ -87,12 +90,38 @@ def _acknowledge(snapshot: Snapshot, rules: Rules, run: Run, memory: dict[str, A
     yield from snapshot.problems
 
 
-def _by_subject(node_logs: Sequence[NodeLog], rules: Rules) -> Iterator[Finding]:
-    """Give what the logs say, subject by subject."""
-    yield from of_shutdowns([log.shutdown for log in node_logs])
-    yield from _merged(finding for log in node_logs for finding in log.findings(rules))
+def _by_subject(node_logs: Sequence[NodeLog], rules: Rules, run: Run) -> Iterator[Finding]:
+    """Give incidents first, then what else the logs say, subject by subject."""
+    found = [*of_shutdowns([log.shutdown for log in node_logs])]
+    found += [one for log in node_logs for one in log.findings(rules)]
+    events = [one for one in found if isinstance(one, Event)]
+    wrong = [event for event in events if run.is_problem(event.finding)]
+    shutdowns, *others = [one for one in found if not isinstance(one, Event)]
+    for incident in incidents(wrong):
+        fault = incident.fault(lambda event: _state(event, run))
+        yield fault
+        others += _in_perfdata(incident, fault.state)
+    yield shutdowns
+    others += [event.finding for event in events if event not in wrong]
+    yield from _merged(others)
     episodes = sum(log.watchdog.episodes for log in node_logs)
     yield Reading("stuck_episodes", episodes, what=f"stuck episodes: {episodes}")
+
+
+def _state(event: Event, run: Run) -> State:
+    """Judge an event; one that is over is no more than a WARNING."""
+    finding = event.finding
+    if isinstance(finding, Fault):
+        return State.WARNING if event.over else finding.state
+    critical = not event.over and run.is_problem(finding, State.CRITICAL)
+    return State.CRITICAL if critical else State.WARNING
+
+
+def _in_perfdata(incident: Incident, state: State) -> Iterator[Reading]:
+    """Give the numbers of an incident, which is told as a whole."""
+    for event in incident.events:
+        if isinstance(event.finding, Reading):
+            yield event.finding._replace(in_table=True, confirmed=state is State.CRITICAL)
 
 
 def _merged(found: Iterable[Finding]) -> Iterator[Finding]:

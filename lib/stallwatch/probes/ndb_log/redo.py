@@ -8,7 +8,8 @@ that lags causes.
 
 from __future__ import annotations
 
-from stallwatch.findings import Fault, Finding, Reading, State
+from stallwatch.findings import Fault, Finding, Line, Reading, State
+from stallwatch.probes.ndb_log.incidents import Event, Kind
 from stallwatch.probes.ndb_log.lines import number
 from stallwatch.probes.ndb_log.model import Row, Subject
 from stallwatch.startup import TYPE_CHECKING
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from stallwatch.probes.ndb_log.lines import Line
+    from stallwatch.probes.ndb_log import lines
     from stallwatch.probes.ndb_log.model import Node, Present, Rules
 
 _WORD = b"edo log part "
@@ -28,24 +29,26 @@ _PART = r"(?:LQH \d+ : )?Redo log part (?P<part>\d+) ?(?:: )?"
 _LAG = r"Lag - (?:time to complete : |.*time to complete: )(?P<seconds>\d+)s"
 _PROBLEM = r"problem (?P<change>started|cleared) : (?P<problem>[^.]+)"
 _SLOW_DISK = 0.2  # seconds; a median episode this long is no burst
+_LONG = 1.0  # seconds; one episode this long is no burst: on a fast disk the longest of 65 took 0.094
 _KEPT = 1000  # episodes
 _SHORTEST = 0.001  # seconds; up to 9.3 a log has whole seconds, and within one an episode seems to take none
 
-_DISK_ADVICE = "faster or separate disks for redo and LCP, more data nodes; a larger RedoBuffer will not help"
-_DISK = ("the disk cannot drain it", _DISK_ADVICE)
+_DISK_ADVICE = "use faster or separate disks for redo and LCP"
+_DISK = ("the disk is too slow", _DISK_ADVICE, ("a larger RedoBuffer will not help, more data nodes will",))
 _BUFFER = (
     "RedoBuffer is too small for the bursts",
-    "increase RedoBuffer (rolling restart); look with iostat -kx 1 that the disk has room",
+    "increase RedoBuffer",
+    ("that takes a rolling restart, first check with iostat -kx 1 that the disk has room",),
 )
 _PROBLEMS = {
     "Low space": (
         "error 410",
-        "checkpoints do not keep up: more NoOfFragmentLogFiles, faster disk, MaxDiskWriteSpeed",
+        "raise NoOfFragmentLogFiles or MaxDiskWriteSpeed, or use a faster disk",
     ),
     "Generation rate exceeds write rate": ("error 1234", _DISK_ADVICE),
     "Next file not open on time": (
         "error 1220",
-        "look at the file system of the redo log: it opens files late",
+        "check the file system of the redo log",
     ),
 }
 
@@ -64,23 +67,24 @@ class Redo(Subject):
         # [when, clock, seconds, part], worst of each part.
         self._lags: list[list[Any]] = memory.get("lags", [])
 
-    def _on_full(self, match: re.Match[str], line: Line) -> None:
+    def _on_full(self, match: re.Match[str], line: lines.Line) -> None:
         self._full.setdefault(match["part"], [line.moment, line.clock])
 
-    def _on_not_full(self, match: re.Match[str], line: Line) -> None:
+    def _on_not_full(self, match: re.Match[str], line: lines.Line) -> None:
         self._end(match["part"], line.moment)
+        self._memory["until"] = [line.clock, line.moment]
 
-    def _on_lag(self, match: re.Match[str], line: Line) -> None:
+    def _on_lag(self, match: re.Match[str], line: lines.Line) -> None:
         self._lags.append([line.moment, line.clock, number(match["seconds"]), match["part"]])
 
-    def _on_problem(self, match: re.Match[str], line: Line) -> None:
+    def _on_problem(self, match: re.Match[str], line: lines.Line) -> None:
         problem = f"{match['part']} {match['problem']}"
         if match["change"] == "started":
             self._problems.setdefault(problem, [line.moment, line.clock])
         else:
             self._problems.pop(problem, None)
 
-    def _on_any(self, _: re.Match[str], line: Line) -> None:
+    def _on_any(self, _: re.Match[str], line: lines.Line) -> None:
         self._memory["heard"] = max(line.moment, self._memory.get("heard", line.moment))
         if len(self._episodes) > 4 * _KEPT or len(self._lags) > _KEPT:
             self._prune()
@@ -116,10 +120,27 @@ class Redo(Subject):
         held = sorted((lag for lag in self._lags if holds(lag[0])), key=lambda lag: lag[2])
         self._lags = list({lag[3]: lag for lag in held}.values())
 
-    def findings(self, _: Rules) -> Iterator[Finding]:
+    def findings(self, _: Rules) -> Iterator[Finding | Event]:
         """Judge full buffers, lag and problems of the redo log."""
         yield from self.problems()
-        yield from self.readings()
+        full, lag = self.readings()
+        episodes = self._all_episodes()
+        if full.value:
+            begin = min(end - seconds for end, seconds, _ in episodes)
+            end = max(end for end, _, _ in episodes)
+            yield self._event(full, begin, end, end - begin, "a redo buffer was full")
+        else:
+            yield full
+        if lag.value:
+            end = max(lag[0] for lag in self._lags)
+            begin = min(lag[0] - lag[2] for lag in self._lags)
+            yield self._event(lag, begin, end, 0, "the redo log lagged")
+        else:
+            yield lag
+
+    def _event(self, reading: Reading, begin: float, end: float, seconds: float, cause: str) -> Event:
+        over = self._present.over(end)
+        return Event(Kind.REDO, self._node.id, reading, begin, end, over, seconds, cause=cause)
 
     @property
     def blames_disk(self) -> bool | None:
@@ -127,12 +148,12 @@ class Redo(Subject):
         episodes = self._all_episodes()
         if not episodes and not self._lags:
             return None
-        return bool(self._lags) or _median(episodes) >= _SLOW_DISK
+        return bool(self._lags) or _typical(episodes) >= _SLOW_DISK
 
     def readings(self) -> tuple[Reading, Reading]:
         """Judge full buffers, then lag."""
-        why, advice = _DISK if self.blames_disk else _BUFFER
-        return self._judge_full(why, advice), self._judge_lag(why, advice)
+        why, advice, more = _DISK if self.blames_disk else _BUFFER
+        return self._judge_full(why, advice, more), self._judge_lag(why, advice, more)
 
     def _end(self, part: str, when: float) -> None:
         if started := self._full.pop(part, None):
@@ -144,35 +165,49 @@ class Redo(Subject):
         unfinished = [[now, max(_SHORTEST, now - when), clock] for when, clock in self._full.values()]
         return [*self._episodes, *unfinished]
 
-    def _judge_full(self, why: str, advice: str) -> Reading:
+    def _judge_full(self, why: str, advice: str, more: tuple[str, ...]) -> Reading:
         episodes = self._all_episodes()
         if not episodes:
             return Reading("redo_full", 0, "s", "no redo buffer full")
-        when, _, clock = min(episodes, key=lambda episode: episode[0] - episode[1])
-        since = self._present.at(clock, when, "since")
-        median, longest = _median(episodes), max(seconds for _, seconds, _ in episodes)
-        what = (
-            f"{self._node.prefix}redo buffer full {times(len(episodes))}{since}, "
-            f"median {say_duration(median)}, longest {say_duration(longest)}"
-        )
-        return Reading("redo_full", median, "s", what, why, advice)
+        longest = max(seconds for _, seconds, _ in episodes)
+        median = say_duration(_median(episodes))
+        lengths = f"full {times(len(episodes))}, median {median}, longest {say_duration(longest)}"
+        line = Line(more=(lengths, *more))
+        if self._full:
+            part, (when, clock) = min(self._full.items(), key=lambda full: full[1][0])
+            since = self._present.at(clock, when, "since")
+            what = f"{self._node.prefix}redo buffer of part {part} is full{since}"
+            if self._present.now - when < _LONG:
+                why, advice = "its end is not in the log", "check whether it goes on"
+        else:
+            first, _, begun = min(episodes, key=lambda episode: episode[0] - episode[1])
+            clock, when = self._memory.get("until", ("", 0))
+            span = self._present.at(begun, first, "from") + self._present.at(clock, when, "until")
+            what = f"{self._node.prefix}redo buffer was full {times(len(episodes))}{span}"
+        return Reading("redo_full", _typical(episodes), "s", what, why, advice, line=line)
 
-    def _judge_lag(self, why: str, advice: str) -> Reading:
+    def _judge_lag(self, why: str, advice: str, more: tuple[str, ...]) -> Reading:
         if not self._lags:
             return Reading("redo_lag", 0, "s", "no redo lag")
         when, clock, seconds, part = max(self._lags, key=lambda lag: lag[2])
         at = self._present.at(clock, when)
-        what = f"{self._node.prefix}redo log part {part} lags {seconds} s behind{at}"
-        return Reading("redo_lag", seconds, "s", what, why, advice)
+        what = f"{self._node.prefix}redo log part {part} lagged {seconds} s{at}"
+        return Reading("redo_lag", seconds, "s", what, why, advice, line=Line(more=more))
 
     def problems(self) -> Iterator[Fault]:
         """Tell what was said to have started and not to be cleared."""
         for problem, (when, clock) in self._problems.items():
             part, _, kind = problem.partition(" ")
-            error, advice = _PROBLEMS.get(kind, ("writes fail", "look at the disk of the redo log"))
+            error, advice = _PROBLEMS.get(kind, ("writes fail", "check the disk of the redo log"))
             since = self._present.at(clock, when, "since")
-            what = f"{self._node.prefix}redo log part {part}: {kind.lower()}{since}, not cleared"
-            yield Fault(State.CRITICAL, what, f"transactions are refused ({error})", advice)
+            what = f"{self._node.prefix}redo log part {part}: {kind.lower()}{since}"
+            yield Fault(State.CRITICAL, what, f"transactions are refused ({error})", advice, Line())
+
+
+def _typical(episodes: list[list[Any]]) -> float:
+    """Give the seconds that speak for these episodes: one long one is not outvoted by many short ones."""
+    longest: float = max(seconds for _, seconds, _ in episodes)
+    return longest if longest >= _LONG else _median(episodes)
 
 
 def _median(episodes: list[list[Any]]) -> float:

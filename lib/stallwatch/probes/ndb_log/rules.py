@@ -33,8 +33,8 @@ class Rule(NamedTuple):
 _MEMORY = r"(?P<kind>Data|Index) usage (?:is|increased to|decreased to) (?P<percent>{})%"
 COMPLETED = r"Backup (?P<id>\d+) started from (?:node )?\d+ completed"
 _DISCARD = "subscribers miss epochs: binary log gap, LOST_EVENTS on replicas"
-_SILENCE = "look at the network to it, and whether its process or machine stood still"
-_ARBITRATOR = "a split would end both halves; look at the management and SQL nodes that may arbitrate"
+_SILENCE = "check the log of node {peer}, then the network"
+_ARBITRATOR = "check the management and SQL nodes that may arbitrate"
 
 
 def _memory(percent: str, state: State) -> Rule:
@@ -45,7 +45,7 @@ def _memory(percent: str, state: State) -> Rule:
         state=state,
         what="{kind} memory {percent} % used",
         why="writes fail at 95 %",
-        advice="delete or move rows, or raise DataMemory by a rolling restart",
+        advice="delete rows, or raise DataMemory (rolling restart)",
         stays=True,
     )
 
@@ -81,7 +81,7 @@ RULES = (
         key="arbitrator",
         state=State.WARNING,
         what="no arbitrator found",
-        why="cluster is not partition-safe",
+        why="a network split would end all nodes",
         advice=_ARBITRATOR,
     ),
     Rule(
@@ -137,8 +137,8 @@ RULES = (
         pattern=r"GCP Monitor: GCP_COMMIT lag (?P<value>\d+) sec",
         key="gcp commit {node}",
         what="GCP_COMMIT lag {value} s",
-        why="a global checkpoint waits for a node: commits stand still",
-        advice="look for a stuck thread or a lagging node in the other nodes' logs",
+        why="commits waited for a node",
+        advice="check the logs of the other nodes for stuck threads",
         quantity="gcp_commit_lag",
     ),
     Rule(
@@ -146,8 +146,8 @@ RULES = (
         pattern=r"GCP Monitor: GCP_SAVE lag (?P<value>\d+) sec",
         key="gcp save {node}",
         what="GCP_SAVE lag {value} s",
-        why="a global checkpoint waits for a disk",
-        advice="look at the redo log's disk on every data node: iostat -kx 1",
+        why="a global checkpoint waited for a disk",
+        advice="check the redo log's disk on every data node with iostat -kx 1",
         quantity="gcp_save_lag",
     ),
     Rule(

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections import Counter
 
 from stallwatch import withheld
-from stallwatch.findings import Fault, Finding, Reading, State
+from stallwatch.findings import Fault, Finding, Line, Reading, State
 from stallwatch.history import remember, remembered
+from stallwatch.probes.ndb_log.incidents import Event, Kind
 from stallwatch.probes.ndb_log.lines import number
 from stallwatch.probes.ndb_log.model import Row, Subject
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
@@ -19,10 +20,10 @@ from stallwatch.units import say_size
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
-    from stallwatch.probes.ndb_log.lines import Line
+    from stallwatch.probes.ndb_log import lines
     from stallwatch.probes.ndb_log.model import Node, Present
 
 _PLANNED = 600.0  # seconds after an order in which the node's end is no failure
@@ -33,7 +34,7 @@ _FORCED = (
     r"Forced node shutdown completed(?:, restarting)?(?:, no start)?(?:, initial)?\."
     r"(?: Occur?red during startphase (?P<phase>\d+)\.)?"
     r"(?: Initiated by signal (?P<signal>\d+)\.)?"
-    r"(?: Caused by error (?P<error>\d+): '(?P<text>.*)'\.)?"
+    r"(?: Caused by error (?P<error>\d+)(?:: '(?P<text>.*?)(?:'\.|$))?)?"  # a long text is cut off
 )
 _NO_ID = r"Failed to allocate nodeid, error: '(?P<cause>.*)'"
 _NO_DAEMON = r"Couldn't start as daemon, error: '(?P<cause>.*)'"
@@ -47,10 +48,11 @@ _FAILED = r"Node (?P<peer>\d+) has failed\. The Node state"
 _PEER_WORD = b"NR Status: node=,OLD="
 _PEER = r"NR Status: node=(?P<peer>\d+),OLD=.*,NEW="
 _RESTART = ", then restart the node"
+_ERROR_LOG = "read the node's error log"
 _SIGNALS = {
-    6: "aborted: look in the node's error log",
-    9: "killed: look in dmesg for the out-of-memory killer",
-    11: "a bug or bad memory: look in the node's error log",
+    6: ("aborted", _ERROR_LOG),
+    9: ("killed", "look in dmesg for the out-of-memory killer"),
+    11: ("segmentation fault", f"{_ERROR_LOG}, a bug or bad memory"),
 }
 
 
@@ -69,21 +71,23 @@ class Down(NamedTuple):
     phase: str = "down"  # or "starting", "back"
     since: float = 0.0  # when that phase began
     since_clock: str = ""
+    more: Sequence[str] = ()  # further evidence
 
     def fault(self, present: Present) -> Fault:
         """Say that it is down; of one that is back, that it was."""
         name = "node" if self.node is None else f"node {self.node}"
         what = f"{name} {self.what}{present.at(self.clock, self.when)}"
-        advice = self.advice.partition(_RESTART)[0]
+        advice, line = self.advice.partition(_RESTART)[0], Line(more=tuple(self.more))
         if self.phase == "back":
             what += f", started again{present.at(self.since_clock, self.since)}"
-            return Fault(State.WARNING, what, self.why, advice)
+            return Fault(State.WARNING, what, self.why, advice, line)
         if self.phase == "starting":
             what += f", starting again{present.at(self.since_clock, self.since, 'since')}"
-            return Fault(State.CRITICAL, what, self.why, advice)
+            return Fault(State.CRITICAL, what, self.why, advice, line)
         if self.gave_up:
-            what += f", not started again: angel gave up after {self.gave_up} failures"
-        return Fault(State.CRITICAL, what, self.why, self.advice)
+            what += ", not started again"
+            line = Line(more=(f"its angel gave up after {self.gave_up} failures", *self.more))
+        return Fault(State.CRITICAL, what, self.why, self.advice, line)
 
 
 class Shutdown(Subject):
@@ -115,56 +119,56 @@ class Shutdown(Subject):
 
     # One method for each kind of line.
 
-    def _on_forced(self, match: re.Match[str], line: Line) -> None:
+    def _on_forced(self, match: re.Match[str], line: lines.Line) -> None:
         self._end(line.node, line, *_forced(match))
 
-    def _on_not_started(self, match: re.Match[str], line: Line) -> None:
-        advice = "look whether it is running already, and at the management server"
+    def _on_not_started(self, match: re.Match[str], line: lines.Line) -> None:
+        advice = "check whether it runs already, and the management server"
         self._end(line.node, line, "cannot start", withheld.message(match["cause"]), advice)
 
-    def _on_no_memory(self, match: re.Match[str], line: Line) -> None:
-        why = f"{say_size(number(match['bytes']))} of memory are not to be had for {match['pools']}"
-        self._end(line.node, line, "cannot start", why, "lower DataMemory, or free memory on the machine")
+    def _on_no_memory(self, match: re.Match[str], line: lines.Line) -> None:
+        why = f"no {say_size(number(match['bytes']))} of memory for {match['pools']}"
+        self._end(line.node, line, "cannot start", why, "lower DataMemory, or free memory")
 
-    def _on_gave_up(self, match: re.Match[str], line: Line) -> None:
+    def _on_gave_up(self, match: re.Match[str], line: lines.Line) -> None:
         """Note it of the node that failed to start; the line of its last failure comes after this one."""
         if not self._is_down(line.node):
             often = f"{match['count']} times"
             self._end(line.node, line, "failed to start", often, "look at the errors before it")
         self._change(line.node, gave_up=match["count"])
 
-    def _on_killed(self, match: re.Match[str], line: Line) -> None:
+    def _on_killed(self, match: re.Match[str], line: lines.Line) -> None:
         if not self._is_down(line.node):
             self._end(line.node, line, "shut down", *_by_signal(number(match["signal"])))
 
-    def _on_declared_dead(self, match: re.Match[str], line: Line) -> None:
+    def _on_declared_dead(self, match: re.Match[str], line: lines.Line) -> None:
         node = number(match["we"] or match["peer"])
         if not self._is_down(node):
             why = f"by node {match['by']}: {match['reason']}" if match["we"] else "missed heartbeats"
-            advice = "look for a paused VM, swapping, network trouble, then restart the node"
+            advice = "check for a paused VM, swapping, network trouble, then restart the node"
             self._end(node, line, "declared dead", why, advice)
             self._change(node, hearsay=not match["we"])
 
-    def _on_peer_failed(self, match: re.Match[str], line: Line) -> None:
+    def _on_peer_failed(self, match: re.Match[str], line: lines.Line) -> None:
         node = number(match["peer"])
         possible = (str(node), "any", str(self._node.id))
         ordered = any(self.has_ordered(who, line.moment) for who in possible)
         if not ordered and not self._is_down(node):
-            why = "another node saw its connection break"
+            why = "another node lost its connection"
             self._end(node, line, "failed", why, f"read ndb_{node}_out.log on its machine")
             self._change(node, hearsay=True)
         if self._is_down(node):
             self._change(node, data_node=True)
 
-    def _on_order(self, match: re.Match[str], line: Line) -> None:
+    def _on_order(self, match: re.Match[str], line: lines.Line) -> None:
         node = "any" if match["all"] else str(line.node)
         self._ordered[node] = [line.moment, line.moment + _PLANNED]
 
-    def _on_handover(self, _: re.Match[str], line: Line) -> None:
+    def _on_handover(self, _: re.Match[str], line: lines.Line) -> None:
         """Take an end that follows for planned: the node that takes over does not name the other."""
         self._ordered["any"] = [line.moment, line.moment + _HANDED_OVER]
 
-    def _on_completed(self, match: re.Match[str], line: Line) -> None:
+    def _on_completed(self, match: re.Match[str], line: lines.Line) -> None:
         """Tell a stop by order from the end of a node that could not start: 9.7.2 calls both completed."""
         node, when = line.node, line.moment
         ordered = self.has_ordered(str(node), when) or self.has_ordered("any", when)
@@ -174,13 +178,13 @@ class Shutdown(Subject):
             advice = "look at the lines before it in the node's own log"
             self._end(node, line, "ended and restarts", "the log shows no order", advice)
 
-    def _on_beginning(self, match: re.Match[str], line: Line) -> None:
+    def _on_beginning(self, match: re.Match[str], line: lines.Line) -> None:
         self._goes_on(match, line, "starting")
 
-    def _on_back(self, match: re.Match[str], line: Line) -> None:
+    def _on_back(self, match: re.Match[str], line: lines.Line) -> None:
         self._goes_on(match, line, "back")
 
-    def _on_connected(self, match: re.Match[str], line: Line) -> None:
+    def _on_connected(self, match: re.Match[str], line: lines.Line) -> None:
         """Take a node that others thought dead for back if it is an API node: no other sign tells."""
         down = self._down.get(number(match["peer"]))
         if down and down.hearsay:
@@ -210,17 +214,19 @@ class Shutdown(Subject):
         Row(b" Connected", r"Node (?P<peer>\d+) Connected", _on_connected),
     )
 
-    def _end(self, node: int | None, line: Line, what: str, why: str, advice: str) -> None:
+    def _end(
+        self, node: int | None, line: lines.Line, what: str, why: str, advice: str, more: Sequence[str] = ()
+    ) -> None:
         before = self._down.get(node)
         if before is None or before.phase != "down":
             self.times.append([line.moment, node])
         gave_up = before.gave_up if before and before.phase == "down" else ""
-        self._down[node] = Down(node, line.moment, line.clock, what, why, advice, gave_up)
+        self._down[node] = Down(node, line.moment, line.clock, what, why, advice, gave_up, more=more)
 
     def _change(self, node: int | None, **now: Any) -> None:
         self._down[node] = self._down[node]._replace(**now)
 
-    def _goes_on(self, match: re.Match[str], line: Line, phase: str) -> None:
+    def _goes_on(self, match: re.Match[str], line: lines.Line, phase: str) -> None:
         peer = match.groupdict().get("peer")
         node = number(peer) if peer else line.node
         down = self._down.get(node)
@@ -241,7 +247,7 @@ class Shutdown(Subject):
         return self._present.holds(down.when, stays=stays)
 
 
-def of_shutdowns(logs: list[Shutdown]) -> Iterator[Finding]:
+def of_shutdowns(logs: list[Shutdown]) -> Iterator[Finding | Event]:
     """Give each node that ended once, in the words of the log that knows most, and the number of ends."""
     ended = [end for log in logs for end in log.ended()]
     ended = [end for end in ended if not (end[0].hearsay and _ordered_somewhere(logs, end[0]))]
@@ -252,7 +258,7 @@ def of_shutdowns(logs: list[Shutdown]) -> Iterator[Finding]:
         latest, _ = max(of_node, key=lambda end: max(end[0].when, end[0].since))
         best, present = max(of_node, key=lambda end: (not end[0].hearsay, end[0].when))
         best = best._replace(phase=latest.phase, since=latest.since, since_clock=latest.since_clock)
-        yield best.fault(present)
+        yield Event(Kind.ENDED, node, best.fault(present), best.when, best.when, best.phase == "back")
     ends = [Counter(node for _, node in log.times) for log in logs]
     count = sum(max(of_log[node] for of_log in ends) for node in set().union(*ends))
     yield Reading("shutdowns", count, what=f"forced shutdowns: {count}")
@@ -262,22 +268,25 @@ def _ordered_somewhere(logs: list[Shutdown], down: Down) -> bool:
     return any(log.has_ordered(str(down.node), down.when) for log in logs)
 
 
-def _forced(match: re.Match[str]) -> tuple[str, str, str]:
-    """Say what happened, why, and what to do, from the line of a forced shutdown."""
+def _forced(match: re.Match[str]) -> tuple[str, str, str, tuple[str, ...]]:
+    """Say what happened, why, what to do, and NDB's own words, from the line of a forced shutdown."""
     from stallwatch.probes.ndb_log import exit_codes
 
     # With a signal 9.7 says "startphase 0" of a node that was running.
     starting = match["phase"] and (match["error"] or match["phase"] != "0")
-    what = f"failed to start (start phase {match['phase']})" if starting else "shut down"
+    what = f"failed to start (phase {match['phase']})" if starting else "shut down"
     if match["error"]:
         code = number(match["error"])
         meaning, advice = exit_codes.meaning(code)
-        return what, f"error {code}: {meaning or withheld.message(match['text'])}", advice
+        text = meaning or withheld.message(match["text"] or "")
+        said = f"error {code}: {exit_codes.short(code, text)}".removesuffix(": ")
+        return what, said, advice, (text,) if text and not said.endswith(text) else ()
     if match["signal"]:
-        return what, *_by_signal(number(match["signal"]))
-    return what, "the log does not say why", "look in the node's error log"
+        return what, *_by_signal(number(match["signal"])), ()
+    return what, "the log does not say why", _ERROR_LOG, ()
 
 
 def _by_signal(signal: int) -> tuple[str, str]:
     """Say why a signal ended a node, and what to do."""
-    return f"signal {signal}", _SIGNALS.get(signal, "look in the node's error log")
+    meaning, advice = _SIGNALS.get(signal, ("", _ERROR_LOG))
+    return f"signal {signal}{f' ({meaning})' if meaning else ''}", advice

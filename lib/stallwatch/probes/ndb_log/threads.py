@@ -6,19 +6,21 @@ Both are what the threads of a data node report themselves; what its watchdog re
 
 from __future__ import annotations
 
-from stallwatch.findings import Finding, Reading
+from stallwatch.findings import Finding, Line, Reading
 from stallwatch.history import remember, remembered
+from stallwatch.probes.ndb_log.incidents import TOGETHER, Event, Kind
 from stallwatch.probes.ndb_log.lines import number
 from stallwatch.probes.ndb_log.model import Row, Subject
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
+from stallwatch.words import named
 
 if TYPE_CHECKING:
     import re
     from collections.abc import Iterator
     from typing import Any
 
-    from stallwatch.probes.ndb_log.lines import Line
+    from stallwatch.probes.ndb_log import lines
     from stallwatch.probes.ndb_log.model import Node, Present, Rules
 
 # 7.x: "thr: 1: Overslept 23577 ms, expected ~10ms"; 8.0 and later without the colon, with the thread's times.
@@ -26,7 +28,6 @@ THREAD = (
     r"thr: (?P<thread>\d+):? Overslept (?P<ms>\d+) ms"
     r"(?:.*user time: (?P<user>\d+) us, sys_time: (?P<system>\d+) us)?"
 )
-TOGETHER = 2.0  # seconds within which threads were late for one reason
 _REPORT = r"(?P<lock>.+?) waiting for lock, contentions: (\d+) spins: (\d+)"
 _STALL = 1000  # milliseconds; shorter ones mean nothing during a start-up
 _KEPT = 100  # oversleeps
@@ -44,6 +45,7 @@ class Oversleep(NamedTuple):
     ms: int  # the longest of them
     threads: list[int]
     watchdog: bool  # the watchdog itself was late, too
+    watchdog_ms: int = 0  # for how long; 0: it was not remembered
 
 
 class Oversleeps(Subject):
@@ -66,13 +68,13 @@ class Oversleeps(Subject):
         held = sorted((o for o in self._held if self._present.holds(o.when)), key=lambda o: o.ms)
         self._held = sorted(held[-_KEPT:], key=lambda oversleep: oversleep.when)
 
-    def findings(self, _: Rules) -> Iterator[Finding]:
+    def findings(self, _: Rules) -> Iterator[Finding | Event]:
         """Judge each oversleep."""
         yield from map(self._judge, self._held)
         if not self._held:
             yield Reading("overslept", 0, "s", "no thread overslept")
 
-    def _on_late(self, match: re.Match[str], line: Line) -> None:
+    def _on_late(self, match: re.Match[str], line: lines.Line) -> None:
         """Take in who was late; who was late together is one."""
         ms, when, groups = number(match["ms"]), line.moment, match.groupdict()
         threads = [number(groups["thread"])] if "thread" in groups else []
@@ -85,9 +87,10 @@ class Oversleeps(Subject):
                 ms=max(last.ms, ms),
                 threads=list(dict.fromkeys([*last.threads, *threads])),
                 watchdog=last.watchdog or watchdog,
+                watchdog_ms=max(last.watchdog_ms, ms * watchdog),
             )
             return
-        self._held.append(Oversleep(when, line.clock, ms, threads, watchdog))
+        self._held.append(Oversleep(when, line.clock, ms, threads, watchdog, ms * watchdog))
         if len(self._held) > 4 * _KEPT:
             self._prune()
 
@@ -97,22 +100,48 @@ class Oversleeps(Subject):
         Row(b"timerHandlingLab", r"timerHandlingLab, .*not scheduled for: (?P<ms>\d+)", _on_late),
     )
 
-    def _judge(self, oversleep: Oversleep) -> Reading:
-        if oversleep.watchdog:
-            who = f"{self._node.prefix}all threads"
-            why = "the whole process or machine stood still"
-            advice = "look for a paused VM, SIGSTOP, CPU quota, swapping, VM steal"
-        elif len(oversleep.threads) > 1:
-            who = f"{self._node.prefix}threads {', '.join(map(str, sorted(oversleep.threads)))}"
-            why = "these alone, the watchdog was on time"
-            advice = "look at these threads and their CPUs: ndbinfo.threadstat"
+    def _judge(self, oversleep: Oversleep) -> Event:
+        seconds = oversleep.ms / 1000
+        long = say_duration(seconds)
+        until = self._present.at(oversleep.clock, oversleep.when, "until")
+        if self._stood_still(oversleep):
+            kind, cause = Kind.STOOD_STILL, f"stood still {long}"
+            what = f"{self._node.prefix or 'process '}{cause}{until}"
+            why = self._late(oversleep)
+            advice = "check for a paused VM, SIGSTOP, CPU quota, swapping, VM steal"
         else:
-            who = self._node.thread(oversleep.threads[0] if oversleep.threads else 0)
-            why = "this thread alone, the watchdog was on time"
-            advice = "look at that thread and its CPU: ndbinfo.threadstat"
-        at = self._present.at(oversleep.clock, oversleep.when)
-        what = f"{who} overslept {say_duration(oversleep.ms / 1000)}{at}"
-        return Reading("overslept", oversleep.ms / 1000, "s", what, why, advice)
+            kind, who = Kind.LATE, self._who(oversleep)
+            cause = f"{who.removeprefix(self._node.prefix)} overslept {long}"
+            what, why = f"{who} overslept {long}{until}", "the watchdog was on time"
+            if oversleep.watchdog:
+                why = f"the watchdog only {say_duration(oversleep.watchdog_ms / 1000)}"
+            advice = "check these threads and their CPUs in ndbinfo.threadstat"
+        reading = Reading("overslept", seconds, "s", what, why, advice, line=Line())
+        over = self._present.over(oversleep.when)
+        begin = oversleep.when - seconds
+        return Event(kind, self._node.id, reading, begin, oversleep.when, over, seconds, cause=cause)
+
+    def _stood_still(self, oversleep: Oversleep) -> bool:
+        """Whether the whole process did: the watchdog as long as its threads, and most of these."""
+        late, known = len(oversleep.threads), self._node.threads
+        if not oversleep.watchdog or 2 * (oversleep.watchdog_ms or oversleep.ms) < oversleep.ms:
+            return False
+        return not late or (late > 1 and 2 * late >= known)
+
+    def _late(self, oversleep: Oversleep) -> str:
+        """Say which of its threads were late with the watchdog."""
+        late, known = len(oversleep.threads), self._node.threads
+        if not late:
+            return "the watchdog overslept"
+        if late == known:
+            return "all threads overslept"
+        return f"{late}{f' of {known}' if known else ''} threads and the watchdog overslept"
+
+    def _who(self, oversleep: Oversleep) -> str:
+        threads = sorted(oversleep.threads)
+        if len(threads) > 1:
+            return f"{self._node.prefix}{named('thread', [str(thread) for thread in threads])}"
+        return self._node.thread(threads[0] if threads else 0)
 
 
 class Spin(NamedTuple):
@@ -141,7 +170,7 @@ class Contention(Subject):
         self._counters: dict[str, list[int]] = memory.setdefault("counters", {})
         self._worst = {spin.lock: spin for spin in remembered(memory, "worst", Spin)}
 
-    def _on_report(self, match: re.Match[str], line: Line) -> None:
+    def _on_report(self, match: re.Match[str], line: lines.Line) -> None:
         lock, counters = match["lock"], [number(match[2]), number(match[3])]
         before = self._counters.pop(lock, None)  # the last one used is the last one in the memory
         self._counters[lock] = counters
@@ -178,7 +207,7 @@ class Contention(Subject):
         at = self._present.at(spin.clock, spin.when)
         spins = f"spins {say_duration(seconds)} for each contention{at}"
         what, why = f'{self._node.prefix}lock "{spin.lock}" {spins}', f"{spin.spins:.1f} spins each"
-        advice = "rarely harmful: look whether the cluster is busy; on an idle one look at the machine"
+        advice = "check whether the cluster is busy"
         return Reading("spin", seconds, "s", what, why, advice)
 
 

@@ -2,19 +2,18 @@
 
 The watchdog looks every 100 ms at each thread's sign of life and kills the node when one is missing for three
 times TimeBetweenWatchDogCheck (WatchDog.cpp; measured on 9.7.2: killed at elapsed=18022 with the default).
-
-Why a thread was stuck: who used the processor meanwhile? That rule was verified with frozen, spinning and
-system-calling threads of a real 9.7.2 data node; its root is Johan Andersson's "Cluster - spins/contentions
-and thread stuck in.." of 2010-09-02.
+Why a thread was stuck, `stuck` says.
 """
 
 from __future__ import annotations
 
-from stallwatch.findings import Fault, Finding, Reading, State
+from stallwatch.findings import Fault, Finding, Line, Reading, State
+from stallwatch.probes.ndb_log.incidents import TOGETHER, Event, Kind, one_each
 from stallwatch.probes.ndb_log.lines import compiled, number
 from stallwatch.probes.ndb_log.model import Row, Subject
-from stallwatch.probes.ndb_log.threads import THREAD, TOGETHER
-from stallwatch.startup import TYPE_CHECKING, NamedTuple
+from stallwatch.probes.ndb_log.stuck import FURTHER, judge
+from stallwatch.probes.ndb_log.threads import THREAD
+from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from stallwatch.probes.ndb_log.lines import Line
+    from stallwatch.probes.ndb_log import lines
     from stallwatch.probes.ndb_log.model import Node, Present, Rules
 
 KILL = 3  # times TimeBetweenWatchDogCheck without a sign of life, and the watchdog ends the node
@@ -39,21 +38,6 @@ _OFTEN = 5  # stuck episodes ...
 _OFTEN_WITHIN = 600.0  # ... in these seconds are worth a warning
 _KEPT = 100  # episodes, the worst ones
 _COUNTED = 1000  # episodes that are counted
-
-_USED = 0.05  # core; an idle ndbmtd as a whole stays below 0.013
-_RATIO = 2.0  # one kind of time decides when it is twice the other
-_ONE_CORE = 1.1  # what one thread can use at most, and an idle rest of the node
-_DECIDABLE = 0.3  # seconds: four reports of the watchdog, three ticks of times(2)
-# Who held a thread up, and the next step.
-_ADVICE = {
-    "OS kernel busy": "look at network, NIC driver, swapping, memory compaction; "
-    "turn cpuspeed (frequency scaling) off; RealtimeScheduler=1, LockExecThreadToCPU",
-    "NDB kernel busy": "look in ndbinfo.threadstat which thread it is, and what load it has "
-    "(big scan, many triggers)",
-    "process not running": "look for swapping, VM steal, CPU quota, blocked I/O",
-    "cannot tell": "look at ndbinfo.threadstat",
-    "too short to tell": "watch whether it comes back",
-}
 
 # Kernel blocks by number, from BlockNumbers.h of NDB 9.7.2.
 _NAMES = (
@@ -91,17 +75,6 @@ class Episode:
     def seconds(self) -> float | None:
         """For how long the thread gave no sign of life."""
         return None if self.last_ms is None else self.last_ms / 1000
-
-
-class Cause(NamedTuple):
-    """Who held the thread up, the evidence, and the next step."""
-
-    who: str
-    evidence: str
-    advice: str
-
-    def __str__(self) -> str:
-        return f"{self.who} ({self.evidence})"
 
 
 class Watchdog(Subject):
@@ -147,7 +120,7 @@ class Watchdog(Subject):
         """The longest time in seconds for which a thread gave no sign of life; 0 if none was stuck."""
         return max((episode.seconds or 0 for episode in self._stuck), default=0)
 
-    def findings(self, rules: Rules) -> Iterator[Finding]:
+    def findings(self, rules: Rules) -> Iterator[Finding | Event]:
         """Judge each episode, then how many there were."""
         interval = rules.watchdog_interval or self._node.watchdog_interval or DEFAULT_INTERVAL
         for episode in self._stuck:
@@ -156,7 +129,7 @@ class Watchdog(Subject):
             yield Reading("stuck", 0, "s", "no thread stuck")
         yield from self._often()
 
-    def _on_stuck(self, match: re.Match[str], line: Line) -> None:
+    def _on_stuck(self, match: re.Match[str], line: lines.Line) -> None:
         place, when, clock = match["place"], line.moment, line.clock
         self._last = None
         if compiled(_IN_ORDER).match(place):
@@ -185,14 +158,14 @@ class Watchdog(Subject):
         episode = self._of_thread.get(thread)
         return episode if episode and episode.own is None else None
 
-    def _on_times(self, match: re.Match[str], _: Line) -> None:
+    def _on_times(self, match: re.Match[str], _: lines.Line) -> None:
         user, system = number(match[1]), number(match[2])
         if self._last is None:
             return
         self._last.ticks = [*self._last.ticks[:1], [self._last.last_ms or 0, user, system]]
         self._last = None
 
-    def _on_overslept(self, match: re.Match[str], line: Line) -> None:
+    def _on_overslept(self, match: re.Match[str], line: lines.Line) -> None:
         """Take a thread's own times, which it tells when it wakes up, for better than the process's."""
         episode = self._open(number(match["thread"]))
         if episode and match["user"] and abs(line.moment - episode.when) <= TOGETHER:
@@ -204,32 +177,44 @@ class Watchdog(Subject):
         Row(b"Watchdog: User time: ", _TIMES, _on_times),
     )
 
-    def _judge(self, episode: Episode, kill: float) -> Finding:
-        at = self._present.at(episode.clock, episode.when)
-        who = self._node.thread(episode.thread)
+    def _judge(self, episode: Episode, kill: float) -> Event:
+        at = self._present.at(episode.clock, episode.when, "until")
+        who, over = self._node.thread(episode.thread), self._present.over(episode.when)
         if episode.seconds is None:
-            why = "this version does not say for how long"
-            advice = "look at the machine's swapping, load and steal time"
-            return Fault(State.WARNING, f'{who} stuck in "{episode.place}"{at}', why, advice)
+            why, advice = "this version does not log how long", "check swapping, load and steal time"
+            what = f'{who} was stuck in "{episode.place}"{self._present.at(episode.clock, episode.when)}'
+            fault = Fault(State.WARNING, what, why, advice, Line())
+            return Event(Kind.STUCK, self._node.id, fault, episode.when, episode.when, over)
         cause = judge(*_used(episode), own=episode.own is not None, busy=bool(episode.load))
-        evidence = [str(cause)]
+        stuck = f"was stuck {say_duration(episode.seconds)}"
+        more = [f'it was stuck in "{episode.place}"', FURTHER.get(cause.who.removeprefix("probably "), "")]
         if episode.load is not None:
-            evidence.append(f"cluster {'busy' if episode.load else 'idle'} (Operations={episode.load})")
+            more.append(f"cluster {'busy' if episode.load else 'idle'} (Operations={episode.load})")
         left = kill - episode.seconds
         if left > 0:
-            evidence.append(f"{say_duration(left)} before the watchdog kill")
+            more.append(f"{say_duration(left)} were left before the watchdog ends the node")
         else:
-            evidence.append(f"the watchdog's limit of {say_duration(kill)} is reached")
-        what = f'{who} stuck {say_duration(episode.seconds)} in "{episode.place}"{at}'
-        return Reading("stuck", episode.seconds, "s", what, ", ".join(evidence), cause.advice)
+            more.append(f"the watchdog ends a node after {say_duration(kill)}")
+        reading = Reading(
+            "stuck", episode.seconds, "s", f"{who} {stuck}{at}", str(cause), cause.advice,
+            line=Line(more=tuple(more)),
+        )  # fmt: skip
+        begin, short = episode.when - episode.seconds, f"{who.removeprefix(self._node.prefix)} {stuck}"
+        return Event(
+            Kind.STUCK, self._node.id, reading, begin, episode.when, over, episode.seconds,
+            cause=short,
+        )  # fmt: skip
 
-    def _often(self) -> Iterator[Finding]:
-        times = sorted(self._begun)
-        crowds = zip(times, times[_OFTEN - 1 :], strict=False)
-        if any(last - first <= _OFTEN_WITHIN for first, last in crowds):
-            what = f"{self._node.prefix}had {len(times)} stuck episodes, {_OFTEN} of them within 10 min"
-            advice = "look at swapping, VM steal, CPU quota and what else runs on the machine"
-            yield Fault(State.WARNING, what, "threads stall again and again", advice)
+    def _often(self) -> Iterator[Event]:
+        """Say that threads were stuck again and again; several in one instant are once."""
+        instants = one_each(self._begun)
+        crowds = zip(instants, instants[_OFTEN - 1 :], strict=False)
+        begin, end = max((crowd for crowd in crowds if crowd[1] - crowd[0] <= _OFTEN_WITHIN), default=(0, 0))
+        if end:
+            what = f"{self._node.prefix}had {len(instants)} stuck episodes, {_OFTEN} of them within 10 min"
+            why, advice = "threads stall again and again", "check swapping, VM steal and CPU quota"
+            fault = Fault(State.WARNING, what, why, advice, Line())
+            yield Event(Kind.LATE, self._node.id, fault, begin, end, self._present.over(end))
 
 
 def _severity(episode: Episode) -> float:
@@ -263,35 +248,3 @@ def _say_place(place: str) -> str:
         block = number(match[1])
         return f"JobHandling in {_BLOCKS.get(block, f'block {block}')}, gsn {match[2]}"
     return place
-
-
-def judge(user: float, system: float, span: float, *, own: bool, busy: bool = False) -> Cause:
-    """Say who was busy during ``span`` seconds in which ``user`` and ``system`` seconds of processor passed.
-
-    ``own`` times are the thread's; others are the whole process's and include every other thread, so that
-    they make a cause only probable, and none when the process is ``busy`` or used more than one thread can.
-    """
-    if span < _DECIDABLE:
-        return _cause("too short to tell", f"{span * 1000:.0f} ms of evidence" if span else "one report")
-    user, system = user / span, system / span
-    flat = user < _USED and system < _USED
-    both = f"user {_core(user)}, system {_core(system)} core"
-    if not own and not flat and (busy or user + system > _ONE_CORE):
-        return _cause("cannot tell", f"process busy: {both}, and no times of the thread itself")
-    if flat:
-        who, evidence = "process not running", "user and system time flat"
-    elif system >= _USED and system >= _RATIO * user:
-        who, evidence = "OS kernel busy", f"system time {_core(system)} core, user {_core(user)}"
-    elif user >= _USED and user >= _RATIO * system:
-        who, evidence = "NDB kernel busy", f"user time {_core(user)} core, system {_core(system)}"
-    else:
-        return _cause("cannot tell", f"a mixture: {both}")
-    return _cause(who, evidence, probably=not own)
-
-
-def _cause(who: str, evidence: str, *, probably: bool = False) -> Cause:
-    return Cause(f"probably {who}" if probably else who, evidence, _ADVICE[who])
-
-
-def _core(value: float) -> str:
-    return "0" if value < 0.005 else f"{value:.2f}"  # noqa: PLR2004 - what rounds to 0.00

@@ -1,0 +1,157 @@
+"""Incidents: what belongs together in the logs of a cluster, with its cause and its symptoms.
+
+One node that stands still makes lines in many logs: its threads overslept, the others miss its heartbeats,
+the master's global checkpoint lags, and the node may be declared dead. Subjects give events. Here they become
+incidents, one problem each. Rules, measured on 9.7.2 (`tests/recorded/ndb_log`, E3 to E9):
+
+- What a node says of itself is a cause of what others say of it, and of what it then says of others.
+- A whole process that stood still is a cause before a thread; both before what waited for them.
+- A symptom neither begins before its cause nor outlasts it by more than a minute, nor is it far longer.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from stallwatch.findings import Fault, Line, Reading, State
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
+from stallwatch.units import say_duration
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+WINDOW = 60.0  # seconds without news after which an incident is over
+TOGETHER = 2.0  # seconds within which several lines are one instant
+_EARLIER = 5.0  # seconds by which others may see a symptom first: clocks differ, and lengths are rounded
+
+
+class Kind(IntEnum):
+    """What an event is, the strongest cause first."""
+
+    STOOD_STILL = 0  # the whole process
+    STUCK = 1  # a thread without a sign of life
+    LATE = 2  # a thread that woke up late
+    ENDED = 3  # a node
+    REDO = 4  # full redo buffers and disks that lag
+    SAVE = 5  # a global checkpoint waits for a disk
+    SILENT = 6  # others miss the heartbeats of a node
+    COMMIT = 7  # a global checkpoint waits for a node
+
+
+_FEW = 8  # symptoms that are told
+_COUNTED = (Kind.STOOD_STILL, Kind.STUCK, Kind.LATE)
+
+
+class Event(NamedTuple):
+    """Something that a log tells of, judged by itself."""
+
+    kind: Kind
+    node: int | None  # that it happened to; None: not known
+    finding: Reading | Fault
+    begin: float  # seconds since the epoch
+    end: float
+    over: bool  # no news for so long that it does not go on
+    seconds: float = 0.0  # how long it took, at least
+    speaker: int | None = None  # the node that says so, if it is another one
+    cause: str = ""  # in words, without the node, as the cause of another event
+
+    @property
+    def label(self) -> str:
+        """The quantity that it is of; "" for none."""
+        return self.finding.name if isinstance(self.finding, Reading) else ""
+
+
+class Incident:
+    """One node's trouble from ``begin`` to ``end``: its cause, and the symptoms that follow from it."""
+
+    def __init__(self, cause: Event) -> None:
+        self.cause = cause  # the longest event of the strongest kind
+        self.events = [cause]  # in the order of their kinds
+        self.begin = cause.begin
+        self.end = cause.end
+
+    @property
+    def over(self) -> bool:
+        """Whether it has ended."""
+        return all(event.over for event in self.events)
+
+    def takes(self, event: Event) -> bool:
+        """Add an event if it belongs here; kinds come in their order, and the earliest of each first."""
+        if self._repeats(event):
+            self.end = max(self.end, event.end)
+            self.cause = max(self.cause, event, key=lambda one: one.seconds)
+        elif not self._explains(event):
+            return False
+        self.events.append(event)
+        return True
+
+    def _repeats(self, event: Event) -> bool:
+        """Whether it is of the same kind and node, before the incident is over."""
+        same = (event.kind, event.node) == (self.cause.kind, self.cause.node)
+        return same and event.kind is not Kind.ENDED and event.begin - self.end <= WINDOW
+
+    def _explains(self, event: Event) -> bool:
+        ended = self.cause.kind is Kind.ENDED  # a node is silent first, and then it is declared dead
+        if event.kind is self.cause.kind or (event.kind is Kind.ENDED and event.node != self.cause.node):
+            return False
+        near = event.kind is Kind.COMMIT or self.cause.node in (event.node, event.speaker)
+        since = self.begin - (WINDOW if ended else _EARLIER)
+        long_enough = ended or self.end - self.begin >= event.seconds / 2
+        began = max(event.begin, event.end - event.seconds)
+        return near and long_enough and since <= began and event.end <= self.end + WINDOW
+
+    def fault(self, gravity: Callable[[Event], State]) -> Fault:
+        """Say it: the cause with its evidence and the next step, the symptoms below."""
+        ended = [event for event in self.events if event.kind is Kind.ENDED]
+        counting = ended if ended and all(event.over for event in ended) else self.events
+        state = max((gravity(event) for event in counting), key=lambda one: one.gravity)
+        first = max(ended, key=lambda event: event.end) if ended else self.cause
+        cause = self.cause.finding
+        why = first.finding.why
+        more = list(cause.line.more) if cause.line else []
+        if first is not self.cause:
+            more = [self._said(self.cause), why, *more]
+            why = self.cause.cause
+        told = {first.finding.what, cause.what}  # a cluster log repeats what its nodes say
+        symptoms = [event for event in self.events if event.finding.what not in told]
+        symptoms = [event for event in symptoms if event.kind is not Kind.STOOD_STILL]  # these are counted
+        more += [self._said(event) for event in symptoms[:_FEW]]
+        more += [f"and {len(symptoms) - _FEW} more"] if len(symptoms) > _FEW else []
+        more = [text for text in dict.fromkeys(more) if text]
+        return Fault(state, first.finding.what, why, cause.advice, Line(self._often(first), tuple(more)))
+
+    def _often(self, first: Event) -> str:
+        """Say how often it happened, if it did several times."""
+        of_kind = [event for event in self.events if event.kind is first.kind]
+        instants = len(one_each(event.end for event in of_kind))
+        if first.kind not in _COUNTED or instants == 1:
+            return ""
+        return f", {instants} times in {say_duration(self.end - self.begin)}"
+
+    def _said(self, event: Event) -> str:
+        return ", ".join(filter(None, (event.finding.what, event.finding.why)))
+
+
+def one_each(moments: Iterable[float]) -> list[float]:
+    """Give the first of those moments that are close together, in order."""
+    instants: list[float] = []
+    last = float("-inf")
+    for when in sorted(moments):
+        if when - last > TOGETHER:
+            instants.append(when)
+        last = when
+    return instants
+
+
+def incidents(events: Iterable[Event]) -> list[Incident]:
+    """Put together what belongs together; nodes that ended first, then the strongest and longest causes."""
+    found: list[Incident] = []
+    for event in sorted(events, key=lambda one: (one.kind, one.begin)):
+        if not any(incident.takes(event) for incident in found):
+            found.append(Incident(event))
+    return sorted(found, key=_first_said)
+
+
+def _first_said(incident: Incident) -> tuple[bool, int, float]:
+    kinds = {event.kind for event in incident.events}
+    return Kind.ENDED not in kinds, incident.cause.kind, -incident.cause.seconds

@@ -1,0 +1,167 @@
+# ruff: noqa: E501 - what is said is written as it is said
+"""What belongs together in logs is one problem: its cause first, its symptoms below."""
+
+import pytest
+
+GCP = "GCP Monitor: GCP_COMMIT lag {} sec (no max lag), [SignalCounter: x]"
+
+
+def stands_still(log, seconds, ago, threads=(0, 1, 2)):
+    """Append what a node says that was stopped as a whole, with these threads."""
+    ms = int(seconds * 1000)
+    for thread in threads:
+        log.say(f"thr: {thread} Overslept {ms} ms, expected ~10ms", ago, "WARNING")
+    log.say(f"Watchdog: Warning overslept {ms + 90} ms, expected 100 ms.", ago, "WARNING")
+
+
+def lists_threads(log, count):
+    for thread in range(count):
+        log.say(f"thr: {thread} tid: {17500 + thread} (ldm) PGMAN(1) DBLQH(1)", 7000)
+
+
+# One incident, its cause first
+
+
+def test_a_process_that_stood_still_is_the_cause_of_what_others_say(check, log, peer, cluster):
+    stands_still(log, 24, ago=20)
+    for value, ago in ((1, 35), (2, 30), (3, 25)):
+        peer.say(f"Node 4 missed heartbeat {value}", ago, "WARNING")
+        cluster.say(f"Node 3: Node 4 missed heartbeat {value}", ago, "WARNING")
+    peer.say(GCP.format(20), 22, "WARNING")
+    said = check("--log", log, "--log", peer, "--log", cluster)
+    assert said.status == 2
+    assert said.text == (
+        "NDB_LOG CRITICAL - node 4 stood still 24.1 s until HH:MM:SS, 3 threads and the watchdog overslept - check"
+        " for a paused VM, SIGSTOP, CPU quota, swapping, VM steal"
+    )
+    assert said.details == [
+        "  node 3: node 4 missed heartbeat 3 at HH:MM:SS, after 4 it is declared dead",
+        "  node 3: GCP_COMMIT lag 20 s at HH:MM:SS, commits waited for a node",
+    ]
+    assert said.perfdata["missed_heartbeats"] == "3;2;3"
+    assert said.perfdata["gcp_commit_lag"] == "20s;10;30"
+
+
+def test_a_node_with_a_stuck_receive_thread_accuses_nobody(check, log):
+    """Node 4 did not hear the management node, because its own thread was stuck."""
+    log.stuck(4, 600, 3900, ago=20, place="Polling for Receive")
+    log.say("Node 1 missed heartbeat 1", 22, "WARNING")
+    log.say("Node 1 missed heartbeat 2", 20.5, "WARNING")
+    said = check("--log", log)
+    assert said.text.startswith("NDB_LOG WARNING - node 4 thread 4 was stuck 3.9 s until HH:MM:SS, probably")
+    assert "  node 4: node 1 missed heartbeat 2 at HH:MM:SS, after 4 it is declared dead" in said.details
+
+
+def test_a_missed_heartbeat_that_nobody_explains_stays_first(check, log):
+    log.stuck(2, 600, 1200, ago=600)
+    log.say("Node 3 missed heartbeat 3", 20, "WARNING")
+    said = check("--log", log)
+    assert said.text.startswith("NDB_LOG CRITICAL - node 4: node 3 missed heartbeat 3 at HH:MM:SS")
+    assert said.text.endswith("(+1 more problem)")
+
+
+def test_a_short_standstill_does_not_explain_a_long_one(check, log):
+    stands_still(log, 1.5, ago=28)
+    log.stuck(2, 600, 9500, ago=20)
+    said = check("--log", log)
+    assert said.text.startswith("NDB_LOG CRITICAL - node 4 thread 2 was stuck 9.5 s")
+    assert said.text.endswith("(+1 more problem)")
+
+
+def test_redo_buffers_that_were_full_for_an_hour_are_not_from_one_standstill(check, log):
+    log.say("LQH 1 : Redo log part 2 : Redo buffer full", 3000)
+    stands_still(log, 1.5, ago=28)
+    said = check("--log", log)
+    assert said.text.startswith("NDB_LOG CRITICAL - node 4 redo buffer of part 2 is full since HH:MM:SS")
+    assert any("node 4 stood still 1.6 s" in line for line in said.details)
+
+
+def test_a_node_that_its_watchdog_ended_was_stuck(check, log, peer):
+    log.stuck(2, 600, 18022, ago=80)
+    log.say("Forced node shutdown completed. Caused by error 6050: 'x'.", 72, "ALERT")
+    peer.say(GCP.format(20), 76, "WARNING")
+    peer.say("NR Status: node=4,OLD=Restart completed,NEW=Node failed, fail handling ongoing", 75)
+    said = check("--log", log, "--log", peer)
+    assert said.status == 2
+    assert said.text == (
+        "NDB_LOG CRITICAL - node 4 shut down at HH:MM:SS, thread 2 was stuck 18 s - check swapping, VM steal, CPU"
+        " quota, disk"
+    )
+    assert "  error 6050: ended by its watchdog" in said.details
+    log.starts(40)
+    again = check("--log", log, "--log", peer)
+    assert again.status == 1
+    assert (
+        "node 4 shut down at HH:MM:SS, started again at HH:MM:SS, thread 2 (ldm) was stuck 18 s" in again.text
+    )
+
+
+# How often, and whether it is over
+
+
+def test_six_oversleeps_in_ten_seconds_are_one_line(check, log):
+    for ago in (40, 37.9, 35.8, 33.7, 31.6, 29.5):
+        stands_still(log, 1.7, ago)
+    said = check("--log", log)
+    assert said.details == []
+    assert "node 4 stood still 1.8 s until HH:MM:SS, 6 times in 12.3 s, 3 threads and" in said.text
+
+
+@pytest.mark.parametrize(("ago", "status"), [(30, 2), (90, 1)])
+def test_what_is_over_alerts_less(check, log, ago, status):
+    stands_still(log, 12, ago)
+    said = check("--log", log)
+    assert said.status == status
+    assert "node 4 stood still 12.1 s until HH:MM:SS" in said.text
+
+
+def test_five_threads_late_in_one_instant_are_one_instant(check, log):
+    for thread in range(5):
+        log.stuck(thread, 100, ago=100)
+    said = check("--log", log)
+    assert (said.status, said.perfdata["stuck_episodes"]) == (0, "5")
+
+
+def test_all_threads_overslept_only_if_all_did(check, log):
+    lists_threads(log, 3)
+    stands_still(log, 3, ago=30)
+    assert "all threads overslept" in check("--log", log).text
+
+
+def test_one_thread_that_overslept_is_not_the_whole_process(check, log):
+    """The watchdog was a little late, too."""
+    lists_threads(log, 3)
+    log.say("thr: 2 Overslept 2500 ms, expected ~10ms", 30, "WARNING")
+    log.say("Watchdog: Warning overslept 212 ms, expected 100 ms.", 30, "WARNING")
+    said = check("--log", log)
+    assert said.text == (
+        "NDB_LOG WARNING - node 4 thread 2 (ldm) overslept 2.5 s until HH:MM:SS, the watchdog only 212 ms - check"
+        " these threads and their CPUs in ndbinfo.threadstat"
+    )
+
+
+# Redo buffers
+
+
+def test_one_long_episode_is_not_outvoted_by_short_ones(check, log):
+    for ago in (70, 69, 68, 67, 66):
+        log.say("LQH 1 : Redo log part 2 : Redo buffer full", ago)
+        log.say("LQH 1 : Redo log part 2 : Redo buffer not full", ago - 0.01)
+    assert "RedoBuffer is too small for the bursts" in check("--log", log).text
+    log.say("LQH 1 : Redo log part 2 : Redo buffer full", 60)
+    said = check("--log", log)
+    assert said.status == 2
+    assert said.text == (
+        "NDB_LOG CRITICAL - node 4 redo buffer of part 2 is full since HH:MM:SS, the disk is too slow - use faster"
+        " or separate disks for redo and LCP"
+    )
+
+
+def test_an_episode_without_an_end_in_a_whole_log(check, log):
+    log.say("LQH 1 : Redo log part 2 : Redo buffer full", 60)
+    said = check("--log", log, "--whole")
+    assert said.status == 1
+    assert said.text == (
+        "NDB_LOG WARNING - node 4 redo buffer of part 2 is full since HH:MM:SS, its end is not in the log - check"
+        " whether it goes on"
+    )
