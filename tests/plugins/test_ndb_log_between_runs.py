@@ -568,6 +568,8 @@ def test_the_roles_of_threads_are_known_from_an_earlier_run(check, log):
 def test_a_restart_clears_the_roles_of_threads(check, log):
     log.starts(2 * HOUR)
     assert check("--log", log).status == 0
+    log.say("Node shutdown initiated", 90)
+    log.say("Node shutdown completed, restarting.", 61)
     log.say("Angel pid: 17488 started child: 9002", 60)
     log.say("NDB Cluster -- DB node 4", 60)
     log.say("Start phase 101 completed", 50)

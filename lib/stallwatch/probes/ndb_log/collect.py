@@ -104,7 +104,8 @@ class NodeLog:
         """Acknowledge everything up to here: only positions, threads and counters are kept."""
         for name in ("incidents", "redo", "watchdog", "oversleeps"):
             self._memory[name] = {}
-        self._memory["shutdown"] = {"ordered": self._memory["shutdown"]["ordered"]}
+        kept = ("ordered", "data_nodes", "up")
+        self._memory["shutdown"] = {name: self._memory["shutdown"][name] for name in kept}
         self._memory["contention"].pop("worst", None)
 
     def findings(self, rules: Rules) -> Iterator[Finding | Event]:

@@ -35,7 +35,8 @@ class Kind(IntEnum):
     REDO = 4  # full redo buffers and disks that lag
     SAVE = 5  # a global checkpoint waits for a disk
     SILENT = 6  # others miss the heartbeats of a node
-    COMMIT = 7  # a global checkpoint waits for a node
+    LINK = 7  # a management node lost its connection to a node for a while
+    COMMIT = 8  # a global checkpoint waits for a node
 
 
 _FEW = 8  # symptoms that are told
@@ -94,7 +95,7 @@ class Incident:
         ended = self.cause.kind is Kind.ENDED  # a node is silent first, and then it is declared dead
         if event.kind is self.cause.kind or (event.kind is Kind.ENDED and event.node != self.cause.node):
             return False
-        near = event.kind is Kind.COMMIT or self.cause.node in (event.node, event.speaker)
+        near = event.kind in (Kind.LINK, Kind.COMMIT) or self.cause.node in (event.node, event.speaker)
         since = self.begin - (WINDOW if ended else _EARLIER)
         long_enough = ended or self.end - self.begin >= event.seconds / 2
         began = max(event.begin, event.end - event.seconds)

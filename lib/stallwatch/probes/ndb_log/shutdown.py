@@ -10,32 +10,24 @@ from __future__ import annotations
 from collections import Counter
 
 from stallwatch import withheld
-from stallwatch.findings import Fault, Finding, Line, Reading, State
-from stallwatch.history import remember, remembered
+from stallwatch.findings import Finding, Reading
+from stallwatch.probes.ndb_log.down import CUT, FORCED, Down, all_down, by_signal, forced, lost
 from stallwatch.probes.ndb_log.incidents import Event, Kind
-from stallwatch.probes.ndb_log.lines import number
-from stallwatch.probes.ndb_log.model import Row, Subject
-from stallwatch.startup import TYPE_CHECKING, NamedTuple
+from stallwatch.probes.ndb_log.lines import compiled, number
+from stallwatch.probes.ndb_log.model import Row
+from stallwatch.probes.ndb_log.nodes import LATELY, Nodes
+from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_size
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterator, Sequence
-    from typing import Any
+    from collections.abc import Iterator
 
     from stallwatch.probes.ndb_log import lines
-    from stallwatch.probes.ndb_log.model import Node, Present
+    from stallwatch.probes.ndb_log.model import Present
 
 _PLANNED = 600.0  # seconds after an order in which the node's end is no failure
-_HANDED_OVER = 60.0  # seconds after a handover in which a peer's end is no failure
 _ONE_END = 60.0  # seconds within which several logs tell of the same end of a node
-_KEPT = 1000  # shutdowns
-_FORCED = (
-    r"Forced node shutdown completed(?:, restarting)?(?:, no start)?(?:, initial)?\."
-    r"(?: Occur?red during startphase (?P<phase>\d+)\.)?"
-    r"(?: Initiated by signal (?P<signal>\d+)\.)?"
-    r"(?: Caused by error (?P<error>\d+)(?:: '(?P<text>.*?)(?:'\.|$))?)?"  # a long text is cut off
-)
 _NO_ID = r"Failed to allocate nodeid, error: '(?P<cause>.*)'"
 _NO_DAEMON = r"Couldn't start as daemon, error: '(?P<cause>.*)'"
 _NO_MEMORY = r"Malloc \((?P<bytes>\d+) bytes\) for (?P<pools>.+) failed, exiting"
@@ -45,82 +37,73 @@ _DECLARED_DEAD = (
     r"|Node (?P<peer>\d+) declared dead due to missed heartbeat"
 )
 _FAILED = r"Node (?P<peer>\d+) has failed\. The Node state"
+_CUT = r"Node \d+ disconnecting node (?P<peer>\d+) due to missed heartbeat"
+_LINK = r"Node \d+ (?:Dis)?[Cc]onnected"
+_NO_MAJORITY, _OS_SIGNAL = "2305", "6000"  # error codes
 _PEER_WORD = b"NR Status: node=,OLD="
 _PEER = r"NR Status: node=(?P<peer>\d+),OLD=.*,NEW="
-_RESTART = ", then restart the node"
-_ERROR_LOG = "read the node's error log"
-_SIGNALS = {
-    6: ("aborted", _ERROR_LOG),
-    9: ("killed", "look in dmesg for the out-of-memory killer"),
-    11: ("segmentation fault", f"{_ERROR_LOG}, a bug or bad memory"),
-}
 
 
-class Down(NamedTuple):
-    """A node that ended, and how far it has come since."""
-
-    node: int | None
-    when: float
-    clock: str
-    what: str
-    why: str
-    advice: str
-    gave_up: str = ""  # after so many failed starts the angel does not try again
-    data_node: bool = False  # others named it a data node, which has a restart to complete
-    hearsay: bool = False  # reported by another node, which does not know why
-    phase: str = "down"  # or "starting", "back"
-    since: float = 0.0  # when that phase began
-    since_clock: str = ""
-    more: Sequence[str] = ()  # further evidence
-
-    def fault(self, present: Present) -> Fault:
-        """Say that it is down; of one that is back, that it was."""
-        name = "node" if self.node is None else f"node {self.node}"
-        what = f"{name} {self.what}{present.at(self.clock, self.when)}"
-        advice, line = self.advice.partition(_RESTART)[0], Line(more=tuple(self.more))
-        if self.phase == "back":
-            what += f", started again{present.at(self.since_clock, self.since)}"
-            return Fault(State.WARNING, what, self.why, advice, line)
-        if self.phase == "starting":
-            what += f", starting again{present.at(self.since_clock, self.since, 'since')}"
-            return Fault(State.CRITICAL, what, self.why, advice, line)
-        if self.gave_up:
-            what += ", not started again"
-            line = Line(more=(f"its angel gave up after {self.gave_up} failures", *self.more))
-        return Fault(State.CRITICAL, what, self.why, self.advice, line)
-
-
-class Shutdown(Subject):
+class Shutdown(Nodes):
     """The ends and starts that one log tells of."""
 
-    def __init__(self, node: Node, present: Present, memory: dict[str, Any]) -> None:
-        super().__init__(node, present, memory)
-        self._down = {down.node: down for down in remembered(memory, "down", Down)}
-        self.times: list[list[Any]] = memory.get("times", [])  # when which node ended: [when, node]
-        self._ordered: dict[str, list[float]] = memory.setdefault("ordered", {})  # node or "any": from, until
-
-    def keep(self) -> None:
-        """Put into the memory what still counts."""
-        self._down = {down.node: down for down in self._down.values() if self._counts(down)}
-        self.times = [[when, node] for when, node in self.times if self._present.holds(when)][-_KEPT:]
-        remember(self._memory, "down", self._down.values())
-        self._memory["times"] = self.times
-        for node in [node for node, (_, until) in self._ordered.items() if not self._present.holds(until)]:
-            del self._ordered[node]
-
-    def ended(self) -> list[tuple[Down, Present]]:
-        """Give each node that ended, and the present of this log."""
-        return [(down, self._present) for down in self._down.values()]
-
-    def has_ordered(self, node: str, when: float) -> bool:
-        """Whether the end of a node at that time was ordered; node "any" is that of a handover."""
-        since, until = self._ordered.get(node, (1.0, 0.0))
-        return since <= when <= until
+    def read(self, line: lines.Line) -> None:
+        """Take in a line; in a cluster log a data node speaks of more than its connections."""
+        if self._node.is_cluster_log and line.node is not None and not compiled(_LINK).match(line.text):
+            self._is_data_node(line.node)
+        super().read(line)
 
     # One method for each kind of line.
 
     def _on_forced(self, match: re.Match[str], line: lines.Line) -> None:
-        self._end(line.node, line, *_forced(match))
+        what, why, advice, more = forced(match)
+        if match["error"] == _NO_MAJORITY and self._recent("alone", line):
+            peer = self._recent("lost", line)
+            why = f"it lost {f'node {peer:.0f}' if peer else 'the others'} and had no arbitrator"
+            advice = f"check {f'node {peer:.0f}' if peer else 'the other nodes'}, then restart the node"
+            more = (f"error {_NO_MAJORITY}", *more)
+        elif match["error"] == _OS_SIGNAL and (signal := self._recent("signal", line)):
+            why, advice = by_signal(round(signal))
+            more = (f"error {_OS_SIGNAL}", *more)
+        self._end(line.node, line, what, why, advice, more)
+
+    def _on_alone(self, _: re.Match[str], line: lines.Line) -> None:
+        self._last["alone"] = [line.moment, 1]
+
+    def _on_signal(self, match: re.Match[str], line: lines.Line) -> None:
+        self._last["signal"] = [line.moment, number(match["signal"])]
+
+    def _on_stopped(self, _: re.Match[str], line: lines.Line) -> None:
+        """Take the last word of a process for its end; who says more comes after it."""
+        told = self._is_down(line.node) or (line.node is None and self._down)
+        if not told and not self.has_ordered(str(line.node), line.moment):
+            why = "its error handler ended it"
+            self._end(line.node, line, "shut down", why, "read the errors before it, and its error log")
+
+    def _on_lost(self, match: re.Match[str], line: lines.Line) -> None:
+        """Note a connection that broke; a management node has connections to data nodes only."""
+        node, by = number(match["peer"]), line.node
+        if not self._node.is_cluster_log:
+            self._last["lost"] = [line.moment, node]
+            return
+        ordered = self.has_ordered(str(node), line.moment) or self.has_ordered("any", line.moment)
+        if by is None or by in self.data_nodes or by == node or ordered or self._is_down(node):
+            return
+        why = CUT if self._recent("cut", line) == node else "no shutdown in the log"
+        advice = "check its machine and its own log, then start it"
+        self._down[node] = Down(
+            node, line.moment, line.clock, "disconnected", why, advice, data_node=True, hearsay=True, by=by
+        )
+
+    def _on_cut(self, match: re.Match[str], line: lines.Line) -> None:
+        self._last["cut"] = [line.moment, number(match["peer"])]
+
+    def _on_management_start(self, _: re.Match[str], _line: lines.Line) -> None:
+        """Forget who was up: what happened meanwhile, this log does not tell."""
+        self._up.clear()
+
+    def _on_allocated(self, match: re.Match[str], _: lines.Line) -> None:
+        self._is_data_node(number(match["peer"]))
 
     def _on_not_started(self, match: re.Match[str], line: lines.Line) -> None:
         advice = "check whether it runs already, and the management server"
@@ -139,7 +122,7 @@ class Shutdown(Subject):
 
     def _on_killed(self, match: re.Match[str], line: lines.Line) -> None:
         if not self._is_down(line.node):
-            self._end(line.node, line, "shut down", *_by_signal(number(match["signal"])))
+            self._end(line.node, line, "shut down", *by_signal(number(match["signal"])))
 
     def _on_declared_dead(self, match: re.Match[str], line: lines.Line) -> None:
         node = number(match["we"] or match["peer"])
@@ -151,12 +134,16 @@ class Shutdown(Subject):
 
     def _on_peer_failed(self, match: re.Match[str], line: lines.Line) -> None:
         node = number(match["peer"])
+        if (down := self._down.get(node)) and down.by is not None:
+            del self._down[node]  # its peer knows more
         possible = (str(node), "any", str(self._node.id))
         ordered = any(self.has_ordered(who, line.moment) for who in possible)
         if not ordered and not self._is_down(node):
             why = "another node lost its connection"
             self._end(node, line, "failed", why, f"read ndb_{node}_out.log on its machine")
             self._change(node, hearsay=True)
+        if line.text.startswith("NR Status"):
+            self._is_data_node(node)
         if self._is_down(node):
             self._change(node, data_node=True)
 
@@ -166,13 +153,14 @@ class Shutdown(Subject):
 
     def _on_handover(self, _: re.Match[str], line: lines.Line) -> None:
         """Take an end that follows for planned: the node that takes over does not name the other."""
-        self._ordered["any"] = [line.moment, line.moment + _HANDED_OVER]
+        self._ordered["any"] = [line.moment, line.moment + LATELY]
 
     def _on_completed(self, match: re.Match[str], line: lines.Line) -> None:
         """Tell a stop by order from the end of a node that could not start: 9.7.2 calls both completed."""
         node, when = line.node, line.moment
         ordered = self.has_ordered(str(node), when) or self.has_ordered("any", when)
         since = self._ordered.get(str(node), [when])[0] if ordered else when
+        self._ended(node)
         self._ordered[str(node)] = [since, when + _PLANNED]
         if match["again"] and not ordered and not self._is_down(node):
             advice = "look at the lines before it in the node's own log"
@@ -187,11 +175,14 @@ class Shutdown(Subject):
     def _on_connected(self, match: re.Match[str], line: lines.Line) -> None:
         """Take a node that others thought dead for back if it is an API node: no other sign tells."""
         down = self._down.get(number(match["peer"]))
-        if down and down.hearsay:
+        if down and down.by is not None:
+            if down.by == line.node:
+                self._goes_on(match, line, "back")
+        elif down and down.hearsay:
             self._goes_on(match, line, "starting" if down.data_node else "back")
 
     LINES = (
-        Row(b" shutdown ", _FORCED, _on_forced),
+        Row(b" shutdown ", FORCED, _on_forced),
         Row(b"Failed to allocate nodeid", _NO_ID, _on_not_started),
         Row(b"start as daemon, error", _NO_DAEMON, _on_not_started),
         Row(b"failed, exiting", _NO_MEMORY, _on_no_memory),
@@ -212,24 +203,23 @@ class Shutdown(Subject):
         Row(b"has completed its restart", r"Node (?P<peer>\d+) has completed its restart", _on_back),
         Row(_PEER_WORD, _PEER + "Restart completed", _on_back),
         Row(b" Connected", r"Node (?P<peer>\d+) Connected", _on_connected),
+        Row(b" Disconnected", r"Node (?P<peer>\d+) Disconnected", _on_lost),
+        Row(b"due to missed heartbeat", _CUT, _on_cut),
+        Row(b"Communication to Node ", r"Communication to Node ", lambda *_: None),  # see read()
+        Row(b" allocated for NDB", r"Nodeid (?P<peer>\d+) allocated for NDB", _on_allocated),
+        Row(b"Management Server ", r"MySQL Cluster Management Server .* started", _on_management_start),
+        Row(b" shutdown completed - ", r"Error handler shutdown completed - ", _on_stopped),
+        Row(b"Received signal ", r"Received signal (?P<signal>\d+)\. Running error", _on_signal),
+        Row(b"no arbitrator", r"Network partitioning - no arbitrator ", _on_alone),
     )
-
-    def _end(
-        self, node: int | None, line: lines.Line, what: str, why: str, advice: str, more: Sequence[str] = ()
-    ) -> None:
-        before = self._down.get(node)
-        if before is None or before.phase != "down":
-            self.times.append([line.moment, node])
-        gave_up = before.gave_up if before and before.phase == "down" else ""
-        self._down[node] = Down(node, line.moment, line.clock, what, why, advice, gave_up, more=more)
-
-    def _change(self, node: int | None, **now: Any) -> None:
-        self._down[node] = self._down[node]._replace(**now)
 
     def _goes_on(self, match: re.Match[str], line: lines.Line, phase: str) -> None:
         peer = match.groupdict().get("peer")
         node = number(peer) if peer else line.node
         down = self._down.get(node)
+        if node is not None and not peer:
+            self._starts_or_has_started(node, line, phase)
+            down = self._down.get(node)
         if phase == "back":
             self._ordered.pop("any", None)  # the handover is over
             if self.has_ordered(str(node), line.moment):
@@ -237,56 +227,72 @@ class Shutdown(Subject):
         if down and down.phase != "back":
             self._change(node, phase=phase, since=line.moment, since_clock=line.clock)
 
-    def _is_down(self, node: int | None) -> bool:
-        down = self._down.get(node)
-        return down is not None and down.phase == "down"
+    def _starts_or_has_started(self, node: int, line: lines.Line, phase: str) -> None:
+        """Note an end that nobody told of: what is up does not start.
 
-    def _counts(self, down: Down) -> bool:
-        # Others tell of API nodes, too, which may stay away.
-        stays = down.phase != "back" and not down.hearsay
-        return self._present.holds(down.when, stays=stays)
+        A management node that only saw a connection break and come back did not know of the end, either.
+        """
+        down = self._down.get(node)
+        if phase == "back":
+            self._up += [node] if node not in self._up else []
+            return
+        ordered = self.has_ordered(str(node), line.moment) or self.has_ordered("any", line.moment)
+        if down and down.by is not None and line.moment - down.when <= _PLANNED:
+            advice = "look for a power failure, or who killed it"
+            self._change(node, by=None, phase="down", advice=advice)
+            self.times.append([line.moment, node])
+        elif node in self._up and not ordered:
+            why, advice = "no shutdown in the log", "look for a power failure, or who killed it"
+            self._end(node, line, "ended", why, advice)
+            self._change(node, at="before")
+        self._ended(node)
 
 
 def of_shutdowns(logs: list[Shutdown]) -> Iterator[Finding | Event]:
     """Give each node that ended once, in the words of the log that knows most, and the number of ends."""
-    ended = [end for log in logs for end in log.ended()]
-    ended = [end for end in ended if not (end[0].hearsay and _ordered_somewhere(logs, end[0]))]
-    for node in dict.fromkeys(down.node for down, _ in ended):
-        of_node = [end for end in ended if end[0].node == node]
-        newest = max(down.when for down, _ in of_node)
-        of_node = [end for end in of_node if newest - end[0].when <= _ONE_END]
-        latest, _ = max(of_node, key=lambda end: max(end[0].when, end[0].since))
-        best, present = max(of_node, key=lambda end: (not end[0].hearsay, end[0].when))
-        best = best._replace(phase=latest.phase, since=latest.since, since_clock=latest.since_clock)
-        yield Event(Kind.ENDED, node, best.fault(present), best.when, best.when, best.phase == "back")
+    known = {node for log in logs for node in log.data_nodes}
+    of_nodes: dict[int | None, list[tuple[Down, Present]]] = {}
+    for down, present in (end for log in logs for end in log.ended()):
+        ordered = down.hearsay and _ordered_somewhere(logs, down)
+        if not ordered and (down.by is None or down.node in known):
+            of_nodes.setdefault(down.node, []).append((down, present))
+    best = [_best(of_node) for of_node in of_nodes.values()]
+    cut = [end for end in best if end[0].by is not None and end[0].phase == "back"]
+    if cut:
+        yield _cut(cut)
+    gone = [end for end in best if end[0].phase == "down"]
+    every = {node for log in logs if log.is_cluster_log for node in log.data_nodes}
+    if len(every) > 1 and every <= {down.node for down, _ in gone}:
+        newest, present = max(gone, key=lambda end: end[0].when)
+        fault = all_down(
+            [down.fault(of) for down, of in gone], present.at(newest.clock, newest.when, "since")
+        )
+        yield Event(Kind.ENDED, None, fault, newest.when, newest.when, over=False)
+        cut += gone
+    for down, present in (end for end in best if end not in cut):
+        fault = down.fault(present)
+        yield Event(Kind.ENDED, down.node, fault, down.when, down.when, over=down.phase == "back")
     ends = [Counter(node for _, node in log.times) for log in logs]
     count = sum(max(of_log[node] for of_log in ends) for node in set().union(*ends))
     yield Reading("shutdowns", count, what=f"forced shutdowns: {count}")
 
 
+def _cut(cut: list[tuple[Down, Present]]) -> Event:
+    """Say that a management node lost its connection to these nodes for a while."""
+    downs, present = [down for down, _ in cut], cut[0][1]
+    begin, end = min(down.when for down in downs), max(down.since for down in downs)
+    first, over = downs[0], present.over(end)
+    return Event(Kind.LINK, first.node, lost(downs, present), begin, end, over, end - begin, first.by)
+
+
+def _best(of_node: list[tuple[Down, Present]]) -> tuple[Down, Present]:
+    """Choose of what several logs say of one node what is known best, and how far the node has come."""
+    newest = max(down.when for down, _ in of_node)
+    of_node = [end for end in of_node if newest - end[0].when <= _ONE_END]
+    latest, _ = max(of_node, key=lambda end: max(end[0].when, end[0].since))
+    best, present = max(of_node, key=lambda end: (not end[0].hearsay, end[0].by is None, end[0].when))
+    return best._replace(phase=latest.phase, since=latest.since, since_clock=latest.since_clock), present
+
+
 def _ordered_somewhere(logs: list[Shutdown], down: Down) -> bool:
     return any(log.has_ordered(str(down.node), down.when) for log in logs)
-
-
-def _forced(match: re.Match[str]) -> tuple[str, str, str, tuple[str, ...]]:
-    """Say what happened, why, what to do, and NDB's own words, from the line of a forced shutdown."""
-    from stallwatch.probes.ndb_log import exit_codes
-
-    # With a signal 9.7 says "startphase 0" of a node that was running.
-    starting = match["phase"] and (match["error"] or match["phase"] != "0")
-    what = f"failed to start (phase {match['phase']})" if starting else "shut down"
-    if match["error"]:
-        code = number(match["error"])
-        meaning, advice = exit_codes.meaning(code)
-        text = meaning or withheld.message(match["text"] or "")
-        said = f"error {code}: {exit_codes.short(code, text)}".removesuffix(": ")
-        return what, said, advice, (text,) if text and not said.endswith(text) else ()
-    if match["signal"]:
-        return what, *_by_signal(number(match["signal"])), ()
-    return what, "the log does not say why", _ERROR_LOG, ()
-
-
-def _by_signal(signal: int) -> tuple[str, str]:
-    """Say why a signal ended a node, and what to do."""
-    meaning, advice = _SIGNALS.get(signal, ("", _ERROR_LOG))
-    return f"signal {signal}{f' ({meaning})' if meaning else ''}", advice

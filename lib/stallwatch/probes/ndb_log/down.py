@@ -1,0 +1,116 @@
+"""A node that ended, in words: what happened, why, and what to do."""
+
+from __future__ import annotations
+
+from stallwatch import withheld
+from stallwatch.findings import Fault, Line, State
+from stallwatch.probes.ndb_log.lines import number
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
+from stallwatch.units import say_duration
+from stallwatch.words import named
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Sequence
+
+    from stallwatch.probes.ndb_log.model import Present
+
+FORCED = (
+    r"Forced node shutdown completed(?:, restarting)?(?:, no start)?(?:, initial)?\."
+    r"(?: Occur?red during startphase (?P<phase>\d+)\.)?"
+    r"(?: Initiated by signal (?P<signal>\d+)\.)?"
+    r"(?: Caused by error (?P<error>\d+)(?:: '(?P<text>.*?)(?:'\.|$))?)?"  # a long text is cut off
+)
+_RESTART = ", then restart the node"
+_ERROR_LOG = "read the node's error log"
+_SIGNALS = {
+    6: ("aborted", _ERROR_LOG),
+    9: ("killed", "look in dmesg for the out-of-memory killer"),
+    11: ("segmentation fault", f"{_ERROR_LOG}, a bug or bad memory"),
+}
+
+CUT = "it missed heartbeats"  # why a management node cut a connection
+
+
+class Down(NamedTuple):
+    """A node that ended, and how far it has come since."""
+
+    node: int | None
+    when: float
+    clock: str
+    what: str
+    why: str
+    advice: str
+    gave_up: str = ""  # after so many failed starts the angel does not try again
+    data_node: bool = False  # others named it a data node, which has a restart to complete
+    hearsay: bool = False  # reported by another node, which does not know why
+    phase: str = "down"  # or "starting", "back"
+    since: float = 0.0  # when that phase began
+    since_clock: str = ""
+    more: Sequence[str] = ()  # further evidence
+    at: str = "at"  # or "before" the time that is known
+    by: int | None = None  # the management node that lost its connection to it: all that is known
+
+    def fault(self, present: Present) -> Fault:
+        """Say that it is down; of one that is back, that it was."""
+        name = "node" if self.node is None else f"node {self.node}"
+        what = f"{name} {self.what}{present.at(self.clock, self.when, self.at)}"
+        advice, line = self.advice.partition(_RESTART)[0], Line(more=tuple(self.more))
+        if self.phase == "back":
+            what += f", started again{present.at(self.since_clock, self.since)}"
+            return Fault(State.WARNING, what, self.why, advice, line)
+        if self.phase == "starting":
+            what += f", starting again{present.at(self.since_clock, self.since, 'since')}"
+            return Fault(State.CRITICAL, what, self.why, advice, line)
+        if self.gave_up:
+            what += ", not started again"
+            line = Line(more=(f"its angel gave up after {self.gave_up} failures", *self.more))
+        return Fault(State.CRITICAL, what, self.why, self.advice, line)
+
+
+def lost(downs: Sequence[Down], present: Present) -> Fault:
+    """Say that a management node lost its connection to these nodes for a while."""
+    until = max(downs, key=lambda down: down.since)
+    seconds = until.since - min(down.when for down in downs)
+    long = f"for {say_duration(seconds)}" if seconds >= 1 else "for a moment"  # old logs have whole seconds
+    why = "missed heartbeats" if any(down.why == CUT for down in downs) else "no node restarted"
+    nodes = named("node", [str(down.node) for down in downs])
+    what = f"management node {until.by} lost {nodes} {long}"
+    what += present.at(until.since_clock, until.since, "until")
+    advice = "check the network, and the logs of these nodes"
+    return Fault(State.WARNING, what, why, advice, Line())
+
+
+def all_down(faults: Sequence[Fault], since: str) -> Fault:
+    """Say that every data node is down."""
+    what, more = (
+        f"all {len(faults)} data nodes are down{since}",
+        tuple(", ".join(filter(None, (fault.what, fault.why))) for fault in faults),
+    )
+    why = faults[0].why if len({fault.why for fault in faults}) == 1 else ""
+    advice = "check their machines and their logs, then start them"
+    return Fault(State.CRITICAL, what, why, advice, Line(more=more))
+
+
+def forced(match: re.Match[str]) -> tuple[str, str, str, tuple[str, ...]]:
+    """Say what happened, why, what to do, and NDB's own words, from the line of a forced shutdown."""
+    from stallwatch.probes.ndb_log import exit_codes
+
+    # With a signal 9.7 says "startphase 0" of a node that was running.
+    starting = match["phase"] and (match["error"] or match["phase"] != "0")
+    what = f"failed to start (phase {match['phase']})" if starting else "shut down"
+    if match["error"]:
+        code = number(match["error"])
+        meaning, advice = exit_codes.meaning(code)
+        text = meaning or withheld.message(match["text"] or "")
+        said = f"error {code}: {exit_codes.short(code, text)}".removesuffix(": ")
+        return what, said, advice, (text,) if text and not said.endswith(text) else ()
+    if match["signal"]:
+        return what, *by_signal(number(match["signal"])), ()
+    return what, "the log does not say why", _ERROR_LOG, ()
+
+
+def by_signal(signal: int) -> tuple[str, str]:
+    """Say why a signal ended a node, and what to do."""
+    meaning, advice = _SIGNALS.get(signal, ("", _ERROR_LOG))
+    return f"signal {signal}{f' ({meaning})' if meaning else ''}", advice

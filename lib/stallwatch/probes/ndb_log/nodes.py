@@ -1,0 +1,93 @@
+"""What is remembered of the nodes of a cluster: who is up, who ended, and whose end was ordered."""
+
+from __future__ import annotations
+
+from stallwatch.history import remember, remembered
+from stallwatch.probes.ndb_log.down import Down
+from stallwatch.probes.ndb_log.model import Subject
+from stallwatch.startup import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from stallwatch.probes.ndb_log import lines
+    from stallwatch.probes.ndb_log.model import Node, Present
+
+LATELY = 60.0  # seconds after a line in which another one belongs to it
+_KEPT = 1000  # shutdowns
+_NODES = 255
+
+
+class Nodes(Subject):
+    """The nodes that one log tells of."""
+
+    def __init__(self, node: Node, present: Present, memory: dict[str, Any]) -> None:
+        super().__init__(node, present, memory)
+        self._down = {down.node: down for down in remembered(memory, "down", Down)}
+        self.times: list[list[Any]] = memory.get("times", [])  # when which node ended: [when, node]
+        self._ordered: dict[str, list[float]] = memory.setdefault("ordered", {})  # node or "any": from, until
+        self.data_nodes: list[int] = memory.setdefault("data_nodes", [])  # those that are known to be
+        self._up: list[int] = memory.setdefault("up", [])  # that have started, and whose end was not seen
+        self._last: dict[str, list[float]] = memory.setdefault("last", {})  # word: when, and a number
+
+    def keep(self) -> None:
+        """Put into the memory what still counts."""
+        self._down = {down.node: down for down in self._down.values() if self._counts(down)}
+        self.times = [[when, node] for when, node in self.times if self._present.holds(when)][-_KEPT:]
+        remember(self._memory, "down", self._down.values())
+        self._memory["times"] = self.times
+        for node in [node for node, (_, until) in self._ordered.items() if not self._present.holds(until)]:
+            del self._ordered[node]
+
+    @property
+    def is_cluster_log(self) -> bool:
+        """Whether a management node wrote the log, which knows all data nodes."""
+        return self._node.is_cluster_log
+
+    def ended(self) -> list[tuple[Down, Present]]:
+        """Give each node that ended, and the present of this log."""
+        return [(down, self._present) for down in self._down.values()]
+
+    def has_ordered(self, node: str, when: float) -> bool:
+        """Whether the end of a node at that time was ordered; node "any" is that of a handover."""
+        since, until = self._ordered.get(node, (1.0, 0.0))
+        return since <= when <= until
+
+    def _end(
+        self, node: int | None, line: lines.Line, what: str, why: str, advice: str, more: Sequence[str] = ()
+    ) -> None:
+        before = self._down.get(node)
+        self._ended(node)
+        if before is None or before.phase != "down" or before.by is not None:
+            self.times.append([line.moment, node])
+        gave_up = before.gave_up if before and before.phase == "down" else ""
+        self._down[node] = Down(node, line.moment, line.clock, what, why, advice, gave_up, more=more)
+
+    def _ended(self, node: int | None) -> None:
+        if node in self._up:
+            self._up.remove(node)
+
+    def _is_data_node(self, node: int) -> None:
+        if node not in self.data_nodes and len(self.data_nodes) < _NODES:
+            self.data_nodes.append(node)
+            for down in [down for down in self._down.values() if down.by == node]:
+                del self._down[down.node]  # it was no management node that said so
+
+    def _recent(self, word: str, line: lines.Line) -> float | None:
+        """Give the number that belongs to what was said a moment ago."""
+        when, value = self._last.get(word, (float("-inf"), 0))
+        return value if line.moment - when <= LATELY else None
+
+    def _change(self, node: int | None, **now: Any) -> None:
+        self._down[node] = self._down[node]._replace(**now)
+
+    def _is_down(self, node: int | None) -> bool:
+        down = self._down.get(node)
+        return down is not None and down.phase == "down"
+
+    def _counts(self, down: Down) -> bool:
+        # Others tell of API nodes, too, which may stay away.
+        known = not down.hearsay or down.node in self.data_nodes
+        stays = down.phase != "back" and known
+        return self._present.holds(down.when, stays=stays)

@@ -1,0 +1,202 @@
+# ruff: noqa: E501 - what is said is written as it is said
+"""A cluster that is dead is never OK, whatever its last words were; one that is stopped in order always is."""
+
+import runpy
+from pathlib import Path
+
+import pytest
+from ndb_log_service import HOUR, PLUGIN
+
+RECORDED = Path(__file__).parents[1] / "recorded" / "ndb_log"
+CHECK = runpy.run_path(str(PLUGIN))
+
+
+def lost(cluster, node, ago, by=1):
+    """Append what a management node says when its connection to a data node breaks."""
+    cluster.say(f"Node {by} transporter to node {node} (id 1) disconnected ", ago)
+    cluster.say(f"Node {by}: Node {node} Disconnected", ago, "ALERT")
+
+
+@pytest.fixture
+def two(check, cluster):
+    """The cluster log of two data nodes that have started."""
+    for node in (3, 4):
+        cluster.say(f"Nodeid {node} allocated for NDB at 127.0.0.1", 2 * HOUR)
+        cluster.say(f"Node {node}: Start initiated (mysql-9.7.2 ndb-9.7.2)", 2 * HOUR)
+        cluster.say(f"Node {node}: Started (mysql-9.7.2 ndb-9.7.2)", 2 * HOUR)
+    assert check("--log", cluster).status == 0
+    return cluster
+
+
+# Without a word
+
+
+def test_two_nodes_that_were_killed_with_their_angels(check, two):
+    lost(two, 3, ago=50)
+    lost(two, 4, ago=48)
+    said = check("--log", two)
+    assert said.status == 2
+    assert said.text == (
+        "NDB_LOG CRITICAL - all 2 data nodes are down since HH:MM:SS, no shutdown in the log - check their"
+        " machines and their logs, then start them"
+    )
+    assert "  node 3 disconnected at HH:MM:SS, no shutdown in the log" in said.details
+    again = check("--log", two, "--hold", "1s")
+    assert again.status == 2  # they are still down
+
+
+def test_one_node_that_was_killed_with_its_angel_stays_down(check, two):
+    lost(two, 4, ago=50)
+    two.say("Node 3: Node 4 Disconnected", 50, "ALERT")
+    two.say("Node 3: NR Status: node=4,OLD=Restart completed,NEW=Node failed, fail handling ongoing", 50)
+    said = check("--log", two, "--hold", "1s")
+    assert said.status == 2
+    assert said.text.startswith(
+        "NDB_LOG CRITICAL - node 4 failed at HH:MM:SS, another node lost its connection"
+    )
+
+
+def test_the_system_restart_afterwards(check, two):
+    lost(two, 3, ago=50)
+    lost(two, 4, ago=48)
+    assert check("--log", two).status == 2
+    for node in (3, 4):
+        two.say(f"Nodeid {node} allocated for NDB at 127.0.0.1", 40)
+        two.say(f"Node 1: Node {node} Connected", 39)
+        two.say(f"Node {node}: Start initiated (mysql-9.7.2 ndb-9.7.2)", 38)
+    starting = check("--log", two)
+    assert starting.status == 2
+    assert "disconnected at HH:MM:SS, starting again since HH:MM:SS" in starting.text
+    for node in (3, 4):
+        two.say(f"Node {node}: Started (mysql-9.7.2 ndb-9.7.2)", 20)
+    said = check("--log", two)
+    assert said.status == 1
+    assert "disconnected at HH:MM:SS, started again at HH:MM:SS" in said.text
+    assert said.perfdata["shutdowns"] == "2"
+
+
+def test_a_start_without_an_end_before_it(check, log):
+    """The power failed."""
+    log.starts(2 * HOUR)
+    assert check("--log", log).status == 0
+    log.starts(60)
+    said = check("--log", log)
+    assert said.status == 1
+    assert said.text == (
+        "NDB_LOG WARNING - node 4 ended before HH:MM:SS, started again at HH:MM:SS, no shutdown in the log"
+        " - look for a power failure, or who killed it"
+    )
+
+
+def test_a_start_without_an_end_before_it_in_a_cluster_log(check, two):
+    two.say("Node 4: Start initiated (mysql-9.7.2 ndb-9.7.2)", 60)
+    said = check("--log", two)
+    assert said.status == 2
+    assert "node 4 ended before HH:MM:SS, starting again since HH:MM:SS, no shutdown" in said.text
+
+
+def test_an_error_handler_whose_last_word_is_the_only_trace(check, log):
+    log.say("Operations=0", 90)
+    log.say("Error handler shutting down system", 60)
+    log.say("Error handler shutdown completed - exiting", 60)
+    said = check("--log", log)
+    assert said.status == 2
+    assert said.text.startswith("NDB_LOG CRITICAL - node 4 shut down at HH:MM:SS, its error handler ended it")
+    log.say("Forced node shutdown completed. Caused by error 2341: 'x'.", 59, "ALERT")
+    more = check("--log", log)
+    assert "error 2341: Internal program error" in more.text
+    assert more.perfdata["shutdowns"] == "1"
+
+
+def test_a_shutdown_whose_text_is_cut_off(check, log):
+    log.say("Forced node shutdown completed. Caused by error 7200: 'LCP fragment scan watchdog detected", 60)
+    assert "node 4 shut down at HH:MM:SS, error 7200: LCP fragment scan" in check("--log", log).text
+
+
+def test_a_signal_that_an_error_handler_names(check, log):
+    log.say("Received signal 11. Running error handler.", 60)
+    log.say("Forced node shutdown completed. Caused by error 6000: 'Error OS signal received'.", 60, "ALERT")
+    assert "shut down at HH:MM:SS, signal 11 (segmentation fault) - read" in check("--log", log).text
+
+
+def test_a_node_that_lost_its_peer_and_had_no_arbitrator(check, peer):
+    peer.say("Node 4 Disconnected", 60, "ALERT")
+    peer.say("Network partitioning - no arbitrator available", 60, "ALERT")
+    peer.say("Forced node shutdown completed. Caused by error 2305: 'x'.", 60, "ALERT")
+    assert "node 3 shut down at HH:MM:SS, it lost node 4 and had no arbitrator - check node 4" in (
+        check("--log", peer).text
+    )
+
+
+# Connections that came back
+
+
+def test_a_management_node_that_cut_a_node_off(check, two):
+    two.say("Node 1 missed heartbeat 3 from node 4.", 54, "WARNING")
+    two.say("Node 1 disconnecting node 4 due to missed heartbeat", 54, "ERROR")
+    lost(two, 4, ago=54)
+    assert check("--log", two).status == 2
+    two.say("Node 1: Node 4 Connected", 50)
+    said = check("--log", two)
+    assert said.status == 1
+    assert said.text == (
+        "NDB_LOG WARNING - management node 1 lost node 4 for 4 s until HH:MM:SS, missed heartbeats - check the"
+        " network, and the logs of these nodes"
+    )
+    assert said.perfdata["shutdowns"] == "0"
+
+
+def test_a_stuck_thread_is_why_a_management_node_cut_the_node_off(check, log, two):
+    log.stuck(0, 600, 7900, ago=49)
+    lost(two, 4, ago=54)
+    two.say("Node 1: Node 4 Connected", 50)
+    said = check("--log", log, "--log", two)
+    assert "node 4 thread 0 was stuck 7.9 s" in said.text
+    assert "more problem" not in said.text
+    assert "  management node 1 lost node 4 for 4 s until HH:MM:SS, no node restarted" in said.details
+
+
+# In order
+
+
+def test_api_nodes_come_and_go(check, two):
+    for node in (51, 52):
+        two.say(f"Node 3: Node {node} Disconnected", 60, "ALERT")
+        two.say(f"Node 3: Communication to Node {node} closed", 60)
+    assert check("--log", two).status == 0
+
+
+def test_another_management_node_that_is_restarted(check, two):
+    lost(two, 2, ago=60)
+    assert check("--log", two).status == 0
+
+
+def test_a_node_that_was_stopped_while_the_management_node_was_away(check, two):
+    two.say("MySQL Cluster Management Server mysql-9.7.2 ndb-9.7.2 started", 90)
+    two.say("Node 4: Start initiated (mysql-9.7.2 ndb-9.7.2)", 60)
+    assert check("--log", two).status == 0
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        "E0_start_and_100s_quiet.ndb_1_cluster",
+        "E0_start_and_100s_quiet.ndb_4_out",
+        "E11_mgm_restart.ndb_1_cluster",
+        "E11_mgm_restart.ndb_3_out",
+        "E11_mgm_restart.ndb_4_out",
+        "E17_mgm_stop.ndb_1_cluster",
+        "E17_mgm_stop.ndb_3_out",
+        "E17_mgm_stop.ndb_4_out",
+        "E22_backup_completed.ndb_1_cluster",
+    ],
+)
+def test_what_is_in_order_is_never_a_problem_wherever_the_log_ends(tmp_path, log):
+    """Starts, ordered restarts and stops, backups, each seen after any of its lines."""
+    lines = (RECORDED / f"{log}.log").read_text().splitlines(keepends=True)
+    path = tmp_path / f"{log.rpartition('.')[2]}.log"
+    for count in range(1, len(lines) + 1, 3):
+        path.write_text("".join(lines[:count]))
+        status, text = CHECK["check"].run(CHECK["findings"], ["--whole", "--log", str(path)])
+        if "UNKNOWN" not in text:
+            assert (status, text.splitlines()[0]) == (0, text.splitlines()[0])
