@@ -61,6 +61,6 @@ def test_nagios_needs_no_file_system_to_write_to(debian):
     shutil.copy(LOG, debian.path("/tmp/ndb_4_out.log"))
     check = (f"{HOME}/bin/check_ndb_log", "--whole", "--log", "/tmp/ndb_4_out.log")
     said = debian.run("sh", "-ec", READ_ONLY, "sh", *check, status=1)
-    assert said.startswith("NDB_LOG WARNING - node 4 thread 2 stuck 2.9 s")
+    assert said.startswith("NDB_LOG WARNING - node 4 thread 2 was stuck 2.9 s")
     said = debian.run("sh", "-ec", READ_ONLY, "sh", "touch", "/tmp/it", status=1)
     assert "Read-only file system" in said

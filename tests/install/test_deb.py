@@ -19,7 +19,7 @@ PLUGINS = {path.name for path in (ROOT / "plugins").glob("check_*")}
 HOME = "/usr/lib/stallwatch/bin"
 FOLDER = "/usr/lib/nagios/plugins"
 THEIRS = {"check_host", "check_mysql_query"}  # of monitoring-plugins
-STUCK = 'NDB_LOG WARNING - node 4 thread 2 stuck 2.9 s in "Yielding to OS" at '
+STUCK = "NDB_LOG WARNING - node 4 thread 2 was stuck 2.9 s until "
 
 
 def ours(root):

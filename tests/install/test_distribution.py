@@ -35,7 +35,7 @@ def test_a_plugin_of_the_wheel_runs_in_a_fresh_environment(programs_of_the_wheel
     assert {path.name for path in programs.glob("check_*")} == PLUGINS
     assert "usage: discover mysql " in run(programs / "discover", "mysql", "--help")
     said = run(programs / "check_ndb_log", "--whole", "--log", LOG, status=1)
-    assert said.startswith("NDB_LOG WARNING - node 4 thread 2 stuck 2.9 s")
+    assert said.startswith("NDB_LOG WARNING - node 4 thread 2 was stuck 2.9 s")
 
 
 def test_the_sdist_makes_the_wheel_that_this_tree_makes(wheel, unpack_sdist, tmp_path):
@@ -95,7 +95,7 @@ def test_it_works_with_debians_own_packages(bare_debian, tmp_path):
     said = debian.run(
         "/opt/plugins/check_ndb_log", "--whole", "--log", f"/opt/{LOG.name}", status=1, PYTHONPATH="/opt/lib"
     )
-    assert said.startswith("NDB_LOG WARNING - node 4 thread 2 stuck 2.9 s")
+    assert said.startswith("NDB_LOG WARNING - node 4 thread 2 was stuck 2.9 s")
     said = debian.run("/opt/plugins/check_mysql_query", "-S", "/none.sock", status=2, PYTHONPATH="/opt/lib")
     assert "/none.sock" in said
     asking = "/opt/plugins/check_host --sample 1s --no-state -v || true"  # whatever this host does

@@ -104,6 +104,6 @@ def test_a_small_buffer_is_told_by_the_nodes_logs(check, ndb, logs):
         pytest.skip("the disk of this machine did not keep up: a data node's log tells of lag")
     # What was written may not be on the disk yet.
     said = until(check, lambda said: said.status == 1, "--no-state", logs=logs)
-    assert "redo buffer full " in said.text
-    assert said.text.partition(" (+")[0].endswith("short bursts: increase RedoBuffer (rolling restart)")
+    assert "redo buffer was full " in said.text
+    assert said.text.partition(" (+")[0].endswith("short bursts - increase RedoBuffer (rolling restart)")
     assert said.number("redo_full") < 0.2

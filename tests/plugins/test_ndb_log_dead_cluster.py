@@ -37,8 +37,8 @@ def test_two_nodes_that_were_killed_with_their_angels(check, two):
     said = check("--log", two)
     assert said.status == 2
     assert said.text == (
-        "NDB_LOG CRITICAL - all 2 data nodes are down since HH:MM:SS, no shutdown in the log - check their"
-        " machines and their logs, then start them"
+        "NDB_LOG CRITICAL - all data nodes (3 and 4) are down since HH:MM:SS, no shutdown in the log - check their"
+        " machines and logs, then start them"
     )
     assert "  node 3 disconnected at HH:MM:SS, no shutdown in the log" in said.details
     again = check("--log", two, "--hold", "1s")

@@ -52,6 +52,42 @@ def test_a_node_with_a_stuck_receive_thread_accuses_nobody(check, log):
     assert "  node 4: node 1 missed heartbeat 2 at HH:MM:SS, after 4 it is declared dead" in said.details
 
 
+def test_a_management_node_that_was_running_is_not_accused(check, cluster):
+    """Node 4's own receive thread was stuck; the cluster log has only what both say of each other."""
+    cluster.say("Node 1 missed heartbeat 1 from node 4.", 22, "WARNING")
+    cluster.say("Node 4: Node 1 missed heartbeat 2", 20, "WARNING")
+    assert check("--log", cluster).text == (
+        "NDB_LOG WARNING - nodes 4 and 1 missed 2 heartbeats of each other at HH:MM:SS, after 4 it is declared dead"
+        " - check the log of node 4, then the network"
+    )
+
+
+def test_two_data_nodes_that_missed_each_other_are_told_alike(check, cluster):
+    cluster.say("Node 3: Node 4 missed heartbeat 2", 22, "WARNING")
+    cluster.say("Node 4: Node 3 missed heartbeat 2", 20, "WARNING")
+    said = check("--log", cluster)
+    assert "missed 2 heartbeats of each other" in said.text
+    assert said.text.endswith(" - check the network between them, then both logs")
+
+
+def test_a_node_that_died_of_the_death_of_another_is_a_symptom(check, log, peer):
+    log.say("Forced node shutdown completed. Initiated by signal 9.", 61, "ALERT")
+    peer.say("Node 4 Disconnected", 60.5, "ALERT")
+    peer.say("Network partitioning - no arbitrator available", 60.2, "ALERT")
+    peer.say("Forced node shutdown completed. Caused by error 2305: 'x'.", 60, "ALERT")
+    said = check("--log", log, "--log", peer)
+    assert (said.status, said.details[0]) == (
+        2,
+        "  node 3 shut down at HH:MM:SS, it lost node 4 and had no arbitrator",
+    )
+    assert said.text.startswith(
+        "NDB_LOG CRITICAL - node 4 shut down at HH:MM:SS, signal 9 (killed) - look in dmesg"
+    )
+    log.starts(30)
+    again = check("--log", log, "--log", peer)
+    assert again.status == 2  # node 3 is still down
+
+
 def test_a_missed_heartbeat_that_nobody_explains_stays_first(check, log):
     log.stuck(2, 600, 1200, ago=600)
     log.say("Node 3 missed heartbeat 3", 20, "WARNING")

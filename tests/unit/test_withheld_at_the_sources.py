@@ -3,9 +3,10 @@
 import pytest
 from stallwatch import withheld
 from stallwatch.probes.jmx import values
+from stallwatch.probes.ndb_log.ends import of_shutdowns
 from stallwatch.probes.ndb_log.lines import parse
 from stallwatch.probes.ndb_log.model import Node, Present, Rules
-from stallwatch.probes.ndb_log.shutdown import Shutdown, of_shutdowns
+from stallwatch.probes.ndb_log.shutdown import Shutdown
 from stallwatch.probes.ndbinfo import queries
 from stallwatch.probes.replication_lag.causes import threads_and_link
 from stallwatch.sources import ndb_mgm

@@ -7,11 +7,12 @@ from contextlib import suppress
 
 from stallwatch.findings import Fault, Finding, ProbeError, Reading
 from stallwatch.probes.ndb_log.diagnosis import Alerts, Backups, of_backups
+from stallwatch.probes.ndb_log.ends import of_shutdowns
 from stallwatch.probes.ndb_log.incidents import Event
 from stallwatch.probes.ndb_log.lines import GarbledError, Line, Shapes, parse, speaks_ndb
 from stallwatch.probes.ndb_log.model import Node, Present, Rules
 from stallwatch.probes.ndb_log.redo import Redo
-from stallwatch.probes.ndb_log.shutdown import Shutdown, of_shutdowns
+from stallwatch.probes.ndb_log.shutdown import Shutdown
 from stallwatch.probes.ndb_log.threads import Contention, Oversleeps
 from stallwatch.probes.ndb_log.watchdog import Watchdog
 from stallwatch.startup import TYPE_CHECKING, NamedTuple

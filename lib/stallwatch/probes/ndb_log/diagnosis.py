@@ -5,7 +5,7 @@ from __future__ import annotations
 from stallwatch import withheld
 from stallwatch.findings import Fault, Finding, Line, ProbeError, Reading, State
 from stallwatch.history import remember, remembered
-from stallwatch.probes.ndb_log.incidents import Event, Kind
+from stallwatch.probes.ndb_log.incidents import WINDOW, Event, Kind
 from stallwatch.probes.ndb_log.lines import number
 from stallwatch.probes.ndb_log.model import Row, Subject
 from stallwatch.probes.ndb_log.rules import COMPLETED, QUANTITIES, RULES
@@ -23,11 +23,14 @@ if TYPE_CHECKING:
 
 _WITHIN = 600.0  # seconds in which a rule's line must come ``often`` times
 _KEPT = 100  # alerts
+_MANAGEMENT = "management node "  # how the words of a management node begin
 # What rules with these keys tell of: a kind of event, and the seconds that each of its value takes, at least
 # and at most. A management node expects a heartbeat every 1.5 s, a data node one every 5 s, as default.
 _EVENTS = {
     "silence": (Kind.SILENT, 1.5, 5.0),
     "late": (Kind.SILENT, 0.0, 0.0),
+    "arbitration": (Kind.PARTED, 0.0, 0.0),
+    "gcp stop": (Kind.COMMIT, 0.0, 0.0),
     "gcp commit": (Kind.COMMIT, 1.0, 1.0),
     "gcp save": (Kind.SAVE, 1.0, 1.0),
 }
@@ -88,6 +91,7 @@ class Alerts(Subject):
         """Give every alert, and each quantity even when nothing was said of it."""
         for quantity, (unit, none) in QUANTITIES.items():
             alerts = [alert for alert in self._alerts.values() if alert.quantity == quantity]
+            alerts = [self._mutual(alert) for alert in alerts]
             for alert in alerts:
                 what, line = self._what(alert), Line()
                 reading = Reading(quantity, alert.value, unit, what, alert.why, alert.advice, line=line)
@@ -99,9 +103,27 @@ class Alerts(Subject):
                 fault = Fault(State[alert.state], self._what(alert), alert.why, alert.advice, Line())
                 yield self._event(alert, fault)
 
+    def _mutual(self, alert: Alert) -> Alert:
+        """Accuse nobody, or the data node, if two nodes missed each other's heartbeats.
+
+        A management node that says so itself was running: it is no suspect (E4, a frozen receive thread).
+        """
+        other = self._alerts.get(f"silence {alert.node} {alert.speaker}")
+        if other is None or abs(other.when - alert.when) > WINDOW or alert.what.startswith(_MANAGEMENT):
+            return alert
+        pair = sorted((alert.node, alert.speaker), key=str)
+        advice = "check the network between them, then both logs"
+        if other.what.startswith(_MANAGEMENT):
+            pair, advice = (
+                [alert.speaker, alert.node],
+                f"check the log of node {alert.speaker}, then the network",
+            )
+        what = f"nodes {pair[0]} and {pair[1]} missed {alert.value:.0f} heartbeats of each other"
+        return alert._replace(what=what, advice=advice, node=pair[0], speaker=pair[1])
+
     def _event(self, alert: Alert, finding: Reading | Fault) -> Finding | Event:
         """Make an event of what may belong to an incident."""
-        found = (judged for words, judged in _EVENTS.items() if alert.key.startswith(f"{words} "))
+        found = (judged for words, judged in _EVENTS.items() if f"{alert.key} ".startswith(f"{words} "))
         kind, least, most = next(found, (None, 0.0, 0.0))
         if kind is None:
             return finding

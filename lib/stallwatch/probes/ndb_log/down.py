@@ -7,7 +7,7 @@ from stallwatch.findings import Fault, Line, State
 from stallwatch.probes.ndb_log.lines import number
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
-from stallwatch.words import named
+from stallwatch.words import listed, named
 
 if TYPE_CHECKING:
     import re
@@ -29,6 +29,7 @@ _SIGNALS = {
     11: ("segmentation fault", f"{_ERROR_LOG}, a bug or bad memory"),
 }
 
+NO_SHUTDOWN, NO_ORDER = "no shutdown in the log", "the log shows no order"
 CUT = "it missed heartbeats"  # why a management node cut a connection
 
 
@@ -49,6 +50,7 @@ class Down(NamedTuple):
     since_clock: str = ""
     more: Sequence[str] = ()  # further evidence
     at: str = "at"  # or "before" the time that is known
+    lost: int | None = None  # the other node whose end was the cause
     by: int | None = None  # the management node that lost its connection to it: all that is known
 
     def fault(self, present: Present) -> Fault:
@@ -81,15 +83,16 @@ def lost(downs: Sequence[Down], present: Present) -> Fault:
     return Fault(State.WARNING, what, why, advice, Line())
 
 
-def all_down(faults: Sequence[Fault], since: str) -> Fault:
-    """Say that every data node is down."""
-    what, more = (
-        f"all {len(faults)} data nodes are down{since}",
-        tuple(", ".join(filter(None, (fault.what, fault.why))) for fault in faults),
-    )
-    why = faults[0].why if len({fault.why for fault in faults}) == 1 else ""
-    advice = "check their machines and their logs, then start them"
-    return Fault(State.CRITICAL, what, why, advice, Line(more=more))
+def all_down(nodes: Sequence[str], faults: Sequence[Fault], since: str) -> Fault:
+    """Say that every data node is down, and why if the logs of all know one reason."""
+    what = f"all data nodes ({listed(nodes)}) are down{since}"
+    more = tuple(", ".join(filter(None, (fault.what, fault.why))) for fault in faults)
+    known = {fault.why: fault for fault in faults if fault.why not in (NO_SHUTDOWN, NO_ORDER)}
+    if len(known) == 1:
+        (fault,) = known.values()
+        return Fault(State.CRITICAL, what, fault.why, fault.advice, Line(more=more))
+    why = "" if known else faults[0].why
+    return Fault(State.CRITICAL, what, why, "check their machines and logs, then start them", Line(more=more))
 
 
 def forced(match: re.Match[str]) -> tuple[str, str, str, tuple[str, ...]]:

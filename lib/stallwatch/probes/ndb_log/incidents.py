@@ -32,14 +32,16 @@ class Kind(IntEnum):
     STUCK = 1  # a thread without a sign of life
     LATE = 2  # a thread that woke up late
     ENDED = 3  # a node
-    REDO = 4  # full redo buffers and disks that lag
-    SAVE = 5  # a global checkpoint waits for a disk
-    SILENT = 6  # others miss the heartbeats of a node
-    LINK = 7  # a management node lost its connection to a node for a while
-    COMMIT = 8  # a global checkpoint waits for a node
+    PARTED = 4  # a node lost arbitration: it ends itself
+    REDO = 5  # full redo buffers and disks that lag
+    SAVE = 6  # a global checkpoint waits for a disk
+    SILENT = 7  # others miss the heartbeats of a node
+    LINK = 8  # a management node lost its connection to a node for a while
+    COMMIT = 9  # a global checkpoint waits for a node
 
 
 _FEW = 8  # symptoms that are told
+_OF_ANY_NODE = (Kind.SAVE, Kind.LINK, Kind.COMMIT)  # these say little of which node they are from
 _COUNTED = (Kind.STOOD_STILL, Kind.STUCK, Kind.LATE)
 
 
@@ -53,7 +55,7 @@ class Event(NamedTuple):
     end: float
     over: bool  # no news for so long that it does not go on
     seconds: float = 0.0  # how long it took, at least
-    speaker: int | None = None  # the node that says so, if it is another one
+    speaker: int | None = None  # the node that says so, or that an end was from, if it is another one
     cause: str = ""  # in words, without the node, as the cause of another event
 
     @property
@@ -93,9 +95,9 @@ class Incident:
 
     def _explains(self, event: Event) -> bool:
         ended = self.cause.kind is Kind.ENDED  # a node is silent first, and then it is declared dead
-        if event.kind is self.cause.kind or (event.kind is Kind.ENDED and event.node != self.cause.node):
+        if event.kind is self.cause.kind and (not ended or event.speaker is None):
             return False
-        near = event.kind in (Kind.LINK, Kind.COMMIT) or self.cause.node in (event.node, event.speaker)
+        near = event.kind in _OF_ANY_NODE or self.cause.node in (event.node, event.speaker)
         since = self.begin - (WINDOW if ended else _EARLIER)
         long_enough = ended or self.end - self.begin >= event.seconds / 2
         began = max(event.begin, event.end - event.seconds)
@@ -103,10 +105,12 @@ class Incident:
 
     def fault(self, gravity: Callable[[Event], State]) -> Fault:
         """Say it: the cause with its evidence and the next step, the symptoms below."""
-        ended = [event for event in self.events if event.kind is Kind.ENDED]
+        ended = self._of(Kind.ENDED)
         counting = ended if ended and all(event.over for event in ended) else self.events
         state = max((gravity(event) for event in counting), key=lambda one: one.gravity)
-        first = max(ended, key=lambda event: event.end) if ended else self.cause
+        first = self.cause
+        if ended and self.cause.kind is not Kind.ENDED:
+            first = max(ended, key=lambda event: (event.node == self.cause.node, event.end))
         cause = self.cause.finding
         why = first.finding.why
         more = list(cause.line.more) if cause.line else []
@@ -123,11 +127,13 @@ class Incident:
 
     def _often(self, first: Event) -> str:
         """Say how often it happened, if it did several times."""
-        of_kind = [event for event in self.events if event.kind is first.kind]
-        instants = len(one_each(event.end for event in of_kind))
+        instants = len(one_each(event.end for event in self._of(first.kind)))
         if first.kind not in _COUNTED or instants == 1:
             return ""
         return f", {instants} times in {say_duration(self.end - self.begin)}"
+
+    def _of(self, kind: Kind) -> list[Event]:
+        return [event for event in self.events if event.kind is kind]
 
     def _said(self, event: Event) -> str:
         return ", ".join(filter(None, (event.finding.what, event.finding.why)))

@@ -29,7 +29,7 @@ class Nodes(Subject):
         self._ordered: dict[str, list[float]] = memory.setdefault("ordered", {})  # node or "any": from, until
         self.data_nodes: list[int] = memory.setdefault("data_nodes", [])  # those that are known to be
         self._up: list[int] = memory.setdefault("up", [])  # that have started, and whose end was not seen
-        self._last: dict[str, list[float]] = memory.setdefault("last", {})  # word: when, and a number
+        self._last: dict[str, list[Any]] = memory.setdefault("last", {})  # word: when, and a number
 
     def keep(self) -> None:
         """Put into the memory what still counts."""
@@ -74,10 +74,10 @@ class Nodes(Subject):
             for down in [down for down in self._down.values() if down.by == node]:
                 del self._down[down.node]  # it was no management node that said so
 
-    def _recent(self, word: str, line: lines.Line) -> float | None:
+    def _recent(self, word: str, line: lines.Line) -> int | None:
         """Give the number that belongs to what was said a moment ago."""
         when, value = self._last.get(word, (float("-inf"), 0))
-        return value if line.moment - when <= LATELY else None
+        return int(value) if line.moment - when <= LATELY else None
 
     def _change(self, node: int | None, **now: Any) -> None:
         self._down[node] = self._down[node]._replace(**now)

@@ -8,8 +8,8 @@ import time
 from stallwatch.findings import Fault, Finding, ProbeError, Reading, State
 from stallwatch.probes.ndb_log.collect import collect
 from stallwatch.probes.ndb_log.diagnosis import of_backups
+from stallwatch.probes.ndb_log.ends import of_shutdowns
 from stallwatch.probes.ndb_log.incidents import Event, incidents
-from stallwatch.probes.ndb_log.shutdown import of_shutdowns
 from stallwatch.probes.ndb_log.watchdog import DEFAULT_INTERVAL, KILL
 from stallwatch.sources import logs
 from stallwatch.startup import TYPE_CHECKING

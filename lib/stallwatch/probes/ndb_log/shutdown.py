@@ -7,12 +7,16 @@ and arbitration, are no problem.
 
 from __future__ import annotations
 
-from collections import Counter
-
 from stallwatch import withheld
-from stallwatch.findings import Finding, Reading
-from stallwatch.probes.ndb_log.down import CUT, FORCED, Down, all_down, by_signal, forced, lost
-from stallwatch.probes.ndb_log.incidents import Event, Kind
+from stallwatch.probes.ndb_log.down import (
+    CUT,
+    FORCED,
+    NO_ORDER,
+    NO_SHUTDOWN,
+    Down,
+    by_signal,
+    forced,
+)
 from stallwatch.probes.ndb_log.lines import compiled, number
 from stallwatch.probes.ndb_log.model import Row
 from stallwatch.probes.ndb_log.nodes import LATELY, Nodes
@@ -21,13 +25,10 @@ from stallwatch.units import say_size
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterator
 
     from stallwatch.probes.ndb_log import lines
-    from stallwatch.probes.ndb_log.model import Present
 
 _PLANNED = 600.0  # seconds after an order in which the node's end is no failure
-_ONE_END = 60.0  # seconds within which several logs tell of the same end of a node
 _NO_ID = r"Failed to allocate nodeid, error: '(?P<cause>.*)'"
 _NO_DAEMON = r"Couldn't start as daemon, error: '(?P<cause>.*)'"
 _NO_MEMORY = r"Malloc \((?P<bytes>\d+) bytes\) for (?P<pools>.+) failed, exiting"
@@ -56,16 +57,18 @@ class Shutdown(Nodes):
     # One method for each kind of line.
 
     def _on_forced(self, match: re.Match[str], line: lines.Line) -> None:
+        peer = None
         what, why, advice, more = forced(match)
         if match["error"] == _NO_MAJORITY and self._recent("alone", line):
             peer = self._recent("lost", line)
-            why = f"it lost {f'node {peer:.0f}' if peer else 'the others'} and had no arbitrator"
-            advice = f"check {f'node {peer:.0f}' if peer else 'the other nodes'}, then restart the node"
+            others = f"node {peer}" if peer else "the others"
+            why, advice = f"it lost {others} and had no arbitrator", f"check {others}, then restart the node"
             more = (f"error {_NO_MAJORITY}", *more)
         elif match["error"] == _OS_SIGNAL and (signal := self._recent("signal", line)):
-            why, advice = by_signal(round(signal))
+            why, advice = by_signal(signal)
             more = (f"error {_OS_SIGNAL}", *more)
         self._end(line.node, line, what, why, advice, more)
+        self._change(line.node, lost=peer)
 
     def _on_alone(self, _: re.Match[str], line: lines.Line) -> None:
         self._last["alone"] = [line.moment, 1]
@@ -89,7 +92,7 @@ class Shutdown(Nodes):
         ordered = self.has_ordered(str(node), line.moment) or self.has_ordered("any", line.moment)
         if by is None or by in self.data_nodes or by == node or ordered or self._is_down(node):
             return
-        why = CUT if self._recent("cut", line) == node else "no shutdown in the log"
+        why = CUT if self._recent("cut", line) == node else NO_SHUTDOWN
         advice = "check its machine and its own log, then start it"
         self._down[node] = Down(
             node, line.moment, line.clock, "disconnected", why, advice, data_node=True, hearsay=True, by=by
@@ -164,7 +167,7 @@ class Shutdown(Nodes):
         self._ordered[str(node)] = [since, when + _PLANNED]
         if match["again"] and not ordered and not self._is_down(node):
             advice = "look at the lines before it in the node's own log"
-            self._end(node, line, "ended and restarts", "the log shows no order", advice)
+            self._end(node, line, "ended and restarts", NO_ORDER, advice)
 
     def _on_beginning(self, match: re.Match[str], line: lines.Line) -> None:
         self._goes_on(match, line, "starting")
@@ -242,57 +245,7 @@ class Shutdown(Nodes):
             self._change(node, by=None, phase="down", advice=advice)
             self.times.append([line.moment, node])
         elif node in self._up and not ordered:
-            why, advice = "no shutdown in the log", "look for a power failure, or who killed it"
+            why, advice = NO_SHUTDOWN, "look for a power failure, or who killed it"
             self._end(node, line, "ended", why, advice)
             self._change(node, at="before")
         self._ended(node)
-
-
-def of_shutdowns(logs: list[Shutdown]) -> Iterator[Finding | Event]:
-    """Give each node that ended once, in the words of the log that knows most, and the number of ends."""
-    known = {node for log in logs for node in log.data_nodes}
-    of_nodes: dict[int | None, list[tuple[Down, Present]]] = {}
-    for down, present in (end for log in logs for end in log.ended()):
-        ordered = down.hearsay and _ordered_somewhere(logs, down)
-        if not ordered and (down.by is None or down.node in known):
-            of_nodes.setdefault(down.node, []).append((down, present))
-    best = [_best(of_node) for of_node in of_nodes.values()]
-    cut = [end for end in best if end[0].by is not None and end[0].phase == "back"]
-    if cut:
-        yield _cut(cut)
-    gone = [end for end in best if end[0].phase == "down"]
-    every = {node for log in logs if log.is_cluster_log for node in log.data_nodes}
-    if len(every) > 1 and every <= {down.node for down, _ in gone}:
-        newest, present = max(gone, key=lambda end: end[0].when)
-        fault = all_down(
-            [down.fault(of) for down, of in gone], present.at(newest.clock, newest.when, "since")
-        )
-        yield Event(Kind.ENDED, None, fault, newest.when, newest.when, over=False)
-        cut += gone
-    for down, present in (end for end in best if end not in cut):
-        fault = down.fault(present)
-        yield Event(Kind.ENDED, down.node, fault, down.when, down.when, over=down.phase == "back")
-    ends = [Counter(node for _, node in log.times) for log in logs]
-    count = sum(max(of_log[node] for of_log in ends) for node in set().union(*ends))
-    yield Reading("shutdowns", count, what=f"forced shutdowns: {count}")
-
-
-def _cut(cut: list[tuple[Down, Present]]) -> Event:
-    """Say that a management node lost its connection to these nodes for a while."""
-    downs, present = [down for down, _ in cut], cut[0][1]
-    begin, end = min(down.when for down in downs), max(down.since for down in downs)
-    first, over = downs[0], present.over(end)
-    return Event(Kind.LINK, first.node, lost(downs, present), begin, end, over, end - begin, first.by)
-
-
-def _best(of_node: list[tuple[Down, Present]]) -> tuple[Down, Present]:
-    """Choose of what several logs say of one node what is known best, and how far the node has come."""
-    newest = max(down.when for down, _ in of_node)
-    of_node = [end for end in of_node if newest - end[0].when <= _ONE_END]
-    latest, _ = max(of_node, key=lambda end: max(end[0].when, end[0].since))
-    best, present = max(of_node, key=lambda end: (not end[0].hearsay, end[0].by is None, end[0].when))
-    return best._replace(phase=latest.phase, since=latest.since, since_clock=latest.since_clock), present
-
-
-def _ordered_somewhere(logs: list[Shutdown], down: Down) -> bool:
-    return any(log.has_ordered(str(down.node), down.when) for log in logs)

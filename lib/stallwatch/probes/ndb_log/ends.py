@@ -1,0 +1,70 @@
+"""What all logs together say of the nodes that ended: each is told once."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from stallwatch.findings import Reading
+from stallwatch.probes.ndb_log.down import all_down, lost
+from stallwatch.probes.ndb_log.incidents import Event, Kind
+from stallwatch.startup import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from stallwatch.findings import Finding
+    from stallwatch.probes.ndb_log.down import Down
+    from stallwatch.probes.ndb_log.model import Present
+    from stallwatch.probes.ndb_log.shutdown import Shutdown
+
+_ONE_END = 60.0  # seconds within which several logs tell of the same end of a node
+
+
+def of_shutdowns(logs: list[Shutdown]) -> Iterator[Finding | Event]:
+    """Give each node that ended once, in the words of the log that knows most, and the number of ends."""
+    known = {node for log in logs for node in log.data_nodes}
+    of_nodes: dict[int | None, list[tuple[Down, Present]]] = {}
+    for down, present in (end for log in logs for end in log.ended()):
+        ordered = down.hearsay and any(log.has_ordered(str(down.node), down.when) for log in logs)
+        if not ordered and (down.by is None or down.node in known):
+            of_nodes.setdefault(down.node, []).append((down, present))
+    best = [_best(of_node) for of_node in of_nodes.values()]
+    told = [end for end in best if end[0].by is not None and end[0].phase == "back"]
+    if told:
+        yield _cut(told)
+    gone = [end for end in best if end[0].phase == "down"]
+    every = {node for log in logs if log.is_cluster_log for node in log.data_nodes}
+    if len(every) > 1 and every <= {down.node for down, _ in gone}:
+        newest, present = max(gone, key=lambda end: end[0].when)
+        nodes, faults = [str(node) for node in sorted(every)], [down.fault(of) for down, of in gone]
+        fault = all_down(nodes, faults, present.at(newest.clock, newest.when, "since"))
+        yield Event(Kind.ENDED, None, fault, newest.when, newest.when, over=False)
+        told += gone
+    for down, present in (end for end in best if end not in told):
+        over = down.phase == "back"
+        yield Event(Kind.ENDED, down.node, down.fault(present), down.when, down.when, over, speaker=down.lost)
+    ends = [Counter(node for _, node in log.times) for log in logs]
+    count = sum(max(of_log[node] for of_log in ends) for node in set().union(*ends))
+    yield Reading("shutdowns", count, what=f"forced shutdowns: {count}")
+
+
+def _cut(cut: list[tuple[Down, Present]]) -> Event:
+    """Say that a management node lost its connection to these nodes for a while."""
+    downs, present = [down for down, _ in cut], cut[0][1]
+    begin, end = min(down.when for down in downs), max(down.since for down in downs)
+    first, over = downs[0], present.over(end)
+    return Event(Kind.LINK, first.node, lost(downs, present), begin, end, over, end - begin, first.by)
+
+
+def _best(of_node: list[tuple[Down, Present]]) -> tuple[Down, Present]:
+    """Choose of what several logs say of one node what is known best, and how far the node has come."""
+    newest = max(down.when for down, _ in of_node)
+    of_node = [end for end in of_node if newest - end[0].when <= _ONE_END]
+    latest, _ = max(of_node, key=lambda end: max(end[0].when, end[0].since))
+    best, present = max(of_node, key=lambda end: _knowledge(end[0]))
+    return best._replace(phase=latest.phase, since=latest.since, since_clock=latest.since_clock), present
+
+
+def _knowledge(down: Down) -> tuple[bool, bool, bool, float]:
+    """Rank what is known of an end."""
+    return not down.hearsay, down.by is None, bool(down.gave_up), down.when
