@@ -97,7 +97,8 @@ class Incident:
         ended = self.cause.kind is Kind.ENDED  # a node is silent first, and then it is declared dead
         if event.kind is self.cause.kind and (not ended or event.speaker is None):
             return False
-        near = event.kind in _OF_ANY_NODE or self.cause.node in (event.node, event.speaker)
+        node = self.cause.node
+        near = event.kind in _OF_ANY_NODE or node in (event.node, event.speaker or -1)
         since = self.begin - (WINDOW if ended else _EARLIER)
         long_enough = ended or self.end - self.begin >= event.seconds / 2
         began = max(event.begin, event.end - event.seconds)

@@ -177,7 +177,7 @@ class Redo(Subject):
             part, (when, clock) = min(self._full.items(), key=lambda full: full[1][0])
             since = self._present.at(clock, when, "since")
             what = f"{self._node.prefix}redo buffer of part {part} is full{since}"
-            if self._present.now - when < _LONG:
+            if self._present.now - when < _LONG and not self.blames_disk:
                 why, advice = "its end is not in the log", "check whether it goes on"
         else:
             first, _, begun = min(episodes, key=lambda episode: episode[0] - episode[1])
