@@ -132,6 +132,16 @@ def test_a_node_that_its_watchdog_ended_was_stuck(check, log, peer):
     )
 
 
+def test_a_node_that_was_killed_did_not_end_of_a_short_standstill(check, log):
+    log.stuck(2, 600, 1200, ago=40)
+    log.say("Forced node shutdown completed. Initiated by signal 9.", 20, "ALERT")
+    said = check("--log", log)
+    assert said.text.startswith(
+        "NDB_LOG CRITICAL - node 4 shut down at HH:MM:SS, signal 9 (killed) - look in dmesg"
+    )
+    assert said.text.endswith("(+1 more problem)")
+
+
 # How often, and whether it is over
 
 

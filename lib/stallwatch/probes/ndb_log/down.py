@@ -29,6 +29,11 @@ _SIGNALS = {
     11: ("segmentation fault", f"{_ERROR_LOG}, a bug or bad memory"),
 }
 
+# How long a node must have stood still to end of it: any time for its watchdog, 4 heartbeats for the others.
+# Those are 20 s as default; shorter ones can be configured.
+_STALLS = {"6050": 0.0, "2305": 4.0, "2315": 4.0}
+HEARTBEATS = 4.0
+_NEVER = 1e9
 NO_SHUTDOWN, NO_ORDER = "no shutdown in the log", "the log shows no order"
 CUT = "it missed heartbeats"  # why a management node cut a connection
 
@@ -50,6 +55,7 @@ class Down(NamedTuple):
     since_clock: str = ""
     more: Sequence[str] = ()  # further evidence
     at: str = "at"  # or "before" the time that is known
+    stall: float = _NEVER  # seconds; a standstill of the node that took this long can be why
     lost: int | None = None  # the other node whose end was the cause
     by: int | None = None  # the management node that lost its connection to it: all that is known
 
@@ -93,6 +99,11 @@ def all_down(nodes: Sequence[str], faults: Sequence[Fault], since: str) -> Fault
         return Fault(State.CRITICAL, what, fault.why, fault.advice, Line(more=more))
     why = "" if known else faults[0].why
     return Fault(State.CRITICAL, what, why, "check their machines and logs, then start them", Line(more=more))
+
+
+def stall(error: str | None) -> float:
+    """Give the seconds that a node must have stood still to end with this error."""
+    return _STALLS.get(error or "", _NEVER)
 
 
 def forced(match: re.Match[str]) -> tuple[str, str, str, tuple[str, ...]]:

@@ -42,7 +42,8 @@ def of_shutdowns(logs: list[Shutdown]) -> Iterator[Finding | Event]:
         told += gone
     for down, present in (end for end in best if end not in told):
         over = down.phase == "back"
-        yield Event(Kind.ENDED, down.node, down.fault(present), down.when, down.when, over, speaker=down.lost)
+        fault, seconds = down.fault(present), 2 * down.stall
+        yield Event(Kind.ENDED, down.node, fault, down.when, down.when, over, seconds, down.lost)
     ends = [Counter(node for _, node in log.times) for log in logs]
     count = sum(max(of_log[node] for of_log in ends) for node in set().union(*ends))
     yield Reading("shutdowns", count, what=f"forced shutdowns: {count}")

@@ -54,14 +54,9 @@ class Event(NamedTuple):
     begin: float  # seconds since the epoch
     end: float
     over: bool  # no news for so long that it does not go on
-    seconds: float = 0.0  # how long it took, at least
+    seconds: float = 0.0  # how long it took, at least; its cause took at least half of that
     speaker: int | None = None  # the node that says so, or that an end was from, if it is another one
     cause: str = ""  # in words, without the node, as the cause of another event
-
-    @property
-    def label(self) -> str:
-        """The quantity that it is of; "" for none."""
-        return self.finding.name if isinstance(self.finding, Reading) else ""
 
 
 class Incident:
@@ -72,11 +67,6 @@ class Incident:
         self.events = [cause]  # in the order of their kinds
         self.begin = cause.begin
         self.end = cause.end
-
-    @property
-    def over(self) -> bool:
-        """Whether it has ended."""
-        return all(event.over for event in self.events)
 
     def takes(self, event: Event) -> bool:
         """Add an event if it belongs here; kinds come in their order, and the earliest of each first."""
@@ -94,12 +84,13 @@ class Incident:
         return same and event.kind is not Kind.ENDED and event.begin - self.end <= WINDOW
 
     def _explains(self, event: Event) -> bool:
-        ended = self.cause.kind is Kind.ENDED  # a node is silent first, and then it is declared dead
+        ended = self.cause.kind is Kind.ENDED
         if event.kind is self.cause.kind and (not ended or event.speaker is None):
             return False
         node = self.cause.node
         near = event.kind in _OF_ANY_NODE or node in (event.node, event.speaker or -1)
-        since = self.begin - (WINDOW if ended else _EARLIER)
+        # A node is silent first, and then it is declared dead.
+        since = self.begin - (WINDOW if ended and event.kind not in (Kind.REDO, Kind.SAVE) else _EARLIER)
         long_enough = ended or self.end - self.begin >= event.seconds / 2
         began = max(event.begin, event.end - event.seconds)
         return near and long_enough and since <= began and event.end <= self.end + WINDOW

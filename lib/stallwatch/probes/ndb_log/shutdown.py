@@ -11,11 +11,13 @@ from stallwatch import withheld
 from stallwatch.probes.ndb_log.down import (
     CUT,
     FORCED,
+    HEARTBEATS,
     NO_ORDER,
     NO_SHUTDOWN,
     Down,
     by_signal,
     forced,
+    stall,
 )
 from stallwatch.probes.ndb_log.lines import compiled, number
 from stallwatch.probes.ndb_log.model import Row
@@ -68,7 +70,7 @@ class Shutdown(Nodes):
             why, advice = by_signal(signal)
             more = (f"error {_OS_SIGNAL}", *more)
         self._end(line.node, line, what, why, advice, more)
-        self._change(line.node, lost=peer)
+        self._change(line.node, lost=peer, stall=stall(match["error"]))
 
     def _on_alone(self, _: re.Match[str], line: lines.Line) -> None:
         self._last["alone"] = [line.moment, 1]
@@ -95,7 +97,16 @@ class Shutdown(Nodes):
         why = CUT if self._recent("cut", line) == node else NO_SHUTDOWN
         advice = "check its machine and its own log, then start it"
         self._down[node] = Down(
-            node, line.moment, line.clock, "disconnected", why, advice, data_node=True, hearsay=True, by=by
+            node,
+            line.moment,
+            line.clock,
+            "disconnected",
+            why,
+            advice,
+            data_node=True,
+            hearsay=True,
+            stall=HEARTBEATS,
+            by=by,
         )
 
     def _on_cut(self, match: re.Match[str], line: lines.Line) -> None:
@@ -133,7 +144,7 @@ class Shutdown(Nodes):
             why = f"by node {match['by']}: {match['reason']}" if match["we"] else "missed heartbeats"
             advice = "check for a paused VM, swapping, network trouble, then restart the node"
             self._end(node, line, "declared dead", why, advice)
-            self._change(node, hearsay=not match["we"])
+            self._change(node, hearsay=not match["we"], stall=HEARTBEATS)
 
     def _on_peer_failed(self, match: re.Match[str], line: lines.Line) -> None:
         node = number(match["peer"])
@@ -144,7 +155,7 @@ class Shutdown(Nodes):
         if not ordered and not self._is_down(node):
             why = "another node lost its connection"
             self._end(node, line, "failed", why, f"read ndb_{node}_out.log on its machine")
-            self._change(node, hearsay=True)
+            self._change(node, hearsay=True, stall=HEARTBEATS)
         if line.text.startswith("NR Status"):
             self._is_data_node(node)
         if self._is_down(node):
