@@ -21,6 +21,11 @@ OLD_CLUSTER = "2006-05-11 04:06:14 [MgmSrvr] INFO -- "
 OLDEST = "09:19:30 2005-07-24 [NDB] INFO -- "
 DASHED = "2013-03-19 10:04:44 [ndbd] INFO     \u2013 "
 BARE = ""
+TRANSPORTER = "Node 3: Transporter to node 4 reported error 0x{}"
+EVENTS = (
+    "Node 51: Event buffer status (0x8bfc0033): max=50MB used=46MB(91% of max) alloc=50MB "
+    "latest_consumed_epoch=2/1 latest_buffered_epoch=4/3 report_reason={}"
+)
 DIED = "NR Status: node=4,OLD=Restart completed,NEW=Node failed, fail handling ongoing"
 
 
@@ -99,11 +104,32 @@ def told(tmp_path, *lines, log="ndb_4_out.log"):
         (CLUSTER + "Node 3: Data usage increased to 100%(3276 32K pages of total 3276)", "Data memory 100 % used"),
         (CLUSTER + "Node 3: Backup 7 started from 1 has been aborted. Error: 1326", "backup 7 aborted"),
         (CLUSTER + "Node 3: Backup request from 1 failed to start. Error: 1350", "backup failed to start"),
-        (NEW + "Disconnecting lagging nodes '50 51', epoch 1/2", "lagging nodes 50 51 disconnected"),
-        (NEW + "Disconnecting node 50 because it has exceeded MaxBufferedEpochs (100 >= 100), epoch 1/2", "lagging node 50 disconnected"),
-        (NEW + "SUMA Out of event buffer: Disabling buffering. x", "out of event buffer"),
-        (NEW + "Out of event buffer: nodefailure will cause event failures", "out of event buffer"),
-        (NEW + "Nodefailure while out of event buffer: informing subscribers of possibly missing event data", "out of event buffer"),
+        (NEW + "Disconnecting lagging nodes '50 51', epoch 1/2", "disconnected SQL nodes 50 and 51 for lag"),
+        (NEW + f"SUMA Disconnecting lagging nodes '{1 << 52:064x}', epoch 77", "disconnected SQL node 52 for lag"),
+        (NEW + "Disconnecting node 50 because it has exceeded MaxBufferedEpochs (100 >= 100), epoch 1/2", "disconnected SQL node 50 for lag"),
+        (NEW + "SUMA Out of event buffer: Disabling buffering. x", "a node that fails now leaves a gap"),
+        (NEW + "Out of event buffer: nodefailure will cause event failures", "a node that fails now leaves a gap"),
+        (NEW + "Out of event buffer. Node failure will cause event failures. Consider x.", "a node that fails now leaves a gap"),
+        (NEW + "Nodefailure while out of event buffer: informing subscribers of possibly missing event data", "a node failed while the event buffer was full"),
+        (CLUSTER + EVENTS.format("PARTIALLY_DISCARDING"), "node 51: event buffer full, epochs discarded"),
+        (CLUSTER + EVENTS.format("COMPLETELY_DISCARDING"), "node 51: event buffer full, epochs discarded"),
+        (CLUSTER + EVENTS.format("LOW_FREE_EVENTBUFFER"), "node 51: event buffer nearly full, 46MB(91%"),
+        # Messages between nodes
+        (CLUSTER + TRANSPORTER.format("16: The send buffer was full, but sleeping for a while solved"), "node 3: send buffer to node 4 was full for a moment"),
+        (CLUSTER + TRANSPORTER.format("8014: Send buffer was full,and trying to force send fails"), "node 3: message to node 4 lost"),
+        (CLUSTER + TRANSPORTER.format("8003: Error found in message (invalid message length)"), "node 3: damaged message from node 4"),
+        (CLUSTER + TRANSPORTER.format("3: Error found in message (invalid message length)"), "node 3: damaged message from node 4"),
+        (CLUSTER + TRANSPORTER.format("5: Error found while creating socket(can't create socket)"), "node 3: connection to node 4 failed"),
+        (NEW + "The long message buffer is out of free elements. This may cause the data node to crash.", "long message buffer full"),
+        (NEW + "thr_no:2 - sleeploop 10!! (Worker thread blocked (>= 10ms) by slow consumer threads) - Repeated 3 times", "thread 2 waited for a full job buffer"),
+        (BARE + "out of job buffer", "job buffer full"),
+        (NEW + "Failure handling of api 52 has not completed in 120 seconds.  Limit 600 - state = 2", "its failure has been handled for 120 s - wait, after 600 s"),
+        (NEW + "Failure handling of api 52 has not completed in 120 seconds.  Limit 0 - state = 2", "120 s, without a limit"),
+        (NEW + "Failure handling of node 3 has not completed in 60 seconds - state = 2", "node 3 cannot start again"),
+        (NEW + "Current Global checkpoint id (4200000000) is approaching the maximum value (4294967295), projected to occur in 90 days.Backup, and Restore x", "global checkpoint ids run out in 90 days"),
+        (NEW + "GCI (4200000000) is approaching the maximum value (4294967295).", "4200000000 of 4294967295"),
+        (NEW + "President 3 proposed disconnected node 1 as arbitrator [ticket 0c2d]", "arbitrator node 1 is not connected"),
+        (NEW + "Arbitration failure - negative reply [state=4]", "arbitration failed"),
         (NEW + "Filesystem problem: No space. Check the disk. (error: 2810, os error: 28, signal 1)", "file system problem"),
     ],
 )  # fmt: skip
@@ -124,6 +150,11 @@ def test_a_line_that_says_something_is_heard(tmp_path, line, expected):
         ("LQH 1 : Redo log part 1 problem started : Low space.  (x)", "LQH 1 : Redo log part 1 problem cleared : Low space.  (x)", "not cleared"),
         ("Node shutdown initiated", DIED, "node 4 failed"),
         ("Node 3 missed heartbeat 3", "Node 3 Connected", "missed heartbeat 3"),
+        ("Failure handling of node 3 has not completed in 60 seconds - state = 2", "All nodes completed failure of Node 3", "cannot start"),
+        ("Failure handling of api 52 has not completed in 60 seconds.  Limit 0 - state = 2", "Node 52 Connected", "cannot connect"),
+        ("President 3 proposed disconnected node 1 as arbitrator [ticket 0c2d]", "Node 1 Connected", "arbitrator node 1"),
+        ("SUMA Out of event buffer: Disabling buffering. x", "Event buffering resumed. Epochs > 1/0 will be buffered completely.", "event buffer"),
+        (EVENTS.format("LOW_FREE_EVENTBUFFER")[9:], EVENTS.format("ENOUGH_FREE_EVENTBUFFER")[9:], "nearly full"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("prefix", [CLUSTER + "Node 4: ", OLD_CLUSTER + "Node 4: "])
@@ -149,6 +180,20 @@ def test_a_line_that_makes_well_is_heard(tmp_path, prefix, bad, good, gone):
 def test_a_sign_of_a_start_is_heard(tmp_path, node, sign, expected):
     down = NEW + "Forced node shutdown completed. Caused by error 6050: 'x'."
     assert expected in told(tmp_path, down, NEW + node + sign)
+
+
+@pytest.mark.parametrize(
+    "harmless",
+    [
+        TRANSPORTER.format("0: No error"),
+        TRANSPORTER.format("800b: The remote node has disconnected"),
+        EVENTS.format("BUFFERED_EPOCHS_OVER_THRESHOLD"),
+        EVENTS.format("ENOUGH_FREE_EVENTBUFFER"),
+        "Node 3: thr_no:2 - sleeploop 10!! (Worker thread blocked (>= 10ms) by slow consumer threads)",
+    ],
+)
+def test_a_line_that_is_no_problem_is_none(tmp_path, harmless):
+    assert "NDB_LOG OK" in told(tmp_path, CLUSTER + harmless, log="ndb_1_cluster.log")
 
 
 def test_the_role_of_a_thread_is_heard(tmp_path):

@@ -8,6 +8,7 @@ from stallwatch.history import remember, remembered
 from stallwatch.probes.ndb_log.incidents import WINDOW, Event, Kind
 from stallwatch.probes.ndb_log.lines import number
 from stallwatch.probes.ndb_log.model import Row, Subject
+from stallwatch.probes.ndb_log.rule import api_nodes
 from stallwatch.probes.ndb_log.rules import COMPLETED, QUANTITIES, RULES
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from stallwatch.probes.ndb_log import lines
     from stallwatch.probes.ndb_log.model import Node, Present, Rules
-    from stallwatch.probes.ndb_log.rules import Rule
+    from stallwatch.probes.ndb_log.rule import Rule
 
 _WITHIN = 600.0  # seconds in which a rule's line must come ``often`` times
 _KEPT = 100  # alerts
@@ -180,6 +181,8 @@ def _id(word: str) -> int | None:
 def _words(match: re.Match[str], node: int | None) -> dict[str, str]:
     speaker = "" if node is None else str(node)
     groups = {name: text or "" for name, text in match.groupdict().items()}
+    if "peers" in groups:
+        groups["peers"] = api_nodes(groups["peers"])
     return {"node": speaker, "observer": speaker, **groups}
 
 

@@ -7,32 +7,11 @@ good news, "Redo buffer full" is INFO). API nodes that come and go are no proble
 from __future__ import annotations
 
 from stallwatch.findings import State
-from stallwatch.startup import NamedTuple
-
-
-class Rule(NamedTuple):
-    """One kind of line. Texts are formats over the pattern's groups."""
-
-    word: bytes  # in the line, for the first look; no digits
-    pattern: str
-    key: str  # a later line with the same key replaces this alert
-    state: State | None = None  # None: good news, the alert of that key is over
-    what: str = ""
-    why: str = ""
-    advice: str = ""
-    quantity: str = ""  # judged by the thresholds of this name instead of ``state``; its group is "value"
-    stays: bool = False  # until a line clears it or the node starts anew, however long that takes
-    often: int = 1  # so many lines within 10 minutes
-
-    @property
-    def raises(self) -> bool:
-        """Whether the line is bad news."""
-        return bool(self.state or self.quantity)
-
+from stallwatch.probes.ndb_log.buffer_rules import BUFFER_RULES
+from stallwatch.probes.ndb_log.rule import Rule
 
 _MEMORY = r"(?P<kind>Data|Index) usage (?:is|increased to|decreased to) (?P<percent>{})%"
 COMPLETED = r"Backup (?P<id>\d+) started from (?:node )?\d+ completed"
-_DISCARD = "subscribers miss epochs: binary log gap, LOST_EVENTS on replicas"
 _SILENCE = "check the log of node {peer}, then the network"
 _ARBITRATOR = "check the management and SQL nodes that may arbitrate"
 
@@ -90,6 +69,25 @@ RULES = (
         key="arbitrator",
         state=State.WARNING,
         what="arbitrator node {peer} lost",
+        why="{cause}",
+        advice=_ARBITRATOR,
+    ),
+    Rule(
+        word=b"proposed disconnected node",
+        pattern=r"President (?P<president>\d+) proposed disconnected node (?P<peer>\d+) as arbitrator",
+        key="arbitrator {peer}",
+        state=State.WARNING,
+        what="arbitrator node {peer} is not connected",
+        why="node {president} proposed it",
+        advice=_ARBITRATOR,
+    ),
+    Rule(word=b" Connected", pattern=r"Node (?P<peer>\d+) Connected", key="arbitrator {peer}"),
+    Rule(
+        word=b"Arbitration failure",
+        pattern=r"Arbitration failure - (?P<cause>.+?)(?: \[.*)?$",
+        key="arbitrator",
+        state=State.WARNING,
+        what="arbitration failed",
         why="{cause}",
         advice=_ARBITRATOR,
     ),
@@ -200,33 +198,6 @@ RULES = (
     ),
     Rule(word=b"Backup ", pattern=COMPLETED, key="backup"),
     Rule(
-        word=b"Disconnecting lagging nodes",
-        pattern=r"Disconnecting lagging nodes '(?P<peers>[^']*)'",
-        key="lagging {peers}",
-        state=State.CRITICAL,
-        what="lagging nodes {peers} disconnected",
-        why=_DISCARD,
-        advice="look why these SQL nodes are slow; raise MaxBufferedEpochs or MaxBufferedEpochBytes",
-    ),
-    Rule(
-        word=b"exceeded MaxBufferedEpochs",
-        pattern=r"Disconnecting node (?P<peer>\d+) because it has exceeded MaxBufferedEpochs",
-        key="lagging {peer}",
-        state=State.CRITICAL,
-        what="lagging node {peer} disconnected",
-        why=_DISCARD,
-        advice="look why this SQL node is slow; raise MaxBufferedEpochs",
-    ),
-    Rule(
-        word=b"ut of event buffer",
-        pattern=r"(?:SUMA )?Out of event buffer|Nodefailure while out of event buffer",
-        key="event buffer",
-        state=State.CRITICAL,
-        what="out of event buffer",
-        why=_DISCARD,
-        advice="raise MaxBufferedEpochBytes; look for a slow SQL node",
-    ),
-    Rule(
         word=b"Filesystem problem",
         pattern=r"Filesystem problem: (?P<cause>.+)",
         key="filesystem {node}",
@@ -235,6 +206,28 @@ RULES = (
         why="{cause}",
         advice="look at the disk and in dmesg",
     ),
+    Rule(
+        word=b"is approaching the maximum value",
+        pattern=r"Current Global checkpoint id \(\d+\) is approaching the maximum value \(\d+\), "
+        r"projected to occur in (?P<days>\d+) days",
+        key="gci",
+        state=State.WARNING,
+        what="global checkpoint ids run out in {days} days",
+        why="as the data node projects",
+        advice="plan a backup, an initial restart of the cluster and a restore",
+        stays=True,
+    ),
+    Rule(
+        word=b"is approaching the maximum value",
+        pattern=r"GCI \((?P<gci>\d+)\) is approaching the maximum value \((?P<maximum>\d+)\)",
+        key="gci",
+        state=State.WARNING,
+        what="global checkpoint ids run out",
+        why="{gci} of {maximum}",
+        advice="plan a backup, an initial restart of the cluster and a restore",
+        stays=True,
+    ),
+    *BUFFER_RULES,
 )
 # Quantities that the rules tell of: unit, and what to say when no line did.
 QUANTITIES = {

@@ -1,0 +1,181 @@
+"""Rules for lines about buffers: of sent and received messages, of jobs, and of events for the binary log.
+
+The texts are those of ndbmtd 9.7.2. A transporter is the connection to one other node. Its errors are in
+TransporterDefinitions.hpp: 0x8000 is added to those that cut the connection.
+"""
+
+from __future__ import annotations
+
+from stallwatch.findings import State
+from stallwatch.probes.ndb_log.rule import Rule
+
+_GAP = "gap in the binary log: LOST_EVENTS on replicas"
+_TRANSPORTER = r"Transporter to node (?P<peer>\d+) reported error 0x(?P<code>{}): (?P<cause>.+)"
+_API = r"Failure handling of api (?P<peer>\d+) has not completed in (?P<seconds>\d+) seconds\. +Limit "
+_EVENTS = r"Event buffer status(?: \(0x[0-9a-f]+\))?: .*\bused=(?P<used>\S+).* report_reason="
+
+BUFFER_RULES = (
+    Rule(
+        word=b"reported error x",
+        pattern=_TRANSPORTER.format("16"),
+        key="send buffer {node} {peer}",
+        state=State.WARNING,
+        what="send buffer to node {peer} was full for a moment",
+        why="error 0x16",
+        advice="see whether node {peer} or the network to it is slow, raise SendBufferMemory",
+    ),
+    Rule(
+        word=b"reported error x",
+        pattern=_TRANSPORTER.format("(?:80)?1[45]"),
+        key="send buffer {node} {peer}",
+        state=State.WARNING,
+        what="message to node {peer} lost",
+        why="error 0x{code}: {cause}",
+        advice="see whether node {peer} or the network to it is slow, raise SendBufferMemory",
+    ),
+    Rule(
+        word=b"reported error x",
+        pattern=_TRANSPORTER.format("(?:80)?(?:0?[34]|2[34])"),
+        key="transporter {node} {peer}",
+        state=State.WARNING,
+        what="damaged message from node {peer}",
+        why="error 0x{code}: {cause}",
+        advice="look for errors of the network cards (ethtool -S) and for different versions of NDB",
+    ),
+    Rule(  # 0x0 is no error; 0xb says that the other end of shared memory has gone
+        word=b"reported error x",
+        pattern=_TRANSPORTER.format("(?!0+:|(?:80)?0?b:)[0-9a-f]+"),
+        key="transporter {node} {peer}",
+        state=State.WARNING,
+        what="connection to node {peer} failed",
+        why="error 0x{code}: {cause}",
+        advice="look at the network to node {peer}, and at its log",
+    ),
+    Rule(
+        word=b"long message buffer is out of free",
+        pattern=r"The long message buffer is out of free elements",
+        key="long message buffer {node}",
+        state=State.WARNING,
+        what="long message buffer full",
+        why="the node may end with error 2351",
+        advice="raise LongMessageBuffer (rolling restart)",
+    ),
+    Rule(
+        word=b"sleeploop ",
+        pattern=r"thr_no:(?P<thread>\d+) - sleeploop 10!!",
+        key="job buffer {node} {thread}",
+        state=State.WARNING,
+        what="thread {thread} waited for a full job buffer 3 times in 10 min",
+        why="another thread is too slow",
+        advice="look for a stuck or busy thread: ndbinfo.threadstat",
+        often=3,
+    ),
+    Rule(
+        word=b"job buffer",
+        pattern=r"(?:job buffer full|out of job buffer)$",
+        key="job buffer {node}",
+        state=State.WARNING,
+        what="job buffer full",
+        why="the node ends because of it",
+        advice="look for a stuck thread before it, lower the load",
+    ),
+    Rule(
+        word=b"Failure handling of api",
+        pattern=_API + r"0 ",
+        key="failure handling {peer}",
+        state=State.WARNING,
+        what="API node {peer} cannot connect again",
+        why="its failure has been handled for {seconds} s, without a limit",
+        advice="set ApiFailureHandlingTimeout, or restart the data node that reports it",
+    ),
+    Rule(
+        word=b"Failure handling of api",
+        pattern=_API + r"(?P<limit>\d+) ",
+        key="failure handling {peer}",
+        state=State.WARNING,
+        what="API node {peer} cannot connect again",
+        why="its failure has been handled for {seconds} s",
+        advice="wait, after {limit} s the data node ends with error 7400",
+    ),
+    Rule(
+        word=b"Failure handling of node",
+        pattern=r"Failure handling of node (?P<peer>\d+) has not completed in (?P<seconds>\d+) seconds",
+        key="failure handling {peer}",
+        state=State.WARNING,
+        what="node {peer} cannot start again",
+        why="its failure has been handled for {seconds} s",
+        advice="look for stuck threads in the logs of the other data nodes",
+    ),
+    Rule(
+        word=b"completed failure of Node",
+        pattern=r"All nodes completed failure of Node (?P<peer>\d+)",
+        key="failure handling {peer}",
+    ),
+    Rule(word=b" Connected", pattern=r"Node (?P<peer>\d+) Connected", key="failure handling {peer}"),
+    Rule(
+        word=b"Disconnecting lagging nodes",
+        pattern=r"(?:SUMA )?Disconnecting lagging nodes '(?P<peers>[^']*)'",
+        key="lagging {peers}",
+        state=State.CRITICAL,
+        what="disconnected {peers} for lag",
+        why=_GAP,
+        advice="look why it is slow, raise MaxBufferedEpochs or MaxBufferedEpochBytes",
+    ),
+    Rule(
+        word=b"exceeded MaxBufferedEpochs",
+        pattern=r"Disconnecting node (?P<peers>\d+) because it has exceeded MaxBufferedEpochs",
+        key="lagging {peers}",
+        state=State.CRITICAL,
+        what="disconnected {peers} for lag",
+        why=_GAP,
+        advice="look why it is slow, raise MaxBufferedEpochs",
+    ),
+    Rule(
+        word=b"Nodefailure while out of event buffer",
+        pattern=r"Nodefailure while out of event buffer",
+        key="events missing",
+        state=State.CRITICAL,
+        what="a node failed while the event buffer was full",
+        why="SQL nodes may miss epochs: " + _GAP,
+        advice="compare the replicas, raise MaxBufferedEpochBytes",
+    ),
+    Rule(
+        word=b"ut of event buffer",
+        pattern=r"(?:SUMA )?Out of event buffer",
+        key="event buffer {node}",
+        state=State.WARNING,
+        what="event buffer full",
+        why="a node that fails now leaves a " + _GAP,
+        advice="look for a slow SQL node, raise MaxBufferedEpochBytes",
+        stays=True,
+    ),
+    Rule(
+        word=b"vent buffering resumed",
+        pattern=r"Event buffering resumed",
+        key="event buffer {node}",
+    ),
+    Rule(
+        word=b"_DISCARDING",
+        pattern=_EVENTS + r"(?:PARTIALLY|COMPLETELY)_DISCARDING",
+        key="events discarded {node}",
+        state=State.CRITICAL,
+        what="event buffer full, epochs discarded",
+        why=_GAP,
+        advice="raise ndb_eventbuffer_max_alloc on this SQL node, compare its replicas",
+    ),
+    Rule(
+        word=b"Event buffer status",
+        pattern=_EVENTS + r"(?:LOW_FREE_EVENTBUFFER|EVENTBUFFER_USAGE_HIGH)",
+        key="events {node}",
+        state=State.WARNING,
+        what="event buffer nearly full, {used}",
+        why="at 100 % this SQL node discards epochs",
+        advice="look why it writes its binary log slowly, raise ndb_eventbuffer_max_alloc",
+        stays=True,
+    ),
+    Rule(
+        word=b"Event buffer status",
+        pattern=_EVENTS + r"(?:ENOUGH_FREE_EVENTBUFFER|COMPLETELY_BUFFERING)",
+        key="events {node}",
+    ),
+)
