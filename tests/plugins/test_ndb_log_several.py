@@ -11,7 +11,7 @@ DOWN = (
 MEANING = ["  WatchDog terminate, internal error or massive overload on the machine running this node"]
 LABELS = [
     "lines", "shutdowns", "missed_heartbeats", "gcp_commit_lag", "gcp_save_lag", "redo_full", "redo_lag",
-    "stuck", "overslept", "spin", "stuck_episodes",
+    "stuck", "overslept", "spin", "stuck_episodes", "unknown_warnings",
 ]  # fmt: skip
 
 

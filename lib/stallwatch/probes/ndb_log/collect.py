@@ -9,11 +9,13 @@ from stallwatch.findings import Fault, Finding, ProbeError, Reading
 from stallwatch.probes.ndb_log.diagnosis import Alerts, Backups, of_backups
 from stallwatch.probes.ndb_log.ends import of_shutdowns
 from stallwatch.probes.ndb_log.incidents import Event
-from stallwatch.probes.ndb_log.lines import GarbledError, Line, Shapes, parse, speaks_ndb
+from stallwatch.probes.ndb_log.lines import GarbledError, Line, Shapes, compiled, parse, speaks_ndb
 from stallwatch.probes.ndb_log.model import Node, Present, Rules
+from stallwatch.probes.ndb_log.reasons import Reasons
 from stallwatch.probes.ndb_log.redo import Redo
 from stallwatch.probes.ndb_log.shutdown import Shutdown
 from stallwatch.probes.ndb_log.threads import Contention, Oversleeps
+from stallwatch.probes.ndb_log.unknown import LEVELS, Unknown, of_unknown
 from stallwatch.probes.ndb_log.watchdog import Watchdog
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import is_number, say_size
@@ -22,13 +24,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
+    from stallwatch.probes.ndb_log.error_log import ErrorLog
     from stallwatch.sources.logs import Log
 
     Follow = Callable[[str, Any], Log]  # opens a log where the positions of the last run say
 
-_SUBJECTS = (Shutdown, Alerts, Redo, Watchdog, Oversleeps, Contention, Backups)
-WORDS = frozenset(row.word for reader in (Node, *_SUBJECTS) for row in reader.LINES) - Node.CONTEXT
-_FORMAT = 1  # of what is remembered of a log: it changes with any tuple that is kept
+_SUBJECTS = (Shutdown, Reasons, Alerts, Redo, Watchdog, Oversleeps, Contention, Backups)
+_WORDS = frozenset(row.word for reader in (Node, *_SUBJECTS) for row in reader.LINES)
+WORDS = (_WORDS | LEVELS) - Node.CONTEXT
+FORMAT = 1  # of what is remembered of a log: it changes with any tuple that is kept
+# What a node says of its end whatever the reason is: the place in the source, and steps of the shutdown.
+_EMPTY = r"Error handler |Watchdog |Angel |[\w./]+ (?:\(Line: \d+\)|line: \d+)|\S+$|$"
 _BACK = 65536  # bytes to look back for the time of a line that has none
 # What a state file of another version, or a damaged one, makes of reading it.
 _UNREADABLE_MEMORY = (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError)
@@ -40,6 +46,7 @@ class Snapshot(NamedTuple):
     logs: tuple[NodeLog, ...]
     problems: tuple[ProbeError, ...]  # what could not be found out
     asides: tuple[str, ...]  # what is worth a word, but no problem
+    error_logs: tuple[ErrorLog, ...] = ()  # which tell of ends that are in no other log
 
 
 class NodeLog:
@@ -65,7 +72,10 @@ class NodeLog:
         contention = Contention(self.node, present, part("contention"))
         self.backups = Backups(self.node, present, part("backups"))
         self._judged_alone = (alerts, self.redo, self.watchdog, oversleeps, contention)
-        self._subjects = (self.shutdown, *self._judged_alone, self.backups)
+        self._reasons = Reasons(self.node, present, part("reasons"), self.shutdown)
+        subjects = (self.shutdown, self._reasons, *self._judged_alone, self.backups)
+        self.unknown = Unknown(self.node, present, part("unknown"), (self.node, *subjects))
+        self._subjects = (*subjects, self.unknown)
 
     @property
     def lines(self) -> int:
@@ -103,7 +113,7 @@ class NodeLog:
 
     def forget(self) -> None:
         """Acknowledge everything up to here: only positions, threads and counters are kept."""
-        for name in ("incidents", "redo", "watchdog", "oversleeps"):
+        for name in ("incidents", "redo", "watchdog", "oversleeps", "unknown"):
             self._memory[name] = {}
         kept = ("ordered", "data_nodes", "up")
         self._memory["shutdown"] = {name: self._memory["shutdown"][name] for name in kept}
@@ -123,6 +133,8 @@ class NodeLog:
         before = 0
         for raw in self._shapes.pick(block):
             place = block.index(raw, before)
+            if Reasons.END in raw:
+                self._reasons.last = _last_words(block[max(place - _BACK, 0) : place])
             try:
                 self._read_line(raw, block[before:place] if self._present.looks_back else b"")
             except GarbledError:
@@ -149,7 +161,7 @@ class NodeLog:
             for subject in self._subjects:
                 subject.restart()
         when, node = self._present.of(line), line.node or self.node.id
-        line = Line(line.text, when, line.clock, line.source, node, line.times, line.shape)
+        line = Line(line.text, when, line.clock, line.source, node, line.times, line.shape, line.grave)
         for subject in self._subjects:
             if line.when is not None or subject.UNDATED:
                 subject.read(line)
@@ -165,11 +177,23 @@ class NodeLog:
                         return
 
 
+def _last_words(before: bytes) -> str:
+    """Give the last line before a place that says something in itself."""
+    for raw in reversed(before.split(b"\n")):
+        with suppress(GarbledError):
+            line = parse(raw)
+            if line.source and not compiled(_EMPTY).match(line.text):
+                return line.text
+    return ""
+
+
 def collect(paths: Iterable[str], follow: Follow, memory: dict[str, Any], rules: Rules) -> Snapshot:
     """Read what is new in each log; ``memory`` holds, for each path, what is known from earlier runs."""
     logs: list[NodeLog] = []
     problems: list[ProbeError] = []
-    for path in paths:
+    paths = [*paths]
+    error_logs = [path for path in paths if path.endswith("_error.log")]
+    for path in (path for path in paths if path not in error_logs):
         try:
             log = _one_log(path, follow, memory, rules)
         except _UNREADABLE_MEMORY as error:
@@ -181,14 +205,21 @@ def collect(paths: Iterable[str], follow: Follow, memory: dict[str, Any], rules:
             log = _one_log(path, follow, memory, rules)
         problems += log.problems
         logs.append(log)
-    asides = [aside for log in logs for aside in log.asides]
-    return Snapshot(tuple(log for log in logs if log.is_ndb), tuple(problems), tuple(asides))
+    known = tuple(log for log in logs if log.is_ndb)
+    asides = tuple(aside for log in logs for aside in log.asides)
+    snapshot = Snapshot(known, tuple(problems), asides)
+    if not error_logs and not any(log.shutdown.ended() for log in known):
+        return snapshot
+    from stallwatch.probes.ndb_log.error_log import consult
+
+    ends, unread, more = consult({log.path: log.shutdown for log in known}, error_logs, follow, rules, memory)
+    return Snapshot(known, (*problems, *unread), (*asides, *more), ends)
 
 
 def _one_log(path: str, follow: Follow, memory: dict[str, Any], rules: Rules) -> NodeLog:
     """Read what is new in one log."""
-    kept = memory.get(path, {"format": _FORMAT})
-    if kept["format"] != _FORMAT:
+    kept = memory.get(path, {"format": FORMAT})
+    if kept["format"] != FORMAT:
         raise KeyError("format")
     first = kept.get("positions") is None or kept.get("history", False)
     log = NodeLog(path, kept, Present(rules, first=first))
@@ -205,7 +236,7 @@ def _one_log(path: str, follow: Follow, memory: dict[str, Any], rules: Rules) ->
 
 def _must_make_sense(log: NodeLog, rules: Rules) -> None:
     """Judge once what was remembered: whoever wrote it, all others can rely on it. Raises as Python does."""
-    found = [*log.findings(rules), *of_shutdowns([log.shutdown])]
+    found = [*log.findings(rules), *of_shutdowns([log.shutdown]), *of_unknown([log.unknown])]
     if log.node.is_cluster_log:
         found += of_backups([log.backups], 0.0)
     for event in (one for one in found if isinstance(one, Event)):

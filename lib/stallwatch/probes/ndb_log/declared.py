@@ -26,6 +26,7 @@ DECLARED = Declared(
         Label("missed_heartbeats", "", "heartbeats missed in a row, at most"),
         Label("gcp_commit_lag"),
         Label("gcp_save_lag"),
+        Label("unknown_warnings", "", "lines of level WARNING or above that no rule knows"),
         Label("backup_age", "s", "age of the last completed backup, with --backup-age"),
     ),
     privileges=(),

@@ -21,7 +21,9 @@ FORCED = (
     r"(?: Initiated by signal (?P<signal>\d+)\.)?"
     r"(?: Caused by error (?P<error>\d+)(?:: '(?P<text>.*?)(?:'\.|$))?)?"  # a long text is cut off
 )
-_RESTART = ", then restart the node"
+RESTART = ", then restart the node"
+NO_REASON = "no reason found"
+OVER = frozenset({"back", "unknown"})  # phases
 _ERROR_LOG = "read the node's error log"
 _SIGNALS = {
     6: ("aborted", _ERROR_LOG),
@@ -50,7 +52,7 @@ class Down(NamedTuple):
     gave_up: str = ""  # after so many failed starts the angel does not try again
     data_node: bool = False  # others named it a data node, which has a restart to complete
     hearsay: bool = False  # reported by another node, which does not know why
-    phase: str = "down"  # or "starting", "back"
+    phase: str = "down"  # or "starting", "back"; "unknown": an error log does not tell
     since: float = 0.0  # when that phase began
     since_clock: str = ""
     more: Sequence[str] = ()  # further evidence
@@ -63,9 +65,10 @@ class Down(NamedTuple):
         """Say that it is down; of one that is back, that it was."""
         name = "node" if self.node is None else f"node {self.node}"
         what = f"{name} {self.what}{present.at(self.clock, self.when, self.at)}"
-        advice, line = self.advice.partition(_RESTART)[0], Line(more=tuple(self.more))
+        advice, line = self.advice.partition(RESTART)[0], Line(more=tuple(self.more))
         if self.phase == "back":
             what += f", started again{present.at(self.since_clock, self.since)}"
+        if self.phase in OVER:
             return Fault(State.WARNING, what, self.why, advice, line)
         if self.phase == "starting":
             what += f", starting again{present.at(self.since_clock, self.since, 'since')}"
@@ -121,7 +124,7 @@ def forced(match: re.Match[str]) -> tuple[str, str, str, tuple[str, ...]]:
         return what, said, advice, (text,) if text and not said.endswith(text) else ()
     if match["signal"]:
         return what, *by_signal(number(match["signal"])), ()
-    return what, "the log does not say why", _ERROR_LOG, ()
+    return what, NO_REASON, _ERROR_LOG, ()
 
 
 def by_signal(signal: int) -> tuple[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from stallwatch.findings import Reading
-from stallwatch.probes.ndb_log.down import all_down, lost
+from stallwatch.probes.ndb_log.down import OVER, all_down, lost
 from stallwatch.probes.ndb_log.incidents import Event, Kind
 from stallwatch.startup import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.ndb_log.model import Present
     from stallwatch.probes.ndb_log.shutdown import Shutdown
 
-_ONE_END = 60.0  # seconds within which several logs tell of the same end of a node
+ONE_END = 60.0  # seconds within which several logs tell of the same end of a node
 
 
 def of_shutdowns(logs: list[Shutdown]) -> Iterator[Finding | Event]:
@@ -41,7 +41,7 @@ def of_shutdowns(logs: list[Shutdown]) -> Iterator[Finding | Event]:
         yield Event(Kind.ENDED, None, fault, newest.when, newest.when, over=False)
         told += gone
     for down, present in (end for end in best if end not in told):
-        over = down.phase == "back"
+        over = down.phase in OVER
         fault, seconds = down.fault(present), 2 * down.stall
         yield Event(Kind.ENDED, down.node, fault, down.when, down.when, over, seconds, down.lost)
     ends = [Counter(node for _, node in log.times) for log in logs]
@@ -60,7 +60,7 @@ def _cut(cut: list[tuple[Down, Present]]) -> Event:
 def _best(of_node: list[tuple[Down, Present]]) -> tuple[Down, Present]:
     """Choose of what several logs say of one node what is known best, and how far the node has come."""
     newest = max(down.when for down, _ in of_node)
-    of_node = [end for end in of_node if newest - end[0].when <= _ONE_END]
+    of_node = [end for end in of_node if newest - end[0].when <= ONE_END]
     latest, _ = max(of_node, key=lambda end: max(end[0].when, end[0].since))
     best, present = max(of_node, key=lambda end: _knowledge(end[0]))
     return best._replace(phase=latest.phase, since=latest.since, since_clock=latest.since_clock), present

@@ -28,6 +28,7 @@ _NDB = (
     rb"\[(?:ndbd|Mgmt?Srvr|NDB|NdbApi)\] [A-Z]+ *(?:--|\xe2\x80[\x93\x94]) "
     rb"|Ndb kernel (?:thread \d+ )?is stuck in: | waiting for lock, contentions: \d+ spins: "
 )
+_GRAVE = frozenset({"WARNING", "ERROR", "CRITICAL", "ALERT"})
 _LONGEST = 4096  # bytes of a line that are understood; no line of NDB has as many
 _MOST_DIGITS = 15  # of the longest number that NDB may mean
 _DIGITS = b"0123456789"
@@ -49,6 +50,7 @@ class Line(NamedTuple):
     node: int | None  # the node that speaks, in a cluster log or an old data node's log
     times: int  # how often it was said: the logger swallows repetitions for 3 s, then counts them
     shape: bytes  # the raw line without its digits
+    grave: bool = False  # its level is WARNING or above
 
     @property
     def moment(self) -> float:
@@ -68,7 +70,8 @@ def parse(raw: bytes) -> Line:
     clock = "" if when is None else stamp[:19].replace("T", " ")
     node = number(match["node"]) if match["node"] else None
     times, shape = number(match["repeats"] or "1"), text.translate(None, _DIGITS)
-    return Line(match["text"], when, clock, match["source"] or "", node, times, shape)
+    grave = match["level"] in _GRAVE
+    return Line(match["text"], when, clock, match["source"] or "", node, times, shape, grave)
 
 
 @cache

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stallwatch.history import remember, remembered
-from stallwatch.probes.ndb_log.down import Down
+from stallwatch.probes.ndb_log.down import OVER, Down
 from stallwatch.probes.ndb_log.model import Subject
 from stallwatch.startup import TYPE_CHECKING
 
@@ -54,6 +54,12 @@ class Nodes(Subject):
         since, until = self._ordered.get(node, (1.0, 0.0))
         return since <= when <= until
 
+    def explain(self, node: int | None, why: str = "", advice: str = "", more: Sequence[str] = ()) -> None:
+        """Say why a node ended where more is known than the line of its end tells."""
+        if down := self._down.get(node):
+            texts = tuple(dict.fromkeys((*down.more, *more)))
+            self._change(node, why=why or down.why, advice=advice or down.advice, more=texts)
+
     def _end(
         self, node: int | None, line: lines.Line, what: str, why: str, advice: str, more: Sequence[str] = ()
     ) -> None:
@@ -89,5 +95,5 @@ class Nodes(Subject):
     def _counts(self, down: Down) -> bool:
         # Others tell of API nodes, too, which may stay away.
         known = not down.hearsay or down.node in self.data_nodes
-        stays = down.phase != "back" and known
+        stays = down.phase not in OVER and known
         return self._present.holds(down.when, stays=stays)

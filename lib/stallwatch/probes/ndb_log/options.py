@@ -18,7 +18,7 @@ check = Check(
     "Say what NDB data nodes complain of in their logs: stuck threads, full redo buffers, shutdowns.",
 )
 check.option("--log", action="append", required=True, metavar="FILE",
-             help="ndb_N_out.log or a cluster log; may be given several times and hold * and ?")  # fmt: skip
+             help="ndb_N_out.log, ndb_N_error.log, cluster log; repeatable; may hold * and ?")  # fmt: skip
 check.option("--hold", type=duration, default="1h", metavar="TIME", help="report what happened for this long")
 check.option("--acknowledge", action="store_true", help="report nothing of what happened up to now any more")
 check.option("--whole", action="store_true",

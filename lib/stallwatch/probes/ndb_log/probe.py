@@ -6,15 +6,16 @@ import os
 import time
 
 from stallwatch.findings import Fault, Finding, ProbeError, Reading, State
-from stallwatch.probes.ndb_log.collect import collect
+from stallwatch.probes.ndb_log.collect import FORMAT, collect
 from stallwatch.probes.ndb_log.diagnosis import of_backups
 from stallwatch.probes.ndb_log.ends import of_shutdowns
 from stallwatch.probes.ndb_log.incidents import Event, incidents
+from stallwatch.probes.ndb_log.unknown import of_unknown, unknown_warnings
 from stallwatch.probes.ndb_log.watchdog import DEFAULT_INTERVAL, KILL
 from stallwatch.sources import logs
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
-from stallwatch.words import worst_first
+from stallwatch.words import listed, plural, worst_first
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from stallwatch.frame.run import Run
     from stallwatch.probes.ndb_log.collect import NodeLog, Snapshot
+    from stallwatch.probes.ndb_log.error_log import ErrorLog
     from stallwatch.probes.ndb_log.incidents import Incident
     from stallwatch.probes.ndb_log.model import Rules
 
@@ -63,11 +65,13 @@ def _judge(snapshot: Snapshot, rules: Rules, run: Run) -> Iterator[Finding]:
     """Give the number of lines first, then what could not be found out, then each subject."""
     if snapshot.logs:
         yield _summary(snapshot.logs, whole=rules.whole)
+    elif snapshot.error_logs:
+        yield _records(snapshot.error_logs)
     yield from snapshot.problems
     yield from (Fault(State.OK, aside) for aside in snapshot.asides)
-    if not snapshot.logs:
+    if not snapshot.logs and not snapshot.error_logs:
         return
-    yield from _by_subject(snapshot.logs, rules, run)
+    yield from _by_subject(snapshot, rules, run)
     if rules.backup_age:
         cluster_logs = [log.backups for log in snapshot.logs if log.node.is_cluster_log]
         if cluster_logs:
@@ -79,10 +83,12 @@ def _judge(snapshot: Snapshot, rules: Rules, run: Run) -> Iterator[Finding]:
 
 def _acknowledge(snapshot: Snapshot, rules: Rules, run: Run, memory: dict[str, Any]) -> Iterator[Finding]:
     """Forget all that was reported up to here, and logs that are gone; says what that was."""
-    found = _by_subject(snapshot.logs, rules, run)
+    found = _by_subject(snapshot, rules, run)
     held = [one.what for one in found if run.is_problem(one) and not getattr(one, "in_table", False)]
     for log in snapshot.logs:
         log.forget()
+    for error_log in snapshot.error_logs:
+        memory[error_log.path] = {"format": FORMAT, "acknowledged": rules.now}
     for path in [path for path in memory if not os.path.lexists(path)]:
         del memory[path]
     lines = sum(log.lines for log in snapshot.logs)
@@ -90,9 +96,10 @@ def _acknowledge(snapshot: Snapshot, rules: Rules, run: Run, memory: dict[str, A
     yield from snapshot.problems
 
 
-def _by_subject(node_logs: Sequence[NodeLog], rules: Rules, run: Run) -> Iterator[Finding]:
+def _by_subject(snapshot: Snapshot, rules: Rules, run: Run) -> Iterator[Finding]:
     """Give incidents first, then what else the logs say, subject by subject."""
-    found = [*of_shutdowns([log.shutdown for log in node_logs])]
+    node_logs = snapshot.logs
+    found = [*of_shutdowns([*(log.shutdown for log in node_logs), *snapshot.error_logs])]
     found += [one for log in node_logs for one in log.findings(rules)]
     events = [one for one in found if isinstance(one, Event)]
     wrong = [event for event in events if run.is_problem(event.finding)]
@@ -104,8 +111,11 @@ def _by_subject(node_logs: Sequence[NodeLog], rules: Rules, run: Run) -> Iterato
     yield shutdowns
     others += [event.finding for event in events if event not in wrong]
     yield from _merged(others)
+    if not node_logs:
+        return
     episodes = sum(log.watchdog.episodes for log in node_logs)
     yield Reading("stuck_episodes", episodes, what=f"stuck episodes: {episodes}")
+    yield from of_unknown([log.unknown for log in node_logs])
 
 
 def _state(event: Event, run: Run) -> State:
@@ -145,11 +155,20 @@ def _value(finding: Finding) -> float:
     return (finding.value or 0) if isinstance(finding, Reading) else 0
 
 
+def _records(error_logs: Sequence[ErrorLog]) -> Reading:
+    """Say what was read where there are error logs only."""
+    count = sum(log.records for log in error_logs)
+    names = listed([os.path.basename(log.path) for log in error_logs])
+    return Reading("lines", count, what=f"{plural(count, 'record')} of {names}")
+
+
 def _summary(node_logs: Sequence[NodeLog], *, whole: bool) -> Reading:
     """Say what was read; the line stands first when nothing else has to be said."""
     lines = sum(log.lines for log in node_logs)
     names = os.path.basename(node_logs[0].path) if len(node_logs) == 1 else f"{len(node_logs)} logs"
     longest = max(log.watchdog.longest for log in node_logs)
     stuck = f"longest stuck {say_duration(longest)}" if longest else "no thread stuck"
+    count = sum(log.unknown.count for log in node_logs)
+    unknown = f", {unknown_warnings(count)}" if count else ""
     noun = f"{'' if whole else 'new '}{'line' if lines == 1 else 'lines'}"
-    return Reading("lines", lines, what=f"{lines} {noun} of {names}, {stuck}")
+    return Reading("lines", lines, what=f"{lines} {noun} of {names}, {stuck}{unknown}")

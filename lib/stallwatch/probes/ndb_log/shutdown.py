@@ -13,6 +13,7 @@ from stallwatch.probes.ndb_log.down import (
     FORCED,
     HEARTBEATS,
     NO_ORDER,
+    NO_REASON,
     NO_SHUTDOWN,
     Down,
     by_signal,
@@ -130,8 +131,7 @@ class Shutdown(Nodes):
     def _on_gave_up(self, match: re.Match[str], line: lines.Line) -> None:
         """Note it of the node that failed to start; the line of its last failure comes after this one."""
         if not self._is_down(line.node):
-            often = f"{match['count']} times"
-            self._end(line.node, line, "failed to start", often, "look at the errors before it")
+            self._end(line.node, line, "failed to start", NO_REASON, "look at the errors before it")
         self._change(line.node, gave_up=match["count"])
 
     def _on_killed(self, match: re.Match[str], line: lines.Line) -> None:
