@@ -47,6 +47,7 @@ class Snapshot(NamedTuple):
     problems: tuple[ProbeError, ...]  # what could not be found out
     asides: tuple[str, ...]  # what is worth a word, but no problem
     error_logs: tuple[ErrorLog, ...] = ()  # which tell of ends that are in no other log
+    printed: tuple[str, ...] = ()  # files that hold what ndb_mgm printed
 
 
 class NodeLog:
@@ -59,6 +60,7 @@ class NodeLog:
         self.path = path
         self.problems: list[ProbeError] = []  # what could not be found out in this run
         self.asides: list[str] = []  # what is worth a word, but no problem
+        self.printed = False  # it is no log but what ndb_mgm printed
         self._memory = memory
         self._present = present
         self._shapes = Shapes(WORDS, Node.CONTEXT)
@@ -95,7 +97,7 @@ class NodeLog:
             if source.problem:
                 self.problems.append(source.problem)
             elif not self.is_ndb:
-                self.problems.append(_stranger(self.path, source.head))
+                self._is_strange(source.head)
         except ProbeError as error:
             self.problems.append(error)
         name = os.path.basename(self.path)
@@ -110,6 +112,19 @@ class NodeLog:
         self.asides = source.asides
         for subject in self._subjects:
             subject.keep()
+
+    def _is_strange(self, head: bytes) -> None:
+        """Say what the file is that holds no line of NDB."""
+        from stallwatch.probes.ndb_log.mgm_text import is_printed
+
+        if not is_printed(head):
+            self.problems.append(_stranger(self.path, head))
+        elif self._present.whole:
+            self.printed = True
+        else:
+            what = f"{os.path.basename(self.path)} is no log but what ndb_mgm printed in one moment"
+            advice = "check_ndb_nodes and check_ndb_memory ask the cluster itself; --whole judges this text"
+            self.problems.append(ProbeError(what, advice))
 
     def forget(self) -> None:
         """Acknowledge everything up to here: only positions, threads and counters are kept."""
@@ -207,13 +222,14 @@ def collect(paths: Iterable[str], follow: Follow, memory: dict[str, Any], rules:
         logs.append(log)
     known = tuple(log for log in logs if log.is_ndb)
     asides = tuple(aside for log in logs for aside in log.asides)
-    snapshot = Snapshot(known, tuple(problems), asides)
+    printed = tuple(log.path for log in logs if log.printed)
+    snapshot = Snapshot(known, tuple(problems), asides, printed=printed)
     if not error_logs and not any(log.shutdown.ended() for log in known):
         return snapshot
     from stallwatch.probes.ndb_log.error_log import consult
 
     ends, unread, more = consult({log.path: log.shutdown for log in known}, error_logs, follow, rules, memory)
-    return Snapshot(known, (*problems, *unread), (*asides, *more), ends)
+    return Snapshot(known, (*problems, *unread), (*asides, *more), ends, printed)
 
 
 def _one_log(path: str, follow: Follow, memory: dict[str, Any], rules: Rules) -> NodeLog:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from stallwatch.frame.run import Run
-    from stallwatch.probes.ndb_log.collect import NodeLog, Snapshot
+    from stallwatch.probes.ndb_log.collect import Follow, NodeLog, Snapshot
     from stallwatch.probes.ndb_log.error_log import ErrorLog
     from stallwatch.probes.ndb_log.incidents import Incident
     from stallwatch.probes.ndb_log.model import Rules
@@ -52,6 +52,17 @@ def findings(options: Namespace, run: Run, rules: Rules, memory: dict[str, Any])
         yield from _acknowledge(snapshot, rules, run, memory)
     else:
         yield from _judge(snapshot, rules, run)
+    for path in snapshot.printed:
+        yield from _printed(path, follow, rules, alone=not snapshot.logs and not snapshot.error_logs)
+
+
+def _printed(path: str, follow: Follow, rules: Rules, *, alone: bool) -> Iterator[Finding]:
+    """Judge what ndb_mgm printed; its lines are in the perfdata where no log is read."""
+    from stallwatch.probes.ndb_log import mgm_text
+
+    text = b"".join(follow(path, None)).decode("utf-8", "replace")
+    for finding in mgm_text.findings(text, rules):
+        yield finding._replace(label="") if isinstance(finding, Reading) and not alone else finding
 
 
 def _kill(snapshot: Snapshot, rules: Rules) -> float:
