@@ -17,6 +17,7 @@ from stallwatch.probes.ndb_log.shutdown import Shutdown
 from stallwatch.probes.ndb_log.threads import Contention, Oversleeps
 from stallwatch.probes.ndb_log.unknown import LEVELS, Unknown, of_unknown
 from stallwatch.probes.ndb_log.watchdog import Watchdog
+from stallwatch.probes.ndb_log.zone import Zone
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import is_number, say_size
 
@@ -65,6 +66,7 @@ class NodeLog:
         self._present = present
         self._shapes = Shapes(WORDS, Node.CONTEXT)
         self._garbled = 0  # lines with numbers that nobody can have written
+        self.zone = Zone(part("zone"), present.now, follows=not present.looks_back)
         self.node = Node(path, part("node"))
         self.shutdown = Shutdown(self.node, present, part("shutdown"))
         alerts = Alerts(self.node, present, part("incidents"))
@@ -160,14 +162,14 @@ class NodeLog:
         """Learn from the first whole line of a run whose log it is, and since when it tells anything."""
         for raw in block[:_BACK].split(b"\n"):
             with suppress(GarbledError):
-                line = parse(raw)
+                line = self._parse(raw)
                 self.node.is_written_by(line.source)
                 self.backups.begins(line)
                 if line.source:
                     return
 
     def _read_line(self, raw: bytes, before: bytes) -> None:
-        line = parse(raw)
+        line = self._parse(raw)
         if line.when is None and before:
             self._look_back(before)
         self._present.passes(line)
@@ -186,10 +188,18 @@ class NodeLog:
         for raw in reversed(before[-_BACK:].split(b"\n")):
             if raw[:1].isdigit():
                 with suppress(GarbledError):
-                    line = parse(raw)
+                    line = self._parse(raw)
                     if line.when is not None:
                         self._present.passes(line)
                         return
+
+    def _parse(self, raw: bytes) -> Line:
+        """Take a line apart, with its time corrected where the log has another zone."""
+        line = parse(raw)
+        if line.when is None or not line.local:
+            return line
+        offset = self.zone.of(line.when)
+        return line._replace(when=line.when + offset) if offset else line
 
 
 def _last_words(before: bytes) -> str:
@@ -241,6 +251,7 @@ def _one_log(path: str, follow: Follow, memory: dict[str, Any], rules: Rules) ->
     log = NodeLog(path, kept, Present(rules, first=first))
     source = follow(path, kept.get("positions"))
     log.follow(source)
+    log.zone.keep(behind=source.behind > 0)
     if path in memory:
         _must_make_sense(log, rules)
     kept["positions"] = source.kept

@@ -51,6 +51,7 @@ class Line(NamedTuple):
     times: int  # how often it was said: the logger swallows repetitions for 3 s, then counts them
     shape: bytes  # the raw line without its digits
     grave: bool = False  # its level is WARNING or above
+    local: bool = False  # its time has no zone: ``when`` is that of this host's zone
 
     @property
     def moment(self) -> float:
@@ -71,7 +72,8 @@ def parse(raw: bytes) -> Line:
     node = number(match["node"]) if match["node"] else None
     times, shape = number(match["repeats"] or "1"), text.translate(None, _DIGITS)
     grave = match["level"] in _GRAVE
-    return Line(match["text"], when, clock, match["source"] or "", node, times, shape, grave)
+    local = when is not None and stamp[-1:] != "Z" and stamp[-6:-5] not in {"+", "-"}
+    return Line(match["text"], when, clock, match["source"] or "", node, times, shape, grave, local)
 
 
 @cache

@@ -127,6 +127,8 @@ def _by_subject(snapshot: Snapshot, rules: Rules, run: Run) -> Iterator[Finding]
     episodes = sum(log.watchdog.episodes for log in node_logs)
     yield Reading("stuck_episodes", episodes, what=f"stuck episodes: {episodes}")
     yield from of_unknown([log.unknown for log in node_logs])
+    for log in node_logs:
+        yield from log.zone.findings(os.path.basename(log.path))
 
 
 def _state(event: Event, run: Run) -> State:

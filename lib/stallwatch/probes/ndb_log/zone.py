@@ -1,0 +1,69 @@
+"""The zone of a log whose times have none: found by lines that are new, as these cannot be hours old."""
+
+from __future__ import annotations
+
+from stallwatch.findings import Fault, Finding, Reading, State
+from stallwatch.findings import Line as Said
+from stallwatch.startup import TYPE_CHECKING
+from stallwatch.units import is_number, say_duration
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+_STEP = 900.0  # seconds: the zones of the world differ by quarters of an hour
+_LEAST = 1800.0  # seconds; less may be a log that is copied here late
+_SLACK = 60.0  # seconds that clocks may differ, or a line may be late
+_MOST = 26 * 3600.0  # seconds, from UTC+14 to UTC-12
+
+
+class Zone:
+    """How much is added to the times of a log; ``memory`` is the JSON object that it keeps between runs."""
+
+    def __init__(self, memory: dict[str, Any], now: float, *, follows: bool) -> None:
+        """Learn from new lines only if this run ``follows`` one that read all there was."""
+        self._memory = memory
+        self.offset: float = memory.get("offset", 0.0)
+        if not is_number(self.offset) or abs(self.offset) > _MOST:
+            raise ValueError(self.offset)
+        self._now = now
+        seen: Any = memory.get("seen")
+        knows = follows and not memory.get("behind") and is_number(seen)
+        self._since: float | None = seen if knows and seen <= now else None
+        self._age: float | None = None  # of a new line, where no offset explains it
+
+    def of(self, when: float) -> float:
+        """Give the seconds to add to a time, and learn from the first of a run."""
+        if self._since is not None:
+            self._learn(when, self._since)
+            self._since = None
+        return self.offset
+
+    def _learn(self, when: float, since: float) -> None:
+        """Find out by how much a line differs that was written after ``since``."""
+        begin, end = since - _SLACK, self._now + _SLACK
+        if begin <= when <= end:
+            self.offset = 0.0
+        elif not begin <= when + self.offset <= end or not self.offset:
+            offset = _STEP * round(((begin + end) / 2 - when) / _STEP)
+            fits = begin <= when + offset <= end and _LEAST <= abs(offset) <= _MOST
+            if fits and end - begin < _STEP:
+                self.offset = offset
+            elif abs(self._now - when) >= _LEAST + (end - begin):
+                self._age = self._now - when
+
+    def keep(self, *, behind: bool) -> None:
+        """Put into the memory what the next run learns from; ``behind``: lines are left to be read."""
+        self._memory.update(offset=self.offset, seen=self._now, behind=behind)
+
+    def findings(self, name: str) -> Iterator[Finding]:
+        """Say what is corrected, and what cannot be."""
+        if self._age is not None:
+            age = say_duration(abs(self._age))
+            what = f"new lines of {name} are {age} {'old' if self._age > 0 else 'in the future'}"
+            advice = "run the check with the node's TZ, or set the clock"
+            yield Fault(State.WARNING, what, "the zone or clock of the node differs", advice, Said())
+        elif self.offset:
+            direction = "behind" if self.offset > 0 else "ahead of"
+            what = f"times of {name} are {say_duration(abs(self.offset))} {direction} this host's, corrected"
+            yield Reading("time_zone", self.offset, "s", what, label="")
