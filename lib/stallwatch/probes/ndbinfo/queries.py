@@ -129,12 +129,12 @@ class Ndbinfo:
         if int(count) == 0:  # it does not know yet: 9.7.2, whether a management server answers it or not
             raise ClusterDownError(
                 f"cluster down: {self.where} has reached no data node since it was started",
-                "ndb_mgm -e show tells which run; SHOW VARIABLES LIKE 'ndb_connectstring', whom it looks for",
+                "start ndb_mgmd unless ndb_mgm -e show answers, then check ndb_connectstring",
             )
         if numbers.get(_READY) == "0":
             raise ClusterDownError(
                 f"cluster down: none of {count} data nodes is connected to {self.where}",
-                "ndb_mgm -e show tells which run; the end of their ndb_N_out.log, why they do not",
+                "start ndb_mgmd unless ndb_mgm -e show answers, then read the end of each ndb_N_out.log",
                 int(count),
             )
         return int(count)
