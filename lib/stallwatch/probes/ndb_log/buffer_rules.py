@@ -9,10 +9,13 @@ from __future__ import annotations
 from stallwatch.findings import State
 from stallwatch.probes.ndb_log.rule import Rule
 
-_GAP = "gap in the binary log: LOST_EVENTS on replicas"
-_TRANSPORTER = r"Transporter to node (?P<peer>\d+) reported error 0x(?P<code>{}): (?P<cause>.+)"
+_GAP = "binary log gap (LOST_EVENTS)"
+_TRANSPORTER = (
+    r"Transporter to node (?P<peer>\d+) reported error 0x(?P<code>{}): (?:Error found )?(?P<cause>.+)"
+)
 _API = r"Failure handling of api (?P<peer>\d+) has not completed in (?P<seconds>\d+) seconds\. +Limit "
-_EVENTS = r"Event buffer status(?: \(0x[0-9a-f]+\))?: .*\bused=(?P<used>\S+).* report_reason="
+_EVENTS = r"Event buffer status(?: \(0x[0-9a-f]+\))?: .*{}.* report_reason="
+_USED = r"\bused=\w+\((?P<used>\d+)% of max\)"
 
 BUFFER_RULES = (
     Rule(
@@ -22,7 +25,7 @@ BUFFER_RULES = (
         state=State.WARNING,
         what="send buffer to node {peer} was full for a moment",
         why="error 0x16",
-        advice="see whether node {peer} or the network to it is slow, raise SendBufferMemory",
+        advice="check node {peer} and the network to it, raise SendBufferMemory",
     ),
     Rule(
         word=b"reported error x",
@@ -30,8 +33,8 @@ BUFFER_RULES = (
         key="send buffer {node} {peer}",
         state=State.WARNING,
         what="message to node {peer} lost",
-        why="error 0x{code}: {cause}",
-        advice="see whether node {peer} or the network to it is slow, raise SendBufferMemory",
+        why="send buffer full or broken (0x{code})",
+        advice="check node {peer} and the network to it, raise SendBufferMemory",
     ),
     Rule(
         word=b"reported error x",
@@ -39,8 +42,8 @@ BUFFER_RULES = (
         key="transporter {node} {peer}",
         state=State.WARNING,
         what="damaged message from node {peer}",
-        why="error 0x{code}: {cause}",
-        advice="look for errors of the network cards (ethtool -S) and for different versions of NDB",
+        why="{cause}",
+        advice="check the network cards with ethtool -S",
     ),
     Rule(  # 0x0 is no error; 0xb says that the other end of shared memory has gone
         word=b"reported error x",
@@ -48,8 +51,8 @@ BUFFER_RULES = (
         key="transporter {node} {peer}",
         state=State.WARNING,
         what="connection to node {peer} failed",
-        why="error 0x{code}: {cause}",
-        advice="look at the network to node {peer}, and at its log",
+        why="{cause}",
+        advice="check the network and the log of node {peer}",
     ),
     Rule(
         word=b"long message buffer is out of free",
@@ -65,9 +68,9 @@ BUFFER_RULES = (
         pattern=r"thr_no:(?P<thread>\d+) - sleeploop 10!!",
         key="job buffer {node} {thread}",
         state=State.WARNING,
-        what="thread {thread} waited for a full job buffer 3 times in 10 min",
+        what="thread {thread} waited 3 times in 10 min for a full job buffer",
         why="another thread is too slow",
-        advice="look for a stuck or busy thread: ndbinfo.threadstat",
+        advice="find it in ndbinfo.threadstat",
         often=3,
     ),
     Rule(
@@ -85,8 +88,8 @@ BUFFER_RULES = (
         key="failure handling {peer}",
         state=State.WARNING,
         what="API node {peer} cannot connect again",
-        why="its failure has been handled for {seconds} s, without a limit",
-        advice="set ApiFailureHandlingTimeout, or restart the data node that reports it",
+        why="its failure is handled for {seconds} s, no limit",
+        advice="restart this data node",
     ),
     Rule(
         word=b"Failure handling of api",
@@ -94,8 +97,8 @@ BUFFER_RULES = (
         key="failure handling {peer}",
         state=State.WARNING,
         what="API node {peer} cannot connect again",
-        why="its failure has been handled for {seconds} s",
-        advice="wait, after {limit} s the data node ends with error 7400",
+        why="its failure is handled for {seconds} s",
+        advice="wait, at {limit} s the data node ends (error 7400)",
     ),
     Rule(
         word=b"Failure handling of node",
@@ -103,8 +106,8 @@ BUFFER_RULES = (
         key="failure handling {peer}",
         state=State.WARNING,
         what="node {peer} cannot start again",
-        why="its failure has been handled for {seconds} s",
-        advice="look for stuck threads in the logs of the other data nodes",
+        why="its failure is handled for {seconds} s",
+        advice="check the other data nodes' logs for stuck threads",
     ),
     Rule(
         word=b"completed failure of Node",
@@ -119,7 +122,7 @@ BUFFER_RULES = (
         state=State.CRITICAL,
         what="disconnected {peers} for lag",
         why=_GAP,
-        advice="look why it is slow, raise MaxBufferedEpochs or MaxBufferedEpochBytes",
+        advice="find why, raise MaxBufferedEpochBytes",
     ),
     Rule(
         word=b"exceeded MaxBufferedEpochs",
@@ -128,16 +131,16 @@ BUFFER_RULES = (
         state=State.CRITICAL,
         what="disconnected {peers} for lag",
         why=_GAP,
-        advice="look why it is slow, raise MaxBufferedEpochs",
+        advice="find why it is slow, raise MaxBufferedEpochs",
     ),
     Rule(
         word=b"Nodefailure while out of event buffer",
         pattern=r"Nodefailure while out of event buffer",
         key="events missing",
         state=State.CRITICAL,
-        what="a node failed while the event buffer was full",
-        why="SQL nodes may miss epochs: " + _GAP,
-        advice="compare the replicas, raise MaxBufferedEpochBytes",
+        what="a node failed with a full event buffer",
+        why="probably a " + _GAP,
+        advice="check replicas, MaxBufferedEpochBytes",
     ),
     Rule(
         word=b"ut of event buffer",
@@ -145,8 +148,8 @@ BUFFER_RULES = (
         key="event buffer {node}",
         state=State.WARNING,
         what="event buffer full",
-        why="a node that fails now leaves a " + _GAP,
-        advice="look for a slow SQL node, raise MaxBufferedEpochBytes",
+        why="binary logs get a gap if a node fails now",
+        advice="find the slow SQL node, raise MaxBufferedEpochBytes",
         stays=True,
     ),
     Rule(
@@ -156,26 +159,26 @@ BUFFER_RULES = (
     ),
     Rule(
         word=b"_DISCARDING",
-        pattern=_EVENTS + r"(?:PARTIALLY|COMPLETELY)_DISCARDING",
+        pattern=_EVENTS.format("") + r"(?:PARTIALLY|COMPLETELY)_DISCARDING",
         key="events discarded {node}",
         state=State.CRITICAL,
         what="event buffer full, epochs discarded",
         why=_GAP,
-        advice="raise ndb_eventbuffer_max_alloc on this SQL node, compare its replicas",
+        advice="check replicas, raise ndb_eventbuffer_max_alloc",
     ),
     Rule(
         word=b"Event buffer status",
-        pattern=_EVENTS + r"(?:LOW_FREE_EVENTBUFFER|EVENTBUFFER_USAGE_HIGH)",
+        pattern=_EVENTS.format(_USED) + r"(?:LOW_FREE_EVENTBUFFER|EVENTBUFFER_USAGE_HIGH)",
         key="events {node}",
         state=State.WARNING,
-        what="event buffer nearly full, {used}",
-        why="at 100 % this SQL node discards epochs",
-        advice="look why it writes its binary log slowly, raise ndb_eventbuffer_max_alloc",
+        what="event buffer {used} % used",
+        why="it discards epochs at 100 %",
+        advice="find why it is slow, raise ndb_eventbuffer_max_alloc",
         stays=True,
     ),
     Rule(
         word=b"Event buffer status",
-        pattern=_EVENTS + r"(?:ENOUGH_FREE_EVENTBUFFER|COMPLETELY_BUFFERING)",
+        pattern=_EVENTS.format("") + r"(?:ENOUGH_FREE_EVENTBUFFER|COMPLETELY_BUFFERING)",
         key="events {node}",
     ),
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.words import named
 
@@ -32,8 +34,8 @@ class Rule(NamedTuple):
 
 
 def api_nodes(mask: str) -> str:
-    """Name the nodes of a bit mask in hexadecimal, as a data node logs them; other text stands for itself."""
-    numbers = mask.split()
+    """Name the nodes of a bit mask in hexadecimal, as a data node logs them, or of a list."""
+    numbers = re.findall("[0-9]+", mask)
     if len(mask) >= _MASK and set(mask) <= set("0123456789abcdefABCDEF"):
         bits = int(mask, 16)
         numbers = [str(node) for node in range(bits.bit_length()) if bits >> node & 1]
