@@ -75,20 +75,21 @@ def test_what_the_management_server_says_is_understood(ndb):
 @pytest.mark.slow("a data node stops and starts")
 def test_a_node_that_is_shut_down_in_order(ndb, check):
     ndb.shut_down(4)
-    said = until(check, ("node 4 is missing", "says that node 4 is not connected"), *STEADY)[-1]
-    assert said.status == CRITICAL
-    assert "node 4 is missing" in said.text
-    assert "node group 0 has only node 3 left" in said.text
-    assert f"the management server 127.0.0.1:{ndb.port} says that node 4 is not connected" in said.text
+    told = until(check, ("node group 0 has only node 3 left", "says that node 4 is not connected"), *STEADY)
+    said = told[-1]
+    # Whether a look has seen that it was ordered is a matter of chance.
+    assert (said.status == WARNING) == ("node 4 was shut down in order " in said.text)
+    assert (said.status == CRITICAL) == ("node 4 is missing, " in said.text)
+    assert f"the management server 127.0.0.1:{ndb.port} says that node 4 is not connected" in said.output
     assert said.number("groups_without_redundancy") == 1
     ndb.start_again(4)
-    assert until(check, "node 4 has started ")[-1].status == WARNING
+    until(check, "2 of 2 data nodes are up", *STEADY, "-v", status=OK)
 
 
 @pytest.mark.slow("a data node starts again")
 def test_a_node_that_its_angel_starts_again(ndb, check):
     ndb.kill_child(4)
-    told = until(check, "node 4 is starting (start phase ", *STEADY)
+    told = until(check, "node 4 is starting (phase ", *STEADY)
     told += until(check, "2 of 2 data nodes are up", *STEADY, "-v")
     starting = [said for said in told if said.number("nodes_starting") == 1]
     assert {said.status for said in starting} == {WARNING}
@@ -98,12 +99,12 @@ def test_a_node_that_its_angel_starts_again(ndb, check):
 
 def test_a_node_that_is_killed_for_good(ndb, check):
     ndb.kill(4)
-    told = until(check, ("node 4 is missing", "is its process there? If not"))
+    told = until(check, "node 4 is missing, node group 0 has only node 3 left - see ndb_4_out.log")
     said = told[-1]
     assert said.status == CRITICAL
-    assert "is its process there? If not, the end of ndb_4_out.log says what ended it; then" in said.text
+    assert "the end of ndb_4_out.log says what ended it" in said.output
     # For a moment the management server calls it started.
-    assert not [one for one in told if ": look at the network between" in one.text]
+    assert not [one for one in told if "- check the network to" in one.text]
     nobody = check("--management", "127.0.0.1:1")
     assert nobody.status == CRITICAL
     assert "the management server 127.0.0.1:1 cannot be asked: Connection refused" in nobody.output
@@ -113,7 +114,7 @@ def test_no_arbitrator_and_what_that_means(ndb, check):
     ndb.kill_management()
     said = until(check, "the data nodes have no arbitrator", *STEADY)[-1]
     assert said.status == WARNING
-    assert "the data nodes have no arbitrator: if one of the two data nodes fails now, the other" in said.text
+    assert "the data nodes have no arbitrator, one more failure stops the cluster - " in said.text
     until(check, "no arbitrator", *STEADY, "--arbitrator-grace", "1s", status=CRITICAL)
     ndb.kill_child(4)
     said = until(check, "cluster down", *STEADY)[-1]  # as was said
@@ -142,7 +143,7 @@ def test_an_sql_node_that_is_frozen(ndb, check):
         said = check(timeout=3)
     finally:
         ndb.sql_node.resume()
-    assert said.status == UNKNOWN, said.output
+    assert said.status == CRITICAL, said.output
 
 
 @pytest.mark.slow("the SQL node waits for the cluster")

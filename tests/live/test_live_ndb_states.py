@@ -70,9 +70,9 @@ def ask(ndb, check):
 each = pytest.mark.parametrize("plugin", PLUGINS)
 
 
-def end_of(plugin, said, words):
-    """UNKNOWN for that reason."""
-    assert said.status == UNKNOWN, said.output
+def end_of(plugin, said, words, *, answers=False):
+    """UNKNOWN for that reason; CRITICAL where a plugin asks whether somebody answers, and nobody does."""
+    assert said.status == (CRITICAL if plugin == NODES and not answers else UNKNOWN), said.output
     assert re.search(words, said.text), said.output
 
 
@@ -114,7 +114,7 @@ def test_a_suspended_sql_node(ndb, ask, plugin):
 @each
 def test_no_grant_on_ndbinfo(ndb, check, plugin):
     said = check(plugin, "-S", ndb.sql_node.socket, account=ndb.sql_node.account("nobody"))
-    end_of(plugin, said, r"GRANT SELECT ON ndbinfo\.\* TO 'nobody'@'%'")
+    end_of(plugin, said, r"GRANT SELECT ON ndbinfo\.\* TO 'nobody'@'%'", answers=True)
 
 
 # Nothing can be asked of it
@@ -127,7 +127,7 @@ def test_ndbinfo_is_offline(ndb, ask, plugin):
         said = ask(plugin)
     finally:
         ndb.sql_node.sql("SET GLOBAL ndbinfo_offline = 0")
-    end_of(plugin, said, "ndbinfo_offline")
+    end_of(plugin, said, "ndbinfo_offline", answers=True)
     assert "cluster down" not in said.text
 
 
@@ -146,7 +146,7 @@ def plain(request, tmp_path_factory):
 def test_a_server_that_is_no_sql_node(plain, check, plugin):
     server, monitor = plain
     said = check(plugin, "-S", server.socket, account=monitor)
-    end_of(plugin, said, "no SQL node of an NDB Cluster")
+    end_of(plugin, said, "no SQL node of an NDB Cluster", answers=True)
 
 
 # What is remembered
@@ -158,7 +158,7 @@ def test_a_damaged_state(ask, plugin, tmp_path):
     (kept,) = (tmp_path / "state").glob("*.json")
     kept.write_bytes(kept.read_bytes()[:-9])
     said = ask(plugin)
-    end_of(plugin, said, "")
+    end_of(plugin, said, "", answers=True)
     assert "begins anew" in said.output
     assert ask(plugin).status == OK
 
@@ -167,7 +167,7 @@ def test_a_damaged_state(ask, plugin, tmp_path):
 def test_no_place_for_a_state(ask, plugin, tmp_path):
     (tmp_path / "place").write_text("a file")
     said = ask(plugin, state=tmp_path / "place")
-    end_of(plugin, said, "")
+    end_of(plugin, said, "", answers=True)
     assert "nothing is remembered between runs" in said.output
     sample = ("--sample", "2s") if plugin == "check_ndb_page_buffer" else ()  # which compares two looks
     assert ask(plugin, "--no-state", *sample).status == OK

@@ -1,8 +1,7 @@
 """A cluster that tells all that check_ndb_nodes asks for, and its management server."""
 
 from fake_ndb import FakeNdb
-from stallwatch.findings import ProbeError
-from stallwatch.sources.ndb_mgm import NodeStatus
+from stallwatch.sources.ndb_mgm import NodeStatus, NotRunningError
 
 ARBITRATOR = {"arbitrator": 1, "arb_ticket": "42a4", "arb_state": "ARBIT_RUN", "arb_connected": "Yes"}
 ROLES = ("main", "rep", "ldm", "ldm", "recv", "send")
@@ -100,6 +99,7 @@ class NodesNdb(FakeNdb):
         for table, rows in self.ended.pop(node).items():
             self.tables[table] += rows
         self.restart(node, uptime)
+        self.node(node)["status"] = "STARTED"
         self.status["Ndb_number_of_ready_data_nodes"] += 1
         self.seen[node] = NodeStatus("STARTED", 0)
         self.tables["restart_info"] = []
@@ -133,5 +133,5 @@ class NodesNdb(FakeNdb):
         """As ndb_mgm.data_nodes."""
         self.asked_at.append((host, port))
         if self.seen is None:
-            raise ProbeError(f"the management server {host}:{port} cannot be asked: Connection refused")
+            raise NotRunningError(f"the management server {host}:{port} cannot be asked: Connection refused")
         return self.seen

@@ -11,8 +11,8 @@ import pytest
 from clock import keep_time
 from large_cluster import TROUBLES, LargeCluster
 from levels import representative
-from stallwatch.findings import ProbeError
 from stallwatch.sources import mysql, ndb_mgm
+from stallwatch.sources.ndb_mgm import NotRunningError
 
 PLUGINS = Path(__file__).parents[2] / "plugins"
 LONGEST = 1023  # bytes of the first line: what Nagios keeps, and NRPE sends
@@ -41,7 +41,7 @@ def said(monkeypatch, tmp_path):
     """Run a plugin on a cluster, at the cluster's time."""
 
     def nobody(*_):
-        raise ProbeError("the management server mgm1:1186 cannot be asked: Connection refused")
+        raise NotRunningError("the management server mgm1:1186 cannot be asked: Connection refused")
 
     def run(plugin, cluster, *options):
         monkeypatch.setattr(mysql, "connect", lambda *_: cluster)

@@ -32,6 +32,10 @@ _LARGEST = 256 * 1024  # bytes; 255 nodes are 60 KiB
 _LINE = r"(?a)node\.(\d{1,5})\.(type|status|startphase): ([A-Z_ ]{1,30}|\d{1,5})"
 
 
+class NotRunningError(ProbeError):
+    """The host of a management server refuses the connection: nothing listens on that port."""
+
+
 class NodeStatus(NamedTuple):
     """A data node as the management server sees it."""
 
@@ -55,6 +59,8 @@ def data_nodes(host: str, port: int = PORT, patience: float = PATIENCE) -> dict[
         answer = _asked(host, port, time.monotonic() + patience)
     except TimeoutError:
         raise ProbeError(f"{where} has not answered within {say_duration(patience)}", advice) from None
+    except ConnectionRefusedError as error:
+        raise NotRunningError(f"{where} cannot be asked: {error.strerror}", advice) from None
     except OSError as error:
         why = error.strerror or str(error) or type(error).__name__
         raise ProbeError(f"{where} cannot be asked: {why}", advice) from None

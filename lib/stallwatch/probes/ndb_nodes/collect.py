@@ -178,12 +178,16 @@ def ask_management(
     """
     from stallwatch.sources import ndb_mgm
 
+    where = ""
     try:
         host, port = place or _place(ndbinfo, sql_host)
-        ndbinfo.deadline.doing = f"asking the management server {ndb_mgm.place(host, port)}"
+        where = ndb_mgm.place(host, port)
+        ndbinfo.deadline.doing = f"asking the management server {where}"
         patience = min(ndb_mgm.PATIENCE, ndbinfo.deadline.left() / 4)
-        answer = Management(ndb_mgm.place(host, port), ndb_mgm.data_nodes(host, port, patience))
+        answer = Management(where, ndb_mgm.data_nodes(host, port, patience))
         _check(answer, cluster)
+    except ndb_mgm.NotRunningError as error:
+        return Snapshot(cluster, Management(where, aside=Fault(State.OK, error.what), is_down=True))
     except ProbeError as error:
         return Snapshot(cluster, Management(aside=Fault(State.OK, error.what)))
     finally:

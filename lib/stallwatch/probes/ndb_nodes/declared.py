@@ -41,5 +41,10 @@ DECLARED = Declared(
         Panel("The busiest thread", ("thread_use",)),
         Panel("Links and page faults", ("overloads", "reconnects", "major_faults")),
     ),
-    healthy=Healthy("ndb", ("--restarted", "0s", "--generations-warning=~:"), "2 data nodes"),
+    healthy=Healthy(
+        "ndb",
+        ("--restarted", "0s", "--generations-warning=~:"),
+        "2 data nodes",
+        unreachable=2,
+    ),
 )

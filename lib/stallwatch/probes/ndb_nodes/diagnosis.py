@@ -6,7 +6,9 @@ import re
 
 from stallwatch.history import has_restarted
 from stallwatch.probes.ndb_nodes.model import (
+    NO_CONTACT,
     SINGLE_USER,
+    UP,
     WINDOW,
     Group,
     Groups,
@@ -38,7 +40,11 @@ _BEGINNING = ("NOT_STARTED", "UNKNOWN", "RESTARTING")
 # A node that waits for CREATE NODEGROUP has NodeGroup=65536 in the configuration, and 4294967040 in
 # ndbinfo.membership (9.7.2); 65535 is that in 16 bits. Groups are counted from 0, there are 144 at most.
 _NO_GROUP = 65535
-_GROUPS, _STOPPED, _RESTARTS, _GENERATIONS = "node_groups", "stopping", "restarts", "generations"  # kept
+# Seconds. An SQL node connects to a data node some seconds after the management server calls it started.
+_CONNECTS = 60.0
+_GROUPS, _RESTARTS, _GENERATIONS = "node_groups", "restarts", "generations"  # kept in memory
+_STOPPED, _CAME_BACK = "stopping", "coming_back"  # shut down in order; of these, those that start again
+_STARTED = "started {}"  # a clock: since the management server calls a node started that was seen down
 
 
 class Rules(NamedTuple):
@@ -60,33 +66,68 @@ def diagnose(
     Where a node group is not known, ``replicas`` gives the size of every group, or 0.
     """
     cluster = snapshot.cluster
-    statuses = {node: _status(node, snapshot, rules, clocks) for node in cluster.expected}
+    orders = _Orders(_nodes(memory, _STOPPED), _nodes(memory, _CAME_BACK))
+    statuses = {node: _status(node, snapshot, rules, clocks, orders) for node in cluster.expected}
     groups = _groups(cluster, snapshot.groups, statuses, memory, replicas)
-    stopping = {node for node, one in statuses.items() if one.status is Status.STOPPING}
-    down = {node for node, one in statuses.items() if one.status is not Status.UP}
-    stopped = frozenset(stopping | (down & seen_stopping(memory)))
-    memory[_STOPPED] = sorted(stopped)
+    up = {node for node, one in statuses.items() if one.status is Status.UP}
+    stopped = frozenset(orders.stopped - up)
+    memory[_STOPPED], memory[_CAME_BACK] = sorted(stopped), sorted(orders.came_back & stopped)
     return Presence(cluster, statuses, groups, snapshot.management, stopped)
 
 
 def seen_stopping(memory: dict[str, Any]) -> set[int]:
     """Give the nodes that were seen to be shut down in order, and not up since."""
-    kept = memory.get(_STOPPED)
+    return _nodes(memory, _STOPPED)
+
+
+def _nodes(memory: dict[str, Any], name: str) -> set[int]:
+    kept = memory.get(name)
     return {node for node in kept if type(node) is int} if isinstance(kept, list) else set()
 
 
-def _status(node: int, snapshot: Snapshot, rules: Rules, clocks: Clocks) -> NodeStatus:
+class _Orders(NamedTuple):
+    """Nodes that somebody has shut down or restarted in order, as far as looks have seen that."""
+
+    stopped: set[int]
+    came_back: set[int]  # of these, those that were seen to start since
+
+    def follow(self, node: int, found: NodeStatus) -> NodeStatus:
+        """Note what a node that is not up was found to be, and judge one that is away because of an order.
+
+        Between its end and its start nobody has contact to a node that is restarted in order; one that has
+        begun to start and is gone again has failed.
+        """
+        if found.status is Status.STOPPING:
+            self.stopped.add(node)
+            self.came_back.discard(node)
+        elif found.status is Status.STARTING and found.is_seen and node in self.stopped:
+            self.came_back.add(node)
+        elif found.status is Status.MISSING and node in self.came_back:
+            if not found.is_lost:
+                return found
+            self.stopped.discard(node)
+            return found._replace(remark="its start failed")
+        elif found.status is Status.MISSING and node in self.stopped:
+            return NodeStatus(Status.STOPPED)
+        return found
+
+
+def _status(node: int, snapshot: Snapshot, rules: Rules, clocks: Clocks, orders: _Orders) -> NodeStatus:
     """Find what a node is. Its clock runs from the first look that does not see it up."""
     answer, restart = snapshot.cluster.nodes.get(node), snapshot.restarts.get(node)
     found = _answering(answer) if answer else _silent(node, snapshot, rules, clocks)
     if found.status is Status.UP:
         clocks.over(str(node))
+        clocks.over(_STARTED.format(node))
         return found
+    found = orders.follow(node, found)
     lasting = clocks.seconds(str(node))
     if found.status is not Status.MISSING and lasting > rules.grace:
         remark = f"{found.status.value} for {say_duration(lasting)}"
+        if found.status is Status.STOPPED:
+            remark = f"shut down in order {say_duration(lasting)} ago"
         return NodeStatus(Status.MISSING, seconds=lasting, remark=remark)
-    return found._replace(doing=restart.words if restart else "", seconds=lasting)
+    return found._replace(doing=found.doing or (restart.words if restart else ""), seconds=lasting)
 
 
 def _answering(node: Node) -> NodeStatus:
@@ -94,23 +135,38 @@ def _answering(node: Node) -> NodeStatus:
         return NodeStatus(Status.UP)
     if node.status.startswith(("STOPPING", "SHUTTING_DOWN")):
         return NodeStatus(Status.STOPPING)
-    return NodeStatus(Status.STARTING, node.start_phase)
+    return NodeStatus(Status.STARTING, node.start_phase, is_seen=True)
 
 
 def _silent(node: int, snapshot: Snapshot, rules: Rules, clocks: Clocks) -> NodeStatus:
     """Find what a node is that does not answer the SQL node: while it starts, others see it first."""
     seen = snapshot.management.of(node)
     code = snapshot.restarts[node].code if node in snapshot.restarts else 0
+    if seen in UP:
+        if _has_just_started(node, rules, clocks):
+            return NodeStatus(Status.STARTING, doing="the SQL node connects to it", is_seen=True)
+    elif seen:
+        clocks.over(_STARTED.format(node))
     if seen == "SHUTTING_DOWN":
         return NodeStatus(Status.STOPPING)
     if seen == "STARTING":
-        return NodeStatus(Status.STARTING, snapshot.management.nodes[node].phase or None)
+        return NodeStatus(Status.STARTING, snapshot.management.nodes[node].phase or None, is_seen=True)
     if code > ALLOCATED and seen in ("", "STARTED"):  # it is not reachable, or ahead of us
-        return NodeStatus(Status.STARTING)
+        return NodeStatus(Status.STARTING, is_seen=True)
     begins = code == ALLOCATED or seen in _BEGINNING
     if begins and rules.remembers and clocks.seconds(str(node)) < _UNSEEN:
         return NodeStatus(Status.STARTING)
-    return NodeStatus(Status.MISSING)
+    is_unclear = seen in UP and rules.remembers and not clocks.seconds(str(node))
+    return NodeStatus(Status.MISSING, is_lost=seen == NO_CONTACT, is_unclear=is_unclear)
+
+
+def _has_just_started(node: int, rules: Rules, clocks: Clocks) -> bool:
+    """Whether the management server calls a node started that it did not at an earlier look.
+
+    A node that was up at the last look is none of these: it may just have ended, or be out of reach.
+    """
+    since_up, since_started = clocks.seconds(str(node)), clocks.seconds(_STARTED.format(node))
+    return rules.remembers and since_started < min(since_up, _CONNECTS)
 
 
 def groups_of(membership: Sequence[Row]) -> dict[int, int]:
@@ -195,7 +251,9 @@ def _start(node: Node, last: Start | None, now: float, *, shut_down: bool) -> St
     restarts = tuple(when for when in last.restarts if now - when < WINDOW)
     if not has_restarted(node.uptime, last.uptime, now - last.at):
         return Start(node.uptime, now, restarts, last.in_order)
-    return Start(node.uptime, now, (*restarts, now - node.uptime), shut_down)
+    if shut_down:
+        return Start(node.uptime, now, restarts, in_order=True)
+    return Start(node.uptime, now, (*restarts, now - node.uptime))
 
 
 def _read(kept: Any) -> Start | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from stallwatch.findings import Fault, Reading, State
+from stallwatch import words
+from stallwatch.findings import Fault, Line, Reading, State
 from stallwatch.history.streak import Streaks
 from stallwatch.probes.ndb_nodes.model import WINDOW
 from stallwatch.probes.ndb_nodes.queries import CONNECTS, LINKS, MAJOR_FAULTS, OVERLOADS, THREADS
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 _ARBITRATOR = "arbitrator"
 # After a node's failure a new arbitrator is found within a second (9.7.2); until then it is one of these.
 _ON_THE_WAY = ("ARBIT_INIT", "ARBIT_PREP1", "ARBIT_PREP2", "ARBIT_START")
-_NO_ARBITER = "see whether the management server runs, or give an SQL node ArbitrationRank=2"
+_NO_ARBITER = "check ndb_mgmd"
+_OTHER_ARBITER = "or set ArbitrationRank=2 for an SQL node, which then can be the arbitrator"
 USE = "thread_use"
 _IN_A_ROW = "overloads_in_a_row"
 _CONFIRMED = 2  # intervals in a row: the next one may be good
@@ -35,6 +37,7 @@ _FIRST = 20  # seconds until a node has its first sample
 _LASTING = 180.0  # seconds that have to be known of a thread for a critical state
 _BUSY = 50.0  # per cent; below, waiting for a processor does not matter
 _STARVED = 0.7  # of the time in which it works, a thread should have a processor
+_FEW = 3  # nodes that have restarted of which the line says when
 _DAY = 86400.0  # seconds
 
 
@@ -60,10 +63,11 @@ def arbitrator(
     if why := why_none():
         yield Fault(State.OK, f"the data nodes have no arbitrator ({why})")
         return
-    consequence = "if the data nodes lose sight of each other, all of them may stop"
+    consequence = "a network split may stop all data nodes"
     if len(up) == 2:  # noqa: PLR2004 - whoever is left is just one half
-        consequence = "if one of the two data nodes fails now, the other one stops as well"
-    yield Fault(State.CRITICAL if lasting > grace else State.WARNING, trouble, consequence, _NO_ARBITER)
+        consequence = "one more failure stops the cluster"
+    state = State.CRITICAL if lasting > grace else State.WARNING
+    yield Fault(state, trouble, consequence, _NO_ARBITER, Line(more=(_OTHER_ARBITER,)))
 
 
 def _trouble(rows: Sequence[Row]) -> str:
@@ -105,14 +109,20 @@ def overloads(
         return
     interval = steady[node]
     what = "no link between data nodes was overloaded"
-    if count := interval.counts[OVERLOADS]:
-        what = f"links of node {node} to data nodes were overloaded {times(int(count))}"
+    per_minute, span = _per_minute(interval, OVERLOADS), say_duration(interval.seconds)
+    if count := int(interval.counts[OVERLOADS]):
+        what = f"links of node {node} to data nodes were overloaded {per_minute:.3g} times per minute"
     reading = Reading(
-        OVERLOADS, _per_minute(interval, OVERLOADS), "", f"{what} within {say_duration(interval.seconds)}",
-        advice=(
-            "look at the processor and the network of nodes that are slow to receive (overload_count in "
-            "ndbinfo.transporters tells which); if they are idle, increase SendBufferMemory, and "
-            "OverloadLimit with it (rolling restart)"
+        OVERLOADS, per_minute, "", what if count else f"{what} within {span}",
+        advice="check CPU and network of the slow receivers",
+        line=Line(
+            more=(
+                f"{times(count)} within {span}",
+                "overload_count in ndbinfo.transporters shows which nodes are slow to receive",
+                "if they are idle, increase SendBufferMemory, and OverloadLimit with it (rolling restart)",
+            )
+            if count
+            else (),
         ),
     )  # fmt: skip
     is_critical = is_problem(reading, State.CRITICAL)
@@ -130,16 +140,16 @@ def reconnects(intervals: Mapping[int, Interval]) -> Iterator[Reading]:
     }
     if not changed:
         return
-    of_all, worst = sum(changed.values()), max(changed, key=lambda node: changed[node])
+    count, worst = sum(changed.values()), max(changed, key=lambda node: changed[node])
     span = say_duration(max(interval.seconds for interval in intervals.values()))
     what = f"no link between data nodes was connected anew within {span}"
-    if of_all:
-        what = (
-            f"links between data nodes were connected anew {times(int(of_all))} within {span}, "
-            f"most of them those of node {worst}, although no node has restarted"
-        )
-    advice = "look at the network between the data nodes: errors of its interfaces, firewalls, time-outs"
-    yield Reading("reconnects", of_all, "", what, advice=advice)
+    why = ""
+    if count:
+        what = f"links between data nodes were connected anew {times(int(count))} within {span}"
+        why = f"most at node {worst}"
+    advice = "check the network between the data nodes"
+    more = "no node has restarted: look for errors of interfaces, firewalls, time-outs"
+    yield Reading("reconnects", count, "", what, why, advice, line=Line(more=(more,) if count else ()))
 
 
 def major_faults(intervals: Mapping[int, Interval]) -> Iterator[Reading]:
@@ -151,8 +161,8 @@ def major_faults(intervals: Mapping[int, Interval]) -> Iterator[Reading]:
         yield Reading(
             MAJOR_FAULTS, per_minute, "",
             f"node {node} had {per_minute:.0f} major page faults per minute",
-            "its host swaps, and its threads wait for the disk" if per_minute else "",
-            "free memory on that host, or lock it: LockPagesInMainMemory=1 (rolling restart)",
+            "its host swaps" if per_minute else "",
+            "free memory on that host, or set LockPagesInMainMemory=1", line=Line(),
         )  # fmt: skip
 
 
@@ -164,17 +174,14 @@ def thread_use(worst: Busiest, thread: Thread | None) -> Reading:
     name = f"{thread.role} thread {thread.number}" if thread else "the busiest thread"
     span = say_duration(round(worst.seconds))
     what = f"{name} of node {worst.node} worked {worst.used:.0f} % of the last {span}"
-    advice = (
-        f"more {thread.role if thread else ''} threads (AutomaticThreadConfig, NumCPUs or ThreadConfig; "
-        "rolling restart), more data nodes, or fewer requests"
-    )
+    advice = f"add {f'{thread.role} ' if thread else ''}threads (ThreadConfig) or reduce load"
+    why = ""
     if thread and thread.used > _BUSY and thread.processor < _STARVED * thread.used:
-        what += f", but had a processor for {thread.processor:.0f} % only"
-        advice = (
-            "see what else its host computes, a limit of processor time (cgroup), or other virtual machines"
-        )
+        why = f"with a processor for {thread.processor:.0f} % only"
+        advice = "check other CPU load on its host"
     confirmed = worst.seconds >= _LASTING
-    return Reading(USE, round(worst.used, 2), "%", what, advice=advice, confirmed=confirmed)
+    used = round(worst.used, 2)
+    return Reading(USE, used, "%", what, why, advice, confirmed=confirmed, line=Line())
 
 
 def too_young(cluster: Cluster) -> set[int]:
@@ -209,25 +216,35 @@ def restarts(presence: Presence, starts: Mapping[int, Start], young: float) -> I
     if often:
         first, *others = often
         how_often = f"{len(starts[first].restarts)} times within {say_duration(WINDOW)}"
-        also = f", and so {have(others)} {named(others)}, or nearly" if others else ""
+        more = [f"{named(others)} {have(others)} restarted often, too"] if others else []
         yield Fault(
-            State.WARNING,
-            f"node {first} has restarted {how_often}, the last time {_uptime(starts[first])} ago{also}",
-            advice=f"it does not stay up: ndb_{first}_out.log on its host says why",
-        )
+            State.WARNING, f"node {first} restarted {how_often}, the last time {_uptime(starts[first])} ago",
+            advice=f"if nobody did that, see in ndb_{first}_out.log what ended it",
+            line=Line(more=(*more,)),
+        )  # fmt: skip
     if in_order:
         yield Fault(State.OK, f"{named(in_order)} {have(in_order)} been restarted in order")
-    if unexplained := [node for node in fresh if node not in in_order]:
-        first, *others = unexplained
-        also = f", and so {have(others)} {named(others)}" if others else ""
+    if unexplained := sorted(node for node in fresh if node not in in_order):
+        log = f"ndb_{unexplained[0] if len(unexplained) == 1 else 'N'}_out.log"
         yield Fault(
-            State.WARNING,
-            f"node {first} has started {_uptime(starts[first])} ago{also}",
-            advice=f"unless somebody did that, see in ndb_{first}_out.log what had ended it",
-        )
+            State.WARNING, _restarted(unexplained, starts),
+            advice=f"if nobody did that, see in {log} what ended {'it' if len(unexplained) == 1 else 'them'}",
+            line=Line(),
+        )  # fmt: skip
     if up:
         what = f"the youngest, node {up[0]}, is up for {_uptime(starts[up[0]])}"
         yield Reading("uptime", starts[up[0]].uptime, "s", what)
+
+
+def _restarted(nodes: Sequence[int], starts: Mapping[int, Start]) -> str:
+    """Say when each of these has, if they are few: nodes 3 (4 min ago) and 4 (20 s ago) restarted."""
+    if len(nodes) == 1:
+        return f"node {nodes[0]} restarted {_uptime(starts[nodes[0]])} ago"
+    if len(nodes) > _FEW:
+        youngest = min((starts[node] for node in nodes), key=lambda start: start.uptime)
+        return f"{named(nodes)} restarted, the last {_uptime(youngest)} ago"
+    each = [f"{node} ({_uptime(starts[node])} ago)" for node in nodes]
+    return f"{words.named('node', each)} restarted"
 
 
 def _uptime(start: Start) -> str:
@@ -247,7 +264,7 @@ def generations(nodes: Mapping[int, list[int]], seconds: float) -> Iterator[Read
         "generations", seconds, "s",
         f"the generations of the configuration differ: {listed(each)}",
         "a rolling restart is not finished",
-        f"restart {named(sorted(old))}{', one at a time' if len(old) > 1 else ''}",
+        f"restart {named(sorted(old))}{', one at a time' if len(old) > 1 else ''}", line=Line(),
     )  # fmt: skip
 
 
@@ -261,9 +278,8 @@ def certificate(rows: Sequence[Row], now: float) -> Iterator[Reading]:
     end = f"expires in {say_duration(left)}" if left > 0 else f"has expired {say_duration(-left)} ago"
     yield Reading(
         "certificate", left, "s", f"the TLS certificate of {named(nodes)} ({rows[0]['name']}) {end}",
-        f"nobody can set up a link in TLS with it {'then' if left > 0 else 'any more'}",
-        f"sign a new one with ndb_sign_keys, then restart {named(nodes)}"
-        f"{', one at a time' if len(nodes) > 1 else ''}",
+        "",
+        f"run ndb_sign_keys, then restart {'them one by one' if len(nodes) > 1 else 'it'}", line=Line(),
     )  # fmt: skip
 
 

@@ -1,9 +1,10 @@
-"""The words and the numbers for who is up, who is not, what that means and what to do about it."""
+"""The words and the numbers for who is up, who is not, and what that means; ``advice`` says what to do."""
 
 from __future__ import annotations
 
 from stallwatch import words
-from stallwatch.findings import Fault, Reading, State
+from stallwatch.findings import Fault, Line, Reading, State
+from stallwatch.probes.ndb_nodes.advice import advice, cluster_advice
 from stallwatch.probes.ndb_nodes.model import SINGLE_USER, Status
 from stallwatch.probes.ndbinfo.cluster import named
 from stallwatch.startup import TYPE_CHECKING
@@ -20,23 +21,9 @@ if TYPE_CHECKING:
     from stallwatch.probes.ndbinfo.queries import ClusterDownError
     from stallwatch.table import Cell
 
+_EACH = 2  # nodes that start whose progress is on the line
 _A_WHILE = 60.0  # seconds from which on the line says how long something lasts
 _COLUMNS = ("node", "group", "state", "phase", "up for", "generation", "version", "busiest thread %")
-# Seconds after which the management server knows that a node has ended: data nodes declare one dead after
-# four missed heartbeats of HeartbeatIntervalDbDb, 5 s by default. After kill -9 it called a node started for
-# some tenths of a second (9.7.2).
-_DETECTED = 20.0
-# What to do, by what is wrong; ``_in_words`` has the words in braces.
-_APART = "look at the network between {where} and {the_hosts} of {nodes}"
-_IF_NOT = "If not, the end of {log} says what ended {it}; then {start}"
-_APART_OR_ENDED = f"{{is_it_there}} If so, {_APART}. {_IF_NOT}"
-_LATE = "the end of {log} says what holds {it} up, or has ended {it}"
-_WAITS = "{it_waits} for the order to start: {order}"
-_WAITS_MAYBE = "wait; if {it_was} started with --nostart: {order}"
-_ON_ITS_WAY = "wait; {log} on {its_host} tells how far"
-_WAS_STOPPED = "unless somebody is at it, {start}"
-_NEVER_SEEN = "no look has seen {it} up: the end of {log}, if there is one, says why; then {start}"
-_HAS_ENDED = f"{{is_it_there}} {_IF_NOT}"
 
 
 def who_is_up(presence: Presence, is_problem: Callable[[Reading], bool]) -> Iterator[Finding]:
@@ -45,15 +32,20 @@ def who_is_up(presence: Presence, is_problem: Callable[[Reading], bool]) -> Iter
     yield from _lost_groups(presence)
     yield (missing := _missing(presence))
     if missing.value and not is_problem(missing):
-        yield Fault(State.OK, missing.what)
+        yield Fault(State.OK, ", ".join(filter(None, (missing.what, missing.why))))
     yield _starting(presence)
     if stopping := presence.those(Status.STOPPING):
-        what = f"{named(stopping)} {are(stopping)} being shut down in order{_meaning(presence, stopping)}"
-        yield Fault(State.WARNING, what)
+        what = f"{named(stopping)} {are(stopping)} being shut down in order"
+        yield Fault(State.WARNING, what, *_about(presence, stopping))
+    if stopped := presence.those(Status.STOPPED):
+        since = say_duration(max(presence.statuses[node].seconds for node in stopped))
+        verb = "were" if len(stopped) > 1 else "was"
+        what = f"{named(stopped)} {verb} shut down in order {since} ago"
+        yield Fault(State.WARNING, what, *_about(presence, stopped))
     if any(node.status == SINGLE_USER for node in presence.cluster.nodes.values()):
         yield Fault(
-            State.WARNING, "the cluster is in single user mode: one SQL node or program only may use it",
-            advice='when its work is done: ndb_mgm -e "exit single user mode"',
+            State.WARNING, "the cluster is in single user mode", "only one SQL node or program can use it",
+            'when its work is done: ndb_mgm -e "exit single user mode"', Line(),
         )  # fmt: skip
     yield from _groups(presence)
     if presence.management.aside:
@@ -63,8 +55,8 @@ def who_is_up(presence: Presence, is_problem: Callable[[Reading], bool]) -> Iter
 def cluster_down(presence: Presence, error: ClusterDownError) -> Iterator[Finding]:
     """Say that no data node is connected, and why; the numbers are those of any other run."""
     nodes = sorted(presence.management.nodes)
-    do = _advice(presence, nodes) if nodes else error.advice
-    yield Fault(State.CRITICAL, error.what, presence.management.says(nodes), do)
+    do, more = advice(presence, nodes) if nodes else cluster_advice(presence.management)
+    yield Fault(State.CRITICAL, error.what, "", do, _line(presence, nodes, more))
     if presence.management.aside:
         yield presence.management.aside
     starting = len(presence.those(Status.STARTING))
@@ -89,13 +81,13 @@ def _lost_groups(presence: Presence) -> Iterator[Fault]:
     if not lost:
         return
     members = [node for group in lost for node in group.members]
-    what = (
-        f"{_named(lost)} {have(lost)} no member left: {named(members)} {are(members)} not up, "
-        "and so a part of all data is not there"
-    )
+    what = f"{_named(lost)} {are(lost)} down ({named(members)})"
+    why = "data is missing"
     if all(presence.is_apart(node) for node in members):
-        what = f"{presence.cluster.where} has no contact to any member of {_named(lost)}: {named(members)}"
-    yield Fault(State.CRITICAL, what, presence.management.says(members), _advice(presence, members))
+        what = f"{presence.cluster.where} has no contact to {_named(lost)} ({named(members)})"
+        why = ""
+    do, more = advice(presence, members)
+    yield Fault(State.CRITICAL, what, why, do, _line(presence, members, more))
 
 
 def _groups(presence: Presence) -> Iterator[Reading]:
@@ -112,21 +104,28 @@ def _missing(presence: Presence) -> Reading:
     if not count:
         return Reading("nodes_missing", 0, "", "no data node is missing")
     who = named(missing) if missing else f"{unnamed} of {presence.total} data nodes"
-    more = f" and {unnamed} more, whose ids nobody tells," if missing and unnamed else ""
-    return Reading(
-        "nodes_missing", count, "",
-        f"{who}{more} {are(range(count))} missing{_how(presence, missing)}{_meaning(presence, missing)}",
-        presence.management.says(missing),
-        _advice(presence, missing),
-    )  # fmt: skip
+    others = f" and {unnamed} more, whose ids are not known," if missing and unnamed else ""
+    what = f"{who}{others} {are(range(count))} missing{_how(presence, missing)}"
+    unclear = bool(missing) and all(presence.statuses[node].is_unclear for node in missing) and not unnamed
+    if unclear:
+        where = presence.cluster.where
+        what = f"{who} {'do' if count > 1 else 'does'} not answer {where}"
+    why, do, line = _about(presence, missing)
+    return Reading("nodes_missing", count, "", what, why, do, confirmed=not unclear, line=line)
+
+
+def _about(presence: Presence, nodes: Sequence[int]) -> tuple[str, str, Line]:
+    """Give what it means that these nodes are not up, the next step, and the lines below."""
+    do, below = advice(presence, nodes)
+    why, groups = _meaning(presence, nodes)
+    return why, do, _line(presence, nodes, (*groups, *below))
 
 
 def _how(presence: Presence, missing: Sequence[int]) -> str:
     """Say what is known of how they came to be missing, of each that it is known of."""
     remarks: dict[str, list[int]] = {}
     for node in missing:
-        remark = presence.statuses[node].remark or ("shut down in order" if node in presence.stopped else "")
-        if remark:
+        if remark := presence.statuses[node].remark:
             remarks.setdefault(remark, []).append(node)
     each = [
         remark if len(nodes) == len(missing) else f"{named(nodes)} {remark}"
@@ -139,90 +138,53 @@ def _starting(presence: Presence) -> Reading:
     starting = presence.those(Status.STARTING)
     if not starting:
         return Reading("nodes_starting", 0, "", "no data node is starting")
-    each = [_progress(presence, node) for node in starting]
-    return Reading(
-        "nodes_starting", len(starting), "", f"{listed(each)}{_meaning(presence, starting)}",
-        advice=_advice(presence, starting),
-    )  # fmt: skip
+    each = [_progress(presence, node) for node in starting[:_EACH]]
+    if others := len(starting) - len(each):
+        each.append(f"{others} more are starting")
+    why, do, line = _about(presence, starting)
+    doing = [f"node {node}: {said}" for node in starting if (said := presence.statuses[node].doing)]
+    line = Line(more=(*doing, *line.more))
+    return Reading("nodes_starting", len(starting), "", listed(each), why, do, line=line)
 
 
 def _progress(presence: Presence, node: int) -> str:
     about = presence.statuses[node]
-    far = [] if about.phase is None else [f"start phase {about.phase} is done"]
-    far += [f'"{about.doing}"'] if about.doing else []
+    far = [] if about.phase is None else [f"phase {about.phase} is done"]
     far += [f"not up for {say_duration(about.seconds)}"] if about.seconds >= _A_WHILE else []
     return f"node {node} is starting" + (f" ({', '.join(far)})" if far else "")
 
 
-def _meaning(presence: Presence, nodes: Sequence[int]) -> str:
-    """Say what it means for the node groups that these nodes are not up."""
+def _meaning(presence: Presence, nodes: Sequence[int]) -> tuple[str, list[str]]:
+    """Say what it means for the node groups that these nodes are not up; with several, name them below."""
     groups = {group.name: group for node in nodes if (group := presence.groups.of(node))}
     alone = [group for group in groups.values() if group.is_alone]
     less = [group for group in groups.values() if len(group.up) > 1]
-    each = []
+    each, below = [], []
     if alone:
         gone = [node for group in alone for node in group.members if node not in group.up]
         is_apart = all(presence.is_apart(node) for node in gone)
         reach = f" in reach of {presence.cluster.where}" if is_apart else ""
-        left = f"node {alone[0].up[0]}" if len(alone) == 1 else "one member each"
-        each.append(f"{_named(alone)} {have(alone)} only {left} left{reach}")
+        if len(alone) == 1:
+            each.append(f"{_named(alone)} has only node {alone[0].up[0]} left{reach}")
+        else:
+            each.append(f"{len(alone)} node groups have one member left{reach}")
+            below.append(f"{_named(alone)} have only one member each left")
     if less:
         count = sum(len(group.members) - len(group.up) for group in less)
         members = "a member" if count == 1 else f"{count} members"
         each.append(f"{_named(less)} {have(less)} lost {members}")
     if unplaced := [node for node in nodes if node in presence.groups.unplaced]:
-        each.append(f"the node group of {named(unplaced)} is not known")
-    return f": {', '.join(each)}" if each else ""
+        below.append(f"the node group of {named(unplaced)} is not known")
+    return ", ".join(each), below
+
+
+def _line(presence: Presence, nodes: Sequence[int], more: Sequence[str]) -> Line:
+    says = presence.management.says(nodes)
+    return Line(more=(*([says] if says else []), *more))
 
 
 def _named(groups: Sequence[Group]) -> str:
     return words.named("node group", [group.name for group in groups])
-
-
-def _advice(presence: Presence, nodes: Sequence[int]) -> str:
-    """Give it for these nodes, each named if there are several kinds of trouble."""
-    by_kind: dict[str, list[int]] = {}
-    for node in nodes:
-        by_kind.setdefault(_kind_of_trouble(presence, node), []).append(node)
-    if not by_kind:  # nobody tells which they are
-        return "ndb_mgm -e show tells which; the end of their ndb_N_out.log, what ended them"
-    each = [(named(those), kind.format(**_in_words(presence, those))) for kind, those in by_kind.items()]
-    return "; ".join(f"{who}: {what}" for who, what in each) if len(each) > 1 else each[0][1]
-
-
-def _kind_of_trouble(presence: Presence, node: int) -> str:
-    about, seen = presence.statuses[node], presence.management.of(node)
-    if presence.is_apart(node):
-        return _APART if about.seconds >= _DETECTED else _APART_OR_ENDED
-    if about.remark:
-        return _LATE
-    if seen == "NOT_STARTED":
-        return _WAITS if about.status is Status.MISSING else _WAITS_MAYBE
-    if about.status in (Status.STARTING, Status.STOPPING):
-        return _ON_ITS_WAY
-    if node in presence.stopped:
-        return _WAS_STOPPED
-    return _NEVER_SEEN if node in presence.groups.unseen else _HAS_ENDED
-
-
-def _in_words(presence: Presence, nodes: Sequence[int]) -> dict[str, str]:
-    several = len(nodes) > 1
-    number = "N" if several else str(nodes[0])
-    it = "them" if several else "it"
-    those = "all" if len(nodes) == presence.total else nodes[0]  # "all" does not disturb those that are up
-    return {
-        "where": presence.cluster.where,
-        "nodes": named(nodes),
-        "log": f"ndb_{number}_out.log",
-        "start": f"start {it}: ndbmtd --ndb-nodeid={number}",
-        "order": f'ndb_mgm -e "{those} start"',
-        "it": it,
-        "it_waits": "they wait" if several else "it waits",
-        "it_was": "they were" if several else "it was",
-        "its_host": "their hosts" if several else "its host",
-        "the_hosts": "the hosts" if several else "the host",
-        "is_it_there": "are their processes there?" if several else "is its process there?",
-    }
 
 
 def side_by_side(presence: Presence, versions: Mapping[int, str], busiest: Mapping[int, Busiest]) -> Reading:

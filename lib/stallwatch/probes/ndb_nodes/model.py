@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 SINGLE_USER = "SINGLEUSER"
 NO_CONTACT = "NO_CONTACT"  # of the management server to a node
-_UP = ("STARTED", "SINGLE USER MODE")  # for the management server
+UP = ("STARTED", "SINGLE USER MODE")  # for the management server
 WINDOW, _OFTEN = 3600.0, 3  # so many restarts within so many seconds are no accident
 
 
@@ -27,6 +27,7 @@ class Status(Enum):
     UP = "up"
     STARTING = "starting"
     STOPPING = "stopping"
+    STOPPED = "stopped"  # in order, and not started yet
     MISSING = "missing"
 
 
@@ -38,6 +39,10 @@ class NodeStatus(NamedTuple):
     doing: str = ""  # how far its restart is, in the words of ndbinfo.restart_info
     seconds: float = 0.0  # since a look has seen it up no more
     remark: str = ""  # of a missing one: why it does not count as starting or stopping any longer
+    is_seen: bool = False  # of one that starts: somebody has contact to it
+    is_lost: bool = False  # of a missing one: the management server has no contact to it, either
+    is_unclear: bool = False  # it was up at the last look, and is for the management server: it may have
+    # restarted since, have just ended, or be out of reach; the next look shows which
 
 
 class Management(NamedTuple):
@@ -46,6 +51,7 @@ class Management(NamedTuple):
     where: str = ""
     nodes: Mapping[int, SeenStatus] = {}
     aside: Fault | None = None
+    is_down: bool = False  # its host refuses the connection; it is at ``where``
 
     def of(self, node: int) -> str:
         """Give its status of a data node, such as STARTING; empty: it is not known."""
@@ -127,7 +133,7 @@ class Presence(NamedTuple):
 
     def is_apart(self, node: int) -> bool:
         """Whether a node is up for the management server, and only out of reach of the SQL node."""
-        return self.statuses[node].status is Status.MISSING and self.management.of(node) in _UP
+        return self.statuses[node].status is Status.MISSING and self.management.of(node) in UP
 
 
 class Start(NamedTuple):
@@ -135,7 +141,7 @@ class Start(NamedTuple):
 
     uptime: float  # seconds, when it was seen last
     at: float  # when that was
-    restarts: tuple[float, ...] = ()  # when, within the last hour
+    restarts: tuple[float, ...] = ()  # when, within the last hour; not those that somebody ordered
     in_order: bool = False  # whether it was seen to be shut down in order before the last of them
 
     @property

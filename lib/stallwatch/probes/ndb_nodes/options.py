@@ -28,7 +28,7 @@ check = Check(
     "ndb_nodes",
     "Tell whether all data nodes of an NDB Cluster are up, and how they, their links and their threads are.",
 )
-mysql.add(check)
+mysql.add(check, unreachable="critical")
 check.option(
     "--management", type=place, metavar="HOST[:PORT]",
     help="ask this management server about nodes that do not answer the SQL node "
@@ -78,11 +78,23 @@ check.examples(
 
 
 def findings(options: Namespace, run: Run) -> Iterator[Finding]:
-    """Log in at the SQL node and judge all data nodes."""
+    """Log in at the SQL node and judge all data nodes.
+
+    An SQL node that answers, but cannot say how its cluster is, is UNKNOWN: --unreachable is not about that.
+    """
+    from stallwatch.findings import ProbeError
     from stallwatch.probes.ndb_nodes import probe
     from stallwatch.probes.ndbinfo.queries import Ndbinfo
+    from stallwatch.sources.mysql import DeniedError, MissingTableError, MysqlError
 
     target = mysql.target(check, options)
     sql_host = "127.0.0.1" if target.socket else target.host
     with run.memory(target=target.where) as memory, mysql.connect(target, run) as server:
-        yield from probe.findings(Ndbinfo(server, run.deadline), options, run, memory, sql_host)
+        try:
+            yield from probe.findings(Ndbinfo(server, run.deadline), options, run, memory, sql_host)
+        except (DeniedError, MissingTableError) as error:
+            error.always_unknown = True
+            raise
+        except ProbeError as error:
+            error.always_unknown |= not isinstance(error, MysqlError)
+            raise
