@@ -216,6 +216,44 @@ def test_an_angel_alone_is_not_passed_over_for_another_process(proc):
     assert choose(Wanted(), lambda process: int(process.pid == 4711)).pid == 4711
 
 
+def two_nodes_one_ended(proc, tmp_path):
+    """Node 3 works in d3, of node 4 in d4 the angel alone is left."""
+    places = tmp_path / "d3", tmp_path / "d4"
+    for place in places:
+        place.mkdir()
+    angel_and_worker(proc, cwd=str(places[0]))
+    proc.process(1996, "ndbmtd", cwd=str(places[1]))
+    return [str(place) for place in places]
+
+
+def test_a_data_directory_in_which_the_angel_alone_works(proc, tmp_path):
+    d3, d4 = two_nodes_one_ended(proc, tmp_path)
+    gone = not_there(data_dir=d4)
+    assert gone.what == f"only the angel of a data node works in {d4}, ndbmtd 1996"
+    assert gone.why == "the data node has ended, or is about to be started"
+    assert chosen(data_dir=d3) == 1004
+
+
+def test_the_log_of_a_data_node_tells_where_its_angel_works(proc, tmp_path):
+    angel_and_worker(proc)
+    proc.process(1996, "ndbmtd")
+    log = tmp_path / "ndb_4_out.log"
+    log.write_text("[ndbd] INFO     -- Angel pid: 1996 started child: 2004\nmore\n")
+    gone = not_there(data_dir=str(tmp_path))
+    assert gone.what == f"only the angel of a data node works in {tmp_path}, ndbmtd 1996"
+    log.write_text("[ndbd] INFO     -- Angel pid: 11996 started child: 2004\nmore\n")
+    assert refused(data_dir=str(tmp_path))
+
+
+def test_who_runs_is_told_with_what_an_angel_is(proc, tmp_path, pid_file):
+    two_nodes_one_ended(proc, tmp_path)
+    here = "here runs ndbmtd 1004 and ndbmtd 1996 (an angel without its node)"
+    assert not_there(port=11860).why == here
+    assert here in not_there(pid_file=pid_file(2004)).advice
+    assert not_there(data_dir=str(tmp_path)).why == here
+    assert not_there(pid_file=pid_file(1996)).what == "only the angel of a data node runs, ndbmtd 1996"
+
+
 def test_a_data_node_in_the_foreground_has_no_angel(proc):
     proc.process(1004, "ndbmtd", threads=60)
     assert chosen() == 1004

@@ -10,7 +10,7 @@ import os
 import pwd
 
 from stallwatch.findings import ProbeError
-from stallwatch.probes.mysqld_process.collect import start_of
+from stallwatch.probes.mysqld_process.collect import is_angel_in, start_of
 from stallwatch.probes.mysqld_process.model import DATA_NODES, PROGRAMS, SERVERS, named
 from stallwatch.sources import processes
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _DATA_DIR = ("--datadir", "-h")
 _PORT = ("--port", "-P")
 _ROOT = 0
+_WITHOUT_NODE = "an angel without its node"
 _FORKED = 10.0  # seconds; a program that starts another one is called as before until it has
 _HOW = "say which with --pid-file, --listens, --data-dir or --program"
 
@@ -81,9 +82,9 @@ def _chosen(wanted: Wanted, running: Sequence[Running], likeness: Callable[[Runn
         raise NotThereError(f"no {wanted.called} runs on this host", advice="see its error log; start it")
     workers, alone = _workers(running)
     if wanted.port is not None:
-        return _by_port(wanted.port, wanted.called, workers)
+        return _by_port(wanted.port, wanted.called, [*workers, *alone])
     if wanted.data_dir is not None:
-        return _by_data_dir(wanted.data_dir, wanted.called, workers)
+        return _by_data_dir(wanted.data_dir, wanted.called, [*workers, *alone])
     candidates = [*_without_forked(workers), *alone]
     if len(candidates) > 1:
         alike = {one: likeness(one) for one in candidates}
@@ -106,12 +107,16 @@ def _workers(running: Sequence[Running]) -> tuple[list[Running], list[Running]]:
     alone = [one for one in nodes if _is_angel(one)]
     workers = [one for one in running if one.name not in DATA_NODES or (one in nodes and one not in alone)]
     if not workers:
-        raise NotThereError(
-            f"only the angel of a data node runs, {named(alone[0])}",
-            "the data node has ended, or is about to be started",
-            "see the end of its ndb_*_out.log: check_ndb_log reads it",
-        )
+        raise _only_angel(alone[0], "runs")
     return workers, alone
+
+
+def _only_angel(angel: Running, does: str) -> NotThereError:
+    return NotThereError(
+        f"only the angel of a data node {does}, {named(angel)}",
+        "the data node has ended, or is about to be started",
+        "see the end of its ndb_*_out.log: check_ndb_log reads it",
+    )
 
 
 def _parents(running: Sequence[Running]) -> list[Running]:
@@ -219,7 +224,18 @@ def _option(process: Running, *names: str) -> str | None:
 
 
 def _listed(running: Sequence[Running]) -> str:
-    return listed([named(one) for one in running])
+    watched = {one.parent for one in running if one.name in DATA_NODES}
+    shown = [one for one in running if one.pid not in watched or one.name not in DATA_NODES]
+    return listed([named(one) + _angel(one) for one in shown])
+
+
+def _angel(process: Running) -> str:
+    return f" ({_WITHOUT_NODE})" if _is_angel_alone(process) else ""
+
+
+def _is_angel_alone(process: Running) -> bool:
+    """Whether it is the angel of a data node that has ended; not asked of one that has a child."""
+    return process.name in DATA_NODES and _is_angel(process)
 
 
 def _is_of_user(process: Running, sockets: Sequence[Listening]) -> bool:
@@ -232,6 +248,8 @@ def _by_data_dir(directory: str, called: str, running: Sequence[Running]) -> Run
         raise ProbeError(f"{directory} is no directory, or not for {user_name()} to see")
     found = {one: _uses(one, directory) for one in running}
     certain = [one for one, uses in found.items() if uses]
+    if certain and all(_is_angel_alone(one) for one in certain):
+        raise _only_angel(certain[0], f"works in {directory}")
     if certain:
         return _the_only(_without_forked(certain), f"work in {directory}")
     hidden = [one for one, uses in found.items() if uses is None]
@@ -252,7 +270,8 @@ def _uses(process: Running, directory: str) -> bool | None:
     if works is not None:
         return works
     if process.name in DATA_NODES:
-        return True if start_of(process.pid, directory) else None
+        is_it = is_angel_in if _is_angel(process) else start_of
+        return True if is_it(process.pid, directory) else None
     told = _option(process, *_DATA_DIR)
     status = processes.status(process.pid)
     if not told or status is None or status.is_in_container:
@@ -271,6 +290,6 @@ def _about(process: Running) -> str:
     place = processes.directory_of(process.pid) or _option(process, "--datadir")
     task = processes.task(process.pid)
     stopped = "stopped" if task is not None and task.state == processes.STOPPED else ""
-    angel = "an angel without its node" if process.name in DATA_NODES and _is_angel(process) else ""
+    angel = _WITHOUT_NODE if _is_angel_alone(process) else ""
     about = ", ".join(filter(None, [place, angel, stopped]))
     return f" ({about})" if about else ""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from stallwatch.sources.processes import Running
 
 _NAME = r"ndb_\d+_out\.log"
-_STARTED = b" started child: "
+_ANGEL, _STARTED = b"Angel pid: ", b" started child: "
 _LENGTHS = (1 << 20, 8 << 20, 64 << 20)  # bytes, one after another: to read these takes 30 ms
 _LONGEST = 4 << 20  # bytes; a start among 48 nodes writes one of them
 _ROLE = rb" thr: (\d+) tid: (\d+) \((\w+)\)| id = (\d+), type = (\w+)\b"
@@ -97,8 +97,26 @@ def start_of(pid: int, directory: str) -> bytes:
     return b""
 
 
+def is_angel_in(pid: int, directory: str) -> bool:
+    """Whether the last start in the log of a data node that works in a directory was made by this angel."""
+    with contextlib.suppress(OSError):
+        for name in os.listdir(directory):
+            if re.fullmatch(_NAME, name) and _end_of(f"{directory}/{name}")[0] == pid:
+                return True
+    return False
+
+
 def _last_start(log: str, pid: int) -> bytes:
-    """Look for it from the end of the log, which may be cut off or renamed meanwhile."""
+    """Give what follows the last start, if that was of this process."""
+    _, start = _end_of(log)
+    return start if start.startswith(b"%b%d\n" % (_STARTED, pid)) else b""
+
+
+def _end_of(log: str) -> tuple[int, bytes]:
+    """Find the last start from the end of the log, which may be cut off or renamed meanwhile.
+
+    Give the process of the angel, 0 if there is none, and the log from the number of its child on.
+    """
     with open(log, "rb", opener=opener) as file:
         size = file.seek(0, os.SEEK_END)
         for length in _LENGTHS:
@@ -107,8 +125,10 @@ def _last_start(log: str, pid: int) -> bytes:
             at = end.rfind(_STARTED)
             if at >= 0 or length >= size:
                 break
-    start = end[at : at + _LONGEST] if at >= 0 else b""
-    return start if start.startswith(b"%b%d\n" % (_STARTED, pid)) else b""
+    if at < 0:
+        return 0, b""
+    angel = re.search(rb"%b(\d{1,10})\Z" % _ANGEL, end[max(0, at - 30) : at])
+    return int(angel[1]) if angel else 0, end[at : at + _LONGEST]
 
 
 def remembered(memory: dict[str, Any]) -> LastProcess | None:
