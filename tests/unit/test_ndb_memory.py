@@ -772,6 +772,29 @@ def test_the_horizon_says_when_it_does_not_know_yet(look, ndb):
     assert "not known yet" not in look()[1]
 
 
+def test_from_the_second_look_on_there_is_a_bound(look, ndb):
+    said = []
+    for percent in (20, 35, 40, 45):
+        fill(ndb, percent)
+        status, text = look("--horizon", "1d", after=3600)
+        assert status == 0
+        said.append(text)
+    bound = ", at the fastest pace so far data memory of node 3 is full in "
+    assert bound not in said[0]
+    assert bound + "4 h\n" in said[1] + "\n"
+    assert bound + "3 h 20 min\n" in said[3] + "\n"
+    fill(ndb, 50)
+    assert "fastest" not in look("--horizon", "1d", after=3600)[1]
+
+
+def test_what_does_not_grow_has_no_bound(look, ndb):
+    for percent in (50, 50.1, 49.9):
+        fill(ndb, percent)
+        _, text = look("--horizon", "1d", after=3600)
+        assert "not known yet" in text
+        assert "fastest" not in text
+
+
 def test_looks_that_are_hours_apart_make_a_trend(look, ndb):
     for percent in [20, 25, 30, 35, 40]:
         fill(ndb, percent)

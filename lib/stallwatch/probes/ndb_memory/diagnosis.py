@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import pairwise
 
 from stallwatch.findings import State
 from stallwatch.history.streak import twice
@@ -40,6 +41,7 @@ class Filling(NamedTuple):
     paces: Mapping[int | str, float]  # at which it grows, per second, by what it is of, where that is clear
     confirmed: bool  # False: critical for the first time, and the next look may be good
     ends: Mapping[int | str, float] = {}  # per cent at which it is full, where the cluster has told
+    fastest: Mapping[int | str, float] = {}  # at which it grew between looks, of what has too few for a pace
 
     @property
     def fullest(self) -> Use:
@@ -54,16 +56,24 @@ class Filling(NamedTuple):
     @property
     def soonest(self) -> tuple[float, Use] | None:
         """What will be full first, and in how many seconds; None: nothing grows clearly."""
-        times = [(self._time_left(use), use) for use in self.uses if use.of in self.paces]
+        return self._first(self.paces)
+
+    @property
+    def earliest(self) -> tuple[float, Use] | None:
+        """What would be full first if it went on as fast as it ever grew; None: nothing has grown."""
+        return self._first(self.fastest)
+
+    def _first(self, paces: Mapping[int | str, float]) -> tuple[float, Use] | None:
+        times = [(self._time_left(use, paces[use.of]), use) for use in self.uses if use.of in paces]
         return min(times, key=lambda one: one[0], default=None)
 
     def end(self, use: Use) -> float:
         """Give at how many per cent it is full."""
         return self.ends.get(use.of, self.subject.end)
 
-    def _time_left(self, use: Use) -> float:
+    def _time_left(self, use: Use, pace: float) -> float:
         """Seconds until it is full at this pace, never negative."""
-        return max(0.0, self.end(use) / 100 * use.total - use.used) / self.paces[use.of]
+        return max(0.0, self.end(use) / 100 * use.total - use.used) / pace
 
 
 class Diagnosis:
@@ -86,7 +96,10 @@ class Diagnosis:
         alerting = [use for use in uses if self._alerts(subject.name, use.rounded)]
         paces = {} if subject.heals else self._paces(subject, uses)
         confirmed = not (subject.heals and self._is_first(subject, uses))
-        self.fillings.append(Filling(subject, uses, alerting, paces, confirmed))
+        fastest = {
+            use.of: pace for use in uses if (pace := self.history.fastest.get(f"{subject.name}/{use.of}"))
+        }
+        self.fillings.append(Filling(subject, uses, alerting, paces, confirmed, fastest=fastest))
 
     def _paces(self, subject: Subject, uses: Sequence[Use]) -> dict[int | str, float]:
         paces = {}
@@ -119,6 +132,7 @@ class History:
         self._now = int(now)
         self.apart = max(_APART, _BASE * horizon / _MOST)  # seconds between samples
         self.shortest = _MOST  # samples, of what has fewest
+        self.fastest: dict[str, float] = {}  # growth per second between two looks, of what has too few
         oldest = now - max(_OLDEST, horizon)
         self._kept = {
             name: samples
@@ -142,6 +156,8 @@ class History:
             kept = [*kept, present][-_MOST:]
         self._kept[name] = kept
         self.shortest = min(self.shortest, len(points))
+        if len(points) < FEWEST and (fastest := _fastest(points, use.total)):
+            self.fastest[name] = fastest
         return _pace(points, use.total)
 
 
@@ -153,6 +169,13 @@ def _pace(points: Sequence[Sample], total: float) -> float | None:
     if pace * span < _CLEAR * total or theil_sen(points[-_LAST:]) < pace / 2:
         return None
     return pace
+
+
+def _fastest(points: Sequence[Sample], total: float) -> float | None:
+    """Give the fastest pace between two looks, if it has grown by more than noise: a bound, no trend."""
+    if points[-1][1] - points[0][1] < _CLEAR * total:
+        return None
+    return max((later[1] - one[1]) / (later[0] - one[0]) for one, later in pairwise(points))
 
 
 def _samples(listed: object) -> list[Sample]:

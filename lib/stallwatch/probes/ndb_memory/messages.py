@@ -49,11 +49,18 @@ def full_soon(fillings: Sequence[Filling], horizon: float) -> Iterator[Fault]:
             yield Fault(State.WARNING, what, _consequence(filling, use), filling.subject.advice)
 
 
-def too_few(history: History, horizon: float) -> Iterator[Fault]:
-    """Say that nothing is known of the future yet, if somebody wants to."""
+def too_few(fillings: Sequence[Filling], history: History, horizon: float) -> Iterator[Fault]:
+    """Say that little is known of the future yet, if somebody wants to: from the second look on a bound."""
     if horizon and history.shortest < FEWEST:
         looks = f"it takes {FEWEST} looks {say_duration(history.apart)} apart, {history.shortest} so far"
-        yield Fault(State.OK, f"what will be full within {say_duration(horizon)} is not known yet: {looks}")
+        what = f"what will be full within {say_duration(horizon)} is not known yet: {looks}"
+        times = [(*earliest, filling) for filling in fillings if (earliest := filling.earliest)]
+        if times:
+            seconds, use, filling = min(times, key=lambda one: one[0])
+            name = use.of if filling.subject is TABLESPACE else f"of node {use.of}"
+            whose = f"{filling.subject.what} {name}"
+            what += f", at the fastest pace so far {whose} is full in {say_duration(seconds)}"
+        yield Fault(State.OK, what)
 
 
 def _fullest(filling: Filling) -> Reading:

@@ -45,7 +45,7 @@ def _findings(ndbinfo: Ndbinfo, run: Run, memory: dict[str, Any], horizon: float
     yield from queries.problems
     yield from cluster.asides()
     yield from missing
-    yield from messages.too_few(found.history, horizon)
+    yield from messages.too_few(found.fillings, found.history, horizon)
 
 
 def _ask_disk_data(queries: Queries, found: Diagnosis) -> Iterator[Fault]:
