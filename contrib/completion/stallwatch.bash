@@ -291,9 +291,10 @@ _stallwatch_check_ndb_memory() {
 _stallwatch_check_ndb_nodes() {
     case $option in
     -H| --hostname| --management) _stallwatch_hosts ;;
-    -P| --port| -u| --username| -p| --password| --defaults-group| --restarted| --starting-grace| \
-        --arbitrator-grace| -w| --warning| -c| --critical| --nodes-starting-warning| \
-        --nodes-starting-critical| --generations-warning| --generations-critical| --thread-use-warning| \
+    -P| --port| -u| --username| -p| --password| --defaults-group| --expect-api| --forget-api| \
+        --restarted| --starting-grace| --arbitrator-grace| -w| --warning| -c| --critical| \
+        --nodes-starting-warning| --nodes-starting-critical| --api-nodes-missing-warning| \
+        --api-nodes-missing-critical| --generations-warning| --generations-critical| --thread-use-warning| \
         --thread-use-critical| --overloads-warning| --overloads-critical| --reconnects-warning| \
         --reconnects-critical| --major-faults-warning| --major-faults-critical| --certificate-warning| \
         --certificate-critical| -t| --timeout) ;;
@@ -306,8 +307,9 @@ _stallwatch_check_ndb_nodes() {
     --state-dir) _stallwatch_folders ;;
     *) _stallwatch_words --hostname --port --socket --username --password --password-file \
         --defaults-file --defaults-group --ssl-mode --ssl-ca --ssl-cert --ssl-key --server-public-key-path \
-        --enable-cleartext-plugin --management --restarted --starting-grace --arbitrator-grace --warning \
-        --critical --nodes-starting-warning --nodes-starting-critical --generations-warning \
+        --enable-cleartext-plugin --management --expect-api --forget-api --restarted --starting-grace \
+        --arbitrator-grace --warning --critical --nodes-starting-warning --nodes-starting-critical \
+        --api-nodes-missing-warning --api-nodes-missing-critical --generations-warning \
         --generations-critical --thread-use-warning --thread-use-critical --overloads-warning \
         --overloads-critical --reconnects-warning --reconnects-critical --major-faults-warning \
         --major-faults-critical --certificate-warning --certificate-critical --timeout --output --color \

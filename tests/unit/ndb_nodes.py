@@ -50,8 +50,20 @@ class NodesNdb(FakeNdb):
             ],
             "cpustat_20sec": [],
             "processes": [
-                {"node_id": node, "node_type": "NDB", "node_version": "mysql-9.7.2 ndb-9.7.2"}
-                for node in nodes
+                {
+                    "reporting_node_id": one,
+                    "node_id": node,
+                    "node_type": kind,
+                    "node_version": "mysql-9.7.2 ndb-9.7.2",
+                    "process_name": program,
+                    "service_URI": uri,
+                }
+                for one in nodes
+                for node, kind, program, uri in (
+                    (1, "MGM", "ndb_mgmd", "ndb://10.0.0.9:1186"),
+                    (one, "NDB", "ndbmtd", "ndb://10.0.0.1"),
+                    (51, "API", "mysqld", "mysql://10.0.0.51:3306"),
+                )
             ],
             "restart_info": [],
             "ndb$certificates": [],
@@ -78,6 +90,16 @@ class NodesNdb(FakeNdb):
             "elapsed_time": 20_000_000,
         }
         self.tables["cpustat_20sec"] = rows + [sample] * samples
+
+    def disconnect(self, node):
+        """Let an SQL, API or management node be connected to no data node."""
+        self.tables["processes"] = [row for row in self.tables["processes"] if row["node_id"] != node]
+
+    def connect(self, node, program="mysqld", uri="mysql://10.0.0.52:3306"):
+        """Let one be connected to all data nodes."""
+        row = next(row for row in self.tables["processes"] if row["node_type"] == "API")
+        about = {"node_id": node, "process_name": program, "service_URI": uri}
+        self.tables["processes"] += [row | about | {"reporting_node_id": one} for one in self.nodes]
 
     def drop(self, *tables):
         """Let the version lack these tables."""

@@ -73,7 +73,7 @@ def test_a_healthy_cluster_is_ok(look, ndb):
     assert perfdata(text) == {
         "nodes_started": "2", "nodes_missing": "0;;0", "nodes_starting": "0;0",
         "groups_without_redundancy": "0", "groups_lost": "0", "uptime": "5120s",
-        "generations": "0s;1800", "thread_use": "1%;85;95",
+        "api_nodes_missing": "0;0", "generations": "0s;1800", "thread_use": "1%;85;95",
         "overloads": "0;0;10", "reconnects": "0;0", "major_faults": "0;100",
     }  # fmt: skip
 
@@ -83,7 +83,7 @@ def test_one_small_statement_a_table_and_the_management_server_is_left_alone(loo
     tables = [part for sql in ndb.asked for part in sql.split() if part.startswith("ndbinfo.")]
     assert sorted(tables) == [
         "ndbinfo.config_nodes", "ndbinfo.cpustat_20sec", "ndbinfo.membership", "ndbinfo.ndb$certificates",
-        "ndbinfo.nodes", "ndbinfo.threads", "ndbinfo.threadstat", "ndbinfo.transporters",
+        "ndbinfo.nodes", "ndbinfo.processes", "ndbinfo.threads", "ndbinfo.threadstat", "ndbinfo.transporters",
     ]  # fmt: skip
     assert ndb.asked_at == []
 
@@ -716,6 +716,50 @@ def test_a_node_that_was_taken_out_of_the_configuration_is_not_missed(look_at):
     assert "2 of 2 data nodes are up in 1 node group" in first_line(text)
 
 
+# SQL, API and management nodes
+
+
+def test_an_sql_node_that_is_gone_is_a_warning_until_somebody_forgets_it(look, ndb):
+    ndb.connect(52)
+    for _ in range(12):
+        assert look()[0] == 0
+    ndb.disconnect(52)
+    status, text = look()
+    assert status == 1
+    assert first_line(text) == (
+        "NDB_NODES WARNING - SQL node 52 is not connected to the data nodes - check its process and log"
+    )
+    assert perfdata(text)["api_nodes_missing"] == "1;0"
+    assert "\n  node 52 was mysqld at mysql://10.0.0.52:3306, last seen 1 min ago\n" in text
+    assert look("--forget-api", "52")[0] == 0
+    assert look()[0] == 0
+
+
+def test_a_node_that_the_user_expects_is_missed_at_once(look):
+    assert look("--expect-api", "51")[0] == 0
+    status, text = look("--expect-api", "51", "--expect-api", "60")
+    assert status == 1
+    assert "API node 60 is not connected to the data nodes" in first_line(text)
+
+
+@pytest.mark.parametrize("number", ["0", "256", "x", "-1", "9" * 50])
+def test_what_is_no_number_of_a_node_is_refused(look, number):
+    status, text = look("--expect-api", number)
+    assert status == 3
+    assert "is not a number from 1 to 255" in text
+
+
+def test_clients_that_cannot_be_asked_for_are_not_forgotten(look, ndb):
+    ndb.connect(52)
+    for _ in range(12):
+        look()
+    ndb.disconnect(52)
+    ndb.failing = {"processes": MysqlError("sql1:3306 says something odd")}
+    assert look()[0] == 3
+    ndb.failing = {}
+    assert look()[0] == 1
+
+
 # restarts
 
 
@@ -1326,7 +1370,7 @@ def test_an_old_version_is_judged_by_what_it_has(look, ndb):
     _, text = look("-v")
     assert (
         "[OK] not looked at, as this version does not have it: "
-        "ndbinfo.membership, threadstat, cpustat_20sec, certificates"
+        "ndbinfo.membership, threadstat, cpustat_20sec, certificates, processes"
     ) in text
     ndb.end(4)
     status, text = look()

@@ -42,6 +42,7 @@ class Snapshot(NamedTuple):
     management: Management = NOT_ASKED
     restarts: Mapping[int, Restart] = {}
     groups: Mapping[int, int] = {}  # which node group nodes say that they are in
+    here: tuple[str, ...] = ()  # processes of missing nodes on this host
 
 
 class Tables:
@@ -195,6 +196,13 @@ def ask_management(
     if answer.nodes:
         cluster = cluster._replace(expected=tuple(sorted(answer.nodes)), unnamed=0)
     return Snapshot(cluster, answer)
+
+
+def alive_here(sql_host: str, cluster: Cluster) -> tuple[str, ...]:
+    """Say which processes of missing data nodes run on this host, if the SQL node does."""
+    from stallwatch.probes.ndb_nodes.here import alive
+
+    return alive(cluster.missing) if re.fullmatch(_THIS_HOST, sql_host) else ()
 
 
 def _check(answer: Management, cluster: Cluster) -> None:

@@ -72,7 +72,7 @@ def diagnose(
     up = {node for node, one in statuses.items() if one.status is Status.UP}
     stopped = frozenset(orders.stopped - up)
     memory[_STOPPED], memory[_CAME_BACK] = sorted(stopped), sorted(orders.came_back & stopped)
-    return Presence(cluster, statuses, groups, snapshot.management, stopped)
+    return Presence(cluster, statuses, groups, snapshot.management, stopped, snapshot.here)
 
 
 def seen_stopping(memory: dict[str, Any]) -> set[int]:

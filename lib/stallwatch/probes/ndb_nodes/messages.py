@@ -180,7 +180,7 @@ def _meaning(presence: Presence, nodes: Sequence[int]) -> tuple[str, list[str]]:
 
 def _line(presence: Presence, nodes: Sequence[int], more: Sequence[str]) -> Line:
     says = presence.management.says(nodes)
-    return Line(more=(*([says] if says else []), *more))
+    return Line(more=(*([says] if says else []), *presence.here, *more))
 
 
 def _named(groups: Sequence[Group]) -> str:

@@ -116,6 +116,7 @@ class Presence(NamedTuple):
     groups: Groups
     management: Management
     stopped: frozenset[int]  # nodes that are not up since they were shut down in order
+    here: tuple[str, ...] = ()  # processes of missing nodes that run on this host, a sentence each
 
     def those(self, status: Status) -> list[int]:
         """Give the nodes that are this."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from stallwatch.frame.check import Check
 from stallwatch.frame.options import mysql
 from stallwatch.startup import TYPE_CHECKING
-from stallwatch.units import duration
+from stallwatch.units import NotUnderstoodError, duration
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
     from stallwatch.findings import Finding
     from stallwatch.frame.run import Run
+
+
+_LARGEST_ID = 255
 
 
 def place(text: str) -> tuple[str, int]:
@@ -24,6 +27,13 @@ def place(text: str) -> tuple[str, int]:
     return host, port(given) if given else PORT
 
 
+def node_id(text: str) -> int:
+    """Read the number of a node; argparse names this function if it refuses ``text``."""
+    if not (text.isascii() and text.isdecimal() and 0 < int(text[:6]) <= _LARGEST_ID):
+        raise NotUnderstoodError(f'"{text}" is not a number from 1 to {_LARGEST_ID}')
+    return int(text)
+
+
 check = Check(
     "ndb_nodes",
     "Tell whether all data nodes of an NDB Cluster are up, and how they, their links and their threads are.",
@@ -33,6 +43,15 @@ check.option(
     "--management", type=place, metavar="HOST[:PORT]",
     help="ask this management server about nodes that do not answer the SQL node "
     "(default: the one that the SQL node knows, port 1186)",
+)  # fmt: skip
+check.option(
+    "--expect-api", type=node_id, action="append", default=[], metavar="ID",
+    help="SQL, API or management node that is to be connected; may be given several times "
+    "(default: SQL and management nodes that were connected for 10 min)",
+)  # fmt: skip
+check.option(
+    "--forget-api", type=node_id, action="append", default=[], metavar="ID",
+    help="do not expect this node any more; may be given several times",
 )  # fmt: skip
 check.option(
     "--restarted", type=duration, default="10m", metavar="TIME",
@@ -48,6 +67,10 @@ check.option(
 )  # fmt: skip
 check.threshold("nodes_missing", headline=True, critical="0", help="data nodes that are missing")
 check.threshold("nodes_starting", warning="0", help="data nodes that are starting")
+check.threshold(
+    "api_nodes_missing", warning="0",
+    help="nodes (SQL, API, management) that are expected and not connected to the data nodes",
+)  # fmt: skip
 check.threshold(
     "generations", unit="s", warning="30m",
     help="time for which data nodes run with different generations of the configuration",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from stallwatch.probes.ndb_nodes import collect, diagnosis, health, messages, queries
+from stallwatch.probes.ndb_nodes import clients, collect, diagnosis, health, messages, queries
 from stallwatch.probes.ndb_nodes.collect import Clocks, Snapshot, Tables
 from stallwatch.probes.ndb_nodes.diagnosis import Rules, diagnose
 from stallwatch.probes.ndbinfo import cluster as data_nodes
@@ -74,7 +74,8 @@ class _Look:
         known = data_nodes.remembered(self._memory)
         missing = max(0, error.configured - len(known))
         cluster = Cluster(self._ndbinfo.where, {}, tuple(sorted(known)), missing)
-        snapshot = self._ask_management(cluster)
+        here = collect.alive_here(self._sql_host, cluster)
+        snapshot = self._ask_management(cluster)._replace(here=here)
         clocks = Clocks(self._memory, time.time(), {})
         yield from messages.cluster_down(diagnose(snapshot, self._rules, clocks, self._memory), error)
 
@@ -106,6 +107,7 @@ class _Look:
             "threadstat": self._page_faults,
             "cpustat_20sec": self._threads,
             "certificates": self._certificates,
+            "clients": self._clients,
             "processes": self._side_by_side,
         }
         late = self._memory.get(_LEFT_OUT)
@@ -118,7 +120,8 @@ class _Look:
         if cluster.missing or cluster.not_started or cluster.unnamed:
             snapshot = self._ask_management(cluster)
             restarts = ask("restart_info", lambda: queries.restarts_under_way(ndbinfo), evidence=True)
-            snapshot = snapshot._replace(restarts=restarts or {})
+            here = collect.alive_here(self._sql_host, cluster)
+            snapshot = snapshot._replace(restarts=restarts or {}, here=here)
         membership = ask("membership", lambda: queries.membership(ndbinfo))
         groups = self._tables.understand("membership", lambda: diagnosis.groups_of(membership or []))
         snapshot = snapshot._replace(groups=groups or {})
@@ -142,6 +145,13 @@ class _Look:
             return [*self._without_row(presence.cluster, answering, "membership"), *found]
 
         yield from self._tables.understand("membership", judged) or ()
+
+    def _clients(self, _: Presence) -> Iterator[Finding]:
+        """Judge who else is connected; before 7.5.7 that is not known."""
+        connected = self._tables.ask("processes", lambda: queries.clients(self._ndbinfo))
+        if connected is not None:
+            options, now = self._options, self._clocks.time
+            yield clients.missing(connected, options.expect_api, options.forget_api, self._memory, now)
 
     def _links(self, presence: Presence) -> Iterator[Finding]:
         """Judge the links between data nodes, which one alone does not have."""

@@ -8,6 +8,7 @@ from stallwatch.startup import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from stallwatch.probes.ndb_nodes.clients import Client
     from stallwatch.probes.ndbinfo.queries import Ndbinfo, Row
 
     Counts = dict[int, dict[str, float]]  # by node, and name
@@ -43,6 +44,9 @@ _WHICH = (
 _SOONEST = "SELECT DISTINCT node_id, name, expires FROM ndbinfo.ndb$certificates ORDER BY expires LIMIT 48"
 
 # Before 7.5.7 there is no such table.
+_CLIENTS = (
+    "SELECT DISTINCT node_id, process_name, service_URI FROM ndbinfo.processes WHERE node_type <> 'NDB'"
+)
 _VERSIONS = "SELECT DISTINCT node_id, node_version FROM ndbinfo.processes WHERE node_type = 'NDB'"
 _WHY_NO_ARBITRATOR = {  # by Arbitration; 1 is Default
     "0": "Arbitration=Disabled",
@@ -140,6 +144,14 @@ def certificates(ndbinfo: Ndbinfo) -> list[Row]:
     Those that expire first come first.
     """
     return ndbinfo.rows(_SOONEST)
+
+
+def clients(ndbinfo: Ndbinfo) -> dict[int, Client]:
+    """Ask which SQL nodes, API nodes and management nodes are connected to the data nodes."""
+    from stallwatch.probes.ndb_nodes.clients import Client
+
+    rows = ndbinfo.rows(_CLIENTS)
+    return {whole(row, "node_id"): Client(str(row["process_name"]), str(row["service_URI"])) for row in rows}
 
 
 def versions(ndbinfo: Ndbinfo) -> dict[int, str]:
