@@ -17,6 +17,7 @@ import re
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from generators import accuracy_ndb
 from generators.markdown import table
 from generators.marks import filled
 from generators.plugins import ROOT, Plugin
@@ -28,12 +29,13 @@ if TYPE_CHECKING:
 PAGE = ROOT / "contrib" / "docs" / "accuracy.md"
 RESULTS = ROOT / "tests" / "diagnosis" / "results"
 NO_TIME = "no time was left for it"
-NAMES = {"mysql": "MySQL", "mariadb": "MariaDB"}
+NAMES = {"mysql": "MySQL", "mariadb": "MariaDB"}  # of replication
 ALONE, WITH_SOURCE = "check_replication_lag", "check_replication_lag --source"
 OURS = (ALONE, WITH_SOURCE)
 PEERS = ("check_mysql_health", "pmp-check-mysql-replication-delay")
 SHORT = {"check_mysql_health": "check_mysql_health", "pmp-check-mysql-replication-delay": "pmp"}
 LONGEST = 300  # characters of a line
+_WHERE = r"127\.0\.[01]\.\d+:\d+|/tmp/diagnosis-[^ :,]*"  # where servers were for a while
 
 Row = dict[str, Any]
 
@@ -89,6 +91,8 @@ def _faults(part: str) -> str:
     told = results(part)
     if told is None:
         return _missing(part)
+    if part == "ndb":
+        return accuracy_ndb.faults(told)
     rows = [
         [name, NAMES[server], *_fault(about, _of(told, name, server))]
         for name, about in told["cases"].items()
@@ -141,6 +145,8 @@ def _healthy(part: str) -> str:
     told = results(part)
     if told is None:
         return _missing(part)
+    if part == "ndb":
+        return accuracy_ndb.healthy(told)
     rows = []
     for name, about in told["cases"].items():
         for server in (server for server in about["servers"] if not about["fault"]):
@@ -192,7 +198,7 @@ def _lines(part: str, kind: str) -> str:
         return _missing(part)
     alike: dict[tuple[str, ...], list[tuple[Row, dict[str, Any]]]] = {}
     order = list(told["cases"])
-    ours = [row for row in told["trials"] if row["who"] in OURS]
+    ours = [row for row in told["trials"] if row["who"] not in PEERS]
     for row in sorted(ours, key=lambda row: (order.index(row["case"]), row["server"], row["who"])):
         for line in row[kind]:
             key = (row["case"], row["server"], row["who"], re.sub(r"\d+", "", line["why"]))
@@ -204,11 +210,11 @@ def _lines(part: str, kind: str) -> str:
 
 def _line(row: Row, line: dict[str, Any], number: int) -> list[str]:
     case = f"{row['case']}, {row['strength']}" if row["strength"] else row["case"]
-    source = " (--source)" if row["who"] == WITH_SOURCE else ""
-    text = re.sub(r"127\.0\.0\.1:\d+", "db1", line["line"].partition(" | ")[0]).partition(" - ")
+    who = {ALONE: "", WITH_SOURCE: " (--source)"}.get(row["who"], f" ({row['who']})")
+    text = re.sub(_WHERE, "db1", line["line"].partition(" | ")[0]).partition(" - ")
     said = f"{text[0].rpartition(' ')[2]} - {text[2]}"[:LONGEST]
     numbers = [str(number), f"{line['at']:.0f}"]
-    return [f"{case}{source}", NAMES[row["server"]], *numbers, line["why"], _plain(said)]
+    return [f"{case}{who}", NAMES.get(row["server"], "NDB Cluster"), *numbers, line["why"], _plain(said)]
 
 
 def _plain(text: str) -> str:
@@ -224,7 +230,8 @@ def _played(part: str) -> str:
     where = "{processor}, {processors} processors, {memory}, {kernel}, Python {Python}".format_map(about)
     when = f"{told['day']} {told['time']} UTC, in {told['minutes']:.0f} minutes"
     with_ = ", ".join(f"{name} {version}" for name, version in told["software"].items())
-    beside = f"{told['lanes']} pairs of each kind side by side; load before: {about['load before']}"
+    what = "clusters" if told.get("part") == "ndb" else "pairs of each kind"
+    beside = f"{told['lanes']} {what} side by side; load before: {about['load before']}"
     lines = [
         f"{when}; {beside}. On {where}. With {with_}.",
         _slow(*told["slow"]),

@@ -14,7 +14,8 @@ that lasts, and takes it back. ``fault`` and ``healthy`` put it among the cases 
 
 from typing import NamedTuple
 
-SERVERS = ("mysql", "mariadb")
+SERVERS = ("mysql", "mariadb")  # of replication
+KINDS = (*SERVERS, "ndb")  # of servers
 WARNING, CRITICAL = 15.0, 120.0  # seconds of lag: the thresholds of every check
 OK_STATE, WARNING_STATE, CRITICAL_STATE, UNKNOWN_STATE = range(4)  # as exit statuses
 ALARMS = (WARNING_STATE, CRITICAL_STATE)
@@ -59,6 +60,7 @@ class Case(NamedTuple):
     fresh      it needs servers of its own, and leaves them unusable
     heavy      it needs a processor for itself: no other such is played at the same time
     servers    on which it is possible
+    settings   of the data nodes of an NDB Cluster of its own: it is fresh, too
     """
 
     part: str
@@ -75,6 +77,7 @@ class Case(NamedTuple):
     fresh: bool = False
     heavy: bool = False
     servers: tuple = SERVERS
+    settings: dict = {}  # noqa: RUF012 - never changed
 
     @property
     def seconds(self):
@@ -82,9 +85,9 @@ class Case(NamedTuple):
         return self.warm + self.lasts + self.after
 
 
-def _case(part, name, is_fault, strengths, told):
+def _case(part, name, strengths, expects, told, *, is_fault):
     def add(story):
-        expected = Expected(**{key: told.pop(key) for key in tuple(told) if key in Expected._fields})
+        expected = expects(**{key: told.pop(key) for key in tuple(told) if key in expects._fields})
         about = " ".join((story.__doc__ or "").split())
         CASES[part, name] = Case(part, name, about, story, dict(strengths), is_fault, expected, **told)
         return story
@@ -92,14 +95,14 @@ def _case(part, name, is_fault, strengths, told):
     return add
 
 
-def fault(name, *, strengths, part="replication", **told):
-    """Add a fault: ``told`` are fields of Expected and of Case."""
-    return _case(part, name, is_fault=True, strengths=strengths, told=told)
+def fault(name, *, strengths, part="replication", expects=Expected, **told):
+    """Add a fault: ``told`` are fields of Expected, or what the part ``expects`` instead, and of Case."""
+    return _case(part, name, strengths, expects, told, is_fault=True)
 
 
-def healthy(name, *, strengths=None, part="replication", **told):
+def healthy(name, *, strengths=None, part="replication", expects=Expected, **told):
     """Add a healthy thing that looks like a fault: nothing may alarm, whatever it looks like."""
-    return _case(part, name, is_fault=False, strengths=strengths or ONCE, told=told)
+    return _case(part, name, strengths or ONCE, expects, told, is_fault=False)
 
 
 def of_part(part):

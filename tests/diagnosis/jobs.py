@@ -4,7 +4,7 @@ import re
 from typing import NamedTuple
 
 import parts
-from case import SERVERS, middle
+from case import middle
 from places import KEPT
 
 
@@ -38,7 +38,7 @@ def jobs(part, options):
         found += [
             Job(part, case, server, strength)
             for server in case.servers
-            if server in (options.server or SERVERS)
+            if server in (options.server or case.servers)
             for strength in strengths
             if strength in (options.strength or [strength])
         ]

@@ -1,4 +1,4 @@
-"""A lane: a process with a pair of servers of one kind, on which it plays trials one after the other.
+"""A lane: a process with a pair of servers, or a cluster, on which it plays trials one after the other.
 
 It reads a line of JSON for each from its standard input ({"part", "case", "strength", "path"}), and writes
 one when that is over. When its standard input ends, or it is killed, its servers end with it.
@@ -13,25 +13,32 @@ import sys
 import traceback
 from pathlib import Path
 
+import own_network
 import parts
 import places  # noqa: F401 - it says where the rest is
+from ndb_play import NdbPlay
 from trial import Play, known_peers
 
 # isort: split
+from ndb_cluster import NdbCluster
 from replication_pair import Pair
 
 REPLICA = {"table_open_cache": 4000}
 
 
 class Lane:
-    """Keeps a pair as long as trials leave it usable."""
+    """Keeps a pair, or a cluster, as long as trials leave it usable."""
 
     def __init__(self, kind, folder):
         self.kind = kind
         self.folder = folder
         self.numbers = itertools.count()
         self.pair = None
-        self.paths, _ = known_peers()
+        self.is_ndb = kind == "ndb"
+        if self.is_ndb:
+            self.no_network = own_network.enter()
+        else:
+            self.paths, _ = known_peers()
 
     def __enter__(self):
         return self
@@ -42,10 +49,12 @@ class Lane:
     def play(self, case, strength, path):
         """Play a trial on a pair that is well: why it failed, or an empty text."""
         try:
-            pair = self._pair(fresh=case.fresh)
-            Play(pair, case, strength, path, self.paths).play()
+            pair = self._pair(case)
+            self._play(pair, case, strength, path)
             if case.fresh:
                 self._drop()
+            elif self.is_ndb:
+                pair.heal()
             else:
                 pair.heal(60)
         except Exception as error:  # noqa: BLE001 - the next trial has another pair
@@ -54,12 +63,21 @@ class Lane:
             return f"{type(error).__name__}: {error}"
         return ""
 
-    def _pair(self, *, fresh):
-        if fresh:
+    def _play(self, pair, case, strength, path):
+        if self.is_ndb:
+            NdbPlay(pair, case, strength, path, self.no_network).play()
+        else:
+            Play(pair, case, strength, path, self.paths).play()
+
+    def _pair(self, case):
+        if case.fresh:
             self._drop()
         if self.pair is None:
             self.place = os.path.join(self.folder, str(next(self.numbers)))
-            pair = Pair(self.place, self.kind, replica=REPLICA)
+            if self.is_ndb:
+                pair = NdbCluster(self.place, sql=True, apart=not self.no_network, **case.settings)
+            else:
+                pair = Pair(self.place, self.kind, replica=REPLICA)
             self.pair = pair.__enter__()
         return self.pair
 

@@ -12,7 +12,6 @@ import threading
 import time
 from pathlib import Path
 
-from case import SERVERS
 from places import KEPT
 
 PROGRAM = Path(__file__).parent / "lane.py"
@@ -132,14 +131,15 @@ def play(found, minutes, lanes):
         spent = time.monotonic() - begun
         print(f"{spent:6.0f} s  {len(done)}/{len(found)}  {job.name}{f': {why}' if why else ''}", flush=True)
 
-    waiting = {server: Waiting(job for job in found if job.server == server) for server in SERVERS}
+    servers = dict.fromkeys(job.server for job in found)
+    waiting = {server: Waiting(job for job in found if job.server == server) for server in servers}
     with (
         tempfile.TemporaryDirectory(prefix="diagnosis-") as folder,
-        concurrent.futures.ThreadPoolExecutor(lanes * len(SERVERS)) as threads,
+        concurrent.futures.ThreadPoolExecutor(lanes * max(1, len(servers))) as threads,
     ):
         working = [
             threads.submit(work, waiting[server], server, folder, until, told)
-            for server in SERVERS
+            for server in servers
             for _ in range(min(lanes, len(waiting[server].jobs)))
         ]
         try:

@@ -4,12 +4,14 @@ from importlib import import_module
 
 import case
 
+LANES = {"replication": 5, "ndb": 2}  # pairs of each kind of server, or clusters, that work side by side
 PARTS = {
     "replication": (
         "replication_link", "replication_threads", "replication_locks", "replication_applying",
         "replication_episodes",
         "replication_clocks", "replication_chain", "replication_heartbeat", "replication_healthy",
     ),
+    "ndb": ("ndb_whole_nodes", "ndb_threads", "ndb_network", "ndb_disks", "ndb_contention", "ndb_healthy"),
 }  # fmt: skip
 
 

@@ -48,6 +48,7 @@ class Trial(NamedTuple):
     delay: float = 0.0  # seconds that the replica is behind by intention
     failed: str = ""  # why it came to nothing
     version: str = ""  # of the server
+    nodes: tuple = ()  # of a cluster: those that have the fault
 
     def by(self, who):
         """The runs of one of those that were asked."""
@@ -100,4 +101,5 @@ def read(path):
     lags = tuple(map(tuple, told.get("lags", ())))
     delay = told.get("delay", 0.0)
     names = head["case"], head["server"], head["strength"]
-    return Trial(*names, tuple(runs), lags, events, delay, failed, head.get("version", ""))
+    return Trial(*names, tuple(runs), lags, events, delay, failed, head.get("version", ""),
+                 tuple(told.get("nodes", ())))  # fmt: skip

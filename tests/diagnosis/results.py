@@ -2,12 +2,14 @@
 
 from statistics import fmean
 
+import ndb_scoring
 import parts
-from case import SERVERS
+import scoring
+from case import KINDS
+from ndb_case import CHECKS
 from record import ALONE, OURS, WITH_SOURCE, read
-from scoring import score
 
-NAMES = {"mysql": "MySQL", "mariadb": "MariaDB"}
+NAMES = {"mysql": "MySQL", "mariadb": "MariaDB", "ndb": "NDB Cluster"}
 SLOW = 6.0  # seconds of a run that takes 1 or 2 on a machine that is not busy
 LAG_BARS = {"mysql": 1.5, "mariadb": 5.0}  # seconds of mean error, without --source
 
@@ -22,19 +24,32 @@ def judge(part, paths, about):
             continue
         case = cases[trial.case]
         versions[NAMES[trial.server]] = trial.version
-        took = [run.ended - run.begun for run in trial.runs if run.who in OURS and case.expected.tells]
+        tells = getattr(case.expected, "tells", True)
+        took = [run.ended - run.begun for run in trial.runs if tells and run.who in (*OURS, *CHECKS)]
         slow, ours = slow + sum(seconds > SLOW for seconds in took), ours + len(took)
         asked = dict.fromkeys(run.who for run in trial.runs)
         trials += [row(case, trial, who) for who in asked]
-    abouts = {name: {"about": case.about, "fault": case.is_fault, "strengths": list(case.strengths),
-                     "alone": case.expected.alone, "servers": list(case.servers)}
-              for name, case in cases.items()}  # fmt: skip
+    if part == "ndb":
+        abouts = ndb_scoring.about(cases)
+        found = shared_bars(*ndb_scoring.measured(abouts, trials))
+    else:
+        abouts = _abouts(cases)
+        found = bars(abouts, trials)
     about = about | {"software": versions | about["software"], "slow": [slow, ours]}
-    return {"part": part, **about, "cases": abouts, "trials": trials, "bars": bars(abouts, trials)}
+    return {"part": part, **about, "cases": abouts, "trials": trials, "bars": found}
+
+
+def _abouts(cases):
+    return {
+        name: {"about": case.about, "fault": case.is_fault, "strengths": list(case.strengths),
+               "alone": case.expected.alone, "servers": list(case.servers)}
+        for name, case in cases.items()
+    }  # fmt: skip
 
 
 def row(case, trial, who):
     """What one of those that were asked came to in a trial."""
+    score = ndb_scoring.score if case.part == "ndb" else scoring.score
     scored = score(trial, case.expected, who, is_fault=case.is_fault, every=case.every)
     return {
         "case": case.name, "server": trial.server, "strength": trial.strength, "who": who,
@@ -72,13 +87,8 @@ def bars(cases, trials):
     ours = [row for row in trials if row["who"] in OURS]
     wrong, false = (sum(len(row[name]) for row in ours) for name in ("wrong", "false"))
     alone = [row for row in ours if row["who"] == ALONE]
-    found = [
-        _at_least("faults with the right first cause at all strengths", _share(known), 0.95),
-        _at_least("of the right ones, without a hedge", _share(plain), 0.7),
-        _at_least("faults in the right state within two runs", _share(timely), 0.95),
-        _at_most("lines that are wrong and certain", wrong if ours else None, 0, ""),
-        _at_most("false alarms", false if ours else None, 0, ""),
-    ]
+    counts = (wrong, false) if ours else (None, None)
+    found = shared_bars(_share(known), _share(plain), _share(timely), *counts)
     for server, limit in LAG_BARS.items():
         errors = [error for row in alone if row["server"] == server for error in row["errors"]]
         mean = round(fmean(errors), 2) if errors else None
@@ -87,6 +97,17 @@ def bars(cases, trials):
     share = unknown[0] / unknown[1] if unknown and unknown[1] else None
     found.append(_at_most("runs that know no lag", share, 0.05, "%"))
     return found
+
+
+def shared_bars(right, plain, timely, wrong, false):
+    """The bars that every part has."""
+    return [
+        _at_least("faults with the right first cause at all strengths", right, 0.95),
+        _at_least("of the right ones, without a hedge", plain, 0.7),
+        _at_least("faults in the right state within two runs", timely, 0.95),
+        _at_most("lines that are wrong and certain", wrong, 0, ""),
+        _at_most("false alarms", false, 0, ""),
+    ]
 
 
 def _share(values):
@@ -114,7 +135,7 @@ def said(told):
     """All of it as text."""
     lines = []
     for name, about in told["cases"].items():
-        for server in SERVERS:
+        for server in KINDS:
             rows = [one for one in told["trials"] if (one["case"], one["server"]) == (name, server)]
             lines += [_said(about, one) for one in rows]
     lines += ["", "{} of {} runs took more than 6 s: they leave things out".format(*told["slow"])]
@@ -138,5 +159,5 @@ def _said(about, one):
         f" wrong {len(one['wrong'])} false {len(one['false'])}  [{causes}]"
     )
     more = [f"      {wrong['at']:6.1f} s  {wrong['why']}: {wrong['line'][:260]}"
-            for wrong in (*one["wrong"], *one["false"]) if one["who"] in OURS]  # fmt: skip
+            for wrong in (*one["wrong"], *one["false"]) if one["who"] in (*OURS, *CHECKS)]  # fmt: skip
     return "\n".join([text, *more])

@@ -18,7 +18,7 @@ import time
 import lanes
 import parts
 import results
-from case import SERVERS
+from case import KINDS
 from jobs import jobs
 from places import KEPT, RESULTS, ROOT
 from trial import known_peers
@@ -28,7 +28,6 @@ from interrupted import ending_tidily, status_of
 from measured import machine
 
 MINUTES = 40  # for all trials of a part
-LANES = 5  # pairs of each kind of server that work side by side
 
 
 def main():
@@ -40,7 +39,7 @@ def main():
         "--quick", action="store_true", help="each fault at its middle strength only; the page stays as it is"
     )
     add("--case", action="append", help="only the case of this name; may be given several times")
-    add("--server", action="append", choices=SERVERS, help="only on this kind of server")
+    add("--server", action="append", choices=KINDS, help="only on this kind of server")
     add("--strength", action="append", help="only at this strength")
     add("--score", action="store_true", help="play nothing: judge what was kept last time")
     add("--version", metavar="NAME", help="keep the results as those of another version: mariadb-11.8")
@@ -48,8 +47,8 @@ def main():
     add(
         "--lanes",
         type=int,
-        default=int(os.environ.get("LANES") or LANES),
-        help="pairs of each kind of server",
+        default=int(os.environ.get("LANES") or 0),
+        help=f"pairs of each kind of server, or clusters (default: {parts.LANES})",
     )
     options = parser.parse_args()
     if unknown := set(options.parts) - set(parts.PARTS):
@@ -60,19 +59,20 @@ def main():
     return 0 if met else 1
 
 
-def played(found, options):
+def played(part, found, options):
     """Play these, and tell when, where and with what."""
     for job in found:
         job.path.unlink(missing_ok=True)
     now, load, begun = dt.datetime.now(dt.UTC), os.getloadavg()[0], time.monotonic()
     _, peers = known_peers()
-    failed = lanes.play(found, options.minutes, options.lanes)
+    side_by_side = options.lanes or parts.LANES[part]
+    failed = lanes.play(found, options.minutes, side_by_side)
     return {
         "day": f"{now:%F}",
         "time": f"{now:%R}",
         "minutes": round((time.monotonic() - begun) / 60, 1),
         "machine": machine() | {"load before": round(load, 1)},
-        "lanes": options.lanes,
+        "lanes": side_by_side,
         "software": peers.software,
         "left_out": peers.left_out,
         "failed": failed,
@@ -85,7 +85,7 @@ def run(part, options):
     found = jobs(part, options)
     (KEPT / part).mkdir(parents=True, exist_ok=True)
     if not options.score:
-        (KEPT / f"{part}-about.json").write_text(json.dumps(played(found, options)))
+        (KEPT / f"{part}-about.json").write_text(json.dumps(played(part, found, options)))
     about = json.loads((KEPT / f"{part}-about.json").read_text())
     told = results.judge(part, [job.path for job in found], about)
     print(results.said(told), flush=True)

@@ -41,11 +41,21 @@ class Play:
         self.strength = strength
         self.home = path.with_suffix("")
         self.paths = paths
-        self.scene = Scene(pair, self.home)
+        self.scene = self._scene(pair)
         head = {"case": case.name, "server": pair.kind, "strength": strength, "begun": time.time(),
-                "version": version(pair.replica)}  # fmt: skip
+                "version": version(self._asked(pair))}  # fmt: skip
         self.recorder = Recorder(path, head)
         self.scene.note = self.recorder.event
+
+    def _scene(self, pair):
+        return Scene(pair, self.home)
+
+    def _asked(self, pair):
+        """Who is asked for its version."""
+        return pair.replica
+
+    def _password(self):
+        return self.scene.account.password
 
     def play(self):
         """Play it through; what goes wrong is written down, and raised."""
@@ -123,5 +133,5 @@ class Play:
             "PATH": f"{os.path.dirname(sys.executable)}:{PATH}",
             "PYTHONPATH": str(places.ROOT / "lib"),
             "PYTHONDONTWRITEBYTECODE": "1",
-            "STALLWATCH_MYSQL_PASSWORD": self.scene.account.password,
+            "STALLWATCH_MYSQL_PASSWORD": self._password(),
         }

@@ -26,7 +26,7 @@ from typing import NamedTuple
 import ndb_software
 import thread_control
 from loopback import free_port
-from ndb_configuration import DATA_NODES, MANAGEMENT, SETTINGS, SQL_NODES, configuration
+from ndb_configuration import DATA_NODES, MANAGEMENT, SETTINGS, SQL_NODES, configuration, host_of
 from server_process import LOGS, ServerProcess
 from slow_disk import slow_disk
 from sql_node import MONITOR, SqlNode
@@ -43,14 +43,21 @@ class Thread(NamedTuple):
 
 
 class NdbCluster:
-    """A cluster in a folder. Settings of the data nodes may be added or changed."""
+    """A cluster in a folder. Settings of the data nodes may be added or changed.
 
-    def __init__(self, folder, *, sql=False, **settings):
+    Nodes that are ``apart`` have an address of loopback each.
+    """
+
+    kind = "ndb"
+
+    def __init__(self, folder, *, sql=False, apart=False, **settings):
         self.folder = os.path.abspath(folder)
         self.home = ndb_software.home()
         self.first = SETTINGS | settings
         self.settings = dict(self.first)
         self.servers = {}
+        self.apart = apart
+        self.host = host_of(MANAGEMENT, apart=apart)
         self.port = free_port()
         self.sql_node = self._sql_node() if sql else None
 
@@ -91,12 +98,12 @@ class NdbCluster:
     def start_management(self, *options):
         """Start the management node, and wait until it answers and has found the data nodes that run."""
         with open(self.path("config.ini"), "w") as file:
-            file.write(configuration(self.folder, self.port, self.settings))
+            file.write(configuration(self.folder, self.port, self.settings, apart=self.apart))
         folder = self.path(MANAGEMENT)
         LOGS[self.cluster_log] = None
         command = (
-            f"--config-file={self.path('config.ini')}", f"--configdir={folder}", "--bind-address=127.0.0.1",
-            f"--ndb-nodeid={MANAGEMENT}", "--nodaemon", *options,
+            f"--config-file={self.path('config.ini')}", f"--configdir={folder}",
+            f"--bind-address={self.host}", f"--ndb-nodeid={MANAGEMENT}", "--nodaemon", *options,
         )  # fmt: skip
         self._launch(MANAGEMENT, "ndb_mgmd", *command)
         self._wait(MANAGEMENT, lambda: self.status(DATA_NODES[0]), 90)
@@ -106,13 +113,18 @@ class NdbCluster:
     def start_node(self, node, *options):
         """Start a data node: an angel, which starts the node proper. Does not wait for it."""
         self._launch(
-            node, "ndbmtd", f"--ndb-nodeid={node}", f"--ndb-connectstring={self.connectstring}", "--nodaemon",
+            node, "ndbmtd", f"--ndb-nodeid={node}", f"--ndb-connectstring={self._from(node)}", "--nodaemon",
             *options,
         )  # fmt: skip
 
     def _sql_node(self):
         number = SQL_NODES[0]
-        return SqlNode(self.path(number), number, self.connectstring, self.path("tls"))
+        return SqlNode(self.path(number), number, self._from(number), self.path("tls"))
+
+    def _from(self, node):
+        """How a node connects to the management node: from its own address."""
+        bound = f"bind-address={host_of(node, apart=True)}," if self.apart else ""
+        return bound + self.connectstring
 
     def _launch(self, node, program, *options):
         if node in self.servers:  # it has ended, or is to
@@ -137,7 +149,7 @@ class NdbCluster:
     @property
     def connectstring(self):
         """Where the management node listens."""
-        return f"127.0.0.1:{self.port}"
+        return f"{self.host}:{self.port}"
 
     @property
     def cluster_log(self):

@@ -26,15 +26,23 @@ SETTINGS = {
 }
 
 
-def configuration(folder, port, settings):
+def host_of(node, *, apart):
+    """The address of a node on loopback: of its own if they are apart, so that links can be cut."""
+    return f"127.0.1.{node}" if apart else "127.0.0.1"
+
+
+def configuration(folder, port, settings, *, apart=False):
     """The text of config.ini: every node on this host, its files in a folder of its own below this one."""
-    here = "HostName=127.0.0.1"
+
+    def here(node):
+        return f"HostName={host_of(node, apart=apart)}"
+
     lines = ["[ndbd default]", *(f"{name}={value}" for name, value in settings.items())]
-    lines += ["[ndb_mgmd]", f"NodeId={MANAGEMENT}", here, f"DataDir={folder}/{MANAGEMENT}"]
+    lines += ["[ndb_mgmd]", f"NodeId={MANAGEMENT}", here(MANAGEMENT), f"DataDir={folder}/{MANAGEMENT}"]
     lines += [f"PortNumber={port}"]
     for node in DATA_NODES:
-        lines += ["[ndbd]", f"NodeId={node}", here, f"DataDir={folder}/{node}"]
+        lines += ["[ndbd]", f"NodeId={node}", here(node), f"DataDir={folder}/{node}"]
     for node in SQL_NODES:
-        lines += ["[mysqld]", f"NodeId={node}", here]
-    lines += ["[api]", f"NodeId={API_NODE}", here]
+        lines += ["[mysqld]", f"NodeId={node}", here(node)]
+    lines += ["[api]", f"NodeId={API_NODE}", here(MANAGEMENT)]
     return "\n".join(lines) + "\n"

@@ -62,17 +62,21 @@ def _schema(sql):
 # a table on disk, and reads of it
 
 
-def disk_table(node):
-    """Make the table lab.t1 if it is not there: data1 and data2 are on disk, a good 1 KB per row."""
+def disk_table(node, undo="64M"):
+    """Make the table lab.t1 if it is not there: data1 and data2 are on disk, a good 1 KB per row.
+
+    ``undo`` is the size of the undo log.
+    """
     with node.session() as sql:
         _schema(sql)
         if not sql("SHOW TABLES FROM lab LIKE 't1'"):
-            _tablespace(sql)
+            _tablespace(sql, undo)
             _t1(sql)
 
 
-def _tablespace(sql):
-    sql("CREATE LOGFILE GROUP lg_1 ADD UNDOFILE 'undo_1.log' INITIAL_SIZE 64M UNDO_BUFFER_SIZE 2M ENGINE NDB")
+def _tablespace(sql, undo):
+    group = f"ADD UNDOFILE 'undo_1.log' INITIAL_SIZE {undo} UNDO_BUFFER_SIZE 2M ENGINE NDB"
+    sql(f"CREATE LOGFILE GROUP lg_1 {group}")
     sql("CREATE TABLESPACE ts_1 ADD DATAFILE 'data_1.dat' USE LOGFILE GROUP lg_1 INITIAL_SIZE 64M ENGINE NDB")
 
 

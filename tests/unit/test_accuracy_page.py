@@ -115,3 +115,36 @@ def test_each_other_version_is_a_row(page):
     assert cells == [
         "MariaDB 10.11.19", "1 of 1", "0 of 1", "1 of 1", "2.0, at most 3", "1", "1 in 1", "2026-11-24",
     ]  # fmt: skip
+
+
+LATE = "NDB_LOG WARNING - node 3 late at 127.0.1.3:20001 | lines=3"
+
+
+def keep_ndb(page, *trials):
+    keep(page, *trials)
+    told = json.loads((page.RESULTS / "replication.json").read_text())
+    cases = {
+        "killed": {"fault": True, "checks": ["check_ndb_log"], "strengths": ["weak"], "about": ""},
+        "backup": {"fault": False, "checks": [], "strengths": [""], "about": "A backup is made."},
+    }
+    (page.RESULTS / "ndb.json").write_text(json.dumps(told | {"cases": cases, "part": "ndb"}))
+
+
+def test_a_fault_of_a_cluster_has_a_row_for_each_check_that_tells_it_or_is_wrong(page):
+    wrong = {"why": "node: 3", "at": 20.0, "line": LATE}
+    log = row(case="killed", server="ndb", who="check_ndb_log")
+    keep_ndb(page, log, log | {"who": "check_ndb_memory", "right": None, "in_time": None, "wrong": [wrong]},
+             log | {"who": "check_ndb_nodes"})  # fmt: skip
+    assert body(page._faults("ndb")) == [
+        "| killed | check_ndb_log | 1 of 1 | 0 of 1 | 1 of 1 | 0 |",
+        "| killed | check_ndb_memory | - | - | - | 1 |",
+    ]
+    assert body(page._lines("ndb", "wrong")) == [
+        "| killed, weak (check_ndb_memory) | NDB Cluster | 1 | 20 | node: 3 | WARNING - node 3 late at db1 |"
+    ]
+    assert "4 clusters side by side" in page._played("ndb")
+
+
+def test_alarms_of_healthy_things_on_a_cluster_are_counted(page):
+    keep_ndb(page, row(case="backup", server="ndb", who="check_ndb_log", false=[{}, {}]))
+    assert body(page._healthy("ndb")) == ["| backup | A backup is made. | 2 | check_ndb_log |"]

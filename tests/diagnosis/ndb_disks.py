@@ -1,0 +1,104 @@
+"""Faults of disks, and of what is kept there: redo log, undo log, files of disk tables, checkpoints."""
+
+import contextlib
+import itertools
+import random
+import time
+
+import places  # noqa: F401 - it says where the rest is
+from ndb_case import LOG, MEMORY, REDO, fault
+
+# isort: split
+import ndb_load
+
+RATES = {"2 MB/s": 2 << 20, "1 MB/s": 1 << 20, "500 KB/s": 500 << 10}  # for both data nodes together
+FOLLOWS = ("redo buffer", "GCP", "slow disk", "late thread")
+BATCH = 400  # rows of the table on disk that one statement changes
+WRITES = {"1 writer": 1, "2 writers": 2, "4 writers": 4}
+
+
+@fault(
+    "slow disk under redo", strengths=RATES, nodes=(3, 4), lasts=45.0, evident=12.0,
+    told={REDO: ("slow disk",), LOG: ("slow disk",)}, fair=FOLLOWS,
+)  # fmt: skip
+def slow_disk_under_redo(scene, rate):
+    """Large rows are written to a disk that is too slow for the redo log."""
+    ndb_load.blob_table(scene.sql_node)
+    yield
+    with scene.cluster.slow_disk(rate), ndb_load.blob_writes(scene.sql_node):
+        yield
+    scene.sql_node.sql("DROP TABLE lab.blobs")
+
+
+@fault(
+    "slow disk under disk tables",
+    strengths={"1 MB/s": 1 << 20, "600 KB/s": 600 << 10, "300 KB/s": 300 << 10},
+    nodes=(3, 4), lasts=55.0, evident=30.0, told={REDO: ("slow disk",), LOG: ("slow disk",)},
+    fair=FOLLOWS,
+)  # fmt: skip
+def slow_disk_under_disk_tables(scene, rate):
+    """Rows of a table on disk change on a disk that is too slow for their pages and the undo log."""
+    ndb_load.disk_table(scene.sql_node)
+    yield
+    with scene.cluster.slow_disk(rate), disk_writes(scene.sql_node):
+        yield
+
+
+def disk_writes(node, writers=4):
+    """Meanwhile so many sessions change rows of lab.t1, the table on disk."""
+    turns = itertools.count()
+
+    def write(sql, _):
+        letter = "abcdefgh"[next(turns) % 8]
+        first = random.randint(1, ndb_load.ROWS - BATCH)
+        changes = f"data1 = REPEAT('{letter}', 512), data2 = REPEAT('{letter}', 512)"
+        sql(f"UPDATE lab.t1 SET {changes} WHERE id BETWEEN {first} AND {first + BATCH}")
+
+    return ndb_load.statements(node, writers, write)
+
+
+SMALL_REDO = {
+    "NoOfFragmentLogFiles": 3, "FragmentLogFileSize": "4M", "TimeBetweenLocalCheckpoints": 31,
+    "RedoBuffer": "16M",
+}  # fmt: skip
+
+
+@fault(
+    "redo log full", strengths=WRITES, settings=SMALL_REDO, lasts=50.0, evident=15.0,
+    told={REDO: ("redo log space",)}, fair=(*FOLLOWS, "redo log space", "checkpoint"),
+)  # fmt: skip
+def redo_log_full(scene, writers):
+    """The redo log is small, and what is written fills it faster than checkpoints free it: error 410."""
+    ndb_load.blob_table(scene.sql_node)
+    yield
+    with scene.cluster.slow_disk(3 << 20), ndb_load.blob_writes(scene.sql_node, writers):
+        yield
+
+
+@fault(
+    "undo log full", strengths=WRITES, fresh=True, lasts=50.0, evident=15.0,
+    told={MEMORY: ("undo log full",)}, fair=(*FOLLOWS, "undo log full", "checkpoint"),
+)  # fmt: skip
+def undo_log_full(scene, writers):
+    """The undo log of disk tables is small, and what changes fills it faster than checkpoints free it."""
+    ndb_load.disk_table(scene.sql_node, undo="8M")
+    yield
+    with scene.cluster.slow_disk(1 << 20), disk_writes(scene.sql_node, writers):
+        yield
+
+
+@fault(
+    "checkpoint stalls", strengths={"8 KB/s": 8 << 10, "4 KB/s": 4 << 10, "1 KB/s": 1 << 10}, nodes=(3, 4),
+    lasts=70.0, evident=40.0, settings={"LcpScanProgressTimeout": 20},
+    told={LOG: ("checkpoint", "slow disk")},
+    fair=(*FOLLOWS, "node down", "starting", "restarted", "checkpoint"),
+)  # fmt: skip
+def checkpoint_stalls(scene, rate):
+    """A local checkpoint makes no progress, as its disk takes next to nothing."""
+    with contextlib.ExitStack() as filled:
+        filled.enter_context(ndb_load.filled_memory(scene.sql_node, 0.5))
+        yield
+        with scene.cluster.slow_disk(rate):
+            scene.cluster.mgm("all dump 7099")  # start a local checkpoint
+            time.sleep(1)
+            yield
