@@ -15,7 +15,7 @@ CAUSES = {
     "watchdog": r"error 6050|killed by (the|its) watchdog|watchdog (terminate|ended|shut)",
     "out of disk": r"no space left|errno 28|file system (is )?full|disk .{0,20}is full|error 2810",
     "process stood still": r"all threads overslept|(process|machine|node) (or machine )?stood still"
-    r"|(process|node) (was|is) (stopped|frozen|suspended)|stopped by SIGSTOP",
+    r"|(process|node) (was|is) (stopped|frozen|suspended)|(stopped by|got) SIGSTOP",
     "thread does not run": r"process not running|user and system time flat"
     r"|thread .{0,30}(did|does) not run",
     "NDB kernel busy": r"NDB kernel busy",
@@ -45,7 +45,7 @@ SYMPTOMS = {
     r"|node \d+ shut down|has ended|no ndbmtd|no member left|not there|nodes? .{0,30}(is|are) missing",
     "missed heartbeats": r"missed heartbeat|declared dead",
     "restarted": r"(has|have) started|restarted|started again",
-    "redo buffer": r"redo buffer",
+    "redo buffer": r"redo buffer|redo log part \d+: generation rate",
     "late thread": r"overslept|\bstuck\b",
     "GCP": r"\bGCP\b",
     "arbitrator": r"arbitrator",

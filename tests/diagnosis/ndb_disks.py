@@ -1,6 +1,5 @@
 """Faults of disks, and of what is kept there: redo log, undo log, files of disk tables, checkpoints."""
 
-import contextlib
 import itertools
 import random
 import time
@@ -18,7 +17,7 @@ WRITES = {"1 writer": 1, "2 writers": 2, "4 writers": 4}
 
 
 @fault(
-    "slow disk under redo", strengths=RATES, nodes=(3, 4), lasts=45.0, evident=12.0,
+    "slow disk under redo", strengths=RATES, nodes=(3, 4), lasts=42.0, evident=12.0,
     told={REDO: ("slow disk",), LOG: ("slow disk",)}, fair=FOLLOWS,
 )  # fmt: skip
 def slow_disk_under_redo(scene, rate):
@@ -34,7 +33,7 @@ def slow_disk_under_redo(scene, rate):
     "slow disk under disk tables",
     strengths={"1 MB/s": 1 << 20, "600 KB/s": 600 << 10, "300 KB/s": 300 << 10},
     nodes=(3, 4), lasts=55.0, evident=30.0, told={REDO: ("slow disk",), LOG: ("slow disk",)},
-    fair=FOLLOWS,
+    fair=FOLLOWS, settings={"RedoBuffer": "32M"},
 )  # fmt: skip
 def slow_disk_under_disk_tables(scene, rate):
     """Rows of a table on disk change on a disk that is too slow for their pages and the undo log."""
@@ -64,7 +63,7 @@ SMALL_REDO = {
 
 
 @fault(
-    "redo log full", strengths=WRITES, settings=SMALL_REDO, lasts=50.0, evident=15.0,
+    "redo log full", strengths=WRITES, settings=SMALL_REDO, lasts=45.0, evident=15.0,
     told={REDO: ("redo log space",)}, fair=(*FOLLOWS, "redo log space", "checkpoint"),
 )  # fmt: skip
 def redo_log_full(scene, writers):
@@ -76,7 +75,7 @@ def redo_log_full(scene, writers):
 
 
 @fault(
-    "undo log full", strengths=WRITES, fresh=True, lasts=50.0, evident=15.0,
+    "undo log full", strengths=WRITES, fresh=True, lasts=45.0, evident=15.0,
     told={MEMORY: ("undo log full",)}, fair=(*FOLLOWS, "undo log full", "checkpoint"),
 )  # fmt: skip
 def undo_log_full(scene, writers):
@@ -89,14 +88,13 @@ def undo_log_full(scene, writers):
 
 @fault(
     "checkpoint stalls", strengths={"8 KB/s": 8 << 10, "4 KB/s": 4 << 10, "1 KB/s": 1 << 10}, nodes=(3, 4),
-    lasts=70.0, evident=40.0, settings={"LcpScanProgressTimeout": 20},
+    lasts=51.0, evident=30.0, settings={"LcpScanProgressTimeout": 20},
     told={LOG: ("checkpoint", "slow disk")},
     fair=(*FOLLOWS, "node down", "starting", "restarted", "checkpoint"),
 )  # fmt: skip
 def checkpoint_stalls(scene, rate):
     """A local checkpoint makes no progress, as its disk takes next to nothing."""
-    with contextlib.ExitStack() as filled:
-        filled.enter_context(ndb_load.filled_memory(scene.sql_node, 0.5))
+    with ndb_load.filled_memory(scene.sql_node, 0.5):
         yield
         with scene.cluster.slow_disk(rate):
             scene.cluster.mgm("all dump 7099")  # start a local checkpoint

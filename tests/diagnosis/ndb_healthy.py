@@ -30,7 +30,7 @@ def ordered_restart(scene, _):
     yield
 
 
-@healthy("rolling restart", lasts=80.0, allowed=AWAY)
+@healthy("rolling restart", lasts=70.0, allowed=AWAY)
 def rolling_restart(scene, _):
     """Node 3 is restarted, then node 4."""
     scene.load(0.05)
@@ -63,7 +63,7 @@ def backup(scene, _):
         yield
 
 
-@healthy("busy cluster", strengths={"400 writes/s": 2, "1 600 writes/s": 8})
+@healthy("busy cluster", strengths={"400 writes/s": 2, "1 600 writes/s": 8}, heavy=True)
 def busy_cluster(scene, writers):
     """Much is written, and the disk can take it."""
     scene.load(0.005, writers)

@@ -10,6 +10,7 @@ WHAT_FOLLOWS = ("missed heartbeats", "node down", "starting", "restarted", "arbi
 @fault(
     "link to the management node cut", strengths={"12 s": 12.0, "25 s": 25.0, "40 s": 40.0}, nodes=(1, 4),
     lasts=55.0, told={LOG: ("network", "missed heartbeats", "node down")}, fair=WHAT_FOLLOWS,
+    wrong=("started again",),
 )  # fmt: skip
 def link_to_management_cut(scene, seconds):
     """The link between the management node and node 4 swallows everything; both run."""
@@ -22,7 +23,7 @@ def link_to_management_cut(scene, seconds):
 
 
 @fault(
-    "data nodes partitioned", strengths={"12 s": 12.0, "25 s": 25.0, "45 s": 45.0}, nodes=(3, 4), lasts=65.0,
+    "data nodes partitioned", strengths={"12 s": 12.0, "25 s": 25.0, "45 s": 45.0}, nodes=(3, 4), lasts=59.0,
     told={LOG: ("network",), NODES: WHAT_FOLLOWS}, fair=WHAT_FOLLOWS,
 )  # fmt: skip
 def data_nodes_partitioned(scene, seconds):

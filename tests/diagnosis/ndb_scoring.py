@@ -1,7 +1,7 @@
 """How good what checks of NDB Cluster printed is: pure functions of a Trial and what was Expected.
 
-A run counts from when evidence exists, and for causes from the second one after that. One that names the
-right cause of the wrong node is wrong.
+A run counts from when evidence exists, and for causes from the second one after that. What is wrong and
+certain is so from the injection on. One that names the right cause of the wrong node is wrong.
 """
 
 import re
@@ -33,7 +33,7 @@ def score(trial, expected, who, *, is_fault, **_):
         share=share,
         causes=causes,
         errors=(), unknown=(0, 0), etas=(),
-        wrong=tuple(_wrong(trial, expected, who, during, begin)) if is_fault else (),
+        wrong=tuple(_wrong(trial, expected, who, runs)) if is_fault else (),
         false=tuple(_false(expected, who, runs, begin, is_fault=is_fault)),
     )  # fmt: skip
 
@@ -55,10 +55,11 @@ def _is_right_node(run, trial):
     return not trial.nodes or not nodes or bool(nodes & set(trial.nodes))
 
 
-def _wrong(trial, expected, who, during, begin):
+def _wrong(trial, expected, who, runs):
     """The lines that are wrong and leave no doubt."""
+    begin, end = trial.events["injected"], trial.events["taken back"]
     fair = {*expected.told.get(who, ()), *expected.fair}
-    for run in during:
+    for run in (run for run in runs if begin <= run.begun < end):
         cause = _alarm(run)
         reasons = []
         if cause and not cause.hedged and cause.name not in fair:

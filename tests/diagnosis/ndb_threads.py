@@ -5,7 +5,8 @@ import time
 from ndb_case import LOG, fault
 
 SECONDS = {"3 s": 3.0, "6 s": 6.0, "14 s": 14.0}
-ENDED = ("watchdog", "starting", "restarted", "node down")  # the watchdog ends the node after 18 s
+LATE = ("late thread", "missed heartbeats")
+ENDED = (*LATE, "watchdog", "starting", "restarted", "node down")  # the watchdog ends the node after 18 s
 
 
 def _trouble(scene, make):
@@ -27,7 +28,10 @@ def ldm_thread_held(scene, seconds):
     yield
 
 
-@fault("receive thread held", strengths=SECONDS, nodes=(4,), lasts=40.0, told={LOG: ("thread does not run",)})
+@fault(
+    "receive thread held", strengths=SECONDS, nodes=(4,), lasts=36.0,
+    told={LOG: ("thread does not run",)}, fair=LATE,
+)  # fmt: skip
 def receive_thread_held(scene, seconds):
     """The receive thread of node 4 gets no processor: heartbeats of others are not taken in."""
     scene.load(0.05)
@@ -36,7 +40,10 @@ def receive_thread_held(scene, seconds):
     yield
 
 
-@fault("ldm thread spins", strengths=SECONDS, nodes=(4,), lasts=40.0, told={LOG: ("NDB kernel busy",)})
+@fault(
+    "ldm thread spins", strengths=SECONDS, nodes=(4,), lasts=36.0, heavy=True,
+    told={LOG: ("NDB kernel busy",)}, fair=LATE,
+)  # fmt: skip
 def ldm_thread_spins(scene, seconds):
     """An ldm thread of node 4 computes in user space."""
     scene.load(0.05)
@@ -45,7 +52,10 @@ def ldm_thread_spins(scene, seconds):
     yield
 
 
-@fault("ldm thread in the kernel", strengths=SECONDS, nodes=(4,), lasts=40.0, told={LOG: ("OS kernel busy",)})
+@fault(
+    "ldm thread in the kernel", strengths=SECONDS, nodes=(4,), lasts=36.0, heavy=True,
+    told={LOG: ("OS kernel busy",)}, fair=LATE,
+)  # fmt: skip
 def ldm_thread_in_system_calls(scene, seconds):
     """An ldm thread of node 4 keeps the kernel of the system busy."""
     scene.load(0.05)

@@ -48,7 +48,7 @@ def angel_alone(scene, every):
 
 
 @fault(
-    "whole cluster killed", nodes=(3, 4), lasts=40.0, evident=9.0,
+    "whole cluster killed", nodes=(3, 4), lasts=36.0, evident=9.0,
     strengths={"at once": (0.0, False), "8 s apart": (8.0, False), "with the management node": (0.0, True)},
     told={LOG: ("cluster down",), NODES: ("cluster down",), PROCESS_3: ("node down",),
           PROCESS_4: ("node down",)},
