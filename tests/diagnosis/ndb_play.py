@@ -49,9 +49,7 @@ class NdbPlay(Play):
         """Have what was in the logs before acknowledged, and nobody told of starts before."""
         self._wait_until_up()
         command = [*map(str, self._commands()[LOG]), "--acknowledge"]
-        subprocess.run(
-            command, env=self._environment(), stdout=subprocess.DEVNULL, check=False, timeout=60
-        )
+        subprocess.run(command, env=self._environment(), stdout=subprocess.DEVNULL, check=False, timeout=60)
 
     def _wait_until_up(self):
         """Wait until no data node has started just now."""

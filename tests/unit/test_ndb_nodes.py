@@ -124,9 +124,8 @@ def test_a_management_server_that_is_not_there_costs_an_aside_only(look, ndb):
     ndb.seen = None
     status, text = look()
     assert status == 2
-    assert (
-        "node 4 is missing, node group 0 has only node 3 left - see ndb_4_out.log, then"
-        in first_line(text)
+    assert "node 4 is missing, node group 0 has only node 3 left - see ndb_4_out.log, then" in first_line(
+        text
     )
     assert "\n[OK] the management server mgm1:1186 cannot be asked: Connection refused" in text
 
@@ -383,9 +382,7 @@ def test_ndbinfo_tells_the_phase_first_hand(look, ndb):
     ndb.node(4).update(status="STARTING", start_phase=100)
     status, text = look()
     assert status == 1
-    assert "node 4 is starting (phase 100 is done), node group 0 has only node 3 left" in first_line(
-        text
-    )
+    assert "node 4 is starting (phase 100 is done), node group 0 has only node 3 left" in first_line(text)
     assert "uptime=5060s" in text
 
 
@@ -527,9 +524,8 @@ def test_that_of_another_cluster_is_not_believed(look, ndb):
     ndb.seen = {node: NodeStatus("STARTED", 0) for node in range(1, 9)} | {4: NodeStatus("STARTING", 2)}
     status, text = look()
     assert status == 2
-    assert (
-        "node 4 is missing, node group 0 has only node 3 left - see ndb_4_out.log, then"
-        in first_line(text)
+    assert "node 4 is missing, node group 0 has only node 3 left - see ndb_4_out.log, then" in first_line(
+        text
     )
     assert "[OK] the management server mgm1:1186 is not believed: it has 8 data nodes, nodes 1, 2" in text
 
@@ -574,10 +570,7 @@ def test_a_group_without_a_member_is_told_first(look_at):
     ndb.starts(6)
     status, text = look()
     assert status == 2
-    assert (
-        "node group 1 is down (nodes 5 and 6), data is missing - "
-        in first_line(text)
-    )
+    assert "node group 1 is down (nodes 5 and 6), data is missing - " in first_line(text)
     assert "groups_without_redundancy=0 groups_lost=1" in text
 
 
@@ -661,9 +654,9 @@ def test_a_group_is_never_guessed(look_at):
     ndb.end(6)
     status, text = look_at(ndb)()
     assert status == 2
-    assert (
-        "nodes 3 and 6 are missing - see ndb_N_out.log, then run ndbmtd --ndb-nodeid=N"
-    ) in first_line(text)
+    assert ("nodes 3 and 6 are missing - see ndb_N_out.log, then run ndbmtd --ndb-nodeid=N") in first_line(
+        text
+    )
     assert "\n  the node group of nodes 3 and 6 is not known" in text
     assert "groups_without_redundancy=2 groups_lost=0" in text
 
@@ -1510,10 +1503,7 @@ def test_the_line_stays_short(many):
     status, text = look()
     assert status == 2
     assert len(text.splitlines()[0].encode()) < 1023
-    assert (
-        "node groups 0, 1, 2, 3 and 19 more are down (nodes 1, 2, 3, 4 and 42 more)"
-        in first_line(text)
-    )
+    assert "node groups 0, 1, 2, 3 and 19 more are down (nodes 1, 2, 3, 4 and 42 more)" in first_line(text)
 
 
 def test_few_rows_are_read(many, monkeypatch):
