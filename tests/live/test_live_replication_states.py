@@ -8,6 +8,7 @@ from held_backup import held_backup
 from replication_check import SLACK, Check
 from replication_writer import Writer
 from sql_server import Account
+from test_live_replication_heartbeat import source_of
 
 PERFORMANCE = "SELECT ON PERFORMANCE_SCHEMA"
 GRANTS = {  # each that is enough for a verdict, and what -v then says is missing
@@ -143,6 +144,9 @@ def test_what_is_written_to_the_replica_is_seen_on_it_alone(pair, check):
     assert said.status == 1
     assert ": 1 transaction written here in the last " in said.text
     assert said.number("errant") == 1
+    said = check(pair, *source_of(pair))
+    assert (said.status, said.number("errant") >= 1) == (1, True)
+    assert f" not on 127.0.0.1:{pair.source.port}, read_only is OFF - find who writes here" in said.text
 
 
 def test_one_channel_of_two_is_broken(pair, check):
