@@ -63,16 +63,27 @@ def test_the_system_restart_afterwards(check, two):
     for node in (3, 4):
         two.say(f"Nodeid {node} allocated for NDB at 127.0.0.1", 40)
         two.say(f"Node 1: Node {node} Connected", 39)
-        two.say(f"Node {node}: Start initiated (mysql-9.7.2 ndb-9.7.2)", 38)
+        two.say(f"Node {node}: Start phase 0 completed (system restart)", 38)
     starting = check("--log", two)
     assert starting.status == 2
-    assert "disconnected at HH:MM:SS, starting again since HH:MM:SS" in starting.text
+    assert "all data nodes (3 and 4) are down since HH:MM:SS" in starting.text
+    assert "node 3 disconnected at HH:MM:SS, starting again since HH:MM:SS" in starting.details[0]
     for node in (3, 4):
         two.say(f"Node {node}: Started (mysql-9.7.2 ndb-9.7.2)", 20)
     said = check("--log", two)
     assert said.status == 1
     assert "disconnected at HH:MM:SS, started again at HH:MM:SS" in said.text
     assert said.perfdata["shutdowns"] == "2"
+
+
+def test_a_second_end_soon_after_the_first(check, log, two):
+    """The node's own log knows of the first end only."""
+    log.starts(2 * HOUR)
+    log.starts(60)
+    lost(two, 4, ago=20)
+    said = check("--log", log, "--log", two)
+    assert said.status == 2
+    assert "node 4 disconnected at HH:MM:SS, no shutdown in the log" in said.text
 
 
 def test_a_start_without_an_end_before_it(check, log):
@@ -84,7 +95,7 @@ def test_a_start_without_an_end_before_it(check, log):
     assert said.status == 1
     assert said.text == (
         "NDB_LOG WARNING - node 4 ended before HH:MM:SS, started again at HH:MM:SS, no shutdown in the log"
-        " - look for a power failure, or who killed it"
+        " - check uptime and dmesg of its machine"
     )
 
 

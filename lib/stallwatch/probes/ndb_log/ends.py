@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.ndb_log.model import Present
     from stallwatch.probes.ndb_log.shutdown import Shutdown
 
-ONE_END = 60.0  # seconds within which several logs tell of the same end of a node
+_ONE_END = 60.0  # seconds within which several logs tell of the same end of a node
 
 
 def of_shutdowns(logs: list[Shutdown]) -> Iterator[Finding | Event]:
@@ -32,7 +32,7 @@ def of_shutdowns(logs: list[Shutdown]) -> Iterator[Finding | Event]:
     told = [end for end in best if end[0].by is not None and end[0].phase == "back"]
     if told:
         yield _cut(told)
-    gone = [end for end in best if end[0].phase == "down"]
+    gone = [end for end in best if end[0].phase != "back"]
     every = {node for log in logs if log.is_cluster_log for node in log.data_nodes}
     if len(every) > 1 and every <= {down.node for down, _ in gone}:
         newest, present = max(gone, key=lambda end: end[0].when)
@@ -60,10 +60,15 @@ def _cut(cut: list[tuple[Down, Present]]) -> Event:
 def _best(of_node: list[tuple[Down, Present]]) -> tuple[Down, Present]:
     """Choose of what several logs say of one node what is known best, and how far the node has come."""
     newest = max(down.when for down, _ in of_node)
-    of_node = [end for end in of_node if newest - end[0].when <= ONE_END]
+    of_node = [end for end in of_node if newest - end[0].when <= _ONE_END and not _came_back(end[0], newest)]
     latest, _ = max(of_node, key=lambda end: max(end[0].when, end[0].since))
     best, present = max(of_node, key=lambda end: _knowledge(end[0]))
     return best._replace(phase=latest.phase, since=latest.since, since_clock=latest.since_clock), present
+
+
+def _came_back(down: Down, before: float) -> bool:
+    """Whether the node had started again before another end of it."""
+    return down.phase == "back" and down.since < before
 
 
 def _knowledge(down: Down) -> tuple[bool, bool, bool, float]:

@@ -117,8 +117,11 @@ class Shutdown(Nodes):
         """Forget who was up: what happened meanwhile, this log does not tell."""
         self._up.clear()
 
-    def _on_allocated(self, match: re.Match[str], _: lines.Line) -> None:
-        self._is_data_node(number(match["peer"]))
+    def _on_allocated(self, match: re.Match[str], line: lines.Line) -> None:
+        """Take it for a beginning: in a system restart no line "Start initiated" comes here."""
+        node = number(match["id"])
+        self._is_data_node(node)
+        self._on_beginning(match, line._replace(node=node))
 
     def _on_not_started(self, match: re.Match[str], line: lines.Line) -> None:
         advice = "check whether it runs already, and the management server"
@@ -220,7 +223,7 @@ class Shutdown(Nodes):
         Row(b" Disconnected", r"Node (?P<peer>\d+) Disconnected", _on_lost),
         Row(b"due to missed heartbeat", _CUT, _on_cut),
         Row(b"Communication to Node ", r"Communication to Node ", lambda *_: None),  # see read()
-        Row(b" allocated for NDB", r"Nodeid (?P<peer>\d+) allocated for NDB", _on_allocated),
+        Row(b" allocated for NDB", r"Nodeid (?P<id>\d+) allocated for NDB", _on_allocated),
         Row(b"Management Server ", r"MySQL Cluster Management Server .* started", _on_management_start),
         Row(b" shutdown completed - ", r"Error handler shutdown completed - ", _on_stopped),
         Row(b"Received signal ", r"Received signal (?P<signal>\d+)\. Running error", _on_signal),
@@ -252,11 +255,11 @@ class Shutdown(Nodes):
             return
         ordered = self.has_ordered(str(node), line.moment) or self.has_ordered("any", line.moment)
         if down and down.by is not None and line.moment - down.when <= _PLANNED:
-            advice = "look for a power failure, or who killed it"
+            advice = "check uptime and dmesg of its machine"
             self._change(node, by=None, phase="down", advice=advice)
             self.times.append([line.moment, node])
         elif node in self._up and not ordered:
-            why, advice = NO_SHUTDOWN, "look for a power failure, or who killed it"
+            why, advice = NO_SHUTDOWN, "check uptime and dmesg of its machine"
             self._end(node, line, "ended", why, advice)
             self._change(node, at="before")
         self._ended(node)
