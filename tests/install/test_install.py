@@ -54,7 +54,7 @@ def test_another_user_runs_it_and_writes_nothing_there(installed, tmp_path):
         capture_output=True, text=True, check=False, env={"PATH": "/usr/bin:/bin"}, cwd="/", **becoming,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (1, "")
-    assert done.stdout.startswith("NDB_LOG WARNING - node 4 thread 2 was stuck 2.9 s until 23:08:01: ")
+    assert done.stdout.startswith("NDB_LOG WARNING - node 4 thread 2 was stuck 2.9 s until 23:08:01, ")
     assert sorted(path for path in installed.rglob("*")) == before
 
 

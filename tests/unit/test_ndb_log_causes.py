@@ -95,7 +95,11 @@ def test_a_node_that_is_back_makes_an_incident_a_warning():
 
 
 def test_one_each_of_the_moments_that_are_close_together():
-    assert one_each([10.0, 0.0, 1.5, 3.0, 10.1]) == [0.0, 10.0]
+    assert one_each([10.0, 0.0, 1.5, 3.0, 10.1]) == [0.0, 3.0, 10.0]
+
+
+def test_a_chain_of_moments_a_second_apart_is_not_one_instant():
+    assert len(one_each([float(second) for second in range(60)])) == 20
 
 
 events = st.builds(

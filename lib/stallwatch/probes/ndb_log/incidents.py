@@ -134,11 +134,9 @@ class Incident:
 def one_each(moments: Iterable[float]) -> list[float]:
     """Give the first of those moments that are close together, in order."""
     instants: list[float] = []
-    last = float("-inf")
     for when in sorted(moments):
-        if when - last > TOGETHER:
+        if not instants or when - instants[-1] > TOGETHER:
             instants.append(when)
-        last = when
     return instants
 
 

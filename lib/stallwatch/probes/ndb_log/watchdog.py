@@ -211,7 +211,7 @@ class Watchdog(Subject):
         crowds = zip(instants, instants[_OFTEN - 1 :], strict=False)
         begin, end = max((crowd for crowd in crowds if crowd[1] - crowd[0] <= _OFTEN_WITHIN), default=(0, 0))
         if end:
-            what = f"{self._node.prefix}had {len(instants)} stuck episodes, {_OFTEN} of them within 10 min"
+            what = f"{self._node.prefix}had {len(self._begun)} stuck episodes, {_OFTEN} of them within 10 min"
             why, advice = "threads stall again and again", "check swapping, VM steal and CPU quota"
             fault = Fault(State.WARNING, what, why, advice, Line())
             yield Event(Kind.LATE, self._node.id, fault, begin, end, self._present.over(end))
