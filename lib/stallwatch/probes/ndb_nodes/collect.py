@@ -198,11 +198,12 @@ def ask_management(
     return Snapshot(cluster, answer)
 
 
-def alive_here(sql_host: str, cluster: Cluster) -> tuple[str, ...]:
+def alive_here(sql_host: str, snapshot: Snapshot) -> tuple[str, ...]:
     """Say which processes of missing data nodes run on this host, if the SQL node does."""
     from stallwatch.probes.ndb_nodes.here import alive
 
-    return alive(cluster.missing) if re.fullmatch(_THIS_HOST, sql_host) else ()
+    is_here = re.fullmatch(_THIS_HOST, sql_host)
+    return alive(snapshot.cluster.missing, snapshot.management.where) if is_here else ()
 
 
 def _check(answer: Management, cluster: Cluster) -> None:

@@ -1,35 +1,47 @@
 """Which processes of missing data nodes live, where the SQL node, and so maybe a data node, is on this host.
 
-A data node of another cluster may have the same number here: this is evidence below the line, and changes no
-verdict.
+A data node of another cluster may have the same number here: it is told apart by the port of its management
+server. This is evidence below the line, and changes no verdict.
 """
 
 from __future__ import annotations
+
+import re
 
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
+    from stallwatch.sources.processes import Running
+
 _PROGRAMS = ("ndbmtd", "ndbd")
-_NODE = ("--ndb-nodeid",)
+_NODE, _MANAGEMENT = ("--ndb-nodeid",), ("--ndb-connectstring", "--connect-string", "-c")
+_USUAL = "1186"
 
 
-def alive(nodes: Collection[int]) -> tuple[str, ...]:
+def alive(nodes: Collection[int], management: str) -> tuple[str, ...]:
     """Say which processes of these data nodes run on this host, those started with --ndb-nodeid.
 
+    ``management`` is ``host:port`` of their management server; empty: it is not known, and so nothing is.
     An angel that is alone has one thread and no child (9.7.2).
     """
     try:
-        return tuple(_said(nodes))
+        return tuple(_said(nodes, management.rpartition(":")[2])) if management else ()
     except OSError:  # no /proc, or not for us to read
         return ()
 
 
-def _said(nodes: Collection[int]) -> Iterator[str]:
+def _is_of(process: Running, port: str) -> bool:
+    """Whether its command line names a management server with this port."""
+    told = process.option(*_MANAGEMENT)
+    return told is not None and port in (re.findall(r":(\d{1,5})\b", told) or [_USUAL])
+
+
+def _said(nodes: Collection[int], port: str) -> Iterator[str]:
     from stallwatch.sources import processes
 
-    running = processes.running(_PROGRAMS)
+    running = [one for one in processes.running(_PROGRAMS) if _is_of(one, port)]
     watched = {one.parent for one in running}
     for one in sorted(running, key=lambda one: one.pid):
         number = one.option(*_NODE) or ""
@@ -37,7 +49,7 @@ def _said(nodes: Collection[int]) -> Iterator[str]:
         if number not in map(str, nodes) or one.pid in watched or task is None:
             continue
         if task.threads == 1:
-            yield f"on this host the angel of a node {number} runs, {one.name} {one.pid}, without its node"
+            yield f"on this host the angel of node {number} runs, {one.name} {one.pid}, without its node"
         else:
             stopped = " (stopped)" if task.state == processes.STOPPED else ""
-            yield f"on this host a node {number} runs, {one.name} {one.pid}{stopped}"
+            yield f"on this host node {number} runs, {one.name} {one.pid}{stopped}"

@@ -74,8 +74,8 @@ class _Look:
         known = data_nodes.remembered(self._memory)
         missing = max(0, error.configured - len(known))
         cluster = Cluster(self._ndbinfo.where, {}, tuple(sorted(known)), missing)
-        here = collect.alive_here(self._sql_host, cluster)
-        snapshot = self._ask_management(cluster)._replace(here=here)
+        snapshot = self._ask_management(cluster)
+        snapshot = snapshot._replace(here=collect.alive_here(self._sql_host, snapshot))
         clocks = Clocks(self._memory, time.time(), {})
         yield from messages.cluster_down(diagnose(snapshot, self._rules, clocks, self._memory), error)
 
@@ -120,7 +120,7 @@ class _Look:
         if cluster.missing or cluster.not_started or cluster.unnamed:
             snapshot = self._ask_management(cluster)
             restarts = ask("restart_info", lambda: queries.restarts_under_way(ndbinfo), evidence=True)
-            here = collect.alive_here(self._sql_host, cluster)
+            here = collect.alive_here(self._sql_host, snapshot)
             snapshot = snapshot._replace(restarts=restarts or {}, here=here)
         membership = ask("membership", lambda: queries.membership(ndbinfo))
         groups = self._tables.understand("membership", lambda: diagnosis.groups_of(membership or []))
