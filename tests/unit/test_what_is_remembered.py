@@ -44,7 +44,7 @@ def test_a_check_that_logs_in_has_hold_of_what_it_remembers(plugin, tmp_path, mo
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr(mysql, "connect", refused)
     of_plugin = runpy.run_path(str(PLUGINS / f"check_{plugin}"))
-    options = ["-H", "db1", "--state-dir", str(tmp_path / "state")]
+    options = ["-H", "db1", "--state-dir", str(tmp_path / "state"), "--unreachable", "unknown"]
     status, text = of_plugin["check"].run(of_plugin["findings"], options)
     assert status == 3
     assert " UNKNOWN - db1:3306 refused the connection" in text

@@ -36,7 +36,7 @@ class Rule(NamedTuple):
 def api_nodes(mask: str) -> str:
     """Name the nodes of a bit mask in hexadecimal, as a data node logs them, or of a list."""
     numbers = re.findall("[0-9]+", mask)
-    if len(mask) >= _MASK and set(mask) <= set("0123456789abcdefABCDEF"):
+    if len(mask) >= _MASK and re.fullmatch("[0-9a-fA-F]+", mask):
         bits = int(mask, 16)
         numbers = [str(node) for node in range(bits.bit_length()) if bits >> node & 1]
     return named("SQL node", numbers)
