@@ -2,13 +2,13 @@
 
 import itertools
 import random
-import time
 
 import places  # noqa: F401 - it says where the rest is
 from ndb_case import LOG, MEMORY, REDO, fault
 
 # isort: split
 import ndb_load
+from small_disk import fill, small_disk
 
 RATES = {"2 MB/s": 2 << 20, "1 MB/s": 1 << 20, "500 KB/s": 500 << 10}  # for both data nodes together
 FOLLOWS = ("redo buffer", "GCP", "slow disk", "late thread")
@@ -32,7 +32,7 @@ def slow_disk_under_redo(scene, rate):
 @fault(
     "slow disk under disk tables",
     strengths={"1 MB/s": 1 << 20, "600 KB/s": 600 << 10, "300 KB/s": 300 << 10},
-    nodes=(3, 4), lasts=55.0, evident=30.0, told={REDO: ("slow disk",), LOG: ("slow disk",)},
+    nodes=(3, 4), lasts=48.0, evident=20.0, told={REDO: ("slow disk",), LOG: ("slow disk",)},
     fair=FOLLOWS, settings={"RedoBuffer": "32M"},
 )  # fmt: skip
 def slow_disk_under_disk_tables(scene, rate):
@@ -74,29 +74,54 @@ def redo_log_full(scene, writers):
         yield
 
 
+SLOW_CHECKPOINTS = {
+    "MinDiskWriteSpeed": "1M", "MaxDiskWriteSpeed": "1M", "TimeBetweenLocalCheckpoints": 31,
+    "RedoBuffer": "32M", "NoOfFragmentLogFiles": 32,
+}  # fmt: skip
+
+
 @fault(
-    "undo log full", strengths=WRITES, fresh=True, lasts=45.0, evident=15.0,
+    "undo log full", strengths=WRITES, settings=SLOW_CHECKPOINTS, lasts=45.0, evident=15.0,
     told={MEMORY: ("undo log full",)}, fair=(*FOLLOWS, "undo log full", "checkpoint"),
 )  # fmt: skip
 def undo_log_full(scene, writers):
     """The undo log of disk tables is small, and what changes fills it faster than checkpoints free it."""
     ndb_load.disk_table(scene.sql_node, undo="8M")
-    yield
-    with scene.cluster.slow_disk(1 << 20), disk_writes(scene.sql_node, writers):
+    with ndb_load.filled_memory(scene.sql_node, 0.4):
         yield
+        with disk_writes(scene.sql_node, writers):
+            yield
 
 
 @fault(
-    "checkpoint stalls", strengths={"8 KB/s": 8 << 10, "4 KB/s": 4 << 10, "1 KB/s": 1 << 10}, nodes=(3, 4),
-    lasts=51.0, evident=30.0, settings={"LcpScanProgressTimeout": 20},
-    told={LOG: ("checkpoint", "slow disk")},
+    "disk hangs", strengths={"8 KB/s": 8 << 10, "4 KB/s": 4 << 10, "1 KB/s": 1 << 10}, nodes=(3, 4),
+    lasts=48.0, evident=20.0, told={REDO: ("slow disk",), LOG: ("slow disk", "checkpoint")},
     fair=(*FOLLOWS, "node down", "starting", "restarted", "checkpoint"),
 )  # fmt: skip
-def checkpoint_stalls(scene, rate):
-    """A local checkpoint makes no progress, as its disk takes next to nothing."""
+def disk_hangs(scene, rate):
+    """The disk takes next to nothing: neither a local checkpoint nor the redo log makes progress."""
+    scene.load(0.005)
     with ndb_load.filled_memory(scene.sql_node, 0.5):
         yield
         with scene.cluster.slow_disk(rate):
             scene.cluster.mgm("all dump 7099")  # start a local checkpoint
-            time.sleep(1)
             yield
+
+
+@fault(
+    "disk full", strengths=WRITES, fresh=True, nodes=(4,), lasts=45.0, evident=12.0,
+    told={LOG: ("out of disk",)},
+    fair=(*FOLLOWS, "out of disk", "node down", "starting", "restarted", "redo log space"),
+)  # fmt: skip
+def disk_full(scene, writers):
+    """The file system of node 4 has no room left, and its redo log grows."""
+    cluster = scene.cluster
+    ndb_load.blob_table(scene.sql_node)
+    cluster.shut_down(4)
+    scene.kept.enter_context(small_disk(cluster.path(4), 400 << 20))
+    cluster.start_again(4)
+    yield
+    fill(cluster.path(4))
+    with ndb_load.blob_writes(scene.sql_node, writers):
+        yield
+    cluster.kill(4)

@@ -1,8 +1,10 @@
 """One trial on an NDB Cluster: a case of one strength; what checks printed meanwhile."""
 
+import shutil
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 from ndb_case import CHECKS, LOG, MEMORY, NODES, PROCESS_3, PROCESS_4, REDO, TRANSACTIONS
 from ndb_scene import Scene
@@ -42,8 +44,16 @@ class NdbPlay(Play):
                 self._look_on(story)
                 nodes = case.expected.nodes if scene.nodes is None else scene.nodes
                 self.recorder.add(truths=[], nodes=list(nodes))
+                self._keep_logs()
             finally:
                 story.close()
+
+    def _keep_logs(self):
+        """Keep the logs of the cluster beside what was printed."""
+        place = self.home.with_suffix(".logs")
+        place.mkdir(exist_ok=True)
+        for log in Path(self.cluster.folder).glob("[134]/ndb_*_*.log"):
+            shutil.copy(log, place)
 
     def _forget(self):
         """Have what was in the logs before acknowledged, and nobody told of starts before."""

@@ -50,15 +50,3 @@ def ldm_thread_spins(scene, seconds):
     yield
     _trouble(scene, lambda: scene.cluster.spin(4, "ldm", seconds))
     yield
-
-
-@fault(
-    "ldm thread in the kernel", strengths=SECONDS, nodes=(4,), lasts=36.0, heavy=True,
-    told={LOG: ("OS kernel busy",)}, fair=LATE,
-)  # fmt: skip
-def ldm_thread_in_system_calls(scene, seconds):
-    """An ldm thread of node 4 keeps the kernel of the system busy."""
-    scene.load(0.05)
-    yield
-    _trouble(scene, lambda: scene.cluster.loop_in_system_calls(4, "ldm", seconds))
-    yield
