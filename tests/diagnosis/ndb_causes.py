@@ -35,7 +35,7 @@ CAUSES = {
     "lock": r"locked for|lock wait|waits for .{0,30}lock|waited for it",
     "idle transaction": r"asked nothing of the data nodes|transaction .{0,30}(inactive|idle)",
     "checkpoint": r"local checkpoint|\bLCP\b|error 7200",
-    "swapping": r"of its memory (are|is) swapped|major (page )?faults/s",
+    "swapping": r"of its memory (are|is) swapped|major (page )?faults|host swaps",
     "backup": r"backup \d+ (aborted|failed)",
 }
 SYMPTOMS = {

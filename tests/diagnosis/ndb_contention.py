@@ -3,7 +3,7 @@
 import threading
 
 import places  # noqa: F401 - it says where the rest is
-from ndb_case import LOG, MEMORY, PROCESS_4, TRANSACTIONS, fault
+from ndb_case import LOG, MEMORY, NODES, PROCESS_4, TRANSACTIONS, fault
 
 # isort: split
 import ndb_load
@@ -52,8 +52,8 @@ def transaction_left_open(scene, rows):
 
 
 @fault(
-    "data node swapped out", strengths={"every 8 s": 8.0, "every 4 s": 4.0, "every 1 s": 1.0}, nodes=(4,),
-    told={PROCESS_4: ("swapping",)}, evident=2.0, fair=("swapping", "late thread"),
+    "data node swapped out", strengths={"every 2 s": 2.0, "every 1 s": 1.0, "every 0.3 s": 0.3}, nodes=(4,),
+    told={NODES: ("swapping",), PROCESS_4: ("swapping",)}, evident=2.0, fair=("swapping", "late thread"),
 )  # fmt: skip
 def data_node_swapped_out(scene, every):
     """The memory of node 4 is swapped out again and again, and comes back as far as it is used."""

@@ -24,7 +24,7 @@ def slow_disk_under_redo(scene, rate):
     """Large rows are written to a disk that is too slow for the redo log."""
     ndb_load.blob_table(scene.sql_node)
     yield
-    with scene.cluster.slow_disk(rate), ndb_load.blob_writes(scene.sql_node):
+    with scene.cluster.slow_disk(rate), scene.under(ndb_load.blob_writes(scene.sql_node)):
         yield
     scene.sql_node.sql("DROP TABLE lab.blobs")
 
@@ -39,7 +39,7 @@ def slow_disk_under_disk_tables(scene, rate):
     """Rows of a table on disk change on a disk that is too slow for their pages and the undo log."""
     ndb_load.disk_table(scene.sql_node)
     yield
-    with scene.cluster.slow_disk(rate), disk_writes(scene.sql_node):
+    with scene.cluster.slow_disk(rate), scene.under(disk_writes(scene.sql_node)):
         yield
 
 
@@ -70,7 +70,7 @@ def redo_log_full(scene, writers):
     """The redo log is small, and what is written fills it faster than checkpoints free it: error 410."""
     ndb_load.blob_table(scene.sql_node)
     yield
-    with scene.cluster.slow_disk(3 << 20), ndb_load.blob_writes(scene.sql_node, writers):
+    with scene.cluster.slow_disk(3 << 20), scene.under(ndb_load.blob_writes(scene.sql_node, writers)):
         yield
 
 
@@ -89,7 +89,7 @@ def undo_log_full(scene, writers):
     ndb_load.disk_table(scene.sql_node, undo="8M")
     with ndb_load.filled_memory(scene.sql_node, 0.4):
         yield
-        with disk_writes(scene.sql_node, writers):
+        with scene.under(disk_writes(scene.sql_node, writers)):
             yield
 
 
@@ -122,6 +122,6 @@ def disk_full(scene, writers):
     cluster.start_again(4)
     yield
     fill(cluster.path(4))
-    with ndb_load.blob_writes(scene.sql_node, writers):
+    with scene.under(ndb_load.blob_writes(scene.sql_node, writers)):
         yield
     cluster.kill(4)

@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 from ndb_case import CHECKS, LOG, MEMORY, NODES, PROCESS_3, PROCESS_4, REDO, TRANSACTIONS
@@ -43,7 +44,8 @@ class NdbPlay(Play):
                 self._forget()
                 self._look_on(story)
                 nodes = case.expected.nodes if scene.nodes is None else scene.nodes
-                self.recorder.add(truths=[], nodes=list(nodes))
+                errors = dict(Counter(scene.errors))
+                self.recorder.add(truths=[], nodes=list(nodes), errors=errors)
                 self._keep_logs()
             finally:
                 story.close()

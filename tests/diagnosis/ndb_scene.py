@@ -22,6 +22,7 @@ class Scene:
     cluster  the NdbCluster
     nodes    those that have the fault, if the case does not know that before
     options  more options, by check
+    errors   numbers of the errors that those who write were given
     kept     what is given back at the end of the trial
     """
 
@@ -31,6 +32,7 @@ class Scene:
         self.no_network = no_network
         self.nodes = None
         self.options = {}
+        self.errors = []
         self.note = print  # notes that something happens now: "evident"
         self.kept = contextlib.ExitStack()
 
@@ -48,7 +50,14 @@ class Scene:
             sql(f"REPLACE INTO lab.beat VALUES ({row}, REPEAT('{number}', 1000))")
             time.sleep(every)
 
-        self.kept.enter_context(ndb_load.statements(self.sql_node, writers, write))
+        self.kept.enter_context(self.under(ndb_load.statements(self.sql_node, writers, write)))
+
+    @contextlib.contextmanager
+    def under(self, load):
+        """Meanwhile there is a load of ndb_load.py; its errors are kept."""
+        with load as errors:
+            self.errors = errors
+            yield
 
     def cut(self, first, second):
         """A context in which the link between two nodes swallows everything."""
