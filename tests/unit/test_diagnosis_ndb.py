@@ -112,3 +112,10 @@ def test_there_is_time_for_all(bench):
     minutes, starts = 40, 12
     seconds = sum((case.seconds + starts) * len(case.strengths) for case in bench.parts.cases("ndb").values())
     assert seconds / bench.parts.LANES["ndb"] < 60 * minutes
+
+
+def test_trials_are_on_clusters_each_with_a_file_of_its_own(diagnosis_modules):
+    options = SimpleNamespace(case=None, server=None, strength=None, quick=False)
+    jobs = diagnosis_modules("jobs").jobs("ndb", options)
+    assert {job.server for job in jobs} == {"ndb"}
+    assert len({job.path for job in jobs}) == len(jobs)
