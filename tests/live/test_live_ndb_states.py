@@ -277,7 +277,7 @@ def test_the_whole_cluster_is_down(ndb, ask):
         assert said.status == CRITICAL
         assert "cluster down: none of 2 data nodes is connected to " in said.text
         for plugin in OTHERS:
-            end_of(plugin, ask(plugin), "cluster down")
+            end_of(plugin, ask(plugin), "none of 2 data nodes is connected")
     finally:
         ndb.start_all_again()
     for plugin in PLUGINS:

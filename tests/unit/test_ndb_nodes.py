@@ -327,14 +327,19 @@ def test_a_management_server_that_is_only_silent_is_not_called_down(look, ndb, m
     for node in (3, 4):
         ndb.end(node)
     monkeypatch.setattr(ndb_mgm, "data_nodes", silent)
-    assert first_line(look()[1]).endswith(" - run ndb_mgm -e show, see each ndb_N_out.log")
+    told = "none of 2 data nodes is connected to sql1:3306 - run ndb_mgm -e show, see each ndb_N_out.log"
+    assert [first_line(look()[1]) for _ in range(2)] == [
+        f"NDB_NODES {state} - {told}" for state in ("WARNING", "CRITICAL")
+    ]
 
 
 def test_an_sql_node_that_never_reached_its_cluster(look, ndb):
     ndb.status = dict.fromkeys(ndb.status, 0) | {"Ndb_config_from_host": ""}
     status, text = look()
-    assert status == 2
-    assert "cluster down: sql1:3306 has reached no data node since it was started" in first_line(text)
+    assert status == 1
+    assert first_line(text).startswith(
+        "NDB_NODES WARNING - sql1:3306 has reached no data node since it was started - "
+    )
     assert "sql1:3306 does not tell its management server: give it with --management" in text
     _, text = look("--management", "mgm2")
     assert "\n  the management server mgm2:1186 says that nodes 3 and 4 are started\n" in text
@@ -349,15 +354,52 @@ def test_a_cluster_that_starts_is_to_be_waited_for(look, ndb):
     assert first_line(text).endswith("to sql1:3306 - wait, ndb_N_out.log shows the progress")
 
 
-def test_an_sql_node_that_lost_a_cluster_that_runs(look, ndb):
-    seen = dict(ndb.seen)
+def lose_all(ndb):
+    """Let the SQL node lose all data nodes, which run for the management server; and give back its rows."""
+    seen, tables, status = dict(ndb.seen), dict(ndb.tables), dict(ndb.status)
     for node in (3, 4):
         ndb.end(node)
     ndb.seen = seen
+    return tables, status
+
+
+def test_an_sql_node_that_lost_a_cluster_that_runs(look, ndb):
+    lose_all(ndb)
     look()
     status, text = look()
     assert status == 2
-    assert "check the network to nodes 3 and 4" in first_line(text)
+    assert first_line(text) == (
+        "NDB_NODES CRITICAL - none of 2 data nodes is connected to sql1:3306, ndb_mgm shows nodes 3 and 4 "
+        "started - check the network to nodes 3 and 4"
+    )
+
+
+def test_an_sql_node_that_lost_all_nodes_for_a_moment_proves_no_cluster_down(look, ndb):
+    """Node 4 is frozen for 8 s: the SQL node loses node 3, too."""
+    look()
+    tables, seen = lose_all(ndb)
+    for after in (60, 10):
+        status, text = look(after=after)
+        assert status == 1
+        assert first_line(text) == (
+            "NDB_NODES WARNING - none of 2 data nodes is connected to sql1:3306, ndb_mgm shows nodes 3 and "
+            "4 started - check their processes, then the network"
+        )
+    ndb.tables, ndb.status = tables, seen
+    assert look()[0] == 0
+    lose_all(ndb)
+    assert look()[0] == 1  # not the same moment
+
+
+def test_a_cluster_of_which_one_node_runs_is_not_down(look, ndb):
+    look()
+    lose_all(ndb)
+    ndb.seen[4] = NodeStatus("NO_CONTACT", 0)
+    status, text = look()
+    assert status == 1
+    assert "cluster down" not in text
+    assert "ndb_mgm shows node 3 started" in first_line(text)
+    assert look()[0] == 2
 
 
 # nodes that start
@@ -1235,7 +1277,7 @@ def test_one_hiccup_does_not_reset_a_clock(look, ndb):
     ndb.failing = {}
     assert look()[0] == 2
     ndb.status["Ndb_number_of_ready_data_nodes"] = 0
-    assert look()[0] == 2
+    assert look()[0] == 1
     ndb.status["Ndb_number_of_ready_data_nodes"] = 2
     status, text = look()
     assert status == 2
@@ -1250,6 +1292,7 @@ def test_a_cluster_that_goes_down_meanwhile_is_told_once(look, ndb, monkeypatch)
         if "cpustat" in sql:
             ndb.lost = 9
             ndb.status["Ndb_number_of_ready_data_nodes"] = 0
+            ndb.seen = dict.fromkeys(ndb.seen, NodeStatus("NO_CONTACT", 0))
         return real(sql, *arguments)
 
     monkeypatch.setattr(ndb, "rows", rows)

@@ -423,7 +423,7 @@ def test_no_connected_data_node_is_not_this_checks_alert(look, ndb):
     ndb.status["Ndb_number_of_ready_data_nodes"] = 0
     status, text = look()
     assert status == 3
-    assert "cluster down: none of 2 data nodes is connected" in text
+    assert "none of 2 data nodes is connected" in text
 
 
 @pytest.mark.parametrize(("error", "state"), [(MysqlError, "OK"), (NoAnswerError, "UNKNOWN")])

@@ -329,7 +329,7 @@ def test_a_cluster_that_is_down_is_unknown(look, ndb):
     ndb.status["Ndb_number_of_ready_data_nodes"] = 0
     said = look()
     assert said.status == 3
-    assert "cluster down" in said.text
+    assert "none of 2 data nodes is connected" in said.text
 
 
 def test_nobody_started_is_unknown(look, ndb):

@@ -59,9 +59,7 @@ def test_a_starting_node_is_no_started_one(ndb):
 
 def test_no_data_node_connected(ndb):
     ndb.status["Ndb_number_of_ready_data_nodes"] = 0
-    with pytest.raises(
-        ClusterDownError, match="cluster down: none of 2 data nodes is connected to sql1:3306"
-    ):
+    with pytest.raises(ClusterDownError, match=r"^none of 2 data nodes is connected to sql1:3306"):
         seen(ndb)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from stallwatch import words
 from stallwatch.findings import Fault, Line, Reading, State
 from stallwatch.probes.ndb_nodes.advice import advice, cluster_advice
-from stallwatch.probes.ndb_nodes.model import SINGLE_USER, Status
+from stallwatch.probes.ndb_nodes.model import SINGLE_USER, UP, Status
 from stallwatch.probes.ndbinfo.cluster import named
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.table import Table
@@ -52,16 +52,26 @@ def who_is_up(presence: Presence, is_problem: Callable[[Reading], bool]) -> Iter
         yield presence.management.aside
 
 
-def cluster_down(presence: Presence, error: ClusterDownError) -> Iterator[Finding]:
-    """Say that no data node is connected, and why; the numbers are those of any other run."""
-    nodes = sorted(presence.management.nodes)
-    do, more = advice(presence, nodes) if nodes else cluster_advice(presence.management)
-    yield Fault(State.CRITICAL, error.what, "", do, _line(presence, nodes, more))
-    if presence.management.aside:
-        yield presence.management.aside
+def no_contact(presence: Presence, error: ClusterDownError, *, lasts: bool) -> Iterator[Finding]:
+    """Say that no data node is connected, and why; the numbers are those of any other run.
+
+    The cluster is down if the management server calls no node started either, or its host refuses the
+    connection. Else the SQL node may have lost the nodes for a moment: critical if that ``lasts``.
+    """
+    management = presence.management
+    nodes = sorted(management.nodes)
+    up = [node for node in nodes if management.of(node) in UP]
+    is_down = management.is_down or (bool(nodes) and not up)
+    what = f"cluster down: {error.what}" if is_down else error.what
+    why = f"ndb_mgm shows {named(up)} started" if up else ""
+    do, more = advice(presence, nodes) if nodes else cluster_advice(management)
+    state = State.CRITICAL if is_down or lasts else State.WARNING
+    yield Fault(state, what, why, do, _line(presence, nodes, more))
+    if management.aside:
+        yield management.aside
     starting = len(presence.those(Status.STARTING))
     yield Reading("nodes_started", 0, "", "no data node is up")
-    yield _missing(presence)._replace(in_table=True)
+    yield _missing(presence)._replace(in_table=True, confirmed=is_down or lasts)
     yield Reading("nodes_starting", starting, "", f"nodes that start: {starting}", in_table=True)
     yield from _groups(presence)
 

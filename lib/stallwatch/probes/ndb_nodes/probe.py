@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from stallwatch.probes.ndbinfo.queries import Ndbinfo, Row
 
 _LEFT_OUT = "left_out"
+_NO_CONTACT = "no_contact"  # a clock: since no data node is connected to the SQL node
+# Seconds for which that must last. Data nodes declare one dead after 20 s by default (4 missed heartbeats of
+# HeartbeatIntervalDbDb): one that is only frozen is back, or has ended.
+_LASTS = 20.0
 
 
 def findings(
@@ -50,11 +54,11 @@ class _Look:
         self._no_baseline: dict[tuple[str, str], list[str]] = {}  # by reason and nodes: subjects
 
     def findings(self) -> list[Finding]:
-        """Say who is there, then all else; of a cluster that is down, why."""
+        """Say who is there, then all else; where no data node is connected, why."""
         try:
             return self._of_all_subjects()
         except ClusterDownError as error:
-            return [*self._cluster_down(error)]
+            return [*self._no_contact(error)]
 
     def _of_all_subjects(self) -> list[Finding]:
         begun = time.monotonic()
@@ -63,21 +67,24 @@ class _Look:
         uptimes = {node.id: node.uptime for node in cluster.nodes.values()}
         # Now, as these are the uptimes of this moment, whatever the rest takes.
         self._clocks = Clocks(self._memory, time.time(), uptimes)
+        self._clocks.over(_NO_CONTACT)
         found: list[Finding] = []
         for findings in self._one_by_one(cluster):
             found = [*found, *findings]
             self._run.so_far(found)
         return found
 
-    def _cluster_down(self, error: ClusterDownError) -> Iterator[Finding]:
-        """Say so where no data node is connected: what the management server sees says why."""
+    def _no_contact(self, error: ClusterDownError) -> Iterator[Finding]:
+        """Say that no data node is connected to the SQL node: what the management server sees says why."""
         known = data_nodes.remembered(self._memory)
         missing = max(0, error.configured - len(known))
         cluster = Cluster(self._ndbinfo.where, {}, tuple(sorted(known)), missing)
         snapshot = self._ask_management(cluster)
         snapshot = snapshot._replace(here=collect.alive_here(self._sql_host, snapshot))
         clocks = Clocks(self._memory, time.time(), {})
-        yield from messages.cluster_down(diagnose(snapshot, self._rules, clocks, self._memory), error)
+        lasts = not self._rules.remembers or clocks.seconds(_NO_CONTACT) >= _LASTS
+        presence = diagnose(snapshot, self._rules, clocks, self._memory)
+        yield from messages.no_contact(presence, error, lasts=lasts)
 
     def _ask_management(self, cluster: Cluster) -> Snapshot:
         return collect.ask_management(self._ndbinfo, self._options.management, self._sql_host, cluster)

@@ -39,6 +39,9 @@ _VALUES = "SELECT node_id, config_value FROM ndbinfo.config_values WHERE config_
 class ClusterDownError(ProbeError):
     """No data node is connected to the SQL node: nothing can be told of any.
 
+    That alone does not prove that the cluster is down. An SQL node loses all data nodes for some seconds
+    while one of them is frozen (9.7.2).
+
     ``configured`` is how many there are to be; 0: the SQL node does not know.
     """
 
@@ -128,13 +131,13 @@ class Ndbinfo:
             )
         if int(count) == 0:  # it does not know yet: 9.7.2, whether a management server answers it or not
             raise ClusterDownError(
-                f"cluster down: {self.where} has reached no data node since it was started",
+                f"{self.where} has reached no data node since it was started",
                 "start ndb_mgmd unless ndb_mgm -e show answers, then check ndb_connectstring",
             )
         if numbers.get(_READY) == "0":
             raise ClusterDownError(
-                f"cluster down: none of {count} data nodes is connected to {self.where}",
-                "start ndb_mgmd unless ndb_mgm -e show answers, then read the end of each ndb_N_out.log",
+                f"none of {count} data nodes is connected to {self.where}",
+                "run ndb_mgm -e show (no answer: start ndb_mgmd), then see each ndb_N_out.log",
                 int(count),
             )
         return int(count)
