@@ -700,21 +700,18 @@ def test_a_real_rolling_restart(look, ndb):
     assert statuses[:12] == [0, 3, 1, 1, 2, 2, 3, 0, 0, 0, 0, 0]
     assert set(statuses[12:]) == {0, 3}
     beginnings = [first_line(text).partition(": ")[0] for _, _, text in told]
-    assert (
-        beginnings[2:12]
-        == [
-            "NDB_PAGE_BUFFER WARNING - hit ratio of node 4 is 20.42 % over 48 s (1 of 3 intervals)",
-            "NDB_PAGE_BUFFER WARNING - hit ratio of node 4 is 19.71 % over 18 s (2 of 3 intervals)",
-            "NDB_PAGE_BUFFER CRITICAL - hit ratio of node 4 is 19.33 % over 18 s (3 intervals in a row)",
-            "NDB_PAGE_BUFFER CRITICAL - hit ratio of node 4 is 19.80 % over 18 s (4 intervals in a row)",
-            "NDB_PAGE_BUFFER UNKNOWN - none of 2 data nodes is connected to sql1:3306",  # for a moment
-            "NDB_PAGE_BUFFER OK - hit ratio of node 3 is 99.60 % over 54 s",
-            "NDB_PAGE_BUFFER OK - hit ratio of node 3 is 100.00 % over 21 s",
-            "NDB_PAGE_BUFFER OK - hit ratio of node 3 is 100.00 % over 21 s",
-            "NDB_PAGE_BUFFER OK - hit ratio of node 3 is 100.00 % over 18 s",
-            "NDB_PAGE_BUFFER OK - no page requests on nodes 3 and 4 in 18 s",
-        ]
-    )
+    assert beginnings[2:12] == [
+        "NDB_PAGE_BUFFER WARNING - hit ratio of node 4 is 20.42 % over 48 s (1 of 3 intervals)",
+        "NDB_PAGE_BUFFER WARNING - hit ratio of node 4 is 19.71 % over 18 s (2 of 3 intervals)",
+        "NDB_PAGE_BUFFER CRITICAL - hit ratio of node 4 is 19.33 % over 18 s (3 intervals in a row)",
+        "NDB_PAGE_BUFFER CRITICAL - hit ratio of node 4 is 19.80 % over 18 s (4 intervals in a row)",
+        "NDB_PAGE_BUFFER UNKNOWN - none of 2 data nodes is connected to sql1:3306",  # for a moment
+        "NDB_PAGE_BUFFER OK - hit ratio of node 3 is 99.60 % over 54 s",
+        "NDB_PAGE_BUFFER OK - hit ratio of node 3 is 100.00 % over 21 s",
+        "NDB_PAGE_BUFFER OK - hit ratio of node 3 is 100.00 % over 21 s",
+        "NDB_PAGE_BUFFER OK - hit ratio of node 3 is 100.00 % over 18 s",
+        "NDB_PAGE_BUFFER OK - no page requests on nodes 3 and 4 in 18 s",
+    ]
     assert "node 3 does not answer: judged without it" in told[4][2]
     assert "node 3: it has started anew since the last look" in told[5][2]
     # Its requests are more than before it restarted, its waits are not.
