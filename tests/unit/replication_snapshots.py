@@ -1,5 +1,7 @@
 """What is known of one healthy channel, to be changed where a test needs it so."""
 
+from datetime import UTC, datetime
+
 from stallwatch.probes.replication_lag.model import (
     Before,
     Channel,
@@ -107,3 +109,8 @@ def snapshot(of=None, **changes):
         channel=of or channel(), now=NOW, net_timeout=60.0, sees_processes=True, backlog=0
     )
     return known._replace(**changes)
+
+
+def told_of(age):
+    """When the newest event was written, as MariaDB 11.6 tells it, so many seconds before NOW."""
+    return datetime.fromtimestamp(NOW - age, UTC).strftime("%Y-%m-%d %H:%M:%S")

@@ -1,7 +1,7 @@
 """Several looks at a MariaDB's channel: when they are worth it, and what they show."""
 
 import pytest
-from replication_snapshots import before, mariadb, snapshot, source
+from replication_snapshots import before, mariadb, snapshot, source, told_of
 from stallwatch.probes.replication_lag import messages, queries, stream
 from stallwatch.probes.replication_lag.diagnosis import Criteria, diagnose
 from stallwatch.probes.replication_lag.history import History
@@ -66,11 +66,15 @@ def test_a_transaction_on_its_way_is_worth_looks():
         snapshot(part_has_come(delay=30.0)),
         snapshot(part_has_come(source_uuid="b0c6f8d6-e537-11f1-b3bb-02fc00000001")),
         snapshot(part_has_come(), source=source()),
-        snapshot(part_has_come(newest_received="2026-11-18 10:16:04"), idle=0.0),
+        snapshot(part_has_come(newest_received=told_of(1)), idle=0.0),
     ],
 )
 def test_all_else_is_not(calm):
     assert not stream.is_worth_it(calm)
+
+
+def test_an_old_newest_event_is_worth_looks():
+    assert stream.is_worth_it(snapshot(part_has_come(newest_received=told_of(30)), idle=0.0))
 
 
 def test_a_stream_that_was_late_is_worth_looks():

@@ -16,6 +16,7 @@ from __future__ import annotations
 import time
 
 from stallwatch.probes.replication_lag import gtid, queries
+from stallwatch.probes.replication_lag.lag.clocks import apparent_delay
 from stallwatch.probes.replication_lag.lag.model import LATE
 from stallwatch.probes.replication_lag.model import Stream
 from stallwatch.startup import TYPE_CHECKING
@@ -37,10 +38,11 @@ _AFTER = "BEGIN NOT ATOMIC DO MASTER_GTID_WAIT(%s, 0.5); SHOW ALL SLAVES STATUS;
 
 def is_worth_it(one: ChannelSnapshot) -> bool:
     """Whether a transaction is on its way, or came late at the last look; and nothing else tells how late."""
-    channel = one.channel
+    channel, newest = one.channel, apparent_delay(one)  # MariaDB 11.6: clocks that differ look like one
     told = one.commits or one.source or one.heartbeat or channel.source_uuid
-    newest = channel.newest_received and one.idle is not None
-    if told or newest or not channel.receiver.runs or not channel.applier.runs or channel.delay:
+    if told or (newest is not None and newest <= LATE) or channel.delay:
+        return False
+    if not channel.receiver.runs or not channel.applier.runs:
         return False
     return _is_on_its_way(channel) or _came_late(one)
 

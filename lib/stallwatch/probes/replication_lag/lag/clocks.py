@@ -25,12 +25,17 @@ and in a delay that changes; clocks that differ would alarm for ever.
 
 from __future__ import annotations
 
-from stallwatch.probes.replication_lag.lag.model import COMMIT_TIME, HEARTBEAT_TABLE, at_most
+from stallwatch.probes.replication_lag.lag.model import (
+    COMMIT_TIME,
+    HEARTBEAT_TABLE,
+    NEWEST_RECEIVED,
+    at_most,
+)
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from stallwatch.probes.replication_lag.lag.model import Figure, View
-    from stallwatch.probes.replication_lag.model import Before, ChannelSnapshot, Commits
+    from stallwatch.probes.replication_lag.model import Before, Channel, ChannelSnapshot, Commits
 
 WORTH_TELLING = 2.0  # seconds
 ENOUGH = 3  # looks with something in hand that settle what Seconds_Behind says
@@ -39,6 +44,7 @@ _SPREAD = 1.5  # seconds; a heartbeat's own age varies by its interval, 1 s
 _CURRENT = 1.0  # s: Seconds_Behind of a channel that has no lag, as it is cut to whole seconds
 _WORTH_DOUBTING = 5.0  # seconds
 _SLACK = 2.0  # seconds by which a lag may seem to grow faster than time
+_BY_ITS_CLOCK = (COMMIT_TIME, HEARTBEAT_TABLE, NEWEST_RECEIVED)  # of the source
 
 
 def learn(snapshot: ChannelSnapshot) -> float | None:
@@ -125,7 +131,7 @@ def _agree(snapshot: ChannelSnapshot) -> bool:
 def _unexplained(view: View, found: Figure) -> float:
     """Give the seconds on the way that nothing else confirms or explains."""
     snapshot, delay = view.snapshot, apparent_delay(view.snapshot)
-    if delay is None or found.by not in (COMMIT_TIME, HEARTBEAT_TABLE) or view.channel.seconds_behind is None:
+    if delay is None or found.by not in _BY_ITS_CLOCK or view.channel.seconds_behind is None:
         return 0.0
     late = delay + view.ahead
     compared, receives = snapshot.clock_ahead is not None, view.channel.receiver.runs
@@ -145,7 +151,9 @@ def _is_renewed(snapshot: ChannelSnapshot) -> bool:
 def _is_confirmed(view: View, late: float) -> bool:
     """Whether Seconds_Behind says as much, now or before, or the delay is not what it was: no clocks do that.
 
-    Between two transactions of a late stream Seconds_Behind is 0, and MariaDB's is so even while it lasts.
+    Between two transactions of a late stream Seconds_Behind is 0, and MariaDB's is so even while it lasts:
+    there `stream` looks for a transaction in hand. The age of MariaDB's newest event may change with each
+    statement, as it is dated by when that began.
     """
     snapshot = view.snapshot
     told, before = (view.said, *snapshot.said_in_hand), snapshot.before
@@ -155,6 +163,8 @@ def _is_confirmed(view: View, late: float) -> bool:
         return False
     if (before.seconds_behind or 0.0) > max(_WORTH_DOUBTING, late / 2):
         return True
+    if view.mariadb and snapshot.heartbeat is None:
+        return False
     settled = view.mariadb or snapshot.looked_again is not None
     last = () if before.delay is None else (before.delay + before.clock_set,)
     return settled and any(late - view.ahead - one > _SPREAD for one in (*before.offsets[-_LOOKS:], *last))
@@ -163,13 +173,31 @@ def _is_confirmed(view: View, late: float) -> bool:
 def apparent_delay(snapshot: ChannelSnapshot) -> float | None:
     """Give what is a delay or a difference of the clocks: of the heartbeat's row, or the last transaction.
 
-    The smaller one: clocks that differ show in both.
+    The smaller one: clocks that differ show in both. MariaDB 11.6 and later date the newest event.
     """
     row = snapshot.heartbeat
-    on_its_way = None if snapshot.commits is None else _on_its_way(snapshot.commits)
+    on_its_way = _of_newest(snapshot) if snapshot.commits is None else _on_its_way(snapshot.commits)
     if row is None:
         return on_its_way
     return None if row.remark else at_most(row.age, on_its_way)  # another time zone is no clock
+
+
+def _of_newest(snapshot: ChannelSnapshot) -> float | None:
+    """Give the seconds from when the newest event was written to its arrival: the applier is idle since."""
+    written = newest_received(snapshot.channel)
+    return None if written is None or snapshot.idle is None else snapshot.now - written - snapshot.idle
+
+
+def newest_received(channel: Channel) -> float | None:
+    """Read when MariaDB's newest event was written, which the status has in the session's zone, UTC."""
+    if not channel.newest_received:
+        return None
+    from datetime import UTC, datetime
+
+    try:
+        return datetime.fromisoformat(channel.newest_received).replace(tzinfo=UTC).timestamp()
+    except ValueError:
+        return None
 
 
 def delay_age(snapshot: ChannelSnapshot) -> float | None:

@@ -21,6 +21,7 @@ ASKED_SOURCE = "asked the source"
 LAST_KNOWN = "last known"
 SOURCE_HISTORY = "source's history"
 HEARTBEAT_TABLE = "heartbeat table"
+NEWEST_RECEIVED = "newest event received"
 ITS_SOURCE = "lag of its source"
 
 

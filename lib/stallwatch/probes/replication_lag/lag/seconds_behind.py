@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from stallwatch.probes.replication_lag import gtid
 from stallwatch.probes.replication_lag.lag import from_source
+from stallwatch.probes.replication_lag.lag.clocks import newest_received
 from stallwatch.probes.replication_lag.lag.model import (
     ASKED_SOURCE,
     FRESH,
     LAST_KNOWN,
     LATE,
+    NEWEST_RECEIVED,
     SECONDS_BEHIND,
     WHOLE,
     Figure,
@@ -123,8 +125,11 @@ def _full_stream(view: View) -> Figure | None:
 
 
 def _newest_received(view: View) -> Figure | None:
-    """MariaDB 11.6 tells when the newest event that was received had been written: a late stream shows."""
-    written = _moment(view.channel.newest_received)
+    """MariaDB 11.6 tells when the newest event that was received had been written: a late stream shows.
+
+    So do clocks that differ: what no Seconds_Behind confirms is doubtful (``clocks.suspected``).
+    """
+    written = newest_received(view.channel)
     if written is None or not view.waits or view.said:
         return None
     age = max(0.0, view.snapshot.now - written + view.ahead)
@@ -133,19 +138,7 @@ def _newest_received(view: View) -> Figure | None:
     seconds = at_most(late, view.grown()) or 0.0  # it was written when its statement began, not at the commit
     if seconds <= LATE:
         seconds = 0.0
-    return Figure(seconds, 0.0, None if view.snapshot.backlog else age, "newest event received", seconds)
-
-
-def _moment(text: str) -> float | None:
-    """Read a time of SHOW ALL SLAVES STATUS, which is in the session's zone: UTC."""
-    if not text:
-        return None
-    from datetime import UTC, datetime
-
-    try:
-        return datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()
-    except ValueError:
-        return None
+    return Figure(seconds, 0.0, None if view.snapshot.backlog else age, NEWEST_RECEIVED, seconds)
 
 
 def _nothing_waits(view: View) -> Figure | None:
