@@ -20,8 +20,8 @@ CAUSES = {
     r"|thread .{0,30}(did|does) not run",
     "NDB kernel busy": r"NDB kernel busy",
     "OS kernel busy": r"OS kernel busy",
-    "management node down": r"management (server|node)\b.{0,60}(does not answer|is (down|gone)|refuse"
-    r"|has ended|(is )?not (running|connected)|ended|died|disconnected)"
+    "management node down": r"management (server|node)( \S+)? (\([^)]*\) )?(does not answer|is (down|gone)"
+    r"|refuse|(has )?ended|(is )?not (running|connected)|died|(is )?disconnected)"
     r"|node 1 (is )?(disconnected|down|ended|gone)",
     "network": r"network (is )?(split|partition|trouble|apart)|\bpartition(ed)?\b"
     r"|link.{0,40}(cut|broke|lost|silent)|no contact|connection to .{0,30}lost|error 2305|error 2315",
@@ -56,14 +56,19 @@ _TIERS = [[(name, re.compile(words, re.IGNORECASE)) for name, words in tier.item
           for tier in (CAUSES, SYMPTOMS)]  # fmt: skip
 _PARTS = re.compile(r" - | \(\+\d+ more")
 _CLAUSE = re.compile(r"[,;:] ")
-_REPORTER = re.compile(r"^node \d+: (?=.*\bnode \d+)")
+_ADVICE = re.compile(
+    r"[:;] (?=(look|wait|see|read|free|find|run|lower|increase|start|raise|delete|unless|faster|is its"
+    r"|are their)\b)"
+)
+_QUOTED = re.compile(r'"[^"]*"')
+_REPORTER = re.compile(r"^node \d+: (?=.*\bnode \d+)|^management node \d+ missed heartbeat \d+ of ")
 _NODES = re.compile(r"\bnodes? (\d+(?:(?:, | and )\d+)*)")
 
 
 def said(text):
-    """What a line says is wrong and why, without the name of the check and the next step."""
+    """What a line says is wrong and why, without the name of the check, what it quotes, and the next step."""
     parts = _PARTS.split(text)
-    return parts[1] if len(parts) > 1 else text
+    return _QUOTED.sub("", _ADVICE.split(parts[1] if len(parts) > 1 else text)[0])
 
 
 def first_cause(text):

@@ -109,9 +109,10 @@ def disk_hangs(scene, rate):
 
 
 @fault(
-    "disk full", strengths=WRITES, fresh=True, nodes=(4,), lasts=45.0, evident=12.0,
+    "disk full", strengths=WRITES, fresh=True, nodes=(3, 4), lasts=45.0, evident=12.0,
     told={LOG: ("out of disk",)},
     fair=(*FOLLOWS, "out of disk", "node down", "starting", "restarted", "redo log space"),
+    wrong=("bug report",),
 )  # fmt: skip
 def disk_full(scene, writers):
     """The file system of node 4 has no room left, and its redo log grows."""

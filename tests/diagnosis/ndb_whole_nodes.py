@@ -23,7 +23,7 @@ def data_node_killed(scene, every):
 
 @fault(
     "data node killed, its angel starts it", strengths=LOADS, nodes=(4,),
-    told={LOG: ("killed",), NODES: BACK}, fair=BACK,
+    told={LOG: ("killed",)}, fair=BACK,
 )  # fmt: skip
 def data_node_killed_once(scene, every):
     """Node 4 is killed by signal 9 as the kernel does when memory runs out; the angel starts it again."""
@@ -69,7 +69,7 @@ def whole_cluster_killed(scene, strength):
 
 @fault(
     "data node frozen", strengths={"3 s": 3.0, "8 s": 8.0, "24 s": 24.0}, nodes=(4,), lasts=50.0,
-    told={LOG: ("process stood still",)}, fair=BACK,
+    told={LOG: ("process stood still",)}, fair=(*BACK, "process stood still", "missed heartbeats"),
 )  # fmt: skip
 def data_node_frozen(scene, seconds):
     """The process of node 4 is stopped (SIGSTOP) for a while."""

@@ -55,6 +55,7 @@ def test_a_doubt_is_not_certain_and_what_is_fair_is_not_wrong(bench):
 def test_who_reports_is_not_the_node_that_is_meant(bench):
     nodes = bench.ndb_causes.first_nodes
     assert nodes("NDB_LOG WARNING - node 3: node 4 missed heartbeat 2 at 08:32:52: look at it") == {4}
+    assert nodes("NDB_LOG CRITICAL - management node 1 missed heartbeat 3 of node 4 at 10:47:16") == {4}
     assert nodes("NDB_NODES WARNING - nodes 3 and 4 restarted") == {3, 4}
     assert nodes("NDB_NODES CRITICAL - cluster down: none of 2 data nodes is connected") == set()
 
@@ -67,6 +68,11 @@ def test_a_cause_comes_before_its_symptom_and_advice_names_none(bench):
     assert name("node 3 redo buffer full 6 times, median 0.9 s: the disk cannot drain it") == "slow disk"
     assert name("node 3 redo buffer full 6 times, median 0.9 s") == "redo buffer"
     assert name("node 4 is missing, its process has ended - look for network trouble") == "node down"
+    says = "node 4 is missing: the management server ndb1:1186 says that node 4 is not connected"
+    assert name(says) == "node down"
+    assert name('node 4 is starting ("Wait LCP to ensure durability"): wait') == "starting"
+    assert name("node 4 missed heartbeat 2: look whether its machine stood still") == "missed heartbeats"
+    assert name("the management server ndb1:1186 does not answer") == "management node down"
     assert name("all is well") is None
 
 
