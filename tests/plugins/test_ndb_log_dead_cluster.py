@@ -211,3 +211,69 @@ def test_what_is_in_order_is_never_a_problem_wherever_the_log_ends(tmp_path, log
         status, text = CHECK["check"].run(CHECK["findings"], ["--whole", "--log", str(path)])
         if "UNKNOWN" not in text:
             assert (status, text.splitlines()[0]) == (0, text.splitlines()[0])
+
+
+# Links that are lost while both nodes run: lines of 9.7.2 whose link between nodes 1 and 4 swallowed everything
+
+
+def loses_the_management_node(log, peer, ago):
+    for name in (log, peer):
+        name.say("Node 1: API mysql-9.7.2 ndb-9.7.2", ago + 60)
+    log.say("Node 1 missed heartbeat 4", ago, "WARNING")
+    log.say("Node 1 declared dead due to missed heartbeat", ago, "ALERT")
+    log.say("Node 1 Disconnected", ago, "ALERT")
+    peer.say("Cleanup of node 1 connection state triggered by request from node 4", ago)
+    peer.say("Node 1 Disconnected", ago, "ALERT")
+
+
+def loses_data_nodes(cluster, ago):
+    for node in (3, 4):
+        cluster.say(f"Node {node}: Started (mysql-9.7.2 ndb-9.7.2)", ago + 60)
+    cluster.say("Node 1 missed heartbeat 3 from node 4.", ago + 1, "WARNING")
+    cluster.say("Node 1 disconnecting node 4 due to missed heartbeat", ago + 1, "ERROR")
+    cluster.say("Node 1: Node 4 Disconnected", ago + 1, "ALERT")
+    cluster.say("Node 1: Node 3 Disconnected", ago, "ALERT")
+
+
+def test_a_link_to_the_management_node_that_is_lost_is_no_end_of_either(check, log, peer, cluster):
+    loses_the_management_node(log, peer, 20)
+    loses_data_nodes(cluster, 20)
+    said = check("--log", log, "--log", peer, "--log", cluster)
+    assert said.status == 2  # of the missed heartbeats
+    assert said.text == (
+        "NDB_LOG CRITICAL - link between nodes 1 and 4 is lost since HH:MM:SS, both missed heartbeats - check the "
+        "network between their hosts, then both logs"
+    )
+    assert "  node 3 has closed the connection to node 1 on request" in said.details
+    assert said.perfdata["shutdowns"] == "0"
+    for name in (log, peer):
+        name.say("Node 1 Connected", 10)
+    for node in (3, 4):
+        cluster.say(f"Node 1: Node {node} Connected", 10)
+    assert check("--log", log, "--log", peer, "--log", cluster).text.startswith(
+        "NDB_LOG WARNING - link between nodes 1 and 4 was lost for 11 s until HH:MM:SS, both missed heartbeats - "
+    )
+
+
+def test_an_sql_node_that_all_data_nodes_have_lost_is_to_be_looked_at_itself(check, log, peer):
+    for name in (log, peer):
+        name.say("Node 51: API mysql-9.7.2 ndb-9.7.2", 60)
+        name.say("Node 51 declared dead due to missed heartbeat", 20, "ALERT")
+    assert check("--log", log, "--log", peer).text.startswith(
+        "NDB_LOG WARNING - link of nodes 3 and 4 to node 51 is lost since HH:MM:SS, missed heartbeats - check the "
+        "process of node 51"
+    )
+
+
+def test_a_data_node_that_is_declared_dead_has_ended(check, log):
+    log.say("Node 51: API mysql-9.7.2 ndb-9.7.2", 60)
+    log.say("Node 3 declared dead due to missed heartbeat", 20, "ALERT")
+    assert check("--log", log).text.startswith("NDB_LOG CRITICAL - node 3 declared dead at HH:MM:SS")
+
+
+def test_a_management_node_that_hears_nobody_does_not_know_that_all_are_down(check, cluster):
+    loses_data_nodes(cluster, 20)
+    assert check("--log", cluster).text.startswith(
+        "NDB_LOG CRITICAL - no contact to any data node (3 and 4) since HH:MM:SS, missed heartbeats - check the "
+        "network of the management node"
+    )

@@ -60,6 +60,7 @@ class Down(NamedTuple):
     stall: float = _NEVER  # seconds; a standstill of the node that took this long can be why
     lost: int | None = None  # the other node whose end was the cause
     by: int | None = None  # the management node that lost its connection to it: all that is known
+    client: bool = False  # a management, SQL or API node: the data node ``by`` missed its heartbeats
 
     def fault(self, present: Present) -> Fault:
         """Say that it is down; of one that is back, that it was."""
@@ -84,6 +85,8 @@ def lost(downs: Sequence[Down], present: Present) -> Fault:
     until = max(downs, key=lambda down: down.since)
     seconds = until.since - min(down.when for down in downs)
     long = f"for {say_duration(seconds)}" if seconds >= 1 else "for a moment"  # old logs have whole seconds
+    if any(down.phase != "back" for down in downs):
+        return _still_lost(downs, present)
     why = "missed heartbeats" if any(down.why == CUT for down in downs) else "no node restarted"
     nodes = named("node", [str(down.node) for down in downs])
     what = f"management node {until.by} lost {nodes} {long}"
@@ -92,10 +95,23 @@ def lost(downs: Sequence[Down], present: Present) -> Fault:
     return Fault(State.WARNING, what, why, advice, Line())
 
 
+def _still_lost(downs: Sequence[Down], present: Present) -> Fault:
+    first = min(downs, key=lambda down: down.when)
+    nodes = [str(down.node) for down in downs]
+    what = f"management node {first.by} has lost {named('node', nodes)}"
+    what += present.at(first.clock, first.when, "since")
+    those = "their logs go on" if len(nodes) > 1 else "its log goes on"
+    return Fault(State.WARNING, what, those, "check the network between their hosts", Line())
+
+
 def all_down(nodes: Sequence[str], faults: Sequence[Fault], since: str) -> Fault:
     """Say that every data node is down, and why if the logs of all know one reason."""
     what = f"all data nodes ({listed(nodes)}) are down{since}"
     more = tuple(", ".join(filter(None, (fault.what, fault.why))) for fault in faults)
+    if CUT in (fault.why for fault in faults):  # they may run out of reach
+        what = f"no contact to any data node ({listed(nodes)}){since}"
+        advice = "check the network of the management node, then the machines of the data nodes"
+        return Fault(State.CRITICAL, what, "missed heartbeats", advice, Line(more=more))
     known = {fault.why: fault for fault in faults if fault.why not in (NO_SHUTDOWN, NO_ORDER)}
     if len(known) == 1:
         (fault,) = known.values()

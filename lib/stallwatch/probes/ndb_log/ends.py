@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 from stallwatch.findings import Reading
-from stallwatch.probes.ndb_log.down import OVER, all_down, lost
+from stallwatch.probes.ndb_log.down import OVER, all_down
 from stallwatch.probes.ndb_log.incidents import Event, Kind
+from stallwatch.probes.ndb_log.links import lives, of_links
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -24,15 +25,18 @@ def of_shutdowns(logs: list[Shutdown]) -> Iterator[Finding | Event]:
     """Give each node that ended once, in the words of the log that knows most, and the number of ends."""
     known = {node for log in logs for node in log.data_nodes}
     of_nodes: dict[int | None, list[tuple[Down, Present]]] = {}
+    missed = []
     for down, present in (end for log in logs for end in log.ended()):
+        if down.client:
+            missed.append((down, present))
+            continue
         ordered = down.hearsay and any(log.has_ordered(str(down.node), down.when) for log in logs)
         if not ordered and (down.by is None or down.node in known):
             of_nodes.setdefault(down.node, []).append((down, present))
     best = [_best(of_node) for of_node in of_nodes.values()]
-    told = [end for end in best if end[0].by is not None and end[0].phase == "back"]
-    if told:
-        yield _cut(told)
-    gone = [end for end in best if end[0].phase != "back"]
+    told = [end for end in best if end[0].by is not None and (end[0].phase == "back" or lives(end[0], logs))]
+    yield from of_links(told, missed, logs)
+    gone = [end for end in best if end[0].phase != "back" and end not in told]
     every = {node for log in logs if log.is_cluster_log for node in log.data_nodes}
     if len(every) > 1 and every <= {down.node for down, _ in gone}:
         newest, present = max(gone, key=lambda end: end[0].when)
@@ -47,14 +51,6 @@ def of_shutdowns(logs: list[Shutdown]) -> Iterator[Finding | Event]:
     ends = [Counter(node for _, node in log.times) for log in logs]
     count = sum(max(of_log[node] for of_log in ends) for node in set().union(*ends))
     yield Reading("shutdowns", count, what=f"forced shutdowns: {count}")
-
-
-def _cut(cut: list[tuple[Down, Present]]) -> Event:
-    """Say that a management node lost its connection to these nodes for a while."""
-    downs, present = [down for down, _ in cut], cut[0][1]
-    begin, end = min(down.when for down in downs), max(down.since for down in downs)
-    first, over = downs[0], present.over(end)
-    return Event(Kind.LINK, first.node, lost(downs, present), begin, end, over, end - begin, first.by)
 
 
 def _best(of_node: list[tuple[Down, Present]]) -> tuple[Down, Present]:

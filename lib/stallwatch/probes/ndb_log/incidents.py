@@ -35,13 +35,14 @@ class Kind(IntEnum):
     PARTED = 4  # a node lost arbitration: it ends itself
     REDO = 5  # full redo buffers and disks that lag
     SAVE = 6  # a global checkpoint waits for a disk
-    SILENT = 7  # others miss the heartbeats of a node
-    LINK = 8  # a management node lost its connection to a node for a while
-    COMMIT = 9  # a global checkpoint waits for a node
+    LINK = 7  # two nodes that run lost their connection
+    SILENT = 8  # others miss the heartbeats of a node
+    CLOSED = 9  # a management node lost its connection to a node for a while
+    COMMIT = 10  # a global checkpoint waits for a node
 
 
 _FEW = 8  # symptoms that are told
-_OF_ANY_NODE = (Kind.SAVE, Kind.LINK, Kind.COMMIT)  # these say little of which node they are from
+_OF_ANY_NODE = (Kind.SAVE, Kind.CLOSED, Kind.COMMIT)  # these say little of which node they are from
 _COUNTED = (Kind.STOOD_STILL, Kind.STUCK, Kind.LATE)
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 LATELY = 60.0  # seconds after a line in which another one belongs to it
 _KEPT = 1000  # shutdowns
-_NODES = 255
+NODES = 255
 
 
 class Nodes(Subject):
@@ -29,6 +29,8 @@ class Nodes(Subject):
         self._ordered: dict[str, list[float]] = memory.setdefault("ordered", {})  # node or "any": from, until
         self.data_nodes: list[int] = memory.setdefault("data_nodes", [])  # those that are known to be
         self._up: list[int] = memory.setdefault("up", [])  # that have started, and whose end was not seen
+        self._clients: list[int] = memory.setdefault("clients", [])  # management, SQL and API nodes
+        self._asked: dict[str, float] = memory.setdefault("asked", {})  # peer: when others had it cut off
         self._last: dict[str, list[Any]] = memory.setdefault("last", {})  # word: when, and a number
 
     def keep(self) -> None:
@@ -44,6 +46,21 @@ class Nodes(Subject):
     def is_cluster_log(self) -> bool:
         """Whether a management node wrote the log, which knows all data nodes."""
         return self._node.is_cluster_log
+
+    @property
+    def node_id(self) -> int | None:
+        """The node that wrote the log."""
+        return self._node.id
+
+    def speaks_after(self, down: Down) -> bool:
+        """Whether the node's own log goes on after another node has lost it, and shows no end."""
+        own = not self.is_cluster_log and self._node.id == down.node
+        goes_on = self._memory.get("read_until", 0.0) >= down.when or self.has_cut_off(down.by, down.when)
+        return own and goes_on and not self._is_down(down.node)
+
+    def has_cut_off(self, peer: int | None, when: float) -> bool:
+        """Whether this node closed its connection to a peer then, as another data node asked it to."""
+        return abs(self._asked.get(str(peer), float("-inf")) - when) <= LATELY
 
     def ended(self) -> list[tuple[Down, Present]]:
         """Give each node that ended, and the present of this log."""
@@ -75,9 +92,10 @@ class Nodes(Subject):
             self._up.remove(node)
 
     def _is_data_node(self, node: int) -> None:
-        if node not in self.data_nodes and len(self.data_nodes) < _NODES:
+        if node not in self.data_nodes and len(self.data_nodes) < NODES:
             self.data_nodes.append(node)
-            for down in [down for down in self._down.values() if down.by == node]:
+            told = [down for down in self._down.values() if down.by == node and not down.client]
+            for down in told:
                 del self._down[down.node]  # it was no management node that said so
 
     def _recent(self, word: str, line: lines.Line) -> int | None:

@@ -22,7 +22,7 @@ from stallwatch.probes.ndb_log.down import (
 )
 from stallwatch.probes.ndb_log.lines import compiled, number
 from stallwatch.probes.ndb_log.model import Row
-from stallwatch.probes.ndb_log.nodes import LATELY, Nodes
+from stallwatch.probes.ndb_log.nodes import LATELY, NODES, Nodes
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_size
 
@@ -43,6 +43,7 @@ _DECLARED_DEAD = (
 _FAILED = r"Node (?P<peer>\d+) has failed\. The Node state"
 _CUT = r"Node \d+ disconnecting node (?P<peer>\d+) due to missed heartbeat"
 _LINK = r"Node \d+ (?:Dis)?[Cc]onnected"
+_ASKED = r"Cleanup of node (?P<peer>\d+) connection state triggered by request from node \d+"
 _NO_MAJORITY, _OS_SIGNAL = "2305", "6000"  # error codes
 _PEER_WORD = b"NR Status: node=,OLD="
 _PEER = r"NR Status: node=(?P<peer>\d+),OLD=.*,NEW="
@@ -55,6 +56,7 @@ class Shutdown(Nodes):
         """Take in a line; in a cluster log a data node speaks of more than its connections."""
         if self._node.is_cluster_log and line.node is not None and not compiled(_LINK).match(line.text):
             self._is_data_node(line.node)
+        self._memory["read_until"] = line.moment
         super().read(line)
 
     # One method for each kind of line.
@@ -143,7 +145,11 @@ class Shutdown(Nodes):
 
     def _on_declared_dead(self, match: re.Match[str], line: lines.Line) -> None:
         node = number(match["we"] or match["peer"])
-        if not self._is_down(node):
+        if node in self._clients and not match["we"]:
+            self._down[node] = Down(
+                node, line.moment, line.clock, "lost", CUT, "", hearsay=True, by=line.node, client=True
+            )
+        elif not self._is_down(node):
             why = f"by node {match['by']}: {match['reason']}" if match["we"] else "missed heartbeats"
             advice = "check for a paused VM, swapping, network trouble, then restart the node"
             self._end(node, line, "declared dead", why, advice)
@@ -163,6 +169,16 @@ class Shutdown(Nodes):
             self._is_data_node(node)
         if self._is_down(node):
             self._change(node, data_node=True)
+
+    def _on_client(self, match: re.Match[str], line: lines.Line) -> None:
+        """Note a node that is no data node: a data node reads the version of each that connects."""
+        node = number(match["peer"]) if match["peer"] else line.node
+        if node is not None and node not in self._clients and len(self._clients) < NODES:
+            self._clients.append(node)
+
+    def _on_asked(self, match: re.Match[str], line: lines.Line) -> None:
+        if not self.is_cluster_log and len(self._asked) < NODES:
+            self._asked[str(number(match["peer"]))] = line.moment
 
     def _on_order(self, match: re.Match[str], line: lines.Line) -> None:
         node = "any" if match["all"] else str(line.node)
@@ -220,6 +236,8 @@ class Shutdown(Nodes):
         Row(b"has completed its restart", r"Node (?P<peer>\d+) has completed its restart", _on_back),
         Row(_PEER_WORD, _PEER + "Restart completed", _on_back),
         Row(b" Connected", r"Node (?P<peer>\d+) Connected", _on_connected),
+        Row(b": API ", r"(?:Node (?P<peer>\d+): )?API ", _on_client),
+        Row(b"triggered by request", _ASKED, _on_asked),
         Row(b" Disconnected", r"Node (?P<peer>\d+) Disconnected", _on_lost),
         Row(b"due to missed heartbeat", _CUT, _on_cut),
         Row(b"Communication to Node ", r"Communication to Node ", lambda *_: None),  # see read()

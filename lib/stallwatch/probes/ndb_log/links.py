@@ -1,0 +1,89 @@
+"""Links between nodes that were lost while both nodes ran.
+
+A data node declares a management, SQL or API node dead after four missed heartbeats, and asks the other data
+nodes to close their connections to it, too (9.7.2: "Cleanup of node 1 connection state triggered by request
+from node 4"). That node need not have ended: only who missed heartbeats himself has lost a link.
+"""
+
+from __future__ import annotations
+
+from stallwatch.findings import Fault, Line, State
+from stallwatch.probes.ndb_log.down import CUT, lost
+from stallwatch.probes.ndb_log.incidents import Event, Kind
+from stallwatch.startup import TYPE_CHECKING
+from stallwatch.units import say_duration
+from stallwatch.words import have, named
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from stallwatch.probes.ndb_log.down import Down
+    from stallwatch.probes.ndb_log.model import Present
+    from stallwatch.probes.ndb_log.shutdown import Shutdown
+
+    Ends = list[tuple[Down, Present]]
+
+# Seconds of four heartbeats every 1.5 s, the default between data nodes and others: so old is a loss when it
+# is seen.
+_SILENT = 6.0
+_ONE_LOSS = 60.0  # seconds within which both ends of a link miss each other
+
+
+def lives(down: Down, logs: Sequence[Shutdown]) -> bool:
+    """Whether the own log of a node goes on after another one has lost it, and shows no end."""
+    return any(log.speaks_after(down) for log in logs)
+
+
+def of_links(cut: Ends, missed: Ends, logs: Sequence[Shutdown]) -> Iterator[Event]:
+    """Say which links were lost.
+
+    ``cut`` are data nodes that a management node lost and that run; ``missed`` are management, SQL and API
+    nodes whose heartbeats data nodes missed.
+    """
+    for node in dict.fromkeys(down.node for down, _ in missed):
+        of_node = [end for end in missed if end[0].node == node]
+        same = [end for end in cut if end[0].by == node and _near(end[0], of_node)]
+        cut = [end for end in cut if end not in same]
+        yield _link(of_node, same, logs)
+    if cut:
+        first, present = cut[0]
+        downs = [down for down, _ in cut]
+        begin, end = min(down.when for down in downs), max(down.since or down.when for down in downs)
+        over, seconds = present.over(end), end - begin
+        yield Event(Kind.CLOSED, first.node, lost(downs, present), begin, end, over, seconds, first.by)
+
+
+def _near(down: Down, others: Ends) -> bool:
+    return any(abs(other.when - down.when) <= _ONE_LOSS for other, _ in others)
+
+
+def _link(missed: Ends, cut: Ends, logs: Sequence[Shutdown]) -> Event:
+    """Say which data nodes lost one other node; ``cut`` is what that one says itself."""
+    downs, present = [down for down, _ in (*missed, *cut)], missed[0][1]
+    client = missed[0][0].node
+    asked = {log.node_id for log in logs if log.has_cut_off(client, downs[0].when)}
+    by_itself = {down.by for down, _ in missed} | {down.node for down, _ in cut if down.why == CUT}
+    nodes = sorted(node for node in by_itself if node is not None)
+    begin, end = min(down.when for down in downs), max(down.since or down.when for down in downs)
+    newest = max(downs, key=lambda down: down.since or down.when)
+    if all(down.phase == "back" for down in downs):
+        long = f"was lost for {say_duration(max(1.0, end - begin))}"
+        long += present.at(newest.since_clock, newest.since, "until")
+    else:
+        first = min(downs, key=lambda down: down.when)
+        long = f"is lost{present.at(first.clock, first.when, 'since')}"
+    if len(nodes) == 1:
+        pair = named("node", [str(node) for node in sorted((client or 0, *nodes))])
+        what, advice = f"link between {pair} {long}", "check the network between their hosts, then both logs"
+    else:
+        those = named("node", [str(node) for node in nodes])
+        what, advice = (
+            f"link of {those} to node {client} {long}",
+            f"check the process of node {client}, its network",
+        )
+    why = "both missed heartbeats" if any(down.why == CUT for down, _ in cut) else "missed heartbeats"
+    others = sorted(node for node in asked if node is not None and node not in nodes)
+    who = named("node", [str(node) for node in others])
+    more = [f"{who} {have(others)} closed the connection to node {client} on request"] if others else []
+    fault = Fault(State.WARNING, what, why, advice, Line(more=tuple(more)))
+    return Event(Kind.LINK, nodes[0], fault, begin - _SILENT, end, present.over(end), end - begin, client)
