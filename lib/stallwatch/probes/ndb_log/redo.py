@@ -14,7 +14,7 @@ from stallwatch.probes.ndb_log.lines import number
 from stallwatch.probes.ndb_log.model import Row, Subject
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
-from stallwatch.words import times
+from stallwatch.words import named, times
 
 if TYPE_CHECKING:
     import re
@@ -40,12 +40,14 @@ _BUFFER = (
     "increase RedoBuffer",
     ("that takes a rolling restart, first check with iostat -kx 1 that the disk has room",),
 )
+# The disk lags by more than RedoOverCommitLimit, 20 s as default, RedoOverCommitCounter times in a row.
+_TOO_FAST = "Generation rate exceeds write rate"
 _PROBLEMS = {
     "Low space": (
         "error 410",
         "raise NoOfFragmentLogFiles or MaxDiskWriteSpeed, or use a faster disk",
     ),
-    "Generation rate exceeds write rate": ("error 1234", _DISK_ADVICE),
+    _TOO_FAST: ("error 1234", _DISK_ADVICE),
     "Next file not open on time": (
         "error 1220",
         "check the file system of the redo log",
@@ -122,9 +124,9 @@ class Redo(Subject):
 
     def findings(self, _: Rules) -> Iterator[Finding | Event]:
         """Judge full buffers, lag and problems of the redo log."""
-        yield from self.problems()
         full, lag = self.readings()
         episodes = self._all_episodes()
+        yield from self._problem_events(episodes)
         if full.value:
             begin = min(end - seconds for end, seconds, _ in episodes)
             end = max(end for end, _, _ in episodes)
@@ -194,14 +196,40 @@ class Redo(Subject):
         what = f"{self._node.prefix}redo log part {part} lagged {seconds} s{at}"
         return Reading("redo_lag", seconds, "s", what, why, advice, line=Line(more=more))
 
+    def _problem_events(self, episodes: list[list[Any]]) -> Iterator[Event]:
+        """Give the problems before buffers that were full and lag, of the same incident."""
+        begins = [when for when, _ in self._problems.values()]
+        begins += [end - seconds for end, seconds, _ in episodes]
+        begins += [when - seconds for when, _, seconds, _ in self._lags]
+        now = self._present.now
+        for fault in self.problems():
+            seconds = now - min(begins) + 1
+            yield Event(Kind.REDO, self._node.id, fault, min(begins), now, over=False, seconds=seconds)
+
     def problems(self) -> Iterator[Fault]:
-        """Tell what was said to have started and not to be cleared."""
+        """Tell what was said to have started and not to be cleared: each kind once, for all log parts."""
+        kinds: dict[str, list[tuple[int, float, str]]] = {}
         for problem, (when, clock) in self._problems.items():
             part, _, kind = problem.partition(" ")
-            error, advice = _PROBLEMS.get(kind, ("writes fail", "check the disk of the redo log"))
-            since = self._present.at(clock, when, "since")
-            what = f"{self._node.prefix}redo log part {part}: {kind.lower()}{since}"
-            yield Fault(State.CRITICAL, what, f"transactions are refused ({error})", advice, Line())
+            kinds.setdefault(kind, []).append((number(part), when, clock))
+        for kind in sorted(kinds, key=lambda one: one == _TOO_FAST):  # no space lasts longer
+            yield self._problem(kind, kinds[kind])
+
+    def _problem(self, kind: str, of_parts: list[tuple[int, float, str]]) -> Fault:
+        error, advice = _PROBLEMS.get(kind, ("writes fail", "check the disk of the redo log"))
+        _, when, clock = min(of_parts, key=lambda one: one[1])
+        since = self._present.at(clock, when, "since")
+        parts = named("part", [str(part) for part, _, _ in sorted(of_parts)])
+        said = f"redo log {parts}: {kind.lower()}"
+        why = f"transactions are refused ({error})"
+        if not self._lags:
+            return Fault(State.CRITICAL, f"{self._node.prefix}{said}{since}", why, advice, Line())
+        if kind == _TOO_FAST:
+            worst = max(lag[2] for lag in self._lags)
+            what = f"{self._node.prefix}disk is too slow for the redo log{since}"
+            return Fault(State.CRITICAL, what, f"lag {worst} s, {why}", advice, Line(more=(said,)))
+        what = f"{self._node.prefix}{said}{since}"
+        return Fault(State.CRITICAL, what, f"the disk is too slow, {why}", advice, Line())
 
 
 def _typical(episodes: list[list[Any]]) -> float:
