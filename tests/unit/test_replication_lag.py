@@ -475,6 +475,14 @@ def test_newer_mariadb_shows_a_late_stream():
     assert judge(snapshot(told, now=late, idle=36.0, before=before(of=told))).seconds == 0
 
 
+def test_a_late_stream_is_as_late_as_its_newest_event_is_later_than_at_the_last_look():
+    told = mariadb(newest_received=told_of(19))
+    late = before(10, of=told, lag=14.0, delay=14.0, came_late=True)
+    seen = snapshot(told, idle=0.0, stream=Stream(is_full=True, came_late=True), before=late)
+    assert judge(seen).seconds == 19
+    assert judge(seen._replace(before=late._replace(delay=None))).seconds == 24
+
+
 @pytest.mark.parametrize("ahead", [30.0, 60.0])
 def test_clocks_that_differ_are_no_late_stream_of_newer_mariadb(ahead):
     """Measured on 11.8.9: the newest event seems to be as old as the clocks differ, at each look."""

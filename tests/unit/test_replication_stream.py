@@ -74,7 +74,34 @@ def test_all_else_is_not(calm):
 
 
 def test_an_old_newest_event_is_worth_looks():
-    assert stream.is_worth_it(snapshot(part_has_come(newest_received=told_of(30)), idle=0.0))
+    """MariaDB 11.8.9: what is received is applied at each look, at 20 kB/s of 45, too."""
+    assert stream.is_worth_it(snapshot(mariadb(newest_received=told_of(30)), idle=0.0))
+
+
+def newest(idle=0.2, **then):
+    one = mariadb(received_gtids="1-1-10", applied_gtids="1-1-10", newest_received=told_of(30))
+    return snapshot(one, idle=idle, before=before(10, of=one, **then))
+
+
+def test_a_late_transaction_in_hand_proves_that_the_newest_event_came_late(looks):
+    one = newest()
+    looks(iter(()), (later(one.channel, number)._replace(seconds_behind=29.0) for number in range(1, 90)))
+    seen = stream.watch(None, one)
+    assert (seen.is_full, seen.late) == (True, 29.0)
+
+
+def test_the_newest_event_alone_proves_nothing(looks):
+    one = newest()
+    looks(iter(()), (later(one.channel, number) for number in range(1, 90)))
+    assert not stream.watch(None, one).is_full
+
+
+@pytest.mark.parametrize(("idle", "late"), [(0.2, True), (60.0, False)])
+def test_a_stream_that_was_late_still_is_while_events_come(looks, idle, late):
+    one = newest(idle, came_late=True, lag=30.0)
+    looks(iter(()), (later(one.channel, number) for number in range(1, 90)))
+    seen = stream.watch(None, one)
+    assert (seen.is_full, seen.came_late) == (late, late)
 
 
 def test_a_stream_that_was_late_is_worth_looks():

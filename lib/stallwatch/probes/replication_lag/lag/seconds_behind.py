@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from stallwatch.probes.replication_lag import gtid
 from stallwatch.probes.replication_lag.lag import from_source
-from stallwatch.probes.replication_lag.lag.clocks import newest_received
+from stallwatch.probes.replication_lag.lag.clocks import apparent_delay, newest_received
 from stallwatch.probes.replication_lag.lag.model import (
     ASKED_SOURCE,
     FRESH,
@@ -114,7 +114,8 @@ def _full_stream(view: View) -> Figure | None:
     most = view.grown() if view.most() is None else view.most()
     late = stream.late
     if late is None and stream.came_late:
-        return Figure(view.grown(), 0.0, most, LAST_KNOWN, view.grown())
+        now = at_most(view.grown(), _as_the_newest(view))
+        return Figure(now, 0.0, most, LAST_KNOWN, now)
     if late is None:
         return Figure(None if most is None else 0.0, 0.0, most, SECONDS_BEHIND)
     if len(stream.in_hand) == 1:
@@ -122,6 +123,14 @@ def _full_stream(view: View) -> Figure | None:
     if late <= LATE:
         return Figure(late, 0.0, late + WHOLE, SECONDS_BEHIND)
     return Figure(late, 0.0, late + WHOLE, SECONDS_BEHIND, late)
+
+
+def _as_the_newest(view: View) -> float | None:
+    """Change the last figure by what the newest event comes later or earlier than then: clocks do not matter."""
+    before, delay = view.snapshot.before, apparent_delay(view.snapshot)
+    if before is None or before.lag is None or before.delay is None or delay is None:
+        return None
+    return max(0.0, before.lag + delay - before.delay - before.clock_set)
 
 
 def _newest_received(view: View) -> Figure | None:
