@@ -126,7 +126,7 @@ def _full_stream(view: View) -> Figure | None:
 
 
 def _as_the_newest(view: View) -> float | None:
-    """Change the last figure by what the newest event comes later or earlier than then: clocks do not matter."""
+    """Change the last figure by what the newest event is later or earlier than then: clocks do not matter."""
     before, delay = view.snapshot.before, apparent_delay(view.snapshot)
     if before is None or before.lag is None or before.delay is None or delay is None:
         return None
