@@ -137,7 +137,9 @@ def _unexplained(view: View, found: Figure) -> float:
     compared, receives = snapshot.clock_ahead is not None, view.channel.receiver.runs
     if snapshot.heartbeat is not None and not (_is_current(view) and _is_renewed(snapshot)):
         return 0.0
-    if compared or not receives or view.hearing.silent or min(late, found.seconds or 0.0) <= _WORTH_DOUBTING:
+    # A late stream that nothing proves is not to be one for the next looks.
+    doubted = WORTH_TELLING if found.by == NEWEST_RECEIVED else _WORTH_DOUBTING
+    if compared or not receives or view.hearing.silent or min(late, found.seconds or 0.0) <= doubted:
         return 0.0
     return 0.0 if _is_confirmed(view, late) else late
 
