@@ -9,6 +9,7 @@ RECORDED = Path(__file__).parents[1] / "recorded"
 MIB = 1 << 20
 LOG_TYPES = {"0": "REDO", "1": "DD-UNDO"}
 THREADS = ("main", "rep", "ldm", "ldm", "recv")
+RUNS = {"OS_user": 90, "OS_system": 10}  # per cent: what a thread executes, it executes on a processor
 
 
 def recorded(name, table="logbuffers"):
@@ -64,7 +65,7 @@ class FakeRedo(FakeNdb):
             for thread in (0, 1)
         ]  # fmt: skip
         self.tables["cpustat"] = [
-            {"node_id": node, "thr_no": number, "thread_exec": number, "thread_send": 0}
+            {"node_id": node, "thr_no": number, "thread_exec": number, "thread_send": 0, **RUNS}
             for node in nodes
             for number in range(len(THREADS))
         ]

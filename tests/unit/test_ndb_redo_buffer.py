@@ -98,7 +98,7 @@ def test_an_idle_cluster_is_ok(look, ndb):
     assert text == (
         "NDB_REDO_BUFFER OK - redo buffer of node 3 log part 0 9 % full (5 samples in 1.6 s) | "
         "redo_buffer=9.09%;60;85 redo_buffer_peak=9.09%;60;85 node3_redo_buffer=9.09%;60;85 "
-        "node4_redo_buffer=9.09%;60;85 redo_space=0.78%;70;85"
+        "node4_redo_buffer=9.09%;60;85 redo_space=0.82%;70;85"
     ).replace("9.09%", look.perfdata["redo_buffer"].partition(";")[0])
     assert len(ndb.asked) == 11  # three on the data nodes, three on what else fills, five samples
 
@@ -163,15 +163,28 @@ def test_a_full_redo_log_is_told_apart_from_a_full_buffer(look, ndb):
         "when it is full, writes fail with error 410: checkpoints do not keep up: faster disk, "
         "MaxDiskWriteSpeed; NoOfFragmentLogFiles (initial restarts)"
     )
-    fullest = "redo log of node 4 96.1 % full, and of 1 more node"
+    fullest = "redo log of node 3 100 % full, and of 1 more node"
     status, text = look()
     assert status == 1
     assert first_line(text) == f"NDB_REDO_BUFFER WARNING - {fullest} (seen in one run so far): {said}"
     status, text = look()
     assert status == 2
     assert first_line(text) == f"NDB_REDO_BUFFER CRITICAL - {fullest}: {said}"
-    assert look.perfdata["redo_space"] == "96.09%;70;85"
+    assert look.perfdata["redo_space"] == "100%;70;85"
     assert number(look.perfdata["redo_buffer_peak"]) < 60
+
+
+@pytest.mark.parametrize(
+    ("total", "used", "told"), [(12, 6, 100), (16, 10, 100), (24, 12, 66.67), (256, 40, 16)]
+)
+def test_of_a_redo_log_6_mib_cannot_be_used(look, ndb, total, used, told):
+    """9.7.2 refuses writes (error 410) with 6 of 12 MiB used, while half of the redo log is free."""
+    for node in (3, 4):
+        ndb.change("logspaces", node, total=total * MIB, used=used * MIB)
+    status, text = look()
+    assert look.perfdata["redo_space"] == f"{told}%;70;85"
+    assert status == (1 if told > 70 else 0), text
+    assert look()[0] == (2 if told > 85 else 0)
 
 
 def test_undo_log_and_undo_buffer_have_their_own_advice(look, ndb):
@@ -557,9 +570,9 @@ NO_ANSWER = NoAnswerError("sql1:3306 has not answered within 3 s")
 
 
 def fill_redo_log(ndb, **percent):
-    """Set how full the redo log of a data node is: ``n3=98``."""
+    """Set how full the redo log of a data node is, of what may be used: ``n3=98``."""
     for node, share in percent.items():
-        ndb.change("logspaces", int(node[1:]), used=round(128 * MIB * share / 100))
+        ndb.change("logspaces", int(node[1:]), used=round(122 * MIB * share / 100))
 
 
 def fail_at(ndb, monkeypatch, number, *, part="ORDER BY", error=NO_ANSWER):
@@ -859,6 +872,17 @@ def test_a_row_that_was_missing_is_no_lag(look, ndb):
     rows.insert(0, lost)
     ndb.show(FULL)
     assert "nothing that was looked at tells" in first_line(look()[1])
+
+
+@pytest.mark.parametrize("runs", [(10, 20), (0, 0)])
+def test_a_thread_that_only_waits_is_no_evidence_against_the_processor(look, ndb, runs):
+    """The disk is at its limit: ldm threads execute all the time and use hardly any processor."""
+    ndb.show(FULL)
+    for row in ndb.tables["cpustat"]:
+        row |= {"thread_exec": 100, "thread_send": 0, "OS_user": runs[0], "OS_system": runs[1]}
+    _, text = look()
+    assert "maybe the processor" not in text
+    assert "the processor cannot keep up" not in text
 
 
 def test_a_busy_thread_that_writes_no_redo_is_no_cause(look, ndb):

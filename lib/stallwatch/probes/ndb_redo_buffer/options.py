@@ -45,8 +45,8 @@ check.threshold("redo_buffer", unit="%", headline=True, warning="60", critical="
                 help="used part of a redo buffer, of what operations may use: a WARNING if it is more in any "
                      "sample, CRITICAL only if in all of them")  # fmt: skip
 check.threshold("redo_space", unit="%", warning="70", critical="85",
-                help="used part of the redo log itself: CRITICAL only in two runs in a row, as checkpoints "
-                     "empty it again")  # fmt: skip
+                help="used part of the redo log itself, without the 6 MiB of each part that are kept free: "
+                     "CRITICAL only in two runs in a row, as checkpoints empty it again")  # fmt: skip
 check.threshold("undo_space", unit="%", warning="70", critical="85",
                 help="used part of the undo log of disk tables")  # fmt: skip
 check.threshold("undo_buffer", unit="%", warning="85",
