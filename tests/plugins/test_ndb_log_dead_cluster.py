@@ -218,7 +218,7 @@ def test_what_is_in_order_is_never_a_problem_wherever_the_log_ends(tmp_path, log
 
 def loses_the_management_node(log, peer, ago):
     for name in (log, peer):
-        name.say("Node 1: API mysql-9.7.2 ndb-9.7.2", ago + 60)
+        name.say("Prepare arbitrator node 1 [ticket=15657f45013b6381]", ago + 60)
     log.say("Node 1 missed heartbeat 4", ago, "WARNING")
     log.say("Node 1 declared dead due to missed heartbeat", ago, "ALERT")
     log.say("Node 1 Disconnected", ago, "ALERT")
@@ -255,18 +255,18 @@ def test_a_link_to_the_management_node_that_is_lost_is_no_end_of_either(check, l
     )
 
 
-def test_an_sql_node_that_all_data_nodes_have_lost_is_to_be_looked_at_itself(check, log, peer):
+def test_an_arbitrator_that_all_data_nodes_have_lost_is_to_be_looked_at_itself(check, log, peer):
     for name in (log, peer):
-        name.say("Node 51: API mysql-9.7.2 ndb-9.7.2", 60)
-        name.say("Node 51 declared dead due to missed heartbeat", 20, "ALERT")
+        name.say("Prepare arbitrator node 1 [ticket=15657f45013b6381]", 60)
+        name.say("Node 1 declared dead due to missed heartbeat", 20, "ALERT")
     assert check("--log", log, "--log", peer).text.startswith(
-        "NDB_LOG WARNING - link of nodes 3 and 4 to node 51 is lost since HH:MM:SS, missed heartbeats - check the "
-        "process of node 51"
+        "NDB_LOG WARNING - link of nodes 3 and 4 to node 1 is lost since HH:MM:SS, missed heartbeats - check the "
+        "process of node 1"
     )
 
 
 def test_a_data_node_that_is_declared_dead_has_ended(check, log):
-    log.say("Node 51: API mysql-9.7.2 ndb-9.7.2", 60)
+    log.say("Node 3: API mysql-9.7.2 ndb-9.7.2", 60)  # data nodes say that of each other, too
     log.say("Node 3 declared dead due to missed heartbeat", 20, "ALERT")
     assert check("--log", log).text.startswith("NDB_LOG CRITICAL - node 3 declared dead at HH:MM:SS")
 

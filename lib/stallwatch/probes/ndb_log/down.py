@@ -60,7 +60,7 @@ class Down(NamedTuple):
     stall: float = _NEVER  # seconds; a standstill of the node that took this long can be why
     lost: int | None = None  # the other node whose end was the cause
     by: int | None = None  # the management node that lost its connection to it: all that is known
-    client: bool = False  # a management, SQL or API node: the data node ``by`` missed its heartbeats
+    client: bool = False  # no data node, but the arbitrator: the data node ``by`` missed its heartbeats
 
     def fault(self, present: Present) -> Fault:
         """Say that it is down; of one that is back, that it was."""

@@ -37,8 +37,8 @@ def lives(down: Down, logs: Sequence[Shutdown]) -> bool:
 def of_links(cut: Ends, missed: Ends, logs: Sequence[Shutdown]) -> Iterator[Event]:
     """Say which links were lost.
 
-    ``cut`` are data nodes that a management node lost and that run; ``missed`` are management, SQL and API
-    nodes whose heartbeats data nodes missed.
+    ``cut`` are data nodes that a management node lost and that run; ``missed`` are arbitrators
+    whose heartbeats data nodes missed.
     """
     for node in dict.fromkeys(down.node for down, _ in missed):
         of_node = [end for end in missed if end[0].node == node]

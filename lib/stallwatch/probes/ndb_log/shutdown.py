@@ -43,6 +43,7 @@ _DECLARED_DEAD = (
 _FAILED = r"Node (?P<peer>\d+) has failed\. The Node state"
 _CUT = r"Node \d+ disconnecting node (?P<peer>\d+) due to missed heartbeat"
 _LINK = r"Node \d+ (?:Dis)?[Cc]onnected"
+_ARBITRATOR = r"(?:Prepare|Receive|Started|Lost) arbitrator node (?P<peer>\d+)"
 _ASKED = r"Cleanup of node (?P<peer>\d+) connection state triggered by request from node \d+"
 _NO_MAJORITY, _OS_SIGNAL = "2305", "6000"  # error codes
 _PEER_WORD = b"NR Status: node=,OLD="
@@ -170,10 +171,10 @@ class Shutdown(Nodes):
         if self._is_down(node):
             self._change(node, data_node=True)
 
-    def _on_client(self, match: re.Match[str], line: lines.Line) -> None:
-        """Note a node that is no data node: a data node reads the version of each that connects."""
-        node = number(match["peer"]) if match["peer"] else line.node
-        if node is not None and node not in self._clients and len(self._clients) < NODES:
+    def _on_arbitrator(self, match: re.Match[str], _: lines.Line) -> None:
+        """Note a node that is no data node: only management, SQL and API nodes arbitrate."""
+        node = number(match["peer"])
+        if node not in self._clients and len(self._clients) < NODES:
             self._clients.append(node)
 
     def _on_asked(self, match: re.Match[str], line: lines.Line) -> None:
@@ -236,7 +237,7 @@ class Shutdown(Nodes):
         Row(b"has completed its restart", r"Node (?P<peer>\d+) has completed its restart", _on_back),
         Row(_PEER_WORD, _PEER + "Restart completed", _on_back),
         Row(b" Connected", r"Node (?P<peer>\d+) Connected", _on_connected),
-        Row(b": API ", r"(?:Node (?P<peer>\d+): )?API ", _on_client),
+        Row(b"arbitrator node ", _ARBITRATOR, _on_arbitrator),
         Row(b"triggered by request", _ASKED, _on_asked),
         Row(b" Disconnected", r"Node (?P<peer>\d+) Disconnected", _on_lost),
         Row(b"due to missed heartbeat", _CUT, _on_cut),
