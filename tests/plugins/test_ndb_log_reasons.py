@@ -70,3 +70,41 @@ def test_an_angel_that_gives_up_names_the_failures_once(check, log):
     said = check("--log", log)
     assert "gave up after 3 failures" in said.output
     assert "3 times" not in said.output
+
+
+ASSERTION = (
+    "Forced node shutdown completed. Occurred during startphase 5. Caused by error 2301: 'Assertion(x)'."
+)
+FULL = (
+    "Filesystem problem: The file system is full. Check /data/ndb_4_fs/D11/DBLQH/S0.FragLog. (error: 2810, os "
+    "error: 28, signal FSWRITEREF)"
+)
+
+
+@pytest.mark.parametrize("says_so", [True, False])
+def test_starts_that_fail_after_the_disk_was_full_are_of_that(check, log, says_so):
+    """9.7.2: the node ends with error 2810, and each start that its angel tries with 2301, an assertion."""
+    if says_so:
+        log.say(FULL, 100, "WARNING")
+    log.say(
+        "Forced node shutdown completed. Caused by error 2810: 'The file system is full(x)'.", 99, "ALERT"
+    )
+    log.say(ASSERTION, 90, "ALERT")
+    log.say(ASSERTION, 80, "ALERT")
+    said = check("--log", log)
+    assert said.text.startswith(
+        "NDB_LOG CRITICAL - node 4 failed to start (phase 5) at HH:MM:SS, probably its disk is full (error 2810 "
+        "at HH:MM:SS) - free space for "
+    )
+    assert "bug report" not in said.text
+    assert any("error 2301: Assertion" in line for line in said.details)
+
+
+def test_an_assertion_long_after_a_full_disk_or_after_a_good_start_is_a_bug(check, log):
+    log.say(FULL, 3000, "WARNING")
+    log.say(ASSERTION, 80, "ALERT")
+    assert "error 2301: Assertion - read its error log" in check("--log", log).text
+    log.say(FULL, 70, "WARNING")
+    log.say("Started (mysql-9.7.2 ndb-9.7.2)", 60)
+    log.say(ASSERTION, 50, "ALERT")
+    assert "error 2301: Assertion - read its error log" in check("--log", log).text

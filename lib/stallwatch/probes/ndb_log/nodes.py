@@ -32,6 +32,9 @@ class Nodes(Subject):
         self._clients: list[int] = memory.setdefault(
             "clients", []
         )  # nodes that have been the arbitrator: no data nodes
+        self._full: dict[str, list[Any]] = memory.setdefault(
+            "full", {}
+        )  # node without disk space: when, file
         self._asked: dict[str, float] = memory.setdefault("asked", {})  # peer: when others had it cut off
         self._last: dict[str, list[Any]] = memory.setdefault("last", {})  # word: when, and a number
 

@@ -45,7 +45,8 @@ _CUT = r"Node \d+ disconnecting node (?P<peer>\d+) due to missed heartbeat"
 _LINK = r"Node \d+ (?:Dis)?[Cc]onnected"
 _ARBITRATOR = r"(?:Prepare|Receive|Started|Lost) arbitrator node (?P<peer>\d+)"
 _ASKED = r"Cleanup of node (?P<peer>\d+) connection state triggered by request from node \d+"
-_NO_MAJORITY, _OS_SIGNAL = "2305", "6000"  # error codes
+_DISK_FULL = r"Filesystem problem: The file system is full\.?(?: Check (?P<path>\S+?)\.? )?"
+_NO_MAJORITY, _OS_SIGNAL, _NO_SPACE = "2305", "6000", "2810"  # error codes
 _PEER_WORD = b"NR Status: node=,OLD="
 _PEER = r"NR Status: node=(?P<peer>\d+),OLD=.*,NEW="
 
@@ -70,11 +71,22 @@ class Shutdown(Nodes):
             others = f"node {peer}" if peer else "the others"
             why, advice = f"it lost {others} and had no arbitrator", f"check {others}, then restart the node"
             more = (f"error {_NO_MAJORITY}", *more)
+        elif match["error"] == _NO_SPACE:
+            self._full.setdefault(str(line.node), [line.moment, line.clock, "its DataDir"])
+        elif match["error"] and (full := self._full.get(str(line.node))):
+            if line.moment - full[0] <= _PLANNED:
+                more = (why, *more)
+                why = f"probably its disk is full (error 2810{self._present.at(full[1], full[0])})"
+                advice = f"free space for {full[2]}, then restart the node"
         elif match["error"] == _OS_SIGNAL and (signal := self._recent("signal", line)):
             why, advice = by_signal(signal)
             more = (f"error {_OS_SIGNAL}", *more)
         self._end(line.node, line, what, why, advice, more)
         self._change(line.node, lost=peer, stall=stall(match["error"]))
+
+    def _on_disk_full(self, match: re.Match[str], line: lines.Line) -> None:
+        """Note it until the node has started: its starts fail with other errors then (9.7.2: 2301)."""
+        self._full[str(line.node)] = [line.moment, line.clock, withheld.data(match["path"] or "its DataDir")]
 
     def _on_alone(self, _: re.Match[str], line: lines.Line) -> None:
         self._last["alone"] = [line.moment, 1]
@@ -216,6 +228,7 @@ class Shutdown(Nodes):
             self._goes_on(match, line, "starting" if down.data_node else "back")
 
     LINES = (
+        Row(b"Filesystem problem", _DISK_FULL, _on_disk_full),
         Row(b" shutdown ", FORCED, _on_forced),
         Row(b"Failed to allocate nodeid", _NO_ID, _on_not_started),
         Row(b"start as daemon, error", _NO_DAEMON, _on_not_started),
@@ -257,6 +270,7 @@ class Shutdown(Nodes):
             self._starts_or_has_started(node, line, phase)
             down = self._down.get(node)
         if phase == "back":
+            self._full.pop(str(node), None)
             self._ordered.pop("any", None)  # the handover is over
             if self.has_ordered(str(node), line.moment):
                 self._ordered[str(node)][1] = line.moment
