@@ -69,7 +69,8 @@ def whole_cluster_killed(scene, strength):
 
 @fault(
     "data node frozen", strengths={"3 s": 3.0, "8 s": 8.0, "24 s": 24.0}, nodes=(4,), lasts=50.0,
-    told={LOG: ("process stood still",)}, fair=(*BACK, "process stood still", "missed heartbeats"),
+    told={LOG: ("process stood still",)},
+    fair=(*BACK, "process stood still", "missed heartbeats", "connections"),
 )  # fmt: skip
 def data_node_frozen(scene, seconds):
     """The process of node 4 is stopped (SIGSTOP) for a while."""
