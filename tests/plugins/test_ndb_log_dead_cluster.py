@@ -217,10 +217,9 @@ def test_what_is_in_order_is_never_a_problem_wherever_the_log_ends(tmp_path, log
 
 
 def loses_the_management_node(log, peer, ago):
-    for name in (log, peer):
-        name.say("Prepare arbitrator node 1 [ticket=15657f45013b6381]", ago + 60)
     log.say("Node 1 missed heartbeat 4", ago, "WARNING")
     log.say("Node 1 declared dead due to missed heartbeat", ago, "ALERT")
+    log.say("Lost arbitrator node 1 - process failure [state=6]", ago)
     log.say("Node 1 Disconnected", ago, "ALERT")
     peer.say("Cleanup of node 1 connection state triggered by request from node 4", ago)
     peer.say("Node 1 Disconnected", ago, "ALERT")
@@ -242,7 +241,7 @@ def test_a_link_to_the_management_node_that_is_lost_is_no_end_of_either(check, l
     assert said.status == 2  # of the missed heartbeats
     assert said.text == (
         "NDB_LOG CRITICAL - link between nodes 1 and 4 is lost since HH:MM:SS, both missed heartbeats - check the "
-        "network between their hosts, then both logs"
+        "network between their hosts, then both logs (+1 more problem)"  # no arbitrator
     )
     assert "  node 3 has closed the connection to node 1 on request" in said.details
     assert said.perfdata["shutdowns"] == "0"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stallwatch.history import remember, remembered
-from stallwatch.probes.ndb_log.down import OVER, Down
+from stallwatch.probes.ndb_log.down import CUT, OVER, Down
 from stallwatch.probes.ndb_log.model import Subject
 from stallwatch.startup import TYPE_CHECKING
 
@@ -102,6 +102,19 @@ class Nodes(Subject):
             told = [down for down in self._down.values() if down.by == node and not down.client]
             for down in told:
                 del self._down[down.node]  # it was no management node that said so
+
+    def _is_client(self, node: int, speaker: int | None) -> None:
+        """Note a node that is no data node: only management, SQL and API nodes arbitrate."""
+        if node not in self._clients and len(self._clients) < NODES:
+            self._clients.append(node)
+        down = self._down.get(node)
+        if down and down.hearsay and down.by is None and down.phase == "down":
+            self.times = [end for end in self.times if end != [down.when, node]]
+            self._misses(node, speaker, down.when, down.clock)  # that it was declared dead came first
+
+    def _misses(self, node: int, speaker: int | None, when: float, clock: str) -> None:
+        """Note that a data node missed the heartbeats of a node that is none."""
+        self._down[node] = Down(node, when, clock, "lost", CUT, "", hearsay=True, by=speaker, client=True)
 
     def _recent(self, word: str, line: lines.Line) -> int | None:
         """Give the number that belongs to what was said a moment ago."""

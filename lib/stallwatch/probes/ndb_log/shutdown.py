@@ -159,9 +159,7 @@ class Shutdown(Nodes):
     def _on_declared_dead(self, match: re.Match[str], line: lines.Line) -> None:
         node = number(match["we"] or match["peer"])
         if node in self._clients and not match["we"]:
-            self._down[node] = Down(
-                node, line.moment, line.clock, "lost", CUT, "", hearsay=True, by=line.node, client=True
-            )
+            self._misses(node, line.node, line.moment, line.clock)
         elif not self._is_down(node):
             why = f"by node {match['by']}: {match['reason']}" if match["we"] else "missed heartbeats"
             advice = "check for a paused VM, swapping, network trouble, then restart the node"
@@ -183,11 +181,8 @@ class Shutdown(Nodes):
         if self._is_down(node):
             self._change(node, data_node=True)
 
-    def _on_arbitrator(self, match: re.Match[str], _: lines.Line) -> None:
-        """Note a node that is no data node: only management, SQL and API nodes arbitrate."""
-        node = number(match["peer"])
-        if node not in self._clients and len(self._clients) < NODES:
-            self._clients.append(node)
+    def _on_arbitrator(self, match: re.Match[str], line: lines.Line) -> None:
+        self._is_client(number(match["peer"]), line.node)
 
     def _on_asked(self, match: re.Match[str], line: lines.Line) -> None:
         if not self.is_cluster_log and len(self._asked) < NODES:
