@@ -84,9 +84,11 @@ class Alerts(Subject):
         remember(self._memory, "alerts", self._alerts.values())
 
     def _lasting(self) -> dict[str, Alert]:
-        """Give what still counts, of many the last."""
+        """Give what still counts, of many what stays, and the last."""
         held = [a for a in self._alerts.values() if self._present.holds(a.when, stays=a.stays)]
-        return {alert.key: alert for alert in held[-_KEPT:]}
+        if len(held) > _KEPT:
+            held = sorted(held, key=lambda alert: (alert.stays, alert.when))[-_KEPT:]
+        return {alert.key: alert for alert in held}
 
     def findings(self, _: Rules) -> Iterator[Finding | Event]:
         """Give every alert, and each quantity even when nothing was said of it."""
