@@ -211,3 +211,44 @@ def test_an_episode_without_an_end_in_a_whole_log(check, log):
         "NDB_LOG WARNING - node 4 redo buffer of part 2 is full since HH:MM:SS, its end is not in the log - check"
         " whether it goes on"
     )
+
+
+# Which of two stalls ended a node
+
+
+def test_the_long_stall_ended_the_node_and_not_the_short_one_before(check, log):
+    stands_still(log, 1.2, ago=58)
+    log.stuck(2, 6000, 12000, 18000, ago=30)
+    log.say("Forced node shutdown completed. Caused by error 6050: 'WatchDog terminate'.", 29, "ALERT")
+    said = check("--log", log)
+    assert said.text.startswith("NDB_LOG CRITICAL - node 4 shut down at HH:MM:SS, thread 2 was stuck 18 s - ")
+    assert any(line.startswith("[WARNING] node 4 stood still 1.3 s") for line in said.details)
+
+
+def test_stalls_that_go_on_after_a_restart_count_in_full(check, log):
+    for ago in range(400, 0, -40):
+        stands_still(log, 30 if ago == 240 else 8, ago)
+        if ago == 240:
+            log.say("Forced node shutdown completed, restarting. Caused by error 2315: 'x'.", 239, "ALERT")
+            log.say("Angel pid: 3 started child: 4", 238)
+            log.say("Start phase 101 completed", 210)
+    said = check("--log", log)
+    assert "node 4 shut down at HH:MM:SS, started again at HH:MM:SS, stood still 30.1 s" in said.text
+    assert said.status == 2
+
+
+def test_many_short_stalls_are_not_counted_with_one_long_one(check, log):
+    for ago in range(500, 380, -20):
+        log.stuck(2, 500, ago=ago)
+    log.say("thr: 1 Overslept 1200 ms, expected ~10ms", 405, "WARNING")
+    said = check("--log", log)
+    assert " times in " not in said.text
+    assert "had 6 stuck episodes" in said.details[0]
+
+
+def test_a_full_memory_is_not_forgotten_for_many_missed_heartbeats(check, cluster):
+    cluster.say("Node 2: Data usage is 97%(3 32K pages of total 3)", 3000, "WARNING")
+    for observer in range(1, 20):
+        for node in range(20, 33):
+            cluster.say(f"Node {observer}: Node {node} missed heartbeat 2", 1500, "WARNING")
+    assert check("--log", cluster).text.startswith("NDB_LOG CRITICAL - node 2: Data memory 97 % used")

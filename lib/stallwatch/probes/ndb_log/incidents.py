@@ -69,15 +69,16 @@ class Incident:
         self.begin = cause.begin
         self.end = cause.end
 
-    def takes(self, event: Event) -> bool:
-        """Add an event if it belongs here; kinds come in their order, and the earliest of each first."""
+    def fits(self, event: Event) -> bool:
+        """Whether an event belongs here; kinds come in their order, and the earliest of each first."""
+        return self._repeats(event) or self._explains(event)
+
+    def take(self, event: Event) -> None:
+        """Add an event that fits."""
         if self._repeats(event):
             self.end = max(self.end, event.end)
             self.cause = max(self.cause, event, key=lambda one: one.seconds)
-        elif not self._explains(event):
-            return False
         self.events.append(event)
-        return True
 
     def _repeats(self, event: Event) -> bool:
         """Whether it is of the same kind and node, before the incident is over."""
@@ -90,6 +91,7 @@ class Incident:
             return False
         node = self.cause.node
         near = event.kind in _OF_ANY_NODE or node in (event.node, event.speaker or -1)
+        near |= ended and node is None  # every node, or the only one of a log that does not name it
         # A node is silent first, and then it is declared dead.
         since = self.begin - (WINDOW if ended and event.kind not in (Kind.REDO, Kind.SAVE) else _EARLIER)
         long_enough = ended or self.end - self.begin >= event.seconds / 2
@@ -99,7 +101,10 @@ class Incident:
     def fault(self, gravity: Callable[[Event], State]) -> Fault:
         """Say it: the cause with its evidence and the next step, the symptoms below."""
         ended = self._of(Kind.ENDED)
-        counting = ended if ended and all(event.over for event in ended) else self.events
+        counting = self.events
+        if ended and all(event.over for event in ended):  # what came before the last end is over, too
+            last = max(event.end for event in ended)
+            counting = [one for one in self.events if one.kind is Kind.ENDED or one.begin > last]
         state = max((gravity(event) for event in counting), key=lambda one: one.gravity)
         first = self.cause
         if ended and self.cause.kind is not Kind.ENDED:
@@ -120,8 +125,9 @@ class Incident:
 
     def _often(self, first: Event) -> str:
         """Say how often it happened, if it did several times."""
-        instants = len(one_each(event.end for event in self._of(first.kind)))
-        if first.kind not in _COUNTED or instants == 1:
+        # What tells of several stalls together takes no time itself.
+        instants = len(one_each(event.end for event in self._of(first.kind) if event.seconds))
+        if first.kind not in _COUNTED or instants <= 1:
             return ""
         return f", {instants} times in {say_duration(self.end - self.begin)}"
 
@@ -145,9 +151,17 @@ def incidents(events: Iterable[Event]) -> list[Incident]:
     """Put together what belongs together; nodes that ended first, then the strongest and longest causes."""
     found: list[Incident] = []
     for event in sorted(events, key=lambda one: (one.kind, one.begin)):
-        if not any(incident.takes(event) for incident in found):
+        if fitting := [incident for incident in found if incident.fits(event)]:
+            _likeliest(fitting).take(event)
+        else:
             found.append(Incident(event))
     return sorted(found, key=_first_said)
+
+
+def _likeliest(incidents: list[Incident]) -> Incident:
+    """Choose the incident that an event follows from: of two stalls the longer one."""
+    stalls = [incident for incident in incidents if incident.cause.kind in _COUNTED]
+    return max(stalls, key=lambda one: one.cause.seconds) if len(stalls) > 1 else incidents[0]
 
 
 def _first_said(incident: Incident) -> tuple[bool, int, float]:
