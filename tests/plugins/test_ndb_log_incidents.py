@@ -252,3 +252,11 @@ def test_a_full_memory_is_not_forgotten_for_many_missed_heartbeats(check, cluste
         for node in range(20, 33):
             cluster.say(f"Node {observer}: Node {node} missed heartbeat 2", 1500, "WARNING")
     assert check("--log", cluster).text.startswith("NDB_LOG CRITICAL - node 2: Data memory 97 % used")
+
+
+def test_stalls_of_other_threads_are_not_said_of_the_one_on_the_line(check, log):
+    for thread, ago in ((1, 60), (2, 40), (3, 20)):
+        log.say(f"thr: {thread} Overslept {1200 + thread} ms, expected ~10ms", ago, "WARNING")
+    assert (
+        "node 4 thread 3 overslept 1.2 s until HH:MM:SS, 3 stalls in 41.2 s, the" in check("--log", log).text
+    )

@@ -16,6 +16,7 @@ from enum import IntEnum
 from stallwatch.findings import Fault, Line, Reading, State
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
+from stallwatch.words import plural, times
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -129,7 +130,9 @@ class Incident:
         instants = len(one_each(event.end for event in self._of(first.kind) if event.seconds))
         if first.kind not in _COUNTED or instants <= 1:
             return ""
-        return f", {instants} times in {say_duration(self.end - self.begin)}"
+        # The others may be of other threads than the one that the line names.
+        often = times(instants) if first.kind is Kind.STOOD_STILL else plural(instants, "stall")
+        return f", {often} in {say_duration(self.end - self.begin)}"
 
     def _of(self, kind: Kind) -> list[Event]:
         return [event for event in self.events if event.kind is kind]
