@@ -23,6 +23,7 @@ def test_r36_a_stop_that_waits_is_told_before_what_the_applier_does():
         ("stop all slaves", "east"),
         ("STOP SLAVE 'east'", "east"),
         ("STOP SLAVE 'east' SQL_THREAD", "east"),
+        ('STOP SLAVE "east"', "east"),
     ],
 )
 def test_r36_on_mariadb(info, name):
@@ -31,10 +32,17 @@ def test_r36_on_mariadb(info, name):
     assert found.what == "STOP SLAVE of connection 23 has waited for 40 s"
 
 
+@pytest.mark.parametrize("info", ["STOP SLAVE", "STOP SLAVE SQL_THREAD", "STOP SLAVE 'west'"])
+def test_r36_on_mariadb_the_stop_of_another_connection(info):
+    seen = looks(applier(), STOPS._replace(info=info))
+    assert stopping.r36_stop_waits(case(mariadb(name="east"), looks=seen, flavour=MARIADB)) is None
+
+
 @pytest.mark.parametrize(
     "changes",
     [
         {"info": "STOP REPLICA FOR CHANNEL 'east'"},  # not this one
+        {"info": 'STOP REPLICA FOR CHANNEL "east"'},
         {"info": "STOP REPLICA IO_THREAD"},
         {"info": "STOP GROUP_REPLICATION"},
         {"info": "SELECT 'STOP REPLICA'"},

@@ -25,11 +25,12 @@ def r36_stop_waits(case: Case) -> Cause | None:
     channel = case.snapshot.channel
     if not channel.applier.runs:
         return None
+    mariadb = bool(case.signals.flavour and case.signals.flavour.mariadb)
     stops = [
         one
         for one in case.signals.processes.values()
         if one.is_client_s_statement and one.seconds >= _LONG
-        if activity.stops_applier(one.info, channel.name)
+        if activity.stops_applier(one.info, channel.name, mariadb=mariadb)
     ]
     if not stops:
         return None

@@ -62,7 +62,7 @@ _VERB = (
     r"|DELETE|SELECT|WITH|LOAD|ALTER|CREATE|DROP|TRUNCATE|OPTIMIZE|ANALYZE|RENAME|REPAIR|CHECK|COMMIT|ROLLBACK"
     r"|CALL|DO|SET|SHOW|FLUSH|LOCK|KILL)\b"
 )
-_STOPS = r"(?is)\s*STOP\s+(?:ALL\s+)?(?:REPLICAS?|SLAVES?)\b(?P<what>.*)"
+_STOPS = r"(?is)\s*STOP\s+(?P<all>ALL\s+)?(?:REPLICAS?|SLAVES?)\b(?P<what>.*)"
 _DEFINES = r"(?i)\s*(ALTER|CREATE|DROP|OPTIMIZE|RENAME|TRUNCATE|ANALYZE)\b"
 _CHANGES_ONE = (
     rf"(?i)\s*(?:UPDATE\s+{_HOW}{_TABLE}(?:\s+(?:AS\s+)?(?!SET\b)\w+)?\s+SET\b"
@@ -111,16 +111,19 @@ def defines(statement: str) -> bool:
     return bool(statement) and bool(re.match(_DEFINES, _plain(statement)))
 
 
-def stops_applier(statement: str, channel: str) -> bool:
+def stops_applier(statement: str, channel: str, *, mariadb: bool) -> bool:
     """Whether it is a STOP REPLICA or its like that stops the applier of this channel.
 
-    A channel that it names is a text in quotes: STOP SLAVE 'east', STOP REPLICA FOR CHANNEL 'east'.
+    A channel that it names is a text in quotes: STOP SLAVE 'east', STOP REPLICA FOR CHANNEL 'east'. Without a
+    name it stops all channels of MySQL, and one of MariaDB: that of the session's default_master_connection,
+    which is '' unless it was set.
     """
     match = re.match(_STOPS, statement)
     if not match or re.match(r"(?i)\s*IO_THREAD\s*$", match["what"]):
         return False
-    named = re.search(r"'([^']*)'", match["what"])
-    return named is None or named[1] == channel
+    if named := re.search(r"""(['"])(.*?)\1""", match["what"]):
+        return named[2] == channel
+    return bool(match["all"]) or not mariadb or not channel
 
 
 def flushes(statement: str) -> bool:
