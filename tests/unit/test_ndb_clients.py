@@ -73,6 +73,14 @@ def test_an_sql_node_that_was_tried_out_is_not_expected(look):
     assert look(without(52)).value == 0
 
 
+def test_an_sql_node_that_was_tried_out_twice_is_not_expected(settled):
+    tried = {53: Client("mysqld", "mysql://10.0.0.53:3306")}
+    settled(ALL | tried)
+    settled(ALL)
+    settled(ALL | tried, after=86400)
+    assert settled(ALL).value == 0
+
+
 def test_an_sql_node_that_takes_another_slot_when_it_restarts_is_the_same(settled):
     elsewhere = without(52) | {53: SQL[52]}
     assert settled(elsewhere).value == 0

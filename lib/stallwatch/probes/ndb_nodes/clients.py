@@ -59,7 +59,12 @@ def missing(
     kept = own(memory, _KEPT)
     before = {node: seen for node, seen in _read(kept).items() if node not in forgotten}
     moved = {client.uri for node, client in connected.items() if node not in before and "://" in client.uri}
-    seen = {node: one for node, one in before.items() if node in connected or one.uri not in moved}
+    # Who went before it had settled is forgotten: two attempts a day apart are not a day.
+    seen = {
+        node: one
+        for node, one in before.items()
+        if node in connected or (one.is_settled and one.uri not in moved)
+    }
     for node, client in connected.items():
         if client.program in _LASTING:
             known = [one.first for one in before.values() if one.uri == client.uri]
