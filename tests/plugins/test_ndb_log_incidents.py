@@ -260,3 +260,13 @@ def test_stalls_of_other_threads_are_not_said_of_the_one_on_the_line(check, log)
     assert (
         "node 4 thread 3 overslept 1.2 s until HH:MM:SS, 3 stalls in 41.2 s, the" in check("--log", log).text
     )
+
+
+def test_a_lag_between_two_times_of_full_redo_buffers_is_none_of_them(check, log, cluster):
+    for ago in (3000, 30):
+        log.say("LQH 1 : Redo log part 0 : Redo buffer full", ago)
+        log.say("LQH 1 : Redo log part 0 : Redo buffer not full", ago - 0.5)
+    cluster.say("Node 3: GCP Monitor: GCP_SAVE lag 70 sec (no max lag)", 1500, "WARNING")
+    said = check("--log", log, "--log", cluster)
+    assert "redo buffer was full 2 times" in said.text
+    assert any("] node 3: GCP_SAVE lag 70 s at" in line for line in said.details)

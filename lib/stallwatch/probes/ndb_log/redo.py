@@ -9,7 +9,7 @@ that lags causes.
 from __future__ import annotations
 
 from stallwatch.findings import Fault, Finding, Line, Reading, State
-from stallwatch.probes.ndb_log.incidents import Event, Kind
+from stallwatch.probes.ndb_log.incidents import WINDOW, Event, Kind
 from stallwatch.probes.ndb_log.lines import number
 from stallwatch.probes.ndb_log.model import Row, Subject
 from stallwatch.startup import TYPE_CHECKING
@@ -18,7 +18,7 @@ from stallwatch.words import named, times
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
     from stallwatch.probes.ndb_log import lines
@@ -128,14 +128,12 @@ class Redo(Subject):
         episodes = self._all_episodes()
         yield from self._problem_events(episodes)
         if full.value:
-            begin = min(end - seconds for end, seconds, _ in episodes)
-            end = max(end for end, _, _ in episodes)
+            begin, end = _latest((end - seconds, end) for end, seconds, _ in episodes)
             yield self._event(full, begin, end, end - begin, "a redo buffer was full")
         else:
             yield full
         if lag.value:
-            end = max(lag[0] for lag in self._lags)
-            begin = min(lag[0] - lag[2] for lag in self._lags)
+            begin, end = _latest((lag[0] - lag[2], lag[0]) for lag in self._lags)
             yield self._event(lag, begin, end, 0, "the redo log lagged")
         else:
             yield lag
@@ -230,6 +228,14 @@ class Redo(Subject):
             return Fault(State.CRITICAL, what, f"lag {worst} s, {why}", advice, Line(more=(said,)))
         what = f"{self._node.prefix}{said}{since}"
         return Fault(State.CRITICAL, what, f"the disk is too slow, {why}", advice, Line())
+
+
+def _latest(spans: Iterable[tuple[float, float]]) -> tuple[float, float]:
+    """Give begin and end of the last trouble: what was well for a while in between explains nothing there."""
+    (begin, end), *others = sorted(spans)
+    for since, until in others:
+        begin, end = (since, until) if since - end > WINDOW else (begin, max(end, until))
+    return begin, end
 
 
 def _typical(episodes: list[list[Any]]) -> float:
