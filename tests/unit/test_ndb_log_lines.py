@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stallwatch.probes.ndb_log.collect import WORDS
 from stallwatch.probes.ndb_log.lines import Shapes, parse, speaks_ndb
+from stallwatch.probes.ndb_log.model import Present, Rules
 
 QUIET = b"2026-11-20T23:08:22.849502Z [ndbd] INFO     -- Global checkpoint 96 started\n"
 STUCK = b"2026-11-20T23:07:58.327137Z [ndbd] WARNING  -- Ndb kernel thread 2 is stuck in: x elapsed=100\n"
@@ -111,3 +112,8 @@ def test_the_first_look_finds_what_a_look_at_every_line_finds(lines, runs):
     slow = [line for line in lines if re.search(rb"stuck in|lag ", re.sub(rb"\d", b"", line))]
     assert [shapes.pick(block) for _ in range(runs)] == [slow] * runs
     assert shapes.lines == runs * len(lines)
+
+
+@pytest.mark.parametrize(("when", "over"), [(1e9 - 59, False), (1e9 - 61, True), (1e9 + 3600, True)])
+def test_what_a_clock_that_was_set_back_left_in_the_future_does_not_go_on(when, over):
+    assert Present(Rules(now=1e9)).over(when) is over

@@ -73,8 +73,11 @@ class Present:
         return (stays and not self.first) or self.now - when <= self._hold
 
     def over(self, when: float) -> bool:
-        """Whether nothing has been heard for so long since ``when`` that it does not go on."""
-        return self.now - when > WINDOW
+        """Whether nothing has been heard for so long since ``when`` that it does not go on.
+
+        What lies ahead was remembered before the clock was set back.
+        """
+        return abs(self.now - when) > WINDOW
 
     def at(self, clock: str, when: float, word: str = "at") -> str:
         """Name a moment as the log does: " at 23:08:01", with the date where that is not clear."""
