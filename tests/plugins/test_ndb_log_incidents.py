@@ -270,3 +270,12 @@ def test_a_lag_between_two_times_of_full_redo_buffers_is_none_of_them(check, log
     said = check("--log", log, "--log", cluster)
     assert "redo buffer was full 2 times" in said.text
     assert any("] node 3: GCP_SAVE lag 70 s at" in line for line in said.details)
+
+
+def test_a_lag_that_goes_on_is_not_hidden_by_a_worse_one_before(check, cluster):
+    for value, ago in ((10, 400), (20, 390), (35, 375), (10, 40), (20, 30), (31, 19)):
+        cluster.say(f"Node 3: {GCP.format(value)}", ago, "WARNING")
+    said = check("--log", cluster)
+    assert said.text.startswith("NDB_LOG CRITICAL - node 3: GCP_COMMIT lag 31 s at HH:MM:SS")
+    assert said.details[0].startswith("[WARNING] node 3: GCP_COMMIT lag 35 s at HH:MM:SS")
+    assert said.perfdata["gcp_commit_lag"] == "35s;10;30"

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _WITHIN = 600.0  # seconds in which a rule's line must come ``often`` times
 _KEPT = 100  # alerts
+_EARLIER = " earlier"  # ends the key of a quantity that is over, where there is a later one
 _MANAGEMENT = "management node "  # how the words of a management node begin
 # What rules with these keys tell of: a kind of event, and the seconds that each of its value takes, at least
 # and at most. A management node expects a heartbeat every 1.5 s, a data node one every 5 s, as default.
@@ -138,14 +139,18 @@ class Alerts(Subject):
     def _apply(self, rule: Rule, words: dict[str, str], line: lines.Line) -> None:
         key, when = rule.key.format(**words), line.moment
         if not rule.raises:
-            self._alerts.pop(key, None)
+            for over in (key, key + _EARLIER):
+                self._alerts.pop(over, None)
             return
         before = self._alerts.get(key)
         if before and not self._present.holds(before.when, stays=before.stays):
             before = None
+        if before and before.quantity and when - before.when > WINDOW:
+            self._set_aside(before)  # it is over, and is not to hide what begins now
+            before = None
         value = float(number(words.get("value", "0")))
         if before and before.quantity and before.value > value:
-            return  # the worst one within the hold speaks
+            return  # the worst one speaks
         times = [*(before.times if before else []), *[when] * min(line.times, rule.often)]
         times = [time for time in times if abs(when - time) <= _WITHIN][-rule.often :]
         if before and before.fired and len(times) < rule.often:
@@ -170,6 +175,13 @@ class Alerts(Subject):
             node=_id(words.get("peer") or words["node"]),
             speaker=_id(words["observer"]),
         )
+
+    def _set_aside(self, alert: Alert) -> None:
+        """Keep the worst of those that are over."""
+        key = alert.key + _EARLIER
+        worst = self._alerts.get(key)
+        if worst is None or worst.value <= alert.value or not self._present.holds(worst.when):
+            self._alerts[key] = alert._replace(key=key)
 
     def _what(self, alert: Alert) -> str:
         return alert.what + self._present.at(alert.clock, alert.when)
