@@ -154,7 +154,9 @@ def incidents(events: Iterable[Event]) -> list[Incident]:
     """Put together what belongs together; nodes that ended first, then the strongest and longest causes."""
     found: list[Incident] = []
     for event in sorted(events, key=lambda one: (one.kind, one.begin)):
-        if fitting := [incident for incident in found if incident.fits(event)]:
+        since, until = event.begin - WINDOW, event.end + WINDOW
+        near = (one for one in found if since <= one.end and one.begin <= until)  # most of many are not
+        if fitting := [incident for incident in near if incident.fits(event)]:
             _likeliest(fitting).take(event)
         else:
             found.append(Incident(event))
