@@ -164,7 +164,7 @@ def test_as_much_as_a_plugin_can_say_comes_through_whole(start, open_path, insta
 
 def test_nagios_holds_what_the_plugin_said_on_the_node(start, open_path, installed):
     recorder = Recorder(open_path / "recorder", installed / "lib" / "stallwatch" / "bin")
-    log = engine_user.copy(LOGS / "E8_sigstop_process_40s.ndb_4_out.log", open_path)
+    log = engine_user.copy(LOGS / "E3_freeze_main_8s.ndb_4_out.log", open_path)
     command = [str(recorder.plugins / "check_ndb_log"), "--whole", "--log", str(log)]
     nrpe = start(f"command[stallwatch_ndb_log]={shlex.join(command)}")
     services = SERVICES.format(port=nrpe.port, closed=free_port())

@@ -93,8 +93,8 @@ def test_starts_that_fail_after_the_disk_was_full_are_of_that(check, log, says_s
     log.say(ASSERTION, 80, "ALERT")
     said = check("--log", log)
     assert said.text.startswith(
-        "NDB_LOG CRITICAL - node 4 failed to start (phase 5) at HH:MM:SS, probably its disk is full (error 2810 "
-        "at HH:MM:SS) - free space for "
+        "NDB_LOG CRITICAL - node 4 failed to start (phase 5) at HH:MM:SS, probably its disk is full "
+        "(error 2810 at HH:MM:SS) - free space for "
     )
     assert "bug report" not in said.text
     assert any("error 2301: Assertion" in line for line in said.details)
