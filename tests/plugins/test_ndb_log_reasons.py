@@ -76,8 +76,8 @@ ASSERTION = (
     "Forced node shutdown completed. Occurred during startphase 5. Caused by error 2301: 'Assertion(x)'."
 )
 FULL = (
-    "Filesystem problem: The file system is full. Check /data/ndb_4_fs/D11/DBLQH/S0.FragLog. (error: 2810, os "
-    "error: 28, signal FSWRITEREF)"
+    "Filesystem problem: The file system is full. Check /data/ndb_4_fs/D11/DBLQH/S0.FragLog. (error: 2810, "
+    "os error: 28, signal FSWRITEREF)"
 )
 
 
