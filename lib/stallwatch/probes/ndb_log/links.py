@@ -73,8 +73,9 @@ def _link(missed: Ends, cut: Ends, logs: Sequence[Shutdown]) -> Event:
         first = min(downs, key=lambda down: down.when)
         long = f"is lost{present.at(first.clock, first.when, 'since')}"
     if len(nodes) == 1:
-        pair = named("node", [str(node) for node in sorted((client or 0, *nodes))])
-        what, advice = f"link between {pair} {long}", "check the network between their hosts, then both logs"
+        one, other = sorted((client or 0, *nodes))
+        what = f"link between nodes {one} and {other} {long}"
+        advice = "check the network between their hosts, then both logs"
     else:
         those = named("node", [str(node) for node in nodes])
         what, advice = (
