@@ -2,6 +2,7 @@
 """A cluster that is dead is never OK, whatever its last words were; one that is stopped in order always is."""
 
 import runpy
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -66,7 +67,10 @@ def test_the_system_restart_afterwards(check, two):
         two.say(f"Node {node}: Start phase 0 completed (system restart)", 38)
     starting = check("--log", two)
     assert starting.status == 2
-    assert "all data nodes (3 and 4) are down since HH:MM:SS" in starting.text
+    assert starting.text == (
+        "NDB_LOG CRITICAL - all data nodes (3 and 4) are down or starting since HH:MM:SS, no shutdown in the log - check"
+        " their machines and logs"
+    )
     assert "node 3 disconnected at HH:MM:SS, starting again since HH:MM:SS" in starting.details[0]
     for node in (3, 4):
         two.say(f"Node {node}: Started (mysql-9.7.2 ndb-9.7.2)", 20)
@@ -275,4 +279,97 @@ def test_a_management_node_that_hears_nobody_does_not_know_that_all_are_down(che
     assert check("--log", cluster).text.startswith(
         "NDB_LOG CRITICAL - no contact to any data node (3 and 4) since HH:MM:SS, missed heartbeats - check the "
         "network of the management node"
+    )
+
+
+def test_a_log_that_was_rotated_names_its_data_nodes_with_checkpoints_only(check, cluster):
+    for node in (3, 4):
+        cluster.say(f"Node {node}: LDM(2): Completed LCP, #frags = 4 #records = 1, #bytes = 32", 500)
+    cluster.say("Node 3: Node 51 Connected", 400)
+    lost(cluster, 3, ago=50)
+    lost(cluster, 4, ago=48)
+    assert "all data nodes (3 and 4) are down since" in check("--log", cluster).text
+
+
+def test_the_missed_heartbeats_of_all_nodes_are_no_problem_of_their_own(check, two):
+    for node in (3, 4):
+        two.say(f"Node 1 missed heartbeat 3 from node {node}.", 50, "WARNING")
+        two.say(f"Node 1 disconnecting node {node} due to missed heartbeat", 50, "ERROR")
+        lost(two, node, ago=50)
+    said = check("--log", two)
+    assert "no contact to any data node (3 and 4) since" in said.text
+    assert "more problem" not in said.text
+    assert any("missed heartbeat 3" in line for line in said.details)
+
+
+def test_error_logs_do_not_say_that_a_node_is_still_down(check, two, tmp_path):
+    names = []
+    for node in (3, 4):
+        path = tmp_path / f"ndb_{node}_error.log"
+        path.write_text(error_record(node, two.now - 300))
+        names += ["--log", path]
+    said = check("--log", two, *names)
+    assert (said.status, "all data nodes" in said.text) == (1, False)
+    assert said.text.startswith(
+        "NDB_LOG WARNING - node 3 ended at HH:MM:SS, error 2341: Internal program error"
+    )
+
+
+def error_record(node, when):
+    at = datetime.fromtimestamp(when).strftime("%A %d %B %Y - %H:%M:%S")  # noqa: DTZ006 - local, as NDB writes it
+    return (
+        "Current byte-offset of file-pointer is: 568\n\n\n"
+        f"Time: {at}\nStatus: Temporary error, restart node\nMessage: Internal program error (failed ndbrequire)\n"
+        f"Error: 2341\nError data: x\nError object: y\nProgram: ndbmtd\nTrace file name: ndb_{node}_trace.log.1\n"
+        "***EOM***\n"
+    )
+
+
+# A management node that loses its connections
+
+
+def test_connections_that_broke_at_different_times_are_two_problems(check, two):
+    for node, ago in ((3, 3000), (4, 600)):
+        lost(two, node, ago)
+        two.say(f"Node 1: Node {node} Connected", ago - 2)
+    said = check("--log", two)
+    assert said.text.startswith("NDB_LOG WARNING - management node 1 lost node 3 for 2 s until HH:MM:SS")
+    assert said.details[0].startswith("[WARNING] management node 1 lost node 4 for 2 s until HH:MM:SS")
+
+
+def test_connections_of_two_management_nodes_are_two_problems(check, cluster, tmp_path):
+    other = type(cluster)(tmp_path / "ndb_2_cluster.log")
+    for log in (cluster, other):
+        for node in (3, 4):
+            log.say(f"Node {node}: Started (mysql-9.7.2 ndb-9.7.2)", 2 * HOUR)
+    for log, by, node in ((cluster, 1, 3), (other, 2, 4)):
+        lost(log, node, ago=600, by=by)
+        log.say(f"Node {by}: Node {node} Connected", 598)
+    said = check("--log", cluster, "--log", other)
+    assert "management node 1 lost node 3 for 2 s" in said.text
+    assert "management node 2 lost node 4 for 2 s" in said.details[0]
+
+
+# A clock that is set back
+
+
+def test_a_node_that_started_by_its_clock_before_it_ended(check, two):
+    two.say("Node 3: Forced node shutdown completed. Initiated by signal 11.", 300, "ALERT")
+    two.say("Node 3: Start initiated (mysql-9.7.2 ndb-9.7.2)", 900)
+    two.say("Node 3: Started (mysql-9.7.2 ndb-9.7.2)", 880)
+    for _ in range(2):
+        said = check("--log", two)
+        assert said.status == 1
+        assert "node 3 shut down at HH:MM:SS, started again at HH:MM:SS, signal 11" in said.text
+
+
+def test_a_node_whose_connection_is_back_is_not_still_lost(check, log, peer, cluster):
+    loses_data_nodes(cluster, 20)
+    cluster.say("Node 1: Node 3 Connected", 15)
+    for own in (log, peer):
+        own.say("Local checkpoint 52 started.", 10)
+        own.say("Node 51 Connected", 10)
+    said = check("--log", log, "--log", peer, "--log", cluster)
+    assert "management node 1 has lost node 4 since HH:MM:SS, its log goes on" in " ".join(
+        (said.text, *said.details)
     )

@@ -166,7 +166,8 @@ class NodeLog:
                 self.node.is_written_by(line.source)
                 self.backups.begins(line)
                 if line.source:
-                    return
+                    break
+        self.shutdown.meet(block[:_BACK])
 
     def _read_line(self, raw: bytes, before: bytes) -> None:
         line = self._parse(raw)

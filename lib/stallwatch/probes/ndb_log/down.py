@@ -11,7 +11,7 @@ from stallwatch.words import listed, named
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from stallwatch.probes.ndb_log.model import Present
 
@@ -22,6 +22,7 @@ FORCED = (
     r"(?: Caused by error (?P<error>\d+)(?:: '(?P<text>.*?)(?:'\.|$))?)?"  # a long text is cut off
 )
 RESTART = ", then restart the node"
+_INITIAL = ", restart with --initial"  # no advice about a node that has started again
 NO_REASON = "no reason found"
 OVER = frozenset({"back", "unknown"})  # phases
 _ERROR_LOG = "read the node's error log"
@@ -66,7 +67,8 @@ class Down(NamedTuple):
         """Say that it is down; of one that is back, that it was."""
         name = "node" if self.node is None else f"node {self.node}"
         what = f"{name} {self.what}{present.at(self.clock, self.when, self.at)}"
-        advice, line = self.advice.partition(RESTART)[0], Line(more=tuple(self.more))
+        advice = self.advice.partition(RESTART)[0].partition(_INITIAL)[0]
+        line = Line(more=tuple(self.more))
         if self.phase == "back":
             what += f", started again{present.at(self.since_clock, self.since)}"
         if self.phase in OVER:
@@ -104,11 +106,12 @@ def _still_lost(downs: Sequence[Down], present: Present) -> Fault:
     return Fault(State.WARNING, what, those, "check the network between their hosts", Line())
 
 
-def all_down(nodes: Sequence[str], faults: Sequence[Fault], since: str) -> Fault:
-    """Say that every data node is down, and why if the logs of all know one reason."""
-    what = f"all data nodes ({listed(nodes)}) are down{since}"
+def all_down(nodes: Sequence[str], faults: Sequence[Fault], phases: Collection[str], since: str) -> Fault:
+    """Say that no data node is up, and why if the logs of all know one reason."""
+    are = "are down" if "starting" not in phases else "are down or starting"
+    what = f"all data nodes ({listed(nodes)}) {are}{since}"
     more = tuple(", ".join(filter(None, (fault.what, fault.why))) for fault in faults)
-    if CUT in (fault.why for fault in faults):  # they may run out of reach
+    if CUT in (fault.why for fault in faults) and "starting" not in phases:  # they may run out of reach
         what = f"no contact to any data node ({listed(nodes)}){since}"
         advice = "check the network of the management node, then the machines of the data nodes"
         return Fault(State.CRITICAL, what, "missed heartbeats", advice, Line(more=more))
@@ -117,7 +120,8 @@ def all_down(nodes: Sequence[str], faults: Sequence[Fault], since: str) -> Fault
         (fault,) = known.values()
         return Fault(State.CRITICAL, what, fault.why, fault.advice, Line(more=more))
     why = "" if known else faults[0].why
-    return Fault(State.CRITICAL, what, why, "check their machines and logs, then start them", Line(more=more))
+    advice = "check their machines and logs" + (", then start them" if "down" in phases else "")
+    return Fault(State.CRITICAL, what, why, advice, Line(more=more))
 
 
 def stall(error: str | None) -> float:

@@ -36,12 +36,13 @@ def of_shutdowns(logs: list[Shutdown]) -> Iterator[Finding | Event]:
     best = [_best(of_node) for of_node in of_nodes.values()]
     told = [end for end in best if end[0].by is not None and (end[0].phase == "back" or lives(end[0], logs))]
     yield from of_links(told, missed, logs)
-    gone = [end for end in best if end[0].phase != "back" and end not in told]
+    gone = [end for end in best if end[0].phase not in OVER and end not in told]
     every = {node for log in logs if log.is_cluster_log for node in log.data_nodes}
     if len(every) > 1 and every <= {down.node for down, _ in gone}:
         newest, present = max(gone, key=lambda end: end[0].when)
         nodes, faults = [str(node) for node in sorted(every)], [down.fault(of) for down, of in gone]
-        fault = all_down(nodes, faults, present.at(newest.clock, newest.when, "since"))
+        since = present.at(newest.clock, newest.when, "since")
+        fault = all_down(nodes, faults, {down.phase for down, _ in gone}, since)
         yield Event(Kind.ENDED, None, fault, newest.when, newest.when, over=False)
         told += gone
     for down, present in (end for end in best if end not in told):
@@ -63,8 +64,8 @@ def _best(of_node: list[tuple[Down, Present]]) -> tuple[Down, Present]:
 
 
 def _came_back(down: Down, before: float) -> bool:
-    """Whether the node had started again before another end of it."""
-    return down.phase == "back" and down.since < before
+    """Whether the node had started again before another end of it; a clock may have been set back since."""
+    return down.phase == "back" and down.since < before and down.when < before
 
 
 def _knowledge(down: Down) -> tuple[bool, bool, bool, float]:

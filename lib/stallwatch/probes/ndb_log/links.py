@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from stallwatch.findings import Fault, Line, State
 from stallwatch.probes.ndb_log.down import CUT, lost
-from stallwatch.probes.ndb_log.incidents import Event, Kind
+from stallwatch.probes.ndb_log.incidents import TOGETHER, Event, Kind
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
 from stallwatch.words import have, named
@@ -45,12 +45,35 @@ def of_links(cut: Ends, missed: Ends, logs: Sequence[Shutdown]) -> Iterator[Even
         same = [end for end in cut if end[0].by == node and _near(end[0], of_node)]
         cut = [end for end in cut if end not in same]
         yield _link(of_node, same, logs)
-    if cut:
-        first, present = cut[0]
-        downs = [down for down, _ in cut]
-        begin, end = min(down.when for down in downs), max(down.since or down.when for down in downs)
-        over, seconds = present.over(end), end - begin
-        yield Event(Kind.CLOSED, first.node, lost(downs, present), begin, end, over, seconds, first.by)
+    yield from map(_closed, _together(cut))
+
+
+def _together(cut: Ends) -> list[Ends]:
+    """Put together the nodes that one management node lost at the same time, and whether they are back."""
+
+    def whose(end: tuple[Down, Present]) -> tuple[int, bool]:
+        return end[0].by or 0, end[0].phase == "back"
+
+    groups: list[Ends] = []
+    for end in sorted(cut, key=lambda end: (*whose(end), end[0].when)):
+        group = groups[-1] if groups else []
+        if group and whose(group[0]) == whose(end) and end[0].when <= _until(group) + TOGETHER:
+            group.append(end)
+        else:
+            groups.append([end])
+    return groups
+
+
+def _until(group: Ends) -> float:
+    return max(down.since or down.when for down, _ in group)
+
+
+def _closed(cut: Ends) -> Event:
+    """Say that a management node lost its connection to these nodes."""
+    downs, present = [down for down, _ in cut], cut[0][1]
+    begin, end = min(down.when for down in downs), _until(cut)
+    first, over = downs[0], present.over(end)
+    return Event(Kind.CLOSED, first.node, lost(downs, present), begin, end, over, end - begin, first.by)
 
 
 def _near(down: Down, others: Ends) -> bool:
@@ -64,7 +87,7 @@ def _link(missed: Ends, cut: Ends, logs: Sequence[Shutdown]) -> Event:
     asked = {log.node_id for log in logs if log.has_cut_off(client, downs[0].when)}
     by_itself = {down.by for down, _ in missed} | {down.node for down, _ in cut if down.why == CUT}
     nodes = sorted(node for node in by_itself if node is not None)
-    begin, end = min(down.when for down in downs), max(down.since or down.when for down in downs)
+    begin, end = min(down.when for down in downs), _until([*missed, *cut])
     newest = max(downs, key=lambda down: down.since or down.when)
     if all(down.phase == "back" for down in downs):
         long = f"was lost for {say_duration(max(1.0, end - begin))}"

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from stallwatch.history import remember, remembered
 from stallwatch.probes.ndb_log.down import CUT, OVER, Down
+from stallwatch.probes.ndb_log.lines import number
 from stallwatch.probes.ndb_log.model import Subject
 from stallwatch.startup import TYPE_CHECKING
 
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
 LATELY = 60.0  # seconds after a line in which another one belongs to it
 _KEPT = 1000  # shutdowns
 NODES = 255
+_SPEAKS = rb"(?m)^[-\dT:.Z+ ]{10,40} \[Mg\w+\] [A-Z]+ *-- Node (\d{1,3}): (?!Node \d)"
 
 
 class Nodes(Subject):
@@ -37,6 +41,12 @@ class Nodes(Subject):
         )  # node without disk space: when, file
         self._asked: dict[str, float] = memory.setdefault("asked", {})  # peer: when others had it cut off
         self._last: dict[str, list[Any]] = memory.setdefault("last", {})  # word: when, and a number
+
+    def meet(self, head: bytes) -> None:
+        """Learn which nodes are data nodes from lines that no rule needs: these speak of more than nodes."""
+        if self._node.is_cluster_log:
+            for match in re.finditer(_SPEAKS, head):
+                self._is_data_node(number(match[1].decode()))
 
     def keep(self) -> None:
         """Put into the memory what still counts."""
