@@ -93,8 +93,8 @@ def test_starts_that_fail_after_the_disk_was_full_are_of_that(check, log, says_s
     log.say(ASSERTION, 80, "ALERT")
     said = check("--log", log)
     assert said.text.startswith(
-        "NDB_LOG CRITICAL - node 4 failed to start (phase 5) at HH:MM:SS, probably its disk is full "
-        "(error 2810 at HH:MM:SS) - free space for "
+        "NDB_LOG CRITICAL - node 4 failed to start (phase 5) at HH:MM:SS, probably its disk is full (error "
+        "2810 at HH:MM:SS) - free space for "
     )
     assert "bug report" not in said.text
     assert any("error 2301: Assertion" in line for line in said.details)
@@ -108,3 +108,14 @@ def test_an_assertion_long_after_a_full_disk_or_after_a_good_start_is_a_bug(chec
     log.say("Started (mysql-9.7.2 ndb-9.7.2)", 60)
     log.say(ASSERTION, 50, "ALERT")
     assert "error 2301: Assertion - read its error log" in check("--log", log).text
+
+
+def test_a_node_that_is_up_again_is_not_to_be_restarted_with_initial(check, log):
+    log.say("Forced node shutdown completed, restarting. Caused by error 2310: 'x'.", 500, "ALERT")
+    log.starts(400)
+    assert check("--log", log).text.endswith("error 2310: Error while reading the REDO log - check the disk")
+
+
+def test_why_others_declared_a_node_dead_is_told_without_a_password(check, log):
+    log.say("We(4) have been declared dead by 3 (via 3) reason: password=geheim(4)", 60, "ALERT")
+    assert "by node 3: password=***" in check("--log", log).text

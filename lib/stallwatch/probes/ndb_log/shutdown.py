@@ -161,7 +161,8 @@ class Shutdown(Nodes):
         if node in self._clients and not match["we"]:
             self._misses(node, line.node, line.moment, line.clock)
         elif not self._is_down(node):
-            why = f"by node {match['by']}: {match['reason']}" if match["we"] else "missed heartbeats"
+            reason = withheld.message(match["reason"] or "")
+            why = f"by node {match['by']}: {reason}" if match["we"] else "missed heartbeats"
             advice = "check for a paused VM, swapping, network trouble, then restart the node"
             self._end(node, line, "declared dead", why, advice)
             self._change(node, hearsay=not match["we"], stall=HEARTBEATS)
