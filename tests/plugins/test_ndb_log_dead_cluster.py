@@ -373,3 +373,30 @@ def test_a_node_whose_connection_is_back_is_not_still_lost(check, log, peer, clu
     assert "management node 1 has lost node 4 since HH:MM:SS, its log goes on" in " ".join(
         (said.text, *said.details)
     )
+
+
+def test_an_sql_node_that_is_declared_dead_is_no_data_node_that_is_down(check, log, two):
+    two.say("Node 3: Node 51 declared dead due to missed heartbeat", 20, "ALERT")
+    two.say("Node 3: Node 51 Disconnected", 20, "ALERT")
+    two.say("Node 4: Node 51 Disconnected", 20, "ALERT")
+    said = check("--log", two)
+    assert said.status == 1
+    assert said.text == (
+        "NDB_LOG WARNING - link between nodes 3 and 51 is lost since HH:MM:SS, missed heartbeats - check the network "
+        "between their hosts, then both logs"
+    )
+    assert said.perfdata["shutdowns"] == "0"
+    log.say("Node 51 declared dead due to missed heartbeat", 20, "ALERT")
+    assert check("--log", two, "--log", log).status == 1
+    two.say("Node 3: Node 51 Connected", 10)
+    log.say("Node 51 Connected", 10)
+    assert "link of nodes 3 and 4 to node 51 was lost for 10 s" in check("--log", two, "--log", log).text
+
+
+def test_a_data_node_that_a_cluster_log_has_not_heard_of_has_ended(check, two):
+    two.say("Node 3: Node 5 declared dead due to missed heartbeat", 20, "ALERT")
+    two.say("Node 3: NR Status: node=5,OLD=Restart completed,NEW=Node failed, fail handling ongoing", 20)
+    said = check("--log", two)
+    assert said.text.startswith(
+        "NDB_LOG CRITICAL - node 5 declared dead at HH:MM:SS, missed heartbeats - check"
+    )

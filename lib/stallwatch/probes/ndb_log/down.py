@@ -62,6 +62,7 @@ class Down(NamedTuple):
     lost: int | None = None  # the other node whose end was the cause
     by: int | None = None  # the management node that lost its connection to it: all that is known
     client: bool = False  # no data node, but the arbitrator: the data node ``by`` missed its heartbeats
+    teller: int | None = None  # the data node that declared it dead
 
     def fault(self, present: Present) -> Fault:
         """Say that it is down; of one that is back, that it was."""

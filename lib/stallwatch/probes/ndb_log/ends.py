@@ -25,10 +25,14 @@ def of_shutdowns(logs: list[Shutdown]) -> Iterator[Finding | Event]:
     """Give each node that ended once, in the words of the log that knows most, and the number of ends."""
     known = {node for log in logs for node in log.data_nodes}
     of_nodes: dict[int | None, list[tuple[Down, Present]]] = {}
+    every = {node for log in logs if log.is_cluster_log for node in log.data_nodes}
     missed = []
     for down, present in (end for log in logs for end in log.ended()):
         if down.client:
             missed.append((down, present))
+            continue
+        if _is_no_data_node(down, known, every):
+            missed.append((down._replace(by=down.teller), present))
             continue
         ordered = down.hearsay and any(log.has_ordered(str(down.node), down.when) for log in logs)
         if not ordered and (down.by is None or down.node in known):
@@ -37,7 +41,6 @@ def of_shutdowns(logs: list[Shutdown]) -> Iterator[Finding | Event]:
     told = [end for end in best if end[0].by is not None and (end[0].phase == "back" or lives(end[0], logs))]
     yield from of_links(told, missed, logs)
     gone = [end for end in best if end[0].phase not in OVER and end not in told]
-    every = {node for log in logs if log.is_cluster_log for node in log.data_nodes}
     if len(every) > 1 and every <= {down.node for down, _ in gone}:
         newest, present = max(gone, key=lambda end: end[0].when)
         nodes, faults = [str(node) for node in sorted(every)], [down.fault(of) for down, of in gone]
@@ -50,8 +53,18 @@ def of_shutdowns(logs: list[Shutdown]) -> Iterator[Finding | Event]:
         fault, seconds = down.fault(present), 2 * down.stall
         yield Event(Kind.ENDED, down.node, fault, down.when, down.when, over, seconds, down.lost)
     ends = [Counter(node for _, node in log.times) for log in logs]
-    count = sum(max(of_log[node] for of_log in ends) for node in set().union(*ends))
+    ended = set().union(*ends) - {down.node for down, _ in missed}
+    count = sum(max(of_log[node] for of_log in ends) for node in ended)
     yield Reading("shutdowns", count, what=f"forced shutdowns: {count}")
+
+
+def _is_no_data_node(down: Down, known: set[int], every: set[int]) -> bool:
+    """Whether a node declared dead is an SQL or API node: a cluster log knows data nodes, but not this one.
+
+    QMGR of 9.7.2 says the same of all kinds of nodes; data nodes write to the cluster log, and others name
+    them as data nodes when they fail ("NR Status: node=4").
+    """
+    return down.teller is not None and down.node not in known and len(every) > 1
 
 
 def _best(of_node: list[tuple[Down, Present]]) -> tuple[Down, Present]:

@@ -165,7 +165,8 @@ class Shutdown(Nodes):
             why = f"by node {match['by']}: {reason}" if match["we"] else "missed heartbeats"
             advice = "check for a paused VM, swapping, network trouble, then restart the node"
             self._end(node, line, "declared dead", why, advice)
-            self._change(node, hearsay=not match["we"], stall=HEARTBEATS)
+            teller = None if match["we"] else line.node
+            self._change(node, hearsay=not match["we"], stall=HEARTBEATS, teller=teller)
 
     def _on_peer_failed(self, match: re.Match[str], line: lines.Line) -> None:
         node = number(match["peer"])
