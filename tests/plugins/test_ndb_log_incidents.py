@@ -184,7 +184,7 @@ def test_one_thread_that_overslept_is_not_the_whole_process(check, log):
     said = check("--log", log)
     assert said.text == (
         "NDB_LOG WARNING - node 4 thread 2 (ldm) overslept 2.5 s until HH:MM:SS, the watchdog only 212 ms - check"
-        " these threads and their CPUs in ndbinfo.threadstat"
+        " ndbinfo.threadstat"
     )
 
 
@@ -295,3 +295,16 @@ def test_thousands_of_incidents_are_not_all_compared_with_each_other(monkeypatch
     monkeypatch.setattr(Incident, "fits", lambda one, event: compared.append(1) or fits(one, event))
     assert len(incidents(events)) == len(events) == 48 * 44
     assert len(compared) < len(events) ** 2 / 10
+
+
+def test_many_threads_that_overslept_leave_room_for_the_advice(check, log):
+    for thread in range(20):
+        log.say(f"thr: {thread} tid: {thread} (ldm) PGMAN(1)", 7200)
+    for ago in (40, 20):
+        for thread in range(9):
+            log.say(f"thr: {thread + 8} Overslept 1200 ms, expected ~10ms", ago, "WARNING")
+    said = check("--log", log)
+    assert "node 4 threads 8, 9 and 7 more overslept 1.2 s" in said.text
+    assert said.text.endswith(" - check ndbinfo.threadstat")
+    assert len(said.text) <= 160
+    assert "  late: threads 8, 9, 10, 11, 12, 13, 14, 15, 16" in said.details

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stallwatch import withheld
 from stallwatch.findings import Fault, Line, State
-from stallwatch.probes.ndb_log.lines import number
+from stallwatch.probes.ndb_log.lines import compiled, number
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
 from stallwatch.words import listed, named
@@ -25,6 +25,8 @@ RESTART = ", then restart the node"
 _INITIAL = ", restart with --initial"  # no advice about a node that has started again
 NO_REASON = "no reason found"
 OVER = frozenset({"back", "unknown"})  # phases
+_NOT_AGAIN = ", not started again"
+_ERROR = r"(error \d+): "
 _ERROR_LOG = "read the node's error log"
 _SIGNALS = {
     6: ("aborted", _ERROR_LOG),
@@ -37,6 +39,7 @@ _SIGNALS = {
 _STALLS = {"6050": 0.0, "2305": 4.0, "2315": 4.0}
 HEARTBEATS = 4.0
 _NEVER = 1e9
+_ROOM = 141  # characters of a line of 160 behind "NDB_LOG CRITICAL - "
 NO_SHUTDOWN, NO_ORDER = "no shutdown in the log", "the log shows no order"
 CUT = "it missed heartbeats"  # why a management node cut a connection
 
@@ -73,14 +76,34 @@ class Down(NamedTuple):
         if self.phase == "back":
             what += f", started again{present.at(self.since_clock, self.since)}"
         if self.phase in OVER:
-            return Fault(State.WARNING, what, self.why, advice, line)
+            return _fault(State.WARNING, what, self.why, advice, line)
         if self.phase == "starting":
             what += f", starting again{present.at(self.since_clock, self.since, 'since')}"
-            return Fault(State.CRITICAL, what, self.why, advice, line)
+            return _fault(State.CRITICAL, what, self.why, advice, line)
         if self.gave_up:
-            what += ", not started again"
+            what += _NOT_AGAIN
             line = Line(more=(f"its angel gave up after {self.gave_up} failures", *self.more))
-        return Fault(State.CRITICAL, what, self.why, self.advice, line)
+        return _fault(State.CRITICAL, what, self.why, self.advice, line)
+
+
+def _fault(state: State, what: str, why: str, advice: str, line: Line) -> Fault:
+    """Keep the line short: that a restart follows is said if there is room, the words of an error below."""
+    brief, number_only = advice.partition(RESTART)[0], why
+    if match := compiled(_ERROR).match(why):
+        number_only = match[1]
+    bare = what.removesuffix(_NOT_AGAIN)  # that its angel gave up is below
+    for short, cause, step in (
+        (what, why, advice),
+        (what, why, brief),
+        (bare, why, brief),
+        (bare, number_only, advice),
+        (bare, number_only, brief),
+    ):
+        if len(f"{short}, {cause} - {step}") <= _ROOM:
+            break
+    if cause != why:
+        line = line._replace(more=tuple(dict.fromkeys((why, *line.more))))
+    return Fault(state, short, cause, step, line)
 
 
 def lost(downs: Sequence[Down], present: Present) -> Fault:

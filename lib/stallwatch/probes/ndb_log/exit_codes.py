@@ -6,13 +6,13 @@ import re
 
 # What NDB itself says of each class: temporary errors go away with a restart, permanent ones need a hand, and
 # an inconsistent file system is made anew from the other nodes by --initial.
-_INITIAL = "restart with --initial while its group has a node up"  # it takes all data from there
+_INITIAL = "restart with --initial if its group is up"  # it takes all data from there
 _ADVICE = {
     "arbitration": "check the network and the errors of the other nodes, then restart the node",
     "configuration": "correct the configuration, then restart the node",
     "filesystem full": "free space in the data directory, then restart the node",
     "filesystem inconsistent": f"check the disk, {_INITIAL}",
-    "filesystem limit": f"check the limits of its file system, {_INITIAL}",
+    "filesystem limit": f"check its disk, {_INITIAL}",
     "internal": "read its error log and keep its trace files for a bug report, then restart the node",
     "none": "read its error log, then restart the node",
     "resource": "raise the parameter that the error names, then restart the node",
@@ -155,4 +155,4 @@ def meaning(code: int) -> tuple[str, str]:
 
 def short(code: int, text: str) -> str:
     """Say an error in a few words: where no better ones are known, up to the first stop of its text."""
-    return _SHORT.get(code) or _LONG.split(text, maxsplit=1)[0]
+    return _SHORT.get(code) or _LONG.split(text, maxsplit=1)[0].rstrip()

@@ -31,6 +31,7 @@ THREAD = (
 _REPORT = r"(?P<lock>.+?) waiting for lock, contentions: (\d+) spins: (\d+)"
 _STALL = 1000  # milliseconds; shorter ones mean nothing during a start-up
 _KEPT = 100  # oversleeps
+_NAMED = 3  # threads
 _WRAP = 2**32
 _FEWEST = 100  # contentions between two reports that say something; the first 20 are printed one by one
 _MOST = 50_000  # ten reports of the widest step: more means that the counters began anew
@@ -101,6 +102,7 @@ class Oversleeps(Subject):
     )
 
     def _judge(self, oversleep: Oversleep) -> Event:
+        more = []
         seconds = oversleep.ms / 1000
         long = say_duration(seconds)
         until = self._present.at(oversleep.clock, oversleep.when, "until")
@@ -115,8 +117,10 @@ class Oversleeps(Subject):
             what, why = f"{who} overslept {long}{until}", "the watchdog was on time"
             if oversleep.watchdog:
                 why = f"the watchdog only {say_duration(oversleep.watchdog_ms / 1000)}"
-            advice = "check these threads and their CPUs in ndbinfo.threadstat"
-        reading = Reading("overslept", seconds, "s", what, why, advice, line=Line())
+            if len(oversleep.threads) > _NAMED:
+                more = [f"late: threads {', '.join(map(str, sorted(oversleep.threads)))}"]
+            advice = "check ndbinfo.threadstat"
+        reading = Reading("overslept", seconds, "s", what, why, advice, line=Line(more=tuple(more)))
         over = self._present.over(oversleep.when)
         begin = oversleep.when - seconds
         return Event(kind, self._node.id, reading, begin, oversleep.when, over, seconds, cause=cause)
@@ -140,8 +144,14 @@ class Oversleeps(Subject):
     def _who(self, oversleep: Oversleep) -> str:
         threads = sorted(oversleep.threads)
         if len(threads) > 1:
-            return f"{self._node.prefix}{named('thread', [str(thread) for thread in threads])}"
+            return f"{self._node.prefix}{named('thread', _few([str(thread) for thread in threads]))}"
         return self._node.thread(threads[0] if threads else 0)
+
+
+def _few(threads: list[str]) -> list[str]:
+    """Name so many threads as a line has room for."""
+    rest = len(threads) - _NAMED + 1
+    return [*threads[: _NAMED - 1], f"{rest} more"] if rest > 1 else threads
 
 
 class Spin(NamedTuple):
