@@ -1,6 +1,7 @@
 """Several logs of one cluster tell of the same thing: it is said once."""
 
 import pytest
+from ndb_log_service import Log
 
 KILLED = "Forced node shutdown completed. Caused by error 6050: 'WatchDog terminate'."
 DIED = "NR Status: node=4,OLD=Restart completed,NEW=Node failed, fail handling ongoing"
@@ -162,3 +163,28 @@ def test_a_backup_that_one_management_node_s_log_saw_complete(check, cluster):
     said = check("--log", cluster, "--log", other, "--backup-age", "26h")
     assert said.status == 0
     assert said.perfdata["backup_age"].startswith("6")
+
+
+@pytest.mark.parametrize("name", ["ndb_3_out.log", "ndb_1_cluster.log"])
+def test_logs_of_two_clusters_are_not_judged_as_one(check, tmp_path, name):
+    paths = [tmp_path / folder / name for folder in ("shop", "bank")]
+    for path, node in zip(paths, (3, 4), strict=True):
+        path.parent.mkdir()
+        log = Log(path)
+        source = "MgmtSrvr" if "cluster" in name else "ndbd"
+        log.say(f"Node {node}: Forced node shutdown completed. Initiated by signal 9.", 20, "ALERT", source)
+    said = check("--log", paths[0], "--log", paths[1])
+    assert said.status == 3
+    assert said.text == (
+        f"NDB_LOG UNKNOWN - {name} is in two folders, {tmp_path}/shop and {tmp_path}/bank: use one check for "
+        "each cluster"
+    )
+    assert check("--log", paths[0]).status == 2
+
+
+def test_a_link_to_a_log_is_the_same_log(check, log, tmp_path):
+    log.starts(60)
+    other = tmp_path / "logs"
+    other.mkdir()
+    (other / log.path.name).symlink_to(log.path)
+    assert check("--log", log, "--log", other / log.path.name).status == 0

@@ -10,6 +10,7 @@ from stallwatch.probes.ndb_log.collect import FORMAT, collect
 from stallwatch.probes.ndb_log.diagnosis import of_backups
 from stallwatch.probes.ndb_log.ends import of_shutdowns
 from stallwatch.probes.ndb_log.incidents import Event, incidents
+from stallwatch.probes.ndb_log.lines import compiled
 from stallwatch.probes.ndb_log.unknown import of_unknown, unknown_warnings
 from stallwatch.probes.ndb_log.watchdog import DEFAULT_INTERVAL, KILL
 from stallwatch.sources import logs
@@ -33,6 +34,7 @@ _QUANTITIES = (
     "missed_heartbeats", "gcp_commit_lag", "gcp_save_lag", "redo_full", "redo_lag",
     "stuck", "overslept", "spin",
 )  # fmt: skip
+_OF_NODE = r"ndb_\d+_(?:out|cluster)\.log"
 
 
 def findings(options: Namespace, run: Run, rules: Rules, memory: dict[str, Any]) -> Iterator[Finding]:
@@ -82,6 +84,9 @@ def _judge(snapshot: Snapshot, rules: Rules, run: Run) -> Iterator[Finding]:
     yield from (Fault(State.OK, aside) for aside in snapshot.asides)
     if not snapshot.logs and not snapshot.error_logs:
         return
+    if twice := list(_twice(snapshot.logs)):
+        yield from twice  # and nothing of what two clusters together would mean
+        return
     yield from _by_subject(snapshot, rules, run)
     if rules.backup_age:
         cluster_logs = [log.backups for log in snapshot.logs if log.node.is_cluster_log]
@@ -90,6 +95,17 @@ def _judge(snapshot: Snapshot, rules: Rules, run: Run) -> Iterator[Finding]:
         else:
             what = "the age of backups is in cluster logs only"
             yield ProbeError(what, "name one with --log, ndb_1_cluster.log")
+
+
+def _twice(node_logs: Sequence[NodeLog]) -> Iterator[ProbeError]:
+    """Say which logs are of one node id, which NDB names them by: these are of two clusters, or copies."""
+    first: dict[str, str] = {}
+    for path in (log.path for log in node_logs):
+        name = os.path.basename(path)
+        other = first.setdefault(name, path)
+        if compiled(_OF_NODE).fullmatch(name) and os.path.realpath(path) != os.path.realpath(other):
+            what = f"{name} is in two folders, {os.path.dirname(other)} and {os.path.dirname(path)}"
+            yield ProbeError(what, "use one check for each cluster")
 
 
 def _acknowledge(snapshot: Snapshot, rules: Rules, run: Run, memory: dict[str, Any]) -> Iterator[Finding]:
