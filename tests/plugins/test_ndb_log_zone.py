@@ -17,6 +17,9 @@ def local(log, text, late, ago=5.0, level="WARNING"):
 @pytest.mark.parametrize("late", [5 * HOUR, -5.75 * HOUR, 9.5 * HOUR, 0])
 def test_new_lines_of_another_zone_count(check, log, late):
     local(log, "Start phase 101 completed", late, level="INFO")
+    for checkpoint in (51, 52):
+        assert check("--log", log).status == 0
+        local(log, f"Local checkpoint {checkpoint} started.", late, level="INFO")
     assert check("--log", log).status == 0
     local(log, FREEZE, late)
     said = check("--log", log, "-v")
@@ -28,7 +31,9 @@ def test_new_lines_of_another_zone_count(check, log, late):
 def test_the_zone_is_told_with_v_only(check, log):
     local(log, "Start phase 101 completed", 5 * HOUR, level="INFO")
     check("--log", log)
-    local(log, "Local checkpoint 51 started.", 5 * HOUR, level="INFO")
+    for checkpoint in (50, 51):
+        assert "corrected" not in check("--log", log, "-v").output
+        local(log, f"Local checkpoint {checkpoint} started.", 5 * HOUR, level="INFO")
     assert "corrected" not in check("--log", log).output
     told = "[OK] times of ndb_4_out.log are 5 h behind this host's, corrected"
     assert told in check("--log", log, "-v").details
@@ -37,8 +42,9 @@ def test_the_zone_is_told_with_v_only(check, log):
 def test_the_zone_is_remembered_and_forgotten(check, log):
     local(log, "Start phase 101 completed", 5 * HOUR, level="INFO")
     check("--log", log)
-    local(log, "Local checkpoint 51 started.", 5 * HOUR, level="INFO")
-    check("--log", log)
+    for checkpoint in (50, 51):
+        local(log, f"Local checkpoint {checkpoint} started.", 5 * HOUR, level="INFO")
+        check("--log", log)
     local(log, FREEZE, 5 * HOUR)
     assert "stood still 10 s" in check("--log", log).text
     local(log, "Local checkpoint 52 started.", 0, level="INFO")  # the node has restarted in this zone
@@ -78,3 +84,23 @@ def test_times_with_a_zone_are_right(check, log):
     said = check("--log", log, "-v")
     assert said.status == 0
     assert "corrected" not in said.output
+
+
+def test_a_log_that_is_copied_here_once_an_hour_is_not_corrected(check, log):
+    local(log, "Start phase 101 completed", HOUR, level="INFO")
+    check("--log", log)
+    for copy in range(3):  # each brings the lines of an hour
+        for ago in (HOUR, 40 * MINUTE, 20 * MINUTE, 0):
+            local(log, f"Local checkpoint {51 + copy} started.", ago, level="INFO")
+        assert "corrected" not in check("--log", log, "-v").output
+
+
+def test_one_copy_of_one_old_line_is_no_zone(check, log):
+    local(log, "Start phase 101 completed", HOUR, level="INFO")
+    check("--log", log)
+    local(log, "Local checkpoint 51 started.", HOUR, level="INFO")
+    assert "corrected" not in check("--log", log, "-v").output
+    local(log, "Local checkpoint 52 started.", 0, level="INFO")
+    check("--log", log)
+    local(log, "Local checkpoint 53 started.", HOUR, level="INFO")
+    assert "corrected" not in check("--log", log, "-v").output

@@ -167,6 +167,10 @@ class NodeLog:
                 self.backups.begins(line)
                 if line.source:
                     break
+        for raw in reversed(block[-_BACK:].split(b"\n")):  # the zone is judged by the last one, too
+            with suppress(GarbledError):
+                if self._parse(raw).when is not None:
+                    break
         self.shutdown.meet(block[:_BACK])
 
     def _read_line(self, raw: bytes, before: bytes) -> None:

@@ -1,4 +1,7 @@
-"""The zone of a log whose times have none: found by lines that are new, as these cannot be hours old."""
+"""The zone of a log whose times have none: found by lines that are new, as these cannot be hours old.
+
+Those of a log that is copied here once an hour can: a zone counts if all new lines of two runs fit it.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +33,10 @@ class Zone:
         seen: Any = memory.get("seen")
         knows = follows and not memory.get("behind") and is_number(seen)
         self._since: float | None = seen if knows and seen <= now else None
+        self._until = 0.0  # no line of this run is later
+        self._likely: float = memory.get("likely", 0.0)  # an offset that the last run with new lines saw
+        if not is_number(self._likely):
+            raise ValueError(self._likely)
         self._age: float | None = None  # of a new line, where no offset explains it
 
     def of(self, when: float) -> float:
@@ -37,24 +44,27 @@ class Zone:
         if self._since is not None:
             self._learn(when, self._since)
             self._since = None
+        elif self._until and when + self._likely > self._until:
+            self.offset = self._likely = 0.0  # the lines are of a longer time than that since the last run
         return self.offset
 
     def _learn(self, when: float, since: float) -> None:
         """Find out by how much a line differs that was written after ``since``."""
         begin, end = since - _SLACK, self._now + _SLACK
         if begin <= when <= end:
-            self.offset = 0.0
+            self.offset = self._likely = 0.0
         elif not begin <= when + self.offset <= end or not self.offset:
             offset = _STEP * round(((begin + end) / 2 - when) / _STEP)
             fits = begin <= when + offset <= end and _LEAST <= abs(offset) <= _MOST
             if fits and end - begin < _STEP:
-                self.offset = offset
+                self.offset = offset if offset == self._likely else 0.0
+                self._likely, self._until = offset, end
             elif abs(self._now - when) >= _LEAST + (end - begin):
                 self._age = self._now - when
 
     def keep(self, *, behind: bool) -> None:
         """Put into the memory what the next run learns from; ``behind``: lines are left to be read."""
-        self._memory.update(offset=self.offset, seen=self._now, behind=behind)
+        self._memory.update(offset=self.offset, likely=self._likely, seen=self._now, behind=behind)
 
     def findings(self, name: str) -> Iterator[Finding]:
         """Say what is corrected, and what cannot be."""
