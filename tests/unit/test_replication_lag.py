@@ -496,6 +496,17 @@ def test_clocks_that_differ_are_no_late_stream_of_newer_mariadb(ahead):
     assert (lag.seconds, lag.transport) == (0, 0)
 
 
+def test_a_clock_of_the_source_that_is_set_while_connected_is_no_late_stream():
+    """Seconds_Behind of what is in hand allows for the clocks as they were when the receiver logged in."""
+    told = mariadb(newest_received=told_of(60))
+    seen = snapshot(told, idle=0.5, stream=Stream(is_full=True, in_hand=(60.0, 60.0)))
+    lag = judge(seen._replace(before=before(10, of=told, delay=0.2, high=1.0)))
+    assert (lag.seconds, lag.high, lag.doubtful) == (0, 12, True)
+    lag = judge(seen._replace(before=before(10, of=told, delay=59.5, high=12.0)))
+    assert (lag.seconds, lag.high, lag.doubtful) == (0, 13, True)
+    assert judge(seen._replace(before=before(10, of=told, delay=51.0, high=51.0))).seconds == 60
+
+
 def test_newer_mariadb_says_what_it_cannot_see():
     lag = judge(snapshot(mariadb(newest_received=told_of(55)), sees_processes=False))
     assert (lag.seconds, lag.high, lag.by) == (0, 55, "newest event received")

@@ -112,7 +112,9 @@ def _full_stream(view: View) -> Figure | None:
     if stream is None or not stream.is_full:
         return None
     most = view.grown() if view.most() is None else view.most()
-    late = stream.late
+    late, bound = stream.late, _bound_of_newest(view)
+    if late is not None and bound is not None and late > bound + _JUMP:
+        return None  # the source's clock was set: Seconds_Behind allows for clocks as they were at the log-in
     if late is None and stream.came_late:
         now = at_most(view.grown(), _as_the_newest(view))
         return Figure(now, 0.0, most, LAST_KNOWN, now)
@@ -133,6 +135,18 @@ def _as_the_newest(view: View) -> float | None:
     return max(0.0, before.lag + delay - before.delay - before.clock_set)
 
 
+def _bound_of_newest(view: View) -> float | None:
+    """Bound the lag by what it was at most, and what the newest event comes later than then.
+
+    What comes later by more than the time since then shows a clock that was set.
+    """
+    before, delay = view.snapshot.before, apparent_delay(view.snapshot)
+    if before is None or before.high is None or before.delay is None or delay is None:
+        return None
+    later = min(delay - before.delay - before.clock_set, before.seconds_ago)
+    return max(0.0, before.high + later) + WHOLE
+
+
 def _newest_received(view: View) -> Figure | None:
     """MariaDB 11.6 tells when the newest event that was received had been written: a late stream shows.
 
@@ -147,7 +161,8 @@ def _newest_received(view: View) -> Figure | None:
     seconds = at_most(late, view.grown()) or 0.0  # it was written when its statement began, not at the commit
     if seconds <= LATE:
         seconds = 0.0
-    return Figure(seconds, 0.0, None if view.snapshot.backlog else age, NEWEST_RECEIVED, seconds)
+    high = None if view.snapshot.backlog else at_most(age, None if late <= LATE else _bound_of_newest(view))
+    return Figure(seconds, 0.0, high, NEWEST_RECEIVED, seconds)
 
 
 def _nothing_waits(view: View) -> Figure | None:
