@@ -235,6 +235,7 @@ def _played(part: str) -> str:
     lines = [
         f"{when}; {beside}. On {where}. With {with_}.",
         _slow(*told["slow"]),
+        *_sentence("Played again later, each after a change to it or to the check", told.get("again", ())),
         *_sentence("Could not be had", told["left_out"]),
         *_sentence("Trials that are missing", _missing_trials(told["failed"])),
     ]

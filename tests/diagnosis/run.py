@@ -5,7 +5,8 @@
 
 Every line that was printed is kept in build/diagnosis. A whole run writes what it came to into
 tests/diagnosis/results, and contrib/docs/accuracy.md anew; a run with --version adds a row for another
-version of the servers (the first mysqld or mariadbd in PATH). Ends with 1 if a bar is not met.
+version of the servers (the first mysqld or mariadbd in PATH). After a mend, play its cases with --case, and
+judge all with --score: the page names what was played again. Ends with 1 if a bar is not met.
 """
 
 import argparse
@@ -84,9 +85,13 @@ def run(part, options):
     whole = not (options.quick or options.case or options.server or options.strength)
     found = jobs(part, options)
     (KEPT / part).mkdir(parents=True, exist_ok=True)
+    kept = KEPT / f"{part}-about.json"
+    about = json.loads(kept.read_text()) if kept.exists() else {}
     if not options.score:
-        (KEPT / f"{part}-about.json").write_text(json.dumps(played(part, found, options)))
-    about = json.loads((KEPT / f"{part}-about.json").read_text())
+        now = played(part, found, options)
+        again = dict.fromkeys([*about.get("again", ()), *(job.case.name for job in found)])
+        about = now if whole or not about else about | {"again": list(again)}
+        kept.write_text(json.dumps(about))
     told = results.judge(part, [job.path for job in found], about)
     print(results.said(told), flush=True)
     name = f"{part}-{options.version}" if options.version else part
