@@ -72,12 +72,11 @@ def test_check_ndb_log_tells_it_beside_what_it_has_read(each_failed, state, tmp_
         where = (call, ran)
         assert (ran.status, ran.stderr) == (1, ""), where
         assert ran.stdout.startswith("NDB_LOG WARNING - node 4 "), where
-        assert "node 4 had 100 stuck episodes" in ran.stdout, where
         sentences = [sentence for sentence in SENTENCES if f"\n[UNKNOWN] {sentence}" in ran.stdout]
         assert len(sentences) == ran.stdout.count("[UNKNOWN]") <= 1, where
         assert not sentences or names(ran.stdout, error), where
         assert subject.judged() == (half if {NOTHING, UNSAVED} & set(sentences) else whole), where
-        assert f" stuck_episodes={len(whole)}\n" in ran.stdout, where
+        assert f" stuck_episodes={len(whole)} " in ran.stdout, where
         said = subject.run()
         assert "UNKNOWN" not in said.stdout, (where, said)
         assert subject.judged() == whole, where

@@ -64,10 +64,12 @@ def explained(pair, account):
 
 
 def first(pair, account, rule, seconds=90):
-    """Look until this is the first cause."""
+    """Look until this is the first cause; a server that is throttled may not answer each time."""
     until = time.monotonic() + seconds
     while True:
-        found = explained(pair, account)
+        found = []
+        with contextlib.suppress(mysql.NoAnswerError):
+            found = explained(pair, account)
         if found and found[0].rule == rule:
             return found[0]
         assert time.monotonic() < until, found
