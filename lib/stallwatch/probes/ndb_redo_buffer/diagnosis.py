@@ -11,7 +11,7 @@ from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration, say_size
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from stallwatch.probes.ndb_redo_buffer.hosts import Busy, Heard
     from stallwatch.probes.ndb_redo_buffer.queries import Lag, Thread, Writing
@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     Alerts = Callable[..., bool]  # whether a threshold of a quantity alerts on a value: `Run.alerts`
 
 REDO_BUFFER = "redo_buffer"  # the quantity that is judged
-DISK = "the disk cannot keep up"
+DISK = "the disk is too slow"
 BURSTS = "short bursts"
 PROCESSOR = "the processor cannot keep up"
 UNDECIDED = "a small buffer or a slow disk"
+_PROBABLY = {DISK: "probably a slow disk"}
 
 # A disk that is not busy proves nothing: one that a quota holds back, as in a cloud, was seen at 0 to 16 %
 # while redo lagged (measured on 9.7.2).
@@ -31,12 +32,17 @@ _BUSY = 90.0  # per cent of the time
 _LAGS = 1 / 30  # of the time: 10 s in 5 min
 _A_WHILE = 60.0  # seconds: what has not happened for less than that proves nothing
 
+# The next step, and a line below.
 _ADVICE = {
-    DISK: "a larger RedoBuffer will not help: spread over more data nodes, faster disks, "
-    "redo and LCP on different devices",
-    BURSTS: "increase RedoBuffer (rolling restart)",
-    PROCESSOR: "more threads (AutomaticThreadConfig, NumCPUs or ThreadConfig; rolling restart), "
-    "or more data nodes",
+    DISK: (
+        "use a faster disk for redo",
+        "a larger RedoBuffer will not help, different disks for redo and LCP or more data nodes will",
+    ),
+    BURSTS: ("increase RedoBuffer", "that takes a rolling restart"),
+    PROCESSOR: (
+        "add threads (NumCPUs)",
+        "also AutomaticThreadConfig or ThreadConfig (rolling restart), or more data nodes",
+    ),
 }
 
 
@@ -91,45 +97,51 @@ class Diagnosis(NamedTuple):
     """Which it is, why we think so, and what to do."""
 
     answer: str  # one of DISK, BURSTS, PROCESSOR, UNDECIDED
-    proof: str
+    proof: str  # in a few words; "": there is none
     advice: str
+    more: tuple[str, ...] = ()  # lines below
+    certain: bool = True
 
     @property
     def why(self) -> str:
         """The answer with its proof."""
-        return f"{self.answer}: {self.proof}"
+        said = self.answer if self.certain else _PROBABLY[self.answer]
+        return f"{said}: {self.proof}" if self.proof else said
 
 
 def diagnose(evidence: Evidence) -> Diagnosis:
     """Say which it is."""
     for answer, proves in _RULES:
         if proof := proves(evidence):
-            return Diagnosis(answer, proof + _beside(answer, evidence.threads), _ADVICE[answer])
-    proof = f"nothing that was looked at tells{_beside(UNDECIDED, evidence.threads)}"
-    return Diagnosis(UNDECIDED, proof, _look_there(evidence))
+            advice, below = _ADVICE[answer]
+            more = (*_in_detail(evidence), *_beside(answer, evidence), below)
+            return Diagnosis(answer, proof, advice, more, certain=proves is not _rate_is_flat)
+    advice = f"run iostat -kx 1 on the host of node {evidence.node}"
+    how = "" if evidence.heard else ", or name the log of the node with --log"
+    more = (*_beside(UNDECIDED, evidence), f"no evidence which of the two: look while it lasts{how}")
+    return Diagnosis(UNDECIDED, "", advice, more)
 
 
 def _log_tells_of_disk(evidence: Evidence) -> str:
-    return f"its log says: {evidence.heard.said}" if evidence.heard and evidence.heard.blames_disk else ""
+    return evidence.heard.in_short if evidence.heard and evidence.heard.blames_disk else ""
 
 
 def _lags_now(evidence: Evidence) -> str:
-    grows = evidence.right_now and evidence.right_now.seconds
-    return "redo writes lag (slowdowns_due_to_io_lag grows)" if grows else ""
+    return "redo writes lag" if evidence.right_now and evidence.right_now.seconds else ""
 
 
 def _log_tells_of_bursts(evidence: Evidence) -> str:
     """Believe the log, in which a disk that lagged would show; not of a buffer that is full right now."""
     heard = evidence.heard
     bursts = heard and heard.blames_disk is False and not evidence.stays_full
-    return f"its log says: {heard.said}" if heard and bursts else ""
+    return heard.in_short if heard and bursts else ""
 
 
 def _lagged_lately(evidence: Evidence) -> str:
     lately = evidence.lately
     if not lately or lately.seconds < max(1, _LAGS * lately.of):
         return ""
-    return f"redo writes lagged for {say_duration(round(lately.seconds))} of {say_duration(lately.of)}"
+    return f"redo lagged {say_duration(round(lately.seconds))} of {say_duration(lately.of)}"
 
 
 def _disk_is_busy(evidence: Evidence) -> str:
@@ -142,7 +154,7 @@ def _thread_is_saturated(evidence: Evidence) -> str:
     writer = next((one for one in evidence.threads if one.writes_redo), None)
     if not evidence.stays_full or not writer or not writer.is_saturated:
         return ""
-    return f"its {writer.name} thread works {writer.works:.0f} % of the time"
+    return f"{writer.name} thread {writer.works:.0f} % busy"
 
 
 def _rate_is_flat(evidence: Evidence) -> str:
@@ -150,7 +162,7 @@ def _rate_is_flat(evidence: Evidence) -> str:
     writing = evidence.writing
     if not evidence.stays_full or not writing or not writing.is_flat:
         return ""
-    return f"redo is written at {say_size(writing.lately)}/s, and was so for a minute"
+    return f"redo stays at {say_size(writing.lately)}/s"
 
 
 def _drains(evidence: Evidence) -> str:
@@ -158,7 +170,7 @@ def _drains(evidence: Evidence) -> str:
     lately = evidence.lately
     if evidence.stays_full is not False or not lately or lately.of < _A_WHILE or lately.seconds:
         return ""
-    return f"it empties between the samples, no redo write lagged for {say_duration(lately.of)}"
+    return f"no redo write lagged in {say_duration(lately.of)}"
 
 
 _RULES = (
@@ -173,14 +185,26 @@ _RULES = (
 )
 
 
-def _beside(answer: str, threads: Sequence[Thread]) -> str:
-    if not threads or answer == PROCESSOR:
-        return ""
-    busiest = threads[0]
-    maybe = "maybe the processor, too" if busiest.is_saturated else "not the processor"
-    return f", {maybe}: its busiest thread, {busiest.name}, works {busiest.works:.0f} % of the time"
+def _in_detail(evidence: Evidence) -> Iterator[str]:
+    """Say all evidence of the disk and the buffer, whichever of it has decided."""
+    node, heard, writing = evidence.node, evidence.heard, evidence.writing
+    if heard and heard.blames_disk is not None:
+        yield f"log of node {node}: {heard.said}"
+    if _lags_now(evidence):
+        yield f"redo writes of node {node} lag now (slowdowns_due_to_io_lag grows)"
+    if lagged := _lagged_lately(evidence):
+        yield f"node {node}: {lagged} (slowdowns_due_to_io_lag)"
+    if busy := _disk_is_busy(evidence):
+        yield f"disk of node {node}: {busy}"
+    if writing and _rate_is_flat(evidence):
+        yield f"node {node} writes redo at {say_size(writing.lately)}/s, and has done so for a minute"
+    if _drains(evidence):
+        yield "the buffer empties between the samples"
 
 
-def _look_there(evidence: Evidence) -> str:
-    how = "" if evidence.heard else ", or give its log with --log"
-    return f"run iostat -kx 1 on the host of node {evidence.node} while it lasts{how}"
+def _beside(answer: str, evidence: Evidence) -> Iterator[str]:
+    if evidence.threads and answer != PROCESSOR:
+        busiest = evidence.threads[0]
+        maybe = "maybe the processor, too" if busiest.is_saturated else "not the processor"
+        whose = f"the busiest thread of node {evidence.node}, {busiest.name},"
+        yield f"{maybe}: {whose} works {busiest.works:.0f} % of the time"

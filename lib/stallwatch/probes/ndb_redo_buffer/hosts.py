@@ -8,6 +8,7 @@ import time
 
 from stallwatch.findings import Fault, ProbeError, State
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
+from stallwatch.units import say_duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -100,6 +101,13 @@ class Heard(NamedTuple):
     def said(self) -> str:
         """The worst of it, for a person."""
         return (self.lag if self.lag.value else self.full).what.removeprefix(f"node {self.node} ")
+
+    @property
+    def in_short(self) -> str:
+        """The same in a few words."""
+        if self.lag.value:
+            return f"its log shows {say_duration(self.lag.value)} lag"
+        return f"full for {say_duration(_value(self.full))} by its log"
 
     def and_more(self, other: Heard) -> Heard:
         """Put two logs of one node together, as of before and after a rotation: the worst of both counts."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stallwatch.findings import Reading, State
+from stallwatch.findings import Line, Reading, State
 from stallwatch.probes.ndb_redo_buffer.diagnosis import REDO_BUFFER
 from stallwatch.probes.ndb_redo_buffer.samples import WATCHED
 from stallwatch.probes.ndbinfo import UNDO_LOG
@@ -26,17 +26,22 @@ if TYPE_CHECKING:
 _IN_TABLE = 40  # the fullest buffers
 _FULL = 95.0  # per cent; the last page or two are often not used before operations wait
 _CLIENTS = "clients get time-outs (266, MySQL's 1205), or 1221 with DefaultOperationRedoProblemAction=abort"
+# What it is, what happens when it is full, the cause, the next step, what else helps.
 _SPACES = {
     "redo_space": (
         "redo log",
         "when it is full, writes fail with error 410",
-        "checkpoints do not keep up: faster disk, MaxDiskWriteSpeed; NoOfFragmentLogFiles (initial restarts)",
+        "checkpoints probably do not keep up",
+        "raise MaxDiskWriteSpeed",
+        "a faster disk or a higher NoOfFragmentLogFiles (initial restarts) helps, too",
     ),
     "undo_space": UNDO_LOG,
     "undo_buffer": (
         "undo buffer of disk tables",
         "when it is full, writes to them wait for the disk of the undo log",
-        "look at log_waits in ndbinfo.diskpagebuffer, and with iostat -kx 1 at the disk of the undo files",
+        "probably a slow disk",
+        "run iostat -kx 1 on its host",
+        "log_waits in ndbinfo.diskpagebuffer counts these waits",
     ),
 }
 
@@ -92,27 +97,31 @@ class Buffers(NamedTuple):
     def _said(self, use: Use, value: float | None, alike: Sequence[Use], *, confirmed: bool) -> Reading:
         """Say it of one buffer; of the first of those that are too full, how many are ``alike``."""
         part = use.part.log_id if self._numbered_by_id else use.part.log_part
-        where = f"redo buffer of node {use.part.node} log part {part}"
-        others = self._others(alike) if use in alike[:1] else ""
-        what = f"{where} {_between(use)} full ({_when(self.samples)}){others}"
+        where = f"redo buffer of node {use.part.node} part {part}"
+        seen = f"{_between(use)} full ({_when(self.samples)})"
+        said = Reading(REDO_BUFFER, value, "%", f"{where} {seen}", label="", confirmed=confirmed)
         diagnosis = self.diagnoses.get(use.part.node)
-        said = Reading(REDO_BUFFER, value, "%", what, label="", confirmed=confirmed)
-        if diagnosis is None or not self.alerts(REDO_BUFFER, value):
+        if not self.alerts(REDO_BUFFER, value):
             return said
-        why = f"{diagnosis.why}; {_CLIENTS}" if use.largest >= _FULL else diagnosis.why
-        return said._replace(why=why, advice=diagnosis.advice)
+        clients = (_CLIENTS,) if use.largest >= _FULL else ()
+        others = self._all(alike) if use in alike[:1] else ()
+        more = (seen, *others, *clients, *(diagnosis.more if diagnosis else ()))
+        upto = "" if value == use.smallest else "up to "
+        what = f"{where} {upto}{_say(value or 0.0)} % full"
+        said = said._replace(what=what, line=Line(more=more))
+        return said._replace(why=diagnosis.why, advice=diagnosis.advice) if diagnosis else said
 
-    def _others(self, alike: Sequence[Use]) -> str:
-        """Count the others; where not all are watched, the nodes are counted."""
+    def _all(self, alike: Sequence[Use]) -> tuple[str, ...]:
+        """Count those that are too full; where not all are watched, the nodes are counted."""
         if len(alike) <= 1:
-            return ""
+            return ()
         nodes = {use.part.node for use in alike}
         unseen = len(alike) >= WATCHED and len(self.samples.uses) != self.filled.redo_parts
         if unseen:
             filled = self.filled.redo.items()
             nodes |= {node for node, used in filled if self.alerts(REDO_BUFFER, used)}
-        said = f", and {'at least ' * unseen}{len(alike) - 1} more"
-        return f"{said} on {len(nodes)} nodes" if len(nodes) > 1 else said
+        of = f"{len(nodes)} nodes" if len(nodes) > 1 else "this node"
+        return (f"{'at least ' * unseen}{len(alike)} redo buffers of {of} are too full",)
 
     @property
     def _numbered_by_id(self) -> bool:
@@ -147,7 +156,8 @@ def log_space(
         yield fullest
         return
     if alerts(name, fullest.value, State.CRITICAL):
-        fullest = fullest._replace(what=f"{fullest.what} (seen in one run so far)", confirmed=False)
+        more = ("seen in one run so far", *(fullest.line.more if fullest.line else ()))
+        fullest = fullest._replace(confirmed=False, line=Line(more=more))
     yield fullest
     if certain:
         yield space(name, certain, alerts)._replace(label="")
@@ -155,12 +165,15 @@ def log_space(
 
 def space(name: str, used: dict[int, float], alerts: Alerts) -> Reading:
     """Say how full the fullest is, and how many others are too full."""
-    what, why, advice = _SPACES[name]
+    what, full, why, advice, helps = _SPACES[name]
     node = max(used, key=lambda one: used[one])
-    more = sum(alerts(name, share) for share in used.values()) - 1
-    others = f", and of {plural(more, 'more node')}" if more > 0 else ""
-    said = f"{what} of node {node} {_say(used[node])} % full{others}"
-    return Reading(name, used[node], "%", said, why, advice, label=name)
+    fullest = f"{what} of node {node} {_say(used[node])} % full"
+    said = Reading(name, used[node], "%", fullest, full, label=name)
+    alerting = sum(alerts(name, share) for share in used.values())
+    if not alerts(name, used[node]):
+        return said
+    others = (f"{plural(alerting, 'node')} above the limit",) if alerting > 1 else ()
+    return said._replace(why=why, advice=advice, line=Line(more=(*others, full, helps)))
 
 
 def _between(use: Use) -> str:
