@@ -33,7 +33,7 @@ CAUSES = {
     "undo log full": r"undo (log|space).{0,40}(full|%)|\b1501\b",
     "data memory": r"data memory of node \d+|Data memory \d+ % used|DataMemory .{0,20}full",
     "lock": r"locked for|lock wait|waits for .{0,30}lock|waited for it",
-    "idle transaction": r"asked nothing of the data nodes|transaction .{0,30}(inactive|idle)",
+    "idle transaction": r"asked nothing of the data nodes|transaction .{0,60}(inactive|idle)",
     "checkpoint": r"local checkpoint|\bLCP\b|error 7200",
     "swapping": r"of its memory (are|is) swapped|major (page )?faults|host swaps",
     "backup": r"backup \d+ (aborted|failed)",

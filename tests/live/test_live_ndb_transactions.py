@@ -49,13 +49,12 @@ def test_a_transaction_left_open_warns(ndb, check):
     with ndb_load.open_transaction(node) as holder:
         assert check(node).status == 0
         said = until(check, 1, node, "-w", "4s", account=PROCESS)
-        assert f"a transaction of connection {holder} of SQL node 51 (" in said.text
-        assert "has asked nothing of the data nodes for " in said.text
-        assert "idle for " in said.text
-        assert f"KILL {holder} on SQL node 51 ends it" in said.text
+        assert f"transaction of connection {holder} of SQL node 51 inactive for " in said.text
+        assert ", client idle for " in said.text
+        assert f" - KILL {holder} on SQL node 51" in said.text
         said = check(node, "-w", "2s")
         assert said.status == 1
-        assert "a transaction of SQL node 51 (" in said.text
+        assert "transaction of SQL node 51 inactive for " in said.text
         assert "KILL" not in said.text
         assert said.output.count("GRANT PROCESS ON *.* TO 'mon'@'") == 1
     assert until(check, 0, node, "-w", "2s").number("operations") == 0
@@ -66,9 +65,9 @@ def test_a_transaction_whose_statement_runs_is_not_to_be_killed(ndb, check):
     node = ndb.sql_node
     with ndb_load.working_transaction(node) as working:
         said = until(check, 1, node, "-w", "4s", account=PROCESS)
-        assert f"a transaction of connection {working} of SQL node 51 (" in said.text
-        assert re.search(r"at work for \S+ s \(Query\)", said.text)
-        assert f"SHOW PROCESSLIST on SQL node 51 tells what connection {working} does" in said.text
+        assert f"transaction of connection {working} of SQL node 51 inactive for " in said.text
+        assert ", client at work (Query) - SHOW PROCESSLIST on SQL node 51" in said.text
+        assert re.search(r"at work for \S+ s \(Query\)", said.output)
         assert "KILL" not in said.output
 
 
@@ -93,12 +92,12 @@ def test_who_holds_a_row_and_who_wants_it_is_said(ndb, check):
     node = ndb.sql_node
     with ndb_load.lock_wait(node) as (holder, waiters):
         said = locked(check, node, waited=3)
-        assert "a row of lab.seats has been locked for " in said.text
-        assert f" by connection {holder} of SQL node 51 (" in said.text
-        assert f"and connection {waiters[-1]} of SQL node 51 (" in said.text
+        assert "a row of lab.seats locked for " in said.text
+        assert f" by connection {holder} of SQL node 51, idle for " in said.text
+        assert f"  connection {waiters[-1]} of SQL node 51 (" in said.output
         assert killed(said) == holder
         said = until(check, 1, node)
-        assert " by SQL node 51 (" in said.text
+        assert " by SQL node 51 - " in said.text
         assert "KILL" not in said.text
         assert said.output.count("GRANT PROCESS ON *.* TO 'mon'@'") == 1
 
@@ -109,7 +108,7 @@ def test_a_scan_that_waits_is_not_taken_for_an_idle_client(ndb, check):
     with ndb_load.scan_wait(node) as (holder, waiters):
         said = locked(check, node, waited=3)
         assert said.number("transactions") in (2, 3)  # mysqld's own is maybe the third
-        assert f"and connection {waiters[-1]} of SQL node 51 (" in said.text
+        assert f"  connection {waiters[-1]} of SQL node 51 (" in said.output
         assert killed(said) == holder
 
 
@@ -126,9 +125,10 @@ def test_the_head_of_a_chain_is_found(ndb, check):
     node = ndb.sql_node
     with ndb_load.chained_waits(node) as (head, middle, last):
         said = locked(check, node, "--lock-held-warning", "2s")
-        assert f" by connection {middle} of SQL node 51 (" in said.text
-        assert f", which waits for connection {head} of SQL node 51 (" in said.text
-        assert f"and connection {last[-1]} of SQL node 51 (" in said.text
+        assert f", held up by connection {head} of SQL node 51, idle for " in said.text
+        assert f"the row is locked by connection {middle} of SQL node 51 (" in said.output
+        assert f"the holder waits for connection {head} of SQL node 51 (" in said.output
+        assert f"  connection {last[-1]} of SQL node 51 (" in said.output
         assert killed(said) == head
 
 
@@ -138,7 +138,7 @@ def test_a_row_is_held_since_the_first_operation_on_it(ndb, check):
     with ndb_load.several_operations_wait(node) as (holder, _):
         said = until(check, 1, node, account=PROCESS)
         assert said.number("lock_held") > 6
-        assert f" by connection {holder} of SQL node 51 (" in said.text
+        assert f" by connection {holder} of SQL node 51" in said.text
         assert killed(locked(check, node)) == holder
 
 

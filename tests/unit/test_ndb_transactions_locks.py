@@ -5,8 +5,9 @@ from ndb_transactions import FOURTH, HOLDER, THIRD, WAITER, Ndb, run
 from stallwatch.frame.options import mysql
 from stallwatch.sources.mysql import MysqlError, NoAnswerError
 
-ENDS = "a wait ends with error 1205 after TransactionDeadlockDetectionTimeout, 1.2 s by default"
-KILL_28 = "KILL 28 on SQL node 51 ends it and lets go of its locks"
+ENDS = "  a wait ends with error 1205 after TransactionDeadlockDetectionTimeout, 1.2 s by default"
+THIRD_ONE = "connection 30 of SQL node 51 (db1:3306)"
+KILL_28 = "idle for 15 min - KILL 28 on SQL node 51"
 
 
 @pytest.fixture
@@ -46,10 +47,15 @@ def test_who_holds_and_who_waits_is_said(look, ndb):
     said = look()
     assert said.status == 1
     assert said.text == (
-        "NDB_TRANSACTIONS WARNING - a row of shop.seats has been locked for 8 s by connection 28 of SQL "
-        "node 51 (db1:3306), idle for 15 min, and 2 transactions have waited for it for up to 1.2 s: one of "
-        f"them is connection 30 of SQL node 51 (db1:3306); {ENDS}: {KILL_28}"
+        "NDB_TRANSACTIONS WARNING - a row of shop.seats locked for 8 s (limit 5 s) by connection 28 of SQL "
+        f"node 51, {KILL_28}"
     )
+    assert said.output.splitlines()[1:] == [
+        "  connection 28 of SQL node 51 (db1:3306): idle for 15 min",
+        "  KILL ends the transaction and releases its locks",
+        f"  2 transactions have waited for up to 1.2 s, one of them is {THIRD_ONE}",
+        ENDS,
+    ]
     assert said.perfdata["lock_held"] == "8s;5"
     assert said.perfdata["lock_wait"] == "1.2s;5"
 
@@ -57,7 +63,7 @@ def test_who_holds_and_who_waits_is_said(look, ndb):
 def test_one_who_waits_is_named(look, ndb):
     ndb.held(waited=(6000,))
     said = look()
-    assert "and connection 29 of SQL node 51 (db1:3306) has waited for it for 6 s: a wait ends" in said.text
+    assert f"\n  connection 29 of SQL node 51 (db1:3306) has waited for 6 s\n{ENDS}" in said.output
     assert "more problem" not in said.text
     assert look("--lock-wait-critical", "5").status == 2
 
@@ -90,7 +96,7 @@ def test_of_two_who_share_a_row_only_the_other_one_is_in_the_way(look, ndb, firs
         ndb.lock(number, "H", 40_000 if number == HOLDER else held)
     ndb.lock(WAITER, "W", 8000)
     said = look()
-    assert "locked for 40 s by connection 28 of SQL node 51 (db1:3306), idle for 15 min, and" in said.text
+    assert "locked for 40 s (limit 5 s) by connection 28 of SQL node 51, idle" in said.text
     assert said.text.endswith(KILL_28)
     assert said.perfdata["lock_held"] == "40s;5"
 
@@ -102,18 +108,19 @@ def test_two_who_both_wait_to_have_a_row_alone_are_in_a_deadlock(look, ndb):
         ndb.lock(number, "H", 9000)
         ndb.lock(number, "W", 8000)
     said = look()
+    assert "a row of shop.seats locked for 9 s (limit 5 s), the holders wait for each other - " in said.text
+    assert said.text.endswith("lock rows in the same order everywhere")
     assert (
-        "a row of shop.seats has been locked for 9 s by connection 28 of SQL node 51 (db1:3306) and "
-        "connection 29 of SQL node 51 (db1:3306), which wait for each other, and 2 transactions have waited"
-    ) in said.text
-    assert said.text.endswith("let transactions lock rows in the same order: now one of them fails")
+        "the row is locked by connection 28 of SQL node 51 (db1:3306) and "
+        "connection 29 of SQL node 51 (db1:3306)\n  in a deadlock one of the transactions fails"
+    ) in said.output
 
 
 def test_two_who_wait_for_each_others_rows_are_in_a_deadlock(look, ndb):
     ndb.held(held=9000, by=HOLDER, waiters=(WAITER,), waited=(8000,), row=1)
     ndb.held(held=8500, by=WAITER, waiters=(HOLDER,), waited=(7000,), row=2)
     said = look()
-    assert "by connection 28 of SQL node 51 (db1:3306), which is in a deadlock, and" in said.text
+    assert "by connection 28 of SQL node 51, in a deadlock - lock rows in the same" in said.text
     assert "KILL" not in said.output
 
 
@@ -134,10 +141,11 @@ def test_of_several_who_share_a_row_none_is_to_be_killed(look, ndb):
     ndb.lock(THIRD, "H", 7000)
     said = look()
     assert (
-        "by connection 28 of SQL node 51 (db1:3306) and connection 30 of SQL node 51 (db1:3306), and"
-        in said.text
+        "by connection 28 of SQL node 51 (db1:3306) and connection 30 of SQL node 51 (db1:3306)\n"
+        in said.output
     )
-    assert said.text.endswith("see what each of them does: all have to end until the row is free")
+    assert said.text.endswith("(limit 5 s), 2 transactions hold it up - see what each of them does")
+    assert "all of these transactions have to end" in said.output
 
 
 def test_who_holds_up_a_holder_is_to_be_killed(look, ndb):
@@ -149,10 +157,13 @@ def test_who_holds_up_a_holder_is_to_be_killed(look, ndb):
     ndb.held(held=8500, row=2, by=THIRD, waiters=(HOLDER,), waited=(8000,))
     said = look()
     assert (
-        "locked for 9 s by connection 28 of SQL node 51 (db1:3306), which waits for connection 30 of SQL "
-        "node 51 (db1:3306), idle for 15 min, and connection 29 of SQL node 51 (db1:3306) has waited for it"
+        "locked for 9 s (limit 5 s), held up by connection 30 of SQL node 51, idle for 15 min - KILL 30 on "
+        "SQL node 51"
     ) in said.text
-    assert said.text.endswith("KILL 30 on SQL node 51 ends it and lets go of its locks")
+    assert (
+        "  the row is locked by connection 28 of SQL node 51 (db1:3306)\n"
+        "  the holder waits for connection 30 of SQL node 51 (db1:3306): idle for 15 min\n"
+    ) in said.output
     assert "more problem" not in said.text  # the other row has the same head
     assert "KILL 28" not in said.output
 
@@ -161,11 +172,8 @@ def test_who_waits_for_somebody_unseen_is_not_to_be_killed(look, ndb):
     ndb.held(held=9000, row=1, waited=(1000,))
     ndb.lock(HOLDER, "W", 8000, row=2)
     said = look()
-    assert (
-        "by connection 28 of SQL node 51 (db1:3306), which waits for somebody who is not seen, and"
-        in said.output
-    )
-    assert "look again: who holds up all of them is not seen for certain" in said.output
+    assert "by connection 28 of SQL node 51 - look again" in said.text
+    assert "who holds up all of them is not seen for certain" in said.output
     assert "KILL" not in said.output
 
 
@@ -182,7 +190,7 @@ def test_a_waiter_with_several_requests_is_one(look, ndb):
     ndb.held(waited=(900,))
     ndb.lock(WAITER, "W", 1000)
     said = look()
-    assert "and connection 29 of SQL node 51 (db1:3306) has waited for it for 1 s" in said.text
+    assert "connection 29 of SQL node 51 (db1:3306) has waited for 1 s" in said.output
 
 
 def test_a_row_is_told_by_all_that_makes_it_one(look, ndb):
@@ -210,7 +218,7 @@ def test_the_holders_of_all_wanted_rows_are_asked_for(look, ndb):
     ndb.held(held=600_000, row=99, waiters=(THIRD,), waited=(100,))
     said = look()
     assert said.perfdata["lock_held"] == "600s;5"
-    assert f"{ENDS}; 40 more rows like it" in said.text
+    assert f"{ENDS}\n  40 more rows like it" in said.output
 
 
 def test_of_very_many_rows_those_waited_for_longest_are_asked_for(look, ndb):
@@ -229,7 +237,7 @@ def test_the_longest_of_very_many_waits_is_read(look, ndb):
     ndb.lock(THIRD, "W", 6000)
     said = look()
     assert said.perfdata["lock_wait"] == "6s;5"
-    assert "and at least 1000 transactions have waited for it for up to 6 s" in said.text
+    assert "  at least 1000 transactions have waited for up to 6 s" in said.output
     assert "KILL" not in said.output  # who knows whom 28 waits for
 
 
@@ -239,7 +247,7 @@ def test_of_very_many_holders_none_is_to_be_killed(look, ndb):
     ndb.lock(WAITER, "W", 6000)
     said = look()
     assert "[OK] 1000 holders are looked at, there may be more" in said.output
-    assert "by connection 28 of SQL node 51 (db1:3306) and 999 more, and connection 29" in said.text
+    assert "locked by connection 28 of SQL node 51 (db1:3306) and 999 more" in said.output
     assert "KILL" not in said.output
 
 
@@ -250,7 +258,7 @@ def test_nor_is_the_one_of_another_row(look, ndb):
         ndb.lock(HOLDER + (number << 33), "H", 8000, row=2)
     ndb.lock(THIRD, "W", 1000, row=2)
     said = look()
-    assert "a row of shop.seats has been locked for 9 s by connection 28 of" in said.text
+    assert "a row of shop.seats locked for 9 s (limit 5 s) by connection 28 of" in said.text
     assert "KILL" not in said.output
 
 
@@ -261,11 +269,10 @@ def test_each_time_tells_of_its_own_row(look, ndb):
     said = look("--lock-wait-critical", "5")
     assert said.status == 2
     assert said.text.startswith(
-        "NDB_TRANSACTIONS CRITICAL - a row of shop.halls has been locked for 5.9 s by connection 30 of "
+        "NDB_TRANSACTIONS CRITICAL - lock wait 5.8 s (limit 5 s) for a row of shop.halls, held by connection "
+        "30 of SQL node 51, idle for 15 min - KILL 30 on SQL node 51"
     )
-    assert "has waited for it for 5.8 s" in said.text
-    assert "KILL 30 on SQL node 51 ends it" in said.text
-    assert "[WARNING] a row of shop.seats has been locked for 6 s by connection 28 of" in said.output
+    assert "[WARNING] a row of shop.seats locked for 6 s (limit 5 s) by connection 28 of" in said.output
 
 
 @pytest.mark.parametrize("shared", [True, False])
@@ -275,11 +282,9 @@ def test_a_long_wait_for_a_row_whose_holder_is_not_seen(look, ndb, shared):
         ndb.lock(WAITER, "H", 9000)
     said = look()
     assert said.status == 1
-    assert (
-        "connection 29 of SQL node 51 (db1:3306) has waited for a row of shop.seats for 6 s, and who holds "
-        "it is not seen"
-    ) in said.text
-    assert "look again: ndbinfo.cluster_locks tells who holds it" in said.text
+    assert "lock wait 6 s (limit 5 s) for a row of shop.seats, its holder is not seen" in said.text
+    assert said.text.endswith(" - look again at ndbinfo.cluster_locks")
+    assert "  connection 29 of SQL node 51 (db1:3306) has waited for 6 s\n" in said.output
     assert "lock_held" not in said.perfdata
 
 
@@ -290,8 +295,10 @@ def test_a_holder_at_work_is_not_to_be_killed(look, ndb, command, seconds, state
     ndb.held()
     ndb.does(28, command, seconds)
     said = look()
-    assert f"by connection 28 of SQL node 51 (db1:3306), {state}, and" in said.text
-    assert said.text.endswith("SHOW PROCESSLIST on SQL node 51 tells what connection 28 does")
+    short = state.replace(" for 40 s", "")
+    assert said.text.endswith(f"by connection 28 of SQL node 51, {short} - SHOW PROCESSLIST on SQL node 51")
+    assert f"  connection 28 of SQL node 51 (db1:3306): {state}\n" in said.output
+    assert "KILL" not in said.output
 
 
 def test_a_holder_whose_data_nodes_work_is_not_to_be_killed(look, ndb):
@@ -299,7 +306,8 @@ def test_a_holder_whose_data_nodes_work_is_not_to_be_killed(look, ndb):
     ndb.scan(HOLDER)
     ndb.held()
     said = look()
-    assert "by connection 28 of SQL node 51 (db1:3306), at work in the data nodes, and" in said.text
+    assert "by connection 28 of SQL node 51, at work - SHOW PROCESSLIST" in said.text
+    assert "connection 28 of SQL node 51 (db1:3306): at work in the data nodes" in said.output
     assert "KILL" not in said.output
 
 
@@ -308,14 +316,14 @@ def test_what_a_data_node_does_is_waited_for(look, ndb):
     ndb.transaction(3 << 32, client=3, block=262)
     ndb.held(by=3 << 32, waited=(6000,))
     said = look()
-    assert "by data node 3 itself, silent for 0 s, and" in said.text
-    assert said.text.endswith("wait: the cluster itself builds an index, copies a table or counts its rows")
+    assert said.text.endswith("by data node 3 itself - wait until it ends")
+    assert "  the cluster itself builds an index, copies a table or counts its rows\n" in said.output
 
 
 def test_a_holder_that_has_ended_meanwhile_is_nobody(look, ndb):
     ndb.held(by=FOURTH)
     said = look()
-    assert "a row of shop.seats has been locked for 8 s, and connection 29" in said.text
+    assert "a row of shop.seats locked for 8 s (limit 5 s) - look again" in said.text
     assert "KILL" not in said.output
 
 
@@ -344,7 +352,7 @@ def test_locks_that_take_too_long_are_given_up(look, ndb):
     ndb.failing["state = 'W'"] = NoAnswerError("sql1 has not answered within 3 s", "", 3024)
     said = look()
     assert said.status == 1
-    assert "has asked nothing of the data nodes for 2 h" in said.text
+    assert "transaction of connection 30 of SQL node 51 inactive for 2 h (limit 300 s)" in said.text
     assert "[UNKNOWN] who waits for whom took too long to read, of 3 operations" in said.output
     ndb.failing["state = 'W'"] = NoAnswerError("sql1 has not answered within 7 s")
     said = look()
@@ -357,7 +365,7 @@ def test_waits_are_told_whose_holders_are_not_read(look, ndb):
     ndb.failing["state = 'H'"] = NoAnswerError("sql1 has not answered within 3 s", "", 3024)
     said = look()
     assert said.status == 1
-    assert "has waited for a row of shop.seats for 9 s, and who holds it is not seen" in said.text
+    assert "lock wait 9 s (limit 5 s) for a row of shop.seats, its holder is not seen" in said.text
     assert "[UNKNOWN] who holds what others wait for took too long to read, of 2 operations" in said.output
 
 

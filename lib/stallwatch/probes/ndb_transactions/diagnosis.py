@@ -31,9 +31,19 @@ class Client(NamedTuple):
         return f"connection {self.connection.id} of {node}" if self.connection else node
 
     @property
+    def short(self) -> str:
+        """Who it is, without the address or the program."""
+        return f"connection {self.connection.id} of {self.node}" if self.connection else self.node
+
+    @property
+    def is_mysqld(self) -> bool:
+        """Whether it is a thread of mysqld's own."""
+        return self.connection is not None and self.connection.user == NO_CLIENT
+
+    @property
     def is_idle(self) -> bool:
         """Whether it is a client that is known to do nothing, and has been since we first saw it."""
-        if self.connection is None or self.connection.user == NO_CLIENT or self.transaction.is_active:
+        if self.connection is None or self.is_mysqld or self.transaction.is_active:
             return False
         least = max(_IDLE, self.since + 1)  # those seconds are whole ones
         return self.connection.command == "Sleep" and self.connection.seconds >= least

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from stallwatch.findings import ProbeError, Reading
+from stallwatch.findings import Line, ProbeError, Reading
 from stallwatch.probes.ndb_transactions import queries
-from stallwatch.probes.ndb_transactions.diagnosis import INACTIVE, LOCK_HELD, LOCK_WAIT, NO_CLIENT
+from stallwatch.probes.ndb_transactions.diagnosis import INACTIVE, LOCK_HELD, LOCK_WAIT
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.table import Table
 from stallwatch.units import say_duration
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from stallwatch.probes.ndb_transactions.queries import Totals, Transaction
 
 _COLUMNS = ("client", "operations", "inactive_s", "state")
-_KEEPS = "it keeps its locks until its client goes on"
+_KEEPS = "the transaction keeps its locks until its client goes on"
+_ENDS = "KILL ends the transaction and releases its locks"
+_OWN = "the cluster itself builds an index, copies a table or counts its rows"
 _NAMED = 2  # clients in a sentence
 _TIMEOUT = "a wait ends with error 1205 after TransactionDeadlockDetectionTimeout, 1.2 s by default"
 
@@ -37,8 +39,10 @@ def _inactive(found: Diagnosis) -> Reading:
     """Name the transactions that have asked nothing of the data nodes for longest."""
     if found.longest is None:  # nobody alerts, or that is all that could be found out
         seconds: float = found.totals.inactive
-        what = _silent("a transaction", seconds) if found.alerts(INACTIVE, seconds) else _summary(found)
-        return Reading(INACTIVE, seconds, "s", what, _KEEPS)
+        if not found.alerts(INACTIVE, seconds):
+            return Reading(INACTIVE, seconds, "s", _summary(found))
+        what = f"a transaction inactive for {say_duration(seconds)}"
+        return Reading(INACTIVE, seconds, "s", what, line=Line(more=(_KEEPS,)))
     inactive = [one for one in found.longest if not one.is_active]
     worst = [one for one in inactive if found.alerts(INACTIVE, one.inactive)]
     if worst:
@@ -51,21 +55,14 @@ def _worst(found: Diagnosis, worst: Sequence[Transaction]) -> Reading:
     first, *others = worst
     client = found.clients.of(first)
     least = "at least " * (len(worst) >= queries.MOST)  # more are not read
-    more = f", as {least}{len(others)} more" if others else ""
-    silent = _silent(f"a transaction of {client}", first.inactive)
-    return Reading(
-        INACTIVE,
-        first.inactive,
-        "s",
-        f"{silent} ({plural(first.operations, 'operation')}){more}",
-        f"{_state(client)}, {_KEEPS}" if client.connection else _KEEPS,
-        _advice_on(client),
-        table=_table(found),
-    )
-
-
-def _silent(who: str, seconds: float) -> str:
-    return f"{who} has asked nothing of the data nodes for {say_duration(seconds)}"
+    more = (f"{least}{plural(len(others), 'more transaction')} above the limit",) if others else ()
+    what = f"transaction of {client.short} inactive for {say_duration(first.inactive)}"
+    does = _does(client)
+    why = f"client {does}" if does and client.connection and not client.is_mysqld else does
+    locks = f"{plural(first.operations, 'operation')} so far, {_KEEPS}"
+    advice, below = _advice_on(client)
+    line = Line(more=(f"{client}: {_state(client)}", locks, *more, *below))
+    return Reading(INACTIVE, first.inactive, "s", what, why, advice, table=_table(found), line=line)
 
 
 def _summary(found: Diagnosis) -> str:
@@ -95,47 +92,79 @@ def _lock_waits(found: Diagnosis) -> Iterator[Reading]:
         return
     chains = [found.waits.chain(row) for row in (held, waited) if row]
     if held:
-        yield Reading(LOCK_HELD, held.held, "s", *_sentences(found, held, chains[0]))
-    words = _sentences(found, waited, chains[-1])
+        row = f"a row of {_of_table(found, held)} locked for {say_duration(held.held or 0)}"
+        yield _lock(found, Reading(LOCK_HELD, held.held, "s", row), held, chains[0])
+    row = f"lock wait {say_duration(waited.waited)}"
     is_same = bool(held) and chains[0] == chains[-1]  # whoever is to be looked at, whatever the row
-    yield Reading(LOCK_WAIT, waited.waited, "s", *words, in_table=is_same)
+    reading = Reading(LOCK_WAIT, waited.waited, "s", row, in_table=is_same)
+    yield _lock(found, reading, waited, chains[-1])
 
 
-def _sentences(found: Diagnosis, row: WantedRow, chain: Chain) -> tuple[str, str, str]:
-    """Say what, why and what to do of a row, at whose end of all waiting are the heads of ``chain``."""
-    return _what(found, row, chain), _why(found, row), _advice(found, row, chain)
+def _lock(found: Diagnosis, reading: Reading, row: WantedRow, chain: Chain) -> Reading:
+    """Say who holds a row up, what to do, and below, who waits; ``chain`` is at the end of all waiting."""
+    held_up, why, advice, below = _who(found, row, chain)
+    is_wait = reading.name == LOCK_WAIT
+    then = f" for a row of {_of_table(found, row)}" if is_wait else ""
+    if held_up:
+        then += f", held {held_up}" if is_wait else f" {held_up}"
+    return reading._replace(why=why, advice=advice, line=Line(then, (*below, *_waiting(found, row))))
 
 
-def _what(found: Diagnosis, row: WantedRow, chain: Chain) -> str:
+def _who(found: Diagnosis, row: WantedRow, chain: Chain) -> tuple[str, str, str, tuple[str, ...]]:
+    """Say who holds a row, for WHAT, then cause, next step, and lines below."""
+    if row.held is None:
+        meanwhile = "the holder may have released the row meanwhile"
+        return "", "its holder is not seen", "look again at ndbinfo.cluster_locks", (meanwhile,)
+    holders = list(row.in_the_way)
+    names = _named(found, holders)
+    locked = (f"the row is locked by {names}",) if names else ()
+    if chain.is_deadlock:
+        why = "in a deadlock" if len(holders) == 1 else "the holders wait for each other"
+        by = f"by {_short(found, holders)}" if len(holders) == 1 else ""
+        fails = "in a deadlock one of the transactions fails"
+        return by, why, "lock rows in the same order everywhere", (*locked, fails)
+    if len(chain.heads) > 1:
+        heads = _named(found, chain.heads)
+        ends = "all of these transactions have to end"
+        who = (*locked, *([f"{heads} hold up all others"] if heads else []), ends)
+        return "", f"{len(chain.heads)} transactions hold it up", "see what each of them does", who
+    head = found.client(chain.heads[0]) if chain.heads else None
+    if head is None or not chain.is_whole:
+        holder = _short(found, holders)
+        unseen = "who holds up all of them is not seen for certain"
+        return f"by {holder}" if holder else "", "", "look again", (*locked, unseen)
+    advice, below = _advice_on(head)
+    says = f"{head}: {_state(head)}"
+    if set(holders) == set(chain.heads):
+        return f"by {head.short}", _does(head), advice, (says, *below)
+    why = ", ".join(filter(None, (f"held up by {head.short}", _does(head))))
+    return "", why, advice, (*locked, f"the holder waits for {says}", *below)
+
+
+def _of_table(found: Diagnosis, row: WantedRow) -> str:
+    return found.tables.get(row.table, f"table {row.table}")
+
+
+def _short(found: Diagnosis, transactions: Sequence[int]) -> str:
+    """Name the only one of these clients, if it is known."""
+    client = found.client(transactions[0]) if len(transactions) == 1 else None
+    return client.short if client else ""
+
+
+def _waiting(found: Diagnosis, row: WantedRow) -> Iterator[str]:
+    """Say who waits, when a wait ends, and how many rows are waited for."""
     several = len(row.waiters) > 1
     least = "at least " * found.has_more
-    waiter = found.client(row.first_waiter) or "a transaction"
-    wait = f"{least}{len(row.waiters)} transactions have" if several else f"{waiter} has"
-    upto = "up to " * several + say_duration(row.waited)
-    table = found.tables.get(row.table, f"table {row.table}")
-    if row.held is None:
-        return f"{wait} waited for a row of {table} for {upto}, and who holds it is not seen"
-    locked = f"locked for {say_duration(row.held)}{_by(found, list(row.in_the_way), chain)}"
-    return f"a row of {table} has been {locked}, and {wait} waited for it for {upto}"
-
-
-def _by(found: Diagnosis, holders: Sequence[int], chain: Chain) -> str:
-    """Say who holds it; if those wait themselves, for whom in the end; and what that one does."""
-    who = _named(found, holders)
-    if not who:
-        return ""
-    one = len(holders) == 1
-    if chain.is_deadlock:
-        return f" by {who}, which {'is in a deadlock' if one else 'wait for each other'}"
-    if set(holders) == set(chain.heads):
-        return f" by {who}{_does(found, chain)}"
-    heads = _named(found, chain.heads) or "somebody who is not seen"
-    return f" by {who}, which {'waits' if one else 'wait'} for {heads}{_does(found, chain)}"
-
-
-def _does(found: Diagnosis, chain: Chain) -> str:
-    client = found.client(chain.heads[0]) if len(chain.heads) == 1 else None
-    return f", {_state(client)}" if client else ""
+    waiter = found.client(row.first_waiter)
+    if several:
+        wait = f"{least}{len(row.waiters)} transactions have waited for up to {say_duration(row.waited)}"
+        yield f"{wait}, one of them is {waiter}" if waiter else wait
+    else:
+        yield f"{waiter or 'a transaction'} has waited for {say_duration(row.waited)}"
+    yield _TIMEOUT
+    others = len(found.waits.rows) - 1 if found.waits else 0
+    if others:
+        yield f"{least}{plural(others, 'more row')} like it"
 
 
 def _named(found: Diagnosis, transactions: Sequence[int]) -> str:
@@ -145,29 +174,15 @@ def _named(found: Diagnosis, transactions: Sequence[int]) -> str:
     return listed(names, len(clients)) if clients else ""
 
 
-def _why(found: Diagnosis, row: WantedRow) -> str:
-    waiter = found.client(row.first_waiter) if len(row.waiters) > 1 else None
-    others = len(found.waits.rows) - 1 if found.waits else 0
-    least = "at least " * found.has_more
-    reasons = [
-        f"one of them is {waiter}" if waiter else "",
-        _TIMEOUT,
-        f"{least}{plural(others, 'more row')} like it" if others else "",
-    ]
-    return "; ".join(filter(None, reasons))
-
-
-def _advice(found: Diagnosis, row: WantedRow, chain: Chain) -> str:
-    if row.held is None:
-        return "look again: ndbinfo.cluster_locks tells who holds it, if it has not been let go meanwhile"
-    if chain.is_deadlock:
-        return "let transactions lock rows in the same order: now one of them fails"
-    if len(chain.heads) > 1:
-        return "see what each of them does: all have to end until the row is free"
-    head = found.client(chain.heads[0]) if chain.heads else None
-    if head and chain.is_whole:
-        return _advice_on(head)
-    return "look again: who holds up all of them is not seen for certain"
+def _does(client: Client) -> str:
+    """Say in a few words what a client does; "": not known."""
+    if client.transaction.is_active:
+        return "at work"
+    if client.connection is None or not client.connection.command:
+        return ""
+    if client.is_mysqld or client.connection.command == "Sleep":
+        return _state(client)
+    return f"at work ({client.connection.command})"
 
 
 def _state(client: Client) -> str:
@@ -176,7 +191,7 @@ def _state(client: Client) -> str:
         return "at work in the data nodes"
     if client.connection is None or not client.connection.command:
         return f"silent for {say_duration(client.transaction.inactive)}"
-    if client.connection.user == NO_CLIENT:
+    if client.is_mysqld:
         return "a thread of mysqld's own"
     spent = say_duration(client.connection.seconds)
     if client.connection.command == "Sleep":
@@ -184,18 +199,18 @@ def _state(client: Client) -> str:
     return f"at work for {spent} ({client.connection.command})"
 
 
-def _advice_on(client: Client) -> str:
-    """Say what to do about its transaction: only what does nothing is to be ended."""
+def _advice_on(client: Client) -> tuple[str, tuple[str, ...]]:
+    """Say what to do about its transaction, and below; only what does nothing is to be ended."""
     if client.transaction.is_own:
-        return "wait: the cluster itself builds an index, copies a table or counts its rows"
+        return "wait until it ends", (_OWN,)
     if client.connection is not None and client.is_idle:
-        return f"KILL {client.connection.id} on {client.node} ends it and lets go of its locks"
+        return f"KILL {client.connection.id} on {client.node}", (_ENDS,)
     if client.connection is not None:
-        return f"SHOW PROCESSLIST on {client.node} tells what connection {client.connection.id} does"
+        return f"SHOW PROCESSLIST on {client.node}", ()
     if client.is_sql:
-        tells = "ndbinfo.server_transactions tells its connection, SHOW PROCESSLIST what that does"
-        return f"on {client.node} {tells}"
-    return f"see what {client.node} does"
+        shows = "ndbinfo.server_transactions shows the connection, SHOW PROCESSLIST what the connection does"
+        return f"see ndbinfo.server_transactions on {client.node}", (shows,)
+    return f"see what {client.node} does", ()
 
 
 def _unclear(unclear: Sequence[ProbeError]) -> Iterator[ProbeError]:
@@ -208,12 +223,12 @@ def _unclear(unclear: Sequence[ProbeError]) -> Iterator[ProbeError]:
 def _counts(totals: Totals) -> Iterator[Reading]:
     """Give the numbers of what is open."""
     opened = plural(totals.transactions, "open transaction")
-    yield Reading("transactions", totals.transactions, what=opened)
+    yield Reading("transactions", totals.transactions, what=opened, line=Line())
     operations = plural(totals.operations, "operation")
-    yield Reading("operations", totals.operations, what=f"{operations} in all open transactions")
+    yield Reading("operations", totals.operations, what=f"{operations} in all open transactions", line=Line())
     what = f"the largest transaction has {plural(totals.largest, 'operation')}"
-    why = "beyond MaxDMLOperationsPerTransaction or MaxNoOfConcurrentOperations it fails (NDB error 261)"
-    yield Reading("largest", totals.largest, what=what, why=why, advice="commit more often")
+    fails = "beyond MaxDMLOperationsPerTransaction or MaxNoOfConcurrentOperations it fails (NDB error 261)"
+    yield Reading("largest", totals.largest, what=what, advice="commit more often", line=Line(more=(fails,)))
 
 
 def _table(found: Diagnosis) -> Table | None:
