@@ -47,7 +47,7 @@ def test_it_is_critical_before_inserts_fail(ndb, check):
         said = check(node)
         assert said.status == 1, said.output
         assert "data memory of node " in said.text
-        assert "inserts fail at 95 % (1114 The table is full, NDB error 827)" in said.text
+        assert "inserts fail at 95 % (1114 The table is full, NDB error 827)" in said.output
     with ndb_load.filled_memory(node, 0.93) as error:
         assert error is None
         said = check(node)
@@ -101,7 +101,8 @@ def test_a_full_tablespace_is_not_taken_for_memory(own_ndb, check):
             fill(sql)
         said = check(node, account=with_process)
         assert said.status == 2, said.output
-        assert "tablespace small is 100 % full (15 of 15 extents of 128 KiB that can be had)" in said.text
+        assert "tablespace small 100 % full (limit 90 %), when full, inserts fail" in said.text
+        assert "15 of 15 extents of 128 KiB that can be had" in said.output
         assert said.number("tablespace") == 100
         assert said.number("data_memory") < 80
         said = check(node)

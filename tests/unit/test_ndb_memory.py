@@ -145,10 +145,15 @@ def test_the_fullest_node_comes_first_and_the_others_are_named(look, ndb):
     status, text = look()
     assert status == 2
     assert first_line(text) == (
-        "NDB_MEMORY CRITICAL - data memory of node 4 is 93.2 % full (74.6 MiB of 80 MiB): inserts fail at "
-        "95 % (1114 The table is full, NDB error 827); also node 3 91 %: delete rows, drop tables, enlarge "
-        "DataMemory (rolling restart), or add data nodes"
+        "NDB_MEMORY CRITICAL - data memory of node 4 93.2 % full (limit 90 %), inserts fail at 95 % - "
+        "delete rows or enlarge DataMemory"
     )
+    assert text.splitlines()[1:] == [
+        "  74.6 MiB of 80 MiB",
+        "  also node 3 91 %",
+        "  inserts fail at 95 % (1114 The table is full, NDB error 827)",
+        "  dropped tables or more data nodes help, too, a larger DataMemory takes a rolling restart",
+    ]
     assert perfdata(text)["node3_data_memory"] == "91%;80;90"
 
 
@@ -157,7 +162,7 @@ def test_full_is_what_a_real_cluster_was_when_inserts_failed(look, ndb):
         fill(ndb, 100 * 2432 / 2560, node)
     status, text = look()
     assert status == 2
-    assert "data memory of node 3 is 95 % full (76 MiB of 80 MiB): inserts fail now, at 95 % (1114" in text
+    assert "data memory of node 3 95 % full (limit 90 %), inserts fail now, at 95 % - " in text
 
 
 def test_what_others_say_is_not_on_the_line_of_a_problem(look, ndb):
@@ -165,9 +170,8 @@ def test_what_others_say_is_not_on_the_line_of_a_problem(look, ndb):
     status, text = look()
     assert status == 1
     assert first_line(text) == (
-        "NDB_MEMORY WARNING - long message buffer of node 3 is 60 % full (38.4 MiB of 64 MiB): a data node "
-        "that runs out of it ends (error 2351): enlarge LongMessageBuffer (rolling restart), or make batches "
-        "and transactions smaller"
+        "NDB_MEMORY WARNING - long message buffer of node 3 60 % full (limit 50 %), "
+        "when full, the data node ends - enlarge LongMessageBuffer"
     )
 
 
@@ -175,7 +179,9 @@ def test_old_versions_have_index_memory(look, ndb):
     ndb.tables["memoryusage"] += [memory(node, "Index memory", 85 * MIB, 100 * MIB) for node in (3, 4)]
     status, text = look()
     assert status == 1
-    assert "index memory of node 3 is 85 % full (85 MiB of 100 MiB): inserts fail when it is full" in text
+    assert (
+        "index memory of node 3 85 % full (limit 80 %), when full, inserts fail - enlarge IndexMemory" in text
+    )
     assert perfdata(text)["index_memory"] == "85%;80;90"
 
 
@@ -197,8 +203,9 @@ def test_the_undo_log_is_judged(look, ndb, used, status):
     state, text = look()
     assert state == status
     if status:
-        assert f"undo log of disk tables of node 3 is {used} % full" in text
-        assert f"when it is full, writes to them fail with error 1501; also node 4 {used} %" in text
+        assert f"undo log of disk tables of node 3 {used} % full" in text
+        assert f"  also node 4 {used} %\n" in text
+        assert "  when it is full, writes to them fail with error 1501\n" in text
         assert "ADD UNDOFILE" in text
 
 
@@ -238,10 +245,11 @@ def test_a_full_tablespace_is_not_taken_for_memory(look, ndb):
     status, text = look()
     assert status == 2
     assert first_line(text) == (
-        "NDB_MEMORY CRITICAL - tablespace ts_1 is 100 % full (15 of 15 extents of 1 MiB that can be had): "
-        "a disk table that needs one more fails (1114 The table is full, NDB error 1601): not for want of "
-        "memory: ALTER TABLESPACE ... ADD DATAFILE, delete rows or drop tables"
+        "NDB_MEMORY CRITICAL - tablespace ts_1 100 % full (limit 90 %), when full, inserts fail - "
+        "ALTER TABLESPACE ... ADD DATAFILE"
     )
+    assert text.splitlines()[1] == "  15 of 15 extents of 1 MiB that can be had"
+    assert "extent fails (1114 The table is full, NDB error 1601), not for want of memory\n" in text
 
 
 def test_the_files_of_a_tablespace_are_added_up(look, ndb):
@@ -280,7 +288,7 @@ def test_a_missing_node_is_said_and_the_others_are_judged(look, ndb):
     status, text = look()
     assert status == 1
     assert "[OK] node 4 does not answer: judged without it" in text
-    assert "data memory of node 3 is 85 % full" in text
+    assert "data memory of node 3 85 % full" in text
     assert "node4_data_memory" not in perfdata(text)
 
 
@@ -311,7 +319,7 @@ def test_a_node_that_ends_meanwhile_is_judged_without(look, ndb, table, silent):
     ndb.ends_before(table, 4, silent)
     status, text = look()
     assert status == 1
-    assert "data memory of node 3 is 85 % full" in first_line(text)
+    assert "data memory of node 3 85 % full" in first_line(text)
     assert "[OK] node 4 does not answer: judged without it" in text
     assert perfdata(text)["undo_space"] == "0%;70;85"
 
@@ -341,7 +349,7 @@ def test_whether_a_node_has_ended_cannot_be_asked(look, ndb, monkeypatch, answer
     status, text = look()
     if answers:
         assert status == 1
-        assert "data memory of node 3 is 85 % full" in first_line(text)
+        assert "data memory of node 3 85 % full" in first_line(text)
         assert "[UNKNOWN] node 4 answers, but has no row in ndbinfo.memoryusage" in text
         assert "[UNKNOWN] sql1:3306 says: no (error 1)" in text
     else:
@@ -389,8 +397,8 @@ def test_one_look_pages_nobody_two_do(look, ndb, quantity):
     troubled_by(ndb, quantity)
     status, text = look()
     assert status == 1
-    assert "of node 3 is 95.7 % full" in first_line(text)
-    assert "; critical if the next look finds it so, too: " in first_line(text)
+    assert "of node 3 95.7 % full" in first_line(text)
+    assert "  critical if the next look finds it so, too\n" in text
     assert perfdata(text)[quantity].startswith("95.")
     status, text = look()
     assert status == 2
@@ -475,7 +483,7 @@ def test_full_memory_is_told_whatever_else_fails(look, ndb, table, error):
     fill(ndb, 96)
     status, text = look()
     assert status == 2
-    assert "data memory of node 3 is 96 % full" in first_line(text)
+    assert "data memory of node 3 96 % full" in first_line(text)
     assert f"[UNKNOWN] {error.what}" in text
 
 
@@ -484,7 +492,7 @@ def test_tablespaces_are_looked_at_even_if_the_undo_log_cannot_be(look, ndb):
     ndb.tables["information_schema.files"] = [data_file("ts_1", 1, 16)]
     status, text = look()
     assert status == 2
-    assert "tablespace ts_1 is 100 % full" in first_line(text)
+    assert "tablespace ts_1 100 % full" in first_line(text)
 
 
 def test_a_run_that_is_cut_short_tells_what_is_known(look, ndb, monkeypatch):
@@ -496,7 +504,7 @@ def test_a_run_that_is_cut_short_tells_what_is_known(look, ndb, monkeypatch):
     with contextlib.suppress(KeyboardInterrupt):
         look()
     assert [one.name for one in told if isinstance(one, Reading)] == ["data_memory", "long_message_buffer"]
-    assert "data memory of node 3 is 96 % full" in told[0].what
+    assert "data memory of node 3 96 % full" in told[0].what
     assert told[-1].what == "node 4 does not answer: judged without it"
 
 
@@ -607,10 +615,10 @@ def test_min_free_percent_says_where_inserts_fail(look, ndb):
     fill(ndb, 82)
     status, text = look()
     assert status == 1
-    assert "inserts fail now, at 80 % with MinFreePct=20 (1114 The table" in first_line(text)
+    assert "inserts fail now, at 80 % with MinFreePct=20 - delete" in first_line(text)
     fill(ndb, 10)
     fill(ndb, 96, node=4)
-    assert "inserts fail at 100 % with MinFreePct=0 (1114 The table" in first_line(look()[1])
+    assert "inserts fail at 100 % with MinFreePct=0 - delete" in first_line(look()[1])
 
 
 def test_time_to_full_is_until_inserts_fail(look, ndb):
@@ -633,7 +641,7 @@ def test_without_that_setting_the_default_is_said(look, ndb, how):
     fill(ndb, 91)
     status, text = look()
     assert status == 2
-    assert "inserts fail at 95 % by default (1114 The table is full" in first_line(text)
+    assert "inserts fail at 95 % by default - delete rows" in first_line(text)
     assert "UNKNOWN" not in text
 
 
@@ -725,10 +733,13 @@ def test_the_horizon_warns(look, ndb):
         status, text = look("--horizon", "6h", after=900)
     assert status == 1
     assert first_line(text) == (
-        "NDB_MEMORY WARNING - data memory of node 3 is 32 % full (25.6 MiB of 80 MiB), full in 5 h 15 min at "
-        "this rate: inserts fail at 95 % (1114 The table is full, NDB error 827): delete rows, drop tables, "
-        "enlarge DataMemory (rolling restart), or add data nodes"
+        "NDB_MEMORY WARNING - data memory of node 3 32 % full, full in 5 h 15 min at this rate - "
+        "delete rows or enlarge DataMemory"
     )
+    assert text.splitlines()[1:3] == [
+        "  25.6 MiB of 80 MiB",
+        "  inserts fail at 95 % (1114 The table is full, NDB error 827)",
+    ]
 
 
 def test_what_is_full_after_the_horizon_is_ok(look, ndb):
@@ -753,7 +764,7 @@ def test_a_day_is_told_from_half_a_day(look, ndb):
         fill(ndb, 20 + minutes / 60 * 3)
         status, text = look("--horizon", "1d")
         assert status == (minutes >= 210)
-    assert "data memory of node 3 is 58.8 % full" in text
+    assert "data memory of node 3 58.8 % full" in text
     assert "full in 12 h 5 min at this rate" in text
 
 
@@ -857,7 +868,7 @@ def test_the_horizon_does_not_tell_a_problem_twice(look, ndb):
         status, text = look("--horizon", "2h")
     assert status == 1
     assert "more problem" not in first_line(text)
-    assert "81 % full (64.8 MiB of 80 MiB), full in 1 h 10 min at this rate" in first_line(text)
+    assert "81 % full (limit 80 %), full in 1 h 10 min at this rate" in first_line(text)
 
 
 def test_what_is_full_is_no_prediction(look, ndb):
@@ -942,8 +953,8 @@ def test_48_nodes_make_a_short_line(look, ndb_of_48):
     assert status == 1
     line = text.splitlines()[0]
     assert len(line.encode()) < 1023
-    assert "data memory of node 29 is 89 % full" in line
-    assert "also node 28 88 %, node 27 87 %, node 26 86 %, node 25 85 % and 4 more" in line
+    assert "data memory of node 29 89 % full" in line
+    assert "also node 28 88 %, node 27 87 %, node 26 86 %, node 25 85 % and 4 more" in text
     assert list(perfdata(text)) == ["data_memory", "long_message_buffer"]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stallwatch.findings import Fault, Reading, State
+from stallwatch.findings import Fault, Line, Reading, State
 from stallwatch.probes.ndb_memory.diagnosis import FEWEST
 from stallwatch.probes.ndb_memory.queries import DATA_MEMORY, TABLESPACE
 from stallwatch.probes.ndbinfo.cluster import LABELLED
@@ -45,8 +45,9 @@ def full_soon(fillings: Sequence[Filling], horizon: float) -> Iterator[Fault]:
         soonest = filling.soonest
         if soonest and 0 < soonest[0] <= horizon and not filling.is_problem:
             seconds, use = soonest
-            what = f"{_of(filling, use)}, full in {say_duration(seconds)} at this rate"
-            yield Fault(State.WARNING, what, _consequence(filling, use), filling.subject.advice)
+            what, why = _briefly(filling, use), f"full in {say_duration(seconds)} at this rate"
+            line = Line(more=(_amount(filling, use), *_below(filling, use)))
+            yield Fault(State.WARNING, what, why, filling.subject.advice, line)
 
 
 def too_few(fillings: Sequence[Filling], history: History, horizon: float) -> Iterator[Fault]:
@@ -65,19 +66,29 @@ def too_few(fillings: Sequence[Filling], history: History, horizon: float) -> It
 
 def _fullest(filling: Filling) -> Reading:
     subject, use = filling.subject, filling.fullest
-    more = [one for one in filling.alerting if one is not use]
-    also = f"also {listed([f'{_named(filling, one)} {_said(one)}' for one in more])}" if more else ""
-    reasons = (_consequence(filling, use), also, "" if filling.confirmed else _FIRST)
-    return Reading(
+    soon = _soon(filling)
+    said = Reading(
         subject.name,
         use.rounded,
         "%",
-        ", ".join(filter(None, (_of(filling, use), _soon(filling)))),
-        "; ".join(filter(None, reasons)),
-        subject.advice,
+        ", ".join(filter(None, (_of(filling, use), soon))),
+        _consequence(filling, use, subject.full),
         table=_table(filling),
         confirmed=filling.confirmed,
     )
+    if not filling.is_problem:
+        return said
+    others = [one for one in filling.alerting if one is not use]
+    also = f"also {listed([f'{_named(filling, one)} {_said(one)}' for one in others])}" if others else ""
+    first = "" if filling.confirmed else _FIRST
+    line = Line(more=(_amount(filling, use), also, first, *_below(filling, use)))
+    why = soon or _consequence(filling, use, subject.why)
+    return said._replace(what=_briefly(filling, use), why=why, advice=subject.advice, line=line)
+
+
+def _below(filling: Filling, use: Use) -> tuple[str, str]:
+    """Say what happens when it is full, and what else helps."""
+    return _consequence(filling, use, filling.subject.full), filling.subject.helps
 
 
 def _table(filling: Filling) -> Table:
@@ -91,26 +102,34 @@ def _table(filling: Filling) -> Table:
     return Table(columns, tuple(rows))
 
 
-def _consequence(filling: Filling, use: Use) -> str:
+def _consequence(filling: Filling, use: Use, full: str) -> str:
+    """Say what happens when it is full, and where that is."""
     if filling.subject is not DATA_MEMORY:
-        return filling.subject.full
+        return full
     end = filling.end(use)
     said = f"{end:g} %"
     if use.of not in filling.ends:
         said += " by default"
     elif end != DATA_MEMORY.end:
         said += f" with MinFreePct={100 - end:g}"
-    full = DATA_MEMORY.full.format(said)
-    return full.replace("fail at", "fail now, at") if use.percent >= end - _FAILING else full
+    told = full.format(said)
+    return told.replace("fail at", "fail now, at") if use.percent >= end - _FAILING else told
 
 
 def _of(filling: Filling, use: Use) -> str:
+    return f"{_briefly(filling, use)} ({_amount(filling, use)})"
+
+
+def _briefly(filling: Filling, use: Use) -> str:
+    of = f" {use.of}" if filling.subject is TABLESPACE else f" of node {use.of}"
+    return f"{filling.subject.what}{of} {_said(use)} full"
+
+
+def _amount(filling: Filling, use: Use) -> str:
     if filling.subject is TABLESPACE:
         of = f" of {say_size(use.extent_size)}" if use.extent_size else ""
-        extents = f"{use.used:.0f} of {use.total:.0f} extents{of} that can be had"
-        return f"tablespace {use.of} is {_said(use)} full ({extents})"
-    sizes = f"{say_size(use.used)} of {say_size(use.total)}"
-    return f"{filling.subject.what} of node {use.of} is {_said(use)} full ({sizes})"
+        return f"{use.used:.0f} of {use.total:.0f} extents{of} that can be had"
+    return f"{say_size(use.used)} of {say_size(use.total)}"
 
 
 def _shortly(filling: Filling) -> str:

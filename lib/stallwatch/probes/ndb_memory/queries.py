@@ -42,9 +42,9 @@ class Subject(NamedTuple):
     name: str  # of the quantity
     what: str
     full: str  # what happens when it is full; {}: where that is
-    why: str  # the cause; "": not known
+    why: str  # the cause, or as that is not known, in short what happens
     advice: str
-    helps: str  # what else does; "": nothing
+    helps: str  # what else does, or what that takes
     end: float = 100.0  # per cent at which it is full, unless the cluster says otherwise
     heals: bool = False  # it goes up and down by itself: its trend tells nothing, nor does one look
     memory_type: str = ""  # in ndbinfo.memoryusage; "": it is not there
@@ -57,9 +57,9 @@ DATA_MEMORY = Subject(
     "data_memory",
     "data memory",
     "inserts fail at {} (1114 The table is full, NDB error 827)",
-    "",
-    "delete rows, drop tables, enlarge DataMemory (rolling restart), or add data nodes",
-    "",
+    "inserts fail at {}",
+    "delete rows or enlarge DataMemory",
+    "dropped tables or more data nodes help, too, a larger DataMemory takes a rolling restart",
     end=95.0,
     memory_type="Data memory",
 )
@@ -67,18 +67,18 @@ INDEX_MEMORY = Subject(  # until 7.5; then a part of DataMemory (MySQL Cluster m
     "index_memory",
     "index memory",
     "inserts fail when it is full (NDB error 625)",
-    "",
-    "enlarge IndexMemory (rolling restart), or delete rows",
-    "",
+    "when full, inserts fail",
+    "enlarge IndexMemory",
+    "that takes a rolling restart, deleted rows help, too",
     memory_type="Index memory",
 )
 LONG_MESSAGE_BUFFER = Subject(  # exit code 2351 of the data nodes
     "long_message_buffer",
     "long message buffer",
     "a data node that runs out of it ends (error 2351)",
-    "",
-    "enlarge LongMessageBuffer (rolling restart), or make batches and transactions smaller",
-    "",
+    "when full, the data node ends",
+    "enlarge LongMessageBuffer",
+    "that takes a rolling restart, smaller batches and transactions help, too",
     heals=True,
     memory_type="Long message buffer",
 )
@@ -86,10 +86,11 @@ UNDO_SPACE = Subject("undo_space", *UNDO_LOG, heals=True)  # a checkpoint frees 
 TABLESPACE = Subject(
     "tablespace",
     "tablespace",
-    "a disk table that needs one more fails (1114 The table is full, NDB error 1601): not for want of memory",
-    "",
-    "ALTER TABLESPACE ... ADD DATAFILE, delete rows or drop tables",
-    "",
+    "a disk table that needs one more extent fails (1114 The table is full, NDB error 1601), "
+    "not for want of memory",
+    "when full, inserts fail",
+    "ALTER TABLESPACE ... ADD DATAFILE",
+    "deleted rows and dropped tables help, too",
 )
 OF_NODES = (DATA_MEMORY, INDEX_MEMORY, LONG_MESSAGE_BUFFER)
 
