@@ -28,6 +28,13 @@ def test_a_recorded_cluster_is_told_as_expected(name, monkeypatch, tmp_path, not
     assert text == expected.read_text()
 
 
+@pytest.mark.parametrize("name", sorted(set(NAMES) - {"grant-missing", "offline"}))
+def test_a_line_fits_a_text_message(name):
+    text = (CLUSTERS / "expected" / f"{name}.txt").read_text()
+    lines = [line.partition(" | ")[0] for line in text.splitlines() if line.startswith("NDB_")]
+    assert [line for line in lines if len(line) > 160 or ";" in line] == []
+
+
 def test_every_expected_output_has_its_recording():
     assert sorted(path.stem for path in (CLUSTERS / "expected").glob("*.txt")) == NAMES
 

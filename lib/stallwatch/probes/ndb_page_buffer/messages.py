@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stallwatch.findings import Fault, Reading, State
+from stallwatch.findings import Fault, Line, Reading, State
 from stallwatch.probes.ndb_page_buffer.collect import CHECKPOINTS, COUNTERS, READS
 from stallwatch.probes.ndb_page_buffer.diagnosis import HIT_RATIO
 from stallwatch.probes.ndbinfo.cluster import LABELLED, named
@@ -45,21 +45,22 @@ def _ratios(found: Diagnosis, evidence: Evidence, rules: Rules, *, is_sample: bo
     lowest = min(found.ratios, key=lambda one: one.per_cent)
     groups = _by_cause(found.low or found.ratios[:1])
     for worst, *others in groups:
-        remark = _remark(worst, rules, is_sample=is_sample)
-        what = f"{_ratio(worst)} over {say_duration(worst.traffic.seconds)}{remark}"
-        if len(found.ratios) > 1 and not worst.is_low:
-            what += f", the lowest of {len(found.ratios)}"
-        why = _why(worst, evidence)
-        if others:
-            why += f", low on {named([one.node for one in others])}, too"
-        advice = _advice(worst, evidence, rules)
-        yield _reading(worst, what, why, advice, label=HIT_RATIO if worst is lowest else "")
+        label = HIT_RATIO if worst is lowest else ""
+        span = f"over {say_duration(worst.traffic.seconds)}{_remark(worst, rules, is_sample=is_sample)}"
+        if not worst.is_low:
+            which = f", the lowest of {len(found.ratios)}" if len(found.ratios) > 1 else ""
+            yield _reading(worst, f"{_ratio(worst)} {span}{which}", label)
+            continue
+        also = (f"low on {named([one.node for one in others])}, too",) if others else ()
+        advice, below = _advice(worst, evidence, rules)
+        line = Line(more=(f"measured {span}", *_evidence(worst, evidence), *also, *below))
+        yield _reading(worst, _ratio(worst), label)._replace(why=_why(worst), advice=advice, line=line)
     if all(worst is not lowest for worst, *_ in groups):
         yield _reading(lowest, _ratio(lowest))._replace(in_table=True)
 
 
-def _reading(one: HitRatio, what: str, why: str = "", advice: str = "", label: str = HIT_RATIO) -> Reading:
-    return Reading(HIT_RATIO, one.per_cent, "%", what, why, advice, label, confirmed=one.confirmed)
+def _reading(one: HitRatio, what: str, label: str = HIT_RATIO) -> Reading:
+    return Reading(HIT_RATIO, one.per_cent, "%", what, label=label, confirmed=one.confirmed)
 
 
 def _by_cause(low: Sequence[HitRatio]) -> list[list[HitRatio]]:
@@ -156,8 +157,6 @@ def _ratio(one: HitRatio) -> str:
 
 def _remark(one: HitRatio, rules: Rules, *, is_sample: bool) -> str:
     """Say what keeps a low ratio from being critical, or for how long it has been."""
-    if one.is_low and one.is_cold:
-        return f", its buffer is cold, {say_duration(one.uptime)} after its start"
     if not one.is_critical or one.is_excused:
         return ""
     if one.confirmed:
@@ -167,32 +166,49 @@ def _remark(one: HitRatio, rules: Rules, *, is_sample: bool) -> str:
     return f" ({one.in_a_row} of {rules.confirm} intervals)" if one.in_a_row else " (too soon again to count)"
 
 
-def _why(one: HitRatio, evidence: Evidence) -> str:
+def _why(one: HitRatio) -> str:
+    of = one.traffic
+    waits, requests, reads = (
+        say_short(of.per_second(count)) for count in (of.waited, of.requests, of.pages_read)
+    )
+    if of.waits_for != READS:
+        return f"{of.waits_for} hold up {waits} of {requests} requests/s"
+    if one.is_cold:
+        return f"its buffer is cold {say_duration(one.uptime)} after its start"
+    return f"{reads} pages/s read from disk"
+
+
+def _evidence(one: HitRatio, evidence: Evidence) -> Iterator[str]:
+    """Say what waited, what was read and written, and how long that takes."""
     of = one.traffic
     counts = (of.waited, of.requests, of.pages_read)
     waits, requests, reads = (say_short(of.per_second(count)) for count in counts)
     if of.waits_for == READS:
-        why = f"{waits} of {requests} requests/s waited for the disk, {reads} pages/s read"
+        yield f"{waits} of {requests} requests/s waited for the disk, {reads} pages/s read"
         if one.node in evidence.read_times:
-            why += f", half of its page reads so far took {evidence.read_times[one.node]}"
+            yield f"half of the page reads of node {one.node} so far took {evidence.read_times[one.node]}"
     else:
         written = say_short(of.per_second(of.pages_written + of.pages_written_lcp))
         lcp = say_short(of.per_second(of.pages_written_lcp))
-        why = f"{waits} of {requests} requests/s waited, but only {reads} pages/s read"
-        why += f", {written} written ({lcp} by checkpoints)" if written != "0" else ", none written"
+        pages = f"{written} written ({lcp} by checkpoints)" if written != "0" else "none written"
+        yield f"{waits} of {requests} requests/s waited, but only {reads} pages/s read, {pages}"
+        if one.is_cold:
+            yield f"its buffer is cold {say_duration(one.uptime)} after its start"
     if of.log_waits:
-        why += f", {say_short(of.per_second(of.log_waits))}/s waited for the undo log"
-    return why
+        yield f"{say_short(of.per_second(of.log_waits))}/s waited for the undo log"
 
 
-def _advice(one: HitRatio, evidence: Evidence, rules: Rules) -> str:
+def _advice(one: HitRatio, evidence: Evidence, rules: Rules) -> tuple[str, tuple[str, ...]]:
+    """Give the next step, and lines below."""
     size = evidence.sizes.get(one.node)
     buffer = "DiskPageBufferMemory" + ("" if size is None else f", now {say_size(size)}")
-    disk = "see how busy the disk of the tablespaces is (iostat -kx 1)"
     waits_for = one.traffic.waits_for
+    if waits_for == READS and one.is_cold:
+        later = f"if the hit ratio stays low then, enlarge {buffer} (rolling restart)"
+        return f"look again {say_duration(rules.cold)} after its start", (later,)
     if waits_for == READS:
-        later = f"if it stays low {say_duration(rules.cold)} after the start, " if one.is_cold else ""
-        return f"{later}enlarge {buffer} (rolling restart)"
+        return f"enlarge {buffer}", ("that takes a rolling restart",)
+    disk, look = "check the disk of the tablespaces", "see how busy that disk is (iostat -kx 1)"
     if waits_for == CHECKPOINTS:
-        return f"checkpoints hold them up: {disk}; a larger DiskPageBufferMemory does not help"
-    return f"{waits_for} hold them up, as of bulk inserts: {disk} before you enlarge {buffer}"
+        return disk, (f"{look}, a larger DiskPageBufferMemory does not help",)
+    return disk, (f"as of bulk inserts: {look} before you enlarge {buffer}",)
