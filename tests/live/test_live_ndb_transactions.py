@@ -66,7 +66,7 @@ def test_a_transaction_whose_statement_runs_is_not_to_be_killed(ndb, check):
     with ndb_load.working_transaction(node) as working:
         said = until(check, 1, node, "-w", "4s", account=PROCESS)
         assert f"transaction of connection {working} of SQL node 51 inactive for " in said.text
-        assert ", client at work (Query) - SHOW PROCESSLIST on SQL node 51" in said.text
+        assert ", client at work - SHOW PROCESSLIST on SQL node 51" in said.text
         assert re.search(r"at work for \S+ s \(Query\)", said.output)
         assert "KILL" not in said.output
 

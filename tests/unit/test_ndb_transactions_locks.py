@@ -109,7 +109,7 @@ def test_two_who_both_wait_to_have_a_row_alone_are_in_a_deadlock(look, ndb):
         ndb.lock(number, "W", 8000)
     said = look()
     assert "a row of shop.seats locked for 9 s (limit 5 s), the holders wait for each other - " in said.text
-    assert said.text.endswith("lock rows in the same order everywhere")
+    assert said.text.endswith("lock rows in the same order")
     assert (
         "the row is locked by connection 28 of SQL node 51 (db1:3306) and "
         "connection 29 of SQL node 51 (db1:3306)\n  in a deadlock one of the transactions fails"
@@ -295,7 +295,7 @@ def test_a_holder_at_work_is_not_to_be_killed(look, ndb, command, seconds, state
     ndb.held()
     ndb.does(28, command, seconds)
     said = look()
-    short = state.replace(" for 40 s", "")
+    short = state.replace(" for 40 s (Query)", "")
     assert said.text.endswith(f"by connection 28 of SQL node 51, {short} - SHOW PROCESSLIST on SQL node 51")
     assert f"  connection 28 of SQL node 51 (db1:3306): {state}\n" in said.output
     assert "KILL" not in said.output

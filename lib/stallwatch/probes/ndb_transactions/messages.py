@@ -122,7 +122,7 @@ def _who(found: Diagnosis, row: WantedRow, chain: Chain) -> tuple[str, str, str,
         why = "in a deadlock" if len(holders) == 1 else "the holders wait for each other"
         by = f"by {_short(found, holders)}" if len(holders) == 1 else ""
         fails = "in a deadlock one of the transactions fails"
-        return by, why, "lock rows in the same order everywhere", (*locked, fails)
+        return by, why, "lock rows in the same order", (*locked, fails)
     if len(chain.heads) > 1:
         heads = _named(found, chain.heads)
         ends = "all of these transactions have to end"
@@ -180,9 +180,8 @@ def _does(client: Client) -> str:
         return "at work"
     if client.connection is None or not client.connection.command:
         return ""
-    if client.is_mysqld or client.connection.command == "Sleep":
-        return _state(client)
-    return f"at work ({client.connection.command})"
+    told = client.is_mysqld or client.connection.command == "Sleep"
+    return _state(client) if told else "at work"
 
 
 def _state(client: Client) -> str:
@@ -192,7 +191,7 @@ def _state(client: Client) -> str:
     if client.connection is None or not client.connection.command:
         return f"silent for {say_duration(client.transaction.inactive)}"
     if client.is_mysqld:
-        return "a thread of mysqld's own"
+        return "mysqld's own thread"
     spent = say_duration(client.connection.seconds)
     if client.connection.command == "Sleep":
         return f"idle for {spent}"
