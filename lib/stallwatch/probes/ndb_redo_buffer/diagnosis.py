@@ -24,7 +24,7 @@ DISK = "the disk is too slow"
 BURSTS = "short bursts"
 PROCESSOR = "the processor cannot keep up"
 UNDECIDED = "a small buffer or a slow disk"
-_PROBABLY = {DISK: "probably a slow disk"}
+_PROBABLY = {DISK: "probably a slow disk", UNDECIDED: f"probably {UNDECIDED}"}
 
 # A disk that is not busy proves nothing: one that a quota holds back, as in a cloud, was seen at 0 to 16 %
 # while redo lagged (measured on 9.7.2).
@@ -103,10 +103,14 @@ class Diagnosis(NamedTuple):
     certain: bool = True
 
     @property
+    def cause(self) -> str:
+        """The answer, with "probably" where that is not certain."""
+        return self.answer if self.certain else _PROBABLY[self.answer]
+
+    @property
     def why(self) -> str:
-        """The answer with its proof."""
-        said = self.answer if self.certain else _PROBABLY[self.answer]
-        return f"{said}: {self.proof}" if self.proof else said
+        """The cause with its proof."""
+        return f"{self.cause}: {self.proof}" if self.proof else self.cause
 
 
 def diagnose(evidence: Evidence) -> Diagnosis:
@@ -116,10 +120,9 @@ def diagnose(evidence: Evidence) -> Diagnosis:
             advice, below = _ADVICE[answer]
             more = (*_in_detail(evidence), *_beside(answer, evidence), below)
             return Diagnosis(answer, proof, advice, more, certain=proves is not _rate_is_flat)
-    advice = f"run iostat -kx 1 on the host of node {evidence.node}"
     how = "" if evidence.heard else ", or name the log of the node with --log"
     more = (*_beside(UNDECIDED, evidence), f"no evidence which of the two: look while it lasts{how}")
-    return Diagnosis(UNDECIDED, "", advice, more)
+    return Diagnosis(UNDECIDED, "", "run iostat -kx 1 on its host", more, certain=False)
 
 
 def _log_tells_of_disk(evidence: Evidence) -> str:

@@ -143,7 +143,7 @@ def _explained(reading: Reading, diagnosis: Diagnosis | None) -> Reading:
     """Answer with all that is known, not with what the log alone says."""
     if not diagnosis or not reading.value:
         return reading
-    return reading._replace(why=diagnosis.answer, advice=diagnosis.advice)
+    return reading._replace(why=diagnosis.cause, advice=diagnosis.advice)
 
 
 def log_space(
