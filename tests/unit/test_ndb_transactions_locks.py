@@ -124,6 +124,13 @@ def test_two_who_wait_for_each_others_rows_are_in_a_deadlock(look, ndb):
     assert "KILL" not in said.output
 
 
+def test_a_deadlock_with_somebody_who_is_not_known(look, ndb):
+    ndb.held(held=9000, by=FOURTH, waiters=(HOLDER,), waited=(8000,), row=1)
+    ndb.held(held=8500, by=HOLDER, waiters=(FOURTH,), waited=(7000,), row=2)
+    said = look()
+    assert "a row of shop.seats locked for 9 s (limit 5 s), in a deadlock - lock rows" in said.text
+
+
 def test_who_has_got_the_row_since_waits_no_more(look, ndb):
     """Between both statements on locks; it holds the row for less than it waited."""
     ndb.lock(WAITER, "H", 40)
@@ -146,6 +153,7 @@ def test_of_several_who_share_a_row_none_is_to_be_killed(look, ndb):
     )
     assert said.text.endswith("(limit 5 s), 2 transactions hold it up - see what each of them does")
     assert "all of these transactions have to end" in said.output
+    assert "hold up all others" not in said.output
 
 
 def test_who_holds_up_a_holder_is_to_be_killed(look, ndb):

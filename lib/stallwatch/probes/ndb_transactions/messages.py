@@ -118,27 +118,29 @@ def _who(found: Diagnosis, row: WantedRow, chain: Chain) -> tuple[str, str, str,
     holders = list(row.in_the_way)
     names = _named(found, holders)
     locked = (f"the row is locked by {names}",) if names else ()
+    holder = _short(found, holders)
+    by = f"by {holder}" if holder else ""
     if chain.is_deadlock:
         why = "in a deadlock" if len(holders) == 1 else "the holders wait for each other"
-        by = f"by {_short(found, holders)}" if len(holders) == 1 else ""
         fails = "in a deadlock one of the transactions fails"
         return by, why, "lock rows in the same order", (*locked, fails)
     if len(chain.heads) > 1:
         heads = _named(found, chain.heads)
         ends = "all of these transactions have to end"
-        who = (*locked, *([f"{heads} hold up all others"] if heads else []), ends)
+        others = (f"{heads} hold up all others",) if heads and heads != names else ()
+        who = (*locked, *others, ends)
         return "", f"{len(chain.heads)} transactions hold it up", "see what each of them does", who
     head = found.client(chain.heads[0]) if chain.heads else None
     if head is None or not chain.is_whole:
-        holder = _short(found, holders)
         unseen = "who holds up all of them is not seen for certain"
-        return f"by {holder}" if holder else "", "", "look again", (*locked, unseen)
+        return by, "", "look again", (*locked, unseen)
     advice, below = _advice_on(head)
     says = f"{head}: {_state(head)}"
     if set(holders) == set(chain.heads):
         return f"by {head.short}", _does(head), advice, (says, *below)
     why = ", ".join(filter(None, (f"held up by {head.short}", _does(head))))
-    return "", why, advice, (*locked, f"the holder waits for {says}", *below)
+    wait = "the holder waits" if len(holders) == 1 else "the holders wait"
+    return "", why, advice, (*locked, f"{wait} for {says}", *below)
 
 
 def _of_table(found: Diagnosis, row: WantedRow) -> str:
