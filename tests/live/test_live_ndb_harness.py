@@ -73,7 +73,7 @@ def test_big_writes_fill_small_redo_buffers_for_moments(ndb):
 def test_a_slow_disk_keeps_redo_buffers_full_until_it_is_fast_again(ndb, throttle):
     ndb_load.blob_table(ndb.sql_node)
     with ndb_load.blob_writes(ndb.sql_node):
-        with ndb.slow_disk(2 << 20):
+        with ndb.slow_disk(1 << 20):  # less than clients write on a busy machine
             until(lambda: fullest(ndb.sql_node)[0] > 0.6)
             start, before = time.monotonic(), written(ndb)
             seen = []
@@ -82,7 +82,7 @@ def test_a_slow_disk_keeps_redo_buffers_full_until_it_is_fast_again(ndb, throttl
                 time.sleep(0.2)
             rate = (written(ndb) - before) / (time.monotonic() - start)
         assert statistics.median(seen) > 0.6
-        assert rate < 3 << 20
+        assert rate < 2 << 20
     until(lambda: fullest(ndb.sql_node)[0] < 0.2)
 
 
