@@ -41,10 +41,11 @@ def eventually(found, seconds=30):
 
 
 def test_a_program_is_found_by_its_name(started, tmp_path):
-    program = shutil.copy(shutil.which("sleep"), tmp_path / "mariabackup")
+    name = f"rests-{os.getpid()}"  # of this worker: tests of backups run beside it
+    program = shutil.copy(shutil.which("sleep"), tmp_path / name)
     pid = started(program, "60")
-    (found,) = eventually(lambda: processes.running({"mariabackup"}))
-    assert (found.pid, found.name) == (pid, "mariabackup")
+    (found,) = eventually(lambda: processes.running({name}))
+    assert (found.pid, found.name) == (pid, name)
     assert 0 <= found.age < 60
 
 
