@@ -13,6 +13,7 @@ from stallwatch.findings import ProbeError
 from stallwatch.probes.mysqld_process.collect import is_angel_in, start_of
 from stallwatch.probes.mysqld_process.model import DATA_NODES, PROGRAMS, SERVERS, named
 from stallwatch.sources import processes
+from stallwatch.sources.data_nodes import is_angel
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.words import listed
 
@@ -132,9 +133,8 @@ def _without_forked(running: Sequence[Running]) -> list[Running]:
 
 
 def _is_angel(process: Running) -> bool:
-    """Whether a data node's process without children only watches: it has one thread (9.7.2)."""
-    task = processes.task(process.pid)
-    return task is not None and task.threads == 1
+    """Whether a data node's process without children only watches."""
+    return is_angel(processes.task(process.pid))
 
 
 def _by_pid_file(file: str, called: str, running: Sequence[Running]) -> Running:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from stallwatch.history.delta import NOTHING, Look
+from stallwatch.sources import data_nodes
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from stallwatch.sources.processes import Running, Status, Task, Thread
 
 SERVERS = ("mysqld", "mariadbd")
-DATA_NODES = ("ndbmtd", "ndbd")
+DATA_NODES = data_nodes.PROGRAMS
 PROGRAMS = (*SERVERS, *DATA_NODES)
 MOST_THREADS = 2000  # that are looked at: each costs 15 us of processor time
 CONNECTED = "Connections"  # the status variable, and its count between two looks

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from stallwatch.sources.processes import Running
 
-_PROGRAMS = ("ndbmtd", "ndbd")
 _NODE, _MANAGEMENT = ("--ndb-nodeid",), ("--ndb-connectstring", "--connect-string", "-c")
 _USUAL = "1186"
 
@@ -24,7 +23,6 @@ def alive(nodes: Collection[int], management: str) -> tuple[str, ...]:
     """Say which processes of these data nodes run on this host, those started with --ndb-nodeid.
 
     ``management`` is ``host:port`` of their management server; empty: it is not known, and so nothing is.
-    An angel that is alone has one thread and no child (9.7.2).
     """
     try:
         return tuple(_said(nodes, management.rpartition(":")[2])) if management else ()
@@ -39,16 +37,16 @@ def _is_of(process: Running, port: str) -> bool:
 
 
 def _said(nodes: Collection[int], port: str) -> Iterator[str]:
-    from stallwatch.sources import processes
+    from stallwatch.sources import data_nodes, processes
 
-    running = [one for one in processes.running(_PROGRAMS) if _is_of(one, port)]
+    running = [one for one in processes.running(data_nodes.PROGRAMS) if _is_of(one, port)]
     watched = {one.parent for one in running}
     for one in sorted(running, key=lambda one: one.pid):
         number = one.option(*_NODE) or ""
         task = processes.task(one.pid)
         if number not in map(str, nodes) or one.pid in watched or task is None:
             continue
-        if task.threads == 1:
+        if data_nodes.is_angel(task):
             yield f"on this host the angel of node {number} runs, {one.name} {one.pid}, without its node"
         else:
             stopped = " (stopped)" if task.state == processes.STOPPED else ""
