@@ -79,15 +79,16 @@ class _Look:
         known = data_nodes.remembered(self._memory)
         missing = max(0, error.configured - len(known))
         cluster = Cluster(self._ndbinfo.where, {}, tuple(sorted(known)), missing)
-        snapshot = self._ask_management(cluster)
-        snapshot = snapshot._replace(here=collect.alive_here(self._sql_host, snapshot))
+        snapshot = self._look_around(cluster)
         clocks = Clocks(self._memory, time.time(), {})
         lasts = not self._rules.remembers or clocks.seconds(_NO_CONTACT) >= _LASTS
         presence = diagnose(snapshot, self._rules, clocks, self._memory)
         yield from messages.no_contact(presence, error, lasts=lasts)
 
-    def _ask_management(self, cluster: Cluster) -> Snapshot:
-        return collect.ask_management(self._ndbinfo, self._options.management, self._sql_host, cluster)
+    def _look_around(self, cluster: Cluster) -> Snapshot:
+        """Ask the management server, and see which processes of missing nodes run on this host."""
+        asked = collect.ask_management(self._ndbinfo, self._options.management, self._sql_host, cluster)
+        return asked._replace(here=collect.alive_here(self._sql_host, asked))
 
     def _one_by_one(self, cluster: Cluster) -> Iterator[Iterable[Finding]]:
         stopped = diagnosis.seen_stopping(self._memory)
@@ -125,10 +126,9 @@ class _Look:
         """Ask all that there is to know of those that are not up, and who is in which node group."""
         ndbinfo, ask, snapshot = self._ndbinfo, self._tables.ask, Snapshot(cluster)
         if cluster.missing or cluster.not_started or cluster.unnamed:
-            snapshot = self._ask_management(cluster)
+            snapshot = self._look_around(cluster)
             restarts = ask("restart_info", lambda: queries.restarts_under_way(ndbinfo), evidence=True)
-            here = collect.alive_here(self._sql_host, snapshot)
-            snapshot = snapshot._replace(restarts=restarts or {}, here=here)
+            snapshot = snapshot._replace(restarts=restarts or {})
         membership = ask("membership", lambda: queries.membership(ndbinfo))
         groups = self._tables.understand("membership", lambda: diagnosis.groups_of(membership or []))
         snapshot = snapshot._replace(groups=groups or {})
