@@ -116,7 +116,7 @@ def _by(rows: list[Row], *who: str) -> list[Row]:
 
 def _fault(about: dict[str, Any], rows: list[Row]) -> list[str]:
     """Tell of one fault on one server; "-" where nothing was judged."""
-    judged = _by(rows, ALONE if about["alone"] else WITH_SOURCE)
+    judged = _by(rows, _judged_by(about))
     right = [row["right"] for row in judged if row["right"] is not None]
     certain = [row["unhedged"] for row in judged if row["right"]]
     cause = _count(right) + ("" if about["alone"] or not right else " (with --source)")
@@ -265,7 +265,12 @@ def _versions(part: str) -> str:
 
 def _judges(told: dict[str, Any], row: Row) -> bool:
     """Whether the cause of a fault is judged by this row: with --source where only that can know."""
-    return bool(row["who"] == (ALONE if told["cases"][row["case"]]["alone"] else WITH_SOURCE))
+    return bool(row["who"] == _judged_by(told["cases"][row["case"]]))
+
+
+def _judged_by(about: dict[str, Any]) -> str:
+    """Name the run that the cause of a fault is judged by."""
+    return ALONE if about["alone"] else WITH_SOURCE
 
 
 def _missing_trials(failed: dict[str, str]) -> list[str]:

@@ -129,10 +129,8 @@ def _full_stream(view: View) -> Figure | None:
 
 def _as_the_newest(view: View) -> float | None:
     """Change the last figure by what the newest event is later or earlier than then: clocks do not matter."""
-    before, delay = view.snapshot.before, apparent_delay(view.snapshot)
-    if before is None or before.lag is None or before.delay is None or delay is None:
-        return None
-    return max(0.0, before.lag + delay - before.delay - before.clock_set)
+    before, later = view.snapshot.before, _newest_comes_later(view)
+    return None if before is None or before.lag is None or later is None else max(0.0, before.lag + later)
 
 
 def _bound_of_newest(view: View) -> float | None:
@@ -140,11 +138,18 @@ def _bound_of_newest(view: View) -> float | None:
 
     What comes later by more than the time since then shows a clock that was set.
     """
-    before, delay = view.snapshot.before, apparent_delay(view.snapshot)
-    if before is None or before.high is None or before.delay is None or delay is None:
+    before, later = view.snapshot.before, _newest_comes_later(view)
+    if before is None or before.high is None or later is None:
         return None
-    later = min(delay - before.delay - before.clock_set, before.seconds_ago)
-    return max(0.0, before.high + later) + WHOLE
+    return max(0.0, before.high + min(later, before.seconds_ago)) + WHOLE
+
+
+def _newest_comes_later(view: View) -> float | None:
+    """Give the seconds by which the newest event comes later than that of the last look; None: unknown."""
+    before, delay = view.snapshot.before, apparent_delay(view.snapshot)
+    if before is None or before.delay is None or delay is None:
+        return None
+    return delay - before.delay - before.clock_set
 
 
 def _newest_received(view: View) -> Figure | None:
