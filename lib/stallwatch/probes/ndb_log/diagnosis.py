@@ -118,10 +118,8 @@ class Alerts(Subject):
         pair = sorted((alert.node, alert.speaker), key=str)
         advice = "check the network between them, then both logs"
         if other.what.startswith(_MANAGEMENT):
-            pair, advice = (
-                [alert.speaker, alert.node],
-                f"check the log of node {alert.speaker}, then the network",
-            )
+            pair = [alert.speaker, alert.node]
+            advice = f"check the log of node {alert.speaker}, then the network"
         what = f"nodes {pair[0]} and {pair[1]} missed {alert.value:.0f} heartbeats of each other"
         return alert._replace(what=what, advice=advice, node=pair[0], speaker=pair[1])
 
@@ -177,7 +175,7 @@ class Alerts(Subject):
         )
 
     def _set_aside(self, alert: Alert) -> None:
-        """Keep the worst of those that are over."""
+        """Keep the alert if it is the worst one of its key that is over."""
         key = alert.key + _EARLIER
         worst = self._alerts.get(key)
         if worst is None or worst.value <= alert.value or not self._present.holds(worst.when):

@@ -38,6 +38,7 @@ _SIGNALS = {
 # Those are 20 s as default; shorter ones can be configured.
 _STALLS = {"6050": 0.0, "2305": 4.0, "2315": 4.0}
 HEARTBEATS = 4.0
+ONE_END = 60.0  # seconds within which several logs say that the same node ended
 _NEVER = 1e9
 _ROOM = 141  # characters of a line of 160 behind "NDB_LOG CRITICAL - "
 NO_SHUTDOWN, NO_ORDER = "no shutdown in the log", "the log shows no order"
@@ -87,7 +88,7 @@ class Down(NamedTuple):
 
 
 def _fault(state: State, what: str, why: str, advice: str, line: Line) -> Fault:
-    """Keep the line short: that a restart follows is said if there is room, the words of an error below."""
+    """Shorten the line until it fits: drop the restart from the advice, then move an error's words below."""
     brief, number_only = advice.partition(RESTART)[0], why
     if match := compiled(_ERROR).match(why):
         number_only = match[1]

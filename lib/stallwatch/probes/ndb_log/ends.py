@@ -1,11 +1,11 @@
-"""What all logs together say of the nodes that ended: each is told once."""
+"""Which nodes ended, by all logs together. A node that several logs report is reported once."""
 
 from __future__ import annotations
 
 from collections import Counter
 
 from stallwatch.findings import Reading
-from stallwatch.probes.ndb_log.down import OVER, all_down
+from stallwatch.probes.ndb_log.down import ONE_END, OVER, all_down
 from stallwatch.probes.ndb_log.incidents import Event, Kind
 from stallwatch.probes.ndb_log.links import lives, of_links
 from stallwatch.startup import TYPE_CHECKING
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from stallwatch.probes.ndb_log.down import Down
     from stallwatch.probes.ndb_log.model import Present
     from stallwatch.probes.ndb_log.shutdown import Shutdown
-
-_ONE_END = 60.0  # seconds within which several logs tell of the same end of a node
 
 
 def of_shutdowns(logs: list[Shutdown]) -> Iterator[Finding | Event]:
@@ -70,7 +68,7 @@ def _is_no_data_node(down: Down, known: set[int], every: set[int]) -> bool:
 def _best(of_node: list[tuple[Down, Present]]) -> tuple[Down, Present]:
     """Choose of what several logs say of one node what is known best, and how far the node has come."""
     newest = max(down.when for down, _ in of_node)
-    of_node = [end for end in of_node if newest - end[0].when <= _ONE_END and not _came_back(end[0], newest)]
+    of_node = [end for end in of_node if newest - end[0].when <= ONE_END and not _came_back(end[0], newest)]
     latest, _ = max(of_node, key=lambda end: max(end[0].when, end[0].since))
     best, present = max(of_node, key=lambda end: _knowledge(end[0]))
     return best._replace(phase=latest.phase, since=latest.since, since_clock=latest.since_clock), present

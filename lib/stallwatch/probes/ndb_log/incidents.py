@@ -42,7 +42,7 @@ class Kind(IntEnum):
     COMMIT = 10  # a global checkpoint waits for a node
 
 
-_FEW = 8  # symptoms that are told
+_FEW = 8  # symptoms that are shown
 _OF_ANY_NODE = (Kind.SAVE, Kind.CLOSED, Kind.COMMIT)  # these say little of which node they are from
 _COUNTED = (Kind.STOOD_STILL, Kind.STUCK, Kind.LATE)
 

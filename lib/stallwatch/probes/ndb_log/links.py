@@ -101,10 +101,8 @@ def _link(missed: Ends, cut: Ends, logs: Sequence[Shutdown]) -> Event:
         advice = "check the network between their hosts, then both logs"
     else:
         those = named("node", [str(node) for node in nodes])
-        what, advice = (
-            f"link of {those} to node {client} {long}",
-            f"check the process of node {client}, its network",
-        )
+        what = f"link of {those} to node {client} {long}"
+        advice = f"check the process of node {client}, its network"
     why = "both missed heartbeats" if any(down.why == CUT for down, _ in cut) else "missed heartbeats"
     others = sorted(node for node in asked if node is not None and node not in nodes)
     who = named("node", [str(node) for node in others])

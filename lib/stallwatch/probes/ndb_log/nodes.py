@@ -33,12 +33,10 @@ class Nodes(Subject):
         self._ordered: dict[str, list[float]] = memory.setdefault("ordered", {})  # node or "any": from, until
         self.data_nodes: list[int] = memory.setdefault("data_nodes", [])  # those that are known to be
         self._up: list[int] = memory.setdefault("up", [])  # that have started, and whose end was not seen
-        self._clients: list[int] = memory.setdefault(
-            "clients", []
-        )  # nodes that have been the arbitrator: no data nodes
-        self._full: dict[str, list[Any]] = memory.setdefault(
-            "full", {}
-        )  # node without disk space: when, file
+        # Those that have been the arbitrator: no data nodes.
+        self._clients: list[int] = memory.setdefault("clients", [])
+        # Those without disk space: when, and which file.
+        self._full: dict[str, list[Any]] = memory.setdefault("full", {})
         self._asked: dict[str, float] = memory.setdefault("asked", {})  # peer: when others had it cut off
         self._last: dict[str, list[Any]] = memory.setdefault("last", {})  # word: when, and a number
 

@@ -1,7 +1,7 @@
 """Why a node ended, where the lines before its end know more than the line of its end.
 
 The texts are those of NDB 9.7.2. What a node says before its end explains only the errors that
-follow from it (``codes``), within ``_SOON`` seconds.
+follow from it (``codes``), within ``LATELY`` seconds.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from stallwatch.line import shorten
 from stallwatch.probes.ndb_log.down import NO_REASON, RESTART, by_signal
 from stallwatch.probes.ndb_log.lines import number
 from stallwatch.probes.ndb_log.model import Row, Subject
+from stallwatch.probes.ndb_log.nodes import LATELY
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from stallwatch.probes.ndb_log.model import Node, Present
     from stallwatch.probes.ndb_log.shutdown import Shutdown
 
-_SOON = 60.0  # seconds
 _NO_CODE, _SIGNAL = 0, 6000
 _NO_DIRECTORY = frozenset({_NO_CODE, 2801, 2805, 2811, 2815})
 _ENOENT, _EACCES = 2, 13
@@ -63,7 +63,7 @@ class Reasons(Subject):
         when, node, codes, why, advice = self._memory.pop("reason", [0.0, None, (), "", ""])
         if code == _SIGNAL and match["signal"]:
             self._shutdown.explain(line.node, *by_signal(number(match["signal"])))
-        elif node == line.node and code in codes and 0 <= line.moment - when <= _SOON:
+        elif node == line.node and code in codes and 0 <= line.moment - when <= LATELY:
             said = f"error {code}: {why}" if code else why
             self._shutdown.explain(line.node, said, advice + RESTART)
         elif not code and not match["signal"]:
