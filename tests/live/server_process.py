@@ -1,5 +1,6 @@
 """A server of the tests: a program and all that it starts, in a process group that cannot outlive us."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -55,9 +56,16 @@ class ServerProcess:
         family = self.family
         if grace and family:
             family[0].terminate()
-            self.wait(grace)
-            family = self.family
+            until = time.monotonic() + grace
+            while running := [process for process in family if _alive(process)]:
+                if time.monotonic() > until:
+                    break
+                time.sleep(0.05)
+                family = list(dict.fromkeys([*running, *self.family]))
         os.killpg(self.guard.pid, signal.SIGKILL)
+        for process in family:  # an engine starts each plugin in a group of its own
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
         until = time.monotonic() + 10
         while any(_alive(process) for process in family) and time.monotonic() < until:
             time.sleep(0.02)
