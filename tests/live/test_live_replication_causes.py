@@ -441,7 +441,7 @@ def test_one_long_transaction(pair, mon, table, monkeypatch):
         sql("SET SESSION binlog_format = 'STATEMENT'")
         sql(f"UPDATE {table} SET v = SLEEP(6)")
         cause = first(pair, mon, "R10")
-    assert cause.what.startswith("one transaction has been applied for ")
+    assert cause.what.startswith("one transaction has run for ")
     assert cause.what.endswith(f" (UPDATE {table})")
     pair.catch_up()
 

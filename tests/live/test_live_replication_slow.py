@@ -156,7 +156,7 @@ def test_one_long_statement(lived, kind, story, statement):
     last = found[-1]
     assert last.truth > LONG - 5
     assert last.said.status == 1, last.said.output
-    assert ", one transaction has been applied for 1 min" in last.said.text
+    assert ", one transaction has run for 1 min" in last.said.text
     assert statement in last.said.text
     paces = [re.search(r"grows (1(\.1)?|0\.9\d?) s/s", one.said.text) for one in found[-3:]]
     assert any(paces), [one.said.text for one in found]  # looks that came late, on a busy machine, show none

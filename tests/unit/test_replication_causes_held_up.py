@@ -314,7 +314,7 @@ def test_who_waits_for_a_row_is_no_long_transaction_nor_one_thread_that_is_slow(
     assert explain(waits) == []
     other = transaction(13, age=90.0, modified=5)
     both = looks(applier(), applier(number=13), transactions=[BLOCKED, other])
-    assert applying.r10_one_transaction(case(looks=both)).what.startswith("one transaction has been applied")
+    assert applying.r10_one_transaction(case(looks=both)).what.startswith("one transaction has run")
 
 
 # R9
@@ -352,7 +352,7 @@ def test_r10_names_the_table_where_mysql_shows_no_statement():
     large = looks(applier(), transactions=[transaction(age=60.0, modified=160_000)])
     own = Scan(APPLIER, ("t.keyed",), 0.0, 0.0)
     found = applying.r10_one_transaction(case(looks=large, scans=(own,), keyless={"t.keyed": False}))
-    assert found.what == "one transaction has been applied for 1 min (160 000 rows so far, t.keyed)"
+    assert found.what == "one transaction has run for 1 min (160 000 rows so far, t.keyed)"
 
 
 def test_r10_a_worker_that_has_no_transaction_pauses_and_is_not_at_work():

@@ -116,7 +116,7 @@ def r10_one_transaction(case: Case) -> Cause | None:
     seconds, about, modified = max(found, key=lambda one: one[:2])
     if seconds < max(_LONG, (case.lag.seconds or 0.0) / 2):
         return None
-    what = f"one transaction has been applied for {say_duration(seconds)}"
+    what = f"one transaction has run for {say_duration(seconds)}"
     what += f" ({about})" if about else ""
     if _runs_definition(case):
         return Cause(78, what, _WAIT)
@@ -219,7 +219,7 @@ def r17_parallelism_unused(case: Case) -> Cause | None:
     busy = case.busy
     if busy > _ALONE:
         return None
-    what = f"{known[1]} appliers wait for one another, {busy:.1f} at work on average"
+    what = f"{known[1]} appliers wait for one another ({busy:.1f} at work)"
     more = ("or the source commits in small groups",)
     return Cause(50, what, "look for one large transaction on the source", more=more)
 
