@@ -132,3 +132,13 @@ def test_nothing_is_acknowledged_when_it_cannot_be_remembered(check, log, strang
     said = check("--log", log, "--acknowledge", **stranger)
     assert said.status == 3
     assert "nothing is remembered between runs" in said.output
+
+
+def test_which_nodes_are_no_data_nodes_is_not_forgotten(check, watched_cluster):
+    """It is no incident: a management node that is declared dead later is still no data node."""
+    watched_cluster.say("Node 3: Started arbitrator node 1 [ticket=1]", 60)
+    check("--log", watched_cluster, "--acknowledge")
+    watched_cluster.say("Node 3: Node 1 declared dead due to missed heartbeat", 20, "ALERT")
+    said = check("--log", watched_cluster)
+    assert said.status == 1
+    assert said.text.startswith("NDB_LOG WARNING - link between nodes 1 and 3 is lost since HH:MM:SS")

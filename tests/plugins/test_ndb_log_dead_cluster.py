@@ -155,7 +155,7 @@ def test_a_management_node_that_cut_a_node_off(check, two):
     said = check("--log", two)
     assert said.status == 1
     assert said.text == (
-        "NDB_LOG WARNING - management node 1 lost node 4 for 4 s until HH:MM:SS, missed heartbeats - check the"
+        "NDB_LOG WARNING - management node 1 lost node 4 for at least 4 s until HH:MM:SS, missed heartbeats - check the"
         " network, and the logs of these nodes"
     )
     assert said.perfdata["shutdowns"] == "0"
@@ -254,7 +254,7 @@ def test_a_link_to_the_management_node_that_is_lost_is_no_end_of_either(check, l
     for node in (3, 4):
         cluster.say(f"Node 1: Node {node} Connected", 10)
     assert check("--log", log, "--log", peer, "--log", cluster).text.startswith(
-        "NDB_LOG WARNING - link between nodes 1 and 4 was lost for 11 s until HH:MM:SS, both missed heartbeats - "
+        "NDB_LOG WARNING - link between nodes 1 and 4 was lost for at least 11 s until HH:MM:SS, both missed heartbeats - "
     )
 
 
@@ -400,3 +400,75 @@ def test_a_data_node_that_a_cluster_log_has_not_heard_of_has_ended(check, two):
     assert said.text.startswith(
         "NDB_LOG CRITICAL - node 5 declared dead at HH:MM:SS, missed heartbeats - check"
     )
+
+
+# Who stood still, and then declared another node dead
+
+
+def stands_still(log, seconds, ago):
+    for thread in (0, 1, 2):
+        log.say(f"thr: {thread} Overslept {seconds}000 ms, expected ~10ms", ago, "WARNING")
+    log.say(f"Watchdog: Warning overslept {seconds}000 ms, expected 100 ms.", ago, "WARNING")
+
+
+def is_declared_dead(log):
+    log.say("We(4) have been declared dead by 3 (via 3) reason: Heartbeat failure(4)", 20)
+    log.say(
+        "Forced node shutdown completed. Caused by error 2315: 'Node declared dead. See error log'.",
+        19,
+        "ALERT",
+    )
+
+
+def test_a_node_that_stood_still_and_declared_another_one_dead_is_the_cause(check, log, peer):
+    stands_still(peer, 30, 21)
+    peer.say("Node 4 declared dead due to missed heartbeat", 20, "ALERT")
+    is_declared_dead(log)
+    said = check("--log", log, "--log", peer)
+    assert said.text == (
+        "NDB_LOG CRITICAL - node 3 stood still 30 s until HH:MM:SS, then node 4 shut down"
+        " - check for a paused VM, SIGSTOP, CPU quota, swapping, VM steal"
+    )
+    assert "  node 4 shut down at HH:MM:SS, node 3 declared it dead" in said.details
+
+
+def test_a_node_that_stood_still_itself_and_was_declared_dead_is_the_cause(check, log, peer):
+    stands_still(log, 30, 21)
+    peer.say("Node 4 declared dead due to missed heartbeat", 20, "ALERT")
+    is_declared_dead(log)
+    said = check("--log", log, "--log", peer)
+    assert said.text.startswith("NDB_LOG CRITICAL - node 4 shut down at HH:MM:SS, stood still 30 s - ")
+
+
+def test_a_node_that_stood_still_for_a_moment_did_not_end_the_other_one(check, log, peer):
+    stands_still(peer, 2, 21)
+    is_declared_dead(log)
+    said = check("--log", log, "--log", peer)
+    assert said.text.startswith("NDB_LOG CRITICAL - node 4 shut down at HH:MM:SS, node 3 declared it dead - ")
+    assert said.text.endswith("(+1 more problem)")
+
+
+def test_a_node_without_arbitrator_that_lost_one_which_stood_still_is_not_said_to_have_stood_still(
+    check, log, peer
+):
+    stands_still(peer, 30, 21)
+    log.say("Node 3 Disconnected", 20.5, "ALERT")
+    log.say("Network partitioning - no arbitrator available", 20.2, "ALERT")
+    log.say("Forced node shutdown completed. Caused by error 2305: 'x'.", 20, "ALERT")
+    said = check("--log", log, "--log", peer)
+    assert said.text.startswith(
+        "NDB_LOG CRITICAL - node 3 stood still 30 s until HH:MM:SS, then node 4 shut down - "
+    )
+
+
+# How long a link was lost
+
+
+def test_a_link_is_lost_since_the_last_heartbeat(check, cluster):
+    for value, ago in ((1, 20.5), (2, 19), (3, 17.5), (4, 16)):
+        cluster.say(f"Node 4: Node 1 missed heartbeat {value}", ago, "WARNING")
+    cluster.say("Node 4: Node 1 declared dead due to missed heartbeat", 16, "ALERT")
+    cluster.say("Node 4: Lost arbitrator node 1 - process failure [state=6]", 16)
+    cluster.say("Node 3: Local checkpoint 51 started.", 15)
+    cluster.say("Node 4: Node 1 Connected", 15)
+    assert "link between nodes 1 and 4 was lost for 7 s until" in check("--log", cluster).text

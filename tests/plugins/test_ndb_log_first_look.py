@@ -65,7 +65,7 @@ def told(tmp_path, *lines, log="ndb_4_out.log"):
         (NEW + "GCP Monitor: GCP_COMMIT lag 10 sec (no max lag), [SignalCounter: m_count=1]", "node 4: GCP_COMMIT lag 10 s"),
         (CLUSTER + "Node 3: GCP Monitor: GCP_COMMIT lag 10 sec (max lag: 20 sec)", "node 3: GCP_COMMIT lag 10 s"),
         (NEW + "GCP Monitor: GCP_SAVE lag 60 sec (max lag: 120s)", "node 4: GCP_SAVE lag 60 s"),
-        (NEW + "Detected GCP stop(3)...sending kill to [SignalCounter: m_count=1 0000000000000010]", "global checkpoint stopped"),
+        (NEW + "Detected GCP stop(3)...sending kill to [SignalCounter: m_count=1 0000000000000010]", "global checkpoints stopped"),
         (NEW + "LCP Frag watchdog : No progress for 60 s, MaxWaitTime 180 s, lcp state 5  Completion Status 1 2, table 3, frag 4", "local checkpoint does not progress"),
         (BARE + "LCP Frag watchdog : Checkpoint of table 55 fragment 9 too slow (no progress for > 60 s).", "local checkpoint does not progress"),
         (NEW + "Waited too long with LCP not progressing.", "local checkpoint stood still too long"),

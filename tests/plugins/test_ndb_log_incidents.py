@@ -3,7 +3,8 @@
 
 import pytest
 from stallwatch.findings import Reading
-from stallwatch.probes.ndb_log.incidents import Event, Incident, Kind, incidents
+from stallwatch.probes.ndb_log.events import Event, Kind
+from stallwatch.probes.ndb_log.incidents import Incident, incidents
 
 GCP = "GCP Monitor: GCP_COMMIT lag {} sec (no max lag), [SignalCounter: x]"
 
@@ -293,7 +294,7 @@ def test_thousands_of_incidents_are_not_all_compared_with_each_other(monkeypatch
     compared = []
     fits = Incident.fits
     monkeypatch.setattr(Incident, "fits", lambda one, event: compared.append(1) or fits(one, event))
-    assert len(incidents(events)) == len(events) == 48 * 44
+    assert len(incidents(events)) == 48
     assert len(compared) < len(events) ** 2 / 10
 
 

@@ -158,7 +158,7 @@ def test_a_log_that_is_gone_is_unknown_and_keeps_its_alerts(check, half_read):
     assert check("--log", half_read).status == 1
     half_read.path.unlink()
     said = check("--log", half_read)
-    assert said.text.startswith("NDB_LOG WARNING - node 4 thread 2 was stuck 1.2 s until HH:MM:SS, ")
+    assert said.text.startswith("NDB_LOG WARNING - node 4 thread 2 was stuck up to 1.2 s, 2 stalls ")
     assert f"[UNKNOWN] {half_read} does not exist" in said.output
 
 

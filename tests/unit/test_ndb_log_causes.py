@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 from stallwatch.findings import Fault, Line, Reading, State
-from stallwatch.probes.ndb_log.incidents import Event, Kind, incidents, one_each
+from stallwatch.probes.ndb_log.events import Event, Kind, one_each
+from stallwatch.probes.ndb_log.incidents import incidents
 
 NOW = 1_790_000_000.0
 
@@ -11,7 +12,7 @@ NOW = 1_790_000_000.0
 def event(kind, node=4, ago=10.0, seconds=0.0, speaker=None, what="x", *, over=False):
     """Something that ended ``ago`` seconds ago."""
     finding = Reading("stuck", seconds, "s", what, "why", "advice", line=Line())
-    return Event(kind, node, finding, NOW - ago - seconds, NOW - ago, over, seconds, speaker, what)
+    return Event(kind, node, finding, NOW - ago - seconds, NOW - ago, over, seconds, speaker, cause=what)
 
 
 def grouped(*events):
@@ -75,7 +76,7 @@ def test_nodes_that_ended_at_once_are_two_problems_unless_one_died_of_the_other(
 def test_two_standstills_with_a_minute_between_them_are_one_that_came_again():
     again = [event(Kind.STOOD_STILL, ago=ago, seconds=2, what=f"{ago}") for ago in (200, 150, 100, 50)]
     (incident,) = incidents(again)
-    fault = incident.fault(lambda _: State.WARNING)
+    fault = incident.fault(lambda _: State.WARNING, NOW)
     assert fault.line.then == ", 4 times in 2 min 32 s"
     assert fault.line.more == ()
 
@@ -83,14 +84,14 @@ def test_two_standstills_with_a_minute_between_them_are_one_that_came_again():
 def test_the_worst_of_its_events_is_the_state_of_an_incident():
     (incident,) = incidents([event(Kind.STUCK, seconds=8, what="a"), event(Kind.LATE, seconds=8, what="b")])
     states = {Kind.STUCK: State.WARNING, Kind.LATE: State.CRITICAL}
-    fault = incident.fault(lambda one: states[one.kind])
+    fault = incident.fault(lambda one: states[one.kind], NOW)
     assert (fault.state, fault.what, fault.line.more) == (State.CRITICAL, "a", ("b, why",))
 
 
 def test_a_node_that_is_back_makes_an_incident_a_warning():
     ended = event(Kind.ENDED, ago=5, over=True)._replace(finding=Fault(State.WARNING, "ended", "error 6050"))
     (incident,) = incidents([event(Kind.STUCK, seconds=18, what="stuck"), ended])
-    fault = incident.fault(lambda one: State.WARNING if one.over else State.CRITICAL)
+    fault = incident.fault(lambda one: State.WARNING if one.over else State.CRITICAL, NOW)
     assert (fault.state, fault.what, fault.why) == (State.WARNING, "ended", "stuck")
 
 
@@ -121,4 +122,4 @@ def test_each_event_is_in_one_incident_whose_cause_is_of_the_strongest_kind(seve
     assert sorted(told, key=repr) == sorted(several, key=repr)
     for incident in found:
         assert all(incident.cause.kind <= one.kind for one in incident.events)
-        assert incident.fault(lambda _: State.WARNING).what
+        assert incident.fault(lambda _: State.WARNING, NOW).what

@@ -8,7 +8,7 @@ from contextlib import suppress
 from stallwatch.findings import Fault, Finding, ProbeError, Reading
 from stallwatch.probes.ndb_log.diagnosis import Alerts, Backups, of_backups
 from stallwatch.probes.ndb_log.ends import of_shutdowns
-from stallwatch.probes.ndb_log.incidents import Event
+from stallwatch.probes.ndb_log.events import Event
 from stallwatch.probes.ndb_log.lines import GarbledError, Line, Shapes, compiled, parse, speaks_ndb
 from stallwatch.probes.ndb_log.model import Node, Present, Rules
 from stallwatch.probes.ndb_log.reasons import Reasons
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _SUBJECTS = (Shutdown, Reasons, Alerts, Redo, Watchdog, Oversleeps, Contention, Backups)
 _WORDS = frozenset(row.word for reader in (Node, *_SUBJECTS) for row in reader.LINES)
 WORDS = (_WORDS | LEVELS) - Node.CONTEXT
-FORMAT = 1  # of what is remembered of a log: it changes with any tuple that is kept
+FORMAT = 2  # of what is remembered of a log: it changes with any tuple that is kept
 # What a node says of its end whatever the reason is: the place in the source, and steps of the shutdown.
 _EMPTY = r"Error handler |Watchdog |Angel |[\w./]+ (?:\(Line: \d+\)|line: \d+)|\S+$|$"
 _BACK = 65536  # bytes to look back for the time of a line that has none
@@ -63,13 +63,13 @@ class NodeLog:
         self.asides: list[str] = []  # what is worth a word, but no problem
         self.printed = False  # it is no log but what ndb_mgm printed
         self._memory = memory
-        self._present = present
+        self.present = present
         self._shapes = Shapes(WORDS, Node.CONTEXT)
         self._garbled = 0  # lines with numbers that nobody can have written
         self.zone = Zone(part("zone"), present.now, follows=not present.looks_back)
         self.node = Node(path, part("node"))
         self.shutdown = Shutdown(self.node, present, part("shutdown"))
-        alerts = Alerts(self.node, present, part("incidents"))
+        alerts = Alerts(self.node, present, part("alerts"))
         self.redo = Redo(self.node, present, part("redo"))
         self.watchdog = Watchdog(self.node, present, part("watchdog"))
         oversleeps = Oversleeps(self.node, present, part("oversleeps"))
@@ -121,7 +121,7 @@ class NodeLog:
 
         if not is_printed(head):
             self.problems.append(_stranger(self.path, head))
-        elif self._present.whole:
+        elif self.present.whole:
             self.printed = True
         else:
             what = f"{os.path.basename(self.path)} is no log but what ndb_mgm printed in one moment"
@@ -130,9 +130,9 @@ class NodeLog:
 
     def forget(self) -> None:
         """Acknowledge everything up to here: only positions, threads and counters are kept."""
-        for name in ("incidents", "redo", "watchdog", "oversleeps", "unknown"):
+        for name in ("alerts", "redo", "watchdog", "oversleeps", "unknown"):
             self._memory[name] = {}
-        kept = ("ordered", "data_nodes", "up")
+        kept = ("ordered", "data_nodes", "up", "clients")
         self._memory["shutdown"] = {name: self._memory["shutdown"][name] for name in kept}
         self._memory["contention"].pop("worst", None)
 
@@ -153,7 +153,7 @@ class NodeLog:
             if Reasons.END in raw:
                 self._reasons.last = _last_words(block[max(place - _BACK, 0) : place])
             try:
-                self._read_line(raw, block[before:place] if self._present.looks_back else b"")
+                self._read_line(raw, block[before:place] if self.present.looks_back else b"")
             except GarbledError:
                 self._garbled += 1
             before = place + len(raw)
@@ -177,12 +177,12 @@ class NodeLog:
         line = self._parse(raw)
         if line.when is None and before:
             self._look_back(before)
-        self._present.passes(line)
+        self.present.passes(line)
         self.node.is_written_by(line.source)
         if self.node.read(line):
             for subject in self._subjects:
                 subject.restart()
-        when, node = self._present.of(line), line.node or self.node.id
+        when, node = self.present.of(line), line.node or self.node.id
         line = Line(line.text, when, line.clock, line.source, node, line.times, line.shape, line.grave)
         for subject in self._subjects:
             if line.when is not None or subject.UNDATED:
@@ -195,7 +195,7 @@ class NodeLog:
                 with suppress(GarbledError):
                     line = self._parse(raw)
                     if line.when is not None:
-                        self._present.passes(line)
+                        self.present.passes(line)
                         return
 
     def _parse(self, raw: bytes) -> Line:
@@ -250,6 +250,8 @@ def collect(paths: Iterable[str], follow: Follow, memory: dict[str, Any], rules:
 def _one_log(path: str, follow: Follow, memory: dict[str, Any], rules: Rules) -> NodeLog:
     """Read what is new in one log."""
     kept = memory.get(path, {"format": FORMAT})
+    if kept["format"] == 1:  # alerts had another name
+        kept.update(format=FORMAT, alerts=kept.pop("incidents"))
     if kept["format"] != FORMAT:
         raise KeyError("format")
     first = kept.get("positions") is None or kept.get("history", False)

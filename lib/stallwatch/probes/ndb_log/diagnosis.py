@@ -5,10 +5,10 @@ from __future__ import annotations
 from stallwatch import withheld
 from stallwatch.findings import Fault, Finding, Line, ProbeError, Reading, State
 from stallwatch.history import remember, remembered
-from stallwatch.probes.ndb_log.incidents import WINDOW, Event, Kind
+from stallwatch.probes.ndb_log.events import WINDOW, Event, Kind
 from stallwatch.probes.ndb_log.lines import number
 from stallwatch.probes.ndb_log.model import Row, Subject
-from stallwatch.probes.ndb_log.rule import api_nodes
+from stallwatch.probes.ndb_log.rule import nodes, nodes_of
 from stallwatch.probes.ndb_log.rules import COMPLETED, QUANTITIES, RULES
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
@@ -32,7 +32,7 @@ _EVENTS = {
     "silence": (Kind.SILENT, 1.5, 5.0),
     "late": (Kind.SILENT, 0.0, 0.0),
     "arbitration": (Kind.PARTED, 0.0, 0.0),
-    "gcp stop": (Kind.COMMIT, 0.0, 0.0),
+    "gcp stop": (Kind.STOPPED, 0.0, 0.0),
     "gcp commit": (Kind.COMMIT, 1.0, 1.0),
     "gcp save": (Kind.SAVE, 1.0, 1.0),
 }
@@ -132,7 +132,7 @@ class Alerts(Subject):
         over, begin = self._present.over(alert.when), alert.when - most * alert.value
         node = None if kind is Kind.COMMIT else alert.node
         seconds = least * alert.value
-        return Event(kind, node, finding, begin, alert.when, over, seconds, alert.speaker, alert.what)
+        return Event(kind, node, finding, begin, alert.when, over, seconds, alert.speaker, cause=alert.what)
 
     def _apply(self, rule: Rule, words: dict[str, str], line: lines.Line) -> None:
         key, when = rule.key.format(**words), line.moment
@@ -194,7 +194,11 @@ def _words(match: re.Match[str], node: int | None) -> dict[str, str]:
     speaker = "" if node is None else str(node)
     groups = {name: text or "" for name, text in match.groupdict().items()}
     if "peers" in groups:
-        groups["peers"] = api_nodes(groups["peers"])
+        groups["peers"] = nodes("SQL node", groups["peers"])
+    if "nodes" in groups:
+        waited_for = nodes_of(groups["nodes"])
+        groups["peer"] = str(waited_for[0]) if len(waited_for) == 1 else ""
+        groups["nodes"] = nodes("node", groups["nodes"]) if waited_for else "a node"
     return {"node": speaker, "observer": speaker, **groups}
 
 

@@ -6,8 +6,7 @@ from stallwatch import withheld
 from stallwatch.findings import Fault, Line, State
 from stallwatch.probes.ndb_log.lines import compiled, number
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
-from stallwatch.units import say_duration
-from stallwatch.words import listed, named
+from stallwatch.words import listed
 
 if TYPE_CHECKING:
     import re
@@ -27,18 +26,18 @@ NO_REASON = "no reason found"
 OVER = frozenset({"back", "unknown"})  # phases
 _NOT_AGAIN = ", not started again"
 _ERROR = r"(error \d+): "
-_ERROR_LOG = "read the node's error log"
+ERROR_LOG = "read the node's error log"
 _SIGNALS = {
-    6: ("aborted", _ERROR_LOG),
+    6: ("aborted", ERROR_LOG),
     9: ("killed", "look in dmesg for the out-of-memory killer"),
-    11: ("segmentation fault", f"{_ERROR_LOG}, a bug or bad memory"),
+    11: ("segmentation fault", f"{ERROR_LOG}, a bug or bad memory"),
 }
 
 # How long a node must have stood still to end of it: any time for its watchdog, 4 heartbeats for the others.
 # Those are 20 s as default; shorter ones can be configured.
 _STALLS = {"6050": 0.0, "2305": 4.0, "2315": 4.0}
 HEARTBEATS = 4.0
-ONE_END = 60.0  # seconds within which several logs say that the same node ended
+DECLARED_DEAD = "declared dead"
 _NEVER = 1e9
 _ROOM = 141  # characters of a line of 160 behind "NDB_LOG CRITICAL - "
 NO_SHUTDOWN, NO_ORDER = "no shutdown in the log", "the log shows no order"
@@ -66,7 +65,10 @@ class Down(NamedTuple):
     lost: int | None = None  # the other node whose end was the cause
     by: int | None = None  # the management node that lost its connection to it: all that is known
     client: bool = False  # no data node, but the arbitrator: the data node ``by`` missed its heartbeats
-    teller: int | None = None  # the data node that declared it dead
+    waited: float = 0.0  # seconds before its end in which global checkpoints waited for it
+    silent: float = 0.0  # seconds without a heartbeat before it was cut off; 0: not known
+    teller: int | None = None  # the data node that says so: it declared it dead
+    judge: int | None = None  # the data node that declared it dead
 
     def fault(self, present: Present) -> Fault:
         """Say that it is down; of one that is back, that it was."""
@@ -107,30 +109,6 @@ def _fault(state: State, what: str, why: str, advice: str, line: Line) -> Fault:
     return Fault(state, short, cause, step, line)
 
 
-def lost(downs: Sequence[Down], present: Present) -> Fault:
-    """Say that a management node lost its connection to these nodes for a while."""
-    until = max(downs, key=lambda down: down.since)
-    seconds = until.since - min(down.when for down in downs)
-    long = f"for {say_duration(seconds)}" if seconds >= 1 else "for a moment"  # old logs have whole seconds
-    if any(down.phase != "back" for down in downs):
-        return _still_lost(downs, present)
-    why = "missed heartbeats" if any(down.why == CUT for down in downs) else "no node restarted"
-    nodes = named("node", [str(down.node) for down in downs])
-    what = f"management node {until.by} lost {nodes} {long}"
-    what += present.at(until.since_clock, until.since, "until")
-    advice = "check the network, and the logs of these nodes"
-    return Fault(State.WARNING, what, why, advice, Line())
-
-
-def _still_lost(downs: Sequence[Down], present: Present) -> Fault:
-    first = min(downs, key=lambda down: down.when)
-    nodes = [str(down.node) for down in downs]
-    what = f"management node {first.by} has lost {named('node', nodes)}"
-    what += present.at(first.clock, first.when, "since")
-    those = "their logs go on" if len(nodes) > 1 else "its log goes on"
-    return Fault(State.WARNING, what, those, "check the network between their hosts", Line())
-
-
 def all_down(nodes: Sequence[str], faults: Sequence[Fault], phases: Collection[str], since: str) -> Fault:
     """Say that no data node is up, and why if the logs of all know one reason."""
     are = "are down" if "starting" not in phases else "are down or starting"
@@ -169,10 +147,10 @@ def forced(match: re.Match[str]) -> tuple[str, str, str, tuple[str, ...]]:
         return what, said, advice, (text,) if text and not said.endswith(text) else ()
     if match["signal"]:
         return what, *by_signal(number(match["signal"])), ()
-    return what, NO_REASON, _ERROR_LOG, ()
+    return what, NO_REASON, ERROR_LOG, ()
 
 
 def by_signal(signal: int) -> tuple[str, str]:
     """Say why a signal ended a node, and what to do."""
-    meaning, advice = _SIGNALS.get(signal, ("", _ERROR_LOG))
+    meaning, advice = _SIGNALS.get(signal, ("", ERROR_LOG))
     return f"signal {signal}{f' ({meaning})' if meaning else ''}", advice

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 from stallwatch.findings import Reading
-from stallwatch.probes.ndb_log.down import ONE_END, OVER, all_down
-from stallwatch.probes.ndb_log.incidents import Event, Kind
+from stallwatch.probes.ndb_log.down import DECLARED_DEAD, OVER, all_down
+from stallwatch.probes.ndb_log.events import WINDOW, Event, Kind
 from stallwatch.probes.ndb_log.links import lives, of_links
 from stallwatch.startup import TYPE_CHECKING
 
@@ -49,7 +49,19 @@ def of_shutdowns(logs: list[Shutdown]) -> Iterator[Finding | Event]:
     for down, present in (end for end in best if end not in told):
         over = down.phase in OVER
         fault, seconds = down.fault(present), 2 * down.stall
-        yield Event(Kind.ENDED, down.node, fault, down.when, down.when, over, seconds, down.lost)
+        cause = "was declared dead" if down.what == DECLARED_DEAD else down.what
+        yield Event(
+            Kind.ENDED,
+            down.node,
+            fault,
+            down.when - down.waited,
+            down.when,
+            over,
+            seconds,
+            down.lost,
+            down.judge,
+            cause,
+        )
     ends = [Counter(node for _, node in log.times) for log in logs]
     ended = set().union(*ends) - {down.node for down, _ in missed}
     count = sum(max(of_log[node] for of_log in ends) for node in ended)
@@ -68,10 +80,12 @@ def _is_no_data_node(down: Down, known: set[int], every: set[int]) -> bool:
 def _best(of_node: list[tuple[Down, Present]]) -> tuple[Down, Present]:
     """Choose of what several logs say of one node what is known best, and how far the node has come."""
     newest = max(down.when for down, _ in of_node)
-    of_node = [end for end in of_node if newest - end[0].when <= ONE_END and not _came_back(end[0], newest)]
+    of_node = [end for end in of_node if newest - end[0].when <= WINDOW and not _came_back(end[0], newest)]
     latest, _ = max(of_node, key=lambda end: max(end[0].when, end[0].since))
     best, present = max(of_node, key=lambda end: _knowledge(end[0]))
-    return best._replace(phase=latest.phase, since=latest.since, since_clock=latest.since_clock), present
+    judge = next((down.judge for down, _ in of_node if down.judge), None)
+    best = best._replace(phase=latest.phase, since=latest.since, since_clock=latest.since_clock)
+    return best._replace(judge=judge), present
 
 
 def _came_back(down: Down, before: float) -> bool:

@@ -14,7 +14,8 @@ from stallwatch import withheld
 from stallwatch.findings import ProbeError
 from stallwatch.line import shorten
 from stallwatch.probes.ndb_log import exit_codes
-from stallwatch.probes.ndb_log.down import NO_REASON, ONE_END, Down
+from stallwatch.probes.ndb_log.down import NO_REASON, Down
+from stallwatch.probes.ndb_log.events import WINDOW
 from stallwatch.probes.ndb_log.lines import Line, number
 from stallwatch.probes.ndb_log.model import Node, Present
 from stallwatch.probes.ndb_log.shutdown import Shutdown
@@ -151,7 +152,7 @@ def explain(shutdown: Shutdown, node: int | None, known: Sequence[Record]) -> bo
     if down is None or not known:
         return False
     record = min(known, key=lambda record: abs(record.when - down.when))
-    if abs(record.when - down.when) > ONE_END:
+    if abs(record.when - down.when) > WINDOW:
         return False
     why, advice = _explained(record) if down.why.startswith(NO_REASON) else ("", "")
     shutdown.explain(node, why, advice, record.more)

@@ -7,58 +7,29 @@ incidents, one problem each. Rules, measured on 9.7.2 (`tests/recorded/ndb_log`,
 - What a node says of itself is a cause of what others say of it, and of what it then says of others.
 - A whole process that stood still is a cause before a thread; both before what waited for them.
 - A symptom neither begins before its cause nor outlasts it by more than a minute, nor is it far longer.
+- Stalls of one kind and node that come again within 10 minutes are one trouble.
+- A node that stood still, and then declared another one dead, is the cause of that one's end.
 """
 
 from __future__ import annotations
 
-from enum import IntEnum
-
 from stallwatch.findings import Fault, Line, Reading, State
-from stallwatch.startup import TYPE_CHECKING, NamedTuple
+from stallwatch.probes.ndb_log.events import SLOW_DISK, WINDOW, Event, Kind, one_each
+from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
-from stallwatch.words import plural, times
+from stallwatch.words import named, plural, times
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
-WINDOW = 60.0  # seconds without news after which an incident is over
-TOGETHER = 2.0  # seconds within which several lines are one instant
+    from stallwatch.probes.ndb_log.events import Instant
+
+AGAIN = 600.0  # seconds after which a stall of the same node is another trouble
 _EARLIER = 5.0  # seconds by which others may see a symptom first: clocks differ, and lengths are rounded
-
-
-class Kind(IntEnum):
-    """What an event is, the strongest cause first."""
-
-    STOOD_STILL = 0  # the whole process
-    STUCK = 1  # a thread without a sign of life
-    LATE = 2  # a thread that woke up late
-    ENDED = 3  # a node
-    PARTED = 4  # a node lost arbitration: it ends itself
-    REDO = 5  # full redo buffers and disks that lag
-    SAVE = 6  # a global checkpoint waits for a disk
-    LINK = 7  # two nodes that run lost their connection
-    SILENT = 8  # others miss the heartbeats of a node
-    CLOSED = 9  # a management node lost its connection to a node for a while
-    COMMIT = 10  # a global checkpoint waits for a node
-
-
 _FEW = 8  # symptoms that are shown
-_OF_ANY_NODE = (Kind.SAVE, Kind.CLOSED, Kind.COMMIT)  # these say little of which node they are from
+# These say little of which node they are from.
+_OF_ANY_NODE = (Kind.STOPPED, Kind.SAVE, Kind.CLOSED, Kind.COMMIT)
 _COUNTED = (Kind.STOOD_STILL, Kind.STUCK, Kind.LATE)
-
-
-class Event(NamedTuple):
-    """Something that a log tells of, judged by itself."""
-
-    kind: Kind
-    node: int | None  # that it happened to; None: not known
-    finding: Reading | Fault
-    begin: float  # seconds since the epoch
-    end: float
-    over: bool  # no news for so long that it does not go on
-    seconds: float = 0.0  # how long it took, at least; its cause took at least half of that
-    speaker: int | None = None  # the node that says so, or that an end was from, if it is another one
-    cause: str = ""  # in words, without the node, as the cause of another event
 
 
 class Incident:
@@ -69,6 +40,7 @@ class Incident:
         self.events = [cause]  # in the order of their kinds
         self.begin = cause.begin
         self.end = cause.end
+        self.again = False  # whether it is one trouble that was over for a while and came again
 
     def fits(self, event: Event) -> bool:
         """Whether an event belongs here; kinds come in their order, and the earliest of each first."""
@@ -87,11 +59,11 @@ class Incident:
         return same and event.kind is not Kind.ENDED and event.begin - self.end <= WINDOW
 
     def _explains(self, event: Event) -> bool:
-        ended = self.cause.kind is Kind.ENDED
+        ended, node = self.cause.kind is Kind.ENDED, self.cause.node
         if event.kind is self.cause.kind and (not ended or event.speaker is None):
             return False
-        node = self.cause.node
-        near = event.kind in _OF_ANY_NODE or node in (event.node, event.speaker or -1)
+        of_nodes = (event.node, event.speaker or -1, -1 if ended else event.judge or -1)
+        near = event.kind in _OF_ANY_NODE or node in of_nodes
         near |= ended and node is None  # every node, or the only one of a log that does not name it
         # A node is silent first, and then it is declared dead.
         since = self.begin - (WINDOW if ended and event.kind not in (Kind.REDO, Kind.SAVE) else _EARLIER)
@@ -99,40 +71,112 @@ class Incident:
         began = max(event.begin, event.end - event.seconds)
         return near and long_enough and since <= began and event.end <= self.end + WINDOW
 
-    def fault(self, gravity: Callable[[Event], State]) -> Fault:
+    def joins(self, other: Incident) -> bool:
+        """Whether another incident, which begins later, is the same trouble that came again."""
+        mine, its = self.cause, other.cause
+        if mine.node != its.node or self._of(Kind.ENDED) or other._of(Kind.ENDED):
+            return False
+        if mine.kind is its.kind:
+            last = max([self.end, *(when for when, _ in self._like() if when <= other.begin)])
+            return other.begin - last <= AGAIN
+        # What tells of several stalls together takes no time itself.
+        return not its.seconds and self.begin <= other.end <= self.end + WINDOW
+
+    def join(self, other: Incident) -> None:
+        """Take all of another incident that is the same trouble."""
+        self.again = True
+        self.end = max(self.end, other.end)
+        self.cause = max(self.cause, other.cause, key=lambda one: one.seconds)
+        self.events = sorted([*self.events, *other.events], key=lambda one: one.kind)
+
+    def fault(self, gravity: Callable[[Event], State], now: float) -> Fault:
         """Say it: the cause with its evidence and the next step, the symptoms below."""
         ended = self._of(Kind.ENDED)
-        counting = self.events
+        counting = [one._replace(over=one.over and self._is_over(one, now)) for one in self.events]
         if ended and all(event.over for event in ended):  # what came before the last end is over, too
             last = max(event.end for event in ended)
-            counting = [one for one in self.events if one.kind is Kind.ENDED or one.begin > last]
+            counting = [one for one in counting if one.kind is Kind.ENDED or one.begin > last]
         state = max((gravity(event) for event in counting), key=lambda one: one.gravity)
-        first = self.cause
-        if ended and self.cause.kind is not Kind.ENDED:
-            first = max(ended, key=lambda event: (event.node == self.cause.node, event.end))
         cause = self.cause.finding
-        why = first.finding.why
-        more = list(cause.line.more) if cause.line else []
-        if first is not self.cause:
-            more = [self._said(self.cause), why, *more]
-            why = self.cause.cause
-        told = {first.finding.what, cause.what}  # a cluster log repeats what its nodes say
+        what, then, why, more = cause.what, self._often(), cause.why, self._more(self.cause)
+        told = {what}  # a cluster log repeats what its nodes say
+        advice = cause.advice
+        if slow := self._slow_disk():
+            why, advice = f"{why.partition(',')[0]}, {slow.why}", slow.advice
+        if self.again:
+            what, then, why, more = self._again(), "", "", [self._said(self.cause), *more]
+        elif ended and self.cause.kind is not Kind.ENDED:
+            own = [event for event in ended if event.node == self.cause.node or self.cause.node is None]
+            more = [self._said(self.cause), *more]
+            if own:
+                first = max(own, key=lambda event: event.end)
+                more[1:1] = [first.finding.why]
+                what, why, then = first.finding.what, self.cause.cause, ""
+            else:
+                then, why = f", then {self._ends(ended)}", ""
+            told.add(what)
         symptoms = [event for event in self.events if event.finding.what not in told]
-        symptoms = [event for event in symptoms if event.kind is not Kind.STOOD_STILL]  # these are counted
+        counted = {Kind.STOOD_STILL, self.cause.kind} if self.again else {Kind.STOOD_STILL}
+        symptoms = [event for event in symptoms if event.kind not in counted]
         more += [self._said(event) for event in symptoms[:_FEW]]
         more += [f"and {len(symptoms) - _FEW} more"] if len(symptoms) > _FEW else []
         more = [text for text in dict.fromkeys(more) if text]
-        return Fault(state, first.finding.what, why, cause.advice, Line(self._often(first), tuple(more)))
+        return Fault(state, what, why, advice, Line(then, tuple(more)))
 
-    def _often(self, first: Event) -> str:
+    def _slow_disk(self) -> Reading | Fault | None:
+        """Give what shows that the disk of a node is why others waited for it until it was ended."""
+        waited = self.cause.kind is Kind.ENDED and self.cause.begin < self.cause.end
+        lags = (one for one in self._of(Kind.REDO) if waited and one.node == self.cause.node)
+        return next((one.finding for one in lags if one.finding.why == SLOW_DISK), None)
+
+    def _is_over(self, event: Event, now: float) -> bool:
+        """Whether a stall does not go on: one that comes again does so for its usual gap."""
+        count = self._count()
+        if not self.again or event.kind is not self.cause.kind or count <= 2:  # noqa: PLR2004 - twice is no rule
+            return True
+        gap = (self.end - self._since()[0]) / (count - 1)
+        return not 0 <= now - event.end <= min(2 * gap, AGAIN)
+
+    def _again(self) -> str:
+        """Say what came again and again: how long at most, how often, since when, and when the last was."""
+        longest, (_, since) = say_duration(self.cause.seconds), self._since()
+        last = max((one for one in self._of(self.cause.kind) if one.seconds), key=lambda one: one.end)
+        when = f" since{since}, the last at{last.at}" if since else ""
+        return f"{self.cause.who} up to {longest}, {self._how_often()}{when}"
+
+    def _often(self) -> str:
         """Say how often it happened, if it did several times."""
-        # What tells of several stalls together takes no time itself.
-        instants = len(one_each(event.end for event in self._of(first.kind) if event.seconds))
-        if first.kind not in _COUNTED or instants <= 1:
+        if self.cause.kind not in _COUNTED or self._count() <= 1:
             return ""
+        return f", {self._how_often()} in {say_duration(self.end - self._since()[0])}"
+
+    def _how_often(self) -> str:
         # The others may be of other threads than the one that the line names.
-        often = times(instants) if first.kind is Kind.STOOD_STILL else plural(instants, "stall")
-        return f", {often} in {say_duration(self.end - self.begin)}"
+        count = self._count()
+        return times(count) if self.cause.kind is Kind.STOOD_STILL else plural(count, "stall")
+
+    def _count(self) -> int:
+        """Count the instants of its kind, those that are not kept included."""
+        ends, (since, _) = [event.end for event in self._of(self.cause.kind) if event.seconds], self._since()
+        return len(one_each([*ends, *(when for when, _ in self._like() if since <= when <= self.end)]))
+
+    def _since(self) -> Instant:
+        """Give when the first stall ended, which need not be kept, or began if there is but one."""
+        first = min((one for one in self._of(self.cause.kind)), key=lambda one: one.end)
+        since, at = first.begin, first.at
+        for when, name in reversed(self._like()):
+            if since - (AGAIN if self.again else WINDOW) <= when < since:
+                since, at = when, name
+        return since, at
+
+    def _like(self) -> Sequence[Instant]:
+        return max((event.like for event in self._of(self.cause.kind)), key=len)
+
+    def _ends(self, ended: list[Event]) -> str:
+        """Say what became of other nodes."""
+        if len({event.node for event in ended}) == 1:
+            return f"node {ended[0].node} {ended[0].cause}"
+        return f"{named('node', [str(event.node) for event in ended])} ended"
 
     def _of(self, kind: Kind) -> list[Event]:
         return [event for event in self.events if event.kind is kind]
@@ -140,14 +184,8 @@ class Incident:
     def _said(self, event: Event) -> str:
         return ", ".join(filter(None, (event.finding.what, event.finding.why)))
 
-
-def one_each(moments: Iterable[float]) -> list[float]:
-    """Give the first of those moments that are close together, in order."""
-    instants: list[float] = []
-    for when in sorted(moments):
-        if not instants or when - instants[-1] > TOGETHER:
-            instants.append(when)
-    return instants
+    def _more(self, event: Event) -> list[str]:
+        return list(event.finding.line.more) if event.finding.line else []
 
 
 def incidents(events: Iterable[Event]) -> list[Incident]:
@@ -157,16 +195,34 @@ def incidents(events: Iterable[Event]) -> list[Incident]:
         since, until = event.begin - WINDOW, event.end + WINDOW
         near = (one for one in found if since <= one.end and one.begin <= until)  # most of many are not
         if fitting := [incident for incident in near if incident.fits(event)]:
-            _likeliest(fitting).take(event)
+            _likeliest(fitting, event).take(event)
         else:
             found.append(Incident(event))
-    return sorted(found, key=_first_said)
+    return sorted(_joined(found), key=_first_said)
 
 
-def _likeliest(incidents: list[Incident]) -> Incident:
-    """Choose the incident that an event follows from: of two stalls the longer one."""
+def _joined(found: Iterable[Incident]) -> list[Incident]:
+    """Make one of those that are one trouble which came again and again."""
+    joined: list[Incident] = []
+    last: dict[tuple[Kind, int | None], Incident] = {}
+    for incident in sorted(found, key=lambda one: (one.cause.kind, one.begin)):
+        kind, node = incident.cause.kind, incident.cause.node
+        before = [last.get((one, node)) for one in ((kind, Kind.STUCK) if kind is Kind.LATE else (kind,))]
+        same = next((one for one in before if one and kind in _COUNTED and one.joins(incident)), None)
+        if same:
+            same.join(incident)
+        else:
+            joined.append(incident)
+            last[kind, node] = incident
+    return joined
+
+
+def _likeliest(incidents: list[Incident], event: Event) -> Incident:
+    """Choose the incident that an event follows from: of two stalls the longer one, else one of its node."""
     stalls = [incident for incident in incidents if incident.cause.kind in _COUNTED]
-    return max(stalls, key=lambda one: one.cause.seconds) if len(stalls) > 1 else incidents[0]
+    if len(stalls) > 1:
+        return max(stalls, key=lambda one: one.cause.seconds)
+    return next((one for one in incidents if one.cause.node == event.node), incidents[0])
 
 
 def _first_said(incident: Incident) -> tuple[bool, int, float]:

@@ -8,8 +8,8 @@ from node 4"). That node need not have ended: only who missed heartbeats himself
 from __future__ import annotations
 
 from stallwatch.findings import Fault, Line, State
-from stallwatch.probes.ndb_log.down import CUT, lost
-from stallwatch.probes.ndb_log.incidents import TOGETHER, Event, Kind
+from stallwatch.probes.ndb_log.down import CUT
+from stallwatch.probes.ndb_log.events import TOGETHER, WINDOW, Event, Kind
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
 from stallwatch.words import have, named
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 # Seconds of four heartbeats every 1.5 s, the default between data nodes and others: so old is a loss when it
 # is seen.
 _SILENT = 6.0
-_ONE_LOSS = 60.0  # seconds within which both ends of a link miss each other
 
 
 def lives(down: Down, logs: Sequence[Shutdown]) -> bool:
@@ -73,11 +72,39 @@ def _closed(cut: Ends) -> Event:
     downs, present = [down for down, _ in cut], cut[0][1]
     begin, end = min(down.when for down in downs), _until(cut)
     first, over = downs[0], present.over(end)
-    return Event(Kind.CLOSED, first.node, lost(downs, present), begin, end, over, end - begin, first.by)
+    return Event(
+        Kind.CLOSED, first.node, _contact_lost(downs, present), begin, end, over, end - begin, first.by
+    )
+
+
+def _contact_lost(downs: Sequence[Down], present: Present) -> Fault:
+    """Say that a management node lost its connection to these nodes for a while."""
+    nodes = [str(down.node) for down in downs]
+    if any(down.phase != "back" for down in downs):
+        first = min(downs, key=lambda down: down.when)
+        what = f"management node {first.by} has lost {named('node', nodes)}"
+        what += present.at(first.clock, first.when, "since")
+        those = "their logs go on" if len(nodes) > 1 else "its log goes on"
+        return Fault(State.WARNING, what, those, "check the network between their hosts", Line())
+    until = max(downs, key=lambda down: down.since)
+    why = "missed heartbeats" if any(down.why == CUT for down in downs) else "no node restarted"
+    what = f"management node {until.by} lost {named('node', nodes)}"
+    what += _away(downs, until.since - min(down.when for down in downs))
+    what += present.at(until.since_clock, until.since, "until")
+    return Fault(State.WARNING, what, why, "check the network, and the logs of these nodes", Line())
+
+
+def _away(downs: Sequence[Down], seconds: float) -> str:
+    """Say for how long a node was away that was cut off for so many seconds: it had been silent before."""
+    silent = max(down.silent for down in downs)
+    long = say_duration(max(1.0, seconds + silent))
+    if not silent and any(down.why == CUT for down in downs):
+        return f" for at least {long}"
+    return f" for {long}" if seconds + silent >= 1 else " for a moment"  # old logs have whole seconds
 
 
 def _near(down: Down, others: Ends) -> bool:
-    return any(abs(other.when - down.when) <= _ONE_LOSS for other, _ in others)
+    return any(abs(other.when - down.when) <= WINDOW for other, _ in others)
 
 
 def _link(missed: Ends, cut: Ends, logs: Sequence[Shutdown]) -> Event:
@@ -90,7 +117,7 @@ def _link(missed: Ends, cut: Ends, logs: Sequence[Shutdown]) -> Event:
     begin, end = min(down.when for down in downs), _until([*missed, *cut])
     newest = max(downs, key=lambda down: down.since or down.when)
     if all(down.phase == "back" for down in downs):
-        long = f"was lost for {say_duration(max(1.0, end - begin))}"
+        long = f"was lost{_away(downs, end - begin)}"
         long += present.at(newest.since_clock, newest.since, "until")
     else:
         first = min(downs, key=lambda down: down.when)
@@ -108,4 +135,5 @@ def _link(missed: Ends, cut: Ends, logs: Sequence[Shutdown]) -> Event:
     who = named("node", [str(node) for node in others])
     more = [f"{who} {have(others)} closed the connection to node {client} on request"] if others else []
     fault = Fault(State.WARNING, what, why, advice, Line(more=tuple(more)))
-    return Event(Kind.LINK, nodes[0], fault, begin - _SILENT, end, present.over(end), end - begin, client)
+    silent = max(down.silent for down in downs) or _SILENT
+    return Event(Kind.LINK, nodes[0], fault, begin - silent, end, present.over(end), end - begin, client)

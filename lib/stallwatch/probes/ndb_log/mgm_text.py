@@ -11,7 +11,7 @@ import re
 from stallwatch.findings import Fault, Finding, ProbeError, Reading, State
 from stallwatch.findings import Line as Said
 from stallwatch.probes.ndb_log.diagnosis import Alerts
-from stallwatch.probes.ndb_log.incidents import Event
+from stallwatch.probes.ndb_log.events import Event
 from stallwatch.probes.ndb_log.lines import GarbledError, Line, parse
 from stallwatch.probes.ndb_log.model import Node, Present
 from stallwatch.startup import TYPE_CHECKING

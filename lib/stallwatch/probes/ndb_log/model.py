@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from stallwatch.probes.ndb_log.incidents import WINDOW
+from stallwatch.probes.ndb_log.events import WINDOW
 from stallwatch.probes.ndb_log.lines import compiled, number
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
@@ -22,7 +22,6 @@ _SHAPES = 1024  # of lines, for which it is remembered whose they are
 _FILE = r"ndb_(\d{1,5})_out"
 _LONGEST_START = 3600.0  # seconds; old versions do not say when they are ready
 _LONGEST_INTERVAL = 2**32 / 1000  # seconds: milliseconds in 32 bits
-_FRESH = 60.0  # seconds for which a report of the load says something about a stuck thread
 
 
 class Rules(NamedTuple):
@@ -83,7 +82,7 @@ class Present:
         """Name a moment as the log does: " at 23:08:01", with the date where that is not clear."""
         if not clock:
             return ""
-        return f" {word} {clock[11:] if self.now - when < _SAME_DAY else clock}"
+        return f"{word and ' '}{word} {clock[11:] if self.now - when < _SAME_DAY else clock}"
 
 
 class Row(NamedTuple):
@@ -201,7 +200,7 @@ class Node(Reader):
         """Operations that the node last reported before ``when``; None where the log does not show it."""
         if self._load is None or when is None or self._load[0] is None:
             return None
-        return self._load[1] if abs(when - self._load[0]) <= _FRESH else None
+        return self._load[1] if abs(when - self._load[0]) <= WINDOW else None
 
     def read(self, line: Line) -> bool:
         """Take note of a line; true when a process ends or begins: then counters start at 0."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from stallwatch.history import remember, remembered
-from stallwatch.probes.ndb_log.down import CUT, OVER, Down
+from stallwatch.probes.ndb_log.down import HEARTBEATS, OVER, Down
+from stallwatch.probes.ndb_log.events import WINDOW
 from stallwatch.probes.ndb_log.lines import number
 from stallwatch.probes.ndb_log.model import Subject
 from stallwatch.startup import TYPE_CHECKING
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from stallwatch.probes.ndb_log import lines
     from stallwatch.probes.ndb_log.model import Node, Present
 
-LATELY = 60.0  # seconds after a line in which another one belongs to it
 _KEPT = 1000  # shutdowns
 NODES = 255
 _SPEAKS = rb"(?m)^[-\dT:.Z+ ]{10,40} \[Mg\w+\] [A-Z]+ *-- Node (\d{1,3}): (?!Node \d)"
@@ -38,6 +38,8 @@ class Nodes(Subject):
         # Those without disk space: when, and which file.
         self._full: dict[str, list[Any]] = memory.setdefault("full", {})
         self._asked: dict[str, float] = memory.setdefault("asked", {})  # peer: when others had it cut off
+        # Observer and peer: when the first heartbeat in a row was missed, its number, and those of the last.
+        self._silence: dict[str, list[Any]] = memory.setdefault("silence", {})
         self._last: dict[str, list[Any]] = memory.setdefault("last", {})  # word: when, and a number
 
     def meet(self, head: bytes) -> None:
@@ -73,7 +75,7 @@ class Nodes(Subject):
 
     def has_cut_off(self, peer: int | None, when: float) -> bool:
         """Whether this node closed its connection to a peer then, as another data node asked it to."""
-        return abs(self._asked.get(str(peer), float("-inf")) - when) <= LATELY
+        return abs(self._asked.get(str(peer), float("-inf")) - when) <= WINDOW
 
     def ended(self) -> list[tuple[Down, Present]]:
         """Give each node that ended, and the present of this log."""
@@ -84,11 +86,23 @@ class Nodes(Subject):
         since, until = self._ordered.get(node, (1.0, 0.0))
         return since <= when <= until
 
-    def explain(self, node: int | None, why: str = "", advice: str = "", more: Sequence[str] = ()) -> None:
-        """Say why a node ended where more is known than the line of its end tells."""
+    def _order_ends(self, node: str, when: float) -> None:
+        """Take the order for the end of a node for carried out, or for nothing, from then on."""
+        if (order := self._ordered.get(node)) and order[0] <= when < order[1]:
+            order[1] = when
+
+    def explain(
+        self, node: int | None, why: str = "", advice: str = "", more: Sequence[str] = (), waited: float = 0.0
+    ) -> None:
+        """Say why a node ended where more is known than the line of its end tells.
+
+        ``waited``: others waited for it for so many seconds before, and a stall of it can be why.
+        """
         if down := self._down.get(node):
-            texts = tuple(dict.fromkeys((*down.more, *more)))
+            texts = tuple(dict.fromkeys((*down.more, *filter(None, more))))
             self._change(node, why=why or down.why, advice=advice or down.advice, more=texts)
+            if waited:
+                self._change(node, waited=waited, stall=HEARTBEATS)
 
     def _end(
         self, node: int | None, line: lines.Line, what: str, why: str, advice: str, more: Sequence[str] = ()
@@ -111,23 +125,10 @@ class Nodes(Subject):
             for down in told:
                 del self._down[down.node]  # it was no management node that said so
 
-    def _is_client(self, node: int, speaker: int | None) -> None:
-        """Note a node that is no data node: only management, SQL and API nodes arbitrate."""
-        if node not in self._clients and len(self._clients) < NODES:
-            self._clients.append(node)
-        down = self._down.get(node)
-        if down and down.hearsay and down.by is None and down.phase == "down":
-            self.times = [end for end in self.times if end != [down.when, node]]
-            self._misses(node, speaker, down.when, down.clock)  # that it was declared dead came first
-
-    def _misses(self, node: int, speaker: int | None, when: float, clock: str) -> None:
-        """Note that a data node missed the heartbeats of a node that is none."""
-        self._down[node] = Down(node, when, clock, "lost", CUT, "", hearsay=True, by=speaker, client=True)
-
     def _recent(self, word: str, line: lines.Line) -> int | None:
         """Give the number that belongs to what was said a moment ago."""
         when, value = self._last.get(word, (float("-inf"), 0))
-        return int(value) if line.moment - when <= LATELY else None
+        return int(value) if line.moment - when <= WINDOW else None
 
     def _change(self, node: int | None, **now: Any) -> None:
         self._down[node] = self._down[node]._replace(**now)

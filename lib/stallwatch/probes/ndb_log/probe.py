@@ -9,7 +9,8 @@ from stallwatch.findings import Fault, Finding, ProbeError, Reading, State
 from stallwatch.probes.ndb_log.collect import FORMAT, collect
 from stallwatch.probes.ndb_log.diagnosis import of_backups
 from stallwatch.probes.ndb_log.ends import of_shutdowns
-from stallwatch.probes.ndb_log.incidents import Event, incidents
+from stallwatch.probes.ndb_log.events import Event
+from stallwatch.probes.ndb_log.incidents import incidents
 from stallwatch.probes.ndb_log.lines import compiled
 from stallwatch.probes.ndb_log.unknown import of_unknown, unknown_warnings
 from stallwatch.probes.ndb_log.watchdog import DEFAULT_INTERVAL, KILL
@@ -131,8 +132,9 @@ def _by_subject(snapshot: Snapshot, rules: Rules, run: Run) -> Iterator[Finding]
     events = [one for one in found if isinstance(one, Event)]
     wrong = [event for event in events if run.is_problem(event.finding)]
     shutdowns, *others = [one for one in found if not isinstance(one, Event)]
+    now = max((log.present.now for log in node_logs), default=rules.now)
     for incident in incidents(wrong):
-        fault = incident.fault(lambda event: _state(event, run))
+        fault = incident.fault(lambda event: _state(event, run), now)
         yield fault
         others += _in_perfdata(incident, fault.state)
     yield shutdowns

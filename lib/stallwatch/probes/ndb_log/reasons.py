@@ -1,37 +1,50 @@
 """Why a node ended, where the lines before its end know more than the line of its end.
 
 The texts are those of NDB 9.7.2. What a node says before its end explains only the errors that
-follow from it (``codes``), within ``LATELY`` seconds.
+follow from it (``codes``), within ``WINDOW`` seconds.
 """
 
 from __future__ import annotations
 
 from stallwatch import withheld
 from stallwatch.line import shorten
-from stallwatch.probes.ndb_log.down import NO_REASON, RESTART, by_signal
+from stallwatch.probes.ndb_log.down import ERROR_LOG, FORCED, NO_REASON, RESTART, by_signal
+from stallwatch.probes.ndb_log.events import WINDOW
 from stallwatch.probes.ndb_log.lines import number
 from stallwatch.probes.ndb_log.model import Row, Subject
-from stallwatch.probes.ndb_log.nodes import LATELY
+from stallwatch.probes.ndb_log.nodes import NODES
+from stallwatch.probes.ndb_log.rule import nodes_of
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import re
+    from collections.abc import Collection
     from typing import Any
 
     from stallwatch.probes.ndb_log.lines import Line
     from stallwatch.probes.ndb_log.model import Node, Present
     from stallwatch.probes.ndb_log.shutdown import Shutdown
 
+_NOTHING: list[Any] = [0.0, (), "", "", 0.0]
 _NO_CODE, _SIGNAL = 0, 6000
 _NO_DIRECTORY = frozenset({_NO_CODE, 2801, 2805, 2811, 2815})
 _ENOENT, _EACCES = 2, 13
 _SHOWN = 120  # bytes of the line before an end
-_FORCED = (
-    r"Forced node shutdown completed[^.]*\."
-    r"(?:.* Initiated by signal (?P<signal>\d+)\.)?"
-    r"(?:.* Caused by error (?P<error>\d+))?"
+_ENDED_BY_MASTER = frozenset({2303, 2315})
+# Seconds before such an end in which it was waited for: 120 s as default of
+# TimeBetweenGlobalCheckpointsTimeout, and a minute for clocks and reports.
+_WAITED = 180.0
+_GCP_STOP = "GCP stop, global checkpoints waited for it"
+_GCP_ADVICE = "check its disk, and its log for stuck threads"
+_COPY = r"Killed by node (?P<by>\d+) as copyfrag failed, error: (?P<e>\d+)"
+_REFUSED = (
+    r"Node (?P<by>\d+) killed this node because it (?P<what>.+?)\.?(?: \w+ subscription)?"
+    r" error code: (?P<e>\d+)"
 )
-_ERROR_LOG = "look in the node's error log"
+_FAILED = (
+    r"Node (?P<peer>\d+) (?:has failed\. The|declared dead due)"
+    r"|NR Status: node=(?P<node>\d+),.*NEW=Node failed"
+)
 
 
 class Reasons(Subject):
@@ -42,6 +55,9 @@ class Reasons(Subject):
     def __init__(self, node: Node, present: Present, memory: dict[str, Any], shutdown: Shutdown) -> None:
         super().__init__(node, present, memory)
         self._shutdown = shutdown
+        # Node: when it was said, the errors that it explains, why, advice, and for how long it was waited
+        # for.
+        self._reasons: dict[str, list[Any]] = memory.setdefault("reasons", {})
         self.last = ""  # the line before the one that is read
 
     def _on_no_directory(self, match: re.Match[str], line: Line) -> None:
@@ -58,21 +74,52 @@ class Reasons(Subject):
         advice = "start it with --filesystem-password-from-stdin"
         self._note(line, {_NO_CODE}, "the file system is encrypted, no password was given", advice)
 
+    def _on_copy_failed(self, match: re.Match[str], line: Line) -> None:
+        why = f"node {match['by']} could not copy data to it (error {match['e']})"
+        advice = f"run perror --ndb {match['e']}, and check the log of node {match['by']}"
+        self._note(line, {2303}, why, advice)
+
+    def _on_refused(self, match: re.Match[str], line: Line) -> None:
+        why = f"node {match['by']} ended it, it {match['what']} (error {match['e']})"
+        advice = f"run perror --ndb {match['e']}, and check the log of node {match['by']}"
+        self._note(line, {2303}, withheld.message(why), advice)
+
+    def _on_gcp_stop(self, match: re.Match[str], line: Line) -> None:
+        """Note it of each node that the master ends, or of the one that says that it is ended."""
+        mask = match.groupdict().get("mask")
+        for node in nodes_of(mask) if mask else (line.node,):
+            self._note(line._replace(node=node), _ENDED_BY_MASTER, _GCP_STOP, _GCP_ADVICE, _WAITED)
+
+    def _on_failed(self, match: re.Match[str], line: Line) -> None:
+        """Say why a node failed of which others say no more than that it did."""
+        node = number(match["peer"] or match["node"])
+        when, _, why, advice, waited = self._reasons.get(str(node), _NOTHING)
+        if waited and 0 <= line.moment - when <= WINDOW:
+            self._shutdown.explain(node, why, advice + RESTART, waited=waited)
+
     def _on_forced(self, match: re.Match[str], line: Line) -> None:
         code = number(match["error"] or "0")
-        when, node, codes, why, advice = self._memory.pop("reason", [0.0, None, (), "", ""])
+        when, codes, why, advice, waited = self._reasons.pop(str(line.node), _NOTHING)
+        last = "" if self._node.is_cluster_log else shorten(withheld.message(self.last), _SHOWN)
+        before = f'the line before is "{last}"' if last else ""
         if code == _SIGNAL and match["signal"]:
-            self._shutdown.explain(line.node, *by_signal(number(match["signal"])))
-        elif node == line.node and code in codes and 0 <= line.moment - when <= LATELY:
+            self._shutdown.explain(line.node, *by_signal(number(match["signal"])), (before,))
+        elif code in codes and 0 <= line.moment - when <= WINDOW:
             said = f"error {code}: {why}" if code else why
-            self._shutdown.explain(line.node, said, advice + RESTART)
-        elif not code and not match["signal"]:
-            last = "" if self._node.is_cluster_log else shorten(withheld.message(self.last), _SHOWN)
-            why = f'{NO_REASON}, the line before is "{last}"' if last else NO_REASON
-            self._shutdown.explain(line.node, why, _ERROR_LOG)
+            self._shutdown.explain(line.node, said, advice + RESTART, waited=waited)
+        elif code:
+            self._shutdown.explain(line.node, more=(before,))
+        elif not match["signal"]:
+            self._shutdown.explain(line.node, f"{NO_REASON}{before and ', '}{before}", ERROR_LOG)
 
-    def _note(self, line: Line, codes: set[int] | frozenset[int], why: str, advice: str) -> None:
-        self._memory["reason"] = [line.moment, line.node, sorted(codes), why, advice]
+    def _note(self, line: Line, codes: Collection[int], why: str, advice: str, waited: float = 0.0) -> None:
+        if len(self._reasons) < NODES:
+            self._reasons[str(line.node)] = [line.moment, sorted(codes), why, advice, waited]
+
+    def keep(self) -> None:
+        """Put into the memory what may still explain an end."""
+        kept = {node: one for node, one in self._reasons.items() if self._present.holds(one[0])}
+        self._memory["reasons"] = kept
 
     LINES = (
         Row(
@@ -81,5 +128,12 @@ class Reasons(Subject):
             _on_no_directory,
         ),
         Row(b"password not provided", r"Data node configured to have encryption but pass", _on_no_password),
-        Row(END, _FORCED, _on_forced),
+        Row(b"as copyfrag failed", _COPY, _on_copy_failed),
+        Row(b"killed this node because it", _REFUSED, _on_refused),
+        Row(b"killed this node because GCP", r"Node \d+ killed this node because GCP stop", _on_gcp_stop),
+        Row(b"Detected GCP stop", r"Detected GCP stop\(\d+\)\.*sending kill to (?P<mask>.+)", _on_gcp_stop),
+        Row(b"has failed. The Node state", _FAILED, _on_failed),
+        Row(b"declared dead due", _FAILED, _on_failed),
+        Row(b"NR Status: node=,OLD=", _FAILED, _on_failed),
+        Row(END, FORCED, _on_forced),
     )  # fmt: skip

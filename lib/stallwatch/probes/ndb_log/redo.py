@@ -9,7 +9,7 @@ that lags causes.
 from __future__ import annotations
 
 from stallwatch.findings import Fault, Finding, Line, Reading, State
-from stallwatch.probes.ndb_log.incidents import WINDOW, Event, Kind
+from stallwatch.probes.ndb_log.events import SLOW_DISK, WINDOW, Event, Kind
 from stallwatch.probes.ndb_log.lines import number
 from stallwatch.probes.ndb_log.model import Row, Subject
 from stallwatch.startup import TYPE_CHECKING
@@ -34,7 +34,7 @@ _KEPT = 1000  # episodes
 _SHORTEST = 0.001  # seconds; up to 9.3 a log has whole seconds, and within one an episode seems to take none
 
 _DISK_ADVICE = "use faster or separate disks for redo and LCP"
-_DISK = ("the disk is too slow", _DISK_ADVICE, ("a larger RedoBuffer will not help, more data nodes will",))
+_DISK = (SLOW_DISK, _DISK_ADVICE, ("a larger RedoBuffer will not help, more data nodes will",))
 _BUFFER = (
     "RedoBuffer is too small for the bursts",
     "increase RedoBuffer",

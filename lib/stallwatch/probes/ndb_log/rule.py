@@ -33,10 +33,19 @@ class Rule(NamedTuple):
         return bool(self.state or self.quantity)
 
 
-def api_nodes(mask: str) -> str:
-    """Name the nodes of a bit mask in hexadecimal, as a data node logs them, or of a list."""
-    numbers = re.findall("[0-9]+", mask)
-    if len(mask) >= _MASK and re.fullmatch("[0-9a-fA-F]+", mask):
-        bits = int(mask, 16)
-        numbers = [str(node) for node in range(bits.bit_length()) if bits >> node & 1]
-    return named("SQL node", numbers)
+def nodes_of(mask: str) -> list[int]:
+    """Give the nodes of a bit mask in hexadecimal, as a data node logs them, or of a list.
+
+    A mask may be in "[SignalCounter: m_count=1 0000000000000010]", which says whom a node waits for.
+    """
+    if counter := re.search(r"m_count=\d+ ([0-9a-fA-F]+)", mask):
+        mask = counter[1]
+    if len(mask) < _MASK or not re.fullmatch("[0-9a-fA-F]+", mask):
+        return [int(node) for node in re.findall("[0-9]{1,9}", mask)]
+    bits = int(mask, 16)
+    return [node for node in range(bits.bit_length()) if bits >> node & 1]
+
+
+def nodes(thing: str, mask: str) -> str:
+    """Name the nodes of a bit mask or list."""
+    return named(thing, [str(node) for node in nodes_of(mask)])

@@ -12,6 +12,7 @@ from stallwatch.probes.ndb_log.rule import Rule
 
 _MEMORY = r"(?P<kind>Data|Index) usage (?:is|increased to|decreased to) (?P<percent>{})%"
 COMPLETED = r"Backup (?P<id>\d+) started from (?:node )?\d+ completed"
+_WAITS_FOR = r"(?:.*(?P<nodes>m_count=[1-9]\d* [0-9a-f]+))?"
 _SILENCE = "check the log of node {peer}, then the network"
 _ARBITRATOR = "check the management and SQL nodes that may arbitrate"
 
@@ -132,30 +133,30 @@ RULES = (
     ),
     Rule(
         word=b"GCP_COMMIT lag",
-        pattern=r"GCP Monitor: GCP_COMMIT lag (?P<value>\d+) sec",
+        pattern=r"GCP Monitor: GCP_COMMIT lag (?P<value>\d+) sec" + _WAITS_FOR,
         key="gcp commit {node}",
         what="GCP_COMMIT lag {value} s",
-        why="commits waited for a node",
+        why="commits waited for {nodes}",
         advice="check the logs of the other nodes for stuck threads",
         quantity="gcp_commit_lag",
     ),
     Rule(
         word=b"GCP_SAVE lag",
-        pattern=r"GCP Monitor: GCP_SAVE lag (?P<value>\d+) sec",
+        pattern=r"GCP Monitor: GCP_SAVE lag (?P<value>\d+) sec" + _WAITS_FOR,
         key="gcp save {node}",
         what="GCP_SAVE lag {value} s",
-        why="a global checkpoint waited for a disk",
+        why="a global checkpoint waited for the disk of {nodes}",
         advice="check the redo log's disk on every data node with iostat -kx 1",
         quantity="gcp_save_lag",
     ),
     Rule(
         word=b"Detected GCP stop",
-        pattern=r"Detected GCP stop\((?P<kind>\d+)\)\.*(?:sending kill to (?P<victim>.+))?",
+        pattern=r"Detected GCP stop\(\d+\)\.*(?:sending kill to (?P<nodes>.+))?",
         key="gcp stop",
         state=State.CRITICAL,
-        what="global checkpoint stopped",
-        why="it ends the lagging nodes",
-        advice="check their disks, and their logs for stuck threads",
+        what="global checkpoints stopped",
+        why="they waited for {nodes}, which is ended",
+        advice="check the disk and the log of {nodes} for stuck threads",
     ),
     Rule(
         word=b"LCP Frag watchdog",

@@ -9,20 +9,20 @@ from __future__ import annotations
 
 from stallwatch import withheld
 from stallwatch.probes.ndb_log.down import (
-    CUT,
+    DECLARED_DEAD,
     FORCED,
     HEARTBEATS,
     NO_ORDER,
     NO_REASON,
     NO_SHUTDOWN,
-    Down,
     by_signal,
     forced,
     stall,
 )
+from stallwatch.probes.ndb_log.events import WINDOW
 from stallwatch.probes.ndb_log.lines import compiled, number
 from stallwatch.probes.ndb_log.model import Row
-from stallwatch.probes.ndb_log.nodes import LATELY, NODES, Nodes
+from stallwatch.probes.ndb_log.peers import Peers
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_size
 
@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 
     from stallwatch.probes.ndb_log import lines
 
-_PLANNED = 600.0  # seconds after an order in which the node's end is no failure
+_ORDER = 6 * 3600.0  # seconds that an order holds at most, if neither its end nor another fate is seen
+_STOPPED = 600.0  # seconds after a stop by order in which others may tell of it
+_FULL = 600.0  # seconds after which a full disk is no cause any more
+_UNSEEN = 600.0  # seconds between a connection that broke and the start that shows that the node had ended
 _NO_ID = r"Failed to allocate nodeid, error: '(?P<cause>.*)'"
 _NO_DAEMON = r"Couldn't start as daemon, error: '(?P<cause>.*)'"
 _NO_MEMORY = r"Malloc \((?P<bytes>\d+) bytes\) for (?P<pools>.+) failed, exiting"
@@ -40,18 +43,17 @@ _DECLARED_DEAD = (
     r"We\((?P<we>\d+)\) have been declared dead by (?P<by>\d+).*?reason: (?P<reason>.+)"
     r"|Node (?P<peer>\d+) declared dead due to missed heartbeat"
 )
+_ISOLATED = "Forced isolation"  # by the master, 0.1 s after it ordered the node to end
 _FAILED = r"Node (?P<peer>\d+) has failed\. The Node state"
-_CUT = r"Node \d+ disconnecting node (?P<peer>\d+) due to missed heartbeat"
 _LINK = r"Node \d+ (?:Dis)?[Cc]onnected"
-_ARBITRATOR = r"(?:Prepare|Receive|Started|Lost) arbitrator node (?P<peer>\d+)"
-_ASKED = r"Cleanup of node (?P<peer>\d+) connection state triggered by request from node \d+"
 _DISK_FULL = r"Filesystem problem: The file system is full\.?(?: Check (?P<path>\S+?)\.? )?"
-_NO_MAJORITY, _OS_SIGNAL, _NO_SPACE = "2305", "6000", "2810"  # error codes
+# Error codes
+_NO_MAJORITY, _DECLARED_DEAD_ERROR, _OS_SIGNAL, _NO_SPACE = "2305", "2315", "6000", "2810"
 _PEER_WORD = b"NR Status: node=,OLD="
 _PEER = r"NR Status: node=(?P<peer>\d+),OLD=.*,NEW="
 
 
-class Shutdown(Nodes):
+class Shutdown(Peers):
     """The ends and starts that one log tells of."""
 
     def read(self, line: lines.Line) -> None:
@@ -64,7 +66,7 @@ class Shutdown(Nodes):
     # One method for each kind of line.
 
     def _on_forced(self, match: re.Match[str], line: lines.Line) -> None:
-        peer = None
+        peer = judge = None
         what, why, advice, more = forced(match)
         if match["error"] == _NO_MAJORITY and self._recent("alone", line):
             peer = self._recent("lost", line)
@@ -74,15 +76,18 @@ class Shutdown(Nodes):
         elif match["error"] == _NO_SPACE:
             self._full.setdefault(str(line.node), [line.moment, line.clock, "its DataDir"])
         elif match["error"] and (full := self._full.get(str(line.node))):
-            if line.moment - full[0] <= _PLANNED:
+            if line.moment - full[0] <= _FULL:
                 more = (why, *more)
                 why = f"probably its disk is full (error 2810{self._present.at(full[1], full[0])})"
                 advice = f"free space for {full[2]}, then restart the node"
         elif match["error"] == _OS_SIGNAL and (signal := self._recent("signal", line)):
             why, advice = by_signal(signal)
             more = (f"error {_OS_SIGNAL}", *more)
+        elif match["error"] == _DECLARED_DEAD_ERROR and (judge := self._recent("judge", line)):
+            why, more = f"node {judge} declared it dead", (f"error {match['error']}", *more)
         self._end(line.node, line, what, why, advice, more)
-        self._change(line.node, lost=peer, stall=stall(match["error"]))
+        self._change(line.node, lost=peer, judge=judge, stall=stall(match["error"]))
+        self._order_ends(str(line.node), line.moment)
 
     def _on_disk_full(self, match: re.Match[str], line: lines.Line) -> None:
         """Note it until the node has started: its starts fail with other errors then (9.7.2: 2301)."""
@@ -100,33 +105,6 @@ class Shutdown(Nodes):
         if not told and not self.has_ordered(str(line.node), line.moment):
             why = "its error handler ended it"
             self._end(line.node, line, "shut down", why, "read the errors before it, and its error log")
-
-    def _on_lost(self, match: re.Match[str], line: lines.Line) -> None:
-        """Note a connection that broke; a management node has connections to data nodes only."""
-        node, by = number(match["peer"]), line.node
-        if not self._node.is_cluster_log:
-            self._last["lost"] = [line.moment, node]
-            return
-        ordered = self.has_ordered(str(node), line.moment) or self.has_ordered("any", line.moment)
-        if by is None or by in self.data_nodes or by == node or ordered or self._is_down(node):
-            return
-        why = CUT if self._recent("cut", line) == node else NO_SHUTDOWN
-        advice = "check its machine and its own log, then start it"
-        self._down[node] = Down(
-            node,
-            line.moment,
-            line.clock,
-            "disconnected",
-            why,
-            advice,
-            data_node=True,
-            hearsay=True,
-            stall=HEARTBEATS,
-            by=by,
-        )
-
-    def _on_cut(self, match: re.Match[str], line: lines.Line) -> None:
-        self._last["cut"] = [line.moment, number(match["peer"])]
 
     def _on_management_start(self, _: re.Match[str], _line: lines.Line) -> None:
         """Forget who was up: what happened meanwhile, this log does not tell."""
@@ -164,9 +142,14 @@ class Shutdown(Nodes):
             reason = withheld.message(match["reason"] or "")
             why = f"by node {match['by']}: {reason}" if match["we"] else "missed heartbeats"
             advice = "check for a paused VM, swapping, network trouble, then restart the node"
-            self._end(node, line, "declared dead", why, advice)
+            if reason.startswith(_ISOLATED):
+                advice = f"check the log of node {match['by']} for a GCP stop, then restart the node"
             teller = None if match["we"] else line.node
-            self._change(node, hearsay=not match["we"], stall=HEARTBEATS, teller=teller)
+            judge = number(match["by"]) if match["we"] else teller
+            self._end(node, line, DECLARED_DEAD, why, advice)
+            self._change(node, hearsay=not match["we"], stall=HEARTBEATS, teller=teller, judge=judge)
+        if match["we"]:
+            self._last["judge"] = [line.moment, number(match["by"])]
 
     def _on_peer_failed(self, match: re.Match[str], line: lines.Line) -> None:
         node = number(match["peer"])
@@ -183,20 +166,13 @@ class Shutdown(Nodes):
         if self._is_down(node):
             self._change(node, data_node=True)
 
-    def _on_arbitrator(self, match: re.Match[str], line: lines.Line) -> None:
-        self._is_client(number(match["peer"]), line.node)
-
-    def _on_asked(self, match: re.Match[str], line: lines.Line) -> None:
-        if not self.is_cluster_log and len(self._asked) < NODES:
-            self._asked[str(number(match["peer"]))] = line.moment
-
     def _on_order(self, match: re.Match[str], line: lines.Line) -> None:
         node = "any" if match["all"] else str(line.node)
-        self._ordered[node] = [line.moment, line.moment + _PLANNED]
+        self._ordered[node] = [line.moment, line.moment + _ORDER]
 
     def _on_handover(self, _: re.Match[str], line: lines.Line) -> None:
         """Take an end that follows for planned: the node that takes over does not name the other."""
-        self._ordered["any"] = [line.moment, line.moment + LATELY]
+        self._ordered["any"] = [line.moment, line.moment + WINDOW]
 
     def _on_completed(self, match: re.Match[str], line: lines.Line) -> None:
         """Tell a stop by order from the end of a node that could not start: 9.7.2 calls both completed."""
@@ -204,10 +180,16 @@ class Shutdown(Nodes):
         ordered = self.has_ordered(str(node), when) or self.has_ordered("any", when)
         since = self._ordered.get(str(node), [when])[0] if ordered else when
         self._ended(node)
-        self._ordered[str(node)] = [since, when + _PLANNED]
+        self._ordered[str(node)] = [since, when + _STOPPED]
+        self._order_ends("any", when + _STOPPED)
         if match["again"] and not ordered and not self._is_down(node):
             advice = "look at the lines before it in the node's own log"
             self._end(node, line, "ended and restarts", NO_ORDER, advice)
+
+    def _on_not_stopped(self, _: re.Match[str], line: lines.Line) -> None:
+        """Take back the order: the node goes on."""
+        self._order_ends(str(line.node), line.moment)
+        self._order_ends("any", line.moment)
 
     def _on_beginning(self, match: re.Match[str], line: lines.Line) -> None:
         self._goes_on(match, line, "starting")
@@ -225,6 +207,7 @@ class Shutdown(Nodes):
             self._goes_on(match, line, "starting" if down.data_node else "back")
 
     LINES = (
+        *Peers.LINES,
         Row(b"Filesystem problem", _DISK_FULL, _on_disk_full),
         Row(b" shutdown ", FORCED, _on_forced),
         Row(b"Failed to allocate nodeid", _NO_ID, _on_not_started),
@@ -238,6 +221,7 @@ class Shutdown(Nodes):
         Row(b" shutdown ", r"(?:Node|(?P<all>Cluster)) shutdown initiated", _on_order),
         Row(b"shutdown handover", r"shutdown handover", _on_handover),
         Row(b" shutdown ", r"Node shutdown completed(?P<again>, restarting)?", _on_completed),
+        Row(b" shutdown aborted", r"Node shutdown aborted", _on_not_stopped),
         Row(b"Angel pid: ", r"Angel pid: \d+ started child", _on_beginning),
         Row(b"Start initiated", r"Start initiated", _on_beginning),
         Row(_PEER_WORD, _PEER + "Allocated node id", _on_beginning),
@@ -247,10 +231,6 @@ class Shutdown(Nodes):
         Row(b"has completed its restart", r"Node (?P<peer>\d+) has completed its restart", _on_back),
         Row(_PEER_WORD, _PEER + "Restart completed", _on_back),
         Row(b" Connected", r"Node (?P<peer>\d+) Connected", _on_connected),
-        Row(b"arbitrator node ", _ARBITRATOR, _on_arbitrator),
-        Row(b"triggered by request", _ASKED, _on_asked),
-        Row(b" Disconnected", r"Node (?P<peer>\d+) Disconnected", _on_lost),
-        Row(b"due to missed heartbeat", _CUT, _on_cut),
         Row(b"Communication to Node ", r"Communication to Node ", lambda *_: None),  # see read()
         Row(b" allocated for NDB", r"Nodeid (?P<id>\d+) allocated for NDB", _on_allocated),
         Row(b"Management Server ", r"MySQL Cluster Management Server .* started", _on_management_start),
@@ -266,11 +246,12 @@ class Shutdown(Nodes):
         if node is not None and not peer:
             self._starts_or_has_started(node, line, phase)
             down = self._down.get(node)
+        if phase == "starting":  # what breaks now is a failure of the start
+            self._order_ends(str(node), line.moment + WINDOW)
         if phase == "back":
             self._full.pop(str(node), None)
             self._ordered.pop("any", None)  # the handover is over
-            if self.has_ordered(str(node), line.moment):
-                self._ordered[str(node)][1] = line.moment
+            self._order_ends(str(node), line.moment)
         if down and down.phase != "back":
             self._change(node, phase=phase, since=line.moment, since_clock=line.clock)
 
@@ -284,7 +265,7 @@ class Shutdown(Nodes):
             self._up += [node] if node not in self._up else []
             return
         ordered = self.has_ordered(str(node), line.moment) or self.has_ordered("any", line.moment)
-        if down and down.by is not None and line.moment - down.when <= _PLANNED:
+        if down and down.by is not None and line.moment - down.when <= _UNSEEN:
             advice = "check uptime and dmesg of its machine"
             self._change(node, by=None, phase="down", advice=advice)
             self.times.append([line.moment, node])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from stallwatch.findings import Finding, Line, Reading
 from stallwatch.history import remember, remembered
-from stallwatch.probes.ndb_log.incidents import TOGETHER, Event, Kind
+from stallwatch.probes.ndb_log.events import TOGETHER, Event, Kind, named_instants, still_counted
 from stallwatch.probes.ndb_log.lines import number
 from stallwatch.probes.ndb_log.model import Row, Subject
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
@@ -17,10 +17,11 @@ from stallwatch.words import named
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
     from stallwatch.probes.ndb_log import lines
+    from stallwatch.probes.ndb_log.events import Instant
     from stallwatch.probes.ndb_log.model import Node, Present, Rules
 
 # 7.x: "thr: 1: Overslept 23577 ms, expected ~10ms"; 8.0 and later without the colon, with the thread's times.
@@ -59,6 +60,8 @@ class Oversleeps(Subject):
     def __init__(self, node: Node, present: Present, memory: dict[str, Any]) -> None:
         super().__init__(node, present, memory)
         self._held = remembered(memory, "held", Oversleep)
+        # When those ended that are not kept, by whether the whole process stood still.
+        self._dropped: dict[str, list[tuple[float, str]]] = memory.setdefault("dropped", {})
 
     def keep(self) -> None:
         """Put into the memory what still counts."""
@@ -67,11 +70,18 @@ class Oversleeps(Subject):
 
     def _prune(self) -> None:
         held = sorted((o for o in self._held if self._present.holds(o.when)), key=lambda o: o.ms)
+        for oversleep in held[:-_KEPT]:
+            whole = str(self._stood_still(oversleep))
+            self._dropped.setdefault(whole, []).append((oversleep.when, oversleep.clock))
+        for whole, moments in self._dropped.items():
+            self._dropped[whole] = still_counted(moments, self._present)
         self._held = sorted(held[-_KEPT:], key=lambda oversleep: oversleep.when)
 
     def findings(self, _: Rules) -> Iterator[Finding | Event]:
         """Judge each oversleep."""
-        yield from map(self._judge, self._held)
+        like = {whole: named_instants(dropped, self._present) for whole, dropped in self._dropped.items()}
+        for oversleep in self._held:
+            yield self._judge(oversleep, like)
         if not self._held:
             yield Reading("overslept", 0, "s", "no thread overslept")
 
@@ -101,29 +111,33 @@ class Oversleeps(Subject):
         Row(b"timerHandlingLab", r"timerHandlingLab, .*not scheduled for: (?P<ms>\d+)", _on_late),
     )
 
-    def _judge(self, oversleep: Oversleep) -> Event:
+    def _judge(self, oversleep: Oversleep, like: Mapping[str, Sequence[Instant]]) -> Event:
         more = []
         seconds = oversleep.ms / 1000
         long = say_duration(seconds)
         until = self._present.at(oversleep.clock, oversleep.when, "until")
         if self._stood_still(oversleep):
             kind, cause = Kind.STOOD_STILL, f"stood still {long}"
-            what = f"{self._node.prefix or 'process '}{cause}{until}"
+            who = f"{self._node.prefix or 'process '}stood still"
             why = self._late(oversleep)
             advice = "check for a paused VM, SIGSTOP, CPU quota, swapping, VM steal"
         else:
-            kind, who = Kind.LATE, self._who(oversleep)
-            cause = f"{who.removeprefix(self._node.prefix)} overslept {long}"
-            what, why = f"{who} overslept {long}{until}", "the watchdog was on time"
+            kind, who, why = Kind.LATE, f"{self._who(oversleep)} overslept", "the watchdog was on time"
+            cause = f"{who.removeprefix(self._node.prefix)} {long}"
             if oversleep.watchdog:
                 why = f"the watchdog only {say_duration(oversleep.watchdog_ms / 1000)}"
             if len(oversleep.threads) > _NAMED:
                 more = [f"late: threads {', '.join(map(str, sorted(oversleep.threads)))}"]
             advice = "check ndbinfo.threadstat"
+        what = f"{who} {long}{until}"
         reading = Reading("overslept", seconds, "s", what, why, advice, line=Line(more=tuple(more)))
         over = self._present.over(oversleep.when)
         begin = oversleep.when - seconds
-        return Event(kind, self._node.id, reading, begin, oversleep.when, over, seconds, cause=cause)
+        return Event(
+            kind, self._node.id, reading, begin, oversleep.when, over, seconds, cause=cause, who=who,
+            at=self._present.at(oversleep.clock, oversleep.when, ""),
+            like=like.get(str(kind is Kind.STOOD_STILL), ()),
+        )  # fmt: skip
 
     def _stood_still(self, oversleep: Oversleep) -> bool:
         """Whether the whole process did: the watchdog as long as its threads, and most of these."""

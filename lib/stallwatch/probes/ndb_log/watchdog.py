@@ -8,7 +8,7 @@ Why a thread was stuck, `stuck` says.
 from __future__ import annotations
 
 from stallwatch.findings import Fault, Finding, Line, Reading, State
-from stallwatch.probes.ndb_log.incidents import TOGETHER, Event, Kind, one_each
+from stallwatch.probes.ndb_log.events import TOGETHER, Event, Kind, named_instants, one_each, still_counted
 from stallwatch.probes.ndb_log.lines import compiled, number
 from stallwatch.probes.ndb_log.model import Row, Subject
 from stallwatch.probes.ndb_log.stuck import FURTHER, judge
@@ -18,10 +18,11 @@ from stallwatch.units import say_duration
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from stallwatch.probes.ndb_log import lines
+    from stallwatch.probes.ndb_log.events import Instant
     from stallwatch.probes.ndb_log.model import Node, Present, Rules
 
 KILL = 3  # times TimeBetweenWatchDogCheck without a sign of life, and the watchdog ends the node
@@ -84,6 +85,9 @@ class Watchdog(Subject):
         super().__init__(node, present, memory)
         self._stuck = [Episode(**kept) for kept in memory.get("stuck", [])]
         self._begun: list[float] = memory.get("begun", [])  # when episodes began, those not kept included
+        self._dropped: list[tuple[float, str]] = memory.get(
+            "dropped", []
+        )  # when those ended that are not kept
         self._of_thread = {episode.thread: episode for episode in self._stuck}  # the last one of each
         # The one that the next line of process times belongs to; that line may come in the next run.
         self._last = self._of_thread.get(memory["awaits"]) if "awaits" in memory else None
@@ -97,7 +101,7 @@ class Watchdog(Subject):
         """Put into the memory what still counts."""
         self._prune()
         self._memory["stuck"] = [dict(vars(episode)) for episode in self._stuck]
-        self._memory["begun"] = self._begun
+        self._memory["begun"], self._memory["dropped"] = self._begun, self._dropped
         self._memory.pop("awaits", None)
         if self._last and self._last in self._stuck:
             self._memory["awaits"] = self._last.thread
@@ -107,6 +111,8 @@ class Watchdog(Subject):
         holds = self._present.holds
         held = sorted((episode for episode in self._stuck if holds(episode.when)), key=_severity)
         last = [episode for episode in held[:-_KEPT] if self._of_thread.get(episode.thread) is episode]
+        dropped = [(one.when, one.clock) for one in held[:-_KEPT] if one not in last]
+        self._dropped = still_counted([*self._dropped, *dropped], self._present)
         self._stuck = sorted([*last, *held[-_KEPT:]], key=lambda episode: episode.when)
         self._begun = [when for when in self._begun if holds(when)][-_COUNTED:]
 
@@ -123,8 +129,9 @@ class Watchdog(Subject):
     def findings(self, rules: Rules) -> Iterator[Finding | Event]:
         """Judge each episode, then how many there were."""
         interval = rules.watchdog_interval or self._node.watchdog_interval or DEFAULT_INTERVAL
+        like = named_instants(self._dropped, self._present)
         for episode in self._stuck:
-            yield self._judge(episode, KILL * interval)
+            yield self._judge(episode, KILL * interval, like)
         if all(episode.last_ms is None for episode in self._stuck):
             yield Reading("stuck", 0, "s", "no thread stuck")
         yield from self._often()
@@ -177,7 +184,7 @@ class Watchdog(Subject):
         Row(b"Watchdog: User time: ", _TIMES, _on_times),
     )
 
-    def _judge(self, episode: Episode, kill: float) -> Event:
+    def _judge(self, episode: Episode, kill: float, like: Sequence[Instant]) -> Event:
         at = self._present.at(episode.clock, episode.when, "until")
         who, over = self._node.thread(episode.thread), self._present.over(episode.when)
         if episode.seconds is None:
@@ -202,7 +209,8 @@ class Watchdog(Subject):
         begin, short = episode.when - episode.seconds, f"{who.removeprefix(self._node.prefix)} {stuck}"
         return Event(
             Kind.STUCK, self._node.id, reading, begin, episode.when, over, episode.seconds,
-            cause=short,
+            cause=short, who=f"{who} was stuck", like=like,
+            at=self._present.at(episode.clock, episode.when, ""),
         )  # fmt: skip
 
     def _often(self) -> Iterator[Event]:

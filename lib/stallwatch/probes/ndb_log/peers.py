@@ -1,0 +1,109 @@
+"""What one log tells of the connections between nodes, and of nodes that are no data nodes."""
+
+from __future__ import annotations
+
+from stallwatch.probes.ndb_log.down import CUT, HEARTBEATS, NO_SHUTDOWN, Down
+from stallwatch.probes.ndb_log.events import WINDOW
+from stallwatch.probes.ndb_log.lines import number
+from stallwatch.probes.ndb_log.model import Row
+from stallwatch.probes.ndb_log.nodes import NODES, Nodes
+from stallwatch.startup import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Sequence
+    from typing import Any
+
+    from stallwatch.probes.ndb_log import lines
+
+_CUT = r"Node \d+ disconnecting node (?P<peer>\d+) due to missed heartbeat"
+_ARBITRATOR = r"(?:Prepare|Receive|Started|Lost) arbitrator node (?P<peer>\d+)"
+_ASKED = r"Cleanup of node (?P<peer>\d+) connection state triggered by request from node \d+"
+# As management nodes and as data nodes say it
+_MISSED_OF = r"Node (?P<observer>\d+) missed heartbeat (?P<value>\d+) from node (?P<peer>\d+)"
+_MISSED = r"Node (?P<peer>\d+) missed heartbeat (?P<value>\d+)$"
+
+
+class Peers(Nodes):
+    """The connections that one log tells of."""
+
+    def _on_missed(self, match: re.Match[str], line: lines.Line) -> None:
+        """Note since when a node is silent, from the first heartbeat in a row that it missed to the last."""
+        observer = match.groupdict().get("observer") or line.node
+        link, value, when = f"{observer} {match['peer']}", number(match["value"]), line.moment
+        first, one, last, before = self._silence.pop(link, (when, value, when, 0))
+        if value <= before or when - last > WINDOW:
+            first, one = when, value
+        self._silence[link] = [first, one, when, value]
+        if len(self._silence) > NODES:
+            del self._silence[next(iter(self._silence))]
+
+    def _silent(self, observer: int | None, peer: int, when: float) -> float:
+        """For how many seconds a node had been silent; 0 where the log does not show it.
+
+        A node counts a missed heartbeat whenever the time between two heartbeats has passed.
+        """
+        first, one, last, value = self._silence.get(f"{observer} {peer}", (0.0, 0, 0.0, 0))
+        if value <= one or when - last > WINDOW:
+            return 0.0
+        return when - first + one * (last - first) / (value - one)
+
+    def _on_lost(self, match: re.Match[str], line: lines.Line) -> None:
+        """Note a connection that broke; a management node has connections to data nodes only."""
+        node, by = number(match["peer"]), line.node
+        if not self._node.is_cluster_log:
+            self._last["lost"] = [line.moment, node]
+            return
+        ordered = self.has_ordered(str(node), line.moment) or self.has_ordered("any", line.moment)
+        if by is None or by in self.data_nodes or by == node or ordered or self._is_down(node):
+            return
+        why = CUT if self._recent("cut", line) == node else NO_SHUTDOWN
+        advice = "check its machine and its own log, then start it"
+        self._down[node] = Down(
+            node,
+            line.moment,
+            line.clock,
+            "disconnected",
+            why,
+            advice,
+            data_node=True,
+            hearsay=True,
+            stall=HEARTBEATS,
+            by=by,
+            silent=self._silent(by, node, line.moment) if why == CUT else 0.0,
+        )
+
+    def _on_cut(self, match: re.Match[str], line: lines.Line) -> None:
+        self._last["cut"] = [line.moment, number(match["peer"])]
+
+    def _on_arbitrator(self, match: re.Match[str], line: lines.Line) -> None:
+        self._is_client(number(match["peer"]), line.node)
+
+    def _on_asked(self, match: re.Match[str], line: lines.Line) -> None:
+        if not self.is_cluster_log and len(self._asked) < NODES:
+            self._asked[str(number(match["peer"]))] = line.moment
+
+    def _is_client(self, node: int, speaker: int | None) -> None:
+        """Note a node that is no data node: only management, SQL and API nodes arbitrate."""
+        if node not in self._clients and len(self._clients) < NODES:
+            self._clients.append(node)
+        down = self._down.get(node)
+        if down and down.hearsay and down.by is None and down.phase == "down":
+            self.times = [end for end in self.times if end != [down.when, node]]
+            self._misses(node, speaker, down.when, down.clock)  # that it was declared dead came first
+
+    def _misses(self, node: int, speaker: int | None, when: float, clock: str) -> None:
+        """Note that a data node missed the heartbeats of a node that is none."""
+        silent = self._silent(speaker, node, when)
+        self._down[node] = Down(
+            node, when, clock, "lost", CUT, "", hearsay=True, by=speaker, client=True, silent=silent
+        )
+
+    LINES: Sequence[Any] = (
+        Row(b"missed heartbeat", _MISSED_OF, _on_missed),
+        Row(b"missed heartbeat", _MISSED, _on_missed),
+        Row(b"arbitrator node ", _ARBITRATOR, _on_arbitrator),
+        Row(b"triggered by request", _ASKED, _on_asked),
+        Row(b" Disconnected", r"Node (?P<peer>\d+) Disconnected", _on_lost),
+        Row(b"due to missed heartbeat", _CUT, _on_cut),
+    )
