@@ -472,3 +472,66 @@ def test_a_link_is_lost_since_the_last_heartbeat(check, cluster):
     cluster.say("Node 3: Local checkpoint 51 started.", 15)
     cluster.say("Node 4: Node 1 Connected", 15)
     assert "link between nodes 1 and 4 was lost for 7 s until" in check("--log", cluster).text
+
+
+# Two halves
+
+
+@pytest.fixture
+def split(two):
+    """The cluster log of two data nodes that lost each other; node 3 has won the arbitration."""
+
+    def split(missing_each_other=True):
+        for number in (1, 2, 3, 4):
+            ago = 120 - 5 * number
+            two.say(f"Node 3: Node 4 missed heartbeat {number}", ago, "WARNING")
+            if missing_each_other:
+                two.say(f"Node 4: Node 3 missed heartbeat {number}", ago, "WARNING")
+        two.say("Node 3: Node 4 declared dead due to missed heartbeat", 100, "ALERT")
+        if missing_each_other:
+            two.say("Node 4: Node 3 declared dead due to missed heartbeat", 100, "ALERT")
+        lost(two, 4, ago=100)
+        two.say("Node 3: Arbitration won - positive reply from node 1", 100, "ALERT")
+        text = "Node lost connection to other nodes and can not form a unpartitioned cluster"
+        two.say(f"Node 4: Forced node shutdown completed. Caused by error 2305: '{text}'.", 99, "ALERT")
+        return two
+
+    return split
+
+
+def test_the_half_that_lost_the_arbitration_ended_and_the_other_did_not(check, split):
+    cluster = split()
+    said = check("--log", cluster)
+    assert said.text == (
+        "NDB_LOG CRITICAL - node 4 shut down at HH:MM:SS, it lost node 3, and the arbitration"
+        " - check the network between nodes 3 and 4, then restart the node"
+    )
+    assert "node 3 declared dead" not in said.details
+    assert " shutdowns=1 " in said.output
+
+
+def test_a_half_that_missed_nobody_may_have_stood_still(check, split):
+    said = check("--log", split(missing_each_other=False))
+    assert said.text.endswith(
+        "and the arbitration - check for a paused VM, swapping, network trouble, then restart the node"
+    )
+
+
+def test_a_half_that_won_before_it_was_declared_dead_lives(check, split):
+    cluster = split()
+    cluster.say("Node 4: Node 3 declared dead due to missed heartbeat", 98, "ALERT")
+    assert "node 3 declared dead" not in check("--log", cluster).output
+
+
+def test_the_log_of_the_half_that_ended_does_not_know_of_the_other(check, log):
+    log.say("Node 3 declared dead due to missed heartbeat", 100, "ALERT")
+    text = "Node lost connection to other nodes and can not form a unpartitioned cluster"
+    log.say(f"Forced node shutdown completed. Caused by error 2305: '{text}'.", 99, "ALERT")
+    assert "node 3 declared dead" not in check("--log", log).output
+
+
+def test_the_program_of_an_sql_node_makes_no_data_node_of_it(check, two):
+    two.say("Node 51: mysqld --server-id=51", 60)
+    lost(two, 3, ago=50)
+    lost(two, 4, ago=48)
+    assert "all data nodes (3 and 4) are down" in check("--log", two).text

@@ -450,9 +450,7 @@ def test_r9_against():
 def test_r10_a_long_transaction():
     long = transaction(age=1800.0, modified=1_200_000)
     found = explain(case(lag=Lag(seconds=1900.0), looks=looks(applier(), transactions=[long])))
-    assert [cause.what for cause in found] == [
-        "one transaction has run for 30 min (1.2 million rows so far)"
-    ]
+    assert [cause.what for cause in found] == ["one transaction has run for 30 min (1.2 million rows so far)"]
 
 
 @pytest.mark.parametrize(

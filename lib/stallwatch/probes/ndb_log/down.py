@@ -38,9 +38,11 @@ _SIGNALS = {
 _STALLS = {"6050": 0.0, "2305": 4.0, "2315": 4.0}
 HEARTBEATS = 4.0
 DECLARED_DEAD = "declared dead"
-_NEVER = 1e9
+NEVER = 1e9
 _ROOM = 141  # characters of a line of 160 behind "NDB_LOG CRITICAL - "
 NO_SHUTDOWN, NO_ORDER = "no shutdown in the log", "the log shows no order"
+LOST = "another node lost its connection"
+_NOT_KNOWN = (NO_SHUTDOWN, NO_ORDER, LOST)  # what is said where no log tells why
 CUT = "it missed heartbeats"  # why a management node cut a connection
 
 
@@ -61,7 +63,7 @@ class Down(NamedTuple):
     since_clock: str = ""
     more: Sequence[str] = ()  # further evidence
     at: str = "at"  # or "before" the time that is known
-    stall: float = _NEVER  # seconds; a standstill of the node that took this long can be why
+    stall: float = NEVER  # seconds; a standstill of the node that took this long can be why
     lost: int | None = None  # the other node whose end was the cause
     by: int | None = None  # the management node that lost its connection to it: all that is known
     client: bool = False  # no data node, but the arbitrator: the data node ``by`` missed its heartbeats
@@ -118,18 +120,18 @@ def all_down(nodes: Sequence[str], faults: Sequence[Fault], phases: Collection[s
         what = f"no contact to any data node ({listed(nodes)}){since}"
         advice = "check the network of the management node, then the machines of the data nodes"
         return Fault(State.CRITICAL, what, "missed heartbeats", advice, Line(more=more))
-    known = {fault.why: fault for fault in faults if fault.why not in (NO_SHUTDOWN, NO_ORDER)}
+    known = {fault.why: fault for fault in faults if fault.why not in _NOT_KNOWN}
     if len(known) == 1:
         (fault,) = known.values()
         return Fault(State.CRITICAL, what, fault.why, fault.advice, Line(more=more))
-    why = "" if known else faults[0].why
+    why = "" if known else min((fault.why for fault in faults), key=_NOT_KNOWN.index)
     advice = "check their machines and logs" + (", then start them" if "down" in phases else "")
     return Fault(State.CRITICAL, what, why, advice, Line(more=more))
 
 
 def stall(error: str | None) -> float:
     """Give the seconds that a node must have stood still to end with this error."""
-    return _STALLS.get(error or "", _NEVER)
+    return _STALLS.get(error or "", NEVER)
 
 
 def forced(match: re.Match[str]) -> tuple[str, str, str, tuple[str, ...]]:

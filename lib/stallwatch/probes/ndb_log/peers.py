@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stallwatch.probes.ndb_log.down import CUT, HEARTBEATS, NO_SHUTDOWN, Down
+from stallwatch.probes.ndb_log.down import CUT, DECLARED_DEAD, HEARTBEATS, NEVER, NO_SHUTDOWN, Down
 from stallwatch.probes.ndb_log.events import WINDOW
 from stallwatch.probes.ndb_log.lines import number
 from stallwatch.probes.ndb_log.model import Row
@@ -57,24 +57,37 @@ class Peers(Nodes):
         ordered = self.has_ordered(str(node), line.moment) or self.has_ordered("any", line.moment)
         if by is None or by in self.data_nodes or by == node or ordered or self._is_down(node):
             return
-        why = CUT if self._recent("cut", line) == node else NO_SHUTDOWN
+        is_cut = self._recent("cut", line) == node
         advice = "check its machine and its own log, then start it"
         self._down[node] = Down(
             node,
             line.moment,
             line.clock,
             "disconnected",
-            why,
+            CUT if is_cut else NO_SHUTDOWN,
             advice,
             data_node=True,
             hearsay=True,
-            stall=HEARTBEATS,
+            stall=HEARTBEATS if is_cut else NEVER,  # a process that ends closes its connections
             by=by,
-            silent=self._silent(by, node, line.moment) if why == CUT else 0.0,
+            silent=self._silent(by, node, line.moment) if is_cut else 0.0,
         )
 
     def _on_cut(self, match: re.Match[str], line: lines.Line) -> None:
         self._last["cut"] = [line.moment, number(match["peer"])]
+
+    def _on_won(self, _: re.Match[str], line: lines.Line) -> None:
+        """Take a node that goes on after a split for alive, whatever those say that do not see it any more."""
+        self._take_back(line, line.node)
+        self._last["won"] = [line.moment, line.node]
+
+    def _take_back(self, line: lines.Line, node: int | None = None) -> None:
+        """Forget that others have just declared this node dead, or all of them."""
+        for down in [*self._down.values()]:
+            declared = down.hearsay and down.what == DECLARED_DEAD and line.moment - down.when <= WINDOW
+            if declared and node in (None, down.node):
+                del self._down[down.node]
+                self.times = [end for end in self.times if end != [down.when, down.node]]
 
     def _on_arbitrator(self, match: re.Match[str], line: lines.Line) -> None:
         self._is_client(number(match["peer"]), line.node)
@@ -102,6 +115,7 @@ class Peers(Nodes):
     LINES: Sequence[Any] = (
         Row(b"missed heartbeat", _MISSED_OF, _on_missed),
         Row(b"missed heartbeat", _MISSED, _on_missed),
+        Row(b"Arbitration ", r"Arbitration (?:check )?won", _on_won),
         Row(b"arbitrator node ", _ARBITRATOR, _on_arbitrator),
         Row(b"triggered by request", _ASKED, _on_asked),
         Row(b" Disconnected", r"Node (?P<peer>\d+) Disconnected", _on_lost),

@@ -12,6 +12,7 @@ from stallwatch.probes.ndb_log.down import (
     DECLARED_DEAD,
     FORCED,
     HEARTBEATS,
+    LOST,
     NO_ORDER,
     NO_REASON,
     NO_SHUTDOWN,
@@ -67,11 +68,22 @@ class Shutdown(Peers):
 
     def _on_forced(self, match: re.Match[str], line: lines.Line) -> None:
         peer = judge = None
+        winner = self._recent("won", line) if match["error"] == _NO_MAJORITY else None
+        if match["error"] == _NO_MAJORITY and not self.is_cluster_log and not self._recent("alone", line):
+            self._take_back(line)  # the others may have won: it does not know
         what, why, advice, more = forced(match)
         if match["error"] == _NO_MAJORITY and self._recent("alone", line):
             peer = self._recent("lost", line)
             others = f"node {peer}" if peer else "the others"
             why, advice = f"it lost {others} and had no arbitrator", f"check {others}, then restart the node"
+            more = (f"error {_NO_MAJORITY}", *more)
+        elif winner is not None and winner != line.node:
+            why = f"it lost node {winner}, and the arbitration"
+            advice = f"check the network between nodes {winner} and {line.node}, then restart the node"
+            if not self._silent(
+                line.node, winner, line.moment
+            ):  # who stands still misses nobody's heartbeats
+                advice = "check for a paused VM, swapping, network trouble, then restart the node"
             more = (f"error {_NO_MAJORITY}", *more)
         elif match["error"] == _NO_SPACE:
             self._full.setdefault(str(line.node), [line.moment, line.clock, "its DataDir"])
@@ -138,7 +150,7 @@ class Shutdown(Peers):
         node = number(match["we"] or match["peer"])
         if node in self._clients and not match["we"]:
             self._misses(node, line.node, line.moment, line.clock)
-        elif not self._is_down(node):
+        elif not self._is_down(node) and (match["we"] or self._recent("won", line) != node):
             reason = withheld.message(match["reason"] or "")
             why = f"by node {match['by']}: {reason}" if match["we"] else "missed heartbeats"
             advice = "check for a paused VM, swapping, network trouble, then restart the node"
@@ -158,9 +170,8 @@ class Shutdown(Peers):
         possible = (str(node), "any", str(self._node.id))
         ordered = any(self.has_ordered(who, line.moment) for who in possible)
         if not ordered and not self._is_down(node):
-            why = "another node lost its connection"
-            self._end(node, line, "failed", why, f"read ndb_{node}_out.log on its machine")
-            self._change(node, hearsay=True, stall=HEARTBEATS)
+            self._end(node, line, "failed", LOST, f"read ndb_{node}_out.log on its machine")
+            self._change(node, hearsay=True)
         if line.text.startswith("NR Status"):
             self._is_data_node(node)
         if self._is_down(node):
