@@ -125,7 +125,10 @@ def test_an_error_handler_whose_last_word_is_the_only_trace(check, log):
 
 def test_a_shutdown_whose_text_is_cut_off(check, log):
     log.say("Forced node shutdown completed. Caused by error 7200: 'LCP fragment scan watchdog detected", 60)
-    assert "node 4 shut down at HH:MM:SS, error 7200: LCP fragment scan" in check("--log", log).text
+    assert (
+        "node 4 shut down at HH:MM:SS, error 7200: its local checkpoint stood still"
+        in check("--log", log).text
+    )
 
 
 def test_a_signal_that_an_error_handler_names(check, log):
@@ -271,7 +274,28 @@ def test_an_arbitrator_that_all_data_nodes_have_lost_is_to_be_looked_at_itself(c
 def test_a_data_node_that_is_declared_dead_has_ended(check, log):
     log.say("Node 3: API mysql-9.7.2 ndb-9.7.2", 60)  # data nodes say that of each other, too
     log.say("Node 3 declared dead due to missed heartbeat", 20, "ALERT")
+    log.say("findNeighbours from: 5693 old (left: 3 right: 3) new (65535 65535)", 20)
     assert check("--log", log).text.startswith("NDB_LOG CRITICAL - node 3 declared dead at HH:MM:SS")
+
+
+def test_a_node_declared_dead_whose_end_no_data_node_handles_is_a_lost_link(check, log):
+    """Nothing in the log of a data node says more of an SQL node."""
+    log.say("Node 51 declared dead due to missed heartbeat", 90, "ALERT")
+    log.say("Communication to Node 51 closed", 90)
+    log.say("Communication to Node 51 opened", 86)
+    said = check("--log", log)
+    assert said.status == 1
+    assert said.text.startswith("NDB_LOG WARNING - link between nodes 4 and 51 is lost since HH:MM:SS")
+
+
+def test_an_sql_node_that_all_data_nodes_miss_is_named(check, cluster):
+    cluster.say("Node 3: Local checkpoint 51 started.", 100)
+    cluster.say("Node 4: Buffering maximum epochs 100", 100)
+    for node in (3, 4):
+        cluster.say(f"Node {node}: Node 51 declared dead due to missed heartbeat", 40, "ALERT")
+    said = check("--log", cluster)
+    assert said.text.startswith("NDB_LOG WARNING - link of nodes 3 and 4 to node 51 is lost since HH:MM:SS")
+    assert said.text.endswith(" - check the process of node 51, its network")
 
 
 def test_a_management_node_that_hears_nobody_does_not_know_that_all_are_down(check, cluster):
@@ -481,7 +505,7 @@ def test_a_link_is_lost_since_the_last_heartbeat(check, cluster):
 def split(two):
     """The cluster log of two data nodes that lost each other; node 3 has won the arbitration."""
 
-    def split(missing_each_other=True):
+    def split(*, missing_each_other=True):
         for number in (1, 2, 3, 4):
             ago = 120 - 5 * number
             two.say(f"Node 3: Node 4 missed heartbeat {number}", ago, "WARNING")

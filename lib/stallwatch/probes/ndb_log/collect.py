@@ -35,7 +35,7 @@ _WORDS = frozenset(row.word for reader in (Node, *_SUBJECTS) for row in reader.L
 WORDS = (_WORDS | LEVELS) - Node.CONTEXT
 FORMAT = 2  # of what is remembered of a log: it changes with any tuple that is kept
 # What a node says of its end whatever the reason is: the place in the source, and steps of the shutdown.
-_EMPTY = r"Error handler |Watchdog |Angel |[\w./]+ (?:\(Line: \d+\)|line: \d+)|\S+$|$"
+_EMPTY = r"Error handler |Watchdog |Angel |[\w./]+ (?:\(Line: \d+\) 0x\w+$|line: \d+)|\S+$|$"
 _BACK = 65536  # bytes to look back for the time of a line that has none
 # What a state file of another version, or a damaged one, makes of reading it.
 _UNREADABLE_MEMORY = (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError)

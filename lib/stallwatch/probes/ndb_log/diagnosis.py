@@ -35,6 +35,7 @@ _EVENTS = {
     "gcp stop": (Kind.STOPPED, 0.0, 0.0),
     "gcp commit": (Kind.COMMIT, 1.0, 1.0),
     "gcp save": (Kind.SAVE, 1.0, 1.0),
+    "lcp": (Kind.SAVE, 0.0, 0.0),
 }
 
 

@@ -69,8 +69,8 @@ class Down(NamedTuple):
     client: bool = False  # no data node, but the arbitrator: the data node ``by`` missed its heartbeats
     waited: float = 0.0  # seconds before its end in which global checkpoints waited for it
     silent: float = 0.0  # seconds without a heartbeat before it was cut off; 0: not known
-    teller: int | None = None  # the data node that says so: it declared it dead
-    judge: int | None = None  # the data node that declared it dead
+    judge: int | None = None  # the data node that declared it dead, or lost it
+    tellers: Sequence[int | None] = ()  # all data nodes that say that they declared it dead
 
     def fault(self, present: Present) -> Fault:
         """Say that it is down; of one that is back, that it was."""

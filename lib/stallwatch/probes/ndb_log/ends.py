@@ -6,7 +6,7 @@ from collections import Counter
 
 from stallwatch.findings import Reading
 from stallwatch.probes.ndb_log.down import DECLARED_DEAD, OVER, all_down
-from stallwatch.probes.ndb_log.events import WINDOW, Event, Kind
+from stallwatch.probes.ndb_log.events import TOGETHER, WINDOW, Event, Kind
 from stallwatch.probes.ndb_log.links import lives, of_links
 from stallwatch.startup import TYPE_CHECKING
 
@@ -29,8 +29,8 @@ def of_shutdowns(logs: list[Shutdown]) -> Iterator[Finding | Event]:
         if down.client:
             missed.append((down, present))
             continue
-        if _is_no_data_node(down, known, every):
-            missed.append((down._replace(by=down.teller), present))
+        if _is_no_data_node(down, present, known, every):
+            missed += [(down._replace(by=teller), present) for teller in down.tellers]
             continue
         ordered = down.hearsay and any(log.has_ordered(str(down.node), down.when) for log in logs)
         if not ordered and (down.by is None or down.node in known):
@@ -68,13 +68,15 @@ def of_shutdowns(logs: list[Shutdown]) -> Iterator[Finding | Event]:
     yield Reading("shutdowns", count, what=f"forced shutdowns: {count}")
 
 
-def _is_no_data_node(down: Down, known: set[int], every: set[int]) -> bool:
-    """Whether a node declared dead is an SQL or API node: a cluster log knows data nodes, but not this one.
+def _is_no_data_node(down: Down, present: Present, known: set[int], every: set[int]) -> bool:
+    """Whether a node declared dead is an SQL or API node.
 
-    QMGR of 9.7.2 says the same of all kinds of nodes; data nodes write to the cluster log, and others name
-    them as data nodes when they fail ("NR Status: node=4").
+    QMGR of 9.7.2 says the same of all kinds of nodes. A cluster log knows data nodes, which write to it. Data
+    nodes name others as such when they fail ("NR Status: node=4"), and look for a majority in that instant.
     """
-    return down.teller is not None and down.node not in known and len(every) > 1
+    if not down.tellers or down.node in known or down.data_node:
+        return False
+    return len(every) > 1 or (not every and abs(present.now - down.when) > TOGETHER)
 
 
 def _best(of_node: list[tuple[Down, Present]]) -> tuple[Down, Present]:

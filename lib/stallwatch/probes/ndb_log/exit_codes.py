@@ -27,10 +27,15 @@ _SPECIAL = {
     2334: "lower the load, and look for a stuck thread before it, then restart the node",
     6000: "check its error log and dmesg, then restart the node",
     6050: "check swapping, VM steal, CPU quota, disk, then restart the node",
-    7200: "a local checkpoint stood still: check the disk, then restart the node",
+    7200: "check its disk with iostat -kx 1, then restart the node",
     7400: "check the API node that did not go away, then restart the node",
 }
-_SHORT = {2305: "it lost the other nodes", 2315: "declared dead", 6050: "ended by its watchdog"}
+_SHORT = {
+    2305: "it lost the other nodes",
+    2315: "declared dead",
+    6050: "ended by its watchdog",
+    7200: "its local checkpoint stood still",
+}
 _LONG = re.compile(r"[,.(;] ?")
 
 # What NDB says of each code, by its class.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _KEPT = 1000  # shutdowns
 NODES = 255
-# What only data nodes say: an SQL or API node says the name of its program ("Node 51: mysqld --server-id=51").
+# What only data nodes say: others say the name of their program ("Node 51: mysqld --server-id=51").
 _SPEAKS = (
     rb"(?m)^[-\dT:.Z+ ]{10,40} \[Mg\w+\] [A-Z]+ *-- Node (\d{1,3}): "
     rb"(?:Start(?:ed)? (?:phase|initiated|\()|Communication to |NR Status|L(?:DM|ocal )"

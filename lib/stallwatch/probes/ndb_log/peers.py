@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from stallwatch.probes.ndb_log.down import CUT, DECLARED_DEAD, HEARTBEATS, NEVER, NO_SHUTDOWN, Down
-from stallwatch.probes.ndb_log.events import WINDOW
+from stallwatch import withheld
+from stallwatch.probes.ndb_log.down import CUT, DECLARED_DEAD, HEARTBEATS, LOST, NEVER, NO_SHUTDOWN, Down
+from stallwatch.probes.ndb_log.events import TOGETHER, WINDOW
 from stallwatch.probes.ndb_log.lines import number
 from stallwatch.probes.ndb_log.model import Row
 from stallwatch.probes.ndb_log.nodes import NODES, Nodes
@@ -19,6 +20,14 @@ if TYPE_CHECKING:
 _CUT = r"Node \d+ disconnecting node (?P<peer>\d+) due to missed heartbeat"
 _ARBITRATOR = r"(?:Prepare|Receive|Started|Lost) arbitrator node (?P<peer>\d+)"
 _ASKED = r"Cleanup of node (?P<peer>\d+) connection state triggered by request from node \d+"
+_DECLARED_DEAD = (
+    r"We\((?P<we>\d+)\) have been declared dead by (?P<by>\d+).*?reason: (?P<reason>.+)"
+    r"|Node (?P<peer>\d+) declared dead due to missed heartbeat"
+)
+_ISOLATED = "Forced isolation"  # by the master, 0.1 s after it ordered the node to end
+_FAILED = r"Node (?P<peer>\d+) has failed\. The Node state"
+PEER_WORD = b"NR Status: node=,OLD="
+PEER = r"NR Status: node=(?P<peer>\d+),OLD=.*,NEW="
 # As management nodes and as data nodes say it
 _MISSED_OF = r"Node (?P<observer>\d+) missed heartbeat (?P<value>\d+) from node (?P<peer>\d+)"
 _MISSED = r"Node (?P<peer>\d+) missed heartbeat (?P<value>\d+)$"
@@ -77,7 +86,7 @@ class Peers(Nodes):
         self._last["cut"] = [line.moment, number(match["peer"])]
 
     def _on_won(self, _: re.Match[str], line: lines.Line) -> None:
-        """Take a node that goes on after a split for alive, whatever those say that do not see it any more."""
+        """Take a node that goes on after a split for alive, whatever those say who do not see it now."""
         self._take_back(line, line.node)
         self._last["won"] = [line.moment, line.node]
 
@@ -112,7 +121,67 @@ class Peers(Nodes):
             node, when, clock, "lost", CUT, "", hearsay=True, by=speaker, client=True, silent=silent
         )
 
+    def _on_declared_dead(self, match: re.Match[str], line: lines.Line) -> None:
+        node = number(match["we"] or match["peer"])
+        if node in self._clients and not match["we"]:
+            self._misses(node, line.node, line.moment, line.clock)
+        elif not self._is_down(node) and (match["we"] or self._recent("won", line) != node):
+            reason = withheld.message(match["reason"] or "")
+            why = f"by node {match['by']}: {reason}" if match["we"] else "missed heartbeats"
+            advice = "check for a paused VM, swapping, network trouble, then restart the node"
+            if reason.startswith(_ISOLATED):
+                advice = f"check the log of node {match['by']} for a GCP stop, then restart the node"
+            judge = number(match["by"]) if match["we"] else line.node
+            self._end(node, line, DECLARED_DEAD, why, advice)
+            self._change(node, hearsay=not match["we"], stall=HEARTBEATS, judge=judge)
+        if match["we"]:
+            self._last["judge"] = [line.moment, number(match["by"])]
+        else:
+            self._last["judged"] = [line.moment, node]
+            down = self._down.get(node)
+            if down and down.hearsay and line.node not in down.tellers:
+                self._change(node, tellers=[*down.tellers, line.node])
+
+    def _on_peer_failed(self, match: re.Match[str], line: lines.Line) -> None:
+        node = number(match["peer"])
+        if (down := self._down.get(node)) and down.by is not None:
+            del self._down[node]  # its peer knows more
+        possible = (str(node), "any", str(self._node.id))
+        ordered = any(self.has_ordered(who, line.moment) for who in possible)
+        if not ordered and not self._is_down(node):
+            self._end(node, line, "failed", LOST, f"read ndb_{node}_out.log on its machine")
+            self._change(node, hearsay=True, judge=line.node)
+        if line.text.startswith("NR Status"):
+            self._is_data_node(node)
+        if self._is_down(node):
+            self._change(node, data_node=True)
+
+    def _on_outvoted(self, match: re.Match[str], line: lines.Line) -> None:
+        """Take those for alive that a node lost for which the arbitrator decided against it: they won."""
+        self._last["outvoted"] = [line.moment, number(match["arbitrator"])]
+        for node, down in list(self._down.items()):
+            if down.hearsay and down.judge == line.node and line.moment - down.when <= WINDOW:
+                del self._down[node]
+                self.times = [end for end in self.times if end != [down.when, node]]
+
+    def _on_handled(self, _: re.Match[str], line: lines.Line) -> None:
+        """Learn that who was declared dead a moment ago is a data node: only their ends are handled so."""
+        for node, down in list(self._down.items()):
+            if down.judge == line.node and line.moment - down.when <= TOGETHER:
+                self._change(node, data_node=True)
+
     LINES: Sequence[Any] = (
+        Row(b"declared dead", _DECLARED_DEAD, _on_declared_dead),
+        Row(b"has failed. The Node state", _FAILED, _on_peer_failed),
+        Row(PEER_WORD, PEER + "Node failed, fail handling ongoing", _on_peer_failed),
+        Row(b"rbitration ", r"Network partitioning|Arbitration (?:check )?(?:won|lost)", _on_handled),
+        Row(b"findNeighbours from", r"findNeighbours from", _on_handled),
+        Row(b"Started failure handling", r"DBTC \d+: Started failure handling for node", _on_handled),
+        Row(
+            b"Arbitration lost",
+            r"Arbitration lost - negative reply from node (?P<arbitrator>\d+)",
+            _on_outvoted,
+        ),
         Row(b"missed heartbeat", _MISSED_OF, _on_missed),
         Row(b"missed heartbeat", _MISSED, _on_missed),
         Row(b"Arbitration ", r"Arbitration (?:check )?won", _on_won),

@@ -160,7 +160,7 @@ RULES = (
     ),
     Rule(
         word=b"LCP Frag watchdog",
-        pattern=r"LCP Frag watchdog ?: (?P<cause>[^,(]*\d+ s|.*?too slow|.+)",
+        pattern=r"LCP Frag watchdog ?: (?P<cause>No progress [^,(]*\d+ s|.*?too slow)",
         key="lcp {node}",
         state=State.WARNING,
         what="local checkpoint does not progress",

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from stallwatch import withheld
 from stallwatch.probes.ndb_log.down import (
-    DECLARED_DEAD,
     FORCED,
-    HEARTBEATS,
-    LOST,
     NO_ORDER,
     NO_REASON,
     NO_SHUTDOWN,
+    RESTART,
     by_signal,
     forced,
     stall,
@@ -23,7 +21,7 @@ from stallwatch.probes.ndb_log.down import (
 from stallwatch.probes.ndb_log.events import WINDOW
 from stallwatch.probes.ndb_log.lines import compiled, number
 from stallwatch.probes.ndb_log.model import Row
-from stallwatch.probes.ndb_log.peers import Peers
+from stallwatch.probes.ndb_log.peers import PEER, PEER_WORD, Peers
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_size
 
@@ -40,18 +38,10 @@ _NO_ID = r"Failed to allocate nodeid, error: '(?P<cause>.*)'"
 _NO_DAEMON = r"Couldn't start as daemon, error: '(?P<cause>.*)'"
 _NO_MEMORY = r"Malloc \((?P<bytes>\d+) bytes\) for (?P<pools>.+) failed, exiting"
 _GAVE_UP = r"Angel detected too many startup failures\((?P<count>\d+)\), not restarting again"
-_DECLARED_DEAD = (
-    r"We\((?P<we>\d+)\) have been declared dead by (?P<by>\d+).*?reason: (?P<reason>.+)"
-    r"|Node (?P<peer>\d+) declared dead due to missed heartbeat"
-)
-_ISOLATED = "Forced isolation"  # by the master, 0.1 s after it ordered the node to end
-_FAILED = r"Node (?P<peer>\d+) has failed\. The Node state"
 _LINK = r"Node \d+ (?:Dis)?[Cc]onnected"
 _DISK_FULL = r"Filesystem problem: The file system is full\.?(?: Check (?P<path>\S+?)\.? )?"
 # Error codes
 _NO_MAJORITY, _DECLARED_DEAD_ERROR, _OS_SIGNAL, _NO_SPACE = "2305", "2315", "6000", "2810"
-_PEER_WORD = b"NR Status: node=,OLD="
-_PEER = r"NR Status: node=(?P<peer>\d+),OLD=.*,NEW="
 
 
 class Shutdown(Peers):
@@ -68,23 +58,11 @@ class Shutdown(Peers):
 
     def _on_forced(self, match: re.Match[str], line: lines.Line) -> None:
         peer = judge = None
-        winner = self._recent("won", line) if match["error"] == _NO_MAJORITY else None
-        if match["error"] == _NO_MAJORITY and not self.is_cluster_log and not self._recent("alone", line):
-            self._take_back(line)  # the others may have won: it does not know
         what, why, advice, more = forced(match)
-        if match["error"] == _NO_MAJORITY and self._recent("alone", line):
-            peer = self._recent("lost", line)
-            others = f"node {peer}" if peer else "the others"
-            why, advice = f"it lost {others} and had no arbitrator", f"check {others}, then restart the node"
-            more = (f"error {_NO_MAJORITY}", *more)
-        elif winner is not None and winner != line.node:
-            why = f"it lost node {winner}, and the arbitration"
-            advice = f"check the network between nodes {winner} and {line.node}, then restart the node"
-            if not self._silent(
-                line.node, winner, line.moment
-            ):  # who stands still misses nobody's heartbeats
-                advice = "check for a paused VM, swapping, network trouble, then restart the node"
-            more = (f"error {_NO_MAJORITY}", *more)
+        if match["error"] == _NO_MAJORITY:
+            if split := self._split(line):
+                why, advice, peer = split
+                more = (f"error {_NO_MAJORITY}", *more)
         elif match["error"] == _NO_SPACE:
             self._full.setdefault(str(line.node), [line.moment, line.clock, "its DataDir"])
         elif match["error"] and (full := self._full.get(str(line.node))):
@@ -100,6 +78,29 @@ class Shutdown(Peers):
         self._end(line.node, line, what, why, advice, more)
         self._change(line.node, lost=peer, judge=judge, stall=stall(match["error"]))
         self._order_ends(str(line.node), line.moment)
+
+    def _split(self, line: lines.Line) -> tuple[str, str, int | None] | None:
+        """Say why a node that saw no majority ended, what to do, and whose end was the cause."""
+        if self._recent("alone", line):
+            peer = self._recent("lost", line)
+            others = f"node {peer}" if peer else "the others"
+            return f"it lost {others} and had no arbitrator", f"check {others}{RESTART}", peer
+        if not self.is_cluster_log:
+            self._take_back(line)  # the others may have won: it does not know
+        if arbitrator := self._recent("outvoted", line):
+            peer = self._recent("judged", line)
+            others = f"node {peer}" if peer else "the others"
+            why = f"it lost {others}, and arbitrator node {arbitrator} chose the other side"
+            return why, f"check the network between them{RESTART}", None
+        winner = self._recent("won", line)
+        if winner in (None, line.node):
+            return None
+        advice = f"check the network between nodes {winner} and {line.node}{RESTART}"
+        if winner and not self._silent(
+            line.node, winner, line.moment
+        ):  # who stands still misses no heartbeats
+            advice = f"check for a paused VM, swapping, network trouble{RESTART}"
+        return f"it lost node {winner}, and the arbitration", advice, None
 
     def _on_disk_full(self, match: re.Match[str], line: lines.Line) -> None:
         """Note it until the node has started: its starts fail with other errors then (9.7.2: 2301)."""
@@ -145,37 +146,6 @@ class Shutdown(Peers):
     def _on_killed(self, match: re.Match[str], line: lines.Line) -> None:
         if not self._is_down(line.node):
             self._end(line.node, line, "shut down", *by_signal(number(match["signal"])))
-
-    def _on_declared_dead(self, match: re.Match[str], line: lines.Line) -> None:
-        node = number(match["we"] or match["peer"])
-        if node in self._clients and not match["we"]:
-            self._misses(node, line.node, line.moment, line.clock)
-        elif not self._is_down(node) and (match["we"] or self._recent("won", line) != node):
-            reason = withheld.message(match["reason"] or "")
-            why = f"by node {match['by']}: {reason}" if match["we"] else "missed heartbeats"
-            advice = "check for a paused VM, swapping, network trouble, then restart the node"
-            if reason.startswith(_ISOLATED):
-                advice = f"check the log of node {match['by']} for a GCP stop, then restart the node"
-            teller = None if match["we"] else line.node
-            judge = number(match["by"]) if match["we"] else teller
-            self._end(node, line, DECLARED_DEAD, why, advice)
-            self._change(node, hearsay=not match["we"], stall=HEARTBEATS, teller=teller, judge=judge)
-        if match["we"]:
-            self._last["judge"] = [line.moment, number(match["by"])]
-
-    def _on_peer_failed(self, match: re.Match[str], line: lines.Line) -> None:
-        node = number(match["peer"])
-        if (down := self._down.get(node)) and down.by is not None:
-            del self._down[node]  # its peer knows more
-        possible = (str(node), "any", str(self._node.id))
-        ordered = any(self.has_ordered(who, line.moment) for who in possible)
-        if not ordered and not self._is_down(node):
-            self._end(node, line, "failed", LOST, f"read ndb_{node}_out.log on its machine")
-            self._change(node, hearsay=True)
-        if line.text.startswith("NR Status"):
-            self._is_data_node(node)
-        if self._is_down(node):
-            self._change(node, data_node=True)
 
     def _on_order(self, match: re.Match[str], line: lines.Line) -> None:
         node = "any" if match["all"] else str(line.node)
@@ -226,21 +196,18 @@ class Shutdown(Peers):
         Row(b"failed, exiting", _NO_MEMORY, _on_no_memory),
         Row(b"too many startup failures", _GAVE_UP, _on_gave_up),
         Row(b"Child process terminated", r"Child process terminated by signal (?P<signal>\d+)", _on_killed),
-        Row(b"declared dead", _DECLARED_DEAD, _on_declared_dead),
-        Row(b"has failed. The Node state", _FAILED, _on_peer_failed),
-        Row(_PEER_WORD, _PEER + "Node failed, fail handling ongoing", _on_peer_failed),
         Row(b" shutdown ", r"(?:Node|(?P<all>Cluster)) shutdown initiated", _on_order),
         Row(b"shutdown handover", r"shutdown handover", _on_handover),
         Row(b" shutdown ", r"Node shutdown completed(?P<again>, restarting)?", _on_completed),
         Row(b" shutdown aborted", r"Node shutdown aborted", _on_not_stopped),
         Row(b"Angel pid: ", r"Angel pid: \d+ started child", _on_beginning),
         Row(b"Start initiated", r"Start initiated", _on_beginning),
-        Row(_PEER_WORD, _PEER + "Allocated node id", _on_beginning),
+        Row(PEER_WORD, PEER + "Allocated node id", _on_beginning),
         Row(b"Started (", r"Started \(", _on_back),
         Row(b"Node started", r"Node started$", _on_back),
         Row(b"Start phase  completed", r"Start phase 101 completed", _on_back),
         Row(b"has completed its restart", r"Node (?P<peer>\d+) has completed its restart", _on_back),
-        Row(_PEER_WORD, _PEER + "Restart completed", _on_back),
+        Row(PEER_WORD, PEER + "Restart completed", _on_back),
         Row(b" Connected", r"Node (?P<peer>\d+) Connected", _on_connected),
         Row(b"Communication to Node ", r"Communication to Node ", lambda *_: None),  # see read()
         Row(b" allocated for NDB", r"Nodeid (?P<id>\d+) allocated for NDB", _on_allocated),
