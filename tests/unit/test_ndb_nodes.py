@@ -762,12 +762,24 @@ def test_an_sql_node_that_is_gone_is_a_warning_until_somebody_forgets_it(look, n
     status, text = look()
     assert status == 1
     assert first_line(text) == (
-        "NDB_NODES WARNING - SQL node 52 is not connected to the data nodes - check its process and log"
+        "NDB_NODES WARNING - SQL node 52 is not connected to the data nodes"
+        " - check mysqld at 10.0.0.52:3306 and its log"
     )
     assert perfdata(text)["api_nodes_missing"] == "1;0"
-    assert "\n  node 52 was mysqld at mysql://10.0.0.52:3306, last seen 1 min ago\n" in text
+    assert "\n  node 52 was mysqld at 10.0.0.52:3306, last seen 1 min ago\n" in text
     assert look("--forget-api", "52")[0] == 0
     assert look()[0] == 0
+
+
+def test_an_sql_node_that_data_nodes_reach_at_different_addresses_is_one(look, ndb):
+    ndb.connect(52)
+    ndb.tables["processes"][-1]["service_URI"] = "mysql://192.168.0.52:3306/?server-id=2"
+    for _ in range(12):
+        assert look()[0] == 0
+    ndb.tables["processes"].reverse()
+    assert look()[0] == 0
+    ndb.disconnect(52)
+    assert "check mysqld at 10.0.0.52:3306 and its log" in first_line(look()[1])
 
 
 def test_a_node_that_the_user_expects_is_missed_at_once(look):

@@ -1,20 +1,22 @@
 """SQL nodes, other API nodes and management nodes that are not connected to the data nodes.
 
 Which of them are to be connected, the configuration does not say: it also has slots for programs that come
-and go (ndb_restore, ndb_mgm). So those are expected that --expect-api names, and SQL nodes and management
-nodes that earlier looks have seen connected for a while.
+and go (ndb_restore, ndb_mgm), and spare ones. So those are expected that --expect-api names, and SQL
+nodes and management nodes that earlier looks have seen connected for a while.
+
+An SQL node without --ndb-nodeid takes any free slot when it starts. So a node is known by its address, and by
+its id only where nobody has that address any more.
 """
 
 from __future__ import annotations
 
 from stallwatch.findings import Line, Reading
-from stallwatch.history import own
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import is_number, say_duration
 from stallwatch.words import are, named
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from typing import Any
 
 NAME = "api_nodes_missing"
@@ -28,14 +30,17 @@ class Client(NamedTuple):
     """A node that is connected and stores no data."""
 
     program: str  # mysqld, ndb_mgmd, ndb_restore, ...
-    uri: str  # where it can be asked, as mysql://10.0.0.1:3306; of others their host
+    address: str  # where it can be asked, as 10.0.0.1:3306; of others their host
+
+    def __str__(self) -> str:
+        return f"{self.program} at {self.address}" if self.address else self.program
 
 
 class Seen(NamedTuple):
-    """When looks have seen a node connected, in seconds of ``Clocks.time``."""
+    """A client that looks have seen connected: as which node, and when, in seconds of ``Clocks.time``."""
 
-    program: str
-    uri: str
+    node: int
+    client: Client
     first: float
     last: float
 
@@ -52,56 +57,70 @@ def missing(
     memory: dict[str, Any],
     now: float,
 ) -> Reading:
-    """Say which nodes are not connected that ``wanted`` names or ``memory`` knows, without the ``forgotten``.
+    """Say who is not connected of those that ``wanted`` names or ``memory`` knows, but for the ``forgotten``.
 
-    An SQL node without --ndb-nodeid takes any free slot when it starts: it is known by its address.
+    Who goes before it has settled is forgotten: two attempts a day apart are not a day.
     """
-    kept = own(memory, _KEPT)
-    before = {node: seen for node, seen in _read(kept).items() if node not in forgotten}
-    moved = {client.uri for node, client in connected.items() if node not in before and "://" in client.uri}
-    # Who went before it had settled is forgotten: two attempts a day apart are not a day.
-    seen = {
-        node: one
-        for node, one in before.items()
-        if node in connected or (one.is_settled and one.uri not in moved)
-    }
-    for node, client in connected.items():
-        if client.program in _LASTING:
-            known = [one.first for one in before.values() if one.uri == client.uri]
-            first = min(known, default=now)
-            seen[node] = Seen(client.program, client.uri, first, now)
-    kept.clear()
-    kept.update({str(node): [*one] for node, one in seen.items()})
-    expected = set(wanted) | {node for node, one in seen.items() if one.is_settled}
-    return _reading({node: seen.get(node) for node in sorted(expected - set(connected))}, len(expected), now)
-
-
-def _read(kept: Mapping[str, Any]) -> dict[int, Seen]:
-    """Read what was kept; what is none of ours is forgotten."""
-    found = {}
-    for node, one in kept.items():
-        match one:
-            case [str(program), str(uri), first, last] if is_number(first) and is_number(last):
-                if node.isascii() and node.isdecimal() and len(node) < 6:  # noqa: PLR2004 - digits
-                    found[int(node)] = Seen(program, uri, first, last)
-    return found
-
-
-def _reading(gone: Mapping[int, Seen | None], expected: int, now: float) -> Reading:
-    if not gone:
+    lasting = {node: client for node, client in connected.items() if client.program in _LASTING}
+    here, away = _recognized(lasting, [*_read(memory.get(_KEPT))], now)
+    away = [seen for seen in away if seen.is_settled and seen.node not in forgotten]
+    memory[_KEPT] = [[seen.node, *seen.client, seen.first, seen.last] for seen in (*here, *away)]
+    unknown = sorted({*wanted} - {*connected} - {seen.node for seen in away})
+    expected = {seen.node for seen in here if seen.is_settled} | ({*wanted} & {*connected})
+    if not away and not unknown:
         what = "no SQL, API or management node is missing"
-        return Reading(NAME, 0, "", f"{what} (expected: {expected})")
-    kinds = {one.program if one else "" for one in gone.values()}
-    kind = {"mysqld": "SQL node", "ndb_mgmd": "management node"}.get(next(iter(kinds)), "API node")
-    kind = kind if len(kinds) == 1 else "node"
-    what = f"{named(kind, [str(node) for node in gone])} {are(gone)} not connected to the data nodes"
-    at = [
-        f"node {node} was {one.program} at {one.uri}, last seen {say_duration(now - one.last)} ago"
-        for node, one in gone.items()
-        if one
-    ]
-    forget = " ".join(f"--forget-api {node}" for node in list(gone)[:3])
-    more = [*at, f"if the cluster is to be without {'them' if len(gone) > 1 else 'it'}: {forget}, once"]
-    whose = "their" if len(gone) > 1 else "its"
-    advice = f"check {whose} process and log"
-    return Reading(NAME, len(gone), "", what, "", advice, line=Line(more=tuple(more)))
+        return Reading(NAME, 0, "", f"{what} (expected: {len(expected)})")
+    return _reading(sorted(away), unknown, connected, now)
+
+
+# What makes a client one that was seen, the strongest first. A mysqld with --ndb-cluster-connection-pool has
+# several slots, and one address. Who has the slot of another, and an address of its own, has replaced it.
+_SAME: tuple[Callable[[Seen, int, Client], bool], ...] = (
+    lambda seen, node, client: (seen.node, seen.client) == (node, client),
+    lambda seen, _, client: seen.client == client,
+    lambda seen, node, client: (seen.node, seen.client.program) == (node, client.program),
+)
+
+
+def _recognized(lasting: dict[int, Client], before: list[Seen], now: float) -> tuple[list[Seen], list[Seen]]:
+    """Give those that are connected now, since the first look in a row, and those that were before."""
+    here = []
+    for is_same in _SAME:
+        for seen in tuple(before):
+            node = next((node for node, client in lasting.items() if is_same(seen, node, client)), None)
+            if node is not None:
+                before.remove(seen)
+                here.append(Seen(node, lasting.pop(node), seen.first, now))
+    return [*here, *(Seen(node, client, now, now) for node, client in lasting.items())], before
+
+
+def _read(kept: object) -> Iterator[Seen]:
+    """Read what was kept; what is none of ours is forgotten."""
+    for one in kept if isinstance(kept, list) else ():
+        match one:
+            case [int(node), str(program), str(address), first, last] if is_number(first) and is_number(last):
+                yield Seen(node, Client(program, address), first, last)
+
+
+def _reading(
+    away: Sequence[Seen], unknown: Sequence[int], connected: Mapping[int, Client], now: float
+) -> Reading:
+    """Name the missing: by the id, unless somebody else has that now."""
+    names = [seen.client.address if seen.node in connected else str(seen.node) for seen in away]
+    names += map(str, unknown)
+    programs = {seen.client.program for seen in away} | ({""} if unknown else set())
+    kind = {"mysqld": "SQL node", "ndb_mgmd": "management node"}.get(next(iter(programs)), "API node")
+    kind = kind if len(programs) == 1 else "node"
+    what = f"{named(kind, names)} {are(names)} not connected to the data nodes"
+    several = len(names) > 1
+    who = "their processes and logs" if several else f"{away[0].client} and its log" if away else ""
+    more = [_said(seen, connected.get(seen.node), now) for seen in away]
+    if forget := " ".join(f"--forget-api {seen.node}" for seen in away[:3]):
+        more.append(f"if the cluster is to be without {'them' if len(away) > 1 else 'it'}: {forget}, once")
+    advice = f"check {who or 'its process and log'}"
+    return Reading(NAME, len(names), "", what, "", advice, line=Line(more=tuple(more)))
+
+
+def _said(seen: Seen, now_there: Client | None, now: float) -> str:
+    said = f"node {seen.node} was {seen.client}, last seen {say_duration(now - seen.last)} ago"
+    return f"{said}, and is {now_there} now" if now_there else said

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from stallwatch.probes.ndbinfo.queries import ARBITRATION, NO_OF_REPLICAS, configured, number, whole
+from stallwatch.probes.ndbinfo.queries import (
+    ARBITRATION,
+    NO_OF_REPLICAS,
+    address_of,
+    configured,
+    number,
+    whole,
+)
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -150,8 +157,14 @@ def clients(ndbinfo: Ndbinfo) -> dict[int, Client]:
     """Ask which SQL nodes, API nodes and management nodes are connected to the data nodes."""
     from stallwatch.probes.ndb_nodes.clients import Client
 
-    rows = ndbinfo.rows(_CLIENTS)
-    return {whole(row, "node_id"): Client(str(row["process_name"]), str(row["service_URI"])) for row in rows}
+    # A node that has several addresses may have another one for each data node: always the same one is taken.
+    rows = sorted(ndbinfo.rows(_CLIENTS), key=lambda row: str(row["service_URI"] or ""), reverse=True)
+    return {
+        whole(row, "node_id"): Client(
+            str(row["process_name"] or ""), address_of(str(row["service_URI"] or ""))
+        )
+        for row in rows
+    }
 
 
 def versions(ndbinfo: Ndbinfo) -> dict[int, str]:

@@ -10,7 +10,7 @@ locks will cost.
 from __future__ import annotations
 
 from stallwatch.findings import Fault, ProbeError, State
-from stallwatch.probes.ndbinfo.queries import not_seen, number, whole
+from stallwatch.probes.ndbinfo.queries import address_of, not_seen, number, whole
 from stallwatch.sources.mysql import DeniedError, MissingTableError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
@@ -186,7 +186,7 @@ class Queries:
         """Explain what nodes are: the program and the address of each; not before 7.5.7."""
         rows = self._explain("which program has it", _PROCESSES, nodes)
         return {
-            whole(row, "node_id"): (str(row["process_name"] or ""), _address(str(row["uri"] or "")))
+            whole(row, "node_id"): (str(row["process_name"] or ""), address_of(str(row["uri"] or "")))
             for row in rows
         }
 
@@ -228,8 +228,3 @@ def _transaction(row: Row) -> Transaction:
 def _lock(row: Row) -> Lock:
     key = tuple(whole(row, column) for column in _KEY)
     return Lock(key, whole(row, "transid"), number(row, "millis") / 1000)
-
-
-def _address(uri: str) -> str:
-    """Take ``db1:3306`` from ``mysql://db1:3306/?server-id=51``."""
-    return uri.partition("://")[2].partition("/")[0]

@@ -202,3 +202,8 @@ def whole(row: Row, column: str) -> int:
 def not_seen(what: str, denied: DeniedError) -> str:
     """Say what an account does not see, and what it takes."""
     return f"{what} is not seen: {denied.advice or denied.what}"
+
+
+def address_of(uri: str) -> str:
+    """Take ``db1:3306`` from ``mysql://db1:3306/?server-id=51``, as ndbinfo.processes has it."""
+    return uri.partition("://")[2].partition("/")[0]
