@@ -111,11 +111,14 @@ def disk_hangs(scene, rate):
 @fault(
     "disk full", strengths=WRITES, fresh=True, nodes=(3, 4), lasts=45.0, evident=12.0,
     told={LOG: ("out of disk",)},
-    fair=(*FOLLOWS, "out of disk", "node down", "starting", "restarted", "redo log space"),
+    fair=(*FOLLOWS, "out of disk", "node down", "angel alone", "starting", "restarted", "redo log space"),
     wrong=("bug report",),
 )  # fmt: skip
 def disk_full(scene, writers):
-    """The file system of node 4 has no room left, and its redo log grows."""
+    """The file system of node 4 has no room left, and its redo log grows.
+
+    The node ends; its angel starts it three times in vain, alone in between, and gives up.
+    """
     cluster = scene.cluster
     ndb_load.blob_table(scene.sql_node)
     cluster.shut_down(4)

@@ -13,7 +13,7 @@ from first_line import first_line, perfdata
 from stallwatch.frame.check import Check
 from stallwatch.frame.options import mysql as options
 from stallwatch.probes.mysqld_process import collect, model
-from stallwatch.sources import mysql, processes
+from stallwatch.sources import host, mysql, processes
 from stallwatch.sources.mysql import NoAnswerError, UnreachableError
 
 PLUGINS = Path(__file__).parents[2] / "plugins"
@@ -240,6 +240,19 @@ def test_no_process_is_critical(look, mysqld):
         "MYSQLD_PROCESS CRITICAL - no mysqld, mariadbd, ndbmtd or ndbd runs on this host: see its error log; "
         "start it"
     )
+
+
+@pytest.mark.parametrize(("free", "is_full"), [(0, True), (3 << 20, True), (16 << 20, False), (None, False)])
+def test_of_a_process_that_is_gone_the_full_disk_is_named(look, mysqld, monkeypatch, tmp_path, free, is_full):
+    mysqld.proc.end(PID)
+    monkeypatch.setattr(host, "free_bytes", lambda directory: free if directory == str(tmp_path) else None)
+    status, text = look("--data-dir", str(tmp_path))
+    assert status == 2
+    said = "the disk there is full ({}): make room there, then check that it starts"
+    assert (
+        said.format(f"{(free or 0) >> 20} MiB free" if free else "0 B free") in first_line(text)
+    ) == is_full
+    assert ("see its error log" in first_line(text)) != is_full
 
 
 def test_a_stopped_process_is_critical_and_nobody_asks_it(look, mysqld):

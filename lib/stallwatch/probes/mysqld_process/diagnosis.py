@@ -1,7 +1,7 @@
 """What is wrong with a process, whatever it uses.
 
-It is stopped, or held by a debugger; it has too many descriptors open, does not stay up, or maps a large
-read_buffer_size anew for each connection.
+It is not there; it is stopped, or held by a debugger; it has too many descriptors open, does not stay up, or
+maps a large read_buffer_size anew for each connection.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from stallwatch.findings import Fault, Reading, State
 from stallwatch.probes.mysqld_process.choosing import user_name
 from stallwatch.probes.mysqld_process.model import CONNECTED, READ_BUFFER, SERVERS, named
 from stallwatch.startup import TYPE_CHECKING
-from stallwatch.units import say_count, say_duration
+from stallwatch.units import say_count, say_duration, say_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from stallwatch.findings import Finding
     from stallwatch.frame.run import Run
     from stallwatch.history.delta import Interval
+    from stallwatch.probes.mysqld_process.choosing import NotThereError
     from stallwatch.probes.mysqld_process.collect import LastProcess
     from stallwatch.probes.mysqld_process.model import Snapshot, Use
 
@@ -27,6 +28,7 @@ DESCRIPTORS = "descriptors"
 _WITHOUT = "at the limit it can neither take connections nor open files (error 24, Too many open files)"
 _SERVER = "raise open_files_limit and LimitNOFILE of its unit, or lower table_open_cache, max_connections"
 _OTHER = "raise its limit: LimitNOFILE of its unit, ulimit -n where it is started"
+ROOM = 16 << 20  # bytes: FragmentLogFileSize, the next redo log file of a data node, by default
 _OFTEN = 3  # starts within an hour: no accident, as of data nodes
 MAPPED = 128 << 10  # bytes: M_MMAP_THRESHOLD (man mallopt); all versions have it as their default, too
 MANY = 50.0  # connections per second: the article has 60 to 100
@@ -35,6 +37,20 @@ SHARE = 20.0  # per cent of the processor time, which is system time: the articl
 # Page faults of a connection for each page of a buffer: 1 where it is mapped, 0.12 at most where it is not.
 # A connection that needs two is not told from one that needs something else.
 FEWEST, MOST = 0.8, 1.25
+
+
+def gone(error: NotThereError, directory: str | None) -> Fault:
+    """Say that the process that is meant is not there, and whether the disk of its data directory is full.
+
+    Then it cannot even write into its log what ended it (a data node of 9.7.2 did not).
+    """
+    from stallwatch.sources.host import free_bytes
+
+    free = free_bytes(directory) if directory else None
+    if free is None or free >= ROOM:
+        return Fault(State.CRITICAL, error.what, error.why, error.advice)
+    why = f"the disk there is full ({say_size(free)} free)"
+    return Fault(State.CRITICAL, error.what, why, "make room there, then check that it starts")
 
 
 def stopped(snapshot: Snapshot) -> Fault:

@@ -38,7 +38,7 @@ def findings(
     try:
         yield from _findings(wanted, server, options, run, memory)
     except NotThereError as error:
-        yield Fault(State.CRITICAL, error.what, error.why, error.advice)
+        yield diagnosis.gone(error, options.data_dir)
 
 
 def _findings(
