@@ -951,6 +951,33 @@ def test_an_arbitrator_that_is_lost_is_critical_when_it_lasts(look, ndb):
     assert look()[0] == 1
 
 
+def test_without_an_arbitrator_a_management_node_that_is_down_is_named(look, ndb):
+    ndb.arbitration(arbitrator=0)
+    ndb.disconnect(1)
+    ndb.seen = None
+    status, text = look()
+    assert status == 1
+    assert first_line(text) == (
+        "NDB_NODES WARNING - the data nodes have no arbitrator, management node mgm1:1186 is down - "
+        "start ndb_mgmd there"
+    )
+    assert "\n  one more failure stops the cluster\n" in text
+
+
+def test_a_management_node_that_runs_without_the_data_nodes_may_be_cut_off(look, ndb):
+    ndb.arbitration(arbitrator=0)
+    ndb.disconnect(1)
+    assert first_line(look()[1]).endswith(
+        "no arbitrator, no management node is connected - check ndb_mgmd, then its network"
+    )
+
+
+def test_a_management_node_is_asked_for_in_trouble_only(look, ndb):
+    ndb.disconnect(1)
+    assert look()[0] == 0
+    assert ndb.asked_at == []
+
+
 @pytest.mark.parametrize(
     ("columns", "words"),
     [

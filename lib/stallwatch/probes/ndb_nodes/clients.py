@@ -23,7 +23,8 @@ NAME = "api_nodes_missing"
 _KEPT = "api_nodes"
 # Seconds for which a node was seen connected before it is expected: a mysqld that somebody tries out is none.
 _SETTLED = 600.0
-_LASTING = ("mysqld", "ndb_mgmd")  # programs that are meant to stay
+MANAGEMENT = "ndb_mgmd"
+_LASTING = ("mysqld", MANAGEMENT)  # programs that are meant to stay
 
 
 class Client(NamedTuple):
@@ -109,7 +110,7 @@ def _reading(
     names = [seen.client.address if seen.node in connected else str(seen.node) for seen in away]
     names += map(str, unknown)
     programs = {seen.client.program for seen in away} | ({""} if unknown else set())
-    kind = {"mysqld": "SQL node", "ndb_mgmd": "management node"}.get(next(iter(programs)), "API node")
+    kind = {"mysqld": "SQL node", MANAGEMENT: "management node"}.get(next(iter(programs)), "API node")
     kind = kind if len(programs) == 1 else "node"
     what = f"{named(kind, names)} {are(names)} not connected to the data nodes"
     several = len(names) > 1

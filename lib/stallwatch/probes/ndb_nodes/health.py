@@ -47,10 +47,12 @@ def arbitrator(
     clocks: Clocks,
     grace: float,
     why_none: Callable[[], str | None],
+    no_manager: Callable[[], tuple[str, str]],
 ) -> Iterator[Fault]:
     """Say what is wrong with it: a WARNING, CRITICAL after ``grace`` seconds; raises a ProbeError.
 
-    ``why_none`` is asked for in trouble only. With one data node up there is nothing to decide.
+    What is asked for in trouble only: ``why_none``, and that no management node is connected with the next
+    step, or ("", ""), as ``no_manager``. With one data node up there is nothing to decide.
     """
     rows = [row for row in membership if whole(row, "node_id") in up]
     if len(rows) < 2:  # noqa: PLR2004
@@ -67,7 +69,9 @@ def arbitrator(
     if len(up) == 2:  # noqa: PLR2004 - whoever is left is just one half
         consequence = "one more failure stops the cluster"
     state = State.CRITICAL if lasting > grace else State.WARNING
-    yield Fault(state, trouble, consequence, _NO_ARBITER, Line(more=(_OTHER_ARBITER,)))
+    why, step = no_manager()
+    more = (consequence, _OTHER_ARBITER) if why else (_OTHER_ARBITER,)
+    yield Fault(state, trouble, why or consequence, step or _NO_ARBITER, Line(more=more))
 
 
 def _trouble(rows: Sequence[Row]) -> str:

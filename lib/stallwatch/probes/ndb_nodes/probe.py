@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 
 from stallwatch.probes.ndb_nodes import clients, collect, diagnosis, health, messages, queries
 from stallwatch.probes.ndb_nodes.collect import Clocks, Snapshot, Tables
 from stallwatch.probes.ndb_nodes.diagnosis import Rules, diagnose
+from stallwatch.probes.ndb_nodes.model import NOT_ASKED
 from stallwatch.probes.ndbinfo import cluster as data_nodes
 from stallwatch.probes.ndbinfo.cluster import Cluster, named
 from stallwatch.probes.ndbinfo.queries import ClusterDownError, whole
@@ -14,12 +16,13 @@ from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from stallwatch.findings import Finding, ProbeError
     from stallwatch.frame.run import Run
     from stallwatch.history.delta import Interval
+    from stallwatch.probes.ndb_nodes.clients import Client
     from stallwatch.probes.ndb_nodes.model import Presence
     from stallwatch.probes.ndb_nodes.queries import Busiest, Counts
     from stallwatch.probes.ndbinfo.queries import Ndbinfo, Row
@@ -51,6 +54,7 @@ class _Look:
         self._sql_host = sql_host
         self._rules = Rules(options.starting_grace, remembers=not options.no_state)
         self._busiest: dict[int, Busiest] = {}
+        self._asked: list[Mapping[int, Client] | None] = []
         self._no_baseline: dict[tuple[str, str], list[str]] = {}  # by reason and nodes: subjects
 
     def findings(self) -> list[Finding]:
@@ -148,14 +152,33 @@ class _Look:
 
         def judged() -> list[Finding]:
             answering = {whole(row, "node_id") for row in membership}
-            found = health.arbitrator(membership, presence.up, self._clocks, grace, why_none)
+            no_manager = partial(self._no_manager, presence)
+            found = health.arbitrator(membership, presence.up, self._clocks, grace, why_none, no_manager)
             return [*self._without_row(presence.cluster, answering, "membership"), *found]
 
         yield from self._tables.understand("membership", judged) or ()
 
+    def _no_manager(self, presence: Presence) -> tuple[str, str]:
+        """Say that no management node is connected to the data nodes, and the next step; ("", ""): one is."""
+        connected = self._connected()
+        if connected is None or any(one.program == clients.MANAGEMENT for one in connected.values()):
+            return "", ""
+        seen = presence.management
+        if seen is NOT_ASKED:
+            seen = self._look_around(presence.cluster).management
+        if seen.is_down:
+            return f"management node {seen.where} is down", "start ndb_mgmd there"
+        return "no management node is connected", "check ndb_mgmd, then its network"
+
+    def _connected(self) -> Mapping[int, Client] | None:
+        """Ask, once, who else is connected; before 7.5.7 that is not known: None."""
+        if not self._asked:
+            self._asked.append(self._tables.ask("processes", lambda: queries.clients(self._ndbinfo)))
+        return self._asked[0]
+
     def _clients(self, _: Presence) -> Iterator[Finding]:
-        """Judge who else is connected; before 7.5.7 that is not known."""
-        connected = self._tables.ask("processes", lambda: queries.clients(self._ndbinfo))
+        """Judge who else is connected."""
+        connected = self._connected()
         if connected is not None:
             options, now = self._options, self._clocks.time
             yield clients.missing(connected, options.expect_api, options.forget_api, self._memory, now)
