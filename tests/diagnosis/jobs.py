@@ -29,7 +29,10 @@ class Job(NamedTuple):
 
 
 def jobs(part, options):
-    """All trials of a part: first those of middle strength, then the others; the longest first."""
+    """All trials of a part: first those of middle strength, then the others.
+
+    Of each, those that need servers of their own come first, then the longest: the others share servers.
+    """
     found = []
     for case in parts.cases(part).values():
         if options.case and case.name not in options.case:
@@ -46,4 +49,5 @@ def jobs(part, options):
 
 
 def _order(job):
-    return job.strength != middle(job.case.strengths), -job.case.seconds, job.case.name, job.strength
+    case = job.case
+    return job.strength != middle(case.strengths), not case.fresh, -case.seconds, case.name, job.strength

@@ -24,6 +24,7 @@ from ndb_cluster import NdbCluster
 from replication_pair import Pair
 
 REPLICA = {"table_open_cache": 4000}
+HEALS = 60  # seconds that a pair, or cluster, may take to heal: then another one is started
 
 
 class Lane:
@@ -49,14 +50,9 @@ class Lane:
     def play(self, case, strength, path):
         """Play a trial on a pair that is well: why it failed, or an empty text."""
         try:
-            pair = self._pair(case)
-            self._play(pair, case, strength, path)
+            self._play(self._pair(case), case, strength, path)
             if case.fresh:
                 self._drop()
-            elif self.is_ndb:
-                pair.heal()
-            else:
-                pair.heal(60)
         except Exception as error:  # noqa: BLE001 - the next trial has another pair
             traceback.print_exc()
             self._drop()
@@ -70,8 +66,11 @@ class Lane:
             Play(pair, case, strength, path, self.paths).play()
 
     def _pair(self, case):
+        """Give one that is well: heal that of the trial before, or start another one."""
         if case.fresh:
             self._drop()
+        elif self.pair:
+            self._heal()
         if self.pair is None:
             self.place = os.path.join(self.folder, str(next(self.numbers)))
             if self.is_ndb:
@@ -80,6 +79,13 @@ class Lane:
                 pair = Pair(self.place, self.kind, replica=REPLICA)
             self.pair = pair.__enter__()
         return self.pair
+
+    def _heal(self):
+        try:
+            self.pair.heal(HEALS)
+        except Exception:  # noqa: BLE001 - it is of no use any more
+            traceback.print_exc()
+            self._drop()
 
     def _drop(self):
         pair, self.pair = self.pair, None

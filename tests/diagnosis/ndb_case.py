@@ -46,7 +46,7 @@ class Expected(NamedTuple):
     wrong: tuple = ()
 
 
-_OURS = {"part": "ndb", "expects": Expected, "servers": ("ndb",), "warm": 12.0, "lasts": 32.0, "after": 0.0}
+_OURS = {"part": "ndb", "expects": Expected, "servers": ("ndb",), "warm": 10.0, "lasts": 32.0, "after": 0.0}
 
 
 def fault(name, **told):

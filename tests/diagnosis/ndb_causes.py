@@ -22,7 +22,7 @@ CAUSES = {
     "OS kernel busy": r"OS kernel busy",
     "management node down": r"management (server|node)( \S+)? (\([^)]*\) )?(does not answer|is (down|gone)"
     r"|refuse|(has )?ended|(is )?not (running|connected)|died|(is )?disconnected)"
-    r"|node 1 (is )?(disconnected|down|ended|gone)",
+    r"|node 1 (is )?(disconnected|down|ended|gone)|no management node is connected",
     "network": r"network (is )?(split|partition|trouble|apart)|\bpartition(ed)?\b"
     r"|link.{0,40}(cut|broke|lost|silent)|no contact|connection to .{0,30}lost|error 2305|error 2315",
     "slow disk": r"disk (cannot|does not) (drain|keep up)"
@@ -61,14 +61,18 @@ _ADVICE = re.compile(
     r"|are their)\b)"
 )
 _QUOTED = re.compile(r'"[^"]*"')
+_OTHERS = re.compile(r"here runs .*")  # processes that are not meant
 _REPORTER = re.compile(r"^node \d+: (?=.*\bnode \d+)|^management node \d+ missed heartbeat \d+ of ")
 _NODES = re.compile(r"\bnodes? (\d+(?:(?:, | and )\d+)*)")
 
 
 def said(text):
-    """What a line says is wrong and why, without the name of the check, what it quotes, and the next step."""
+    """What a line says is wrong and why.
+
+    Without the name of the check, what it quotes, processes of others, and the next step.
+    """
     parts = _PARTS.split(text)
-    return _QUOTED.sub("", _ADVICE.split(parts[1] if len(parts) > 1 else text)[0])
+    return _OTHERS.sub("", _QUOTED.sub("", _ADVICE.split(parts[1] if len(parts) > 1 else text)[0]))
 
 
 def first_cause(text):

@@ -2,6 +2,7 @@
 
 import itertools
 import random
+import time
 
 import places  # noqa: F401 - it says where the rest is
 from ndb_case import LOG, MEMORY, REDO, fault
@@ -44,12 +45,13 @@ def slow_disk_under_disk_tables(scene, rate):
 
 
 def disk_writes(node, writers=4):
-    """Meanwhile so many sessions change rows of lab.t1, the table on disk."""
+    """Meanwhile so many sessions change rows of lab.t1, the table on disk, each its own: no lock waits."""
     turns = itertools.count()
+    part = ndb_load.ROWS // writers
 
-    def write(sql, _):
+    def write(sql, number):
         letter = "abcdefgh"[next(turns) % 8]
-        first = random.randint(1, ndb_load.ROWS - BATCH)
+        first = number * part + random.randint(1, part - BATCH)
         changes = f"data1 = REPEAT('{letter}', 512), data2 = REPEAT('{letter}', 512)"
         sql(f"UPDATE lab.t1 SET {changes} WHERE id BETWEEN {first} AND {first + BATCH}")
 
@@ -105,6 +107,22 @@ def disk_hangs(scene, rate):
         yield
         with scene.cluster.slow_disk(rate):
             scene.cluster.mgm("all dump 7099")  # start a local checkpoint
+            yield
+
+
+@fault(
+    "local checkpoint stalls", strengths={"512 B/s": 512, "256 B/s": 256, "128 B/s": 128}, nodes=(4,),
+    settings={"LcpScanProgressTimeout": 20, "MinDiskWriteSpeed": "1M", "MaxDiskWriteSpeed": "1M"},
+    lasts=48.0, evident=16.0, told={LOG: ("checkpoint",)},
+    fair=(*FOLLOWS, "node down", "angel alone", "starting", "restarted", "checkpoint"),
+)  # fmt: skip
+def local_checkpoint_stalls(scene, rate):
+    """While a local checkpoint is written, the disk of node 4 hangs: error 7200 ends the node after 20 s."""
+    with ndb_load.filled_memory(scene.sql_node, 0.5):
+        yield
+        scene.cluster.mgm("all dump 7099")  # start a local checkpoint
+        time.sleep(3)
+        with scene.cluster.slow_disk(rate, 4):
             yield
 
 

@@ -2,12 +2,14 @@
 
 import contextlib
 import os
+import time
 import uuid
 from typing import NamedTuple
 
 from software import Missing
 
 UNIFIED = "/sys/fs/cgroup"  # where version 2 is mounted
+GONE = 10.0  # seconds in which processes that have ended leave their group
 
 
 class Kind(NamedTuple):
@@ -52,8 +54,20 @@ def _group(kinds):
                 yield kind, group
                 return
         finally:
-            os.rmdir(group)
+            _remove(group)
     raise Missing(f"no control group that has {' or '.join(kind.limits[0][0] for kind in kinds)}")
+
+
+def _remove(group):
+    """Remove a group, once the last process that has ended in it is gone."""
+    until = time.monotonic() + GONE
+    while True:
+        try:
+            return os.rmdir(group)
+        except OSError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.1)
 
 
 def _groups_of(pid, kind):

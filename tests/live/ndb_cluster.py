@@ -234,9 +234,12 @@ class NdbCluster:
         """Stop all of the node. Beyond 20 s the other node declares it dead, and it ends when it wakes up."""
         thread_control.stop_process(self.child(node).pid, seconds)
 
-    def slow_disk(self, rate):
-        """A context in which the data nodes write so many octets per second at most. May raise Missing."""
-        processes = [process for node in DATA_NODES for process in self.servers[node].family]
+    def slow_disk(self, rate, *nodes):
+        """A context in which the data nodes, or these, write so many octets per second at most, together.
+
+        May raise Missing.
+        """
+        processes = [process for node in nodes or DATA_NODES for process in self.servers[node].family]
         return slow_disk(processes, self.folder, rate)
 
     def kill_child(self, node):
@@ -305,15 +308,18 @@ class NdbCluster:
         for _ in self.changing(**settings):
             pass
 
-    def heal(self):
-        """Undo all trouble that tests make, and wait until all nodes are started and the SQL node says so."""
+    def heal(self, seconds=BOOT):
+        """Undo all trouble that tests make, and wait until all nodes are started and the SQL node says so.
+
+        ``seconds`` is for how long each data node may take.
+        """
         if not self.runs(MANAGEMENT):
             self.start_management()
         for node in DATA_NODES:
             if not self.runs(node):
                 self.start_node(node)
         for node in DATA_NODES:
-            self.wait_for(node)
+            self.wait_for(node, seconds=seconds)
         if self.sql_node:
             self.sql_node.heal(DATA_NODES)
         self.wait_for_arbitrator()

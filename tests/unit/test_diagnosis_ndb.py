@@ -73,6 +73,7 @@ def test_a_cause_comes_before_its_symptom_and_advice_names_none(bench):
     assert name('node 4 is starting ("Wait LCP to ensure durability"): wait') == "starting"
     assert name("node 4 missed heartbeat 2: look whether its machine stood still") == "missed heartbeats"
     assert name("the management server ndb1:1186 does not answer") == "management node down"
+    assert name("no ndbmtd works in /d4: here runs ndbmtd 7 (an angel without its node)") == "node down"
     assert name("all is well") is None
 
 
@@ -115,7 +116,8 @@ def test_every_case_says_what_is_true(bench):
 
 
 def test_there_is_time_for_all(bench):
-    minutes, starts = 40, 12
+    """Servers start, and heal: 9.4 s for each of 30 trials on 2 processors."""
+    minutes, starts = 40, 10
     seconds = sum((case.seconds + starts) * len(case.strengths) for case in bench.parts.cases("ndb").values())
     assert seconds / bench.parts.LANES["ndb"] < 60 * minutes
 
