@@ -63,7 +63,7 @@ _ADVICE = re.compile(
 _QUOTED = re.compile(r'"[^"]*"')
 _OTHERS = re.compile(r"here runs .*")  # processes that are not meant
 _REPORTER = re.compile(r"^node \d+: (?=.*\bnode \d+)|^management node \d+ missed heartbeat \d+ of ")
-_NODES = re.compile(r"\bnodes? (\d+(?:(?:, | and )\d+)*)")
+_NODES = re.compile(r"\bnodes? (\d+(?:(?:, | and )\d+)*)(?!\d|\.\d)")
 
 
 def said(text):

@@ -57,6 +57,7 @@ def test_who_reports_is_not_the_node_that_is_meant(bench):
     assert nodes("NDB_LOG WARNING - node 3: node 4 missed heartbeat 2 at 08:32:52: look at it") == {4}
     assert nodes("NDB_LOG CRITICAL - management node 1 missed heartbeat 3 of node 4 at 10:47:16") == {4}
     assert nodes("NDB_NODES WARNING - nodes 3 and 4 restarted") == {3, 4}
+    assert nodes("NDB_NODES WARNING - no arbitrator, management node 10.0.0.1:1186 is down") == set()
     assert nodes("NDB_NODES CRITICAL - cluster down: none of 2 data nodes is connected") == set()
 
 
