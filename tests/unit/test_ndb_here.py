@@ -21,15 +21,17 @@ def proc(tmp_path, monkeypatch):
 def test_an_angel_without_its_node_is_told(proc):
     proc.process(996, "ndbmtd", arguments=NODE_4, threads=1)
     (said,) = alive((4,), "mgm1:1186")
-    assert said == "on this host the angel of node 4 runs, ndbmtd 996, without its node"
+    assert str(said) == "on this host the angel of node 4 runs, ndbmtd 996, without its node"
 
 
 def test_a_node_that_runs_is_told_without_its_angel(proc):
     proc.process(996, "ndbmtd", arguments=NODE_4, threads=1)
     proc.process(1004, "ndbmtd", parent=996, arguments=NODE_4, threads=60)
-    assert alive((4,), "mgm1:1186") == ("on this host node 4 runs, ndbmtd 1004",)
+    (said,) = alive((4,), "mgm1:1186")
+    assert str(said) == "on this host node 4 runs, ndbmtd 1004"
     proc.process(1004, state="T")
-    assert alive((4,), "mgm1:1186") == ("on this host node 4 runs, ndbmtd 1004 (stopped)",)
+    (said,) = alive((4,), "mgm1:1186")
+    assert str(said) == "on this host node 4 runs, ndbmtd 1004 (stopped)"
 
 
 def test_others_are_not_told(proc):
@@ -49,6 +51,16 @@ def test_the_port_of_the_management_server_is_in_the_connect_string(proc):
     words = ("ndbmtd", "--ndb-nodeid=4", "--ndb-connectstring=mgm1:11860,mgm2:11861")
     proc.process(996, "ndbmtd", arguments=words, threads=1)
     assert [len(alive((4,), f"mgm2:{port}")) for port in (11861, 1186)] == [1, 0]
+
+
+@pytest.mark.parametrize(("management", "certain"), [("mgm1:1186", True), ("10.0.0.1:1186", False)])
+@pytest.mark.parametrize("told", ["mgm1", "nodeid=4;host=mgm1", "bind-address=db4,mgm1:1186,mgm2:1186"])
+def test_it_is_of_this_cluster_for_certain_if_its_management_server_has_that_name(
+    proc, management, certain, told
+):
+    proc.process(996, "ndbmtd", arguments=("ndbmtd", "--ndb-nodeid=4", "-c", told), threads=1)
+    (said,) = alive((4,), management)
+    assert said.is_certain == certain
 
 
 @pytest.mark.parametrize(("host", "told"), [("127.0.0.1", 1), ("localhost", 1), ("sql1", 0)])

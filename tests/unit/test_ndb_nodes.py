@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from clock import keep_time
+from fake_proc import FakeProc
 from ndb_nodes import NodesNdb
 from stallwatch.findings import ProbeError
 from stallwatch.frame.options import mysql
@@ -105,7 +106,7 @@ def test_a_missing_node_is_critical(look, ndb):
     assert status == 2
     assert first_line(text) == (
         "NDB_NODES CRITICAL - node 4 is missing, node group 0 has only node 3 left - "
-        "see ndb_4_out.log, then run ndbmtd --ndb-nodeid=4"
+        "see ndb_4_out.log, if ended run ndbmtd --ndb-nodeid=4"
     )
     assert "\n  the management server mgm1:1186 says that node 4 is not connected\n" in text
     assert "nodes_started=1 nodes_missing=1;;0 nodes_starting=0;0 groups_without_redundancy=1" in text
@@ -124,7 +125,7 @@ def test_a_management_server_that_is_not_there_costs_an_aside_only(look, ndb):
     ndb.seen = None
     status, text = look()
     assert status == 2
-    assert "node 4 is missing, node group 0 has only node 3 left - see ndb_4_out.log, then" in first_line(
+    assert "node 4 is missing, node group 0 has only node 3 left - see ndb_4_out.log, if ended" in first_line(
         text
     )
     assert "\n[OK] the management server mgm1:1186 cannot be asked: Connection refused" in text
@@ -147,6 +148,74 @@ def test_the_management_server_is_where_somebody_says(look, ndb, options, told, 
     ndb.end(4)
     look(*options)
     assert ndb.asked_at == [place]
+
+
+@pytest.mark.parametrize(
+    ("process", "what", "step"),
+    [
+        ({"state": "T", "threads": 60}, " (ndbmtd 1004 is stopped)", "kill -CONT 1004"),
+        ({"threads": 60}, "", "see the end of ndb_4_out.log, its process runs here"),
+        ({"threads": 1}, "", "see the end of ndb_4_out.log, its angel may start it again"),
+    ],
+)
+def test_the_process_of_a_missing_node_on_this_host_decides_what_to_do(
+    look, ndb, tmp_path, monkeypatch, process, what, step
+):
+    folder = tmp_path / "proc"
+    folder.mkdir()
+    words = ("ndbmtd", "--ndb-nodeid=4", "-c", "127.0.0.1")
+    FakeProc(folder, monkeypatch).process(1004, "ndbmtd", arguments=words, **process)
+    ndb.status["Ndb_config_from_host"] = "127.0.0.1"
+    ndb.end(4)
+    local = ("-S", "/run/mysqld/mysqld.sock", "--state-dir", str(tmp_path))
+    _, text = PLUGIN["check"].run(PLUGIN["findings"], [*local])
+    assert first_line(text) == (
+        f"NDB_NODES CRITICAL - node 4 is missing{what}, node group 0 has only node 3 left - {step}"
+    )
+
+
+def test_an_angel_that_is_still_there_starts_a_node_that_was_shut_down_in_order_again(
+    ndb, look_at, tmp_path, monkeypatch
+):
+    """An ordered stop ends the angel, too; an ordered restart does not."""
+    folder = tmp_path / "proc"
+    folder.mkdir()
+    words = ("ndbmtd", "--ndb-nodeid=4", "-c", "127.0.0.1")
+    proc = FakeProc(folder, monkeypatch)
+    proc.process(996, "ndbmtd", arguments=words, threads=1)
+    ndb.status["Ndb_config_from_host"] = "127.0.0.1"
+    look_at(ndb)
+    local = ["-S", "/run/mysqld/mysqld.sock", "--state-dir", str(tmp_path)]
+    ndb.answers(4, "STOPPING_1")
+    PLUGIN["check"].run(PLUGIN["findings"], local)
+    ndb.end(4)
+    for step in (
+        "wait, ndb_4_out.log shows the progress",
+        "unless this is planned, run ndbmtd --ndb-nodeid=4",
+    ):
+        _, text = PLUGIN["check"].run(PLUGIN["findings"], local)
+        assert "node 4 was shut down in order" in first_line(text)
+        assert first_line(text).endswith(step)
+        if 996 in proc.each:
+            proc.end(996)
+
+
+def test_a_cluster_whose_processes_are_all_stopped_is_told_so(look, ndb, tmp_path, monkeypatch):
+    folder = tmp_path / "proc"
+    folder.mkdir()
+    proc = FakeProc(folder, monkeypatch)
+    for node in (3, 4):
+        words = ("ndbmtd", f"--ndb-nodeid={node}", "-c", "127.0.0.1")
+        proc.process(1000 + node, "ndbmtd", arguments=words, state="T", threads=60)
+    ndb.status["Ndb_config_from_host"] = "127.0.0.1"
+    lose_all(ndb)
+    ndb.seen = dict.fromkeys((3, 4), NodeStatus("NO_CONTACT", 0))
+    local = ("-S", "/run/mysqld/mysqld.sock", "--state-dir", str(tmp_path))
+    _, text = PLUGIN["check"].run(PLUGIN["findings"], [*local])
+    assert first_line(text) == (
+        "NDB_NODES CRITICAL - cluster down: none of 2 data nodes is connected to sql1:3306, "
+        "their processes are stopped - kill -CONT 1003 1004"
+    )
 
 
 def test_of_a_local_sql_node_it_is_on_this_host(look, ndb, tmp_path):
@@ -297,7 +366,7 @@ def test_no_data_node_is_critical(look, ndb):
     assert status == 2
     assert first_line(text) == (
         "NDB_NODES CRITICAL - cluster down: none of 2 data nodes is connected to sql1:3306 - "
-        "see ndb_N_out.log, then run ndbmtd --ndb-nodeid=N"
+        "see ndb_N_out.log, if ended run ndbmtd --ndb-nodeid=N"
     )
     assert perfdata(text) == {
         "nodes_started": "0", "nodes_missing": "2;;0", "nodes_starting": "0;0",
@@ -537,7 +606,7 @@ def test_several_nodes_need_several_things(look_at):
     _, text = look(after=400)
     assert first_line(text) == (
         "NDB_NODES CRITICAL - nodes 4 and 6 are missing, 2 node groups have one member left - node 6: "
-        "see ndb_6_out.log, then run ndbmtd --ndb-nodeid=6 (+1 more problem)"
+        "see its log, if ended run ndbmtd --ndb-nodeid=6 (+1 more problem)"
     )
     assert '\n  node 4: start it: ndb_mgm -e "4 start", node 4 waits for the order to start, as after' in text
     assert "[WARNING] node 8 was shut down in order 7 min 40 s ago, node group 2 has only node 7 left" in text
@@ -566,7 +635,7 @@ def test_that_of_another_cluster_is_not_believed(look, ndb):
     ndb.seen = {node: NodeStatus("STARTED", 0) for node in range(1, 9)} | {4: NodeStatus("STARTING", 2)}
     status, text = look()
     assert status == 2
-    assert "node 4 is missing, node group 0 has only node 3 left - see ndb_4_out.log, then" in first_line(
+    assert "node 4 is missing, node group 0 has only node 3 left - see ndb_4_out.log, if ended" in first_line(
         text
     )
     assert "[OK] the management server mgm1:1186 is not believed: it has 8 data nodes, nodes 1, 2" in text
@@ -970,6 +1039,19 @@ def test_a_management_node_that_runs_without_the_data_nodes_may_be_cut_off(look,
     assert first_line(look()[1]).endswith(
         "no arbitrator, no management node is connected - check ndb_mgmd, then its network"
     )
+
+
+def test_a_management_node_that_hangs_is_told_below(look, ndb, monkeypatch):
+    ndb.arbitration(arbitrator=0)
+    ndb.disconnect(1)
+
+    def hangs(host, port, _):
+        raise ProbeError(f"the management server {host}:{port} has not answered within 1.5 s")
+
+    monkeypatch.setattr(ndb_mgm, "data_nodes", hangs)
+    _, text = look()
+    assert "no management node is connected" in first_line(text)
+    assert "\n  the management server mgm1:1186 has not answered within 1.5 s\n" in text
 
 
 def test_a_management_node_is_asked_for_in_trouble_only(look, ndb):

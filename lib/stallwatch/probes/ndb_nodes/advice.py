@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from stallwatch.probes.ndb_nodes.model import NO_CONTACT, Status
 from stallwatch.probes.ndbinfo.cluster import named
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
@@ -26,7 +28,17 @@ class Advice(NamedTuple):
 
 _START = "see {log}, then run ndbmtd --ndb-nodeid={number}"
 # By what is wrong, the most urgent first.
-_HAS_ENDED = Advice(_START, "the end of {log} says what ended {it}, if {its_process} {is_gone}")
+_IS_STOPPED = Advice(
+    "kill -CONT {pids}", "find out who has stopped {it} (SIGSTOP), then whether {nodes} {restarts}"
+)
+_RUNS = Advice("see the end of {log}, {its_process} {runs} here", "start no other process of {nodes} before")
+_ITS_ANGEL_RUNS = Advice(
+    "see the end of {log}, {its_angel} may start {it} again", "end {its_angel} ({pids}) to start {it} by hand"
+)
+_HAS_ENDED = Advice(
+    "see {log}, if ended run ndbmtd --ndb-nodeid={number}",
+    "the end of {log} says what ended {it}, but if {its_process} {runs}, {nodes} {hangs} or {is_cut} off",
+)
 _NEVER_SEEN = Advice(_START, "no look has seen {it} up: {log} may not exist yet")
 _APART_OR_ENDED = Advice(
     "check {its_process}, then the network",
@@ -39,7 +51,8 @@ _WAS_STOPPED = Advice("unless this is planned, run ndbmtd --ndb-nodeid={number}"
 _WAITS_MAYBE = Advice("wait, or if started with --nostart: {order}")
 _ON_ITS_WAY = Advice("wait, {log} shows the progress")
 _ORDER = (
-    _HAS_ENDED, _NEVER_SEEN, _APART_OR_ENDED, _APART, _LATE, _WAITS, _WAS_STOPPED, _WAITS_MAYBE, _ON_ITS_WAY,
+    _IS_STOPPED, _RUNS, _ITS_ANGEL_RUNS, _HAS_ENDED, _NEVER_SEEN, _APART_OR_ENDED, _APART, _LATE, _WAITS,
+    _WAS_STOPPED, _WAITS_MAYBE, _ON_ITS_WAY,
 )  # fmt: skip
 _ENDS = "the end of each ndb_N_out.log says what ended that data node"
 _LOOKS_FOR = "SHOW VARIABLES LIKE 'ndb_connectstring' shows where the SQL node looks for its cluster"
@@ -61,7 +74,9 @@ def advice(presence: Presence, nodes: Sequence[int]) -> tuple[str, tuple[str, ..
     more = [below] if below else []
     for whose, other, about in others:
         more += [f"{whose}: {other}" + (f", {about}" if about else "")]
-    return f"{who}: {step}" if others else step, tuple(more)
+    if others:  # which log is clear, and the line is short
+        step = f"{who}: {re.sub(r'ndb_[N0-9]+_out.log', 'their logs' if ' and ' in who else 'its log', step)}"
+    return step, tuple(more)
 
 
 def cluster_advice(management: Management) -> tuple[str, tuple[str, ...]]:
@@ -75,6 +90,18 @@ def cluster_advice(management: Management) -> tuple[str, tuple[str, ...]]:
 
 
 def _kind_of_trouble(presence: Presence, node: int) -> Advice:
+    """Find it; what this host shows of the process of a node counts more than that others do not see it."""
+    kind, process = _as_others_see_it(presence, node), presence.process(node)
+    if process and process.is_stopped:
+        return _IS_STOPPED
+    if process and kind in (_HAS_ENDED, _NEVER_SEEN):
+        return _ITS_ANGEL_RUNS if process.is_angel else _RUNS
+    if process and kind is _WAS_STOPPED:  # an ordered stop ends the angel, too, a restart does not (9.7.2)
+        return _ON_ITS_WAY
+    return kind
+
+
+def _as_others_see_it(presence: Presence, node: int) -> Advice:
     about, seen = presence.statuses[node], presence.management.of(node)
     if presence.is_apart(node):
         return _APART if about.seconds >= _DETECTED else _APART_OR_ENDED
@@ -102,6 +129,12 @@ def _in_words(presence: Presence, nodes: Sequence[int]) -> dict[str, str]:
         "order": f'ndb_mgm -e "{those} start"',
         "it": "them" if several else "it",
         "waits": "wait" if several else "waits",
+        "pids": " ".join(str(one.pid) for one in map(presence.process, nodes) if one),
+        "its_angel": "their angels" if several else "its angel",
+        "runs": "run" if several else "runs",
+        "hangs": "hang" if several else "hangs",
+        "is_cut": "are cut" if several else "is cut",
+        "restarts": "restart" if several else "restarts",
         "its_process": "their processes" if several else "its process",
         "is_gone": "are gone" if several else "is gone",
     }

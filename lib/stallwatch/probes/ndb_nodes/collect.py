@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from stallwatch.findings import Finding
     from stallwatch.frame.deadline import Deadline
     from stallwatch.history.delta import Interval
+    from stallwatch.probes.ndb_nodes.here import Process
     from stallwatch.probes.ndb_nodes.queries import Counts, Restart
     from stallwatch.probes.ndbinfo.cluster import Cluster
     from stallwatch.probes.ndbinfo.queries import Ndbinfo
@@ -42,7 +43,7 @@ class Snapshot(NamedTuple):
     management: Management = NOT_ASKED
     restarts: Mapping[int, Restart] = {}
     groups: Mapping[int, int] = {}  # which node group nodes say that they are in
-    here: tuple[str, ...] = ()  # processes of missing nodes on this host
+    here: tuple[Process, ...] = ()  # of missing nodes
 
 
 class Tables:
@@ -179,7 +180,7 @@ def ask_management(
     """
     from stallwatch.sources import ndb_mgm
 
-    where = ""
+    where, answer = "", NOT_ASKED
     try:
         host, port = place or _place(ndbinfo, sql_host)
         where = ndb_mgm.place(host, port)
@@ -190,7 +191,8 @@ def ask_management(
     except ndb_mgm.NotRunningError as error:
         return Snapshot(cluster, Management(where, aside=Fault(State.OK, error.what), is_down=True))
     except ProbeError as error:
-        return Snapshot(cluster, Management(aside=Fault(State.OK, error.what)))
+        where = "" if answer.nodes else where  # of another cluster, it is of no use
+        return Snapshot(cluster, Management(where, aside=Fault(State.OK, error.what)))
     finally:
         ndbinfo.deadline.doing = ""
     if answer.nodes:
@@ -198,8 +200,8 @@ def ask_management(
     return Snapshot(cluster, answer)
 
 
-def alive_here(sql_host: str, snapshot: Snapshot) -> tuple[str, ...]:
-    """Say which processes of missing data nodes run on this host, if the SQL node does."""
+def alive_here(sql_host: str, snapshot: Snapshot) -> tuple[Process, ...]:
+    """Give the processes of missing data nodes that run on this host, if the SQL node does."""
     from stallwatch.probes.ndb_nodes.here import alive
 
     is_here = re.fullmatch(_THIS_HOST, sql_host)

@@ -47,12 +47,12 @@ def arbitrator(
     clocks: Clocks,
     grace: float,
     why_none: Callable[[], str | None],
-    no_manager: Callable[[], tuple[str, str]],
+    no_manager: Callable[[], tuple[str, str, str]],
 ) -> Iterator[Fault]:
     """Say what is wrong with it: a WARNING, CRITICAL after ``grace`` seconds; raises a ProbeError.
 
-    What is asked for in trouble only: ``why_none``, and that no management node is connected with the next
-    step, or ("", ""), as ``no_manager``. With one data node up there is nothing to decide.
+    Asked for in trouble only: ``why_none``, and as ``no_manager`` that no management node is connected, the
+    next step, and a line below; all empty: one is. With one data node up there is nothing to decide.
     """
     rows = [row for row in membership if whole(row, "node_id") in up]
     if len(rows) < 2:  # noqa: PLR2004
@@ -69,8 +69,8 @@ def arbitrator(
     if len(up) == 2:  # noqa: PLR2004 - whoever is left is just one half
         consequence = "one more failure stops the cluster"
     state = State.CRITICAL if lasting > grace else State.WARNING
-    why, step = no_manager()
-    more = (consequence, _OTHER_ARBITER) if why else (_OTHER_ARBITER,)
+    why, step, below = no_manager()
+    more = tuple(filter(None, (consequence if why else "", below, _OTHER_ARBITER)))
     yield Fault(state, trouble, why or consequence, step or _NO_ARBITER, Line(more=more))
 
 

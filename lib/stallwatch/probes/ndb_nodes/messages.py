@@ -64,6 +64,9 @@ def no_contact(presence: Presence, error: ClusterDownError, *, lasts: bool) -> I
     is_down = management.is_down or (bool(nodes) and not up)
     what = f"cluster down: {error.what}" if is_down else error.what
     why = f"ndb_mgm shows {named(up)} started" if up else ""
+    processes = [presence.process(node) for node in nodes]
+    if processes and all(one and one.is_stopped for one in processes):
+        why = "their processes are stopped"
     do, more = advice(presence, nodes) if nodes else cluster_advice(management)
     state = State.CRITICAL if is_down or lasts else State.WARNING
     yield Fault(state, what, why, do, _line(presence, nodes, more))
@@ -135,7 +138,9 @@ def _how(presence: Presence, missing: Sequence[int]) -> str:
     """Say what is known of how they came to be missing, of each that it is known of."""
     remarks: dict[str, list[int]] = {}
     for node in missing:
-        if remark := presence.statuses[node].remark:
+        process = presence.process(node)
+        stopped = f"{process.program} {process.pid} is stopped" if process and process.is_stopped else ""
+        if remark := presence.statuses[node].remark or stopped:
             remarks.setdefault(remark, []).append(node)
     each = [
         remark if len(nodes) == len(missing) else f"{named(nodes)} {remark}"
@@ -190,7 +195,7 @@ def _meaning(presence: Presence, nodes: Sequence[int]) -> tuple[str, list[str]]:
 
 def _line(presence: Presence, nodes: Sequence[int], more: Sequence[str]) -> Line:
     says = presence.management.says(nodes)
-    return Line(more=(*([says] if says else []), *presence.here, *more))
+    return Line(more=(*([says] if says else []), *map(str, presence.here), *more))
 
 
 def _named(groups: Sequence[Group]) -> str:

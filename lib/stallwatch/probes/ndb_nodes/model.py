@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from stallwatch.findings import Fault
+    from stallwatch.probes.ndb_nodes.here import Process
     from stallwatch.probes.ndbinfo.cluster import Cluster
     from stallwatch.sources.ndb_mgm import NodeStatus as SeenStatus
 
@@ -116,7 +117,7 @@ class Presence(NamedTuple):
     groups: Groups
     management: Management
     stopped: frozenset[int]  # nodes that are not up since they were shut down in order
-    here: tuple[str, ...] = ()  # processes of missing nodes that run on this host, a sentence each
+    here: tuple[Process, ...] = ()  # of missing nodes, on this host
 
     def those(self, status: Status) -> list[int]:
         """Give the nodes that are this."""
@@ -131,6 +132,11 @@ class Presence(NamedTuple):
     def total(self) -> int:
         """How many data nodes are configured."""
         return self.cluster.configured
+
+    def process(self, node: int) -> Process | None:
+        """Give the process of a node that is missing or stopped, which runs on this host for certain."""
+        is_away = node in self.statuses and self.statuses[node].status in (Status.MISSING, Status.STOPPED)
+        return next((one for one in self.here if is_away and one.node == node and one.is_certain), None)
 
     def is_apart(self, node: int) -> bool:
         """Whether a node is up for the management server, and only out of reach of the SQL node."""

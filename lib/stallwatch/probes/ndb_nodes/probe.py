@@ -158,17 +158,18 @@ class _Look:
 
         yield from self._tables.understand("membership", judged) or ()
 
-    def _no_manager(self, presence: Presence) -> tuple[str, str]:
-        """Say that no management node is connected to the data nodes, and the next step; ("", ""): one is."""
+    def _no_manager(self, presence: Presence) -> tuple[str, str, str]:
+        """Say that no management node is connected to the data nodes, and what to do; all empty: one is."""
         connected = self._connected()
         if connected is None or any(one.program == clients.MANAGEMENT for one in connected.values()):
-            return "", ""
+            return "", "", ""
         seen = presence.management
         if seen is NOT_ASKED:
             seen = self._look_around(presence.cluster).management
         if seen.is_down:
-            return f"management node {seen.where} is down", "start ndb_mgmd there"
-        return "no management node is connected", "check ndb_mgmd, then its network"
+            return f"management node {seen.where} is down", "start ndb_mgmd there", ""
+        below = seen.aside.what if seen.aside else ""
+        return "no management node is connected", "check ndb_mgmd, then its network", below
 
     def _connected(self) -> Mapping[int, Client] | None:
         """Ask, once, who else is connected; before 7.5.7 that is not known: None."""
