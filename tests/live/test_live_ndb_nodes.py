@@ -97,6 +97,18 @@ def test_a_node_that_its_angel_starts_again(ndb, check):
     assert check("--restarted", "10m").status == WARNING
 
 
+def test_a_node_that_somebody_has_stopped(ndb, check):
+    """Everything is on this host: its process is seen there."""
+    child = ndb.child(4)
+    child.suspend()
+    try:
+        said = until(check, "node 4 is missing", *STEADY)[-1]
+    finally:
+        child.resume()
+    assert said.status == CRITICAL
+    assert f"(ndbmtd {child.pid} is stopped), node group 0 has only node 3 left - kill -CONT" in said.text
+
+
 def test_a_node_that_is_killed_for_good(ndb, check):
     ndb.kill(4)
     told = until(check, "node 4 is missing, node group 0 has only node 3 left - see ndb_4_out.log")
@@ -114,7 +126,8 @@ def test_no_arbitrator_and_what_that_means(ndb, check):
     ndb.kill_management()
     said = until(check, "the data nodes have no arbitrator", *STEADY)[-1]
     assert said.status == WARNING
-    assert "the data nodes have no arbitrator, one more failure stops the cluster - " in said.text
+    where = f"management node 127.0.0.1:{ndb.port} is down"
+    assert f"the data nodes have no arbitrator, {where} - start ndb_mgmd there" in said.text
     until(check, "no arbitrator", *STEADY, "--arbitrator-grace", "1s", status=CRITICAL)
     ndb.kill_child(4)
     said = until(check, "cluster down", *STEADY)[-1]  # as was said

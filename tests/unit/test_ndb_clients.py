@@ -50,7 +50,9 @@ def test_a_management_node_is_expected_too(settled):
 
 def test_several_are_one_finding(settled):
     assert settled(without(51, 52)).what == "SQL nodes 51 and 52 are not connected to the data nodes"
-    assert settled(without(1, 52)).what == "nodes 1 and 52 are not connected to the data nodes"
+    assert settled(without(1, 52)).what == (
+        "management node 1 and SQL node 52 are not connected to the data nodes"
+    )
 
 
 def test_it_is_expected_until_somebody_forgets_it(settled):

@@ -11,7 +11,7 @@ from stallwatch.findings import ProbeError
 from stallwatch.frame.options import mysql
 from stallwatch.sources import ndb_mgm
 from stallwatch.sources.mysql import MysqlError, NoAnswerError, UnreachableError
-from stallwatch.sources.ndb_mgm import NodeStatus
+from stallwatch.sources.ndb_mgm import NodeStatus, NotRunningError
 
 PLUGIN = runpy.run_path(str(Path(__file__).parents[2] / "plugins" / "check_ndb_nodes"))
 DAY = 86400.0
@@ -148,6 +148,71 @@ def test_the_management_server_is_where_somebody_says(look, ndb, options, told, 
     ndb.end(4)
     look(*options)
     assert ndb.asked_at == [place]
+
+
+@pytest.fixture
+def two_managers(look, ndb, monkeypatch):
+    """The SQL node knows mgm1, which is down; data nodes also have mgm2, of which this gives the answers."""
+    ndb.disconnect(1)
+    ndb.connect(1, "ndb_mgmd", "ndb://mgm1:1186")
+    ndb.connect(2, "ndb_mgmd", "ndb://mgm2:1186")
+    look()
+    answers = {"mgm1": NotRunningError("the management server mgm1:1186 cannot be asked: Connection refused")}
+
+    def data_nodes(host, _, __):
+        found = answers.get(host, ndb.seen)
+        if isinstance(found, ProbeError):
+            raise found
+        return found
+
+    monkeypatch.setattr(ndb_mgm, "data_nodes", data_nodes)
+    return answers
+
+
+def test_if_a_management_server_is_down_another_one_is_asked(look, ndb, two_managers):
+    ndb.end(4)
+    _, text = look()
+    assert "\n  the management server mgm2:1186 says that node 4 is not connected\n" in text
+    assert "mgm1" not in text
+
+
+@pytest.mark.parametrize(("other", "is_down"), [(NotRunningError, True), (ProbeError, False)])
+def test_a_cluster_is_down_only_if_all_management_servers_are(look, ndb, two_managers, other, is_down):
+    two_managers["mgm2"] = other("mgm2:1186 is silent")
+    lose_all(ndb)
+    status, text = look()
+    assert ("cluster down" in text) == is_down
+    assert status == (2 if is_down else 1)
+
+
+def test_a_cluster_whose_other_management_server_calls_nodes_started_is_not_down(look, ndb, two_managers):
+    lose_all(ndb)
+    _, text = look()
+    assert "cluster down" not in text
+    assert "ndb_mgm shows nodes 3 and 4 started" in first_line(text)
+
+
+@pytest.mark.parametrize("uri", ["ndb://127.0.0.1:1186", "ndb://mgm2", "ndb://mgm2:x", "", None])
+def test_an_address_that_is_of_no_use_here_is_not_asked(look, ndb, two_managers, uri):
+    ndb.disconnect(2)
+    look()  # what went before it had settled is forgotten
+    ndb.connect(2, "ndb_mgmd", uri)
+    look()
+    ndb.end(4)
+    assert "mgm1:1186 cannot be asked: Connection refused" in look()[1]
+
+
+def test_management_nodes_that_are_the_cause_are_told_once(look, ndb):
+    for _ in range(12):
+        look()
+    ndb.arbitration(arbitrator=0)
+    ndb.disconnect(1)
+    ndb.seen = None
+    status, text = look()
+    assert status == 1
+    assert "management node mgm1:1186 is down" in first_line(text)
+    assert "more problem" not in text
+    assert perfdata(text)["api_nodes_missing"] == "1;0"
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from __future__ import annotations
 from stallwatch.findings import Line, Reading
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import is_number, say_duration
-from stallwatch.words import are, named
+from stallwatch.words import are, listed, named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -24,7 +24,9 @@ _KEPT = "api_nodes"
 # Seconds for which a node was seen connected before it is expected: a mysqld that somebody tries out is none.
 _SETTLED = 600.0
 MANAGEMENT = "ndb_mgmd"
-_LASTING = ("mysqld", MANAGEMENT)  # programs that are meant to stay
+_KINDS = {"mysqld": "SQL node", MANAGEMENT: "management node"}
+_ANY = "API node"
+_LASTING = tuple(_KINDS)  # programs that are meant to stay
 
 
 class Client(NamedTuple):
@@ -57,10 +59,13 @@ def missing(
     forgotten: Collection[int],
     memory: dict[str, Any],
     now: float,
+    *,
+    told: str = "",
 ) -> Reading:
     """Say who is not connected of those that ``wanted`` names or ``memory`` knows, but for the ``forgotten``.
 
-    Who goes before it has settled is forgotten: two attempts a day apart are not a day.
+    Who goes before it has settled is forgotten: two attempts a day apart are not a day. If ``told`` is the
+    program of all of them, something else has said so.
     """
     lasting = {node: client for node, client in connected.items() if client.program in _LASTING}
     here, away = _recognized(lasting, [*_read(memory.get(_KEPT))], now)
@@ -71,7 +76,14 @@ def missing(
     if not away and not unknown:
         what = "no SQL, API or management node is missing"
         return Reading(NAME, 0, "", f"{what} (expected: {len(expected)})")
-    return _reading(sorted(away), unknown, connected, now)
+    found = _reading(sorted(away), unknown, connected, now)
+    return found._replace(in_table=not unknown and {seen.client.program for seen in away} == {told})
+
+
+def managers(memory: dict[str, Any]) -> list[str]:
+    """Give the addresses of the management nodes that ``memory`` knows."""
+    known = (seen.client for seen in _read(memory.get(_KEPT)))
+    return [client.address for client in known if client.program == MANAGEMENT]
 
 
 # What makes a client one that was seen, the strongest first. A mysqld with --ndb-cluster-connection-pool has
@@ -107,19 +119,22 @@ def _reading(
     away: Sequence[Seen], unknown: Sequence[int], connected: Mapping[int, Client], now: float
 ) -> Reading:
     """Name the missing: by the id, unless somebody else has that now."""
-    names = [seen.client.address if seen.node in connected else str(seen.node) for seen in away]
-    names += map(str, unknown)
-    programs = {seen.client.program for seen in away} | ({""} if unknown else set())
-    kind = {"mysqld": "SQL node", MANAGEMENT: "management node"}.get(next(iter(programs)), "API node")
-    kind = kind if len(programs) == 1 else "node"
-    what = f"{named(kind, names)} {are(names)} not connected to the data nodes"
-    several = len(names) > 1
+    names: dict[str, list[str]] = {}
+    for seen in away:
+        kind = _KINDS.get(seen.client.program, _ANY)
+        names.setdefault(kind, []).append(seen.client.address if seen.node in connected else str(seen.node))
+    if unknown:
+        names.setdefault(_ANY, []).extend(map(str, unknown))
+    all_of_them = [*away, *unknown]
+    each = listed([named(kind, those) for kind, those in names.items()])
+    what = f"{each} {are(all_of_them)} not connected to the data nodes"
+    several = len(all_of_them) > 1
     who = "their processes and logs" if several else f"{away[0].client} and its log" if away else ""
     more = [_said(seen, connected.get(seen.node), now) for seen in away]
     if forget := " ".join(f"--forget-api {seen.node}" for seen in away[:3]):
         more.append(f"if the cluster is to be without {'them' if len(away) > 1 else 'it'}: {forget}, once")
     advice = f"check {who or 'its process and log'}"
-    return Reading(NAME, len(names), "", what, "", advice, line=Line(more=tuple(more)))
+    return Reading(NAME, len(all_of_them), "", what, "", advice, line=Line(more=tuple(more)))
 
 
 def _said(seen: Seen, now_there: Client | None, now: float) -> str:

@@ -16,7 +16,7 @@ from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import is_number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any, TypeVar
 
     from stallwatch.findings import Finding
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _NO_COLUMN = 1054  # ER_BAD_FIELD_ERROR: a version whose table tells less
 _CLOCKS = "clocks"
-_LARGEST_PORT = 65535
+_LARGEST_PORT, _PORT_NUMBER = 65535, r"[1-9]\d{0,4}"
 _HOST, _PORT = "Ndb_config_from_host", "Ndb_config_from_port"
 _THIS_HOST = r"localhost|(::ffff:)?127\..*|::1|0\.0\.0\.0|::|ip6-localhost"
 
@@ -200,6 +200,25 @@ def ask_management(
     return Snapshot(cluster, answer)
 
 
+def ask_others(ndbinfo: Ndbinfo, addresses: Sequence[str], sql_host: str, asked: Snapshot) -> Snapshot:
+    """Ask the other management servers of a cluster in turn, as the one that was ``asked`` did not answer.
+
+    ``addresses`` are what data nodes have told of them. The one that was asked is the only one that is down
+    if another one cannot be asked, but does not refuse the connection.
+    """
+    is_down = asked.management.is_down
+    for address in addresses:
+        host, _, port = address.rpartition(":")
+        is_far = re.fullmatch(_THIS_HOST, host) and not re.fullmatch(_THIS_HOST, sql_host)
+        if is_far or not re.fullmatch(_PORT_NUMBER, port) or address == asked.management.where:
+            continue
+        other = ask_management(ndbinfo, (host.strip("[]"), int(port)), sql_host, asked.cluster)
+        if other.management.nodes:
+            return other
+        is_down &= other.management.is_down
+    return asked._replace(management=asked.management._replace(is_down=is_down))
+
+
 def alive_here(sql_host: str, snapshot: Snapshot) -> tuple[Process, ...]:
     """Give the processes of missing data nodes that run on this host, if the SQL node does."""
     from stallwatch.probes.ndb_nodes.here import alive
@@ -237,5 +256,5 @@ def _place(ndbinfo: Ndbinfo, sql_host: str) -> tuple[str, int]:
         raise ProbeError(f"{ndbinfo.where} does not tell its management server: give it with --management")
     if re.fullmatch(_THIS_HOST, host):  # as the SQL node sees it
         host = sql_host
-    is_port = re.fullmatch(r"[1-9]\d{0,4}", port) and int(port) <= _LARGEST_PORT
+    is_port = re.fullmatch(_PORT_NUMBER, port) and int(port) <= _LARGEST_PORT
     return host, int(port) if is_port else PORT

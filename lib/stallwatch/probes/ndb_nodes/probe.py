@@ -55,6 +55,7 @@ class _Look:
         self._rules = Rules(options.starting_grace, remembers=not options.no_state)
         self._busiest: dict[int, Busiest] = {}
         self._asked: list[Mapping[int, Client] | None] = []
+        self._told = ""  # a program of which it was said that no node that runs it is connected
         self._no_baseline: dict[tuple[str, str], list[str]] = {}  # by reason and nodes: subjects
 
     def findings(self) -> list[Finding]:
@@ -91,7 +92,11 @@ class _Look:
 
     def _look_around(self, cluster: Cluster) -> Snapshot:
         """Ask the management server, and see which processes of missing nodes run on this host."""
-        asked = collect.ask_management(self._ndbinfo, self._options.management, self._sql_host, cluster)
+        given = self._options.management
+        asked = collect.ask_management(self._ndbinfo, given, self._sql_host, cluster)
+        if asked.management.aside and not given:
+            others = clients.managers(self._memory)
+            asked = collect.ask_others(self._ndbinfo, others, self._sql_host, asked)
         return asked._replace(here=collect.alive_here(self._sql_host, asked))
 
     def _one_by_one(self, cluster: Cluster) -> Iterator[Iterable[Finding]]:
@@ -166,6 +171,7 @@ class _Look:
         seen = presence.management
         if seen is NOT_ASKED:
             seen = self._look_around(presence.cluster).management
+        self._told = clients.MANAGEMENT
         if seen.is_down:
             return f"management node {seen.where} is down", "start ndb_mgmd there", ""
         below = seen.aside.what if seen.aside else ""
@@ -182,7 +188,8 @@ class _Look:
         connected = self._connected()
         if connected is not None:
             options, now = self._options, self._clocks.time
-            yield clients.missing(connected, options.expect_api, options.forget_api, self._memory, now)
+            wanted, forgotten = options.expect_api, options.forget_api
+            yield clients.missing(connected, wanted, forgotten, self._memory, now, told=self._told)
 
     def _links(self, presence: Presence) -> Iterator[Finding]:
         """Judge the links between data nodes, which one alone does not have."""
