@@ -13,11 +13,11 @@ from stallwatch.line import clean, shorten
 from stallwatch.probes.bonding.model import mode
 from stallwatch.probes.jmx import scale, values
 from stallwatch.probes.jmx.model import AbsentError
+from stallwatch.probes.mysql import statements
 from stallwatch.probes.mysql_backup import moments
 from stallwatch.probes.mysql_query.read_only import refusal
 from stallwatch.probes.mysql_status.selection import wanted
 from stallwatch.probes.replication_lag import gtid, heartbeat_table
-from stallwatch.probes.replication_lag.signals import activity
 from stallwatch.sources.jmx.object_name import ObjectName, unquoted
 from stallwatch.sources.jmx.target import from_url
 from stallwatch.sources.mysql.flavour import flavour
@@ -122,10 +122,10 @@ def a_statement(octets):
 def a_running_statement(octets):
     """What replication says of a statement that it runs."""
     told = octets.decode(errors="replace")
-    activity.said(told)
-    activity.changed_table(told, "shop")
-    activity.defined_table(told, "shop")
-    activity.defines(told)
+    statements.said(told)
+    statements.changed_table(told, "shop")
+    statements.defined_table(told, "shop")
+    statements.defines(told)
 
 
 def sets_of_gtids(octets):

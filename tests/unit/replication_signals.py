@@ -7,12 +7,13 @@ import captured_mysql
 from captured_mysql import lines
 from captured_mysql import pairs as recorded
 from replication_snapshots import channel, snapshot
+from stallwatch.probes.mysql.locks.metadata import Lock
+from stallwatch.probes.mysql.locks.rows import Transaction
 from stallwatch.probes.mysql.processes import Process
 from stallwatch.probes.replication_lag.causes.case import Case
 from stallwatch.probes.replication_lag.lag import Lag
 from stallwatch.probes.replication_lag.model import Thread
 from stallwatch.probes.replication_lag.signals import Counters, Look, Signals
-from stallwatch.probes.replication_lag.signals.locks import Lock, Transaction
 from stallwatch.sources.mysql import DeniedError, MissingTableError
 
 FLAVOURS = dict(captured_mysql.VERSIONS.values())

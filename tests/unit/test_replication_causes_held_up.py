@@ -15,6 +15,7 @@ from replication_signals import (
     transaction,
 )
 from replication_snapshots import HERE, NOW, busy, channel, commits, mariadb, snapshot, worker
+from stallwatch.probes.mysql.locks.rows import RowLock
 from stallwatch.probes.mysql.processes import Thread
 from stallwatch.probes.replication_lag.causes import applying, explain, locked, threads_and_link
 from stallwatch.probes.replication_lag.lag import Lag
@@ -22,7 +23,6 @@ from stallwatch.probes.replication_lag.model import Before, Contact
 from stallwatch.probes.replication_lag.model import Thread as Thread_
 from stallwatch.probes.replication_lag.signals import Host
 from stallwatch.probes.replication_lag.signals.backups import Backup
-from stallwatch.probes.replication_lag.signals.locks import RowLock
 from stallwatch.probes.replication_lag.signals.scans import Scan
 from stallwatch.probes.replication_lag.trend import Trend
 from stallwatch.sources.host import DiskLoad

@@ -21,6 +21,7 @@ from replication_signals import (
     transaction,
 )
 from replication_snapshots import IDLE, NOW, channel, commits, mariadb, snapshot, source, worker
+from stallwatch.probes.mysql.locks.rows import RowLock
 from stallwatch.probes.mysql.processes import Program, Thread
 from stallwatch.probes.replication_lag import causes
 from stallwatch.probes.replication_lag.causes import applying, explain, locked, storing, threads_and_link
@@ -30,7 +31,6 @@ from stallwatch.probes.replication_lag.model import Heartbeat
 from stallwatch.probes.replication_lag.model import Thread as ChannelThread
 from stallwatch.probes.replication_lag.signals import Host, Signals, can_compare, differences
 from stallwatch.probes.replication_lag.signals.backups import Backup
-from stallwatch.probes.replication_lag.signals.locks import RowLock
 from stallwatch.probes.replication_lag.trend import Trend
 from stallwatch.sources.host import DiskLoad
 

@@ -21,8 +21,10 @@ from replication_signals import (
 from replication_snapshots import channel, snapshot
 from stallwatch.probes.mysql import asking, innodb, processes
 from stallwatch.probes.mysql.asking import PROCESS, Asking, Statement
+from stallwatch.probes.mysql.locks import metadata
+from stallwatch.probes.mysql.locks.rows import RowLock, row_locks, transactions
 from stallwatch.probes.mysql.processes import Process, Program, Thread
-from stallwatch.probes.replication_lag.signals import Signals, backups, collect, locks
+from stallwatch.probes.replication_lag.signals import Signals, backups, collect
 from stallwatch.probes.replication_lag.signals.backups import Tools
 from stallwatch.probes.replication_lag.signals.collect import gather
 from stallwatch.probes.replication_lag.signals.scans import changed, keyless, scans
@@ -201,7 +203,7 @@ def test_transactions():
         {"trx_id": "421", "trx_state": "LOCK WAIT", "process": 12, "age": 30, "waiting": 7, "modified": 5},
         {"trx_id": 422, "trx_state": "RUNNING", "process": 55, "age": -3, "waiting": None, "modified": None},
     ]
-    first, second = locks.transactions(Asking(Server(rows=rows), told))
+    first, second = transactions(Asking(Server(rows=rows), told))
     assert (first.id, first.process, first.age, first.waiting, first.modified) == ("421", 12, 30, 7, 5)
     assert (second.id, second.age, second.waiting, second.modified) == ("422", 0, None, 0)
 
@@ -212,9 +214,9 @@ def test_transactions():
 )
 def test_lock_waits_where_each_version_has_them(flavour, table):
     server = Server(flavour, [{"waiting": 421, "holding": 422}])
-    assert locks.row_locks(Asking(server, told), ["421"])[:1] == (locks.RowLock("421", "422"),)
+    assert row_locks(Asking(server, told), ["421"])[:1] == (RowLock("421", "422"),)
     assert table in server.asked[0]
-    assert locks.row_locks(Asking(server, told), []) == ()
+    assert row_locks(Asking(server, told), []) == ()
 
 
 def test_lock_waits_are_asked_of_who_waits_and_along_the_chain_only():
@@ -228,9 +230,9 @@ def test_lock_waits_are_asked_of_who_waits_and_along_the_chain_only():
             return [{"waiting": one, "holding": str(int(one) + 1)}]
 
     server = Chained()
-    found = locks.row_locks(Asking(server, told), ["1"])
+    found = row_locks(Asking(server, told), ["1"])
     assert server.asked == ["1", "2", "3", "4", "5"]
-    assert found[-1] == locks.RowLock("5", "6")
+    assert found[-1] == RowLock("5", "6")
 
 
 def test_locks_are_asked_only_where_an_applier_waits_for_one():
@@ -241,10 +243,10 @@ def test_locks_are_asked_only_where_an_applier_waits_for_one():
 
 def test_a_transaction_without_a_connection():
     rows = [{"trx_id": "9", "trx_state": "RUNNING", "process": 0, "age": 3}]
-    (found,) = locks.transactions(Asking(Server(rows=rows), told))
+    (found,) = transactions(Asking(Server(rows=rows), told))
     assert found.is_detached
     rows = [{"trx_id": "9", "trx_state": "ROLLING BACK", "process": 5, "age": 3}]
-    (found,) = locks.transactions(Asking(Server(rows=rows), told))
+    (found,) = transactions(Asking(Server(rows=rows), told))
     assert (found.is_detached, found.rolls_back) == (False, True)
 
 
@@ -257,7 +259,7 @@ def test_locks_of_the_plugin_of_mariadb():
             table = {"type": "Table metadata lock", "base": "t", "name": "a", "lock_type": "MDL_SHARED_READ"}
             return [{**row, "status": "GRANTED", "process": 9} for row in (backup, table)]
 
-    first, second = locks.locks(Asking(Plugin(MARIADB), told))
+    first, second = metadata.locks(Asking(Plugin(MARIADB), told))
     assert first == lock("FTWRL2", 9, "BACKUP")
     assert first.keeps_waiting(awaits("COMMIT", scope="BACKUP"))
     assert second == lock("SHARED_READ", 9, "TABLE", "t.a")
@@ -271,9 +273,9 @@ def test_the_holder_of_what_is_awaited():
     held = [reader, read_lock, other]
     writes = awaits("SHARED_WRITE", 12, "TABLE", "t.a")
     alters = awaits("EXCLUSIVE", 12, "TABLE", "t.a")
-    assert locks.holders([*held, writes], [writes]) == [read_lock]
-    assert locks.holders([*held, alters], [alters]) == [reader, read_lock]
-    assert locks.holders([*held, writes], []) == []
+    assert metadata.holders_of([*held, writes], [writes]) == [read_lock]
+    assert metadata.holders_of([*held, alters], [alters]) == [reader, read_lock]
+    assert metadata.holders_of([*held, writes], []) == []
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """What may be said of somebody's statement."""
 
 import pytest
-from stallwatch.probes.replication_lag.signals import activity
+from stallwatch.probes.mysql import statements
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ from stallwatch.probes.replication_lag.signals import activity
     ],
 )
 def test_the_verb_and_the_table(statement, said):
-    assert activity.said(statement) == said
+    assert statements.said(statement) == said
 
 
 @pytest.mark.parametrize(
@@ -53,19 +53,19 @@ def test_the_verb_and_the_table(statement, said):
     ],
 )
 def test_the_only_table_that_is_changed(statement, table):
-    assert activity.changed_table(statement, "shop") == table
+    assert statements.changed_table(statement, "shop") == table
 
 
 def test_the_table_that_is_defined():
-    assert activity.defined_table("ALTER TABLE orders ADD a INT", "shop") == "shop.orders"
-    assert activity.defined_table("UPDATE orders SET a = 1", "shop") == ""
-    assert activity.defined_table("ALTER TABLE " + "o" * 90, "shop") == ""
-    assert activity.defines("/* x */ drop table a")
-    assert not activity.defines("UPDATE a SET b = 'ALTER TABLE c'")
+    assert statements.defined_table("ALTER TABLE orders ADD a INT", "shop") == "shop.orders"
+    assert statements.defined_table("UPDATE orders SET a = 1", "shop") == ""
+    assert statements.defined_table("ALTER TABLE " + "o" * 90, "shop") == ""
+    assert statements.defines("/* x */ drop table a")
+    assert not statements.defines("UPDATE a SET b = 'ALTER TABLE c'")
 
 
 @pytest.mark.parametrize(
     "statement", ["SELECT " * 3000, "x'" + "\\" * 9999, "`" * 9999, "ALTER " + "a " * 9999]
 )
 def test_nonsense_is_read_in_time(statement):
-    assert activity.said(statement)
+    assert statements.said(statement)

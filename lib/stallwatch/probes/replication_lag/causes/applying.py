@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from stallwatch.probes.mysql import statements
 from stallwatch.probes.replication_lag.causes.case import Cause, rule
 from stallwatch.probes.replication_lag.signals import activity
 from stallwatch.startup import TYPE_CHECKING
@@ -56,7 +57,7 @@ def r9_no_usable_key(case: Case) -> Cause | None:
     per_change = (case.signals.grown("Handler_read_rnd_next") or 0.0) / max(changed, 1.0)
     if not applier or per_change < _READ_PER_CHANGE:
         return None
-    table = activity.changed_table(applier.info, applier.database)
+    table = statements.changed_table(applier.info, applier.database)
     proven, disputed = case.signals.keyless.get(table), _others_may_read(case)
     reads = f"({say_count(per_change)} rows read for each change)"
     if proven:
@@ -139,13 +140,13 @@ def _defines(case: Case) -> Cause | None:
     applier = case.lasting(activity.DEFINITION)
     if not applier:
         return None
-    what = f"the applier runs {activity.said(applier.info) or applier.state}"
+    what = f"the applier runs {statements.said(applier.info) or applier.state}"
     return Cause(70, what, _WAIT)
 
 
 def _runs_definition(case: Case) -> bool:
     last = case.appliers[-1:]
-    return any(activity.defines(one.info) for look in last for one in look)
+    return any(statements.defines(one.info) for look in last for one in look)
 
 
 def _at_work(case: Case) -> Iterator[tuple[float, str, int | None]]:
@@ -169,14 +170,14 @@ def _at_work(case: Case) -> Iterator[tuple[float, str, int | None]]:
             yield case.snapshot.now - worker.applying_since, _about(modified or 0, process), modified
     for appliers in case.appliers[-1:]:
         for applier in appliers:
-            if flavour and flavour.mariadb and activity.defines(applier.info):
+            if flavour and flavour.mariadb and statements.defines(applier.info):
                 yield applier.seconds, _about(0, applier), None
 
 
 def _about(modified: int, process: Process | None, tables: Sequence[str] = ()) -> str:
     """Say how many rows are changed so far, and the statement, or in which tables."""
     rows = f"{say_count(modified)} rows so far" if modified else ""
-    statement = activity.said(process.info) if process else ""
+    statement = statements.said(process.info) if process else ""
     return ", ".join(filter(None, [rows, statement or listed(tables)]))
 
 

@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
+from stallwatch.probes.mysql.locks import words
+from stallwatch.probes.mysql.locks.metadata import FLUSH, GLOBAL_LOCK, METADATA_LOCK
 from stallwatch.probes.replication_lag.signals import activity
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
-from stallwatch.units import say_count, say_duration
-from stallwatch.words import plural
+from stallwatch.units import say_duration
 
 if TYPE_CHECKING:
     import re
     from collections.abc import Callable, Sequence
 
+    from stallwatch.probes.mysql.locks.rows import Transaction
     from stallwatch.probes.mysql.processes import Process
     from stallwatch.probes.replication_lag.lag.result import Lag
     from stallwatch.probes.replication_lag.model import Channel, ChannelSnapshot
     from stallwatch.probes.replication_lag.signals import Signals
     from stallwatch.probes.replication_lag.signals.backups import Backup
-    from stallwatch.probes.replication_lag.signals.locks import Transaction
     from stallwatch.probes.replication_lag.trend import Trend
     from stallwatch.sources.mysql import Flavour
 
     Find = Callable[["Case"], "Cause | None"]
 
-_WAITS = (activity.GLOBAL_LOCK, activity.METADATA_LOCK, activity.FLUSH, activity.OTHER_WAIT)
+_WAITS = (GLOBAL_LOCK, METADATA_LOCK, FLUSH, activity.OTHER_WAIT)
 _REPLICA = (8, 0, 22)  # MySQL: START REPLICA is known from here on
-_MANY_ROWS = 100_000
+ON = " on the replica"  # behind KILL 22
 SLOW = "slow"  # all causes that make a working applier slow
-
-# A transaction without a connection. A replica of MySQL 8 has those of its source, which are ended there.
-DETACHED = "a transaction that no connection has (prepared by XA)"
-END_DETACHED = "end it by XA COMMIT or XA ROLLBACK (XA RECOVER lists it), on the source if it is from there"
 
 JUST_BEGUN, _AT_IT = 2.0, 5.0  # seconds: a wait for a moment, and a transaction that is at work
 
@@ -162,23 +159,14 @@ class Case(NamedTuple):
 
     def who(self, connection: int) -> str:
         """Name a connection: ``204 root@localhost (mysqldump pid 32318)``."""
-        process, program = self.signals.processes.get(connection), self.signals.program(connection)
-        account = f" {process.user}@{process.host.partition(':')[0]}" if process else ""
-        if not program or not program.name:
-            return f"{connection}{account}"
-        return f"{connection}{account} ({program.name}{f' pid {program.pid}' if program.pid else ''})"
+        return words.who(connection, self.signals.processes.get(connection), self.signals.program(connection))
 
     def release(self, connection: int, by: str) -> str:
         """Say how a connection is made to let go: KILL, unless that costs a backup or a large transaction."""
         modified = sum(one.modified for one in self.signals.transactions if one.process == connection)
         if any(connection in one.connections for one in self.signals.backups):
-            return f"let that backup end, or KILL {connection} on the replica"
-        if modified >= _MANY_ROWS:
-            return (
-                f"let it {by}: KILL {connection} first rolls {say_count(modified)} rows back, locked as long"
-            )
-        rolls = f" (rolls {plural(modified, 'row')} back)" if modified else ""
-        return f"KILL {connection} on the replica{rolls}, or let it {by}"
+            return f"let that backup end, or KILL {connection}{ON}"
+        return words.release(connection, by, modified, ON)
 
     @property
     def both_stopped(self) -> bool:
@@ -229,15 +217,6 @@ def works(one: Transaction) -> bool:
 def _is_busy(one: Process) -> bool:
     """Whether it works itself: an idle one does not, nor a coordinator, nor who waits for its turn."""
     return not any(state.search(one.state) for state in (activity.IDLE, activity.COORDINATES, activity.ORDER))
-
-
-def doing(process: Process | None) -> str:
-    """Say what a connection does: ``idle for 3 min``, ``runs UPDATE shop.orders``."""
-    if not process:
-        return ""
-    if process.command == "Sleep":
-        return f"idle for {say_duration(process.seconds)}"
-    return f"runs {activity.said(process.info)}" if process.info else process.state
 
 
 def backup(running: Backup) -> str:

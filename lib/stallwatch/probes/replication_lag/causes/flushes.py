@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from stallwatch.probes.replication_lag.causes.case import Cause, doing
-from stallwatch.probes.replication_lag.signals import activity
+from stallwatch.probes.mysql.locks.flushes import flush, oldest_statement
+from stallwatch.probes.mysql.locks.metadata import FLUSH, GLOBAL_LOCK
+from stallwatch.probes.mysql.locks.words import check_first, doing
+from stallwatch.probes.replication_lag.causes.case import ON, Cause
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from stallwatch.probes.mysql.processes import Process
     from stallwatch.probes.replication_lag.causes.case import Case
 
 _WORTH = 5.0  # seconds of a statement
-_WAITS = (activity.FLUSH, activity.GLOBAL_LOCK, activity.METADATA_LOCK)
 
 
 def of_all(case: Case, waits: Process, who: str) -> Cause | None:
@@ -23,19 +22,17 @@ def of_all(case: Case, waits: Process, who: str) -> Cause | None:
     The process list shows the FLUSH as "Waiting for table flush" and the applier as waiting for the lock: the
     FLUSH takes the lock first, then waits until all tables are closed (MySQL Reference Manual, "FLUSH").
     """
-    if not activity.GLOBAL_LOCK.search(waits.state):
+    if not GLOBAL_LOCK.search(waits.state):
         return None
     running = _running(case)
-    found = [one for one in running if activity.FLUSH.search(one.state) and activity.flushes(one.info)]
-    flush = max(found, key=lambda one: one.seconds, default=None)
-    oldest = _oldest(running)
-    if not flush or not oldest or oldest.seconds < flush.seconds:
+    ahead, oldest = flush(running), oldest_statement(running)
+    if not ahead or not oldest or oldest.seconds < ahead.seconds:
         return None
     what = (
-        f"{who}FLUSH TABLES of {flush.id}, probably behind connection {case.who(oldest.id)}, {doing(oldest)}"
+        f"{who}FLUSH TABLES of {ahead.id}, probably behind connection {case.who(oldest.id)}, {doing(oldest)}"
     )
     more = (
-        f"connection {flush.id} has run FLUSH TABLES for {say_duration(flush.seconds)}",
+        f"connection {ahead.id} has run FLUSH TABLES for {say_duration(ahead.seconds)}",
         f"connection {oldest.id} has run its statement for {say_duration(oldest.seconds)}",
     )
     return Cause(88, what, _end_or_wait(oldest), more=more)
@@ -48,10 +45,10 @@ def of_tables(case: Case, waits: Process, since: str) -> Cause:
     """
     what = f'{case.subject} has been "{waits.state}"{since}'
     running = _running(case)
-    begun = max((one.seconds for one in running if activity.FLUSH.search(one.state)), default=None)
+    begun = max((one.seconds for one in running if FLUSH.search(one.state)), default=None)
     if begun is not None:
         what += f", behind a FLUSH TABLES or its like of {say_duration(begun)} ago"
-    oldest = _oldest(running)
+    oldest = oldest_statement(running)
     if not oldest or oldest.seconds < (begun or _WORTH):
         advice = "see in SHOW FULL PROCESSLIST which statement is older than the FLUSH"
         return Cause(88, what, advice)
@@ -65,11 +62,5 @@ def _running(case: Case) -> list[Process]:
     return [one for one in case.signals.processes.values() if one.is_client_s_statement]
 
 
-def _oldest(running: Sequence[Process]) -> Process | None:
-    """Find the oldest statement that does not itself wait for a lock or a flush."""
-    found = [one for one in running if not any(state.search(one.state) for state in _WAITS)]
-    return max(found, key=lambda one: one.seconds, default=None)
-
-
 def _end_or_wait(statement: Process) -> str:
-    return f"check it, then KILL {statement.id} on the replica or wait"
+    return f"{check_first(statement.id, ON)} or wait"

@@ -5,20 +5,27 @@ from __future__ import annotations
 import math
 
 from stallwatch.probes.mysql.asking import meant
+from stallwatch.probes.mysql.locks import words
+from stallwatch.probes.mysql.locks.metadata import (
+    FLUSH,
+    GLOBAL_LOCK,
+    METADATA_LOCK,
+    awaited,
+    holders_of,
+    table_of,
+)
+from stallwatch.probes.mysql.locks.rows import root
+from stallwatch.probes.mysql.locks.suspects import suspect
 from stallwatch.probes.replication_lag.causes import flushes
 from stallwatch.probes.replication_lag.causes.case import (
-    DETACHED,
-    END_DETACHED,
     JUST_BEGUN,
+    ON,
     SLOW,
     Cause,
-    doing,
     rule,
     works,
 )
-from stallwatch.probes.replication_lag.causes.suspects import suspect
-from stallwatch.probes.replication_lag.signals import activity, locks
-from stallwatch.probes.replication_lag.signals.locks import Lock
+from stallwatch.probes.replication_lag.signals import activity
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
 
@@ -26,17 +33,15 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Sequence
 
+    from stallwatch.probes.mysql.locks.metadata import Lock
+    from stallwatch.probes.mysql.locks.rows import Transaction
     from stallwatch.probes.mysql.processes import Process
     from stallwatch.probes.replication_lag.causes.case import Case
-    from stallwatch.probes.replication_lag.signals.locks import Transaction
 
 _WORTH = 5.0  # seconds of waiting
 _TIMEOUT = 50.0  # seconds: innodb_lock_wait_timeout where it is not known
 _ROUNDED = 2.0  # seconds: times are whole ones, and the looks go on for one
 _PERFORMANCE_SCHEMA = (8, 0)  # MySQL: names who holds metadata and row locks, without being set up for it
-
-# What is waited for in a state that is about the whole server: MySQL and MariaDB have their own words.
-_SCOPES = {"global read": {"GLOBAL"}, "commit": {"COMMIT"}, "backup": {"BACKUP", "BACKUP LOCK"}}
 
 
 @rule(SLOW, "R6")
@@ -46,9 +51,9 @@ def r5_server_locked(case: Case) -> Cause | None:
     metadata_locks names the holder on MySQL 8; MariaDB needs the plugin metadata_lock_info. Without it,
     the only connection that can hold the lock is called likely: KILL of the wrong one mends nothing.
     """
-    waits = _waits(case, activity.GLOBAL_LOCK) or _waits(case, activity.METADATA_LOCK)
+    waits = _waits(case, GLOBAL_LOCK) or _waits(case, METADATA_LOCK)
     if not waits:
-        flushed = _waits(case, activity.FLUSH)
+        flushed = _waits(case, FLUSH)
         return flushes.of_tables(case, flushed, _for(case, flushed)) if flushed else _otherwise_waits(case)
     if behind := flushes.of_all(case, waits, _waiting(case)):
         return behind
@@ -73,20 +78,24 @@ def _otherwise_waits(case: Case) -> Cause | None:
 
 def _suspect(case: Case, waits: Process) -> tuple[str, str] | None:
     """Say who probably holds what the applier waits for, and to look before anybody is ended."""
-    flavour = case.signals.flavour
-    who = suspect(case, waits) if flavour and flavour.mariadb and not case.signals.locks else None
+    signals, flavour = case.signals, case.signals.flavour
+    match = GLOBAL_LOCK.search(waits.state)
+    if not flavour or not flavour.mariadb or signals.locks or not (match or _applies_alone(case, waits)):
+        return None
+    copies = {number for one in signals.backups for number in one.connections}
+    who = suspect(waits, signals.processes.values(), signals.transactions, copies)
     if not who:
         return None
-    match = activity.GLOBAL_LOCK.search(waits.state)
-    of_table = activity.defined_table if activity.defines(waits.info) else activity.changed_table
-    table = of_table(waits.info, waits.database)
+    table = table_of(waits)
     name = f"{match[1]} lock" if match else f"metadata lock on {table}" if table else "metadata lock"
-    what = f"{_waiting(case)}{name}, probably of connection {case.who(who.id)}, {doing(who)}"
-    return what, _check_first(who.id)
+    what = f"{_waiting(case)}{name}, probably of connection {case.who(who.id)}, {words.doing(who)}"
+    return what, words.check_first(who.id, ON)
 
 
-def _check_first(connection: int) -> str:
-    return f"check it, then KILL {connection} on the replica"
+def _applies_alone(case: Case, waits: Process) -> bool:
+    """Whether no other applier is at work, which may hold a table's lock as well as a client."""
+    others = (one for one in case.signals.processes.values() if one.applies and one.id != waits.id)
+    return all(activity.IDLE.search(one.state) or activity.COORDINATES.search(one.state) for one in others)
 
 
 def _waiting(case: Case) -> str:
@@ -111,7 +120,7 @@ def holders(case: Case, waits: Process) -> list[Lock]:
     processes = case.signals.processes
     clients = [
         one
-        for one in locks.holders(case.signals.locks, _awaited(case, waits))
+        for one in holders_of(case.signals.locks, awaited(case.signals.locks, waits))
         if one.process in processes and not processes[one.process].is_system
     ]
     first = {one.process: one for one in reversed(clients)}
@@ -120,50 +129,21 @@ def holders(case: Case, waits: Process) -> list[Lock]:
 
 def held_by(case: Case) -> set[int]:
     """Tell which connections keep the applier waiting for what R5 is about."""
-    waits = _waits(case, activity.GLOBAL_LOCK) or _waits(case, activity.METADATA_LOCK)
+    waits = _waits(case, GLOBAL_LOCK) or _waits(case, METADATA_LOCK)
     return {one.process for one in holders(case, waits)} if waits else set()
-
-
-def _awaited(case: Case, waits: Process) -> list[Lock]:
-    """List what the applier waits for: as metadata_locks tells, else as its state and statement do."""
-    told = [one for one in case.signals.locks if not one.granted and one.process == waits.id]
-    match = activity.GLOBAL_LOCK.search(waits.state)
-    scopes = _SCOPES[match[1]] if match else {"TABLE"}
-    if told:
-        return [one for one in told if one.scope in scopes]
-    defines = activity.defines(waits.info)
-    if match:
-        kinds = ["DDL", "ALTER_COPY"] if defines else ["DML", "TRANS_DML", "COMMIT"]
-        kinds.append("INTENTION_EXCLUSIVE")
-        return [Lock(scope, "", kind, granted=False, process=waits.id) for scope in scopes for kind in kinds]
-    of_table = activity.defined_table if defines else activity.changed_table
-    table = of_table(waits.info, waits.database)
-    kind = "EXCLUSIVE" if defines else "SHARED_WRITE"
-    return [Lock("TABLE", table, kind, granted=False, process=waits.id)] if table else []
 
 
 def _held(case: Case, held: Sequence[Lock]) -> tuple[str, str]:
     """Say who holds what the applier waits for, and what to do."""
     first, others = held[0], len(held) - 1
     process = case.signals.processes.get(first.process)
-    name, release = _lock(first)
+    name, release = words.lock(first)
     what = f"{_waiting(case)}{name} of connection {case.who(first.process)}"
-    if does := doing(process):
+    if does := words.doing(process):
         what += f", {does}"
     if others:
         what += f", and of {others} more"
     return what, case.release(first.process, release)
-
-
-def _lock(held: Lock) -> tuple[str, str]:
-    """Name a lock, and what releases it."""
-    if held.scope == "TABLE":
-        return f"metadata lock on {held.table}", "COMMIT or UNLOCK TABLES"
-    if held.scope == "BACKUP LOCK":
-        return "backup lock", "UNLOCK INSTANCE"
-    if held.scope == "BACKUP" and "FTWRL" not in held.kind:
-        return "backup lock", "BACKUP STAGE END"
-    return "global read lock", "UNLOCK TABLES"
 
 
 def _how_to_find(case: Case, waits: Process) -> tuple[str, ...]:
@@ -171,7 +151,7 @@ def _how_to_find(case: Case, waits: Process) -> tuple[str, ...]:
     flavour = case.signals.flavour
     if flavour and flavour.mariadb:
         what = "LOCK TABLES, ALTER TABLE or an old transaction"
-        if activity.GLOBAL_LOCK.search(waits.state):
+        if GLOBAL_LOCK.search(waits.state):
             what = "FLUSH TABLES WITH READ LOCK or a backup"
         return f"find {what} in SHOW FULL PROCESSLIST", "the plugin metadata_lock_info names who holds locks"
     where = "see performance_schema.metadata_locks for who holds it"
@@ -197,11 +177,12 @@ def r6_row_locked(case: Case) -> Cause | None:
     waiting = [one for look in case.transactions for one in look if one.waiting is not None]
     waits = waiting[-1] if waiting and case.transactions[-1] else None
     longest = max((one.waiting or 0.0 for one in waiting), default=0.0)
+    signals = case.signals
     retries = 0 if waits and works(waits) else case.snapshot.retries
     seconds = max(longest, min(retries * _timeout(case) + longest, _most(case)))
     if seconds < _WORTH and (longest < JUST_BEGUN or not _stands(case)):
         return None
-    holds = _blocker(case, waits) if waits else _old_enough(case, seconds)
+    holds = root(waits, signals.row_locks, signals.transactions) if waits else _old_enough(case, seconds)
     if holds and _applies(case, holds):
         return None  # appliers wait for one another: what the other one does is the cause
     proven = bool(waits) and seconds >= _WORTH
@@ -264,25 +245,13 @@ def still_held(case: Case, ago: float, table: str) -> tuple[str, str] | None:
 def _row_held(case: Case, holds: Transaction, *, proven: bool) -> tuple[str, str]:
     """Say who holds it, and what to do; to look first where that is only likely."""
     if holds.is_detached:
-        return f"{DETACHED}, {say_duration(holds.age)} old", END_DETACHED
+        return f"{words.DETACHED}, {say_duration(holds.age)} old", words.END_DETACHED
     said = f"connection {case.who(holds.process)}"
     if holds.rolls_back:
-        return f"{said}, which rolls back", "wait for the rollback: KILL does not help"
-    does = doing(case.signals.processes.get(holds.process)) or f"open for {say_duration(holds.age)}"
-    return f"{said}, {does}", case.release(holds.process, "commit") if proven else _check_first(holds.process)
-
-
-def _blocker(case: Case, waits: Transaction) -> Transaction | None:
-    """Find the transaction at the root of it: who waits in turn is not to blame."""
-    transactions = {one.id: one for one in case.signals.transactions}
-    holding: dict[str, list[str]] = {}
-    for one in case.signals.row_locks:
-        holding.setdefault(one.waiting, []).append(one.holding)
-    seen, at = {waits.id}, waits.id
-    while ahead := [one for one in holding.get(at, ()) if one not in seen and one in transactions]:
-        at = max(ahead, key=lambda one: transactions[one].age)
-        seen.add(at)
-    return transactions[at] if at != waits.id else None
+        return f"{said}, which rolls back", words.WAIT_FOR_ROLLBACK
+    does = words.doing(case.signals.processes.get(holds.process)) or f"open for {say_duration(holds.age)}"
+    check = words.check_first(holds.process, ON)
+    return f"{said}, {does}", case.release(holds.process, "commit") if proven else check
 
 
 def _applies(case: Case, transaction: Transaction) -> bool:

@@ -6,8 +6,9 @@ R12, a backup or dump, is the finding of "Mystery Solved: Replication lag in Inn
 from __future__ import annotations
 
 from stallwatch.probes.mysql import innodb
+from stallwatch.probes.mysql.locks.words import DETACHED, END_DETACHED
 from stallwatch.probes.replication_lag.causes import locked
-from stallwatch.probes.replication_lag.causes.case import DETACHED, END_DETACHED, Cause, backup, rule
+from stallwatch.probes.replication_lag.causes.case import Cause, backup, rule
 from stallwatch.probes.replication_lag.signals import activity
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_count, say_duration, say_roughly, say_size

@@ -14,10 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from stallwatch.probes.mysql.innodb import Redo
+    from stallwatch.probes.mysql.locks.metadata import Lock
+    from stallwatch.probes.mysql.locks.rows import RowLock, Transaction
     from stallwatch.probes.mysql.processes import Process, Program, Thread
     from stallwatch.probes.replication_lag.signals.backups import Backup
     from stallwatch.probes.replication_lag.signals.hunger import Hunger
-    from stallwatch.probes.replication_lag.signals.locks import Lock, RowLock, Transaction
     from stallwatch.probes.replication_lag.signals.scans import Scan
     from stallwatch.sources.host import DiskLoad
     from stallwatch.sources.mysql import Flavour

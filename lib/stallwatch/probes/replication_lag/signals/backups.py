@@ -14,8 +14,8 @@ from stallwatch.startup import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from stallwatch.probes.mysql.locks.metadata import Lock
     from stallwatch.probes.mysql.processes import Process, Program
-    from stallwatch.probes.replication_lag.signals.locks import Lock
     from stallwatch.sources.processes import Running
 
 COPIES = frozenset({"mariabackup", "mariadb-backup", "xtrabackup", "innobackupex", "mysqlbackup"})

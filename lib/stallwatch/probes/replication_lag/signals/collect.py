@@ -7,14 +7,14 @@ import time
 
 from stallwatch.probes.mysql import processes, status
 from stallwatch.probes.mysql.asking import PERFORMANCE_SCHEMA, Asking
+from stallwatch.probes.mysql.locks import metadata, rows
+from stallwatch.probes.mysql.locks.metadata import GLOBAL_LOCK, METADATA_LOCK
 from stallwatch.probes.replication_lag.signals import (
     Counters,
     Host,
     Look,
     Signals,
-    activity,
     backups,
-    locks,
     scans,
 )
 from stallwatch.probes.replication_lag.signals.hunger import OwnThreads
@@ -114,13 +114,13 @@ def gather(
         settings=known,
         threads=threads,
         programs=programs,
-        locks=locks.locks(asking) if _waits_for_a_lock(looks) else (),
-        row_locks=locks.row_locks(asking, _waiting(looks)),
+        locks=metadata.locks(asking) if _waits_for_a_lock(looks) else (),
+        row_locks=rows.row_locks(asking, _waiting(looks)),
         scans=scanning,
         keyless=scans.keyless(asking, scans.changed(_last_appliers(looks), scanning)),
         host=(own_host.host() if own_host else Host())._replace(hunger=own.hunger() if own else None),
     )
-    found = backups.find(signals.processes, programs, locks.backup_locks(asking), tools)
+    found = backups.find(signals.processes, programs, metadata.backup_locks(asking), tools)
     missing = list(asking.missing.values())
     if asking.lost:
         missing.append(f"the search for causes was cut short: {asking.lost.what}")
@@ -132,7 +132,7 @@ def _last_appliers(looks: Sequence[Look]) -> list[Process]:
 
 
 def _waits_for_a_lock(looks: Sequence[Look]) -> bool:
-    wanted = (activity.GLOBAL_LOCK, activity.METADATA_LOCK)
+    wanted = (GLOBAL_LOCK, METADATA_LOCK)
     return any(state.search(one.state) for one in _last_appliers(looks) for state in wanted)
 
 
@@ -150,7 +150,7 @@ def _look(asking: Asking, pause: Callable[[float], bool], steps: int) -> tuple[l
         if step and not pause(_PAUSE):
             break
         if step % 2 == 0:
-            looks.append(Look(processes.processes(asking), locks.transactions(asking)))
+            looks.append(Look(processes.processes(asking), rows.transactions(asking)))
         counted.append(counters(asking, time.monotonic()))
         if not asking.is_connected:  # what was seen until then is worth more than looks at nothing
             break

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 
+from stallwatch.probes.mysql import statements
 from stallwatch.probes.mysql.asking import PERFORMANCE_SCHEMA, PROCESS, Statement, number, text
 from stallwatch.probes.replication_lag.signals import activity
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
@@ -92,7 +93,7 @@ def _scan(
 def changed(appliers: Iterable[Process], scanning: Iterable[Scan]) -> set[str]:
     """Name the tables in which appliers look for rows to change, where they tell."""
     at_work = (one for one in appliers if activity.FINDS_ROW.search(one.state))
-    told = {activity.changed_table(one.info, one.database) for one in at_work}
+    told = {statements.changed_table(one.info, one.database) for one in at_work}
     return told.union(*(one.tables for one in scanning)) - {""}
 
 

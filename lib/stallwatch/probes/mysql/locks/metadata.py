@@ -1,14 +1,24 @@
-"""Who holds locks, and who waits: metadata locks, backup locks, the transactions of InnoDB."""
+"""Metadata locks: who holds them, who waits for them, and which of them keep which others waiting."""
 
 from __future__ import annotations
 
-from stallwatch.probes.mysql.asking import PERFORMANCE_SCHEMA, PROCESS, Statement, number, text, whole
+import re
+
+from stallwatch.probes.mysql import statements
+from stallwatch.probes.mysql.asking import PERFORMANCE_SCHEMA, PROCESS, Statement, text, whole
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from stallwatch.probes.mysql.asking import Asking, Row
+    from stallwatch.probes.mysql.processes import Process
+
+# States in the process list: those of MySQL 5.7 to 9.7 and MariaDB 10.5 to 11.8, measured there, except the
+# metadata lock of a table.
+GLOBAL_LOCK = re.compile(r"Waiting for (global read|backup|commit) lock")
+METADATA_LOCK = re.compile(r"Waiting for (table|schema|stored \w+|trigger|event) metadata lock")
+FLUSH = re.compile(r"Waiting for table flush")  # a FLUSH TABLES waits for a statement, and all for that one
 
 _SELECT = (
     "SELECT m.OBJECT_TYPE AS type, m.OBJECT_SCHEMA AS base, m.OBJECT_NAME AS name, m.LOCK_TYPE AS lock_type,"
@@ -32,27 +42,8 @@ PLUGIN_LOCKS = Statement(  # MariaDB, where INSTALL SONAME 'metadata_lock_info' 
     " 'GRANTED' AS status, THREAD_ID AS process FROM information_schema.METADATA_LOCK_INFO LIMIT 2000",
     PROCESS,
 )
-# InnoDB tells moments in the time zone of its host, whatever that of the session is.
-TRANSACTIONS = Statement(
-    "SELECT trx_id, trx_state, trx_mysql_thread_id AS process,"
-    " TIMESTAMPDIFF(SECOND, trx_started, CONVERT_TZ(UTC_TIMESTAMP(), '+00:00', 'SYSTEM')) AS age,"
-    " TIMESTAMPDIFF(SECOND, trx_wait_started, CONVERT_TZ(UTC_TIMESTAMP(), '+00:00', 'SYSTEM')) AS waiting,"
-    " trx_rows_modified AS modified, trx_rows_locked AS locked"
-    " FROM information_schema.INNODB_TRX",
-    PROCESS,
-)
-LOCK_WAITS = Statement(  # MySQL 8 and later
-    "SELECT REQUESTING_ENGINE_TRANSACTION_ID AS waiting, BLOCKING_ENGINE_TRANSACTION_ID AS holding"
-    " FROM performance_schema.data_lock_waits WHERE REQUESTING_ENGINE_TRANSACTION_ID = %s LIMIT 100",
-    PERFORMANCE_SCHEMA,
-)
-LOCK_WAITS_BEFORE = Statement(  # MySQL 5.7, MariaDB
-    "SELECT requesting_trx_id AS waiting, blocking_trx_id AS holding"
-    " FROM information_schema.INNODB_LOCK_WAITS",
-    PROCESS,
-)
-_DATA_LOCK_WAITS = (8, 0)
-_CHAIN = 5  # who waits for whom is followed so far
+# What is waited for in a state that is about the whole server: MySQL and MariaDB have their own words.
+_WAITED_FOR = {"global read": {"GLOBAL"}, "commit": {"COMMIT"}, "backup": {"BACKUP", "BACKUP LOCK"}}
 _SCOPES = {"Backup lock": "BACKUP", "Table metadata lock": "TABLE"}  # the plugin's words
 
 _READS, _WRITES, _UPGRADES = "SHARED_READ", "SHARED_WRITE", "SHARED_UPGRADABLE"
@@ -118,7 +109,7 @@ def _lock(row: Row) -> Lock:
     )
 
 
-def holders(locks: Iterable[Lock], awaited: Iterable[Lock]) -> list[Lock]:
+def holders_of(locks: Iterable[Lock], awaited: Iterable[Lock]) -> list[Lock]:
     """Find the granted locks of others that keep somebody waiting for one of these."""
     wanted = list(awaited)
     waiting = {one.process for one in wanted}
@@ -129,68 +120,24 @@ def holders(locks: Iterable[Lock], awaited: Iterable[Lock]) -> list[Lock]:
     ]
 
 
-class Transaction(NamedTuple):
-    """One open transaction; ``process`` is its id in the process list, times are in seconds."""
-
-    id: str
-    process: int
-    age: float
-    waiting: float | None  # for a row lock; None: does not wait
-    modified: int = 0  # rows
-    locked: int = 0  # rows
-    rolls_back: bool = False
-
-    @property
-    def is_detached(self) -> bool:
-        """Whether no connection has it: it was prepared by XA, or is rolled back after a crash (9.7.2)."""
-        return not self.process
-
-
-class RowLock(NamedTuple):
-    """A transaction that waits, and one that it waits for."""
-
-    waiting: str
-    holding: str
+def awaited(locks: Iterable[Lock], waits: Process) -> list[Lock]:
+    """List what a connection waits for: as metadata_locks tells, else as its state and statement do."""
+    told = [one for one in locks if not one.granted and one.process == waits.id]
+    match = GLOBAL_LOCK.search(waits.state)
+    scopes = _WAITED_FOR[match[1]] if match else {"TABLE"}
+    if told:
+        return [one for one in told if one.scope in scopes]
+    defines = statements.defines(waits.info)
+    if match:
+        kinds = ["DDL", "ALTER_COPY"] if defines else ["DML", "TRANS_DML", "COMMIT"]
+        kinds.append("INTENTION_EXCLUSIVE")
+        return [Lock(scope, "", kind, granted=False, process=waits.id) for scope in scopes for kind in kinds]
+    table = table_of(waits)
+    kind = "EXCLUSIVE" if defines else "SHARED_WRITE"
+    return [Lock("TABLE", table, kind, granted=False, process=waits.id)] if table else []
 
 
-def transactions(asking: Asking) -> tuple[Transaction, ...]:
-    """Ask for the open transactions."""
-    return tuple(_transaction(row) for row in asking.rows(TRANSACTIONS))
-
-
-def _transaction(row: Row) -> Transaction:
-    waits = text(row, "trx_state") == "LOCK WAIT"
-    return Transaction(
-        id=text(row, "trx_id"),
-        process=whole(row, "process"),
-        age=max(0.0, number(row, "age")),
-        waiting=max(0.0, number(row, "waiting")) if waits else None,
-        modified=whole(row, "modified"),
-        locked=whole(row, "locked"),
-        rolls_back=text(row, "trx_state") == "ROLLING BACK",
-    )
-
-
-def row_locks(asking: Asking, waiting: Iterable[str]) -> tuple[RowLock, ...]:
-    """Ask for whom these transactions wait, and those in turn.
-
-    MySQL 8 has 125 000 pairs of 500 that wait for one row, so each is asked for by itself. MySQL 5.7 and
-    MariaDB have such a table in information_schema only.
-    """
-    flavour, ahead = asking.server.flavour, list(waiting)
-    if not ahead:
-        return ()
-    if flavour.mariadb or flavour.version < _DATA_LOCK_WAITS:
-        return _pairs(asking.rows(LOCK_WAITS_BEFORE))
-    found: list[RowLock] = []
-    asked: set[str] = set()
-    while ahead and len(asked) < _CHAIN:
-        asked.add(one := ahead.pop(0))
-        pairs = _pairs(asking.rows(LOCK_WAITS, one))
-        found += pairs
-        ahead += [pair.holding for pair in pairs[:_CHAIN] if pair.holding not in {*asked, *ahead}]
-    return tuple(found)
-
-
-def _pairs(rows: Iterable[Row]) -> tuple[RowLock, ...]:
-    return tuple({RowLock(text(row, "waiting"), text(row, "holding")): None for row in rows})
+def table_of(waits: Process) -> str:
+    """Name the table that the statement of a connection defines or changes; "": it is not told."""
+    of_table = statements.defined_table if statements.defines(waits.info) else statements.changed_table
+    return of_table(waits.info, waits.database)

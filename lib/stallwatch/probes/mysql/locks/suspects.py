@@ -1,0 +1,66 @@
+"""Who probably holds a lock where nothing tells: MariaDB without the plugin metadata_lock_info."""
+
+from __future__ import annotations
+
+from stallwatch.probes.mysql import statements
+from stallwatch.probes.mysql.locks.metadata import GLOBAL_LOCK, table_of
+from stallwatch.startup import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from stallwatch.probes.mysql.locks.rows import Transaction
+    from stallwatch.probes.mysql.processes import Process
+
+_ROUNDED = 1.0  # seconds: the process list and INNODB_TRX have whole ones
+_BEFORE = 10.0  # seconds that a lock may have been held before somebody came to it
+
+
+def suspect(
+    waits: Process,
+    processes: Collection[Process],
+    transactions: Collection[Transaction],
+    copies: Collection[int] = (),
+) -> Process | None:
+    """Find the only client that can have kept this one waiting since it began; None: none, or several.
+
+    MariaDB 10.11.19: who ran FLUSH TABLES WITH READ LOCK or LOCK TABLES, and then nothing, has been idle for
+    0.5 to 1 s longer than an applier has waited, at 2 commits a second, and has no transaction. Who reads
+    the table that is to be altered has a transaction that is older than the wait. ``copies`` are connections
+    of backups.
+    """
+    clients = [one for one in processes if one.is_client and one.id != waits.id]
+    if GLOBAL_LOCK.search(waits.state):
+        writes = {one.process for one in transactions if one.modified}  # who cannot while it is held
+        reads = [one for one in clients if one.id not in writes]
+        return _since(waits, reads) or _only([one for one in reads if one.id in copies])
+    if statements.defines(waits.info):
+        return _in_the_way(waits, transactions, clients)
+    table = table_of(waits)
+    defining = [one for one in clients if table and statements.defined_table(one.info, one.database) == table]
+    return _only(defining) if defining else _since(waits, clients)
+
+
+def _in_the_way(
+    waits: Process, transactions: Collection[Transaction], clients: Sequence[Process]
+) -> Process | None:
+    """Find who keeps an ALTER TABLE or its like waiting: a transaction or a statement that is older."""
+    begun = waits.seconds - _ROUNDED
+    open_ = {one.process for one in transactions if one.age >= begun}
+    older = [
+        one for one in clients if one.id in open_ or (one.is_client_s_statement and one.seconds >= begun)
+    ]
+    return _only(older) if older else _since(waits, clients)
+
+
+def _since(waits: Process, clients: Sequence[Process]) -> Process | None:
+    """Find the only client that there is, else the only one that has been idle since the wait began."""
+    running = [one for one in clients if not one.state.startswith("Waiting")]
+    if len(running) == 1:
+        return running[0]
+    idle = [one for one in running if one.command == "Sleep"]
+    return _only([one for one in idle if -_ROUNDED <= one.seconds - waits.seconds <= _BEFORE])
+
+
+def _only(found: Sequence[Process]) -> Process | None:
+    return found[0] if len(found) == 1 else None

@@ -1,0 +1,63 @@
+"""Words for locks and for who holds them, and what makes a connection let go."""
+
+from __future__ import annotations
+
+from stallwatch.probes.mysql import statements
+from stallwatch.startup import TYPE_CHECKING
+from stallwatch.units import say_count, say_duration
+from stallwatch.words import plural
+
+if TYPE_CHECKING:
+    from stallwatch.probes.mysql.locks.metadata import Lock
+    from stallwatch.probes.mysql.processes import Process, Program
+
+# A transaction without a connection. A replica of MySQL 8 has those of its source, which are ended there.
+DETACHED = "a transaction that no connection has (prepared by XA)"
+END_DETACHED = "end it by XA COMMIT or XA ROLLBACK (XA RECOVER lists it), on the source if it is from there"
+WAIT_FOR_ROLLBACK = "wait for the rollback: KILL does not help"
+
+_MANY_ROWS = 100_000
+
+
+def who(connection: int, process: Process | None, program: Program | None = None) -> str:
+    """Name a connection: ``204 root@localhost (mysqldump pid 32318)``."""
+    account = f" {process.user}@{process.host.partition(':')[0]}" if process else ""
+    if not program or not program.name:
+        return f"{connection}{account}"
+    return f"{connection}{account} ({program.name}{f' pid {program.pid}' if program.pid else ''})"
+
+
+def doing(process: Process | None) -> str:
+    """Say what a connection does: ``idle for 3 min``, ``runs UPDATE shop.orders``."""
+    if not process:
+        return ""
+    if process.command == "Sleep":
+        return f"idle for {say_duration(process.seconds)}"
+    return f"runs {statements.said(process.info)}" if process.info else process.state
+
+
+def lock(held: Lock) -> tuple[str, str]:
+    """Name a lock, and what releases it."""
+    if held.scope == "TABLE":
+        return f"metadata lock on {held.table}", "COMMIT or UNLOCK TABLES"
+    if held.scope == "BACKUP LOCK":
+        return "backup lock", "UNLOCK INSTANCE"
+    if held.scope == "BACKUP" and "FTWRL" not in held.kind:
+        return "backup lock", "BACKUP STAGE END"
+    return "global read lock", "UNLOCK TABLES"
+
+
+def release(connection: int, by: str, modified: int, where: str = "") -> str:
+    """Say how a connection is made to let go: KILL, unless that rolls back too many rows.
+
+    ``where`` is the server, as " on the replica".
+    """
+    if modified >= _MANY_ROWS:
+        return f"let it {by}: KILL {connection} first rolls {say_count(modified)} rows back, locked as long"
+    rolls = f" (rolls {plural(modified, 'row')} back)" if modified else ""
+    return f"KILL {connection}{where}{rolls}, or let it {by}"
+
+
+def check_first(connection: int, where: str = "") -> str:
+    """Say what to do about who only probably holds a lock."""
+    return f"check it, then KILL {connection}{where}"
