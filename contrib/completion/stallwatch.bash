@@ -134,14 +134,14 @@ _stallwatch_check_jmx_thread_pools() {
         -c| --critical| --blocked-new-warning| --blocked-new-critical| --busy-warning| --busy-critical| \
         --idle-warning| --idle-critical| --pending-warning| --pending-critical| --active-warning| \
         --active-critical| --threads-warning| --threads-critical| -t| --timeout) ;;
+    --pools| --password-file| --ca-file| --client-cert| --client-key) _stallwatch_files ;;
     -H| --hostname| --rmi-host) _stallwatch_hosts ;;
-    --password-file| --ca-file| --client-cert| --client-key) _stallwatch_files ;;
     --via) _stallwatch_words rmi jmxquery ;;
     --output) _stallwatch_words text json human ;;
     --color) _stallwatch_words never auto always ;;
     --unreachable) _stallwatch_words critical warning unknown ;;
     --state-dir) _stallwatch_folders ;;
-    *) _stallwatch_words --pool --deadlocks --hostname --port --url --username --password \
+    *) _stallwatch_words --pool --deadlocks --pools --hostname --port --url --username --password \
         --password-file --tls --tls-registry --ca-file --client-cert --client-key --insecure --rmi-host \
         --rmi-port --via --java --warning --critical --blocked-new-warning --blocked-new-critical \
         --busy-warning --busy-critical --idle-warning --idle-critical --pending-warning --pending-critical \

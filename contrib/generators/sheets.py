@@ -2,6 +2,8 @@
 
 ``<!-- options -->``   the plugin's options, in its own parser's words
 ``<!-- perfdata -->``  the labels that its probe declares
+``<!-- pools -->``     the kinds of pools that check_jmx_thread_pools knows, of check_jmx_thread_pools alone
+``<!-- meanings -->``  and what a block in them means
 What else may stand there between marks is in ``marks``.
 """
 
@@ -47,12 +49,38 @@ def page(path: Path, plugin: Plugin | None) -> str:
     if plugin is None:
         return filled(path.read_text())
     text = path.read_text() if path.exists() else _blank(plugin)
-    return filled(text, options=lambda _: options(plugin), perfdata=lambda _: perfdata(plugin))
+    of_it = {"options": lambda _: options(plugin), "perfdata": lambda _: perfdata(plugin)}
+    return filled(text, **of_it, pools=lambda _: pools(), meanings=lambda _: meanings())
 
 
 def _blank(plugin: Plugin) -> str:
     parts = (f"\n## {heading}\n\n{_MARKS.get(heading, '')}" for heading in HEADINGS)
     return f"# {plugin.program}\n\n{plugin.about}\n" + "".join(parts)
+
+
+def pools() -> str:
+    """Write a table of the kinds of pools: where they were seen, and how a server is made to show them."""
+    from stallwatch.probes.jmx_thread_pools.families import FAMILIES
+
+    rows = [(of.name, of.seen, of.shown or "-") for of in FAMILIES]
+    return _table(("pools", "proved on", "shown if"), rows)
+
+
+def meanings() -> str:
+    """Write a table of what a block means, each meaning once."""
+    from stallwatch.probes.jmx_thread_pools.families import FAMILIES
+
+    rows: dict[tuple[str, str, str], dict[str, None]] = {}
+    for family in FAMILIES:
+        for one in family.meanings:
+            named = one.pools.replace("*", "...") if one.pools != "*" else family.name
+            names = named.split(" ") if one.pools != "*" else [named]
+            rows.setdefault((one.why, one.advice, one.more), {}).update(dict.fromkeys(names))
+    cells = [
+        (", ".join(names), why, "; ".join(filter(None, (advice, more))))
+        for (why, advice, more), names in rows.items()
+    ]
+    return _table(("pool", "what a block means", "what to do"), cells)
 
 
 def options(plugin: Plugin) -> str:

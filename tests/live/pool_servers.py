@@ -1,4 +1,4 @@
-"""Servers with pools of their own kind: Tomcat, Jetty, HikariCP and DBCP, Kafka, and a Cassandra of old.
+"""Servers with pools of their own kind, from Tomcat to a Cassandra of old, and JVMs with any collector.
 
 with Tomcat(folder, 3) as tomcat:
     tomcat.request(tomcat.ports[0], 5)
@@ -26,6 +26,7 @@ class PoolServer(JavaServer):
 
     artifacts = ()
     main = ""
+    memory = SMALL
 
     def __init__(self, folder, *arguments):
         super().__init__(folder, password=False)
@@ -38,7 +39,7 @@ class PoolServer(JavaServer):
     def command(self):
         """How it is called."""
         agent = self.authentication() | {"host": self.host, "port": self.port, "ssl": False}
-        options = [*SMALL, *agent_properties(agent), *system_properties(self.properties())]
+        options = [*self.memory, *agent_properties(agent), *system_properties(self.properties())]
         return [self.java, *options, "-cp", self.class_path(), self.main, *map(str, self.arguments)]
 
     def properties(self):
@@ -59,6 +60,8 @@ class PoolServer(JavaServer):
 class OwnServer(PoolServer):
     """A server that a source in jmx_pools makes of them, and that says when it is ready."""
 
+    release = ()  # for javac: the Java that is to run it
+
     def class_path(self):
         """Where its classes are, compiled where they are not yet."""
         source = os.path.join(HERE, "jmx_pools", f"{self.main}.java")
@@ -66,7 +69,17 @@ class OwnServer(PoolServer):
         lint = "-Xlint:all,-processing,-serial,-try"
 
         def compile_into(folder):
-            call = [java_software.tool("javac"), lint, "-Werror", "-cp", jars, "-d", folder, source]
+            call = [
+                java_software.tool("javac"),
+                *self.release,
+                lint,
+                "-Werror",
+                "-cp",
+                jars,
+                "-d",
+                folder,
+                source,
+            ]
             subprocess.run(call, check=True)
 
         own = software.kept(f"{self.main}-{software.digest(source)}", compile_into)
@@ -116,6 +129,49 @@ class ConnectionPools(OwnServer):
 
     artifacts = (("com.zaxxer", "HikariCP", "6.2.1"), ("org.apache.commons", "commons-dbcp2", "2.13.0"), H2)
     main = "ConnectionPools"
+
+
+class LentPools(OwnServer):
+    """c3p0, Druid and Vibur, see LentPools.java."""
+
+    artifacts = (
+        ("com.mchange", "c3p0", "0.9.5.5"),
+        ("com.alibaba", "druid", "1.2.24"),
+        ("org.vibur", "vibur-dbcp", "26.0"),
+        H2,
+    )
+    main = "LentPools"
+
+
+class TaskPools(OwnServer):
+    """JBoss Threads, Camel, Hazelcast and Undertow, see TaskPools.java."""
+
+    artifacts = (
+        ("io.undertow", "undertow-core", "2.3.21.Final"),
+        ("org.apache.camel", "camel-core-engine", "4.8.3"),
+        ("org.apache.camel", "camel-core-languages", "4.8.3"),
+        ("org.apache.camel", "camel-management", "4.8.3"),
+        ("com.hazelcast", "hazelcast", "5.5.0"),
+    )
+    main = "TaskPools"
+
+    def properties(self):
+        """Java's system properties."""
+        return super().properties() | {"jboss.threads.eqe.statistics": True}
+
+
+class Garbage(OwnServer):
+    """A JVM that makes garbage, see Garbage.java, with this collector: "-XX:+UseZGC"."""
+
+    main = "Garbage"
+    release = ("--release", "11")
+
+    def __init__(self, folder, version, collector, live, rate):
+        super().__init__(folder, live, rate)
+        self.java = java_software.java(version)
+        self.memory = ("-Xms256m", "-Xmx256m", *collector)
+        self.safepoints = self.path("safepoints")
+        self.memory += (f"-Xlog:safepoint:file={self.safepoints}:uptime",)
 
 
 class Kafka(PoolServer):

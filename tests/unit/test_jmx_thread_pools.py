@@ -16,7 +16,7 @@ RecordedJvm = runpy.run_path(str(TESTS / "recorded" / "recorded_jvm.py"))["Recor
 PLUGIN = runpy.run_path(str(TESTS.parent / "plugins" / "check_jmx_thread_pools"))
 RUNTIME, THREADING = "java.lang:type=Runtime", "java.lang:type=Threading"
 METRICS = "org.apache.cassandra.metrics:type=ThreadPools,path=internal,scope={},name={}"
-FLUSH = ": the disks cannot take the flushes, writes will wait: look at iostat -x 1 and nodetool compactionstats; raise memtable_flush_writers only if the disks are idle"
+FLUSH = ", the disks are too slow for the flushes - check iostat -x 1"
 
 
 class Jvm(RecordedJvm):
@@ -122,14 +122,38 @@ def test_with_v_there_is_a_table_like_that_of_nodetool(check, jvm):
     ]
 
 
-def test_a_jvm_without_pools_has_threads(check):
-    assert check() == (
-        0,
-        "JMX_THREAD_POOLS OK - no pool of a kind that is known (Cassandra, Tomcat, Jetty, HikariCP, DBCP, Tomcat JDBC, Commons Pool, Kafka); 45 threads (38 daemons, peak 49) | pools=0 threads=45",
+def test_where_nothing_is_watched_that_is_unknown_and_says_how_pools_are_shown(check):
+    status, text = check()
+    first, *below = text.splitlines()
+    assert (status, first) == (
+        3,
+        "JMX_THREAD_POOLS UNKNOWN - no pool of a known kind in db1:7199, nothing is watched - make the JVM show its pools (how: below), or describe them with --pools FILE | pools=0 threads=45",
     )
+    assert below[0].startswith("  searched for Cassandra, ")
+    assert (
+        "  HikariCP: registerMbeans=true; Spring Boot: spring.datasource.hikari.register-mbeans=true" in below
+    )
+    assert "  Tomcat and Tomcat executors: Spring Boot: server.tomcat.mbeanregistry.enabled=true" in below
 
 
-def test_the_threads_of_the_jvm_can_be_judged(check):
+def test_carriers_of_virtual_threads_which_every_jvm_has_are_no_pool_that_is_watched(check, jvm):
+    carriers = "jdk.management:type=VirtualThreadScheduler"
+    numbers = {"MountedVirtualThreadCount": 2, "Parallelism": 2, "QueuedVirtualThreadCount": 9}
+    jvm.bean(carriers, **numbers)
+    assert check.line()[0] == 3
+    assert check.line("--pool", "virtual threads")[0] == 0
+    jvm.pool("ReadStage")
+    jvm.bean(carriers, **numbers)
+    assert check.line("--no-state") == (
+        0, "OK - 2 pools, none blocked, busiest virtual threads: 2 of 2 carriers busy, 9 pending"
+    )  # fmt: skip
+
+
+def test_the_threads_of_a_jvm_without_pools_can_be_judged(check):
+    assert check.line("--threads-warning", "50") == (
+        0, "OK - no pool of a known kind, 45 threads (38 daemons, peak 49)"
+    )  # fmt: skip
+    assert check.line("--threads-warning", "50", "--pool", "x")[0] == 3
     assert check.line("--threads-warning", "40")[0] == 1
     assert check.line("--threads-critical", "40:44")[0] == 2
 
@@ -140,7 +164,7 @@ def test_the_line_stays_short_however_many_pools_there_are(check, jvm):
     status, text = check()
     assert status == 1
     assert len(text.split("\n")[0].encode()) < 1023
-    assert text.splitlines()[-1] == "... and 10 more"
+    assert text.splitlines()[-1] == "... and 11 more"
 
 
 # Blocked
@@ -160,7 +184,7 @@ def test_blocked_for_less_than_a_second_is_no_more_than_a_warning(check, jvm):
     check.meanwhile = lambda: jvm.pool("MemtableFlushWriter", active=2)
     assert check.line() == (
         1,
-        f"WARNING - MemtableFlushWriter: 1 task blocked, 2 of 2 threads busy, 0 pending{FLUSH}",
+        f"WARNING - MemtableFlushWriter: 1 task blocked, 2 of 2 threads busy{FLUSH}",
     )
 
 
@@ -189,18 +213,16 @@ def test_connections_that_are_waited_for_are_such_a_block(check, jvm):
     jvm.bean("com.zaxxer.hikari:type=PoolConfig (orders)", MaximumPoolSize=10)
     assert check.line() == (
         2,
-        "CRITICAL - orders: 1 thread waits for a connection, 10 of 10 connections in use: statements are slow, or connections are not given back: look at what runs in the database; leakDetectionThreshold logs who keeps one",
+        "CRITICAL - orders: 1 thread waits for a connection, 10 of 10 in use, probably slow statements or leaked connections - check what runs in the database",
     )
     jvm.bean("com.zaxxer.hikari:type=Pool (orders)", ActiveConnections=9, ThreadsAwaitingConnection=2)
-    assert check.line()[1].startswith(
-        "CRITICAL - orders: 2 threads wait for a connection, 9 of 10 connections in"
-    )
+    assert check.line()[1].startswith("CRITICAL - orders: 2 threads wait for a connection, 9 of 10 in use")
 
 
 def test_connections_that_are_waited_for_while_nobody_has_one_cannot_be_made(check, jvm):
     jvm.bean("com.zaxxer.hikari:type=Pool (orders)", ActiveConnections=0, ThreadsAwaitingConnection=50)
     jvm.bean("com.zaxxer.hikari:type=PoolConfig (orders)", MaximumPoolSize=10)
-    told = "orders: 50 threads wait for a connection, 0 of 10 connections in use: the pool may have more: new ones cannot be made, or come slowly: does the database or service answer, and let the application in? Its log tells why not"
+    told = "orders: 50 threads wait for a connection, 0 of 10 in use, the pool is slow or unable to open new ones - check that the database or service answers"
     assert check.line() == (2, f"CRITICAL - {told}")
     check.meanwhile = lambda: jvm.bean(
         "com.zaxxer.hikari:type=Pool (orders)", ActiveConnections=9, ThreadsAwaitingConnection=0
@@ -211,7 +233,9 @@ def test_connections_that_are_waited_for_while_nobody_has_one_cannot_be_made(che
 def test_pools_of_one_name_are_looked_at_each_for_itself(check, jvm):
     jvm.bean('app1:type=ThreadPool,name="http"', maxThreads=200, currentThreadsBusy=200)
     jvm.bean('app2:type=ThreadPool,name="http"', maxThreads=200, currentThreadsBusy=0)
-    assert check.line()[1].startswith("WARNING - http app1: 200 of 200 threads busy: new requests wait ")
+    assert check.line()[1].startswith(
+        "WARNING - http app1: 200 of 200 threads busy, probably new requests wait "
+    )
     assert check.line("--pool", "http")[1].startswith("WARNING - http app1: ")
     assert check.line("--pool", "http app2") == (0, "OK - 1 pool, all idle")
 
@@ -222,7 +246,7 @@ def test_the_worst_pool_leads_and_each_is_told_once(check, jvm):
     jvm.pool("C", active=2, blocked=5, total=5)
     status, text = check()
     assert status == 2
-    assert [line.partition(" busy")[0] for line in text.splitlines()] == [
+    assert [line.partition(" busy")[0] for line in text.splitlines() if line[0] != " "] == [
         "JMX_THREAD_POOLS CRITICAL - C: 5 tasks blocked, 2 of 2 threads",
         "[CRITICAL] B: 3 tasks blocked, 2 of 2 threads",
         "[WARNING] A: 9 tasks blocked, 1 of 2 threads",
@@ -234,7 +258,7 @@ def test_what_is_told_of_a_pool_is_the_worst(check, jvm):
     jvm.pool("A", active=1, blocked=1, pending=50)
     status, line = check.line("--pending-critical", "10")
     assert status == 2
-    assert line.startswith("CRITICAL - A: 50 pending, 1 task blocked, 1 of 2 threads busy: ")
+    assert line.startswith("CRITICAL - A: 50 pending (limit 10), 1 task blocked, 1 of 2 threads busy, ")
 
 
 # Since the last run
@@ -247,7 +271,7 @@ def test_tasks_that_were_blocked_since_the_last_run_are_a_warning(check, jvm):
     jvm.pool("MemtableFlushWriter", total=1017)
     assert check.line() == (
         1,
-        f"WARNING - MemtableFlushWriter: 17 tasks blocked in the last 1 min, 0 of 2 threads busy, 0 pending{FLUSH}",
+        f"WARNING - MemtableFlushWriter: 17 tasks blocked in the last 1 min, 0 of 2 threads busy{FLUSH}",
     )
     jvm.later(60)
     assert check.line() == (0, "OK - 1 pool, none blocked, all idle")
@@ -311,7 +335,7 @@ def test_after_a_restart_all_is_new(check, jvm):
 
 def test_pools_that_were_there_and_are_not_are_unknown_until_they_come_back(check, jvm):
     pools = dict(jvm.told)
-    assert check.line()[0] == 0
+    assert check.line()[1].startswith("UNKNOWN - no pool of a known kind")
     jvm.pool("A")
     jvm.pool("B")
     check()
@@ -320,7 +344,7 @@ def test_pools_that_were_there_and_are_not_are_unknown_until_they_come_back(chec
         jvm.later(60)
         assert check.line() == (
             3,
-            "UNKNOWN - db1:7199 had 2 pools and has none now: is it starting, or has it lost them? If it is to have none, there is nothing to check here",
+            "UNKNOWN - db1:7199 had 2 pools and has none now - check whether the JVM is starting, or lost them",
         )
     jvm.told = there
     assert check.line()[0] == 0
@@ -389,7 +413,7 @@ def test_a_full_pool_that_serves_requests_is_a_warning_if_more_wait(check, jvm):
     jvm.pool("Native-Transport-Requests", active=128, limit=128, pending=70)
     assert check.line() == (
         1,
-        "WARNING - Native-Transport-Requests: 128 of 128 threads busy, 70 pending: clients send more requests at once than native_transport_max_threads can serve: look at nodetool proxyhistograms: slow requests, or too many of them?",
+        "WARNING - Native-Transport-Requests: 128 of 128 threads busy, 70 pending, client requests are too many or too slow - check nodetool proxyhistograms",
     )
     check.meanwhile = lambda: jvm.pool("Native-Transport-Requests", active=127, limit=128, pending=70)
     assert check.line()[0] == 0
@@ -399,7 +423,7 @@ def test_a_tomcat_that_is_full_is_a_warning(check, jvm):
     jvm.bean('Catalina:type=ThreadPool,name="http-nio-8080"', currentThreadsBusy=200, maxThreads=200)
     assert check.line() == (
         1,
-        "WARNING - http-nio-8080: 200 of 200 threads busy: new requests wait for a thread: take a thread dump (jstack PID) to see what holds them up: a slow database or service?",
+        "WARNING - http-nio-8080: 200 of 200 threads busy, probably new requests wait for a thread - take a thread dump (jstack PID)",
     )
     assert check.line("--busy-warning", "~:")[0] == 0
     assert check.line("--busy-critical", "95%")[0] == 2
@@ -409,7 +433,7 @@ def test_a_jetty_that_has_no_thread_left_and_tells_no_limit_is_judged_by_its_que
     name = "org.eclipse.jetty.util.thread:type=queuedthreadpool,id=0"
     jvm.bean(name, utilizedThreads=10, maxAvailableThreads=-1, queueSize=900, lowOnThreads=True)
     assert check.line()[1].startswith(
-        "WARNING - queuedthreadpool-0: 900 pending, 10 threads busy: new requests wait "
+        "WARNING - queuedthreadpool-0: 900 pending, 10 threads busy, new requests wait "
     )
     assert check.line("--pending-warning", "1000")[0] == 0
     check.meanwhile = lambda: jvm.bean(name, utilizedThreads=10, queueSize=0, lowOnThreads=True)
@@ -419,7 +443,7 @@ def test_a_jetty_that_has_no_thread_left_and_tells_no_limit_is_judged_by_its_que
 def test_the_share_that_is_busy_can_be_judged_of_any_pool(check, jvm):
     jvm.pool("CompactionExecutor", active=3, limit=4)
     assert check.line("--busy-warning", "50%", "--busy-critical", "80%")[1].startswith(
-        "WARNING - CompactionExecutor: 3 of 4 threads busy, 0 pending: compaction cannot keep up with the writes: "
+        "WARNING - CompactionExecutor: 3 of 4 threads busy (limit 50 %), compaction is slower than the writes - "
     )
     assert check.line("--active-warning", "2")[0] == 1
 
@@ -443,6 +467,146 @@ def test_a_limit_of_nothing_is_none(check, jvm):
     assert "busy=" not in check.perfdata()
 
 
+# Pools of tasks
+
+
+CAMEL = 'org.apache.camel:context=camel-1,type=threadpools,name="stock"'
+
+
+def camel(jvm, waiting=3, completed=0):
+    numbers = {"CorePoolSize": 2, "MaximumPoolSize": 4, "ActiveCount": 2}
+    jvm.bean(CAMEL, TaskQueueSize=waiting, CompletedTaskCount=completed, **numbers)
+
+
+def test_a_queue_of_which_nothing_is_completed_from_run_to_run_is_a_warning(check, jvm):
+    camel(jvm)
+    assert check.line()[0] == 0
+    jvm.later(60)
+    assert check("--no-state")[0] == 0
+    assert check.line() == (
+        1,
+        "WARNING - stock camel-1: 3 tasks wait, none completed in 1 min, 2 of 4 threads busy, blocked or long tasks - take a thread dump (jstack PID)",
+    )
+    assert check.line("--pending-warning", "5")[0] == 0
+
+
+def test_a_queue_that_moves_is_none(check, jvm):
+    camel(jvm)
+    check()
+    jvm.later(60)
+    camel(jvm, completed=1)
+    assert check.line() == (0, "OK - 1 pool, busiest stock camel-1: 2 of 4 threads busy, 3 pending")
+
+
+def test_a_queue_that_was_empty_at_the_last_run_has_not_stood_still_since(check, jvm):
+    camel(jvm, waiting=0)
+    check()
+    jvm.later(60)
+    camel(jvm)
+    assert check.line()[0] == 0
+
+
+def test_a_queue_does_not_stand_still_between_two_runs_by_hand(check, jvm):
+    camel(jvm)
+    check()
+    jvm.later(5)
+    assert check.line()[0] == 0
+
+
+def test_where_tasks_wait_all_threads_are_at_work(check, jvm):
+    worker = 'org.xnio:type=Xnio,provider="nio",worker="XNIO-1"'
+    numbers = {
+        "BusyWorkerThreadCount": -1,
+        "WorkerPoolSize": 2,
+        "MaxWorkerPoolSize": 2,
+        "CoreWorkerPoolSize": 2,
+    }
+    jvm.bean(worker, WorkerQueueSize=0, **numbers)
+    assert check.line() == (0, "OK - 1 pool")
+    jvm.bean(worker, WorkerQueueSize=3, **numbers)
+    assert check.line() == (
+        1,
+        "WARNING - XNIO-1: 2 of 2 threads busy, 3 pending, new requests wait for a thread - take a thread dump (jstack PID)",
+    )
+
+
+# Pools of a site's own
+
+
+OWN = """
+[[pool]]
+name = "Till"
+object = "shop:type=Till,name={pool},*"
+active = "Used"
+maximum = "Size"
+blocked = "Waiting"
+lends = "till"
+why = "the branch is closed"
+advice = "call the branch"
+"""
+
+
+@pytest.fixture
+def own(check, tmp_path):
+    """Run the plugin with such a file."""
+
+    def own(text, *options):
+        (tmp_path / "pools.toml").write_text(text)
+        return check.line("--pools", str(tmp_path / "pools.toml"), *options)
+
+    return own
+
+
+def test_a_site_describes_its_own_pools_in_a_file(own, jvm):
+    jvm.bean("shop:type=Till,name=left,floor=1", Used=2, Size=2, Waiting=3)
+    assert own(OWN) == (
+        2,
+        "CRITICAL - left: 3 threads wait for a till, 2 of 2 in use, the branch is closed - call the branch",
+    )
+    jvm.bean("shop:type=Till,name=left,floor=1", Used=2, Size=2, Waiting=0)
+    assert own(OWN) == (0, "OK - 1 pool, none blocked, busiest left: 2 of 2 tills in use")
+
+
+def test_a_pool_of_a_site_s_own_may_be_a_single_mbean(own, jvm):
+    jvm.bean("shop:type=Printer", Jobs=5)
+    text = '[[pool]]\nname = "printer"\nobject = "shop:type=Printer"\npending = "Jobs"\n'
+    assert own(text) == (0, "OK - 1 pool, busiest printer: 5 pending")
+    assert own(text, "--pool", "printer", "--pending-warning", "4")[1].startswith(
+        "WARNING - printer: 5 pending"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "the file must consist of [[pool]] entries"),
+        ("[[pool]]\nname = 1", "[[pool]] 1: name must be text"),
+        ("[[pool]]\nactve = 'A'", "[[pool]] 1: unknown key actve (known: name, object, why, "),
+        ("[[pool]]\nserves = 'A'", "[[pool]] 1: serves must be true or false"),
+        ("[[pool]]\nname = 'A'\nactive = 'B'", "[[pool]] 1: object is missing"),
+        ("[[pool]]\nname = 'A'\nobject = 'a:b=c'", "[[pool]] 1: an attribute is missing: one of active, "),
+        (f"{OWN}\n[[pool]]\nname = 'A'\nobject = 'a'\nactive = 'B'", "[[pool]] 2: "),
+        (
+            "[[pool]]\nname = 'A'\nobject = '{pool}:a=b'\nactive = 'B'",
+            "[[pool]] 1: object {pool}:a=b: {pool} may stand once, in the value of a key property",
+        ),
+        ("[[pool", "Expected "),
+        ("x" * 70000, "the file is larger than 64 KiB"),
+    ],
+)
+def test_what_is_wrong_in_a_site_s_file_is_said(own, tmp_path, text, said):
+    status, line = own(text)
+    assert status == 3
+    assert line.startswith(f"UNKNOWN - --pools {tmp_path}/pools.toml: {said}")
+
+
+def test_a_file_of_pools_that_is_not_there_is_said(check):
+    assert (
+        check.line("--pools", "/nowhere.toml")[1]
+        == "UNKNOWN - --pools /nowhere.toml: No such file or directory"
+    )
+
+
 # Kafka
 
 
@@ -456,7 +620,7 @@ def test_kafka_s_threads_are_to_be_idle_for_a_third_of_the_time(check, jvm):
     jvm.bean(name, OneMinuteRate=0.29)
     assert check.line() == (
         1,
-        "WARNING - RequestHandler: idle 29 % of the time: its threads (num.io.threads) are at work nearly all the time, requests queue up: look at iostat -x 1, and at which clients send so many requests",
+        "WARNING - RequestHandler: idle 29 % of the time (minimum 30 %), requests probably queue up - check iostat -x 1",
     )
     jvm.later(60)
     jvm.bean(name, OneMinuteRate=0.09)
@@ -532,7 +696,7 @@ def test_a_broker_that_is_a_controller_too_is_not_idle_twice(check, jvm):
     jvm.bean("kafka.server:type=KafkaRequestHandlerPool,name=RequestHandlerAvgIdlePercent", OneMinuteRate=1.0)
     assert check.line() == (
         1,
-        "WARNING - RequestHandler: idle 0 % of the time: its threads (num.io.threads) are at work nearly all the time, requests queue up: look at iostat -x 1, and at which clients send so many requests",
+        "WARNING - RequestHandler: idle 0 % of the time (minimum 30 %), requests probably queue up - check iostat -x 1",
     )
     jvm.later(60)
     assert check.line()[0] == 2
@@ -558,10 +722,11 @@ def test_a_choice_of_pools_has_perfdata_and_thresholds_of_its_own(check, jvm):
     jvm.pool("MemtableFlushWriter", active=1, pending=11, completed=180)
     assert check(*options) == (
         1,
-        "JMX_THREAD_POOLS WARNING - MemtablePostFlush: 12 pending, 0 of 2 threads busy: what follows a flush waits: for slow flushes, the commit log or old reads: look at iostat -x 1 and nodetool compactionstats"
+        "JMX_THREAD_POOLS WARNING - MemtablePostFlush: 12 pending (limit 11), 0 of 2 threads busy, work after a flush waits - check iostat -x 1"
         " | pools=2 threads=45 active=1 pending=23 blocked=0 blocked_new=0 busy=50%"
         " MemtableFlushWriter.blocked=0;0 MemtableFlushWriter.blocked_new=0;0 MemtableFlushWriter.busy=50% MemtableFlushWriter.pending=11;11;50 MemtableFlushWriter.active=1 MemtableFlushWriter.completed_per_s=2"
-        " MemtablePostFlush.blocked=0;0 MemtablePostFlush.blocked_new=0;0 MemtablePostFlush.busy=0% MemtablePostFlush.pending=12;11;50 MemtablePostFlush.active=0 MemtablePostFlush.completed_per_s=0",
+        " MemtablePostFlush.blocked=0;0 MemtablePostFlush.blocked_new=0;0 MemtablePostFlush.busy=0% MemtablePostFlush.pending=12;11;50 MemtablePostFlush.active=0 MemtablePostFlush.completed_per_s=0\n"
+        "  for slow flushes, the commit log or old reads; also nodetool compactionstats",
     )
 
 
@@ -617,7 +782,7 @@ def test_a_name_that_no_pool_has_is_unknown_and_says_which_there_are(check, jvm)
 def test_a_choice_where_there_are_no_pools_at_all_is_unknown(check):
     assert (
         check.line("--pool", "x")[1]
-        == "UNKNOWN - no pool of db1:7199 fits x: there is none of a kind that is known"
+        == "UNKNOWN - no pool of a known kind in db1:7199, nothing is watched - make the JVM show its pools (how: below), or describe them with --pools FILE"
     )
 
 
@@ -634,10 +799,11 @@ def test_what_is_no_regular_expression_is_refused(check):
 
 def test_deadlocks_are_looked_for_only_if_asked(check, jvm):
     jvm.deadlocked = [21, 22]
+    jvm.pool("A")
     assert check.line()[0] == 0
     assert check.line("--deadlocks") == (
         2,
-        "CRITICAL - 2 threads are deadlocked, they wait for each other for ever: #21, #22: jstack PID shows them by these numbers, and what they hold; only a restart ends it",
+        "CRITICAL - 2 threads deadlocked, #21 and #22 - find these numbers in a thread dump (jstack PID), then restart the JVM",
     )
 
 
@@ -693,7 +859,7 @@ def test_a_server_that_is_lost_meanwhile_is_unreachable(check, jvm):
     check.meanwhile = lambda: setattr(jvm, "read", lost)
     status, text = check()
     assert status == 1
-    assert text.startswith("JMX_THREAD_POOLS WARNING - A: 1 task blocked, 2 of 2 threads busy, 0 pending: ")
+    assert text.startswith("JMX_THREAD_POOLS WARNING - A: 1 task blocked, 2 of 2 threads busy, its ")
     assert "[UNKNOWN] db1:7199 closed the connection" in text.splitlines()
     del jvm.read
     assert check.line("--unreachable", "critical") == (
@@ -720,6 +886,7 @@ def test_how_much_is_in_use_is_not_told_where_it_is_not_known(check, jvm):
 
 def test_threads_that_cannot_be_counted_are_unknown(check, jvm):
     del jvm.told[THREADING]
+    jvm.pool("A")
     assert check.line() == (3, "UNKNOWN - there is no MBean java.lang:type=Threading at db1:7199")
 
 

@@ -276,6 +276,29 @@ def test_every_number_of_the_declarations_is_one_of_a_pool():
     } == set(NUMBERS)
 
 
+# Pools that two libraries show, and names of the moment
+
+
+def test_a_worker_of_undertow_that_jboss_threads_shows_once_more_is_one_pool():
+    jboss = "jboss.threads:name={},type=thread-pool"
+    assert pools({
+        'org.xnio:type=Xnio,provider="nio",worker="XNIO-1"': {"WorkerPoolSize": 4, "MaxWorkerPoolSize": 16, "WorkerQueueSize": 0},
+        'org.xnio:type=Xnio,provider="nio"': {"Version": "3.8"},
+        jboss.format('"XNIO-1"'): {"PoolSize": 4, "MaximumPoolSize": 16, "QueueSize": 0},
+        jboss.format('"orders"'): {"PoolSize": 2, "MaximumPoolSize": 2, "QueueSize": 7},
+    }) == {
+        "XNIO-1": {"size": 4, "maximum": 16, "pending": 0},
+        "orders": {"active": 2, "size": 2, "maximum": 2, "pending": 7},
+    }  # fmt: skip
+
+
+def test_what_camel_calls_by_a_number_of_the_moment_is_called_without():
+    name = 'org.apache.camel:context=camel-1,type=threadpools,name="Threads({})"'
+    assert list(pools({name.format("0x1990a65e"): {"ActiveCount": 1}})) == ["Threads camel-1"]
+    two = {name.format(number): {"ActiveCount": 1} for number in ("0x1990a65e", "0x25")}
+    assert list(pools(two)) == ["Threads camel-1 0x1990a65e", "Threads camel-1 0x25"]
+
+
 # What goes wrong
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from stallwatch.frame.run import Run
+    from stallwatch.probes.jmx_thread_pools.families.form import Family
     from stallwatch.probes.jmx_thread_pools.queries import Place
     from stallwatch.sources.jmx import Server
     from stallwatch.sources.jmx.values import Value
@@ -35,6 +36,7 @@ _THREADS = [(THREADING, attribute) for attribute in ("ThreadCount", "PeakThreadC
 _BESIDES = (*CLOCK, *_THREADS)  # what is read together with the pools
 _ALTERNATIVES = 2  # names that an attribute may have
 _AGAIN = 1.0  # seconds to the second look at a pool in which somebody waits: what lasts less heals itself
+_STILL = 15.0  # seconds that a queue stands still: what lasts less may be one long task
 _LARGEST = 2**63 - 1  # Java's largest long; a BigInteger can be more, and no pool
 _OF_TWO = 1.5  # share of time: a single one's is about 1 at most
 _POOLS = "pools"  # beside what Changes keeps in the memory
@@ -51,7 +53,7 @@ class Snapshot(NamedTuple):
     """What there is to judge."""
 
     pools: list[Observation]
-    had: int  # pools that there were when any were last seen
+    had: int  # pools that there were when any were last seen, without those that every JVM has
     threads: list[Value] | JmxError  # of the JVM: now, at most, daemons
     unread: list[ProbeError]  # why numbers cannot be had
     second_look: Second  # at pools in which somebody waited
@@ -75,7 +77,7 @@ def snapshot(server: Server, places: Sequence[Place], memory: dict[str, Any], ru
     threads = _or_why_not(lambda: [reader.value(*one) for one in _THREADS])
     found = Snapshot(observed, had if isinstance(had, int) else 0, threads, unread, second)
     changes.keep()
-    memory[_POOLS] = len(observed) or found.had
+    memory[_POOLS] = sum(not pool.family.everywhere for pool in pools) or found.had
     return found
 
 
@@ -117,10 +119,16 @@ def read(
         for place, why in missing
         if numbers[place.key] and place.number not in numbers[place.key] and place.bean not in heard
     ]
-    pools = [Pool(families[family], name, **values) for (family, name), values in numbers.items() if values]
+    pools = [_counted(families[family], name, values) for (family, name), values in numbers.items() if values]
     spent = say_duration(time.monotonic() - begun)
     trace(f"read {len(wanted)} numbers of {len(pools)} pools in {spent}")
     return Found(pools, unread)
+
+
+def _counted(family: Family, name: str, numbers: dict[str, float]) -> Pool:
+    """Make a pool of its numbers; where tasks wait, all threads that there are are at work."""
+    pool = Pool(family, name, **numbers)
+    return pool._replace(active=pool.size) if pool.active is None and pool.pending else pool
 
 
 def _number(reader: Reader, place: Place, attribute: str) -> float | None:
@@ -179,10 +187,10 @@ def _settled(pool: Pool, reader: Reader, changes: Changes) -> Pool:
 
 def _observation(pool: Pool, changes: Changes) -> Observation:
     """Compare a pool with the last run."""
-    blocked_key, completed_key, idle_key = (
-        f"{'/'.join(pool.key)} {of}" for of in ("blocked", "completed", "idle")
+    blocked_key, completed_key, idle_key, pending_key = (
+        f"{'/'.join(pool.key)} {of}" for of in ("blocked", "completed", "idle", "pending")
     )
-    blocked = completed = None
+    blocked = completed = stalled = None
     seconds, uncounted = changes.seconds, ""
     if pool.total_blocked is not None:
         is_new = changes.last(blocked_key) is None and changes.last(completed_key) is None
@@ -196,11 +204,17 @@ def _observation(pool: Pool, changes: Changes) -> Observation:
     if pool.completed is not None:
         with suppress(NoIntervalError):
             completed = changes.since(completed_key, pool.completed, only_grows=True) / changes.seconds
+    if pool.family.drains and pool.pending is not None:
+        stands = completed == 0 and changes.before(pending_key) and changes.seconds >= _STILL
+        stalled = pool.pending or None if stands else None
+        changes.note(pending_key, pool.pending)
     idle_before = changes.before(idle_key)
     if pool.idle is not None:
         changes.note(idle_key, 100 * pool.idle)
     known = idle_before if isinstance(idle_before, int | float) else None
-    return Observation(pool, blocked, completed, seconds, idle_before=known, uncounted=uncounted)
+    return Observation(
+        pool, blocked, completed, seconds, idle_before=known, stalled=stalled, uncounted=uncounted
+    )
 
 
 def _counting_for(changes: Changes, *, is_new: bool) -> float | None:

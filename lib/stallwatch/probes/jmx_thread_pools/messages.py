@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from stallwatch.findings import Fault, ProbeError, Reading, State
+from stallwatch.findings import Fault, Line, ProbeError, Reading, State
 from stallwatch.probes.jmx_thread_pools.collect import THREADING
 from stallwatch.probes.jmx_thread_pools.diagnosis import meaning
+from stallwatch.probes.jmx_thread_pools.families import FAMILIES
 from stallwatch.sources.jmx.errors import JmxError
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.table import Table
 from stallwatch.units import plain, say_duration
-from stallwatch.words import plural
+from stallwatch.words import listed, plural
 
 if TYPE_CHECKING:
     import re
@@ -24,21 +25,44 @@ if TYPE_CHECKING:
 
 _FEW, _MANY = 3, 30  # names in a sentence
 _MOST = 10  # pools that each have perfdata of their own: every one takes about 200 characters of the line
-_KINDS = "Cassandra, Tomcat, Jetty, HikariCP, DBCP, Tomcat JDBC, Commons Pool, Kafka"
 
 
-def overview(snapshot: Snapshot, where: str) -> Finding:
-    """Give the number of pools, with a sentence on all and their table."""
+def overview(snapshot: Snapshot, where: str, *, watched: bool) -> Iterator[Finding]:
+    """Give the number of pools, with a sentence on all and their table; nothing watched is UNKNOWN.
+
+    ``watched``: something is anyhow, the JVM's threads, or pools that the user named.
+    """
     pools = [one.pool for one in snapshot.pools]
-    if pools:
-        return Reading("pools", len(pools), what=_summary(pools), table=_table(pools))
+    table = _table(pools) if pools else None
+    if watched or any(not pool.family.everywhere for pool in pools):
+        what = _summary(pools) if pools else f"no pool of a known kind, {_threads(snapshot.threads).what}"
+        yield Reading("pools", len(pools), what=what, table=table)
+        return
+    yield Reading("pools", len(pools), what=plural(len(pools), "pool"), table=table, in_table=True)
     if snapshot.had:
-        return ProbeError(
-            f"{where} had {plural(snapshot.had, 'pool')} and has none now",
-            "is it starting, or has it lost them? If it is to have none, there is nothing to check here",
+        what = f"{where} had {plural(snapshot.had, 'pool')} and has none now"
+        yield Fault(
+            State.UNKNOWN, what, advice="check whether the JVM is starting, or lost them", line=Line()
         )
-    threads = _threads(snapshot.threads).what
-    return Reading("pools", 0, what=f"no pool of a kind that is known ({_KINDS}); {threads}")
+        return
+    advice = "make the JVM show its pools (how: below), or describe them with --pools FILE"
+    line = Line(more=(*_known(), *_ways()))
+    yield Fault(State.UNKNOWN, f"no pool of a known kind in {where}", "nothing is watched", advice, line)
+
+
+def _known() -> Iterator[str]:
+    kinds = dict.fromkeys(family.name for family in FAMILIES if not family.everywhere)
+    yield f"searched for {', '.join(kinds)}"
+
+
+def _ways() -> Iterator[str]:
+    """Say how servers are made to show their pools, each way once."""
+    ways: dict[str, list[str]] = {}
+    for family in FAMILIES:
+        if family.shown:
+            ways.setdefault(family.shown, []).append(family.name)
+    for way, names in ways.items():
+        yield f"{listed(names)}: {way}"
 
 
 def none_fits(
@@ -74,8 +98,12 @@ def all_of_it(
         yield Fault(State.OK, "no time was left for a second look at who waits: only what lasts is critical")
     yield _threads(snapshot.threads)
     yield from _totals(pools)
+    helped: set[str] = set()
     for trouble in troubles:  # without a label, as one that comes and goes would be worthless
-        yield _in_words(trouble.one, trouble.worst)._replace(label="", in_table=False)
+        told = _in_words(trouble.one, trouble.worst)._replace(label="", in_table=False)
+        more = meaning(trouble.one.pool).more
+        yield told._replace(line=told.line._replace(more=())) if told.line and more in helped else told
+        helped.add(more)
     if one_by_one and len(pools) <= _MOST:
         for one in sorted(pools, key=lambda one: one.pool.name):
             yield from (_in_words(one, reading) for reading in one.readings)
@@ -103,9 +131,10 @@ def deadlocks(threads: Sequence[int] | JmxError) -> Finding:
     return Reading(
         "deadlocked",
         len(threads),
-        what=f"{len(threads)} threads are deadlocked, they wait for each other for ever",
-        why=", ".join(f"#{number}" for number in threads),
-        advice="jstack PID shows them by these numbers, and what they hold; only a restart ends it",
+        what=f"{plural(len(threads), 'thread')} deadlocked",
+        why=listed([f"#{number}" for number in threads]),
+        advice="find these numbers in a thread dump (jstack PID), then restart the JVM",
+        line=Line(more=("deadlocked threads wait for each other for ever: only a restart ends that",)),
     )
 
 
@@ -152,9 +181,18 @@ def _totals(observed: Sequence[Observation]) -> Iterator[Reading]:
 
 def _in_words(one: Observation, reading: Reading) -> Reading:
     """Say what a number of a pool means."""
-    of, what = meaning(one.pool), _facts(one, first=reading.name)
-    label = f"{one.pool.name}.{reading.name}"
-    return reading._replace(what=what, why=of.why, advice=of.advice, label=label, in_table=True)
+    of = meaning(one.pool)
+    what, *others = _facts(one, first=reading.name)
+    line = Line(then="".join(f", {fact}" for fact in others), more=tuple(filter(None, (of.more,))))
+    guessed = of.serves and one.pool.pending is None and not one.pool.blocked  # nobody says who waits
+    return reading._replace(
+        what=f"{one.pool.name}: {what}",
+        why=f"probably {of.why}" if guessed else of.why,
+        advice=of.advice,
+        label=f"{one.pool.name}.{reading.name}",
+        in_table=True,
+        line=line,
+    )
 
 
 def _unlimited(pools: Sequence[Pool]) -> Iterator[Finding]:
@@ -172,18 +210,31 @@ def _listed(names: Sequence[str], room: int) -> str:
     return ", ".join(names[:room]) + more
 
 
-def _facts(one: Observation, first: str) -> str:
+def _facts(one: Observation, first: str) -> list[str]:
     """Say all that counts of one pool, the ``first`` number first."""
     pool = one.pool
+    lent = pool.family.lends and (pool.blocked or first == "blocked")
     said = {
         "blocked": _count(pool.blocked, *pool.family.waiting) if pool.blocked or first == "blocked" else "",
         "blocked_new": _blocked_new(pool, one.blocked_new, one.seconds, first) if one.blocked_new else "",
+        "stalled": _stalled(one) if one.stalled else "",
         "idle": "" if pool.idle is None else f"{_idle(pool.idle)} of the time",
-        "active": "" if pool.active is None else _in_use(pool),
-        "pending": "" if pool.pending is None else f"{plain(pool.pending)} pending",
+        "active": "" if pool.active is None else _in_use(pool, short=bool(lent)),
+        "pending": f"{plain(pool.pending or 0)} pending" if _says_pending(one, first) else "",
     }
     leading = said.pop({"busy": "active"}.get(first, first), "")
-    return f"{pool.name}: {', '.join(filter(None, (leading, *said.values())))}"
+    return [*filter(None, (leading, *said.values()))]
+
+
+def _says_pending(one: Observation, first: str) -> bool:
+    """Whether the queue is worth a word, which those that stand still in it have already had."""
+    return first == "pending" or bool(one.pool.pending and not one.stalled)
+
+
+def _stalled(one: Observation) -> str:
+    number = one.stalled or 0
+    verb = "waits" if number == 1 else "wait"
+    return f"{plural(number, 'task')} {verb}, none completed in {say_duration(one.seconds)}"
 
 
 def _blocked_new(pool: Pool, number: float, seconds: float, first: str) -> str:
@@ -191,8 +242,10 @@ def _blocked_new(pool: Pool, number: float, seconds: float, first: str) -> str:
     return f"{counted} in the last {say_duration(seconds)}"
 
 
-def _in_use(pool: Pool) -> str:
-    """Say how much of the pool is in use."""
+def _in_use(pool: Pool, *, short: bool = False) -> str:
+    """Say how much of the pool is in use; ``short``: the sentence has named what it lends."""
+    if pool.limit is not None and short:
+        return f"{plain(pool.active or 0)} of {plain(pool.limit)} in use"
     if pool.limit is None:
         return _count(pool.active, *pool.family.busy)
     return f"{plain(pool.active or 0)} of {_count(pool.limit, *pool.family.busy)}"

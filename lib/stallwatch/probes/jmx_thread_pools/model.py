@@ -6,10 +6,13 @@ from stallwatch.findings import Reading
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from stallwatch.probes.jmx_thread_pools.families import Family
+    from stallwatch.probes.jmx_thread_pools.families.form import Family
 
 # The numbers of a pool, named as in families.Bean.
-NUMBERS = ("active", "maximum", "pending", "blocked", "total_blocked", "completed", "idle", "low", "spare")
+NUMBERS = (
+    "active", "size", "maximum", "core", "pending", "blocked", "total_blocked", "completed", "idle", "low",
+    "spare",
+)  # fmt: skip
 # Whose thresholds judge what lasts.
 LASTING = {name: f"{name} that lasts" for name in ("blocked", "busy", "pending", "idle")}
 _UNLIMITED = 2**31 - 1  # Java's largest int
@@ -21,7 +24,9 @@ class Pool(NamedTuple):
     family: Family
     name: str
     active: float | None = None
+    size: float | None = None  # threads that there are, at work or not
     maximum: float | None = None
+    core: float | None = None  # threads from which on tasks go to the queue
     pending: float | None = None
     blocked: float | None = None
     total_blocked: float | None = None
@@ -47,12 +52,13 @@ class Pool(NamedTuple):
 
     @property
     def full(self) -> bool:
-        """Whether all of it is in use."""
+        """Whether all of it is in use, or all that there may be before the queue is full."""
         if self.low is not None and (self.spare or 0) <= 1:
             return bool(self.low and self.pending)
         if self.limit is None or self.active is None:
             return self.family.blocks_when_full and bool(self.blocked)
-        return self.active >= self.limit
+        queues = self.core is not None and bool(self.pending)
+        return self.active >= (max(self.core or 0, 1) if queues else self.limit)
 
     @property
     def starved(self) -> bool:
@@ -74,6 +80,7 @@ class Observation(NamedTuple):
     seconds: float  # since the last run, or since the pool was made
     second: Pool | None = None  # the same at a second look, if somebody waited at the first
     idle_before: float | None = None  # in per cent, at the look that this one is compared with
+    stalled: float | None = None  # tasks in a queue, of which none was completed since the last run
     uncounted: str = ""  # why it is not known how many were blocked since the last run
     unsettled: bool = False  # it is not known yet how idle it is
 
@@ -84,6 +91,7 @@ class Observation(NamedTuple):
         readings = (
             Reading("blocked", pool.blocked),
             Reading("blocked_new", self.blocked_new),
+            Reading("stalled", self.stalled),
             Reading("idle", None if pool.idle is None else 100 * pool.idle, "%"),
             Reading("busy", pool.busy, "%"),
             Reading("pending", pool.pending),

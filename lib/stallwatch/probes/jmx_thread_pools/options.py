@@ -8,6 +8,7 @@ from stallwatch.frame.options.values import regex
 from stallwatch.probes.jmx_thread_pools.model import LASTING
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.thresholds import Range
+from stallwatch.units import UnusableFileError
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from stallwatch.findings import Finding
     from stallwatch.frame.run import Run
+    from stallwatch.probes.jmx_thread_pools.families.form import Family
 
 check = Check(
     "jmx_thread_pools",
@@ -26,6 +28,8 @@ check.option("--pool", type=regex, action="append", default=[], metavar="REGEX",
 check.option("--deadlocks", action="store_true",
              help="look for deadlocked threads, too; this invokes findDeadlockedThreads, "
                   "which a read-only JMX role may not")  # fmt: skip
+check.option("--pools", metavar="FILE",
+             help="more pools: MBeans of your own, described in this TOML file (see the sheet)")  # fmt: skip
 jmx.add(check)
 check.threshold("blocked", headline=True, warning="0",
                 help="tasks blocked now, or threads that wait for a connection; unless -c is given, critical "
@@ -47,26 +51,44 @@ check.examples(
     "check_jmx_thread_pools -H db1 -P 7199",
     "check_jmx_thread_pools -H db1 -P 7199 --pool 'Memtable.*' --pending-warning 10",
     "check_jmx_thread_pools -H web1 -P 9010 --pool 'http-.*' --busy-warning 80%",
+    "check_jmx_thread_pools -H app1 -P 9010 --pools /etc/stallwatch/pools.toml",
 )
 
 
 def findings(options: Namespace, run: Run) -> Iterator[Finding]:
     """Log in and look at all pools."""
     from stallwatch.probes.jmx_thread_pools import probe
+    from stallwatch.probes.jmx_thread_pools.families import FAMILIES
 
+    families = list(FAMILIES)
+    if options.pools is not None:
+        families += _of_site(options.pools)
     identity = {
         "url": options.url,  # which may have a name in it
         "pools": sorted(pool.pattern for pool in options.pool),
         "deadlocks": options.deadlocks,
+        "site": [str(family) for family in families[len(FAMILIES) :]],
         "limits": {
             name: {level: str(limit) for level, limit in both.items()}
             for name, both in run.thresholds.items()
         },
     }
     _judge_what_lasts(run)
-    asked = {"deadlocks": options.deadlocks, "limits_busy": any(run.thresholds["busy"].values())}
+    limits = {f"limits_{name}": any(run.thresholds[name].values()) for name in ("busy", "threads")}
     with jmx.connect(check, options, run) as server, run.memory(target=server.where, **identity) as memory:
-        yield from probe.findings(server, options.pool, memory, run, **asked)
+        yield from probe.findings(
+            server, options.pool, memory, run, deadlocks=options.deadlocks, families=families, **limits
+        )
+
+
+def _of_site(path: str) -> list[Family]:
+    """Read entries of the user's own; what is wrong in them ends the run as bad usage."""
+    from stallwatch.probes.jmx_thread_pools.families import site
+
+    try:
+        return site.families(path)
+    except UnusableFileError as error:
+        check.parser.error(str(error))
 
 
 def _judge_what_lasts(run: Run) -> None:
@@ -83,4 +105,5 @@ def _judge_what_lasts(run: Run) -> None:
     run.judge_by(LASTING["pending"], {**pending, "warning": pending["warning"] or Range("0")})
     run.judge_by(LASTING["idle"], idle)
     run.judge_by("idle", {**idle, "critical": None})
+    run.judge_by("stalled", {} if run.is_given("pending") else {"warning": Range("0")})
     run.judge_by("deadlocked", {"critical": Range("0")})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 from stallwatch.probes.jmx_thread_pools.families import FAMILIES
@@ -10,19 +11,20 @@ from stallwatch.sources.jmx.object_name import understood, unquoted
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from stallwatch.probes.jmx_thread_pools.families import Bean, Family
+    from stallwatch.probes.jmx_thread_pools.families.form import Bean, Family
     from stallwatch.sources.jmx import Server
     from stallwatch.sources.jmx.object_name import ObjectName
 
 # Domains that are not searched for pools that may be in any: many beans, and none of those pools.
 _KNOWN = (
-    "JMImplementation", "ch.qos.logback.classic", "com.sun.management", "com.zaxxer.hikari",
-    "java.lang", "java.nio", "java.util.logging", "jdk.management.jfr", "kafka", "org.apache.cassandra",
-    "org.eclipse.jetty",
+    "JMImplementation", "ch.qos.logback.classic", "com.alibaba.druid", "com.hazelcast", "com.mchange.v2.c3p0",
+    "com.sun.management", "com.zaxxer.hikari", "java.lang", "java.nio", "java.util.logging", "jboss.threads",
+    "jdk.management", "kafka", "org.apache.camel", "org.apache.cassandra", "org.eclipse.jetty",
+    "org.vibur.dbcp", "org.xnio",
 )  # fmt: skip
+_HASHED, _HASH = r"\((0x[0-9a-f]+)\)", "hash"  # what Camel calls a pool's owner by
 _POOL, _DOMAIN = "{pool}", ":"  # no keys of properties
 _NO_PLACE = ("class", "engine", "context")  # properties that tell no pool from another, or its name has them
 
@@ -53,29 +55,33 @@ class Place(NamedTuple):
         return any(pattern.fullmatch(name) for pattern in patterns for name in (self.name, self.pool))
 
 
-def places(server: Server, trace: Callable[[str], None]) -> list[Place]:
+def places(
+    server: Server, trace: Callable[[str], None], families: Sequence[Family] = FAMILIES
+) -> list[Place]:
     """Find where the numbers of all pools are; asks only for what may be there, each thing once."""
-    server.names_ahead(_wanted())
+    server.names_ahead(_wanted(families))
     domains = server.domains()
     trace(f"the domains of {server.where} are {', '.join(domains)}")
     names: dict[str, list[ObjectName]] = {}
     found: dict[str, list[Place]] = {}
-    for family in FAMILIES:
-        found[family.name] = []
+    for family in families:
+        found.setdefault(family.name, [])
         for query in family.queries:
             if found.get(family.unless) or not _fits(query, domains):
                 continue
             if query not in names:
                 names[query] = list(understood(server.names(query)))
                 trace(f"{len(names[query])} MBeans match {query}")
-            found[family.name] += [place for name in names[query] for place in _in_bean(family, name)]
+            taken = {place.pool for place in found.get(family.again, ())}
+            places = (place for name in names[query] for place in _in_bean(family, name))
+            found[family.name] += [place for place in places if place.pool not in taken]
     return [place for several in found.values() for place in _apart(several)]
 
 
-def _wanted() -> Iterator[tuple[str, list[str]]]:
+def _wanted(families: Sequence[Family]) -> Iterator[tuple[str, list[str]]]:
     """Give all patterns, and which attributes their beans are asked for."""
     wanted: dict[str, list[str]] = {}
-    for family in FAMILIES:
+    for family in families:
         attributes = [name for bean in family.beans for of in NUMBERS for name in getattr(bean, of).split()]
         for query in family.queries:
             wanted[query] = list(dict.fromkeys([*wanted.get(query, []), *attributes]))
@@ -103,8 +109,11 @@ def _in_bean(family: Family, name: ObjectName) -> Iterator[Place]:
     """Give the numbers that a bean has according to the first declaration that it fits."""
     properties = {key: unquoted(value) for key, value in name.properties.items()}
     for bean in family.beans:
-        if where := _filled(bean, properties):
-            pool = bean.pool.replace(_POOL, where.pop(_POOL))
+        if (where := _filled(bean, properties)) is not None:
+            pool = bean.pool.replace(_POOL, where.pop(_POOL, ""))
+            pool, *hashed = re.split(_HASHED, pool)
+            if hashed:  # which is another one at every start
+                where[_HASH] = hashed[0]
             called = " ".join(filter(None, (pool, properties.get("context"))))
             # tomcat-jdbc has a domain of its own for what Tomcat shows in that of its engine, too.
             where[_DOMAIN] = properties.get("engine", name.domain)

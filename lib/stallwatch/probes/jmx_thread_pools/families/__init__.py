@@ -1,0 +1,10 @@
+"""Which server shows its pools in which MBeans, and what a block means: one entry for a family.
+
+``form`` says what an entry consists of. The next server is one more entry in one of these files.
+"""
+
+from __future__ import annotations
+
+from stallwatch.probes.jmx_thread_pools.families import cassandra, connections, executors, web
+
+FAMILIES = (*cassandra.FAMILIES, *web.FAMILIES, *connections.FAMILIES, *executors.FAMILIES)

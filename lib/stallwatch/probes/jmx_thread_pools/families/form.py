@@ -1,0 +1,71 @@
+"""An entry of the table of pools: where a server shows their numbers, and what a block means."""
+
+from __future__ import annotations
+
+from stallwatch.startup import NamedTuple
+
+
+class Bean(NamedTuple):
+    """MBeans of one form, and the pool's numbers that are attributes of them.
+
+    Several names for an attribute: the first that the bean has.
+    """
+
+    properties: str  # of an object name; {pool} stands for the pool's name, * for anything, ... for more
+    pool: str = "{pool}"  # what the pool is called
+    active: str = ""  # threads or connections in use
+    size: str = ""  # threads that there are, at work or not: all are at work where tasks wait
+    maximum: str = ""  # of those
+    core: str = ""  # threads from which on tasks go to the queue, where that is less than the maximum
+    pending: str = ""  # tasks that wait in the queue
+    blocked: str = ""  # who cannot even get into the queue, or waits for a connection
+    total_blocked: str = ""  # since the pool was made
+    completed: str = ""  # since the pool was made
+    idle: str = ""  # share of the time in which its threads had nothing to do, 0 to 1
+    low: str = ""  # whether it has no thread left, if the server says so itself
+    spare: str = ""  # how many threads are so few that it says so
+    without: str = ""  # beans that have this property, too, are parts of a pool
+
+
+class Meaning(NamedTuple):
+    """What a block in pools of these names means, and the next step."""
+
+    pools: str  # names of pools, blanks between; "*" stands for anything, once in a name
+    why: str
+    advice: str
+    more: str = ""  # what else helps, on a line of its own
+    serves: bool = False  # requests, or whatever waits as soon as the pool is full
+
+
+class Family(NamedTuple):
+    """Pools of one kind of server."""
+
+    name: str
+    seen: str  # the versions on which names, attributes and a block were seen; or whose documentation says so
+    queries: tuple[str, ...]  # object name patterns
+    beans: tuple[Bean, ...]
+    meanings: tuple[Meaning, ...]  # the first that fits counts
+    shown: str = ""  # what makes a server show these pools, where it does not do so by itself
+    unless: str = ""  # another family, whose pools these would be once more
+    again: str = ""  # another family, of which those of the same name are shown here once more
+    busy: tuple[str, str] = ("thread busy", "threads busy")
+    waiting: tuple[str, str] = ("task blocked", "tasks blocked")  # one, several
+    blocks_when_full: bool = False  # that something is blocked says that the pool is full
+    lends: bool = False  # connections, which may fail to be made: who waits may find none in use
+    drains: bool = False  # tasks are short: a queue of which none is completed from run to run stands still
+    everywhere: bool = False  # in every JVM: to see only such pools is to see none
+    settles: float = 0  # seconds after the start of the JVM until averages are of what they say
+
+    def meaning(self, pool: str) -> Meaning:
+        """Give what a block in the pool of this name means."""
+        for row in self.meanings:
+            if any(fits(form, pool) for form in row.pools.split()):
+                return row
+        return Meaning("*", "", "")
+
+
+def fits(form: str, name: str) -> bool:
+    """Whether a name has this form, in which "*" stands for anything, once."""
+    head, sign, tail = form.partition("*")
+    rest = name.removeprefix(head)
+    return name.startswith(head) and rest.endswith(tail) and bool(sign or not rest)

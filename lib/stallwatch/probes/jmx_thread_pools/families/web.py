@@ -1,0 +1,92 @@
+"""Thread pools of servers that take requests."""
+
+from __future__ import annotations
+
+from stallwatch.probes.jmx_thread_pools.families.form import Bean, Family, Meaning
+
+_SERVES = Meaning(
+    "*",
+    "new requests wait for a thread",
+    "take a thread dump (jstack PID)",
+    "it shows what holds the threads: a slow database or service?",
+    serves=True,
+)
+
+FAMILIES = (
+    Family(
+        "Tomcat",
+        "Tomcat 10.1.34",
+        queries=("*:type=*Pool,*",),
+        beans=(
+            # -1 of a connector's own numbers: it uses a shared Executor.
+            Bean("type=ThreadPool,name={pool}", active="currentThreadsBusy", maximum="maxThreads"),
+        ),
+        meanings=(_SERVES,),
+        # Spring Boot's reference, "server.tomcat.mbeanregistry.enabled": false unless set
+        shown="Spring Boot: server.tomcat.mbeanregistry.enabled=true",
+    ),
+    Family(
+        "Tomcat executors",
+        "Tomcat 10.1.34",
+        queries=("*:type=Executor,*",),
+        beans=(
+            Bean(
+                "type=Executor,name={pool}",
+                active="activeCount",
+                maximum="maxThreads",
+                pending="queueSize",
+                completed="completedTaskCount",
+            ),
+        ),
+        meanings=(_SERVES,),
+        shown="Spring Boot: server.tomcat.mbeanregistry.enabled=true",
+    ),
+    Family(
+        "Jetty",
+        "Jetty 12.0.16",
+        queries=("org.eclipse.jetty.util.thread:type=queuedthreadpool,*",),
+        beans=(
+            Bean(
+                "type=queuedthreadpool,id={pool},...",
+                pool="queuedthreadpool-{pool}",  # its own name begins anew with every start: qtp1531448569
+                # Without those leased to acceptors and selectors; Jetty 9.4.20 has only the second.
+                active="utilizedThreads busyThreads",
+                maximum="maxAvailableThreads maxThreads",
+                pending="queueSize",
+                low="lowOnThreads",  # a thread that is reserved is neither busy nor there for the queue
+                spare="lowThreadsThreshold",
+            ),
+        ),
+        meanings=(_SERVES,),
+        shown="--add-modules=jmx; embedded: server.addBean(new MBeanContainer(...)) of jetty-jmx",
+    ),
+    Family(
+        "Kafka",
+        "Kafka 3.9.0",
+        queries=(
+            "kafka.server:type=KafkaRequestHandlerPool,name=*AvgIdlePercent",
+            "kafka.network:type=SocketServer,name=*AvgIdlePercent",
+        ),
+        beans=(
+            # A fraction, whatever the name says. It comes to nearly 2 where one process is broker and
+            # controller: both add to it (KAFKA-19606, before Kafka 4.2).
+            Bean("type=KafkaRequestHandlerPool,name={pool}AvgIdlePercent", idle="OneMinuteRate"),
+            Bean("type=SocketServer,name={pool}AvgIdlePercent", idle="Value"),
+        ),
+        meanings=(
+            Meaning(
+                "*RequestHandler",
+                "requests probably queue up",
+                "check iostat -x 1",
+                "also which clients send so many requests; num.io.threads sets the number of threads",
+            ),
+            Meaning(
+                "*NetworkProcessor",
+                "requests and responses probably queue up",
+                "check the number of connections and requests",
+                "TLS costs these threads, too; num.network.threads sets their number",
+            ),
+        ),
+        settles=60,  # on an idle Kafka 3.9 the first begins with 0, the second is below 0.5 for 34 s
+    ),
+)
