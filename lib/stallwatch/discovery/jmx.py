@@ -10,6 +10,7 @@ from stallwatch.probes.jmx import declared
 from stallwatch.probes.jmx_thread_pools.declared import THREAD_POOLS
 from stallwatch.probes.jmx_thread_pools.queries import places
 from stallwatch.probes.mysqld_process.declared import JVM_PROCESS
+from stallwatch.sources.jmx.object_name import understood
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -28,11 +29,11 @@ def look(server: Server, place: Place, port: int, trace: Callable[[str], None], 
     cassandra = bool(server.names(declared.STORAGE))
     kind = "Cassandra" if cassandra else "JVM"
     services = [*_of_cassandra(server)] if cassandra else []
-    services.append(declared.HEAP if cassandra else declared.LEADING_HEAP)
-    if server.names(declared.COLLECTORS):
-        services.append(declared.COLLECTING)
+    services += _of_memory(server, leads=not cassandra)
     try:
-        pools = {(place.family.name, place.name) for place in places(server, trace)}
+        pools = {
+            (place.family.name, place.name) for place in places(server, trace) if not place.family.everywhere
+        }
     except ProbeError as error:
         pools = set()
         remarks.append(f"Pools are not known: {error.what}")
@@ -49,6 +50,18 @@ def look(server: Server, place: Place, port: int, trace: Callable[[str], None], 
     about = f"{'Cassandra' if cassandra else 'a JVM'} at {server.where}"
     host = Host(place.name, place.address, about, tuple(services), (inside,), place.reach, local=local)
     return Plan((host,), tuple(remarks))
+
+
+def _of_memory(server: Server, *, leads: bool) -> Iterator[Service]:
+    """Give the services for heap and collections, as they are right for this collector."""
+    names = [one.properties.get("name", "") for one in understood(server.names(declared.COLLECTORS))]
+    live = [declared.LIVE_POOLS[name] for name in names if name in declared.LIVE_POOLS]
+    heap = declared.UNLIMITED_HEAP if names == ["ZGC"] else declared.HEAP
+    heap = declared.live_heap(live[0]) if live else heap
+    yield declared.leading(heap) if leads else heap
+    if names:
+        pauses = any(name.endswith(declared.PAUSES) for name in names)
+        yield declared.PAUSING if pauses else declared.COLLECTING
 
 
 def _of_cassandra(server: Server) -> Iterator[Service]:

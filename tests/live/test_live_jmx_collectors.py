@@ -1,0 +1,70 @@
+"""What `discover jmx` proposes for each collector: no alarm at rest, a warning where the heap is full."""
+
+import contextlib
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pool_servers
+import pytest
+from stallwatch.discovery import jmx as discovery
+from stallwatch.discovery.plan import Place
+from stallwatch.frame.deadline import Deadline
+from stallwatch.sources import jmx
+
+PLUGIN = Path(__file__).parents[2] / "plugins" / "check_jmx"
+EXPERIMENTAL = "-XX:+UnlockExperimentalVMOptions"
+COLLECTORS = {
+    "11-zgc": (11, (EXPERIMENTAL, "-XX:+UseZGC")),
+    "17-serial": (17, ("-XX:+UseSerialGC",)),
+    "17-parallel": (17, ("-XX:+UseParallelGC",)),
+    "17-zgc": (17, ("-XX:+UseZGC",)),
+    "21-zgc-generational": (21, ("-XX:+UseZGC", "-XX:+ZGenerational")),
+    "25-g1": (25, ("-XX:+UseG1GC",)),
+    "25-zgc": (25, ("-XX:+UseZGC",)),
+    "25-shenandoah-generational": (
+        25,
+        (EXPERIMENTAL, "-XX:+UseShenandoahGC", "-XX:ShenandoahGCMode=generational"),
+    ),
+}
+FILLING = ("17-zgc", "21-zgc-generational", "25-zgc")  # their heap between collections, more than others
+
+
+@contextlib.contextmanager
+def collecting(tmp_path, name, live):
+    """A JVM of 256 MiB with that collector; so many MiB live, and it makes 50 MiB of garbage a second."""
+    version, options = COLLECTORS[name]
+    with pool_servers.Garbage(tmp_path / "jvm", version, options, live, 50) as jvm:
+        time.sleep(4)
+        yield jvm
+
+
+def judged(jvm, tmp_path, title):
+    """Exit status and line of the service of this title."""
+    with jmx.connect(jmx.Target(jvm.host, jvm.port), Deadline(20)) as server:
+        plan = discovery.look(server, Place("app1", jvm.host, "app1"), jvm.port, lambda _: None, local=False)
+    (service,) = (one for one in plan.hosts[0].services if one.title == title)
+    command = [sys.executable, PLUGIN, "-P", str(jvm.port), "--state-dir", tmp_path / "state", *service.words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    return done.returncode, done.stdout
+
+
+@pytest.mark.slow("JVMs with eight collectors collect for some seconds each")
+@pytest.mark.parametrize("name", COLLECTORS)
+def test_a_heap_that_is_not_full_is_ok_with_every_collector(tmp_path, name):
+    with collecting(tmp_path, name, 100) as jvm:
+        judged(jvm, tmp_path, "Garbage collection")
+        heap = judged(jvm, tmp_path, "JVM heap")
+        assert heap[0] == 0, heap
+        time.sleep(6)
+        pauses = judged(jvm, tmp_path, "Garbage collection")
+        assert pauses[0] == 0, pauses
+
+
+@pytest.mark.slow("JVMs with three collectors collect for some seconds each")
+@pytest.mark.parametrize("name", FILLING)
+def test_a_heap_of_which_most_is_live_is_a_warning(tmp_path, name):
+    with collecting(tmp_path, name, 205) as jvm:
+        status, line = judged(jvm, tmp_path, "JVM heap")
+        assert (status, line.startswith("JMX WARNING - heap: sum ")) == (1, True), line

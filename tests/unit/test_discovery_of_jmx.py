@@ -1,0 +1,69 @@
+"""Which services `discover jmx` proposes for a JVM: those that are right for its collector."""
+
+import runpy
+from pathlib import Path
+
+import pytest
+from stallwatch.discovery import jmx
+from stallwatch.discovery.plan import Place
+
+RecordedJvm = runpy.run_path(str(Path(__file__).parents[1] / "recorded" / "recorded_jvm.py"))["RecordedJvm"]
+STORAGE = {"org.apache.cassandra.db:type=StorageService": {}}
+CARRIERS = {"jdk.management:type=VirtualThreadScheduler": {}}
+# Their beans on JDK 11 to 25.
+COLLECTORS = {
+    "Serial": ("Copy", "MarkSweepCompact"),
+    "Parallel": ("PS MarkSweep", "PS Scavenge"),
+    "G1": ("G1 Old Generation", "G1 Young Generation"),
+    "G1 of JDK 20": ("G1 Concurrent GC", "G1 Old Generation", "G1 Young Generation"),
+    "ZGC of JDK 11": ("ZGC",),
+    "ZGC": ("ZGC Cycles", "ZGC Pauses"),
+    "generational ZGC": ("ZGC Major Cycles", "ZGC Major Pauses", "ZGC Minor Cycles", "ZGC Minor Pauses"),
+    "Shenandoah": ("Shenandoah Cycles", "Shenandoah Pauses"),
+}
+ALL = "java.lang:type=GarbageCollector,name=*"
+
+
+def services(*collectors, more=()):
+    beans = {f"java.lang:name={name},type=GarbageCollector": {} for name in collectors}
+    plan = jmx.look(
+        RecordedJvm(beans | dict(more)),
+        Place("app1", "127.0.0.1", "app1:9010"),
+        9010,
+        lambda _: None,
+        local=False,
+    )
+    return {service.title: service for service in plan.hosts[0].services}
+
+
+def option(service, name):
+    words = service.words
+    return words[words.index(name) + 1] if name in words else None
+
+
+@pytest.mark.parametrize(
+    ("collector", "pauses", "heap", "limit"),
+    [
+        ("Serial", ALL, "java.lang:type=Memory", "95%"),
+        ("Parallel", ALL, "java.lang:type=Memory", "95%"),
+        ("G1", ALL, "java.lang:type=Memory", "95%"),
+        ("G1 of JDK 20", ALL, "java.lang:type=Memory", "95%"),
+        ("ZGC of JDK 11", ALL, "java.lang:type=Memory", None),
+        ("ZGC", f"{ALL}Pauses", "java.lang:type=MemoryPool,name=ZHeap", "85%"),
+        ("generational ZGC", f"{ALL}Pauses", "java.lang:type=MemoryPool,name=ZGC*", "85%"),
+        ("Shenandoah", f"{ALL}Pauses", "java.lang:type=MemoryPool,name=Shenandoah*", "85%"),
+    ],
+)
+@pytest.mark.parametrize("more", [{}, STORAGE], ids=["JVM", "Cassandra"])
+def test_heap_and_pauses_are_judged_as_is_right_for_the_collector(collector, pauses, heap, limit, more):
+    found = services(*COLLECTORS[collector], more=more)
+    assert option(found["Garbage collection"], "-O") == pauses
+    assert (option(found["JVM heap"], "-O"), option(found["JVM heap"], "-w")) == (heap, limit)
+    assert found["JVM heap"].leads is not bool(more)
+
+
+def test_a_jvm_without_pools_of_its_own_gets_no_service_for_them():
+    assert "JVM thread pools" not in services("Copy", more=CARRIERS)
+    pool = {'Catalina:type=ThreadPool,name="http-nio-8080"': {}}
+    about = services("Copy", more={**CARRIERS, **pool})["JVM thread pools"].about
+    assert "There are pools: 1 of Tomcat." in about
