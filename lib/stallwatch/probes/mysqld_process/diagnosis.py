@@ -1,6 +1,6 @@
 """What is wrong with a process, whatever it uses.
 
-It is not there; it is stopped, or held by a debugger; it has too many descriptors open, does not stay up, or
+It is not there; it is stopped, or held by a debugger; it has too many descriptors open, was started often, or
 maps a large read_buffer_size anew for each connection.
 """
 
@@ -108,14 +108,14 @@ def descriptors(snapshot: Snapshot, run: Run, *, lasting: bool) -> Iterator[Find
 
 
 def starts(snapshot: Snapshot, last: LastProcess | None) -> Iterator[Fault]:
-    """Tell of a process that was started so often that it does not stay up: each look finds another one."""
+    """Tell of a process that was started so often that it may not stay up: each look finds another one."""
     if last is None or len(last.starts) < _OFTEN:
         return
     ago, times = say_duration(round(snapshot.age)), len(last.starts)
     yield Fault(
         State.WARNING,
         f"{named(snapshot.process)} has started {ago} ago, and {times} times within the last hour",
-        advice="it does not stay up: see its error log, and who starts it again",
+        advice="if nobody did that, see its error log, and who starts it again",
     )
 
 
