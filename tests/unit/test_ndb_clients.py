@@ -133,6 +133,7 @@ def test_of_a_pool_of_connections_each_is_expected(look):
     for _ in range(12):
         look(pool)
     assert look({51: SQL[51], 54: SQL[51]}).what.startswith("SQL node 55 is")
+    assert look({54: SQL[51], 55: SQL[51]}).what.startswith("SQL node 51 is")
 
 
 def test_whom_the_user_names_is_expected_at_once(look):
