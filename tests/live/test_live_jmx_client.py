@@ -150,7 +150,7 @@ def in_order_of(found, expected):
 def test_attributes_that_cannot_be_read_say_why_and_leave_the_others_alone(server):
     attributes = [
         "Good", "ThrowsRuntime", "ThrowsWithCause", "StackOverflow", "NotSerializable", "Externalizable",
-        "NoSuch", "LastGood",
+        "OwnFormat", "OwnFormatOfObjects", "OwnFormatOfNothing", "NoSuch", "LastGood",
     ]  # fmt: skip
     (values,) = server.read([("target:type=Trouble", attributes)])
     assert (values["Good"], values["LastGood"]) == (1, "still here")
@@ -164,6 +164,12 @@ def test_attributes_that_cannot_be_read_say_why_and_leave_the_others_alone(serve
         "NotSerializableException: target.Foreign$Opaque",
         "Externalizable": "Externalizable of target:type=Trouble cannot be read: "
         "only Java can decode the class target.Foreign$Sealed",
+        "OwnFormat": "OwnFormat of target:type=Trouble cannot be read: "
+        "only Java can decode the class target.Foreign$Terse (own writeObject)",
+        "OwnFormatOfObjects": "OwnFormatOfObjects of target:type=Trouble cannot be read: "
+        "only Java can decode the class target.Foreign$Laconic (own writeObject)",
+        "OwnFormatOfNothing": "OwnFormatOfNothing of target:type=Trouble cannot be read: "
+        "only Java can decode the class target.Foreign$Mute (own writeObject)",
         "NoSuch": "target:type=Trouble has no attribute NoSuch",
     }
     assert isinstance(values["NoSuch"], jmx.NoSuchAttributeError)
@@ -264,10 +270,9 @@ def test_any_certificate_will_do_where_that_is_asked_for(jvm_variant):
 @pytest.mark.slow("a JVM of its own starts")
 def test_an_attribute_that_never_returns_ends_in_time_and_is_logged_out_from(tmp_path):
     with Jvm(tmp_path, groups=["never"]) as jvm:
-        with jmx.connect(target(jvm), Deadline(5)) as server, pytest.raises(jmx.UnreachableError) as error:
+        with jmx.connect(target(jvm), Deadline(5)) as server, pytest.raises(jmx.UnreadableError) as error:
             value_of(server, "target:type=Never", "Value")
-        asked = "has not answered within 5 s: asked for Value of target:type=Never"
-        assert error.value.what == f"{server._session.rmi_where} {asked}"
+        assert error.value.what.startswith("Value of target:type=Never cannot be read: no answer within ")
         # The server's own thread stays in the getter and holds the object; its time-out thread is gone.
         assert jvm.left_by_clients() == {"threads": 0, "connections": 1, "unacknowledged": 0}
 
@@ -278,6 +283,26 @@ def test_nothing_is_left_on_the_server_after_200_log_ins(changeable_jvm):
         with jmx.connect(target(changeable_jvm), Deadline(20)) as server:
             assert value_of(server, "target:type=Numbers", "Int") == 42
     assert changeable_jvm.left_by_clients() == {"threads": 0, "connections": 0, "unacknowledged": 0}
+
+
+@pytest.mark.own_server("attributes that never return leave connections")
+@pytest.mark.slow("a JVM of its own starts")
+def test_an_attribute_that_never_returns_costs_nothing_but_itself(tmp_path):
+    never, good = "target:type=Never", ("target:type=Trouble", ["Good"])
+    with Jvm(tmp_path, groups=["never", "trouble"]) as jvm:
+        with jmx.connect(target(jvm), Deadline(8)) as server:
+            same_bean, other = server.read([(never, ["Value", "One"]), good])
+        assert (same_bean["One"], other) == (1, {"Good": 1})
+        assert isinstance(same_bean["Value"], jmx.UnreadableError)
+        with jmx.connect(target(jvm), Deadline(8)) as server:
+            before, hanging, after = server.read([good, (never, ["Value"]), good])
+        assert (before, after) == ({"Good": 1}, {"Good": 1})
+        assert "no answer within" in hanging["Value"].what
+
+
+def test_an_attribute_that_takes_its_time_is_waited_for_though_others_are(server):
+    slow, good = ("target:type=Slow", ["TwoSeconds", "HalfASecond"]), ("target:type=Trouble", ["Good"])
+    assert list(server.read([slow, good])) == [{"TwoSeconds": 2, "HalfASecond": 1}, {"Good": 1}]
 
 
 def test_domains_names_and_classes(server):

@@ -142,7 +142,7 @@ class _Reading:
             self._ask_each(attributes)
         elif attributes:
             call = rmi.get_attributes(session.connection, name, attributes)
-            pipeline.ask(call, (name,), self._several)
+            pipeline.ask(call, (name,), self._several, several=True)
 
     @property
     def ready(self) -> bool:

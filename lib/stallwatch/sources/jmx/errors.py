@@ -13,6 +13,14 @@ class UnreachableError(JmxError):
     """Nothing can be asked of the server: it is not there, is silent, lets nobody in, or speaks no JMX."""
 
 
+class NoConnectionError(UnreachableError):
+    """Nobody takes connections at that address; ``why`` says it without the address."""
+
+    def __init__(self, where: str, why: str, advice: str = "") -> None:
+        super().__init__(f"{where} {why}", advice)
+        self.why = why
+
+
 class NoSuchBeanError(JmxError):
     """The server has no MBean of that name."""
 

@@ -12,7 +12,7 @@ from stallwatch.sources.jmx.errors import (
     UnreadableError,
 )
 from stallwatch.sources.jmx.rmi import RemoteError
-from stallwatch.sources.jmx.serialization import AbortedError, Record, UndecodableError
+from stallwatch.sources.jmx.serialization import AbortedError, OwnFormatError, Record, UndecodableError
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -93,6 +93,8 @@ def reason(failure: Exception) -> str:
         return denied + said(failure.record)
     if isinstance(failure, AbortedError):
         return f"its value cannot be sent, {said(failure.args[0])}"
+    if isinstance(failure, OwnFormatError):
+        return f"only Java can decode the class {failure} (own writeObject)"
     if isinstance(failure, UndecodableError):
         return f"only Java can decode the class {failure}"
     return withheld.message(str(failure))

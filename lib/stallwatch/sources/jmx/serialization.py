@@ -44,6 +44,7 @@ _MEANWHILE = 2  # times the bytes of a piece, besides: as they are received, and
 
 _NULL, _REFERENCE, _CLASSDESC, _OBJECT, _STRING, _ARRAY, _CLASS = range(0x70, 0x77)
 _BLOCK, _END, _RESET, _LONG_BLOCK, _EXCEPTION, _LONG_STRING, _PROXY, _ENUM = range(0x77, 0x7F)
+_OF_JAVA = ("java.", "javax.")  # their writeObject writes the fields, or there are none
 _FIRST_HANDLE = 0x7E0000
 _WRITE_METHOD, _SERIALIZABLE, _EXTERNALIZABLE, _BLOCK_DATA = 1, 2, 4, 8
 
@@ -60,6 +61,10 @@ class ProtocolError(Exception):
 
 class UndecodableError(Exception):
     """An object whose class alone knows where its bytes end; the class's name is the text."""
+
+
+class OwnFormatError(UndecodableError):
+    """An object that its class writes in a way of its own; the class's name is the text."""
 
 
 class AbortedError(Exception):
@@ -310,13 +315,32 @@ class Reader:
 
     def _fields(self, record: Record, part: Descriptor) -> None:
         self._spend((DICT if part.fields else 0) + (ENTRY + NUMBER) * len(part.fields))
-        for code, field in part.fields:
+        own = part.flags & _WRITE_METHOD and not part.name.startswith(_OF_JAVA)
+        for place, (code, field) in enumerate(part.fields):
             form = PRIMITIVES.get(code)
-            found = self._number(form) if form else self.content()
+            if own and not place:
+                found = self._first(part, form)
+            else:
+                found = self._number(form) if form else self.content()
+            if own and isinstance(found, bytes):
+                raise OwnFormatError(part.name)
             record.fields[field] = _AS_WRITTEN[code](found) if code in _AS_WRITTEN else found
         if part.flags & _WRITE_METHOD:
             self._spend(DICT + ENTRY)
             record.data[part.name] = self._annotation()
+
+    def _first(self, part: Descriptor, form: Struct | None) -> Any:
+        """Read the first field of a class with a ``writeObject``, which need not have written its fields.
+
+        The stream does not say so. Then what it wrote begins, a block or the end, where the first field
+        should be: a number that begins with such a byte is nearly as large as its type allows.
+        """
+        tag = self._byte()
+        if tag in (_BLOCK, _LONG_BLOCK, _END):
+            raise OwnFormatError(part.name)
+        if form is None:
+            return self._content(tag)
+        return form.unpack(bytes((tag,)) + (self._take(form.size - 1) if form.size > 1 else b""))[0]
 
     def _external(self, record: Record, part: Descriptor) -> None:
         self._spend(DICT + ENTRY)

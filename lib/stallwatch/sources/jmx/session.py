@@ -9,7 +9,7 @@ from stallwatch.frame.deadline import Deadline
 from stallwatch.line import shorten
 from stallwatch.sources.jmx import rmi
 from stallwatch.sources.jmx.budget import Kept
-from stallwatch.sources.jmx.errors import UnreachableError
+from stallwatch.sources.jmx.errors import NoConnectionError, UnreachableError
 from stallwatch.sources.jmx.rmi import FAILURES, Link, NoJrmpError, Reference, RemoteError, reference
 from stallwatch.sources.jmx.target import AS_SERVER_SAYS, place
 from stallwatch.sources.jmx.wire import LostError, SilentError, Wire
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from stallwatch.sources.jmx.target import Target
 
 _BOUND = 500  # bytes of names that a registry has
+_PATIENCE = 3.0  # seconds for an answer while others wait: a getter that takes longer comes last
+_PROOF = 0.5  # seconds to see whether the server answers at all
 _FAREWELL = 0.25  # seconds; less than what the deadline keeps back for the report
 # What a TLS server says to plain text; the H of HTTP/1.1; JRMP's ProtocolNotSupported.
 _TLS_ALERT, _HTTP, _NOT_SUPPORTED = 0x15, 0x48, 0x4F
@@ -63,6 +65,7 @@ class Session:
         self._deadline = deadline
         self._links: dict[tuple[str, int, bool], Link] = {}
         self._tls: ssl.SSLContext | None = None
+        self.waited = 0.0  # seconds that the last call was given
         begun = time.monotonic()
         try:
             self.server = self._look_up()  # where to log in
@@ -93,6 +96,36 @@ class Session:
     def link(self) -> Link:
         """Give a connection for calls on which no answer is due, a new one where the last has ended."""
         return self._link(self._connection, self._deadline)
+
+    @property
+    def has_time(self) -> bool:
+        """Whether there is time to ask again."""
+        return self._deadline.left() > _PROOF
+
+    def share(self, *, among_others: bool) -> Deadline:
+        """Give the time that a call may take: among others not so much that these get none.
+
+        All but the time that it takes to see whether it is the server that does not answer.
+        """
+        left = self._deadline.left()
+        self.waited = min(left / 2, _PATIENCE) if among_others else max(left - _PROOF, left / 2)
+        return self._deadline.part(self.waited)
+
+    def answers(self) -> bool:
+        """Whether the server answers something simple over a new connection."""
+        deadline = self._deadline.part(_PROOF)
+        try:
+            link = self._new_link(self._connection, deadline)
+        except (*FAILURES, LostError, SilentError, UnreachableError):
+            return False
+        try:
+            link.send(rmi.get_domains(self.connection))
+            link.answer()
+        except (*FAILURES, NoJrmpError, LostError, SilentError, UnreachableError):
+            return False
+        finally:
+            link.close()
+        return True
 
     def silent(self, asked: str) -> UnreachableError:
         """Say that the server, which has let us in, has not answered in time."""
@@ -151,7 +184,7 @@ class Session:
         registry = Reference(target.host, target.port, rmi.REGISTRY, target.tls.registry)
         for peer in (registry, registry._replace(tls=True)):
             try:
-                return self._stub(peer, rmi.lookup(target.name), f"for {target.name}")
+                return self._stub(peer, rmi.lookup(target.name), f"for the name {target.name}")
             except NoJrmpError as error:
                 if error.first != _TLS_ALERT or peer.tls:
                     raise self._not_jmx(peer, error.first) from None
@@ -167,13 +200,30 @@ class Session:
         target = self._target
         call = rmi.new_client(server.object_id, target.user, target.password)
         try:
-            return self._stub(server, call, "to let us in")
+            return self._stub(server, call, "to log in")
+        except NoConnectionError as error:
+            raise self._at_rmi_port(server, error.why, error.advice) from None
         except NoJrmpError as error:
             raise self._not_jmx(server, error.first) from None
         except FAILURES as error:
             from stallwatch.sources.jmx.failures import not_let_in
 
-            raise not_let_in(error, self.where, target.user) from None
+            where = self.where if isinstance(error, RemoteError) else self._named(server)
+            raise not_let_in(error, where, target.user) from None
+
+    def _named(self, peer: Reference) -> str:
+        """Write the address of a peer; of the RMI port, the one that answered and named it, too."""
+        where = place(peer.host, peer.port)
+        if where == self.where:
+            return where
+        return f"{self.where} answers, its RMI port {peer.port if peer.host == self._target.host else where}"
+
+    def _at_rmi_port(self, server: Reference, why: str, advice: str) -> UnreachableError:
+        """Say that the registry answers, and that the port of the log-in, which it names, does not."""
+        where = self._named(server)
+        if where != self.where:
+            advice = "open that port in the firewall, or set jmxremote.rmi.port (here: --rmi-port)"
+        return UnreachableError(f"{where} {why}", advice)
 
     def _stub(self, peer: Reference, call: bytes, asked: str) -> Reference:
         """Make a call that gives a stub, and say where it is to be reached."""
@@ -183,11 +233,16 @@ class Session:
             stub = reference(link.answer(stub=True))
         except SilentError:
             advice = "is it a JMX port? If so, is the JVM stopped, or swapping?"
-            raise self._silent(place(peer.host, peer.port), asked, advice) from None
+            if peer.object_id != rmi.REGISTRY:
+                within = say_duration(self._deadline.seconds)
+                raise self._at_rmi_port(
+                    peer, f"has not answered within {within}: asked {asked}", advice
+                ) from None
+            raise self._silent(self.where, asked, advice) from None
         except LostError:
+            advice = "is it a JMX port, and does it want TLS?"
             raise UnreachableError(
-                f"{place(peer.host, peer.port)} closed the connection without an answer",
-                "is it a JMX port, and does it want TLS?",
+                f"{self._named(peer)} closed the connection without an answer", advice
             ) from None
         return stub._replace(host=self._host_of(stub), port=self._target.rmi_port or stub.port)
 
@@ -197,7 +252,7 @@ class Session:
         return stub.host if chosen == AS_SERVER_SAYS else chosen or self._target.host
 
     def _not_jmx(self, peer: Reference, first: int) -> UnreachableError:
-        where = place(peer.host, peer.port)
+        where = self._named(peer)
         if first == _TLS_ALERT:
             return UnreachableError(f"{where} speaks TLS, although it says that it does not")
         kinds = {_HTTP: "HTTP", _NOT_SUPPORTED: "RMI in another protocol than the stream protocol"}

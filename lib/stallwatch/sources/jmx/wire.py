@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stallwatch.sources import tcp
-from stallwatch.sources.jmx.errors import UnreachableError
+from stallwatch.sources.jmx.errors import NoConnectionError, UnreachableError
 from stallwatch.sources.jmx.target import place
 from stallwatch.startup import TYPE_CHECKING
 
@@ -121,11 +121,10 @@ def _connected(host: str, port: int, left: Callable[[], float]) -> socket:
         raise _no_connection(place(host, port), error) from None
 
 
-def _no_connection(where: str, failure: OSError) -> UnreachableError:
+def _no_connection(where: str, failure: OSError) -> NoConnectionError:
     if isinstance(failure, TimeoutError):
-        return UnreachableError(f"{where} does not answer: no connection", tcp.NO_CONNECTION)
+        return NoConnectionError(where, "does not answer: no connection", tcp.NO_CONNECTION)
     if isinstance(failure, ConnectionRefusedError):
-        return UnreachableError(
-            f"{where} refused the connection", "is the JVM up, and JMX open on this address and port?"
-        )
-    return UnreachableError(f"{where} cannot be reached: {failure.strerror or failure}")
+        advice = "is the JVM up, and JMX open on this address and port?"
+        return NoConnectionError(where, "refused the connection", advice)
+    return NoConnectionError(where, f"cannot be reached: {failure.strerror or failure}")

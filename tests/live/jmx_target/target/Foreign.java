@@ -24,6 +24,38 @@ final class Foreign {
         }
     }
 
+    /** Writes its fields in its own way. */
+    static class Terse implements Serializable {
+        private static final long serialVersionUID = 1;
+        final int count = 3;
+        final String label = "terse";
+
+        private void writeObject(ObjectOutputStream out) throws IOException {
+            out.writeShort(1);
+            out.writeObject(label);
+        }
+    }
+
+    /** Writes one object for two, and a number. */
+    static class Laconic implements Serializable {
+        private static final long serialVersionUID = 1;
+        final String first = "first";
+        final String second = "second";
+
+        private void writeObject(ObjectOutputStream out) throws IOException {
+            out.writeObject(first);
+            out.writeInt(2);
+        }
+    }
+
+    /** Writes nothing of itself. */
+    static class Mute implements Serializable {
+        private static final long serialVersionUID = 1;
+        final long count = 4;
+
+        private void writeObject(ObjectOutputStream out) {}
+    }
+
     /** What every machine has. */
     static class Device implements Serializable {
         private static final long serialVersionUID = 1;

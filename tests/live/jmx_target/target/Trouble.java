@@ -44,6 +44,9 @@ final class Trouble {
             .readable("ExternalizableWithin", Object.class, () -> new Object[] {
                 1, new Foreign.Sealed(), "after"
             })
+            .readable("OwnFormat", Object.class, Foreign.Terse::new)
+            .readable("OwnFormatOfObjects", Object.class, Foreign.Laconic::new)
+            .readable("OwnFormatOfNothing", Object.class, Foreign.Mute::new)
             .readable("LastGood", String.class, () -> "still here")
             .writeOnly("WriteOnly", String.class);
     }
