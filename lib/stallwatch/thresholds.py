@@ -92,11 +92,29 @@ class Range(NagiosRange):  # type: ignore[misc]  # nagiosplugin has no types
             return ""
         return f"{'limit' if is_upper else 'minimum'} {say_limit(broken, unit)}"
 
+    def distance(self, value: float) -> float:
+        """Give how far a value is outside of the range; 0 within, and for a range that alerts inside."""
+        return 0.0 if self.inside else max(self.start - value, value - self.end, 0.0)
+
     def is_within(self, other: Range) -> bool:
         """Whether ``other`` allows all that this one does."""
         if self.inside or other.inside:
             return self == other
         return other.start <= self.start and self.end <= other.end
+
+    def is_beyond(self, critical: Range) -> bool:
+        """Whether this warning shows on no side, or not on one that it names: ``critical`` comes before it.
+
+        Two equal ranges are in order: whoever writes them wants no warning.
+        """
+        if self == critical:
+            return False
+        if self.inside or critical.inside:
+            return (
+                self.inside and critical.inside and critical.start <= self.start and self.end <= critical.end
+            )
+        names_lower = ":" in self.text and self.start > -math.inf
+        return critical.end < self.end < math.inf or (names_lower and self.start < critical.start)
 
     def __str__(self) -> str:
         """Write it in base units, so that ``Range(str(r), unit) == r``."""
@@ -118,6 +136,16 @@ class Range(NagiosRange):  # type: ignore[misc]  # nagiosplugin has no types
 
     def __reduce__(self) -> tuple[type[Self], tuple[str]]:  # for copies: in base units
         return type(self), (str(self),)
+
+
+def must_be_in_order(
+    warning: Range, critical: Range, names: tuple[str, str] = ("--warning", "--critical")
+) -> None:
+    """Refuse a warning range that the critical one hides; ``names`` are their options."""
+    if warning.is_beyond(critical):
+        raise NotUnderstoodError(
+            f"{names[0]} {warning.text} is beyond {names[1]} {critical.text}: no value would be a warning"
+        )
 
 
 def _bounds(text: str) -> tuple[str, str, str]:

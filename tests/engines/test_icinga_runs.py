@@ -101,7 +101,7 @@ HEAP = {
 JAVA = (
     ("jmx", OK, HEAP),
     ("jmx", WARNING, {**HEAP, "warning": "0%"}),
-    ("jmx", CRITICAL, {**HEAP, "warning": "1000%", "critical": "0%"}),
+    ("jmx", CRITICAL, {**HEAP, "warning": "0%", "critical": "0%"}),
     ("jmx", UNKNOWN, {**HEAP, "attribute": "NoSuchAttribute"}),
     ("jmx", WARNING, {"quantities": ["-O", "java.lang:type=Threading", "-A", "ThreadCount", "-w", "1",
                                      "-A", "PeakThreadCount", "-O", "java.lang:type=Runtime", "-A", "Uptime",

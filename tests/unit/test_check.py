@@ -53,6 +53,12 @@ def test_the_user_sets_the_thresholds(check):
     assert check.run(fine, ["-w", "1", "-c", "1m"]) == (1, "DEMO WARNING - lag 2 s | lag=2s;1;60")
 
 
+def test_a_warning_beyond_the_critical_threshold_is_refused_if_the_user_gave_both(check):
+    said = f"DEMO UNKNOWN - --warning 8m is beyond --critical 6m: no value would be a warning{HINT}"
+    assert check.run(fine, ["-w", "8m", "-c", "6m"]) == (3, said)
+    assert check.run(fine, ["-w", "8m"])[0] == 0  # the default is 5m
+
+
 def test_findings_see_the_options(check):
     check.option("--log", help="the log file")
     findings = lambda options, _run: [Fault(State.CRITICAL, options.log)]  # noqa: E731
@@ -96,7 +102,7 @@ def test_a_run_may_set_a_default_that_it_only_knows_then(check):
     [
         ([], 1),
         (["-w", "~:"], 1),
-        (["-w", "600", "-c", "300"], 1),
+        (["-w", "~:", "-c", "300"], 1),
         (["-w", "~:", "-c", "~:"], 0),
         (["-c", "~:"], 1),
     ],

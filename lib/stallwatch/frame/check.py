@@ -12,7 +12,7 @@ from stallwatch.frame.run import Run
 from stallwatch.frame.usage import Parser, Said, UsageError, Version, described
 from stallwatch.line import clean, status
 from stallwatch.startup import TYPE_CHECKING
-from stallwatch.thresholds import Range
+from stallwatch.thresholds import Range, must_be_in_order
 from stallwatch.units import NotUnderstoodError, UnusableFileError, duration
 
 if TYPE_CHECKING:
@@ -233,6 +233,7 @@ class Check:
             options = self.parser.parse(argv)
             verbose = options.verbose
             run = Run(self.name, options, self.units, self.limits)
+            self._in_order(run)
             begin(run, options)
             _load(*_WRITTEN_BY[options.output])
             self._find(findings, options, run)
@@ -246,6 +247,17 @@ class Check:
             raise
         except BaseException as error:  # noqa: BLE001 - Python's own exit status would be 1, a WARNING
             return UNKNOWN, self._crash(error, verbose)
+
+    def _in_order(self, run: Run) -> None:
+        """Refuse a warning that the critical range hides, where the user gave both."""
+        for name, limits in run.thresholds.items():
+            if run.is_given(name, "warning") and run.is_given(name, "critical"):
+                options = self.limits[name]
+                names = options["warning"].option_strings[-1], options["critical"].option_strings[-1]
+                try:
+                    must_be_in_order(limits["warning"], limits["critical"], names)
+                except NotUnderstoodError as error:
+                    self.parser.error(str(error))
 
     def _forget(self) -> None:
         """Keep nothing of a run."""

@@ -15,7 +15,7 @@ from stallwatch.probes.jmx.scale import limit
 from stallwatch.probes.jmx.values import steps
 from stallwatch.sources.jmx.object_name import ObjectName
 from stallwatch.startup import TYPE_CHECKING
-from stallwatch.thresholds import Range
+from stallwatch.thresholds import Range, must_be_in_order
 from stallwatch.units import NotUnderstoodError
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     Said = dict[str, str]
     Levels = tuple[Said, Said, Said]  # of everything, of the object, of the attribute itself
 
+_LEVELS = ("warning", "critical")
 _ONCE = {"key": "-K", "change": "--rate or --delta", "match": "--match"}
 _NOT_TOGETHER = (
     ("match", "aggregate"), ("match", "of"), ("match", "change"), ("of", "change"),
@@ -114,13 +115,15 @@ def _limits(quantity: Quantity, said: Said) -> dict[str, Range]:
         return {said.get("mismatch", "critical"): Range("1:")}  # found or not found
     counted_in = quantity.unit if quantity.base == quantity.counted_in else quantity.base
     limits: dict[str, Range] = {}
-    for level in ("warning", "critical"):
+    for level in _LEVELS:
         if level in said:
             try:
                 limits[level] = limit(said[level], counted_in)
             except NotUnderstoodError as error:
                 way = "" if quantity.base else " (per cent need --of, sizes and times --unit)"
                 raise NotUnderstoodError(f"argument -{level[0]}/--{level}: {error}{way}") from None
+    if len(limits) == len(_LEVELS):
+        must_be_in_order(**limits)
     return limits
 
 
