@@ -107,7 +107,7 @@ def test_every_mark_has_its_end(page):
     text = page.read_text()
     opened = re.findall(r"^<!-- (?!end -->)(\w+).* -->$", text, re.MULTILINE)
     assert len(opened) == len(re.findall(r"^<!-- end -->$", text, re.MULTILINE))
-    of_one_page = {"object", "load", "measured", "late", "troubles", "counted"}
+    of_one_page = {"object", "load", "pools", "meanings", "measured", "late", "troubles", "counted"}
     of_one_page |= {"components", "circles", "datum"}
     of_one_page |= {"checks", "budgets", "bench", "spent", "usage", "said", "machine", "capacity", "growth"}
     of_one_page |= {"bars", "faults", "healthy", "lag", "wrong", "alarms", "played", "versions"}

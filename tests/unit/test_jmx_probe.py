@@ -161,7 +161,7 @@ def test_a_boolean_has_a_change_and_a_share(ask, server):
     assert ask(*delta) == (0, "JMX OK - Till Open 0 in 1 min | Till.Open.delta=0;;0")
     assert (
         ask("-O", "shop:type=Till", "-A", "Open", "--of", "All")[1]
-        == "JMX OK - Till Open 1 (25 % of All 4) | Till.Open.of_All=25%"
+        == "JMX OK - Till Open 1, 25 % of All 4 | Till.Open.of_All=25%"
     )
 
 
@@ -225,7 +225,7 @@ def test_an_empty_value_is_called_by_its_key(ask, server):
     server.beans_there["shop:type=Till,name="] = {"Blocked": 999}
     assert ask("-O", "shop:*", "-A", "Blocked", "-c", "500") == (
         2,
-        "JMX CRITICAL - Till name= Blocked 999 | Till.name_.Blocked=999;;500",
+        "JMX CRITICAL - Till name= Blocked 999 (limit 500) | Till.name_.Blocked=999;;500",
     )
 
 
@@ -269,7 +269,33 @@ def test_an_aggregate_says_which_beans_it_leaves_out(ask, server):
     ]
     one["Max"], other["Max"] = -1, 240
     assert ask("-O", "s:type=T,*", "-A", "N", "--of", "Max", "--aggregate", "sum")[1].startswith(
-        "JMX OK - T N: sum 120 (50 % of Max 240), 1 of 2 beans, 1 without a limit | "
+        "JMX OK - T N: sum 120, 50 % of Max 240, 1 of 2 beans, 1 without a limit | "
+    )
+
+
+def test_the_worst_of_several_beans_is_said_first_and_nothing_of_all_of_them(ask, server):
+    numbers = {"a": 8, "b": 12, "c": 4, "d": 30}
+    server.beans_there.update({f"s:type=T,name={name}": {"N": number} for name, number in numbers.items()})
+    status, output = ask("-O", "s:type=T,*", "-A", "N", "-w", "5", "-c", "20")
+    assert (status, output.splitlines()) == (
+        2,
+        [
+            "JMX CRITICAL - d N 30 (limit 20) (+2 more problems) | a.N=8;5;20 b.N=12;5;20 c.N=4;5;20 d.N=30;5;20",
+            "[WARNING] b N 12 (limit 5)",
+            "[WARNING] a N 8 (limit 5)",
+        ],
+    )
+    assert ask("-O", "s:type=T,*", "-A", "N", "-w", "6:")[1].startswith("JMX WARNING - c N 4 (minimum 6) | ")
+    assert ask("-O", "s:type=T,*", "-A", "N", "-w", "50")[1].startswith(
+        "JMX OK - T N: 4 (c) to 30 (d), 4 beans"
+    )
+
+
+def test_a_warning_beyond_the_critical_range_is_refused(ask):
+    said = ask("-O", "s:type=T", "-A", "N", "-w", "80", "-c", "60")
+    assert said[0] == 3
+    assert said[1].startswith(
+        "JMX UNKNOWN - --warning 80 is beyond --critical 60: no value would be a warning"
     )
 
 
@@ -278,14 +304,14 @@ def test_many_beans_have_no_perfdata_of_their_own(ask, server):
     status, output = ask("-O", "s:type=T,*", "-A", "N", "-c", "99")
     assert (status, output) == (
         2,
-        "JMX CRITICAL - 100 N 100\n[OK] T N: 0 (0) to 100 (100), 101 beans, too many for perfdata: --aggregate makes one number of them",
+        "JMX CRITICAL - 100 N 100 (limit 99)\n[OK] 101 numbers are too many for the perfdata: --aggregate makes one of them",
     )
 
 
 @pytest.mark.parametrize(
     ("used", "most", "status", "text"),
     [
-        (0, 0, 0, "OK - a Used 0 (0 % of Max 0) | a.Used.of_Max=0%;80"),
+        (0, 0, 0, "OK - a Used 0, 0 % of Max 0 | a.Used.of_Max=0%;80"),
         (9, 0, 3, "UNKNOWN - a Used can be no share: Max is 0"),
         (9, -1, 3, "UNKNOWN - a Used has no limit: Max is -1"),
         (9, 2**63 - 1, 3, "UNKNOWN - a Used has no limit: Max is 9223372036854775807"),
@@ -334,7 +360,7 @@ def test_a_mismatch_may_be_a_warning(ask, server):
     assert ask(*mode)[0] == 2
     assert ask(*mode, "--mismatch", "warning") == (
         1,
-        'JMX WARNING - T Mode is "JOINING": it does not match NORMAL',
+        'JMX WARNING - T Mode is "JOINING", does not match NORMAL',
     )
 
 
@@ -353,7 +379,7 @@ def test_a_hint_never_costs_the_verdict(ask, server):
     )
     assert status == 2
     assert output.startswith(
-        "JMX CRITICAL - T N 9 (+1 more problem) | T.N=9;;5\n[UNKNOWN] there is no MBean s:type=Tt at db1:7199"
+        "JMX CRITICAL - T N 9 (limit 5) (+1 more problem) | T.N=9;;5\n[UNKNOWN] there is no MBean s:type=Tt at db1:7199"
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stallwatch.findings import Fault, ProbeError, Reading, State
+from stallwatch.findings import Fault, Line, ProbeError, Reading, State
 from stallwatch.probes.jmx import scale
 from stallwatch.probes.jmx.collect import Sample
 from stallwatch.probes.jmx.model import AbsentError
@@ -32,6 +32,9 @@ def all_of_it(of: Snapshot) -> Iterator[Finding]:
     elif of.samples:
         if len(of.samples) + len(of.unlimited) > 1:
             yield Fault(State.OK, _summary(of))
+        if len(of.samples) > _MOST:
+            numbers = plural(len(of.samples), "number")
+            yield Fault(State.OK, f"{numbers} are too many for the perfdata: --aggregate makes one of them")
         for sample in of.samples:
             reading = _reading(of, sample)
             yield reading if len(of.samples) <= _MOST else reading._replace(label="")
@@ -45,9 +48,12 @@ def aggregate(of: Snapshot) -> Reading:
     """Give what all samples say together; some beans have no limit to be a share of."""
     quantity = of.quantity
     words = quantity.common_words
-    number, said = (len(of.samples), "") if quantity.aggregate == "count" else _together(of)
-    what = f"{' '.join(words)}: {said}{_beans(of)}"
-    return Reading(quantity.name(words), number, quantity.base, what)
+    subject, beans = " ".join(words), _beans(of)
+    if quantity.aggregate == "count":
+        return Reading(quantity.name(words), len(of.samples), what=f"{subject}: {beans}", line=Line())
+    number, said = _together(of)
+    line = Line(then=f", {beans}")
+    return Reading(quantity.name(words), number, quantity.base, f"{subject}: {said}", line=line)
 
 
 def no_place(quantity: Quantity, place: str) -> ProbeError:
@@ -64,11 +70,11 @@ def _reading(of: Snapshot, sample: Sample) -> Reading:
     instead = f" (read as {sample.instead}, which took its place)" if sample.instead else ""
     if quantity.match:
         met = quantity.match.search(sample.text)
-        what = f"{subject} is {quoted(sample.text)}{instead}"
-        why = f"it does not match {quantity.match.pattern}"
-        return Reading(quantity.name(words), 1 if met else 0, what=what, why="" if met else why, label="")
+        wrong = "" if met else f", does not match {quantity.match.pattern}"
+        what = f"{subject} is {quoted(sample.text)}{instead}{wrong}"
+        return Reading(quantity.name(words), 1 if met else 0, what=what, label="")
     what = f"{subject} {_said(of, sample)}{instead}"
-    return Reading(quantity.name(words), sample.number, quantity.base, what)
+    return Reading(quantity.name(words), sample.number, quantity.base, what, line=Line())
 
 
 def _summary(of: Snapshot) -> str:
@@ -78,8 +84,7 @@ def _summary(of: Snapshot) -> str:
     if quantity.match:
         met = sum(bool(quantity.match.search(sample.text)) for sample in samples)
         return f"{subject}: {met} of {len(samples)} beans match {quantity.match.pattern}"
-    many = "" if len(samples) <= _MOST else ", too many for perfdata: --aggregate makes one number of them"
-    return f"{subject}: {_span(of)}, {_beans(of)}{many}"
+    return f"{subject}: {_span(of)}, {_beans(of)}"
 
 
 def _span(of: Snapshot) -> str:
@@ -97,13 +102,13 @@ def _together(of: Snapshot) -> tuple[float, str]:
     numbers = [sample.number for sample in samples]
     if kind == "sum":
         one = Sample([], sum(sample.value for sample in samples), whole=_sum_of_wholes(of))
-        return one.number, f"sum {_said(of, one)}, "
+        return one.number, f"sum {_said(of, one)}"
     if kind == "avg":
         mean = scale.neat(sum(numbers) / len(numbers))
-        return mean, f"avg {_amount(of, mean)}, "
+        return mean, f"avg {_amount(of, mean)}"
     number = max(numbers) if kind == "max" else min(numbers)
     one = samples[numbers.index(number)]
-    return number, f"{kind} {_said(of, one)} ({' '.join(one.who)}), "
+    return number, f"{kind} {_said(of, one)} ({' '.join(one.who)})"
 
 
 def _sum_of_wholes(of: Snapshot) -> float | None:
@@ -121,7 +126,7 @@ def _said(of: Snapshot, sample: Sample) -> str:
         return _amount(of, sample.value)
     unit = of.quantity.counted_in
     share = f"{_amount(of, sample.number)} {scale.say(sample.whole, unit)}"
-    return f"{scale.say(sample.value, unit)} ({share})"
+    return f"{scale.say(sample.value, unit)}, {share}"
 
 
 def _amount(of: Snapshot, number: float) -> str:

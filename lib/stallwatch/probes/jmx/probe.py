@@ -72,10 +72,31 @@ def _found(
                 name = _unique(finding.name, earlier, taken)
                 taken.add(name)
                 several[place] = finding._replace(name=name, judged_as=thresholds)
-        yield quantity, several
+        yield quantity, _worst_first(several, run)
         earlier.append(quantity)
     if changes:
         changes.keep()
+
+
+def _worst_first(several: list[Finding], run: Run) -> list[Finding]:
+    """Say first which of several beans is worst; the numbers stay in their order.
+
+    Then nothing is said of all of them together, which would be called OK.
+    """
+    readings = [one for one in several if isinstance(one, Reading)]
+    wrong = [one for one in readings if run.is_problem(one)]
+    if len(readings) == 1 or not wrong:
+        return several
+
+    def gravity(one: Reading) -> tuple[bool, float]:
+        ranges = [limit for limit in run.thresholds[one.judged_as].values() if limit]
+        beyond = [limit.distance(one.value or 0.0) for limit in ranges]
+        return run.is_problem(one, State.CRITICAL), max(beyond)
+
+    said = [one._replace(label="") for one in sorted(wrong, key=gravity, reverse=True)]
+    numbers = [one._replace(in_table=True) if one in wrong else one for one in readings]
+    others = several[1:] if isinstance(several[0], Fault) else several  # without the sentence on all
+    return [*said, *numbers, *(one for one in others if not isinstance(one, Reading))]
 
 
 def _known_beforehand(quantities: Collection[Quantity], reader: Reader) -> Iterator[tuple[str, str]]:
