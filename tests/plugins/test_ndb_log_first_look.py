@@ -12,6 +12,7 @@ from stallwatch.probes.ndb_log.rules import RULES
 
 CHECK = runpy.run_path(str(PLUGIN))
 QUIET = "2026-11-20T23:00:00.{:06}Z [ndbd] INFO     -- Local checkpoint {} started. Keep GCI = {} oldest restorable\n"
+WAITS = "Initial start, waiting for 5 to connect,  nodes [ all: 4 and 5 connected: 4 no-wait:  ] - Repeated 60 times"
 MANY_QUIET = "".join(QUIET.format(number, number, number) for number in range(10_000))
 NEW = "2026-11-20T23:06:41.711002Z [ndbd] WARNING  -- "
 ZONE = "2026-11-21T00:06:41.711002+01:00 [ndbd] INFO     -- "
@@ -131,6 +132,13 @@ def told(tmp_path, *lines, log="ndb_4_out.log"):
         (NEW + "GCI (4200000000) is approaching the maximum value (4294967295).", "4200000000 of 4294967295"),
         (NEW + "President 3 proposed disconnected node 1 as arbitrator [ticket 0c2d]", "arbitrator node 1 is not connected"),
         (NEW + "Arbitration failure - negative reply [state=4]", "arbitration failed"),
+        (NEW + "Watchdog: Time ticked backwards 5000 ms.", "clock went back by 5000 ms"),
+        (NEW + "Failed to memlock pages, error: 12 (Cannot allocate memory)", "memory is not locked, it may be swapped"),
+        (NEW + "Initial start, waiting for 5 to connect,  nodes [ all: 4 and 5 connected: 4 no-wait:  ] - Repeated 60 times", "its start waits for node 5"),
+        (NEW + "Waiting 30 sec for nodes 5 and 6 to connect, nodes [ all: 4, 5 and 6 connected: 4 no-wait:  ] - Repeated 60 times", "its start waits for nodes 5 and 6"),
+        (NEW + "Waiting for non partitioned start, nodes [ all: 4 and 5 connected: 4 missing: 5 no-wait:  ] - Repeated 60 times", "its start waits for node 5"),
+        (NEW + "Start potentially partitioned with nodes 4  [ missing: 5 no-wait:  ]", "started without node 5"),
+        (NEW + "Start with nodes 4 [ missing: 5 no-wait:  ]", "started without node 5"),
         (NEW + "Filesystem problem: No space. Check the disk. (error: 2810, os error: 28, signal 1)", "file system problem"),
     ],
 )  # fmt: skip
@@ -150,6 +158,12 @@ def test_a_line_that_says_something_is_heard(tmp_path, line, expected):
         ("Backup 7 started from 1 has been aborted. Error: 1326", "Backup 8 started from 1 completed. StartGCP: 1", "aborted"),
         ("LQH 1 : Redo log part 1 problem started : Low space.  (x)", "LQH 1 : Redo log part 1 problem cleared : Low space.  (x)", "not cleared"),
         ("Node shutdown initiated", DIED, "node 4 failed"),
+        (WAITS, "Start with all nodes 4 and 5", "start waits"),
+        (WAITS, "Initial start with nodes 4 and 5 [ missing:  no-wait:  ]", "start waits"),
+        (WAITS, "Start potentially partitioned with nodes 4  [ missing: 5 no-wait:  ]", "start waits"),
+        (WAITS, "Started (mysql-9.7.2 ndb-9.7.2)", "start waits"),
+        (WAITS, "Node shutdown completed.", "start waits"),
+        ("Start with nodes 4 [ missing: 5 no-wait:  ]", "NR Status: node=5,OLD=x,NEW=Restart completed", "without node 5"),
         ("Node 3 missed heartbeat 3", "Node 3 Connected", "missed heartbeat 3"),
         ("Failure handling of node 3 has not completed in 60 seconds - state = 2", "All nodes completed failure of Node 3", "cannot start"),
         ("Failure handling of api 52 has not completed in 60 seconds.  Limit 0 - state = 2", "Node 52 Connected", "cannot connect"),

@@ -74,7 +74,7 @@ def test_a_lag_that_was_no_gcp_stop_ends_nobody(check, cluster):
         f"Node 4: {ENDED.replace('completed.', 'completed. Occurred during startphase 5.')}", 60, "ALERT"
     )
     assert check("--log", cluster).text.startswith(
-        "NDB_LOG CRITICAL - node 4 failed to start (phase 5) at HH:MM:SS, error 2303: System error - another node ended it"
+        "NDB_LOG CRITICAL - node 4 failed to start (phase 5) at HH:MM:SS, error 2303: another node ended it"
     )
 
 

@@ -113,9 +113,51 @@ def test_an_assertion_long_after_a_full_disk_or_after_a_good_start_is_a_bug(chec
 def test_a_node_that_is_up_again_is_not_to_be_restarted_with_initial(check, log):
     log.say("Forced node shutdown completed, restarting. Caused by error 2310: 'x'.", 500, "ALERT")
     log.starts(400)
-    assert check("--log", log).text.endswith("error 2310: Error while reading the REDO log - check the disk")
+    assert check("--log", log).text.endswith("error 2310: its redo log cannot be read - check the disk")
 
 
 def test_why_others_declared_a_node_dead_is_told_without_a_password(check, log):
     log.say("We(4) have been declared dead by 3 (via 3) reason: password=geheim(4)", 60, "ALERT")
     assert "by node 3: password=***" in check("--log", log).text
+
+
+def test_who_ended_first_is_why_all_are_down(check, cluster):
+    """The others ended because no node of its group was left."""
+    for node in (3, 4, 5, 6):
+        cluster.say(f"Node {node}: Started (mysql-9.7.2 ndb-9.7.2)", 7000)
+    cluster.say("Node 5: Forced node shutdown completed. Initiated by signal 9.", 100, "ALERT")
+    cluster.say("Node 6: Forced node shutdown completed. Caused by error 2341: 'x'.", 80, "ALERT")
+    for node in (3, 4):
+        cluster.say(f"Node {node}: Forced node shutdown completed. Caused by error 2305: 'x'.", 79, "ALERT")
+    said = check("--log", cluster)
+    assert said.text == (
+        "NDB_LOG CRITICAL - all data nodes (3, 4, 5 and 6) are down since HH:MM:SS, node 5 shut down:"
+        " signal 9 (killed) - look in dmesg for the out-of-memory killer"
+    )
+    assert said.details[0].startswith("  node 5 shut down at HH:MM:SS, signal 9 (killed)")
+
+
+def test_a_node_that_the_master_cut_off_is_sent_to_its_log(check, log):
+    log.say("We(4) have been declared dead by 3 (via 3) reason: Forced isolation(9)", 60)
+    log.say("Forced node shutdown completed. Caused by error 2315: 'Node declared dead'.", 59, "ALERT")
+    assert check("--log", log).text == (
+        "NDB_LOG CRITICAL - node 4 shut down at HH:MM:SS, node 3 cut it off"
+        " - check the log of node 3 for a GCP stop"
+    )
+
+
+def test_a_buffer_that_was_full_before_an_end_is_no_other_problem(check, log):
+    log.say("The long message buffer is out of free elements. x", 65, "WARNING")
+    log.say("Forced node shutdown completed. Caused by error 2351: 'Signal lost'.", 58, "ALERT")
+    said = check("--log", log)
+    assert said.text == (
+        "NDB_LOG CRITICAL - node 4 shut down at HH:MM:SS, error 2351: long message buffer full"
+        " - raise LongMessageBuffer, then restart the node"
+    )
+    assert any("long message buffer full at" in line for line in said.details)
+
+
+def test_a_buffer_that_was_full_hours_before_an_end_is_another_problem(check, log):
+    log.say("The long message buffer is out of free elements. x", 2000, "WARNING")
+    log.say("Forced node shutdown completed. Caused by error 2341: 'x'.", 58, "ALERT")
+    assert check("--log", log).text.endswith("(+1 more problem)")

@@ -5,7 +5,7 @@ step: start reading here), `collect` (what is new in each log), `lines` (a line 
 (how a subject reads lines, and whose log it is). Then the subjects, each with a table of its lines:
 `diagnosis` (alerts of single lines by the table in `rules`, and backups), `shutdown` with `nodes`, `down`,
 `exit_codes`, `reasons`, `redo`, `watchdog` with `stuck`, `threads`, `unknown` (warnings that no other subject
-knows). `peers` are the connections between nodes, `events` what incidents are made of.
+knows), `starts` (of data nodes that do not get on). `peers` are the connections between nodes, `events` what incidents are made of.
 `ends` and `incidents` put together what all say. `error_log` reads ndb_N_error.log, `mgm_text` what
 ndb_mgm printed, and `zone` corrects times. `declared` has the labels of the perfdata.
 

@@ -14,6 +14,7 @@ from stallwatch.probes.ndb_log.model import Node, Present, Rules
 from stallwatch.probes.ndb_log.reasons import Reasons
 from stallwatch.probes.ndb_log.redo import Redo
 from stallwatch.probes.ndb_log.shutdown import Shutdown
+from stallwatch.probes.ndb_log.starts import Starts
 from stallwatch.probes.ndb_log.threads import Contention, Oversleeps
 from stallwatch.probes.ndb_log.unknown import LEVELS, Unknown, of_unknown
 from stallwatch.probes.ndb_log.watchdog import Watchdog
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     Follow = Callable[[str, Any], Log]  # opens a log where the positions of the last run say
 
-_SUBJECTS = (Shutdown, Reasons, Alerts, Redo, Watchdog, Oversleeps, Contention, Backups)
+_SUBJECTS = (Shutdown, Reasons, Alerts, Redo, Watchdog, Oversleeps, Contention, Starts, Backups)
 _WORDS = frozenset(row.word for reader in (Node, *_SUBJECTS) for row in reader.LINES)
 WORDS = (_WORDS | LEVELS) - Node.CONTEXT
 FORMAT = 2  # of what is remembered of a log: it changes with any tuple that is kept
@@ -75,7 +76,8 @@ class NodeLog:
         oversleeps = Oversleeps(self.node, present, part("oversleeps"))
         contention = Contention(self.node, present, part("contention"))
         self.backups = Backups(self.node, present, part("backups"))
-        self._judged_alone = (alerts, self.redo, self.watchdog, oversleeps, contention)
+        starts = Starts(self.node, present, part("starts"))
+        self._judged_alone = (alerts, self.redo, self.watchdog, oversleeps, contention, starts)
         self._reasons = Reasons(self.node, present, part("reasons"), self.shutdown)
         subjects = (self.shutdown, self._reasons, *self._judged_alone, self.backups)
         self.unknown = Unknown(self.node, present, part("unknown"), (self.node, *subjects))
@@ -102,13 +104,12 @@ class NodeLog:
                 self._is_strange(source.head)
         except ProbeError as error:
             self.problems.append(error)
-        name = os.path.basename(self.path)
         if source.behind:
-            what = f"{name}: {say_size(source.behind)} are still to be read"
+            what = f"{os.path.basename(self.path)}: {say_size(source.behind)} are still to be read"
             advice = "the next run goes on, --whole begins anew; a longer --timeout reads more"
             self.problems.append(ProbeError(what, advice))
         if self._garbled:
-            what = f"{name}: {self._garbled} damaged lines skipped"
+            what = f"{os.path.basename(self.path)}: {self._garbled} damaged lines skipped"
             self.problems.append(ProbeError(what, "look at the disk that it is on"))
         self.problems += map(ProbeError, source.notes)
         self.asides = source.asides
@@ -130,7 +131,7 @@ class NodeLog:
 
     def forget(self) -> None:
         """Acknowledge everything up to here: only positions, threads and counters are kept."""
-        for name in ("alerts", "redo", "watchdog", "oversleeps", "unknown"):
+        for name in ("alerts", "redo", "watchdog", "oversleeps", "starts", "unknown"):
             self._memory[name] = {}
         kept = ("ordered", "data_nodes", "up", "clients")
         self._memory["shutdown"] = {name: self._memory["shutdown"][name] for name in kept}

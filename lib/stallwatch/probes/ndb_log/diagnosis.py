@@ -35,6 +35,10 @@ _EVENTS = {
     "gcp stop": (Kind.STOPPED, 0.0, 0.0),
     "gcp commit": (Kind.COMMIT, 1.0, 1.0),
     "gcp save": (Kind.SAVE, 1.0, 1.0),
+    "filesystem": (Kind.HINT, 0.0, 0.0),
+    "long message buffer": (Kind.HINT, 0.0, 0.0),
+    "job buffer": (Kind.HINT, 0.0, 0.0),
+    "memlock": (Kind.HINT, 0.0, 0.0),
     "lcp": (Kind.SAVE, 0.0, 0.0),
 }
 

@@ -25,6 +25,8 @@ _INITIAL = ", restart with --initial"  # no advice about a node that has started
 NO_REASON = "no reason found"
 OVER = frozenset({"back", "unknown"})  # phases
 _NOT_AGAIN = ", not started again"
+# Ends of which the end of another node is the cause
+_FOLLOWS = r"error 230[58]|it lost "
 _ERROR = r"(error \d+): "
 ERROR_LOG = "read the node's error log"
 _SIGNALS = {
@@ -112,7 +114,7 @@ def _fault(state: State, what: str, why: str, advice: str, line: Line) -> Fault:
 
 
 def all_down(nodes: Sequence[str], faults: Sequence[Fault], phases: Collection[str], since: str) -> Fault:
-    """Say that no data node is up, and why if the logs of all know one reason."""
+    """Say that no data node is up, and why if the logs of all know one reason, or which ended first."""
     are = "are down" if "starting" not in phases else "are down or starting"
     what = f"all data nodes ({listed(nodes)}) {are}{since}"
     more = tuple(", ".join(filter(None, (fault.what, fault.why))) for fault in faults)
@@ -124,6 +126,11 @@ def all_down(nodes: Sequence[str], faults: Sequence[Fault], phases: Collection[s
     if len(known) == 1:
         (fault,) = known.values()
         return Fault(State.CRITICAL, what, fault.why, fault.advice, Line(more=more))
+    first = [fault for fault in faults if not compiled(_FOLLOWS).match(fault.why)]
+    if first and len(first) < len(faults):  # the others ended of these ends, the earliest is named
+        whose = first[0].what.partition(" at ")[0].partition(" (")[0]
+        advice = first[0].advice.partition(_INITIAL)[0]  # there is no group to take data from
+        return Fault(State.CRITICAL, what, f"{whose}: {first[0].why}", advice, Line(more=more))
     why = "" if known else min((fault.why for fault in faults), key=_NOT_KNOWN.index)
     advice = "check their machines and logs" + (", then start them" if "down" in phases else "")
     return Fault(State.CRITICAL, what, why, advice, Line(more=more))

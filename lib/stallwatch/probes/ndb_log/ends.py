@@ -41,6 +41,7 @@ def of_shutdowns(logs: list[Shutdown]) -> Iterator[Finding | Event]:
     gone = [end for end in best if end[0].phase not in OVER and end not in told]
     if len(every) > 1 and every <= {down.node for down, _ in gone}:
         newest, present = max(gone, key=lambda end: end[0].when)
+        gone.sort(key=lambda end: end[0].when)
         nodes, faults = [str(node) for node in sorted(every)], [down.fault(of) for down, of in gone]
         since = present.at(newest.clock, newest.when, "since")
         fault = all_down(nodes, faults, {down.phase for down, _ in gone}, since)

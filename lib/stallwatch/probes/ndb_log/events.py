@@ -33,6 +33,7 @@ class Kind(IntEnum):
     SILENT = 9  # others miss the heartbeats of a node
     CLOSED = 10  # a management node lost its connection to a node for a while
     COMMIT = 11  # a global checkpoint waits for a node
+    HINT = 12  # a buffer or disk that is full, of which a node may end
 
 
 _COUNTED_AT_MOST = 5000  # instants: one every 2 s for 2.8 hours

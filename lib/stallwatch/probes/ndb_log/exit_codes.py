@@ -21,19 +21,33 @@ _ADVICE = {
 
 # Codes that an operator meets, and whose class does not say enough.
 _SPECIAL = {
-    2303: "another node ended it: check the errors of the other nodes, then restart the node",
+    2303: "check the errors of the other nodes, then restart the node",
     2305: "check the network and the other nodes, then restart the node",
     2315: "check for a paused VM, swapping, network trouble, then restart the node",
+    2327: "lower DataMemory, or free memory, then restart the node",
+    2351: "raise LongMessageBuffer, then restart the node",
+    2354: "raise NoOfFragmentLogFiles (initial restart)",
+    2806: "raise MaxNoOfOpenFiles, then restart the node",
     2334: "lower the load, and look for a stuck thread before it, then restart the node",
     6000: "check its error log and dmesg, then restart the node",
     6050: "check swapping, VM steal, CPU quota, disk, then restart the node",
+    6052: "raise SendBufferMemory or lower the load, then restart the node",
+    6600: "raise DataMemory, then restart the node",
+    6800: "raise DataMemory, then restart the node",
     7200: "check its disk with iostat -kx 1, then restart the node",
     7400: "check the API node that did not go away, then restart the node",
 }
 _SHORT = {
+    2303: "another node ended it",
     2305: "it lost the other nodes",
+    2308: "another node failed",
+    2310: "its redo log cannot be read",
     2315: "declared dead",
+    2327: "not enough memory",
+    2350: "invalid configuration",
+    2351: "long message buffer full",
     6050: "ended by its watchdog",
+    6052: "send buffer full",
     7200: "its local checkpoint stood still",
 }
 _LONG = re.compile(r"[,.(;] ?")

@@ -14,7 +14,7 @@ incidents, one problem each. Rules, measured on 9.7.2 (`tests/recorded/ndb_log`,
 from __future__ import annotations
 
 from stallwatch.findings import Fault, Line, Reading, State
-from stallwatch.probes.ndb_log.events import SLOW_DISK, WINDOW, Event, Kind, one_each
+from stallwatch.probes.ndb_log.events import SLOW_DISK, TOGETHER, WINDOW, Event, Kind, one_each
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
 from stallwatch.words import named, plural, times
@@ -61,6 +61,8 @@ class Incident:
     def _explains(self, event: Event) -> bool:
         ended, node = self.cause.kind is Kind.ENDED, self.cause.node
         if event.kind is self.cause.kind and (not ended or event.speaker is None):
+            return False
+        if event.kind is Kind.HINT and not ended:
             return False
         of_nodes = (event.node, event.speaker or -1, -1 if ended else event.judge or -1)
         near = event.kind in _OF_ANY_NODE or node in of_nodes
@@ -116,12 +118,18 @@ class Incident:
                 then, why = f", then {self._ends(ended)}", ""
             told.add(what)
         symptoms = [event for event in self.events if event.finding.what not in told]
-        counted = {Kind.STOOD_STILL, self.cause.kind} if self.again else {Kind.STOOD_STILL}
-        symptoms = [event for event in symptoms if event.kind not in counted]
+        symptoms = [event for event in symptoms if not self._is_counted(event)]
         more += [self._said(event) for event in symptoms[:_FEW]]
         more += [f"and {len(symptoms) - _FEW} more"] if len(symptoms) > _FEW else []
         more = [text for text in dict.fromkeys(more) if text]
         return Fault(state, what, why, advice, Line(then, tuple(more)))
+
+    def _is_counted(self, event: Event) -> bool:
+        """Whether an event is counted on the line: not other threads in the same instant."""
+        if event.kind is Kind.STOOD_STILL:
+            return True
+        same = event.kind is self.cause.kind and event.kind in _COUNTED and event.seconds > 0
+        return same and abs(event.end - self.cause.end) > TOGETHER
 
     def _slow_disk(self) -> Reading | Fault | None:
         """Give what shows that the disk of a node is why others waited for it until it was ended."""

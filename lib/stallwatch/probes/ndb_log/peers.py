@@ -129,13 +129,13 @@ class Peers(Nodes):
             reason = withheld.message(match["reason"] or "")
             why = f"by node {match['by']}: {reason}" if match["we"] else "missed heartbeats"
             advice = "check for a paused VM, swapping, network trouble, then restart the node"
-            if reason.startswith(_ISOLATED):
-                advice = f"check the log of node {match['by']} for a GCP stop, then restart the node"
             judge = number(match["by"]) if match["we"] else line.node
             self._end(node, line, DECLARED_DEAD, why, advice)
             self._change(node, hearsay=not match["we"], stall=HEARTBEATS, judge=judge)
         if match["we"]:
             self._last["judge"] = [line.moment, number(match["by"])]
+            if match["reason"].startswith(_ISOLATED):
+                self._last["isolated"] = [line.moment, number(match["by"])]
         else:
             self._last["judged"] = [line.moment, node]
             down = self._down.get(node)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from stallwatch.findings import State
 from stallwatch.probes.ndb_log.buffer_rules import BUFFER_RULES
 from stallwatch.probes.ndb_log.rule import Rule
+from stallwatch.probes.ndb_log.start_rules import START_RULES
 
 _MEMORY = r"(?P<kind>Data|Index) usage (?:is|increased to|decreased to) (?P<percent>{})%"
 COMPLETED = r"Backup (?P<id>\d+) started from (?:node )?\d+ completed"
@@ -229,6 +230,7 @@ RULES = (
         stays=True,
     ),
     *BUFFER_RULES,
+    *START_RULES,
 )
 # Quantities that the rules tell of: unit, and what to say when no line did.
 QUANTITIES = {

@@ -75,6 +75,8 @@ class Shutdown(Peers):
             more = (f"error {_OS_SIGNAL}", *more)
         elif match["error"] == _DECLARED_DEAD_ERROR and (judge := self._recent("judge", line)):
             why, more = f"node {judge} declared it dead", (f"error {match['error']}", *more)
+            if self._recent("isolated", line):
+                why, advice = f"node {judge} cut it off", f"check the log of node {judge} for a GCP stop"
         self._end(line.node, line, what, why, advice, more)
         self._change(line.node, lost=peer, judge=judge, stall=stall(match["error"]))
         self._order_ends(str(line.node), line.moment)

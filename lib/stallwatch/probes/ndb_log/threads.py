@@ -125,10 +125,14 @@ class Oversleeps(Subject):
             kind, who, why = Kind.LATE, f"{self._who(oversleep)} overslept", "the watchdog was on time"
             cause = f"{who.removeprefix(self._node.prefix)} {long}"
             if oversleep.watchdog:
-                why = f"the watchdog only {say_duration(oversleep.watchdog_ms / 1000)}"
+                watchdog = say_duration(oversleep.watchdog_ms / 1000)
+                as_long = 2 * oversleep.watchdog_ms >= oversleep.ms
+                why = f"the watchdog {watchdog}, too" if as_long else f"the watchdog only {watchdog}"
             if len(oversleep.threads) > _NAMED:
                 more = [f"late: threads {', '.join(map(str, sorted(oversleep.threads)))}"]
             advice = "check ndbinfo.threadstat"
+            if why.endswith("too"):  # that is no one thread that works
+                advice = "check swapping, VM steal, CPU quota"
         what = f"{who} {long}{until}"
         reading = Reading("overslept", seconds, "s", what, why, advice, line=Line(more=tuple(more)))
         over = self._present.over(oversleep.when)

@@ -46,6 +46,7 @@ _HARMLESS = (
     # Settings of a node that starts
     _Known(b"Running ndbd with a single thread", r"Running ndbd with a single thread of"),
     _Known(b"Setting ODirect", r"Setting ODirect have failed for "),
+    _Known(b"ticked backwards", r".*ticked backwards:? \d{1,3}\b"),
     _Known(b"monotonic timer", r"A monotonic timer was not available"),
     # Numbers of nodes that a management node keeps for others
     _Known(b"nodeid reservation", r"Found timedout nodeid reservation for \d+, releasing it$"),
