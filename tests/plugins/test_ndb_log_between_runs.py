@@ -268,7 +268,7 @@ def test_a_node_id_that_is_taken(check, watched):
     )
     said = check("--log", watched)
     assert said.text == (
-        "NDB_LOG CRITICAL - node 4 cannot start at HH:MM:SS, Error: Could not alloc node id 4: Id 4 already"
+        "NDB_LOG CRITICAL - node 4 cannot start at HH:MM:SS, Id 4 already"
         " allocated - check whether it runs already, and the management server"
     )
 

@@ -132,6 +132,8 @@ def told(tmp_path, *lines, log="ndb_4_out.log"):
         (NEW + "GCI (4200000000) is approaching the maximum value (4294967295).", "4200000000 of 4294967295"),
         (NEW + "President 3 proposed disconnected node 1 as arbitrator [ticket 0c2d]", "arbitrator node 1 is not connected"),
         (NEW + "Arbitration failure - negative reply [state=4]", "arbitration failed"),
+        (NEW + "UNDO log level reached 95 percent", "CRITICAL - node 4: undo log 95 % used"),
+        (NEW + "UNDO log level reached 85 percent", "WARNING - node 4: undo log 85 % used"),
         (NEW + "Watchdog: Time ticked backwards 5000 ms.", "clock went back by 5000 ms"),
         (NEW + "Failed to memlock pages, error: 12 (Cannot allocate memory)", "memory is not locked, it may be swapped"),
         (NEW + "Initial start, waiting for 5 to connect,  nodes [ all: 4 and 5 connected: 4 no-wait:  ] - Repeated 60 times", "its start waits for node 5"),
@@ -139,6 +141,7 @@ def told(tmp_path, *lines, log="ndb_4_out.log"):
         (NEW + "Waiting for non partitioned start, nodes [ all: 4 and 5 connected: 4 missing: 5 no-wait:  ] - Repeated 60 times", "its start waits for node 5"),
         (NEW + "Start potentially partitioned with nodes 4  [ missing: 5 no-wait:  ]", "started without node 5"),
         (NEW + "Start with nodes 4 [ missing: 5 no-wait:  ]", "started without node 5"),
+        (NEW + "Filesystem problem: The file system is full. Check /data/ndb_4_fs/D8. (error: 2810, os error: 28, signal FSWRITEREF)", "The file system is full /data/ndb_4_fs/D8 - look"),
         (NEW + "Filesystem problem: No space. Check the disk. (error: 2810, os error: 28, signal 1)", "file system problem"),
     ],
 )  # fmt: skip

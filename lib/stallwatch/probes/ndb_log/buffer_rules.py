@@ -63,6 +63,18 @@ BUFFER_RULES = (
         why="the node may end with error 2351",
         advice="raise LongMessageBuffer (rolling restart)",
     ),
+    *(
+        Rule(
+            word=b"UNDO log level reached",
+            pattern=rf"UNDO log level reached (?P<percent>{percent}) percent",
+            key="undo log {node}",
+            state=state,
+            what="undo log {percent} % used",
+            why="writes to disk tables fail at 100 % (error 1501)",
+            advice="add an undo log file, check the disk",
+        )
+        for percent, state in ((r"9\d|100", State.CRITICAL), (r"\d+", State.WARNING))
+    ),
     Rule(
         word=b"ticked backwards",
         pattern=r"(?:thr: \d+ Time|Watchdog: Time|timerHandlingLab, clock) ticked backwards:? (?P<ms>\d{4,})",

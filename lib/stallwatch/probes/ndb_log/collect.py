@@ -9,7 +9,8 @@ from stallwatch.findings import Fault, Finding, ProbeError, Reading
 from stallwatch.probes.ndb_log.diagnosis import Alerts, Backups, of_backups
 from stallwatch.probes.ndb_log.ends import of_shutdowns
 from stallwatch.probes.ndb_log.events import Event
-from stallwatch.probes.ndb_log.lines import GarbledError, Line, Shapes, compiled, parse, speaks_ndb
+from stallwatch.probes.ndb_log.last_lines import last_with_time, last_words
+from stallwatch.probes.ndb_log.lines import GarbledError, Line, Shapes, parse, speaks_ndb
 from stallwatch.probes.ndb_log.model import Node, Present, Rules
 from stallwatch.probes.ndb_log.reasons import Reasons
 from stallwatch.probes.ndb_log.redo import Redo
@@ -35,8 +36,6 @@ _SUBJECTS = (Shutdown, Reasons, Alerts, Redo, Watchdog, Oversleeps, Contention, 
 _WORDS = frozenset(row.word for reader in (Node, *_SUBJECTS) for row in reader.LINES)
 WORDS = (_WORDS | LEVELS) - Node.CONTEXT
 FORMAT = 2  # of what is remembered of a log: it changes with any tuple that is kept
-# What a node says of its end whatever the reason is: the place in the source, and steps of the shutdown.
-_EMPTY = r"Error handler |Watchdog |Angel |[\w./]+ (?:\(Line: \d+\) 0x\w+$|line: \d+)|\S+$|$"
 _BACK = 65536  # bytes to look back for the time of a line that has none
 # What a state file of another version, or a damaged one, makes of reading it.
 _UNREADABLE_MEMORY = (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError)
@@ -96,8 +95,12 @@ class NodeLog:
     def follow(self, source: Log) -> None:
         """Read every new line; what goes wrong is among the ``problems``."""
         try:
+            block = b""
             for block in source:
                 self._read(block)
+            last = last_with_time(block[-_BACK:]) if self.present.first else None
+            if last and last.local:
+                self.zone.guess(last.moment, source.written)
             if source.problem:
                 self.problems.append(source.problem)
             elif not self.is_ndb:
@@ -152,7 +155,7 @@ class NodeLog:
         for raw in self._shapes.pick(block):
             place = block.index(raw, before)
             if Reasons.END in raw:
-                self._reasons.last = _last_words(block[max(place - _BACK, 0) : place])
+                self._reasons.last = last_words(block[max(place - _BACK, 0) : place])
             try:
                 self._read_line(raw, block[before:place] if self.present.looks_back else b"")
             except GarbledError:
@@ -206,16 +209,6 @@ class NodeLog:
             return line
         offset = self.zone.of(line.when)
         return line._replace(when=line.when + offset) if offset else line
-
-
-def _last_words(before: bytes) -> str:
-    """Give the last line before a place that says something in itself."""
-    for raw in reversed(before.split(b"\n")):
-        with suppress(GarbledError):
-            line = parse(raw)
-            if line.source and not compiled(_EMPTY).match(line.text):
-                return line.text
-    return ""
 
 
 def collect(paths: Iterable[str], follow: Follow, memory: dict[str, Any], rules: Rules) -> Snapshot:

@@ -32,6 +32,7 @@ _SPECIAL = {
     6000: "check its error log and dmesg, then restart the node",
     6050: "check swapping, VM steal, CPU quota, disk, then restart the node",
     6052: "raise SendBufferMemory or lower the load, then restart the node",
+    6100: "find why its start is slow, or raise StartFailureTimeout",
     6600: "raise DataMemory, then restart the node",
     6800: "raise DataMemory, then restart the node",
     7200: "check its disk with iostat -kx 1, then restart the node",
@@ -48,6 +49,7 @@ _SHORT = {
     2351: "long message buffer full",
     6050: "ended by its watchdog",
     6052: "send buffer full",
+    6100: "its start took longer than StartFailureTimeout",
     7200: "its local checkpoint stood still",
 }
 _LONG = re.compile(r"[,.(;] ?")

@@ -201,11 +201,11 @@ RULES = (
     Rule(word=b"Backup ", pattern=COMPLETED, key="backup"),
     Rule(
         word=b"Filesystem problem",
-        pattern=r"Filesystem problem: (?P<cause>.+)",
+        pattern=r"Filesystem problem: (?P<cause>.+?)(?:\. Check (?P<path>(?:\w:)?[/\\]\S*?)\.? \(.*)?$",
         key="filesystem {node}",
         state=State.WARNING,
         what="file system problem",
-        why="{cause}",
+        why="{cause} {path}",
         advice="look at the disk and in dmesg",
     ),
     Rule(

@@ -133,7 +133,9 @@ class Shutdown(Peers):
 
     def _on_not_started(self, match: re.Match[str], line: lines.Line) -> None:
         advice = "check whether it runs already, and the management server"
-        self._end(line.node, line, "cannot start", withheld.message(match["cause"]), advice)
+        cause = withheld.message(match["cause"])
+        why = cause.rpartition(": ")[2].rstrip(".")  # where it was asked stands before it
+        self._end(line.node, line, "cannot start", why, advice, () if why == cause else (cause,))
 
     def _on_no_memory(self, match: re.Match[str], line: lines.Line) -> None:
         why = f"no {say_size(number(match['bytes']))} of memory for {match['pools']}"

@@ -1,6 +1,7 @@
 """The zone of a log whose times have none: found by lines that are new, as these cannot be hours old.
 
-Those of a log that is copied here once an hour can: a zone counts if all new lines of two runs fit it.
+Those of a log that is copied here once an hour can: a zone counts if all new lines of two runs fit it. A
+first run has no new lines: it compares the last line with the date of the file, and only tells of a zone.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ class Zone:
         self._likely: float = memory.get("likely", 0.0)  # an offset that the last run with new lines saw
         if not is_number(self._likely):
             raise ValueError(self._likely)
+        self._guess = 0.0  # an offset that the date of the file shows
         self._age: float | None = None  # of a new line, where no offset explains it
 
     def of(self, when: float) -> float:
@@ -62,6 +64,13 @@ class Zone:
             elif abs(self._now - when) >= _LEAST + (end - begin):
                 self._age = self._now - when
 
+    def guess(self, last: float, written: float | None) -> None:
+        """Learn on a first run from the time of the last line, and from when the file was written to."""
+        late = 0.0 if written is None else written - last
+        offset = _STEP * round(late / _STEP)
+        if abs(late - offset) <= _SLACK and _LEAST <= abs(offset) <= _MOST:
+            self._guess = offset
+
     def keep(self, *, behind: bool) -> None:
         """Put into the memory what the next run learns from; ``behind``: lines are left to be read."""
         self._memory.update(offset=self.offset, likely=self._likely, seen=self._now, behind=behind)
@@ -73,7 +82,11 @@ class Zone:
             what = f"new lines of {name} are {age} {'old' if self._age > 0 else 'in the future'}"
             advice = "run the check with the node's TZ, or set the clock"
             yield Fault(State.WARNING, what, "the zone or clock of the node differs", advice, Said())
-        elif self.offset:
-            direction = "behind" if self.offset > 0 else "ahead of"
-            what = f"times of {name} are {say_duration(abs(self.offset))} {direction} this host's, corrected"
-            yield Reading("time_zone", self.offset, "s", what, label="")
+        elif offset := self.offset or self._likely or self._guess:
+            far = f"{say_duration(abs(offset))} {'behind' if offset > 0 else 'ahead of'} this host's"
+            if self.offset:
+                what = f"times of {name} are {far}, corrected"
+                yield Reading("time_zone", self.offset, "s", what, label="")
+            else:
+                until = "they are corrected when new lines of two runs show the same"
+                yield Fault(State.OK, f"times of {name} are probably {far}, {until}")

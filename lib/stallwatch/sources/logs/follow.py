@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import time
 
 from stallwatch.findings import ProbeError
@@ -146,6 +147,14 @@ class Log:
     def bytes_read(self) -> int:
         """Bytes of text that were read, those of overlong lines included."""
         return self._budget.bytes_read
+
+    @property
+    def written(self) -> float | None:
+        """When the log itself was last written to, in seconds since the epoch; None if that is not known."""
+        try:
+            return os.stat(self.path).st_mtime
+        except OSError:
+            return None
 
     def __iter__(self) -> Iterator[bytes]:
         """Give blocks of whole lines; raises ProbeError."""

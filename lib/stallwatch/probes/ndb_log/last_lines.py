@@ -1,0 +1,30 @@
+"""The last lines of a part of a log: what a node said before its end, and when its last line was written."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from stallwatch.probes.ndb_log.lines import GarbledError, Line, compiled, parse
+
+# What a node says of its end whatever the reason is: the place in the source, and steps of the shutdown.
+_EMPTY = r"Error handler |Watchdog |Angel |[\w./]+ (?:\(Line: \d+\) 0x\w+$|line: \d+)|\S+$|$"
+
+
+def last_words(before: bytes) -> str:
+    """Give the last line before a place that says something in itself."""
+    for raw in reversed(before.split(b"\n")):
+        with suppress(GarbledError):
+            line = parse(raw)
+            if line.source and not compiled(_EMPTY).match(line.text):
+                return line.text
+    return ""
+
+
+def last_with_time(block: bytes) -> Line | None:
+    """Give the last line that has a time."""
+    for raw in reversed(block.split(b"\n")):
+        with suppress(GarbledError):
+            line = parse(raw)
+            if line.when is not None:
+                return line
+    return None
