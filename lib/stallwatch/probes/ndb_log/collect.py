@@ -11,7 +11,7 @@ from stallwatch.probes.ndb_log.ends import of_shutdowns
 from stallwatch.probes.ndb_log.events import Event
 from stallwatch.probes.ndb_log.last_lines import last_with_time, last_words
 from stallwatch.probes.ndb_log.lines import GarbledError, Line, Shapes, parse, speaks_ndb
-from stallwatch.probes.ndb_log.model import Node, Present, Rules
+from stallwatch.probes.ndb_log.model import Node, Present, Readers, Rules
 from stallwatch.probes.ndb_log.reasons import Reasons
 from stallwatch.probes.ndb_log.redo import Redo
 from stallwatch.probes.ndb_log.shutdown import Shutdown
@@ -81,6 +81,7 @@ class NodeLog:
         subjects = (self.shutdown, self._reasons, *self._judged_alone, self.backups)
         self.unknown = Unknown(self.node, present, part("unknown"), (self.node, *subjects))
         self._subjects = (*subjects, self.unknown)
+        self._readers = Readers(self._subjects)
 
     @property
     def lines(self) -> int:
@@ -151,16 +152,19 @@ class NodeLog:
             self._meet(block)
         if not self.is_ndb and speaks_ndb(block):
             self._memory["ndb"] = True
-        before = 0
+        passed = 0  # up to which place is known what was picked
         for raw in self._shapes.pick(block):
-            place = block.index(raw, before)
-            if Reasons.END in raw:
-                self._reasons.last = last_words(block[max(place - _BACK, 0) : place])
+            undated = self.present.looks_back and not raw[:1].isdigit()
+            between = b""
+            if undated or Reasons.END in raw:  # to look for a line takes as long as to read it
+                place = block.index(raw, passed)
+                between, passed = block[passed:place], place + len(raw)
+                if Reasons.END in raw:
+                    self._reasons.last = last_words(block[max(place - _BACK, 0) : place])
             try:
-                self._read_line(raw, block[before:place] if self.present.looks_back else b"")
+                self._read_line(raw, between if undated else b"")
             except GarbledError:
                 self._garbled += 1
-            before = place + len(raw)
 
     def _meet(self, block: bytes) -> None:
         """Learn from the first whole line of a run whose log it is, and since when it tells anything."""
@@ -188,7 +192,7 @@ class NodeLog:
                 subject.restart()
         when, node = self.present.of(line), line.node or self.node.id
         line = Line(line.text, when, line.clock, line.source, node, line.times, line.shape, line.grave)
-        for subject in self._subjects:
+        for subject in self._readers.of(line):
             if line.when is not None or subject.UNDATED:
                 subject.read(line)
 

@@ -96,6 +96,7 @@ class Row(NamedTuple):
 class Reader:
     """Whoever understands lines: ``LINES`` is the table of them, one row for each kind."""
 
+    EVERY_LINE = False  # whether lines that are in no row count, too
     LINES: Sequence[Any] = ()  # Row, or what has a word and a pattern, too
 
     def __init__(self) -> None:
@@ -106,6 +107,10 @@ class Reader:
         text = line.text
         return [(row, found) for row, match in self._rows(line.shape) if (found := match(text))]
 
+    def may_know(self, shape: bytes) -> bool:
+        """Whether any row has its word in lines of this shape."""
+        return bool(self._rows(shape))
+
     def _rows(self, shape: bytes) -> Sequence[tuple[Any, Match]]:
         """Give the rows whose word is in a line, with their patterns: a line has few of all words."""
         if (rows := self._known.get(shape)) is None:
@@ -114,6 +119,23 @@ class Reader:
             rows = tuple((row, compiled(row.pattern).match) for row in self.LINES if row.word in shape)
             self._known[shape] = rows
         return rows
+
+
+class Readers:
+    """Several readers, and which of them have rows for a line: of a storm's lines few have many."""
+
+    def __init__(self, readers: Sequence[Reader]) -> None:
+        self._readers = readers
+        self._of_shape: dict[bytes, tuple[Reader, ...]] = {}
+
+    def of(self, line: Line) -> tuple[Any, ...]:
+        """Give those that may understand a line, and those that want every line."""
+        if (readers := self._of_shape.get(line.shape)) is None:
+            if len(self._of_shape) == _SHAPES:
+                self._of_shape.clear()
+            readers = tuple(one for one in self._readers if one.EVERY_LINE or one.may_know(line.shape))
+            self._of_shape[line.shape] = readers
+        return readers
 
 
 class Subject(Reader):

@@ -47,6 +47,8 @@ _NO_MAJORITY, _DECLARED_DEAD_ERROR, _OS_SIGNAL, _NO_SPACE = "2305", "2315", "600
 class Shutdown(Peers):
     """The ends and starts that one log tells of."""
 
+    EVERY_LINE = True  # each shows that its node still writes
+
     def read(self, line: lines.Line) -> None:
         """Take in a line; in a cluster log a data node speaks of more than its connections."""
         if self._node.is_cluster_log and line.node is not None and not compiled(_LINK).match(line.text):

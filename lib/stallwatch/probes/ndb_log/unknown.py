@@ -5,7 +5,7 @@ from __future__ import annotations
 from stallwatch import withheld
 from stallwatch.findings import Fault, Finding, Reading, State
 from stallwatch.line import shorten
-from stallwatch.probes.ndb_log.model import Reader, Subject
+from stallwatch.probes.ndb_log.model import Reader, Readers, Subject
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.words import plural
 
@@ -57,6 +57,7 @@ _HARMLESS = (
 class Unknown(Subject):
     """The warnings of one log that no rule of its subjects knows."""
 
+    EVERY_LINE = True
     LINES = _HARMLESS
 
     def __init__(
@@ -64,13 +65,13 @@ class Unknown(Subject):
     ) -> None:
         """Take every line for known that one of ``readers`` understands."""
         super().__init__(node, present, memory)
-        self._readers = (*readers, self)
+        self._readers = Readers((*readers, self))
         self._times: list[float] = [float(when) for when in memory.get("times", ())]
         self._newest: list[str] = memory.get("newest", ["", ""])
 
     def read(self, line: Line) -> None:
         """Count the line if its level is WARNING or above and nobody understands it."""
-        if not line.grave or any(reader.matching(line) for reader in self._readers):
+        if not line.grave or any(reader.matching(line) for reader in self._readers.of(line)):
             return
         self._times = [*self._times, *[line.moment] * min(line.times, _KEPT)][-_KEPT:]
         speaker = "" if line.node is None else f"node {line.node}: "
