@@ -45,8 +45,11 @@ def redo_log(node):
 
 
 def disk_data(ndb, used=0, total=16719920):
-    """Let the cluster have an undo log: what a real one with 16 MB of it says (9.7.2)."""
-    ndb.tables["logspaces"] += [log(node, "DD-UNDO", 0, used, total) for node in (3, 4)]
+    """Let the cluster have an undo log: what a real one with 16 MB of it says (9.7.2).
+
+    ``used`` is what it would be if all of it could be used; a third cannot.
+    """
+    ndb.tables["logspaces"] += [log(node, "DD-UNDO", 0, used * 2 / 3, total) for node in (3, 4)]
 
 
 def data_file(name, free, total, **more):
@@ -207,6 +210,25 @@ def test_the_undo_log_is_judged(look, ndb, used, status):
         assert f"  also node 4 {used} %\n" in text
         assert "  when it is full, writes to them fail with error 1501\n" in text
         assert "ADD UNDOFILE" in text
+
+
+@pytest.mark.parametrize(
+    ("version", "told"), [((9, 7, 2), "100%;70;85"), ((8, 0, 44), "100%;70;85"), ((5, 7, 44), "66.67%;70;85")]
+)
+def test_the_undo_log_is_full_while_a_third_of_it_is_free(look, ndb, version, told):
+    """9.7.2 says 66.67 % while all writes fail with error 1501; of NDB 7.6 and older it is not known."""
+    ndb.flavour = ndb.flavour._replace(version=version)
+    disk_data(ndb, 16719920)
+    look()
+    status, text = look()
+    assert perfdata(text)["undo_space"] == told
+    assert status == (2 if told.startswith("100%") else 0), text
+
+
+def test_while_a_node_restarts_writes_use_more_of_the_undo_log(look, ndb):
+    """Then only a quarter is kept free: it is not fuller than full."""
+    disk_data(ndb, 16719920 * 9 / 8)
+    assert perfdata(look()[1])["undo_space"] == "100%;70;85"
 
 
 def test_the_undo_log_is_told_as_check_ndb_redo_buffer_tells_it(look, ndb, monkeypatch):
@@ -383,7 +405,7 @@ def troubled_by(ndb, quantity):
     """Let it be critical on node 3."""
     if quantity == "undo_space":
         disk_data(ndb)
-        next(row for row in ndb.tables["logspaces"] if row["log_type"] == "DD-UNDO")["used"] = 16_000_000
+        next(row for row in ndb.tables["logspaces"] if row["log_type"] == "DD-UNDO")["used"] = 10_667_000
     else:
         fill(ndb, 95.7, kind="Long message buffer")
 
@@ -980,8 +1002,8 @@ def test_details_have_tables_of_everything(look, ndb):
         ["3", "0.98", "655360", "67108864", "-"],
         ["4", "0.98", "655360", "67108864", "-"],
         ["node", "undo_space", "used", "total", "grows_per_hour"],
-        ["3", "0.6", "100000", "16719920", "-"],
-        ["4", "0.6", "100000", "16719920", "-"],
+        ["3", "0.6", "66667", "11146613", "-"],
+        ["4", "0.6", "66667", "11146613", "-"],
         ["tablespace", "tablespace", "used_extents", "total_extents", "grows_extents_per_hour"],
         ["ts_1", "26.67", "4", "15", "-"],
         ["ts_2", "6.67", "2", "30", "-"],

@@ -201,7 +201,7 @@ def test_of_a_redo_log_6_mib_cannot_be_used(look, ndb, total, used, told):
 
 def test_undo_log_and_undo_buffer_have_their_own_advice(look, ndb):
     undo = {"node_id": 4, "log_type": "DD-UNDO", "log_id": 4, "log_part": 0}
-    ndb.tables["logspaces"].append(undo | {"total": 1000, "used": 900})
+    ndb.tables["logspaces"].append(undo | {"total": 1000, "used": 600})  # of 667 that can be used
     ndb.tables["logbuffers"].append(undo | {"total": 1000, "used": 900})
     status, text = look()
     assert status == 1

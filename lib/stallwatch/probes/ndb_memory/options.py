@@ -38,7 +38,8 @@ check.threshold(
 )  # fmt: skip
 check.threshold(
     "undo_space", unit="%", warning="70", critical="85",
-    help="undo log of disk tables; critical from the second look in a row on",
+    help="undo log of disk tables, without the third that is kept free (NDB 8.0 and later); critical from "
+    "the second look in a row on",
 )  # fmt: skip
 check.threshold(
     "tablespace", unit="%", warning="80", critical="90",

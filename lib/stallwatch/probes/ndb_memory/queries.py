@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 
 from stallwatch.findings import ProbeError
-from stallwatch.probes.ndbinfo import UNDO_LOG
 from stallwatch.probes.ndbinfo import cluster as data_nodes
+from stallwatch.probes.ndbinfo import undo_log
 from stallwatch.probes.ndbinfo.cluster import named
 from stallwatch.probes.ndbinfo.queries import configured, number, whole
 from stallwatch.sources.mysql import MissingColumnError
@@ -82,7 +82,7 @@ LONG_MESSAGE_BUFFER = Subject(  # exit code 2351 of the data nodes
     heals=True,
     memory_type="Long message buffer",
 )
-UNDO_SPACE = Subject("undo_space", *UNDO_LOG, heals=True)  # a checkpoint frees it
+UNDO_SPACE = Subject("undo_space", *undo_log.UNDO_LOG, heals=True)  # a checkpoint frees it
 TABLESPACE = Subject(
     "tablespace",
     "tablespace",
@@ -140,9 +140,15 @@ class Queries:
         }
 
     def undo_space(self) -> list[Use] | None:
-        """Ask for the undo log; None: there is no disk data."""
+        """Ask how much of the undo log is used, of what can be; None: there is no disk data."""
         rows = [row for row in self._ndbinfo.some(_LOGS) if row["log_type"] == "DD-UNDO"]
-        return self._of_nodes(rows, "logspaces (DD-UNDO)") if rows else None
+        if not rows:
+            return None
+        usable = undo_log.usable(self._ndbinfo)
+        uses = self._of_nodes(rows, "logspaces (DD-UNDO)")
+        return [
+            one._replace(used=min(one.used, usable * one.total), total=usable * one.total) for one in uses
+        ]
 
     def tablespaces(self) -> list[Use]:
         """Ask for all tablespaces, each as on the data node where it is fullest."""

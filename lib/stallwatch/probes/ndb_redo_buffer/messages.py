@@ -5,8 +5,8 @@ from __future__ import annotations
 from stallwatch.findings import Line, Reading, State
 from stallwatch.probes.ndb_redo_buffer.diagnosis import REDO_BUFFER
 from stallwatch.probes.ndb_redo_buffer.samples import WATCHED
-from stallwatch.probes.ndbinfo import UNDO_LOG
 from stallwatch.probes.ndbinfo.cluster import LABELLED
+from stallwatch.probes.ndbinfo.undo_log import UNDO_LOG
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.table import Table
 from stallwatch.units import say_duration

@@ -48,7 +48,8 @@ check.threshold("redo_space", unit="%", warning="70", critical="85",
                 help="used part of the redo log itself, without the 6 MiB of each part that are kept free: "
                      "CRITICAL only in two runs in a row, as checkpoints empty it again")  # fmt: skip
 check.threshold("undo_space", unit="%", warning="70", critical="85",
-                help="used part of the undo log of disk tables")  # fmt: skip
+                help="used part of the undo log of disk tables, without the third that is kept free (NDB 8.0 "
+                     "and later): CRITICAL only in two runs in a row")  # fmt: skip
 check.threshold("undo_buffer", unit="%", warning="85",
                 help="used part of the undo buffer of disk tables, in one sample")  # fmt: skip
 check.threshold("redo_full", unit="s", warning="0",

@@ -11,6 +11,7 @@ from __future__ import annotations
 from stallwatch.findings import ProbeError
 from stallwatch.history.delta import NoIntervalError
 from stallwatch.probes.ndb_redo_buffer.samples import RESERVED
+from stallwatch.probes.ndbinfo import undo_log
 from stallwatch.probes.ndbinfo.queries import number, whole
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
@@ -56,7 +57,7 @@ class Filled(NamedTuple):
     """How full the fullest one of each data node is, in per cent, by node; {}: there is none of its kind."""
 
     redo: dict[int, float]  # of what operations may use
-    undo: dict[int, float]  # of disk tables
+    undo: dict[int, float]  # of disk tables, of what writes can use
     redo_parts: int = 0  # in all
     numbered_by_id: bool = False  # log_id is the redo log part, not log_part
     here: frozenset[int] = frozenset()  # nodes that have a row of the redo log, with numbers or without
@@ -73,9 +74,11 @@ def fullest(ndbinfo: Ndbinfo, cluster: Cluster, table: str) -> Filled:
     more = _OF_USABLE if table == SPACES else ""
     rows = ndbinfo.some(_FULLEST.format(reserved=reserved, more=more, table=table, nodes=nodes))
     redo = [row for row in rows if row["log_type"] == _REDO]
+    undo = _fullest([row for row in rows if row["log_type"] == _UNDO])
+    usable = undo_log.usable(ndbinfo) if table == SPACES else 1.0
     return Filled(
         redo=_fullest(redo, "of_usable" if table == SPACES else "fullest"),
-        undo=_fullest([row for row in rows if row["log_type"] == _UNDO]),
+        undo={node: min(100.0, round(share / usable, 2)) for node, share in undo.items()},
         redo_parts=sum(whole(row, "parts") for row in redo),
         numbered_by_id=any(whole(row, "last_id") for row in redo),
         here=frozenset(whole(row, "node_id") for row in redo),

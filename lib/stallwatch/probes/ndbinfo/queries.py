@@ -55,6 +55,7 @@ class Ndbinfo:
 
     def __init__(self, server: Server, deadline: Deadline) -> None:
         self.where = server.where
+        self.version = server.flavour.version  # of its MySQL
         self.deadline = deadline
         self._server = server
 
