@@ -439,8 +439,8 @@ def test_a_redo_log_without_space_stays_until_it_is_cleared(check, watched):
     problem = "LQH 1 : Redo log part 1 problem {} : Low space.  (Space left in tail)"
     watched.say(problem.format("started"), 3 * HOUR)
     low = (
-        "NDB_LOG CRITICAL - node 4 redo log part 1: low space since HH:MM:SS, transactions are refused (error"
-        " 410) - raise NoOfFragmentLogFiles or MaxDiskWriteSpeed, or use a faster disk"
+        "NDB_LOG CRITICAL - node 4 redo log part 1: low space since HH:MM:SS, writes fail with error 410 - "
+        "raise NoOfFragmentLogFiles"
     )
     assert check("--log", watched).text == low
     assert check("--log", watched).text == low

@@ -42,16 +42,16 @@ _BUFFER = (
 )
 # The disk lags by more than RedoOverCommitLimit, 20 s as default, RedoOverCommitCounter times in a row.
 _TOO_FAST = "Generation rate exceeds write rate"
+_FASTER = "use a faster disk for redo"
+# The error that writes fail with, the next step, what else helps.
 _PROBLEMS = {
     "Low space": (
         "error 410",
-        "raise NoOfFragmentLogFiles or MaxDiskWriteSpeed, or use a faster disk",
+        "raise NoOfFragmentLogFiles",
+        "a higher NoOfFragmentLogFiles or MaxDiskWriteSpeed helps, too, and so does a faster disk",
     ),
-    _TOO_FAST: ("error 1234", _DISK_ADVICE),
-    "Next file not open on time": (
-        "error 1220",
-        "check the file system of the redo log",
-    ),
+    _TOO_FAST: ("error 1234", _FASTER, "different disks for redo and LCP help, too"),
+    "Next file not open on time": ("error 1220", "check the file system of the redo log", ""),
 }
 
 
@@ -214,20 +214,23 @@ class Redo(Subject):
             yield self._problem(kind, kinds[kind])
 
     def _problem(self, kind: str, of_parts: list[tuple[int, float, str]]) -> Fault:
-        error, advice = _PROBLEMS.get(kind, ("writes fail", "check the disk of the redo log"))
+        error, advice, helps = _PROBLEMS.get(kind, ("an error", "check the disk of the redo log", ""))
         _, when, clock = min(of_parts, key=lambda one: one[1])
         since = self._present.at(clock, when, "since")
         parts = named("part", [str(part) for part, _, _ in sorted(of_parts)])
         said = f"redo log {parts}: {kind.lower()}"
-        why = f"transactions are refused ({error})"
-        if not self._lags:
-            return Fault(State.CRITICAL, f"{self._node.prefix}{said}{since}", why, advice, Line())
-        if kind == _TOO_FAST:
-            worst = max(lag[2] for lag in self._lags)
-            what = f"{self._node.prefix}disk is too slow for the redo log{since}"
-            return Fault(State.CRITICAL, what, f"lag {worst} s, {why}", advice, Line(more=(said,)))
+        fails = f"writes fail with {error}"
         what = f"{self._node.prefix}{said}{since}"
-        return Fault(State.CRITICAL, what, f"the disk is too slow, {why}", advice, Line())
+        lags = [lag[2] for lag in self._lags if lag[0] >= when - WINDOW]  # what was over before is no cause
+        if not lags:
+            return Fault(State.CRITICAL, what, fails, advice, Line(more=(helps,)))
+        if kind == _TOO_FAST:
+            what = f"{self._node.prefix}disk is too slow for the redo log{since}"
+            return Fault(
+                State.CRITICAL, what, f"lag {max(lags)} s, {fails}", advice, Line(more=(said, helps))
+            )
+        why = f"the disk is too slow ({error})"
+        return Fault(State.CRITICAL, what, why, _FASTER, Line(more=(fails, helps)))
 
 
 def _latest(spans: Iterable[tuple[float, float]]) -> tuple[float, float]:
