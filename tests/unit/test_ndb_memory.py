@@ -15,8 +15,7 @@ from redo_buffers import FakeRedo
 from stallwatch.findings import Reading
 from stallwatch.frame.options import mysql
 from stallwatch.frame.run import Run
-from stallwatch.probes.ndb_memory.diagnosis import History
-from stallwatch.probes.ndb_memory.queries import Use
+from stallwatch.probes.ndbinfo.growth import History
 from stallwatch.sources.mysql import MissingTableError, MysqlError, NoAnswerError
 
 PLUGINS = Path(__file__).parents[2] / "plugins"
@@ -951,7 +950,7 @@ def test_any_history_gives_a_pace_or_none(steps):
     memory, now = {}, 1_795_000_000.0
     for passed, used in steps:
         now += passed
-        pace = History(memory, now).pace("data_memory/3", Use(3, used, 100), 1e9)
+        pace = History(memory, now).pace("data_memory/3", used, 100, 1e9)
         assert pace is None or (pace > 0 and max(0, 95 - used) / pace < 1e9)
         memory = json.loads(json.dumps(memory))
     assert len(memory.get("samples", {}).get("data_memory/3", [])) <= 12

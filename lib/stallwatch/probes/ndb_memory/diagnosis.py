@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from itertools import pairwise
 
 from stallwatch.findings import State
 from stallwatch.history.streak import twice
-from stallwatch.probes.shared import theil_sen
+from stallwatch.probes.ndb_memory.queries import UNDO_SPACE
+from stallwatch.probes.ndbinfo.growth import History, of_logs
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
-from stallwatch.units import is_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -17,19 +16,6 @@ if TYPE_CHECKING:
 
     from stallwatch.probes.ndb_memory.queries import Subject, Use
     from stallwatch.probes.ndbinfo.cluster import Cluster
-
-    Sample = tuple[float, float]  # seconds since the epoch, used
-
-FEWEST = 5  # samples of a trend, the present one among them
-_KEPT = "samples"
-_MOST = 12  # samples of each that are kept: 14 kB for 48 data nodes
-_APART = 300.0  # seconds between samples that are kept, or more:
-_BASE = 0.5  # of the horizon, that they are to span: what a batch adds in an hour does not go on for a day
-_EARLY = 10.0  # seconds by which a run may come early
-_OLDEST = 7 * 86400.0  # seconds, or the horizon
-_LAST = 3  # samples that tell whether it still grows
-_CLEAR = 0.01  # of the whole, by which it has to have grown
-_LARGEST = 1e18  # bytes: more is none of ours
 
 
 class Filling(NamedTuple):
@@ -41,6 +27,9 @@ class Filling(NamedTuple):
     paces: Mapping[int | str, float]  # at which it grows, per second, by what it is of, where that is clear
     confirmed: bool  # False: critical for the first time, and the next look may be good
     ends: Mapping[int | str, float] = {}  # per cent at which it is full, where the cluster has told
+    bound: tuple[float, float] | None = (
+        None  # seconds until the fullest is full, where a checkpoint empties it
+    )
     fastest: Mapping[int | str, float] = {}  # at which it grew between looks, of what has too few for a pace
 
     @property
@@ -85,6 +74,7 @@ class Diagnosis:
         self.fillings: list[Filling] = []
         self._now = time.time()
         self.history = History(memory, self._now, horizon)
+        self._logs = of_logs(memory, self._now)
         self._nodes = cluster.nodes
         self._alerts = alerts  # whether a threshold of a quantity alerts on a value
         self._memory = memory
@@ -99,13 +89,23 @@ class Diagnosis:
         fastest = {
             use.of: pace for use in uses if (pace := self.history.fastest.get(f"{subject.name}/{use.of}"))
         }
-        self.fillings.append(Filling(subject, uses, alerting, paces, confirmed, fastest=fastest))
+        bound = self._bound(subject, uses) if subject is UNDO_SPACE else None
+        self.fillings.append(Filling(subject, uses, alerting, paces, confirmed, bound=bound, fastest=fastest))
+
+    def _bound(self, subject: Subject, uses: Sequence[Use]) -> tuple[float, float] | None:
+        bounds = [
+            self._logs.full_within(
+                f"{subject.name}/{use.of}", use.used, use.total, self._nodes[int(use.of)].uptime
+            )
+            for use in uses
+        ]
+        return bounds[0]
 
     def _paces(self, subject: Subject, uses: Sequence[Use]) -> dict[int | str, float]:
         paces = {}
         for use in uses:
             uptime = self._nodes[use.of].uptime if isinstance(use.of, int) else None
-            pace = self.history.pace(f"{subject.name}/{use.of}", use, uptime)
+            pace = self.history.pace(f"{subject.name}/{use.of}", use.used, use.total, uptime)
             if pace:
                 paces[use.of] = pace
         return paces
@@ -119,70 +119,3 @@ class Diagnosis:
         }
         lasts = twice(self._memory, f"critical_{subject.name}", critical, self._now)
         return bool(critical) and not lasts
-
-
-class History:
-    """What was used at earlier looks; ``now`` is seconds since the epoch, ``horizon`` seconds to look ahead.
-
-    What ``memory`` has that makes no sense is forgotten.
-    """
-
-    def __init__(self, memory: dict[str, Any], now: float, horizon: float = 0.0) -> None:
-        kept = memory.get(_KEPT)
-        self._now = int(now)
-        self.apart = max(_APART, _BASE * horizon / _MOST)  # seconds between samples
-        self.shortest = _MOST  # samples, of what has fewest
-        self.fastest: dict[str, float] = {}  # growth per second between two looks, of what has too few
-        oldest = now - max(_OLDEST, horizon)
-        self._kept = {
-            name: samples
-            for name, listed in (kept if isinstance(kept, dict) else {}).items()
-            if (samples := [one for one in _samples(listed) if oldest < one[0] < self._now])
-        }
-        memory[_KEPT] = self._kept
-
-    def pace(self, name: str, use: Use, since: float | None = None) -> float | None:
-        """Give how much it grows per second, and keep this look; None: that is not clear, or it does not.
-
-        ``since``: seconds for which it has been the same thing, if not for ever. A data node that has started
-        anew has its memory filled and packed anew.
-        """
-        kept = self._kept.get(name, [])
-        if since is not None:
-            kept = [one for one in kept if self._now - one[0] < since]
-        present = (self._now, round(use.used))
-        points = [one for one in kept if self._now - one[0] >= self.apart / 2] + [present]
-        if not kept or self._now - kept[-1][0] >= self.apart - _EARLY:
-            kept = [*kept, present][-_MOST:]
-        self._kept[name] = kept
-        self.shortest = min(self.shortest, len(points))
-        if len(points) < FEWEST and (fastest := _fastest(points, use.total)):
-            self.fastest[name] = fastest
-        return _pace(points, use.total)
-
-
-def _pace(points: Sequence[Sample], total: float) -> float | None:
-    """Give the pace if it is more than noise, and goes on: what a load has filled is no trend any more."""
-    if len(points) < FEWEST:
-        return None
-    pace, span = theil_sen(points), points[-1][0] - points[0][0]
-    if pace * span < _CLEAR * total or theil_sen(points[-_LAST:]) < pace / 2:
-        return None
-    return pace
-
-
-def _fastest(points: Sequence[Sample], total: float) -> float | None:
-    """Give the fastest pace between two looks, if it has grown by more than noise: a bound, no trend."""
-    if points[-1][1] - points[0][1] < _CLEAR * total:
-        return None
-    return max((later[1] - one[1]) / (later[0] - one[0]) for one, later in pairwise(points))
-
-
-def _samples(listed: object) -> list[Sample]:
-    """Read what was kept; [] if it is none of ours."""
-    try:
-        samples = sorted(dict(listed).items())  # type: ignore[call-overload]
-    except (TypeError, ValueError):
-        return []
-    of_ours = all(is_number(number) and 0 <= number <= _LARGEST for sample in samples for number in sample)
-    return samples if of_ours else []

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from stallwatch.findings import Fault, Line, Reading, State
-from stallwatch.probes.ndb_memory.diagnosis import FEWEST
 from stallwatch.probes.ndb_memory.queries import DATA_MEMORY, TABLESPACE
 from stallwatch.probes.ndbinfo.cluster import LABELLED
+from stallwatch.probes.ndbinfo.growth import FEWEST, say_full
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.table import Table
 from stallwatch.units import say_duration, say_size
@@ -14,8 +14,9 @@ from stallwatch.words import listed
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from stallwatch.probes.ndb_memory.diagnosis import Filling, History
+    from stallwatch.probes.ndb_memory.diagnosis import Filling
     from stallwatch.probes.ndb_memory.queries import Use
+    from stallwatch.probes.ndbinfo.growth import History
 
 _FAILING = 0.5  # per cent before the end: a statement that needs several pages at once fails there already
 _FIRST = "critical if the next look finds it so, too"
@@ -144,6 +145,8 @@ def _shortly(filling: Filling) -> str:
 
 
 def _soon(filling: Filling) -> str:
+    if filling.bound:
+        return f"{say_full(filling.bound)} unless a checkpoint completes first"
     if not filling.soonest or not filling.soonest[0]:
         return ""
     seconds, use = filling.soonest

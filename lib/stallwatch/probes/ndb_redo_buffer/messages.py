@@ -6,6 +6,7 @@ from stallwatch.findings import Line, Reading, State
 from stallwatch.probes.ndb_redo_buffer.diagnosis import REDO_BUFFER
 from stallwatch.probes.ndb_redo_buffer.samples import WATCHED
 from stallwatch.probes.ndbinfo.cluster import LABELLED
+from stallwatch.probes.ndbinfo.growth import say_full
 from stallwatch.probes.ndbinfo.undo_log import UNDO_LOG
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.table import Table
@@ -22,8 +23,10 @@ if TYPE_CHECKING:
     from stallwatch.probes.ndb_redo_buffer.samples import Samples, Use
 
     Diagnoses = Mapping[int, Diagnosis]  # by node
+    Bounds = Mapping[int, tuple[float, float] | None]  # by node, seconds until a log is full
 
 _IN_TABLE = 40  # the fullest buffers
+_UNLESS = ", unless a checkpoint completes first"
 _FULL = 95.0  # per cent; the last page or two are often not used before operations wait
 _CLIENTS = "clients get time-outs (266, MySQL's 1205), or 1221 with DefaultOperationRedoProblemAction=abort"
 # What it is, what happens when it is full, the cause, the next step, what else helps.
@@ -147,33 +150,37 @@ def _explained(reading: Reading, diagnosis: Diagnosis | None) -> Reading:
 
 
 def log_space(
-    name: str, used: dict[int, float], lasting: Container[int], alerts: Alerts
+    name: str, used: dict[int, float], lasting: Container[int], bounds: Bounds, alerts: Alerts
 ) -> Iterator[Reading]:
     """Say how full the fullest is, and of those that are critical for longer, the fullest: it weighs more."""
-    fullest = space(name, used, alerts)
+    fullest = space(name, used, bounds, alerts)
     certain = {node: share for node, share in used.items() if node in lasting}
     if max(certain.values(), default=None) == fullest.value:
         yield fullest
         return
     if alerts(name, fullest.value, State.CRITICAL):
-        more = ("seen in one run so far", *(fullest.line.more if fullest.line else ()))
-        fullest = fullest._replace(confirmed=False, line=Line(more=more))
+        line = fullest.line or Line()
+        line = line._replace(more=("seen in one run so far", *line.more))
+        fullest = fullest._replace(confirmed=False, line=line)
     yield fullest
     if certain:
-        yield space(name, certain, alerts)._replace(label="")
+        yield space(name, certain, bounds, alerts)._replace(label="")
 
 
-def space(name: str, used: dict[int, float], alerts: Alerts) -> Reading:
-    """Say how full the fullest is, and how many others are too full."""
+def space(name: str, used: dict[int, float], bounds: Bounds, alerts: Alerts) -> Reading:
+    """Say how full the fullest is, within which bound it will be full, and how many others are too full."""
     what, full, why, advice, helps = _SPACES[name]
     node = max(used, key=lambda one: used[one])
     fullest = f"{what} of node {node} {_say(used[node])} % full"
     said = Reading(name, used[node], "%", fullest, full, label=name)
     alerting = sum(alerts(name, share) for share in used.values())
+    bound = bounds.get(node)
+    soon = f", {say_full(bound)}" if bound else ""
     if not alerts(name, used[node]):
-        return said
+        return said._replace(what=f"{fullest}{soon}{_UNLESS if soon else ''}")
+    unless = (f"at the pace so far{_UNLESS}",) if soon else ()
     others = (f"{plural(alerting, 'node')} above the limit",) if alerting > 1 else ()
-    return said._replace(why=why, advice=advice, line=Line(more=(*others, full, helps)))
+    return said._replace(why=why, advice=advice, line=Line(soon, (*unless, *others, full, helps)))
 
 
 def _between(use: Use) -> str:

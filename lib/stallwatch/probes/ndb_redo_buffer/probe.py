@@ -14,6 +14,7 @@ from stallwatch.probes.ndb_redo_buffer import hosts, messages, queries
 from stallwatch.probes.ndb_redo_buffer.diagnosis import NOTHING, Evidence, diagnose, find_too_full
 from stallwatch.probes.ndb_redo_buffer.inquiry import Inquiry
 from stallwatch.probes.ndb_redo_buffer.samples import watch
+from stallwatch.probes.ndbinfo import growth
 from stallwatch.probes.ndbinfo.cluster import Intervals, look_at_started
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.words import FEW
@@ -27,10 +28,12 @@ if TYPE_CHECKING:
     from stallwatch.frame.run import Run
     from stallwatch.probes.ndb_redo_buffer.diagnosis import Diagnosis
     from stallwatch.probes.ndb_redo_buffer.hosts import Busy, Heard
+    from stallwatch.probes.ndb_redo_buffer.messages import Bounds
     from stallwatch.probes.ndb_redo_buffer.queries import Lag, Thread, Writing
     from stallwatch.probes.ndb_redo_buffer.samples import Samples
     from stallwatch.probes.ndbinfo.queries import Ndbinfo
 
+_FINE = 100  # parts of one per cent that a forecast tells apart
 _NOT_SEEN = (
     "not seen is a redo buffer that was full for milliseconds between the samples: only the node's own log "
     "tells of that (--log)"
@@ -57,6 +60,7 @@ class _Look:
         self._too_full = NOTHING
         self._spaces = self._buffers = queries.NO_LOGS
         self._lasting: dict[str, set[int]] = {}  # nodes whose logs are critical for longer, by quantity
+        self._bounds: dict[str, Bounds] = {}  # within which logs will be full, by quantity
         self._heard: list[Heard] = []  # from logs
         self._busy: dict[int, Busy] = {}
         self._writing: dict[int, Writing] = {}
@@ -130,9 +134,17 @@ class _Look:
         to tell. With --no-state no run is the second one: it is a WARNING at most.
         """
         self._spaces = queries.fullest(self._ndbinfo, self._cluster, queries.SPACES)
+        now = time.time()
+        history = growth.of_logs(self._memory, now)
         for name, used in (("redo_space", self._spaces.redo), ("undo_space", self._spaces.undo)):
             critical = {node for node in used if self._run.alerts(name, used[node], State.CRITICAL)}
-            self._lasting[name] = twice(self._memory, name, critical, time.time())
+            self._lasting[name] = twice(self._memory, name, critical, now)
+            self._bounds[name] = {
+                node: history.full_within(
+                    f"{name}/{node}", _FINE * share, 100 * _FINE, self._cluster.nodes[node].uptime
+                )
+                for node, share in used.items()
+            }
 
     def _ask_buffers(self) -> None:
         """Ask how full the undo buffers are, and which redo buffers there are."""
@@ -207,9 +219,10 @@ class _Look:
             yield from buffers.findings(self._cluster.configured)
         for name, used in (("redo_space", self._spaces.redo), ("undo_space", self._spaces.undo)):
             if used:
-                yield from messages.log_space(name, used, self._lasting.get(name, ()), alerts)
+                lasting, bounds = self._lasting.get(name, ()), self._bounds.get(name, {})
+                yield from messages.log_space(name, used, lasting, bounds, alerts)
         if self._buffers.undo:
-            yield messages.space("undo_buffer", self._buffers.undo, alerts)
+            yield messages.space("undo_buffer", self._buffers.undo, {}, alerts)
         yield from messages.heard(self._heard, diagnoses)
         if samples and samples.failed:
             what = f"only {samples.taken} of {samples.wanted} samples: {samples.failed.what}"
