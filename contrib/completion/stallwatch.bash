@@ -107,8 +107,9 @@ _stallwatch_check_innodb_redo_log() {
 
 _stallwatch_check_jmx() {
     case $option in
-    -O| --object| -A| --attribute| -K| --key| --of| --match| --label| -w| --warning| -c| --critical| -P| \
-        --port| -U| --url| -u| --username| -p| --password| --rmi-port| --java| -t| --timeout) ;;
+    -O| --object| -A| --attribute| -K| --key| --of| --per| --match| --no-match| --label| -w| --warning| \
+        -c| --critical| -P| --port| -U| --url| -u| --username| -p| --password| --rmi-port| --java| -t| \
+        --timeout) ;;
     --unit) _stallwatch_words B KiB MiB GiB s ms us ns % share c ;;
     --mismatch) _stallwatch_words warning critical ;;
     --aggregate) _stallwatch_words sum max min avg count ;;
@@ -120,11 +121,11 @@ _stallwatch_check_jmx() {
     --color) _stallwatch_words never auto always ;;
     --unreachable) _stallwatch_words critical warning unknown ;;
     --state-dir) _stallwatch_folders ;;
-    *) _stallwatch_words --object --attribute --key --unit --of --rate --delta --match --mismatch \
-        --aggregate --label --missing --warning --critical --list --values --hostname --port --url \
-        --username --password --password-file --tls --tls-registry --ca-file --client-cert --client-key \
-        --insecure --rmi-host --rmi-port --via --java --timeout --output --color --verbose --version --help \
-        --unreachable --state-dir --no-state ;;
+    *) _stallwatch_words --object --attribute --key --unit --of --per --age --rate --delta --match \
+        --no-match --mismatch --aggregate --label --missing --warning --critical --list --values --hostname \
+        --port --url --username --password --password-file --tls --tls-registry --ca-file --client-cert \
+        --client-key --insecure --rmi-host --rmi-port --via --java --timeout --output --color --verbose \
+        --version --help --unreachable --state-dir --no-state ;;
     esac
 }
 

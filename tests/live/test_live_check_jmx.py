@@ -257,6 +257,29 @@ def test_what_it_changed_by(ask, changeable_jvm):
     assert ask(changeable_jvm, *delta).perfdata == {"Counter.Value.delta": "-20;50"}
 
 
+def test_how_much_it_grew_for_each_of_another(ask, changeable_jvm):
+    per = (*COUNTER, "--unit", "ms", "--per", "Other", "--delta")
+    of = (*COUNTER, "--of", "Other", "--rate")
+    changeable_jvm.set("target:type=Counter", Value=1000, Other=50)
+    assert (ask(changeable_jvm, *per).status, ask(changeable_jvm, *of).status) == (0, 0)
+    changeable_jvm.set("target:type=Counter", Value=1030, Other=150)
+    time.sleep(1)
+    assert ask(changeable_jvm, *per).perfdata == {"Counter.Value.per_Other.delta": "0.0003s"}
+    assert ask(changeable_jvm, *of).perfdata == {"Counter.Value.of_Other.rate": "30%"}
+
+
+def test_how_long_ago_a_date_and_a_number_of_milliseconds_are(ask, jvm):
+    said = ask(
+        jvm, "-O", "java.lang:type=Runtime", "-A", "StartTime", "--age", "-A", "Uptime", "--unit", "ms"
+    )
+    age, uptime = (
+        float(said.perfdata[name].rstrip("s")) for name in ("Runtime.StartTime.age", "Runtime.Uptime")
+    )
+    assert abs(age - uptime) < 1
+    said = ask(jvm, "-O", "target:type=Times", "-A", "Date", "--age", "-w", "1h")
+    assert (said.status, said.text.endswith(" ago (limit 1 h)")) == (1, True)
+
+
 def test_what_it_grew_by_per_second_on_the_clock_of_the_jvm(ask, changeable_jvm):
     rate = (*COUNTER, "--rate", "--unit", "B")
     changeable_jvm.set("target:type=Counter", Value=0)

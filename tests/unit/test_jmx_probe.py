@@ -3,6 +3,7 @@
 
 import runpy
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -271,6 +272,143 @@ def test_an_aggregate_says_which_beans_it_leaves_out(ask, server):
     assert ask("-O", "s:type=T,*", "-A", "N", "--of", "Max", "--aggregate", "sum")[1].startswith(
         "JMX OK - T N: sum 120, 50 % of Max 240, 1 of 2 beans, 1 without a limit | "
     )
+
+
+# The share of two changes
+
+
+def requests(server, ms, count, errors=0):
+    server.beans_there["s:type=Requests"] = {"Ms": ms, "Count": count, "Errors": errors}
+
+
+TIME_PER_REQUEST = (
+    "-O",
+    "s:type=Requests",
+    "-A",
+    "Ms",
+    "--unit",
+    "ms",
+    "--per",
+    "Count",
+    "--delta",
+    "-w",
+    "20",
+)
+ERROR_RATE = ("-O", "s:type=Requests", "-A", "Errors", "--of", "Count", "--rate", "-w", "5%")
+
+
+def test_the_time_of_a_request_since_the_last_run(ask, server):
+    requests(server, 1_000_000, 100_000)
+    first = "JMX OK - Requests Ms: this is the first look, its change is told from the next run on"
+    assert ask(*TIME_PER_REQUEST) == (0, first)
+    requests(server, 1_003_000, 100_100)
+    assert ask(*TIME_PER_REQUEST) == (
+        1,
+        "JMX WARNING - Requests Ms 30 ms per Count in 1 min (limit 0.02 s) | Requests.Ms.per_Count.delta=0.03s;0.02",
+    )
+
+
+def test_the_share_of_errors_since_the_last_run(ask, server):
+    requests(server, 0, 1000, 900)
+    ask(*ERROR_RATE)
+    requests(server, 0, 1200, 903)
+    assert (
+        ask(*ERROR_RATE)[1]
+        == "JMX OK - Requests Errors 3, 1.5 % of Count 200 | Requests.Errors.of_Count.rate=1.5%;5"
+    )
+    requests(server, 0, 1210, 904)
+    assert ask(*ERROR_RATE)[1].startswith("JMX WARNING - Requests Errors 1, 10 % of Count 10 (limit 5 %) | ")
+
+
+def test_without_a_request_since_the_last_run_there_is_no_share(ask, server):
+    requests(server, 0, 1000, 900)
+    ask(*ERROR_RATE)
+    assert ask(*ERROR_RATE) == (0, "JMX OK - Requests Errors: Count has not changed in 1 min")
+
+
+@pytest.mark.parametrize("after", [(0, 10, 950), (0, 2000, 1)])
+def test_a_counter_that_begins_anew_is_no_share(ask, server, after):
+    requests(server, 0, 1000, 900)
+    ask(*ERROR_RATE)
+    requests(server, *after)
+    status, output = ask(*ERROR_RATE)
+    assert (status, "it was reset" in output) == (0, True)
+
+
+def test_so_much_for_each_since_the_start(ask, server):
+    requests(server, 3000, 100)
+    quantity = TIME_PER_REQUEST[:-3]
+    assert ask(*quantity) == (0, "JMX OK - Requests Ms 30 ms per Count | Requests.Ms.per_Count=0.03s")
+    requests(server, 0, 0)
+    assert ask(*quantity)[0] == 3
+
+
+# How long ago
+
+LAST = ("-O", "s:type=Backup", "-A", "Last", "--age", "-w", "1h", "-c", "1d")
+
+
+@pytest.mark.parametrize("last", [-1800, -7200, -90_000])
+@pytest.mark.parametrize("kind", ["ms", "date", "seconds"])
+def test_how_long_ago_it_was_by_the_clock_of_the_jvm(ask, server, last, kind):
+    server.clock["StartTime"] = 1_700_000_000_000
+    seconds = 60 + (server.clock["StartTime"] + server.clock["Uptime"]) / 1000 + last
+    date = datetime.fromtimestamp(seconds, UTC).isoformat()
+    value = {"ms": round(seconds * 1000), "date": date, "seconds": seconds}[kind]
+    server.beans_there["s:type=Backup"] = {"Last": value}
+    more = ("--unit", "s") if kind == "seconds" else ()
+    status, output = ask(*LAST, *more)
+    said = {-1800: "OK - Backup Last 30 min ago", -7200: "WARNING - Backup Last 2 h ago (limit 1 h)"}
+    expected = said.get(last, "CRITICAL - Backup Last 1 d 1 h ago (limit 1 d)")
+    assert (status, output) == (
+        ["OK", "WARNING", "CRITICAL"].index(expected.partition(" ")[0]),
+        f"JMX {expected} | Backup.Last.age={-last}s;3600;86400",
+    )
+
+
+@pytest.mark.parametrize("never", [0, -1, None])
+def test_what_never_was_is_missing(ask, server, never):
+    server.beans_there["s:type=Backup"] = {"Last": never}
+    assert [ask(*LAST, "--missing", state)[0] for state in ("unknown", "critical", "ok")] == [3, 2, 0]
+
+
+@pytest.mark.parametrize("odd", ["yesterday", True, [1]])
+def test_what_is_no_moment_is_said(ask, server, odd):
+    server.beans_there["s:type=Backup"] = {"Last": odd}
+    assert ask(*LAST)[0] == 3
+
+
+# Texts that must not be, and how many are right
+
+
+def test_a_text_that_must_not_be(ask, server):
+    server.beans_there["s:type=T"] = {"Mode": "DEGRADED"}
+    quantity = ("-O", "s:type=T", "-A", "Mode", "--no-match")
+    assert ask(*quantity, "DEGRADED|DOWN") == (
+        2,
+        'JMX CRITICAL - T Mode is "DEGRADED", matches DEGRADED/DOWN',
+    )
+    assert ask(*quantity, "DOWN") == (0, 'JMX OK - T Mode is "DEGRADED"')
+    assert ask(*quantity, "DEGRADED", "--mismatch", "warning")[0] == 1
+
+
+def test_how_many_beans_have_the_right_text(ask, server):
+    states = {"a": "STARTED", "b": "STOPPED", "c": "STARTED"}
+    server.beans_there.update({f"s:type=T,name={name}": {"State": state} for name, state in states.items()})
+    count = ("-O", "s:type=T,*", "-A", "State", "--aggregate", "count")
+    assert ask(*count, "--match", "STARTED", "-c", "3:") == (
+        2,
+        "JMX CRITICAL - T State: 2 of 3 beans match STARTED (minimum 3) | T.State.match.count=2",
+    )
+    assert ask(*count, "--no-match", "STARTED", "-w", "0")[1] == (
+        "JMX WARNING - T State: 1 of 3 beans without STARTED | T.State.no_match.count=1;0"
+    )
+    assert ask(*count, "--match", "FAILED", "-w", "0")[1].startswith(
+        "JMX OK - T State: 0 of 3 beans match FAILED | "
+    )
+
+
+# The worst first
 
 
 def test_the_worst_of_several_beans_is_said_first_and_nothing_of_all_of_them(ask, server):

@@ -25,9 +25,11 @@ if TYPE_CHECKING:
     Levels = tuple[Said, Said, Said]  # of everything, of the object, of the attribute itself
 
 _LEVELS = ("warning", "critical")
-_ONCE = {"key": "-K", "change": "--rate or --delta", "match": "--match"}
+_ONCE = {"key": "-K", "change": "--rate or --delta", "match": "--match", "no_match": "--no-match"}
 _NOT_TOGETHER = (
-    ("match", "aggregate"), ("match", "of"), ("match", "change"), ("of", "change"),
+    ("match", "no_match"), ("match", "of"), ("match", "per"), ("match", "change"), ("match", "age"),
+    ("no_match", "of"), ("no_match", "per"), ("no_match", "change"), ("no_match", "age"),
+    ("of", "per"), ("age", "of"), ("age", "per"), ("age", "change"),
 )  # fmt: skip
 _OF_NUMBERS = ("warning", "critical", "unit")  # of no use where text is matched
 _SLASH = r'((?:"(?:\\.|[^"\\])*"|\\.|[^/"\\])*)/(.+)'
@@ -80,13 +82,18 @@ def _must_be_whole(objects: list[Said], found: list[Levels]) -> None:
 def _must_be_of_use(found: list[Levels]) -> None:
     """Refuse what is about numbers where all that it belongs to is text, and the other way round."""
     for here in (level for levels in found for level in levels):
-        matched = ["match" in _merged(levels) for levels in found if any(here is level for level in levels)]
+        matched = [_is_text(_merged(levels)) for levels in found if any(here is level for level in levels)]
         for word in here:
             if word in _OF_NUMBERS and all(matched):
-                why = "the state of a --match is said by --mismatch"
+                why = "--mismatch sets the state of a --match"
                 raise NotUnderstoodError(f"--{word} is for numbers: {why}")
             if word == "mismatch" and not any(matched):
                 raise NotUnderstoodError("--mismatch is for text: it needs the --match that it is about")
+
+
+def _is_text(said: Said) -> bool:
+    """Whether text is judged, not how many beans have a text."""
+    return ("match" in said or "no_match" in said) and said.get("aggregate") != "count"
 
 
 def _quantity(said: Said) -> Quantity:
@@ -94,14 +101,19 @@ def _quantity(said: Said) -> Quantity:
     path = steps(said.get("key", ""))
     unit, aggregate, change = (said.get(word, "") for word in ("unit", "aggregate", "change"))
     _must_go_together(said, name)
+    whole = said.get("of", said.get("per"))
+    pattern = said.get("match", said.get("no_match"))
     quantity = Quantity(
         asked=name,
         attribute=said["attribute"],
         path=path,
         unit=unit,
-        of=_whole(said["of"]) if "of" in said else None,
+        of=_whole(whole) if whole is not None else None,
+        per="per" in said,
+        age="age" in said,
         change=change,
-        match=_match(said["match"]) if "match" in said else None,
+        match=_match(pattern) if pattern is not None else None,
+        negated="no_match" in said,
         aggregate=aggregate,
         label=said.get("label", ""),
         missing=State[said.get("missing", "unknown").upper()],
@@ -111,9 +123,9 @@ def _quantity(said: Said) -> Quantity:
 
 
 def _limits(quantity: Quantity, said: Said) -> dict[str, Range]:
-    if quantity.match:
+    if _is_text(said):
         return {said.get("mismatch", "critical"): Range("1:")}  # found or not found
-    counted_in = quantity.unit if quantity.base == quantity.counted_in else quantity.base
+    counted_in = quantity.unit if quantity.base == quantity.counted_in and not quantity.age else quantity.base
     limits: dict[str, Range] = {}
     for level in _LEVELS:
         if level in said:
@@ -132,8 +144,13 @@ def _must_go_together(said: Said, name: ObjectName) -> None:
     for one, other in _NOT_TOGETHER:
         if one in said and other in said:
             raise NotUnderstoodError(f"--{_flag(said, one)} and --{_flag(said, other)} do not go together")
-    if said.get("aggregate") == "count" and ("of" in said or "change" in said):
-        raise NotUnderstoodError("--aggregate count has no share and no rate")
+    aggregate = said.get("aggregate")
+    if aggregate == "count" and (odd := [word for word in ("of", "per", "change", "age") if word in said]):
+        raise NotUnderstoodError(f"--aggregate count and --{_flag(said, odd[0])} do not go together")
+    if aggregate not in (None, "count") and ("match" in said or "no_match" in said):
+        raise NotUnderstoodError(f"--aggregate {aggregate} is for numbers: texts can be counted (count)")
+    if "age" in said and said.get("unit", "ms") not in ("s", "ms", "us", "ns"):
+        raise NotUnderstoodError(f"--age and --unit {said['unit']} do not go together")
     template = PLACE.search(said.get("label", ""))
     if template and "aggregate" in said:
         raise NotUnderstoodError(f"--label {said['label']}: an --aggregate has no {template[0]}")
@@ -159,7 +176,7 @@ def _must_be_fillable(quantity: Quantity) -> None:
 
 
 def _flag(said: Said, word: str) -> str:
-    return said[word] if word == "change" else word
+    return said[word] if word == "change" else word.replace("_", "-")
 
 
 def _match(text: str) -> re.Pattern[str]:

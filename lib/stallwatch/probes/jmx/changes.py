@@ -118,6 +118,12 @@ def _remembered(kept: Any) -> _Look | None:
     return None
 
 
+def now(reader: Reader) -> float:
+    """Give the time of the JVM, in seconds since 1970; our own where it does not say that."""
+    start, clock = _clock(reader)
+    return clock if start is None else start / 1000 + clock
+
+
 def _clock(reader: Reader) -> tuple[float | None, float]:
     """Give when the JVM started, if it says so, and the seconds on a clock that goes on from run to run."""
     try:

@@ -8,6 +8,7 @@ from stallwatch.probes.jmx import scale, values
 from stallwatch.probes.jmx.model import NOT_THERE, AbsentError, absent
 from stallwatch.sources.jmx.errors import UnreachableError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
+from stallwatch.units import say_duration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,12 +31,15 @@ class Sample(NamedTuple):
     text: str = ""  # the value itself, where it was no number
     whole: float | None = None  # what the value is a share of; 0 only of 0
     instead: str = ""  # what was read in its place
+    per: bool = False  # the value is told for each one of ``whole``
 
     @property
     def number(self) -> float:
         """The number that is judged: of a share, per cent."""
         if self.whole is None:
             return self.value
+        if self.per:
+            return scale.neat(self.value / self.whole)
         return scale.neat(100 * self.value / self.whole) if self.whole else 0
 
 
@@ -46,6 +50,7 @@ class Snapshot(NamedTuple):
     seconds: float  # between the two looks of a change
     samples: list[Sample]
     unchanged: dict[str, list[str]]  # beans of which a change is not known, in words, by the reason
+    idle: list[str]  # sentences: what has nothing new that there could be a share of
     unlimited: list[str]  # sentences: what has nothing that the number could be a share of
     lacking: list[JmxError]  # no such bean or attribute, and nothing is known that took its place
     others: list[ProbeError]
@@ -53,11 +58,17 @@ class Snapshot(NamedTuple):
     @property
     def beans(self) -> int:
         """How many have the attribute, and a number in it."""
-        return len(self.samples) + len(self.unlimited) + sum(map(len, self.unchanged.values()))
+        return (
+            len(self.samples) + len(self.unlimited) + len(self.idle) + sum(map(len, self.unchanged.values()))
+        )
 
 
 class _UnlimitedError(Exception):
     """There is nothing that the number could be a share of."""
+
+
+class _IdleError(Exception):
+    """The whole has not changed, so that no part of it has."""
 
 
 def snapshot(
@@ -65,13 +76,15 @@ def snapshot(
 ) -> Snapshot:
     """Ask bean after bean; ``changes`` is needed for a quantity that is about two runs."""
     sampler = _Sampler(quantity, reader, changes)
-    found = Snapshot(quantity, changes.seconds if changes else 0, [], {}, [], [], [])
+    found = Snapshot(quantity, changes.seconds if changes else 0, [], {}, [], [], [], [])
     for name in names:
         try:
             found.samples.append(sampler.sample(name))
         except NoIntervalError as error:
             subject = " ".join(quantity.words(quantity.who(name)))
             found.unchanged.setdefault(str(error), []).append(subject)
+        except _IdleError as error:
+            found.idle.append(str(error))
         except _UnlimitedError as error:
             found.unlimited.append(str(error))
         except NOT_THERE as error:
@@ -98,13 +111,18 @@ class _Sampler:
         who = quantity.who(name)
         value = values.follow(container, quantity.path, quantity.attribute, name)
         subject = values.called(quantity.attribute, quantity.path, name)
+        if quantity.match:
+            text = values.text(value, subject)
+            return Sample(who, int(quantity.is_right(text)), text, instead=instead)
         if quantity.aggregate == "count":
             return Sample(who, 1)
-        if quantity.match:
-            return Sample(who, 1, values.text(value, subject), instead=instead)
-        raw = Sample(who, values.number(value, subject), instead=instead)
+        if quantity.age:
+            from stallwatch.probes.jmx import moments
+
+            return Sample(who, moments.age(value, subject, quantity.unit, self._reader), instead=instead)
+        raw = Sample(who, values.number(value, subject), instead=instead, per=quantity.per)
         if quantity.change:
-            return self._changed(name, raw)
+            return self._changed(name, raw, container)
         scaled = raw._replace(value=scale.in_base(raw.value, quantity.unit))
         if quantity.of:
             return self._share(name, scaled, container, quantity.of)
@@ -124,18 +142,41 @@ class _Sampler:
                 raise
         return self._reader.value(str(bean), attribute), f"{attribute} of {bean}"
 
-    def _changed(self, name: ObjectName, raw: Sample) -> Sample:
+    def _changed(self, name: ObjectName, raw: Sample, container: Value) -> Sample:
         """Compare the number as it is: two quantities may count the same one in different units."""
         from stallwatch.probes.jmx.changes import key
 
         assert self._changes  # noqa: S101 - made for every run with such a quantity
         quantity = self._quantity
+        if quantity.of:
+            return self._changed_share(name, raw, container, quantity.of)
         about = key(name.canonical, quantity.attribute, *quantity.path)
         counts = quantity.change == "rate" or quantity.unit == "c"
         grown = scale.in_base(self._changes.since(about, raw.value, only_grows=counts), quantity.unit)
         if quantity.change == "rate":
             grown = scale.neat(grown / self._changes.seconds)
         return raw._replace(value=grown)
+
+    def _changed_share(self, name: ObjectName, raw: Sample, container: Value, of: Whole) -> Sample:
+        """Give what the part changed by since the last run, with what the whole changed by."""
+        from stallwatch.probes.jmx.changes import key
+
+        assert self._changes  # noqa: S101 - made for every run with such a quantity
+        quantity, changes = self._quantity, self._changes
+        value, subject = self._whole(name, container, of)
+        about = key(name.canonical, quantity.attribute, *quantity.path)
+        whole = values.number(value, subject)
+        changes.note(key(subject), whole)
+        part = changes.since(about, raw.value, only_grows=True)
+        grown = changes.since(key(subject), whole, only_grows=True)
+        if not grown:
+            what = " ".join(quantity.words(raw.who))
+            raise _IdleError(f"{what}: {of.said} has not changed in {say_duration(changes.seconds)}")
+        return self._with_whole(raw._replace(value=scale.in_base(part, quantity.unit)), grown)
+
+    def _with_whole(self, part: Sample, whole: float) -> Sample:
+        """Give a part, in its base unit, with its whole; that of a share is counted in the same unit."""
+        return part._replace(whole=whole if part.per else scale.in_base(whole, self._quantity.unit))
 
     def _share(self, name: ObjectName, part: Sample, container: Value, of: Whole) -> Sample:
         """Give the part with what it is a share of, in the same base unit."""
@@ -144,9 +185,9 @@ class _Sampler:
         what = " ".join(self._quantity.words(part.who))
         if not 0 <= whole < _NO_LIMIT:
             raise _UnlimitedError(f"{what} has no limit: {of.said} is {value}")
-        if part.value and not whole:
+        if (part.value or part.per) and not whole:
             raise AbsentError(f"{what} can be no share: {of.said} is {value}")
-        return part._replace(whole=scale.in_base(whole, self._quantity.unit))
+        return self._with_whole(part, whole)
 
     def _whole(self, name: ObjectName, container: Value, of: Whole) -> tuple[Value, str]:
         """Give the value that is meant by ``--of``, and what it is called.

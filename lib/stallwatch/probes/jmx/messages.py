@@ -40,6 +40,7 @@ def all_of_it(of: Snapshot) -> Iterator[Finding]:
             yield reading if len(of.samples) <= _MOST else reading._replace(label="")
     else:
         yield from map(AbsentError, of.unlimited)
+    yield from (Fault(State.OK, sentence) for sentence in of.idle)
     yield from _not_yet(of)
     yield from of.others
 
@@ -50,7 +51,9 @@ def aggregate(of: Snapshot) -> Reading:
     words = quantity.common_words
     subject, beans = " ".join(words), _beans(of)
     if quantity.aggregate == "count":
-        return Reading(quantity.name(words), len(of.samples), what=f"{subject}: {beans}", line=Line())
+        right = sum(sample.value for sample in of.samples)
+        said = f"{right} of {beans} {quantity.rule}" if quantity.match else beans
+        return Reading(quantity.name(words), right, what=f"{subject}: {said}", line=Line())
     number, said = _together(of)
     line = Line(then=f", {beans}")
     return Reading(quantity.name(words), number, quantity.base, f"{subject}: {said}", line=line)
@@ -69,10 +72,10 @@ def _reading(of: Snapshot, sample: Sample) -> Reading:
     subject = " ".join(words)
     instead = f" (read as {sample.instead}, which took its place)" if sample.instead else ""
     if quantity.match:
-        met = quantity.match.search(sample.text)
-        wrong = "" if met else f", does not match {quantity.match.pattern}"
+        wrong = "matches" if quantity.negated else "does not match"
+        wrong = "" if sample.value else f", {wrong} {quantity.match.pattern}"
         what = f"{subject} is {quoted(sample.text)}{instead}{wrong}"
-        return Reading(quantity.name(words), 1 if met else 0, what=what, label="")
+        return Reading(quantity.name(words), sample.value, what=what, label="")
     what = f"{subject} {_said(of, sample)}{instead}"
     return Reading(quantity.name(words), sample.number, quantity.base, what, line=Line())
 
@@ -82,8 +85,8 @@ def _summary(of: Snapshot) -> str:
     quantity, samples = of.quantity, of.samples
     subject = " ".join(quantity.common_words)
     if quantity.match:
-        met = sum(bool(quantity.match.search(sample.text)) for sample in samples)
-        return f"{subject}: {met} of {len(samples)} beans match {quantity.match.pattern}"
+        right = sum(sample.value for sample in samples)
+        return f"{subject}: {right} of {len(samples)} beans {quantity.rule}"
     return f"{subject}: {_span(of)}, {_beans(of)}"
 
 
@@ -101,7 +104,8 @@ def _together(of: Snapshot) -> tuple[float, str]:
     kind, samples = of.quantity.aggregate, of.samples
     numbers = [sample.number for sample in samples]
     if kind == "sum":
-        one = Sample([], sum(sample.value for sample in samples), whole=_sum_of_wholes(of))
+        total = sum(sample.value for sample in samples)
+        one = Sample([], total, whole=_sum_of_wholes(of), per=of.quantity.per)
         return one.number, f"sum {_said(of, one)}"
     if kind == "avg":
         mean = scale.neat(sum(numbers) / len(numbers))
@@ -125,6 +129,8 @@ def _said(of: Snapshot, sample: Sample) -> str:
     if sample.whole is None or not of.quantity.of:
         return _amount(of, sample.value)
     unit = of.quantity.counted_in
+    if sample.per:
+        return _amount(of, sample.number)
     share = f"{_amount(of, sample.number)} {scale.say(sample.whole, unit)}"
     return f"{scale.say(sample.value, unit)}, {share}"
 
@@ -134,7 +140,10 @@ def _amount(of: Snapshot, number: float) -> str:
     quantity = of.quantity
     said = scale.say(number, quantity.base)
     if quantity.of:
-        return f"{said} of {quantity.of.said}"
+        within = f" in {say_duration(of.seconds)}" if quantity.change and quantity.per else ""
+        return f"{said} {'per' if quantity.per else 'of'} {quantity.of.said}{within}"
+    if quantity.age:
+        return f"{said} ago"
     if quantity.change == "rate":
         return f"{said}/s"
     if quantity.change == "delta":

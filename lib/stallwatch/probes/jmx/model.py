@@ -34,8 +34,11 @@ class Quantity(NamedTuple):
     path: tuple[str, ...] = ()  # into its value
     unit: str = ""  # one of scale.UNITS
     of: Whole | None = None
+    per: bool = False  # told for each one of ``of``, not in per cent of it
+    age: bool = False  # a moment, of which is told how long ago it is
     change: str = ""  # "rate", "delta" or nothing: between two runs
     match: re.Pattern[str] | None = None
+    negated: bool = False  # right where ``match`` is not found
     aggregate: str = ""  # "sum", "max", "min", "avg", "count" or nothing
     label: str = ""  # a template; nothing: made of the bean's name
     missing: State = State.UNKNOWN
@@ -49,7 +52,9 @@ class Quantity(NamedTuple):
     @property
     def base(self) -> str:
         """The unit of what is judged and reported."""
-        if self.of:
+        if self.age:
+            return "s"
+        if self.of and not self.per:
             return "%"
         if self.aggregate == "count" or (self.change and self.counted_in == "c"):
             return ""  # what a counter grew by is no counter
@@ -93,9 +98,19 @@ class Quantity(NamedTuple):
 
     @property
     def _kind(self) -> list[str]:
-        share = f"of_{self.of.said}" if self.of else ""
-        matched = "match" if self.match else ""
-        return [kind for kind in (matched, share, self.change, self.aggregate) if kind]
+        share = f"{'per' if self.per else 'of'}_{self.of.said}" if self.of else ""
+        matched = ("no_match" if self.negated else "match") if self.match else ""
+        age = "age" if self.age else ""
+        return [kind for kind in (matched, age, share, self.change, self.aggregate) if kind]
+
+    def is_right(self, text: str) -> bool:
+        """Whether a text is as ``match`` wants it."""
+        return not self.match or bool(self.match.search(text)) is not self.negated
+
+    @property
+    def rule(self) -> str:
+        """Say what is wanted of a text: ``match NORMAL``, ``without FAILED``."""
+        return f"{'without' if self.negated else 'match'} {self.match.pattern if self.match else ''}"
 
     @property
     def names(self) -> re.Pattern[str]:

@@ -64,14 +64,28 @@ about = "what the server counts it in (default: nothing); share: 0 to 1, told an
 check.option("--unit", action=Word, choices=[unit for unit in UNITS if unit], help=about)
 about = "tell it in per cent of this: a key beside that of -K, ATTRIBUTE[/KEY], or OBJECT/ATTRIBUTE[/KEY]"
 check.option("--of", action=Word, metavar="WHOLE", help=about)
+about = (
+    "tell how much it is for each of this, named as for --of: milliseconds per request; --of and --per go "
+    "with --rate or --delta, which take both since the last run"
+)
+check.option("--per", action=Word, metavar="WHOLE", help=about)
+about = (
+    "judge how long ago it is, by the clock of the JVM: a date, or milliseconds since 1970 (seconds with "
+    "--unit s); 0 and less are missing"
+)
+check.option("--age", action=Word, nargs=0, const="age", help=about)
 about = "what it grew by per second since the last run of this very command; runs within 1s count as one"
 check.option("--rate", action=Word, nargs=0, dest="change", const="rate", help=about)
 about = "what it changed by since the last run of this very command, whoever ran it; as with --rate"
 check.option("--delta", action=Word, nargs=0, dest="change", const="delta", help=about)
 check.option("--match", action=Word, metavar="REGEX", help="text: wrong where this is not found in it")
-about = "state where the text does not match (default: critical)"
+check.option("--no-match", action=Word, metavar="REGEX", help="text: wrong where this is found in it")
+about = "state where the text is wrong (default: critical)"
 check.option("--mismatch", action=Word, choices=["warning", "critical"], help=about)
-about = "one number of all beans of a pattern; those without the attribute do not count"
+about = (
+    "one number of all beans of a pattern; those without the attribute do not count; count with --match or "
+    "--no-match counts those whose text is right"
+)
 check.option("--aggregate", action=Word, choices=["sum", "max", "min", "avg", "count"], help=about)
 about = "its name; may hold key properties of the MBean, as {scope} (default: made of those)"
 check.option("--label", action=Word, metavar="NAME", help=about)
@@ -96,6 +110,9 @@ check.examples(
     "    --of max --unit B -w 80% -c 90%",
     "check_jmx -H db1 -P 7199 -O 'java.lang:type=GarbageCollector,name=*'",
     "    -A CollectionTime --unit ms --rate --aggregate sum -w 50 -c 200",
+    "check_jmx -H web1 -P 9010 -O 'Catalina:type=GlobalRequestProcessor,name=*'",
+    "    -A processingTime --unit ms --per requestCount --delta -w 500ms",
+    "    -A errorCount --of requestCount --rate -w 1%",
     "check_jmx -H db1 -P 7199 -O org.apache.cassandra.db:type=StorageService",
     "    -A OperationMode --match '^NORMAL$' -A LiveNodes --match 10.0.0.7",
     "check_jmx -H db1 -P 7199 --list 'java.lang:*' --values",
