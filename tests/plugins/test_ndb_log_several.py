@@ -188,3 +188,36 @@ def test_a_link_to_a_log_is_the_same_log(check, log, tmp_path):
     other.mkdir()
     (other / log.path.name).symlink_to(log.path)
     assert check("--log", log, "--log", other / log.path.name).status == 0
+
+
+def a_cluster_log(tmp_path, node, address, checkpoint, ago):
+    log = Log(tmp_path / f"ndb_{node}_cluster.log")
+    log.say(f"Nodeid 3 allocated for NDB at {address}", 5000, source="MgmtSrvr")
+    log.say("Node 3: Started (mysql-9.7.2 ndb-9.7.2)", 4900, source="MgmtSrvr")
+    log.say(f"Node 3: Local checkpoint {checkpoint} started. Keep GCI = 1", ago, source="MgmtSrvr")
+    return log
+
+
+def test_cluster_logs_of_two_clusters_whose_data_nodes_have_the_same_ids(check, tmp_path):
+    shop, bank = (
+        a_cluster_log(tmp_path, 1, "10.0.0.3", 51, 600),
+        a_cluster_log(tmp_path, 2, "10.9.9.3", 7, 300),
+    )
+    shop.say("Node 3: Forced node shutdown completed. Initiated by signal 9.", 20, "ALERT", "MgmtSrvr")
+    said = check("--log", shop, "--log", bank)
+    assert (said.status, said.text) == (
+        3,
+        "NDB_LOG UNKNOWN - ndb_1_cluster.log and ndb_2_cluster.log are of two clusters, whose data nodes have the"
+        " same ids and other addresses: use one check for each cluster",
+    )
+
+
+@pytest.mark.parametrize(
+    ("address", "checkpoint", "ago"),
+    [("10.0.0.3", 51, 600), ("192.168.0.3", 51, 601), ("10.0.0.3", 50, 4000)],
+    ids=["the same", "seen in two networks", "one management node was down"],
+)
+def test_two_management_nodes_of_one_cluster(check, tmp_path, address, checkpoint, ago):
+    first = a_cluster_log(tmp_path, 1, "10.0.0.3", 51, 600)
+    second = a_cluster_log(tmp_path, 2, address, checkpoint, ago)
+    assert check("--log", first, "--log", second).status == 0

@@ -137,7 +137,7 @@ class NodeLog:
         """Acknowledge everything up to here: only positions, threads and counters are kept."""
         for name in ("alerts", "redo", "watchdog", "oversleeps", "starts", "unknown"):
             self._memory[name] = {}
-        kept = ("ordered", "data_nodes", "up", "clients")
+        kept = ("ordered", "data_nodes", "addresses", "up", "clients")
         self._memory["shutdown"] = {name: self._memory["shutdown"][name] for name in kept}
         self._memory["contention"].pop("worst", None)
 

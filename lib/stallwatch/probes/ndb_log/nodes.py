@@ -37,6 +37,7 @@ class Nodes(Subject):
         self.times: list[list[Any]] = memory.get("times", [])  # when which node ended: [when, node]
         self._ordered: dict[str, list[float]] = memory.setdefault("ordered", {})  # node or "any": from, until
         self.data_nodes: list[int] = memory.setdefault("data_nodes", [])  # those that are known to be
+        self.addresses: dict[str, str] = memory.setdefault("addresses", {})  # of data nodes
         self._up: list[int] = memory.setdefault("up", [])  # that have started, and whose end was not seen
         # Those that have been the arbitrator: no data nodes.
         self._clients: list[int] = memory.setdefault("clients", [])

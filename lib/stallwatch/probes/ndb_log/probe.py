@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from itertools import combinations
 
 from stallwatch.findings import Fault, Finding, ProbeError, Reading, State
 from stallwatch.probes.ndb_log.collect import FORMAT, collect
@@ -35,6 +36,7 @@ _QUANTITIES = (
     "missed_heartbeats", "gcp_commit_lag", "gcp_save_lag", "redo_full", "redo_lag",
     "stuck", "overslept", "spin",
 )  # fmt: skip
+_ONE_EACH = "use one check for each cluster"
 _OF_NODE = r"ndb_\d+_(?:out|cluster)\.log"
 
 
@@ -99,14 +101,22 @@ def _judge(snapshot: Snapshot, rules: Rules, run: Run) -> Iterator[Finding]:
 
 
 def _twice(node_logs: Sequence[NodeLog]) -> Iterator[ProbeError]:
-    """Say which logs are of one node id, which NDB names them by: these are of two clusters, or copies."""
+    """Say which logs are of two clusters, or copies.
+
+    Those of one node id have the name that NDB gives them, of others the data nodes differ.
+    """
     first: dict[str, str] = {}
     for path in (log.path for log in node_logs):
         name = os.path.basename(path)
         other = first.setdefault(name, path)
         if compiled(_OF_NODE).fullmatch(name) and os.path.realpath(path) != os.path.realpath(other):
             what = f"{name} is in two folders, {os.path.dirname(other)} and {os.path.dirname(path)}"
-            yield ProbeError(what, "use one check for each cluster")
+            yield ProbeError(what, _ONE_EACH)
+    for one, log in combinations([log for log in node_logs if log.node.is_cluster_log], 2):
+        if one.shutdown.is_of_another_cluster(log.shutdown):
+            names = f"{os.path.basename(one.path)} and {os.path.basename(log.path)}"
+            what = f"{names} are of two clusters, whose data nodes have the same ids and other addresses"
+            yield ProbeError(what, _ONE_EACH)
 
 
 def _acknowledge(snapshot: Snapshot, rules: Rules, run: Run, memory: dict[str, Any]) -> Iterator[Finding]:

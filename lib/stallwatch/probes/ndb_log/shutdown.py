@@ -131,6 +131,8 @@ class Shutdown(Peers):
         """Take it for a beginning: in a system restart no line "Start initiated" comes here."""
         node = number(match["id"])
         self._is_data_node(node)
+        if match["address"]:
+            self.addresses[str(node)] = withheld.data(match["address"])
         self._on_beginning(match, line._replace(node=node))
 
     def _on_not_started(self, match: re.Match[str], line: lines.Line) -> None:
@@ -193,8 +195,30 @@ class Shutdown(Peers):
         elif down and down.hearsay:
             self._goes_on(match, line, "starting" if down.data_node else "back")
 
+    def _on_checkpoint(self, match: re.Match[str], line: lines.Line) -> None:
+        self._memory["checkpoint"] = [number(match["id"]), line.moment]
+
+    def is_of_another_cluster(self, other: Shutdown) -> bool:
+        """Whether two cluster logs are of two clusters, whose data nodes have the same numbers.
+
+        Then these have other addresses, and the last local checkpoint is another one. All management nodes of
+        one cluster log the same checkpoints, but may see its data nodes in two networks.
+        """
+        both = self.addresses.keys() & other.addresses.keys()
+        if not both or any(self.addresses[node] == other.addresses[node] for node in both):
+            return False
+        (mine, when), (its, then) = (log.checkpoint for log in (self, other))
+        return bool(mine and its) and (mine != its or abs(when - then) > WINDOW)
+
+    @property
+    def checkpoint(self) -> tuple[int, float]:
+        """The last local checkpoint, and when it started; 0 if none was seen."""
+        number_of, when = self._memory.get("checkpoint", (0, 0.0))
+        return number_of, when
+
     LINES = (
         *Peers.LINES,
+        Row(b"Local checkpoint", r"Local checkpoint (?P<id>\d+) started", _on_checkpoint),
         Row(b"Filesystem problem", _DISK_FULL, _on_disk_full),
         Row(b" shutdown ", FORCED, _on_forced),
         Row(b"Failed to allocate nodeid", _NO_ID, _on_not_started),
@@ -216,7 +240,11 @@ class Shutdown(Peers):
         Row(PEER_WORD, PEER + "Restart completed", _on_back),
         Row(b" Connected", r"Node (?P<peer>\d+) Connected", _on_connected),
         Row(b"Communication to Node ", r"Communication to Node ", lambda *_: None),  # see read()
-        Row(b" allocated for NDB", r"Nodeid (?P<id>\d+) allocated for NDB", _on_allocated),
+        Row(
+            b" allocated for NDB",
+            r"Nodeid (?P<id>\d+) allocated for NDB(?: at (?P<address>\S+))?",
+            _on_allocated,
+        ),
         Row(b"Management Server ", r"MySQL Cluster Management Server .* started", _on_management_start),
         Row(b" shutdown completed - ", r"Error handler shutdown completed - ", _on_stopped),
         Row(b"Received signal ", r"Received signal (?P<signal>\d+)\. Running error", _on_signal),
