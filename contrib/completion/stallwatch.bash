@@ -342,8 +342,10 @@ _stallwatch_check_ndb_redo_buffer() {
     -H| --hostname) _stallwatch_hosts ;;
     -P| --port| -u| --username| -p| --password| --defaults-group| --samples| --every| --hold| -w| \
         --warning| -c| --critical| --redo-space-warning| --redo-space-critical| --undo-space-warning| \
-        --undo-space-critical| --undo-buffer-warning| --undo-buffer-critical| --redo-full-warning| \
-        --redo-full-critical| --redo-lag-warning| --redo-lag-critical| -t| --timeout) ;;
+        --undo-space-critical| --undo-buffer-warning| --undo-buffer-critical| --slow-pages-warning| \
+        --slow-pages-critical| --slow-undo-warning| --slow-undo-critical| --redo-lagged-warning| \
+        --redo-lagged-critical| --redo-full-warning| --redo-full-critical| --redo-lag-warning| \
+        --redo-lag-critical| -t| --timeout) ;;
     -S| --socket| --password-file| --defaults-file| --ssl-ca| --ssl-cert| --ssl-key| \
         --server-public-key-path| --log) _stallwatch_files ;;
     --ssl-mode) _stallwatch_words DISABLED PREFERRED REQUIRED VERIFY_CA VERIFY_IDENTITY ;;
@@ -355,9 +357,10 @@ _stallwatch_check_ndb_redo_buffer() {
         --defaults-file --defaults-group --ssl-mode --ssl-ca --ssl-cert --ssl-key --server-public-key-path \
         --enable-cleartext-plugin --samples --every --log --hold --data-dir --warning --critical \
         --redo-space-warning --redo-space-critical --undo-space-warning --undo-space-critical \
-        --undo-buffer-warning --undo-buffer-critical --redo-full-warning --redo-full-critical \
-        --redo-lag-warning --redo-lag-critical --timeout --output --color --verbose --version --help \
-        --unreachable --state-dir --no-state ;;
+        --undo-buffer-warning --undo-buffer-critical --slow-pages-warning --slow-pages-critical \
+        --slow-undo-warning --slow-undo-critical --redo-lagged-warning --redo-lagged-critical \
+        --redo-full-warning --redo-full-critical --redo-lag-warning --redo-lag-critical --timeout --output \
+        --color --verbose --version --help --unreachable --state-dir --no-state ;;
     esac
 }
 

@@ -15,6 +15,11 @@ DECLARED = Declared(
         Label("redo_space", "%", "redo log in use, of the fullest node"),
         Label("undo_space", "%", "undo log of disk tables in use, of the fullest node"),
         Label("undo_buffer", "%", "undo buffer of disk tables in use, of the fullest node"),
+        Label(
+            "slow_pages", "%", "page reads or writes of disk tables since the last run that took over 0.5 s"
+        ),
+        Label("slow_undo", "%", "waits for the undo log since the last run that took over 0.5 s"),
+        Label("redo_lagged", "%", "time since the last run in which redo writes lagged, of the worst node"),
         Label("redo_full", "s", "median time a redo buffer was full, by --log"),
         Label("redo_lag", "s", "longest lag of a redo log part, by --log"),
     ),
@@ -31,6 +36,7 @@ DECLARED = Declared(
     panels=(
         Panel("Redo buffers", ("redo_buffer", "redo_buffer_peak", "node{node}_redo_buffer")),
         Panel("Redo log, undo log, undo buffer", ("redo_space", "undo_space", "undo_buffer")),
+        Panel("Slow disks", ("slow_pages", "slow_undo", "redo_lagged")),
     ),
     healthy=Healthy("ndb", ("--samples", "2"), "2 samples"),
 )

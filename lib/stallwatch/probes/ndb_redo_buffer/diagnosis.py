@@ -26,9 +26,6 @@ PROCESSOR = "the processor cannot keep up"
 UNDECIDED = "a small buffer or a slow disk"
 _PROBABLY = {DISK: "probably a slow disk", UNDECIDED: f"probably {UNDECIDED}"}
 
-# A disk that is not busy proves nothing: one that a quota holds back, as in a cloud, was seen at 0 to 16 %
-# while redo lagged (measured on 9.7.2).
-_BUSY = 90.0  # per cent of the time
 _LAGS = 1 / 30  # of the time: 10 s in 5 min
 _A_WHILE = 60.0  # seconds: what has not happened for less than that proves nothing
 
@@ -148,8 +145,7 @@ def _lagged_lately(evidence: Evidence) -> str:
 
 
 def _disk_is_busy(evidence: Evidence) -> str:
-    busy = evidence.busy
-    return f"{busy.disk} is {busy.percent:.1f} % busy" if busy and busy.percent >= _BUSY else ""
+    return evidence.busy.trouble if evidence.busy else ""
 
 
 def _thread_is_saturated(evidence: Evidence) -> str:
@@ -199,6 +195,8 @@ def _in_detail(evidence: Evidence) -> Iterator[str]:
         yield f"node {node}: {lagged} (slowdowns_due_to_io_lag)"
     if busy := _disk_is_busy(evidence):
         yield f"disk of node {node}: {busy}"
+    if evidence.busy and (pressure := evidence.busy.pressure):
+        yield pressure
     if writing and _rate_is_flat(evidence):
         yield f"node {node} writes redo at {say_size(writing.lately)}/s, and has done so for a minute"
     if _drains(evidence):

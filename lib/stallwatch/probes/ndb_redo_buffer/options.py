@@ -51,7 +51,20 @@ check.threshold("undo_space", unit="%", warning="70", critical="85",
                 help="used part of the undo log of disk tables, without the third that is kept free (NDB 8.0 "
                      "and later): CRITICAL only in two runs in a row")  # fmt: skip
 check.threshold("undo_buffer", unit="%", warning="85",
-                help="used part of the undo buffer of disk tables, in one sample")  # fmt: skip
+                help="used part of the undo buffer of disk tables, in both of two samples")  # fmt: skip
+check.threshold("slow_pages", unit="%", warning="10", critical="50",
+                help="page reads or writes of disk tables since the last run that took over 0.5 s: CRITICAL "
+                     "only in two runs in a row")  # fmt: skip
+check.threshold("slow_undo", unit="%", warning="10", critical="50",
+                help="waits for the undo log since the last run that took over 0.5 s: CRITICAL only in two "
+                     "runs in a row")  # fmt: skip
+check.threshold(
+    "redo_lagged",
+    unit="%",
+    warning="5",
+    critical="50",
+    help="time since the last run in which redo writes lagged: CRITICAL only in two runs in a row",
+)
 check.threshold("redo_full", unit="s", warning="0",
                 help="median time that a redo buffer was full, with --log")  # fmt: skip
 check.threshold("redo_lag", unit="s", warning="@1:",

@@ -10,10 +10,11 @@ import time
 
 from stallwatch.findings import Fault, ProbeError, State
 from stallwatch.history.streak import twice
-from stallwatch.probes.ndb_redo_buffer import hosts, messages, queries
+from stallwatch.probes.ndb_redo_buffer import hosts, messages, pages, queries, slow_disk
 from stallwatch.probes.ndb_redo_buffer.diagnosis import NOTHING, Evidence, diagnose, find_too_full
 from stallwatch.probes.ndb_redo_buffer.inquiry import Inquiry
 from stallwatch.probes.ndb_redo_buffer.samples import watch
+from stallwatch.probes.ndb_redo_buffer.slow_disk import Waits
 from stallwatch.probes.ndbinfo import growth
 from stallwatch.probes.ndbinfo.cluster import Intervals, look_at_started
 from stallwatch.startup import TYPE_CHECKING
@@ -24,11 +25,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from stallwatch.findings import Finding
+    from stallwatch.findings import Finding, Reading
     from stallwatch.frame.run import Run
     from stallwatch.probes.ndb_redo_buffer.diagnosis import Diagnosis
     from stallwatch.probes.ndb_redo_buffer.hosts import Busy, Heard
     from stallwatch.probes.ndb_redo_buffer.messages import Bounds
+    from stallwatch.probes.ndb_redo_buffer.pages import Pages
     from stallwatch.probes.ndb_redo_buffer.queries import Lag, Thread, Writing
     from stallwatch.probes.ndb_redo_buffer.samples import Samples
     from stallwatch.probes.ndbinfo.queries import Ndbinfo
@@ -66,6 +68,8 @@ class _Look:
         self._writing: dict[int, Writing] = {}
         self._written_at = 0.0
         self._lately: dict[int, Lag] = {}
+        self._pages: dict[int, Pages] = {}
+        self._slow: dict[str, set[int]] = {}  # nodes whose disks are critical for longer, by quantity
         self._right_now: dict[int, Lag] = {}
         self._threads: dict[int, list[Thread]] = {}
         self._inquiry = Inquiry(ndbinfo.deadline)
@@ -81,10 +85,20 @@ class _Look:
         if self._silent():  # one may have ended since
             self._ask_again()
         self._evidence("whether redo writes lagged", self._measure_lag, self._statement)
+        if self._buffers.undo:  # else there are no disk tables
+            self._evidence("how long page reads and writes take", self._measure_pages, self._statement)
+        alerts = self._run.alerts
+        if any(alerts(slow_disk.UNDO_BUFFER, share) for share in self._buffers.undo.values()):
+            takes = queries.LAG_SHOWS + self._statement
+            self._evidence("whether undo buffers stay full", self._look_at_undo_again, takes)
         if self._options.log:
             self._step("what the logs say", self._read_logs)
-        if suspects := self._suspects():
+        waits = self._waits()
+        self._slow = slow_disk.lasting(waits, alerts, self._memory, time.time())
+        suspects = self._suspects()
+        if suspects or any(one.slow(alerts) for one in waits.values()):
             self._busy = hosts.busiest(self._devices)
+        if suspects:
             takes = queries.TABLES_OF_THREADS * self._statement
             self._evidence("how busy threads are", lambda: self._measure_threads(suspects), takes)
             takes = queries.LAG_SHOWS + self._statement
@@ -173,6 +187,32 @@ class _Look:
         intervals = Intervals(self._memory, self._cluster, time.time())
         self._lately = queries.since_last_look(intervals, self._writing)
 
+    def _measure_pages(self) -> None:
+        """Ask how long page reads and writes have taken since the last run."""
+        counts = pages.counted(self._ndbinfo, self._cluster)
+        self._pages = pages.since_last_look(counts, self._cluster, self._memory, time.time())
+
+    def _look_at_undo_again(self) -> None:
+        """Find out whether undo buffers stay full: a burst fills one for a moment on a fast disk, too."""
+        self._ndbinfo.deadline.doing = "looking twice at the undo buffers"
+        time.sleep(queries.LAG_SHOWS)
+        again = queries.fullest(self._ndbinfo, self._cluster, queries.BUFFERS).undo
+        undo = {node: min(share, again.get(node, share)) for node, share in self._buffers.undo.items()}
+        self._buffers = self._buffers._replace(undo=undo)
+
+    def _waits(self) -> dict[int, Waits]:
+        """Put together what is known of each node's disks so far."""
+        return {
+            node: Waits(
+                node,
+                self._pages.get(node),
+                self._lately.get(node),
+                self._busy.get(node),
+                self._buffers.undo.get(node),
+            )
+            for node in sorted(self._pages.keys() | self._lately.keys())
+        }
+
     def _measure_lag_now(self) -> None:
         """Ask whether redo writes lag now, as soon as that can show since ``_measure_lag``."""
         if not self._writing:
@@ -210,19 +250,31 @@ class _Look:
             for node in self._suspects()
         }
 
+    def _space(self, name: str, used: dict[int, float]) -> Iterator[Reading]:
+        """Say how full a log is, unless there is none."""
+        if used:
+            lasting, bounds = self._lasting.get(name, ()), self._bounds.get(name, {})
+            yield from messages.log_space(name, used, lasting, bounds, self._run.alerts)
+
     def findings(self) -> Iterator[Finding]:
         """Say all of it, in the order in which it is shown among equals."""
         alerts, everything, diagnoses = self._run.alerts, bool(self._options.verbose), self._diagnoses()
         samples = self._samples
+        full = {use.part.node for use in self._too_full.worst()}
+        waits = self._waits()
         if samples:
             buffers = messages.Buffers(samples, self._too_full, diagnoses, self._buffers, alerts)
             yield from buffers.findings(self._cluster.configured)
-        for name, used in (("redo_space", self._spaces.redo), ("undo_space", self._spaces.undo)):
-            if used:
-                lasting, bounds = self._lasting.get(name, ()), self._bounds.get(name, {})
-                yield from messages.log_space(name, used, lasting, bounds, alerts)
+        undo = [*self._space("undo_space", self._spaces.undo)]
         if self._buffers.undo:
-            yield messages.space("undo_buffer", self._buffers.undo, {}, alerts)
+            undo.append(messages.space("undo_buffer", self._buffers.undo, {}, alerts))
+        disks = list(slow_disk.readings(waits, self._slow, alerts, full=full))
+        if disks and any(one.slow(alerts)[:1] not in ([], [slow_disk.REDO]) for one in waits.values()):
+            disks, undo = slow_disk.with_symptoms(disks, undo, alerts), []
+        yield from (disk for disk in disks if disk.name != slow_disk.REDO)
+        yield from self._space("redo_space", self._spaces.redo)
+        yield from (disk for disk in disks if disk.name == slow_disk.REDO)
+        yield from undo
         yield from messages.heard(self._heard, diagnoses)
         if samples and samples.failed:
             what = f"only {samples.taken} of {samples.wanted} samples: {samples.failed.what}"
