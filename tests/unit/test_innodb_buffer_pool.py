@@ -384,7 +384,7 @@ def test_two_services_do_not_take_each_other_s_intervals(look, warm, mysql_9_7):
     [
         ((), "f09bafe539e70d73"),
         (("-c", "5"), "b908e995bb26f22f"),
-        (("-w", "7", "-c", "5"), "657fceabae489e56"),
+        (("-w", "5", "-c", "7"), "be9a2b5c16d54700"),
         (("-w", "~:"), "a982baa2f566db05"),
     ],
 )
