@@ -268,11 +268,15 @@ class _Look:
         undo = [*self._space("undo_space", self._spaces.undo)]
         if self._buffers.undo:
             undo.append(messages.space("undo_buffer", self._buffers.undo, {}, alerts))
+        redo = [*self._space("redo_space", self._spaces.redo)]
+        if any(alerts("redo_space", share) for share in self._spaces.redo.values()):
+            full |= waits.keys()
+            redo[0] = slow_disk.with_lag(redo[0], waits, alerts)
         disks = list(slow_disk.readings(waits, self._slow, alerts, full=full))
         if disks and any(one.slow(alerts)[:1] not in ([], [slow_disk.REDO]) for one in waits.values()):
             disks, undo = slow_disk.with_symptoms(disks, undo, alerts), []
         yield from (disk for disk in disks if disk.name != slow_disk.REDO)
-        yield from self._space("redo_space", self._spaces.redo)
+        yield from redo
         yield from (disk for disk in disks if disk.name == slow_disk.REDO)
         yield from undo
         yield from messages.heard(self._heard, diagnoses)

@@ -25,7 +25,7 @@ DATA, UNDO, REDO = "slow_pages", "slow_undo", "redo_lagged"  # quantities, in th
 UNDO_BUFFER = "undo_buffer"
 _FILES = {DATA: "data", UNDO: "undo", REDO: "redo"}
 _KINDS = {DATA: ("page_reads", "page_writes"), UNDO: ("log_waits",)}
-_WORDS = {"page_reads": "page reads", "page_writes": "page writes", "log_waits": "waits for the undo log"}
+_WORDS = {"page_reads": "page reads", "page_writes": "page writes", "log_waits": "undo log waits"}
 _SURE = 2  # kinds of evidence
 
 
@@ -66,7 +66,7 @@ class Waits(NamedTuple):
         if quantity == REDO or not self.pages:
             return f"redo writes of node {self.node} lagged {percent:g} % of the time"
         kind, _ = self.pages.long(*_KINDS[quantity]) or ("", None)
-        return f"{percent:g} % of {_WORDS[kind]} of node {self.node} took over {LONG:g} s{self._until}"
+        return f"node {self.node}: {percent:g} % of {_WORDS[kind]} took over {LONG:g} s{self._until}"
 
     @property
     def _until(self) -> str:
@@ -74,7 +74,7 @@ class Waits(NamedTuple):
             return ""
         import time
 
-        return time.strftime(" until %H:%M:%S", time.localtime(self.pages.until))
+        return time.strftime(" until %H:%M", time.localtime(self.pages.until))
 
     def evidence(self) -> Iterator[str]:
         """Say all of it, for the lines below."""
@@ -108,7 +108,7 @@ def readings(
 ) -> Iterator[Reading]:
     """Say each quantity of its worst node, in words the first that alerts: all are one incident.
 
-    ``full`` are nodes whose redo buffers are too full: lag is the cause of that, and said there.
+    ``full`` are nodes whose redo buffers or redo logs are too full: lag of redo is said there.
     """
     slow = {node: found for node, one in waits.items() if (found := one.slow(alerts))}
     critical = any(lasts.get(name, set()) & slow.keys() for name in _FILES)
@@ -144,12 +144,19 @@ def with_symptoms(disks: Sequence[Reading], symptoms: Sequence[Reading], alerts:
     return [*map(explained, disks), *(one._replace(in_table=True) for one in symptoms)]
 
 
+def with_lag(redo_space: Reading, waits: Mapping[int, Waits], alerts: Alerts) -> Reading:
+    """Put lag of redo below a redo log that is too full."""
+    lag = [line for one in waits.values() if REDO in one.slow(alerts) for line in one.evidence()]
+    line = redo_space.line or Line()
+    return redo_space._replace(line=line._replace(more=(*line.more, *lag)))
+
+
 def _explained(reading: Reading, waits: Waits, slow: list[str], more: tuple[str, ...]) -> Reading:
-    files = f"{listed([_FILES[name] for name in slow])} files"
+    files = listed([_FILES[name] for name in slow])
     more = (*waits.evidence(), *more)
     if waits.is_certain(slow):
-        why, advice = f"the disk is too slow for {files}", "use a faster disk for them"
+        why, advice = f"the disk is too slow for {files}", "use a faster disk"
     else:
-        why, advice = f"probably a slow disk below {files}", "run iostat -kx 1 on its host"
+        why, advice = f"probably a slow disk below {files} files", "run iostat -kx 1 on its host"
         more = (*more, "no other evidence of the disk: look at the processors of its host, too")
     return reading._replace(why=why, advice=advice, line=Line(more=more))
