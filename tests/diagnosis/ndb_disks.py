@@ -1,9 +1,5 @@
 """Faults of disks, and of what is kept there: redo log, undo log, files of disk tables, checkpoints."""
 
-import itertools
-import random
-import time
-
 import places  # noqa: F401 - it says where the rest is
 from ndb_case import LOG, MEMORY, REDO, fault
 
@@ -13,7 +9,6 @@ from small_disk import fill, small_disk
 
 RATES = {"2 MB/s": 2 << 20, "1 MB/s": 1 << 20, "500 KB/s": 500 << 10}  # for both data nodes together
 FOLLOWS = ("redo buffer", "GCP", "slow disk", "late thread")
-BATCH = 400  # rows of the table on disk that one statement changes
 WRITES = {"1 writer": 1, "2 writers": 2, "4 writers": 4}
 
 
@@ -41,22 +36,8 @@ def slow_disk_under_disk_tables(scene, rate):
     ndb_load.disk_table(scene.sql_node)
     yield
     # At 300 KB/s statements do not end within half a minute: the disk is given back before they are.
-    with scene.under(disk_writes(scene.sql_node)), scene.cluster.slow_disk(rate):
+    with scene.under(ndb_load.disk_writes(scene.sql_node)), scene.cluster.slow_disk(rate):
         yield
-
-
-def disk_writes(node, writers=4):
-    """Meanwhile so many sessions change rows of lab.t1, the table on disk, each its own: no lock waits."""
-    turns = itertools.count()
-    part = ndb_load.ROWS // writers
-
-    def write(sql, number):
-        letter = "abcdefgh"[next(turns) % 8]
-        first = number * part + random.randint(1, part - BATCH)
-        changes = f"data1 = REPEAT('{letter}', 512), data2 = REPEAT('{letter}', 512)"
-        sql(f"UPDATE lab.t1 SET {changes} WHERE id BETWEEN {first} AND {first + BATCH}")
-
-    return ndb_load.statements(node, writers, write)
 
 
 SMALL_REDO = {
@@ -92,7 +73,7 @@ def undo_log_full(scene, writers):
     ndb_load.disk_table(scene.sql_node, undo="8M")
     with ndb_load.filled_memory(scene.sql_node, 0.4):
         yield
-        with scene.under(disk_writes(scene.sql_node, writers)):
+        with scene.under(ndb_load.disk_writes(scene.sql_node, writers)):
             yield
 
 
@@ -112,32 +93,13 @@ def disk_hangs(scene, rate):
 
 
 @fault(
-    "local checkpoint stalls", strengths={"512 B/s": 512, "256 B/s": 256, "128 B/s": 128}, nodes=(4,),
-    settings={"LcpScanProgressTimeout": 20, "MinDiskWriteSpeed": "1M", "MaxDiskWriteSpeed": "1M"},
-    lasts=48.0, evident=16.0, told={LOG: ("checkpoint",)},
-    fair=(*FOLLOWS, "node down", "angel alone", "starting", "restarted", "checkpoint"),
-)  # fmt: skip
-def local_checkpoint_stalls(scene, rate):
-    """While a local checkpoint is written, the disk of node 4 hangs: error 7200 ends the node after 20 s."""
-    with ndb_load.filled_memory(scene.sql_node, 0.5):
-        yield
-        scene.cluster.mgm("all dump 7099")  # start a local checkpoint
-        time.sleep(3)
-        with scene.cluster.slow_disk(rate, 4):
-            yield
-
-
-@fault(
     "disk full", strengths=WRITES, fresh=True, nodes=(3, 4), lasts=45.0, evident=12.0,
     told={LOG: ("out of disk",)},
-    fair=(*FOLLOWS, "out of disk", "node down", "angel alone", "starting", "restarted", "redo log space"),
+    fair=(*FOLLOWS, "out of disk", "node down", "starting", "restarted", "redo log space"),
     wrong=("bug report",),
 )  # fmt: skip
 def disk_full(scene, writers):
-    """The file system of node 4 has no room left, and its redo log grows.
-
-    The node ends; its angel starts it three times in vain, alone in between, and gives up.
-    """
+    """The file system of node 4 has no room left, and its redo log grows."""
     cluster = scene.cluster
     ndb_load.blob_table(scene.sql_node)
     cluster.shut_down(4)

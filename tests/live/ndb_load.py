@@ -15,6 +15,7 @@ import pymysql
 
 FULL = 1114  # The table is full
 ROWS = 20000  # of the table on disk: 20 MB
+BATCH = 400  # rows of it that one statement changes
 BIG_BATCHES = (
     "ndb_batch_size = 16777216"  # a statement's rows go to the data nodes at once, not 32 KB at a time
 )
@@ -100,6 +101,20 @@ def random_reads(node, readers=4, rows=50):
         sql(f"SELECT COUNT(data1), COUNT(data2) FROM lab.t1 WHERE id IN ({chosen})")
 
     return statements(node, readers, read)
+
+
+def disk_writes(node, writers=4):
+    """Meanwhile so many sessions change rows of lab.t1, BATCH per statement, each its own: no lock waits."""
+    turns = itertools.count()
+    part = ROWS // writers
+
+    def write(sql, number):
+        letter = "abcdefgh"[next(turns) % 8]
+        first = number * part + random.randint(1, part - BATCH)
+        changes = f"data1 = REPEAT('{letter}', 512), data2 = REPEAT('{letter}', 512)"
+        sql(f"UPDATE lab.t1 SET {changes} WHERE id BETWEEN {first} AND {first + BATCH}")
+
+    return statements(node, writers, write)
 
 
 # big rows, written

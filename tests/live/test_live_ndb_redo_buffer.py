@@ -1,6 +1,7 @@
 """check_ndb_redo_buffer beside a real cluster that writes more than its redo buffers hold, or its disk."""
 
 import os
+import re
 import time
 
 import ndb_load
@@ -12,6 +13,9 @@ from sql_node import MONITOR
 
 RATE = 2 << 20  # octets per second of a slow disk
 DISK = "the disk is too slow: "
+SLOW_DATA_FILES = re.compile(
+    r"node \d: .* % of page (reads|writes) took over 0.5 s .* slow (disk below|for) data"
+)
 LARGER_WILL_NOT_HELP = "a larger RedoBuffer will not help, different disks for redo and LCP"
 
 
@@ -82,6 +86,15 @@ def test_a_slow_disk_is_told_while_the_load_runs(check, ndb, throttle):
     assert any(line.startswith("node_id") for line in detailed.more)
     said = until(check, lambda said: said.number("redo_buffer") < 60)
     assert said.status < 2, said.output
+
+
+@pytest.mark.slow("pages of a table on disk are written on a slow disk")
+def test_a_slow_disk_under_disk_tables_is_told(check, ndb, throttle):
+    ndb_load.disk_table(ndb.sql_node)
+    check()
+    with ndb_load.disk_writes(ndb.sql_node), ndb.slow_disk(RATE / 3):
+        said = until(check, lambda said: SLOW_DATA_FILES.search(said.output))
+    assert said.number("slow_pages") > 10
 
 
 def test_a_slow_disk_is_told_by_the_nodes_logs(check, ndb, logs, throttle):

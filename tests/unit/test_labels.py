@@ -27,7 +27,7 @@ SELDOM = {
     "ndb_log": {"backup_age"},  # --backup-age
     "ndb_memory": {"index_memory"},  # until NDB 7.5
     "ndb_nodes": {"certificate"},  # TLS between data nodes
-    "ndb_redo_buffer": {"redo_full", "redo_lag", "undo_space", "undo_buffer"},  # --log; disk tables
+    "ndb_redo_buffer": {"redo_full", "redo_lag", "slow_undo"},  # --log; waits for the undo log that end
     "replication_lag": {  # on the replica's own host; channels with a name and --source, or that grow late
         "disk_busy", "{channel}_missing", "{channel}_errant", "{channel}_seconds_behind", "{channel}_slope",
         "{channel}_clock_offset",
