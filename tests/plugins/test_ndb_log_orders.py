@@ -65,3 +65,13 @@ def test_an_order_does_not_hold_for_ever(check, cluster):
     cluster.say("Node 4: Node shutdown initiated", 7 * HOUR)
     cluster.say("Node 1: Node 4 Disconnected", 4 * MINUTE, "ALERT")
     assert check("--log", cluster).status == 2
+
+
+def test_a_stop_by_signal_15_is_none_though_others_tell_before_that_the_node_left(check, log, cluster):
+    is_up(cluster)
+    log.say("Received signal 15. Performing stop.", 60)
+    cluster.say("Node 1: Node 4 Disconnected", 57, "ALERT")
+    log.say("Node shutdown completed. Initiated by signal 15.", 56)
+    cluster.say("Node 4: Node shutdown completed. Initiated by signal 15.", 56)
+    assert check("--log", log, "--log", cluster).status == 0
+    assert check("--log", cluster).status == 0

@@ -161,3 +161,14 @@ def test_a_buffer_that_was_full_hours_before_an_end_is_another_problem(check, lo
     log.say("The long message buffer is out of free elements. x", 2000, "WARNING")
     log.say("Forced node shutdown completed. Caused by error 2341: 'x'.", 58, "ALERT")
     assert check("--log", log).text.endswith("(+1 more problem)")
+
+
+def test_a_stuck_thread_is_why_a_job_buffer_was_full(check, log):
+    log.stuck(3, 1000, 3000, 5900, ago=64)
+    log.say("job buffer full", 63)
+    log.say("Forced node shutdown completed. Caused by error 2334: 'Job buffer congestion'.", 61, "ALERT")
+    said = check("--log", log)
+    assert said.text.startswith(
+        "NDB_LOG CRITICAL - node 4 shut down at HH:MM:SS, thread 3 was stuck 5.9 s - "
+    )
+    assert any("job buffer full at" in line for line in said.details)

@@ -516,7 +516,7 @@ def test_a_problem_of_the_redo_log_in_the_log_is_critical(look, log):
     status, text = look("--log", path)
     assert status == 2
     assert "node 3 redo log part 0: low space since 19:43:47" in first_line(text)
-    assert "(error 410)" in first_line(text)
+    assert "writes fail with error 410" in first_line(text)
 
 
 @pytest.fixture

@@ -39,6 +39,8 @@ _EVENTS = {
     "long message buffer": (Kind.HINT, 0.0, 0.0),
     "job buffer": (Kind.HINT, 0.0, 0.0),
     "memlock": (Kind.HINT, 0.0, 0.0),
+    "send buffer": (Kind.HINT, 0.0, 0.0),
+    "transporter": (Kind.HINT, 0.0, 0.0),
     "lcp": (Kind.SAVE, 0.0, 0.0),
 }
 

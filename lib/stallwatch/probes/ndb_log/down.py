@@ -37,7 +37,7 @@ _SIGNALS = {
 
 # How long a node must have stood still to end of it: any time for its watchdog, 4 heartbeats for the others.
 # Those are 20 s as default; shorter ones can be configured.
-_STALLS = {"6050": 0.0, "2305": 4.0, "2315": 4.0}
+_STALLS = {"6050": 0.0, "2305": 4.0, "2315": 4.0, "2334": 1.0}
 HEARTBEATS = 4.0
 DECLARED_DEAD = "declared dead"
 NEVER = 1e9

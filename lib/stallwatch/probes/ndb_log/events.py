@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from stallwatch.findings import Fault, Reading
-    from stallwatch.probes.ndb_log.model import Present
 
     Instant = tuple[float, str]  # seconds since the epoch, and as the log names it
 
@@ -30,13 +29,13 @@ class Kind(IntEnum):
     REDO = 6  # full redo buffers and disks that lag
     SAVE = 7  # a global checkpoint waits for a disk
     LINK = 8  # two nodes that run lost their connection
-    SILENT = 9  # others miss the heartbeats of a node
-    CLOSED = 10  # a management node lost its connection to a node for a while
-    COMMIT = 11  # a global checkpoint waits for a node
-    HINT = 12  # a buffer or disk that is full, of which a node may end
+    CUT = 9  # a management node cut off nodes whose heartbeats it missed
+    SILENT = 10  # others miss the heartbeats of a node
+    CLOSED = 11  # a management node lost its connection to a node for a while
+    COMMIT = 12  # a global checkpoint waits for a node
+    HINT = 13  # a buffer or disk that is full, of which a node may end
 
 
-_COUNTED_AT_MOST = 5000  # instants: one every 2 s for 2.8 hours
 SLOW_DISK = "the disk is too slow"  # why redo buffers are full
 
 
@@ -65,14 +64,3 @@ def one_each(moments: Iterable[float]) -> list[float]:
         if not instants or when - instants[-1] > TOGETHER:
             instants.append(when)
     return instants
-
-
-def still_counted(stalls: Iterable[tuple[float, str]], present: Present) -> list[Instant]:
-    """Give the instants that still count of stalls that are too many to be kept, the last of very many."""
-    by_end = {when: clock for when, clock in stalls if present.holds(when)}
-    return [(when, by_end[when]) for when in one_each(by_end)[-_COUNTED_AT_MOST:]]
-
-
-def named_instants(stalls: Iterable[tuple[float, str]], present: Present) -> list[Instant]:
-    """Give these stalls with their ends as the present names them."""
-    return [(when, present.at(clock, when, "")) for when, clock in stalls]

@@ -28,7 +28,7 @@ AGAIN = 600.0  # seconds after which a stall of the same node is another trouble
 _EARLIER = 5.0  # seconds by which others may see a symptom first: clocks differ, and lengths are rounded
 _FEW = 8  # symptoms that are shown
 # These say little of which node they are from.
-_OF_ANY_NODE = (Kind.STOPPED, Kind.SAVE, Kind.CLOSED, Kind.COMMIT)
+_OF_ANY_NODE = (Kind.STOPPED, Kind.SAVE, Kind.CUT, Kind.CLOSED, Kind.COMMIT)
 _COUNTED = (Kind.STOOD_STILL, Kind.STUCK, Kind.LATE)
 
 
@@ -62,7 +62,7 @@ class Incident:
         ended, node = self.cause.kind is Kind.ENDED, self.cause.node
         if event.kind is self.cause.kind and (not ended or event.speaker is None):
             return False
-        if event.kind is Kind.HINT and not ended:
+        if event.kind is Kind.HINT and not self._of(Kind.ENDED):
             return False
         of_nodes = (event.node, event.speaker or -1, -1 if ended else event.judge or -1)
         near = event.kind in _OF_ANY_NODE or node in of_nodes
@@ -148,7 +148,7 @@ class Incident:
     def _again(self) -> str:
         """Say what came again and again: how long at most, how often, since when, and when the last was."""
         longest, (_, since) = say_duration(self.cause.seconds), self._since()
-        last = max((one for one in self._of(self.cause.kind) if one.seconds), key=lambda one: one.end)
+        last = max(self._of(self.cause.kind), key=lambda one: (one.seconds > 0, one.end))
         when = f" since{since}, the last at{last.at}" if since else ""
         return f"{self.cause.who} up to {longest}, {self._how_often()}{when}"
 

@@ -71,10 +71,11 @@ def _closed(cut: Ends) -> Event:
     """Say that a management node lost its connection to these nodes."""
     downs, present = [down for down, _ in cut], cut[0][1]
     begin, end = min(down.when for down in downs), _until(cut)
-    first, over = downs[0], present.over(end)
-    return Event(
-        Kind.CLOSED, first.node, _contact_lost(downs, present), begin, end, over, end - begin, first.by
-    )
+    fault, over, seconds = _contact_lost(downs, present), present.over(end), end - begin
+    if all(down.why != CUT for down in downs):
+        return Event(Kind.CLOSED, downs[0].node, fault, begin, end, over, seconds, downs[0].by)
+    silent = max(down.silent for down in downs) or _SILENT
+    return Event(Kind.CUT, downs[0].by, fault, begin - silent, end, over, seconds, downs[0].node)
 
 
 def _contact_lost(downs: Sequence[Down], present: Present) -> Fault:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import os
 
-from stallwatch.probes.ndb_log.events import WINDOW
+from stallwatch.probes.ndb_log.events import WINDOW, one_each
 from stallwatch.probes.ndb_log.lines import compiled, number
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
+    from stallwatch.probes.ndb_log.events import Instant
     from stallwatch.probes.ndb_log.lines import Line
 
     Match = Callable[[str], re.Match[str] | None]
 
+_COUNTED_AT_MOST = 5000  # instants: one every 2 s for 2.8 hours
 _SAME_DAY = 12 * 3600.0  # seconds; within these the time of day alone is clear
 _SHAPES = 1024  # of lines, for which it is remembered whose they are
 _FILE = r"ndb_(\d{1,5})_out"
@@ -83,6 +85,15 @@ class Present:
         if not clock:
             return ""
         return f"{word and ' '}{word} {clock[11:] if self.now - when < _SAME_DAY else clock}"
+
+    def counted(self, stalls: Iterable[tuple[float, str]]) -> list[Instant]:
+        """Give the instants that still count of stalls that are too many to keep, the last of very many."""
+        by_end = {when: clock for when, clock in stalls if self.holds(when)}
+        return [(when, by_end[when]) for when in one_each(by_end)[-_COUNTED_AT_MOST:]]
+
+    def named(self, stalls: Iterable[tuple[float, str]]) -> list[Instant]:
+        """Give these stalls with their ends as they are said."""
+        return [(when, self.at(clock, when, "")) for when, clock in stalls]
 
 
 class Row(NamedTuple):

@@ -82,6 +82,9 @@ class Peers(Nodes):
             silent=self._silent(by, node, line.moment) if is_cut else 0.0,
         )
 
+    def _on_broken(self, match: re.Match[str], line: lines.Line) -> None:
+        self._last["lost"] = [line.moment, number(match["peer"])]
+
     def _on_cut(self, match: re.Match[str], line: lines.Line) -> None:
         self._last["cut"] = [line.moment, number(match["peer"])]
 
@@ -188,5 +191,11 @@ class Peers(Nodes):
         Row(b"arbitrator node ", _ARBITRATOR, _on_arbitrator),
         Row(b"triggered by request", _ASKED, _on_asked),
         Row(b" Disconnected", r"Node (?P<peer>\d+) Disconnected", _on_lost),
+        Row(
+            b"disconnected in ",
+            r"(?:Node|Transporter \d+ to node) (?P<peer>\d+) disconnected in ",
+            _on_broken,
+        ),
+        Row(b"disconnected", r"Node \d+ transporter to node (?P<peer>\d+) .*disconnected", _on_broken),
         Row(b"due to missed heartbeat", _CUT, _on_cut),
     )

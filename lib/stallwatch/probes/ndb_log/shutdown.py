@@ -92,10 +92,13 @@ class Shutdown(Peers):
         if not self.is_cluster_log:
             self._take_back(line)  # the others may have won: it does not know
         if arbitrator := self._recent("outvoted", line):
-            peer = self._recent("judged", line)
-            others = f"node {peer}" if peer else "the others"
-            why = f"it lost {others}, and arbitrator node {arbitrator} chose the other side"
-            return why, f"check the network between them{RESTART}", None
+            other = self._recent("judged", line) or self._recent("lost", line)
+            where = f"to node {other}" if other else "between the data nodes"
+            return (
+                f"arbitrator node {arbitrator} chose the other side",
+                f"check the network {where}{RESTART}",
+                None,
+            )
         winner = self._recent("won", line)
         if winner in (None, line.node):
             return None
@@ -138,7 +141,9 @@ class Shutdown(Peers):
     def _on_not_started(self, match: re.Match[str], line: lines.Line) -> None:
         advice = "check whether it runs already, and the management server"
         cause = withheld.message(match["cause"])
-        why = cause.rpartition(": ")[2].rstrip(".")  # where it was asked stands before it
+        why = withheld.message(match["cause"].rpartition(": ")[2]).rstrip(
+            "."
+        )  # where it was asked stands before
         self._end(line.node, line, "cannot start", why, advice, () if why == cause else (cause,))
 
     def _on_no_memory(self, match: re.Match[str], line: lines.Line) -> None:
@@ -168,6 +173,12 @@ class Shutdown(Peers):
         node, when = line.node, line.moment
         ordered = self.has_ordered(str(node), when) or self.has_ordered("any", when)
         since = self._ordered.get(str(node), [when])[0] if ordered else when
+        if (
+            not ordered and not match["again"]
+        ):  # as by systemctl stop: others may have told before that it left
+            since = when - WINDOW
+            if (down := self._down.get(node)) and down.hearsay and down.when >= since:
+                del self._down[node]
         self._ended(node)
         self._ordered[str(node)] = [since, when + _STOPPED]
         self._order_ends("any", when + _STOPPED)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from stallwatch.findings import Finding, Line, Reading
 from stallwatch.history import remember, remembered
-from stallwatch.probes.ndb_log.events import TOGETHER, Event, Kind, named_instants, still_counted
+from stallwatch.probes.ndb_log.events import TOGETHER, Event, Kind
 from stallwatch.probes.ndb_log.lines import number
 from stallwatch.probes.ndb_log.model import Row, Subject
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
@@ -74,12 +74,12 @@ class Oversleeps(Subject):
             whole = str(self._stood_still(oversleep))
             self._dropped.setdefault(whole, []).append((oversleep.when, oversleep.clock))
         for whole, moments in self._dropped.items():
-            self._dropped[whole] = still_counted(moments, self._present)
+            self._dropped[whole] = self._present.counted(moments)
         self._held = sorted(held[-_KEPT:], key=lambda oversleep: oversleep.when)
 
     def findings(self, _: Rules) -> Iterator[Finding | Event]:
         """Judge each oversleep."""
-        like = {whole: named_instants(dropped, self._present) for whole, dropped in self._dropped.items()}
+        like = {whole: self._present.named(dropped) for whole, dropped in self._dropped.items()}
         for oversleep in self._held:
             yield self._judge(oversleep, like)
         if not self._held:

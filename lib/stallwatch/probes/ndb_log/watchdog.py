@@ -8,7 +8,7 @@ Why a thread was stuck, `stuck` says.
 from __future__ import annotations
 
 from stallwatch.findings import Fault, Finding, Line, Reading, State
-from stallwatch.probes.ndb_log.events import TOGETHER, Event, Kind, named_instants, one_each, still_counted
+from stallwatch.probes.ndb_log.events import TOGETHER, Event, Kind, one_each
 from stallwatch.probes.ndb_log.lines import compiled, number
 from stallwatch.probes.ndb_log.model import Row, Subject
 from stallwatch.probes.ndb_log.stuck import FURTHER, judge
@@ -112,7 +112,7 @@ class Watchdog(Subject):
         held = sorted((episode for episode in self._stuck if holds(episode.when)), key=_severity)
         last = [episode for episode in held[:-_KEPT] if self._of_thread.get(episode.thread) is episode]
         dropped = [(one.when, one.clock) for one in held[:-_KEPT] if one not in last]
-        self._dropped = still_counted([*self._dropped, *dropped], self._present)
+        self._dropped = self._present.counted([*self._dropped, *dropped])
         self._stuck = sorted([*last, *held[-_KEPT:]], key=lambda episode: episode.when)
         self._begun = [when for when in self._begun if holds(when)][-_COUNTED:]
 
@@ -129,7 +129,7 @@ class Watchdog(Subject):
     def findings(self, rules: Rules) -> Iterator[Finding | Event]:
         """Judge each episode, then how many there were."""
         interval = rules.watchdog_interval or self._node.watchdog_interval or DEFAULT_INTERVAL
-        like = named_instants(self._dropped, self._present)
+        like = self._present.named(self._dropped)
         for episode in self._stuck:
             yield self._judge(episode, KILL * interval, like)
         if all(episode.last_ms is None for episode in self._stuck):
