@@ -172,3 +172,45 @@ def test_a_stuck_thread_is_why_a_job_buffer_was_full(check, log):
         "NDB_LOG CRITICAL - node 4 shut down at HH:MM:SS, thread 3 was stuck 5.9 s - "
     )
     assert any("job buffer full at" in line for line in said.details)
+
+
+# A local checkpoint that stands still (9.7.2, a disk that hangs)
+
+
+def stands_still(log, ago):
+    """Append what a node says of its local checkpoint before it ends itself."""
+    for seconds in (19, 20):
+        text = f"LCP Frag watchdog : No progress for {seconds} s, MaxWaitTime 20 s, lcp state LCP_SCANNED"
+        log.say(f"{text}  Completion Status 131072 bytes remaining., table 13, frag 2", ago, "WARNING")
+    log.say("Waited too long with LCP not progressing", ago, "ALERT")
+
+
+def test_who_cuts_itself_off_because_of_its_checkpoint_is_not_declared_dead_by_others(check, log):
+    stands_still(log, 50)
+    log.say("We(4) have been declared dead by 4 (via 4) reason: Forced isolation(10)", 46)
+    said = check("--log", log)
+    assert said.text == (
+        "NDB_LOG CRITICAL - node 4 cut itself off at HH:MM:SS, its local checkpoint stood still"
+        " - check its disk with iostat -kx 1, then restart the node"
+    )
+    text = "Node declared dead. See error log for details(Arbitration error). Temporary error, restart node"
+    log.say(f"Forced node shutdown completed. Caused by error 2315: '{text}'.", 22, "ALERT")
+    said = check("--log", log)
+    assert said.text.startswith(
+        "NDB_LOG CRITICAL - node 4 shut down at HH:MM:SS, error 2315: its local checkpoint stood still - "
+    )
+
+
+def test_who_is_declared_dead_long_after_its_checkpoint_stood_still_was_not_ended_by_that(check, log):
+    stands_still(log, 150)
+    log.say("We(4) have been declared dead by 3 (via 3) reason: Heartbeat failure(4)", 46)
+    assert "checkpoint" not in check("--log", log).text.partition("more problem")[0]
+
+
+def test_a_node_whose_checkpoint_waits_for_others_is_not_to_blame(check, log):
+    text = "LCP Frag watchdog : No progress for 21 s, MaxWaitTime 0 s, lcp state LCP_WAIT_END_LCP"
+    log.say(text, 20, "WARNING")
+    assert check("--log", log).text == (
+        "NDB_LOG WARNING - node 4: local checkpoint waits for other nodes at HH:MM:SS, No progress for 21 s"
+        " - check the disks of the other data nodes with iostat -kx 1"
+    )

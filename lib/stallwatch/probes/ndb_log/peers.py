@@ -128,6 +128,15 @@ class Peers(Nodes):
         node = number(match["we"] or match["peer"])
         if node in self._clients and not match["we"]:
             self._misses(node, line.node, line.moment, line.clock)
+        elif match["we"] and match["we"] == match["by"]:  # an error ends it, which takes long
+            if not self._is_down(node):
+                self._end(
+                    node,
+                    line,
+                    "cut itself off",
+                    "its end takes long",
+                    "read the lines before it, its error log",
+                )
         elif not self._is_down(node) and (match["we"] or self._recent("won", line) != node):
             reason = withheld.message(match["reason"] or "")
             why = f"by node {match['by']}: {reason}" if match["we"] else "missed heartbeats"
@@ -135,11 +144,11 @@ class Peers(Nodes):
             judge = number(match["by"]) if match["we"] else line.node
             self._end(node, line, DECLARED_DEAD, why, advice)
             self._change(node, hearsay=not match["we"], stall=HEARTBEATS, judge=judge)
-        if match["we"]:
+        if match["we"] and match["we"] != match["by"]:
             self._last["judge"] = [line.moment, number(match["by"])]
             if match["reason"].startswith(_ISOLATED):
                 self._last["isolated"] = [line.moment, number(match["by"])]
-        else:
+        elif not match["we"]:
             self._last["judged"] = [line.moment, node]
             down = self._down.get(node)
             if down and down.hearsay and line.node not in down.tellers:

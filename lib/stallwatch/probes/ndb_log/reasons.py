@@ -34,6 +34,7 @@ _ENDED_BY_MASTER = frozenset({2303, 2315})
 # Seconds before such an end in which it was waited for: 120 s as default of
 # TimeBetweenGlobalCheckpointsTimeout, and a minute for clocks and reports.
 _WAITED = 180.0
+_LCP_STOOD_STILL, _DECLARED_DEAD = 7200, 2315
 _GCP_STOP = "GCP stop, global checkpoints waited for it"
 _GCP_ADVICE = "check its disk, and its log for stuck threads"
 _COPY = r"Killed by node (?P<by>\d+) as copyfrag failed, error: (?P<e>\d+)"
@@ -90,6 +91,18 @@ class Reasons(Subject):
         for node in nodes_of(mask) if mask else (line.node,):
             self._note(line._replace(node=node), _ENDED_BY_MASTER, _GCP_STOP, _GCP_ADVICE, _WAITED)
 
+    def _on_checkpoint(self, _: re.Match[str], line: Line) -> None:
+        from stallwatch.probes.ndb_log import exit_codes
+
+        why, advice = exit_codes.short(_LCP_STOOD_STILL, ""), "check its disk with iostat -kx 1"
+        self._note(line, {_LCP_STOOD_STILL, _DECLARED_DEAD}, why, advice)
+
+    def _on_isolated(self, match: re.Match[str], line: Line) -> None:
+        """Say why a node cut itself off that cannot end in time."""
+        when, _, why, advice, _ = self._reasons.get(match["we"], _NOTHING)
+        if why and 0 <= line.moment - when <= WINDOW:
+            self._shutdown.explain(number(match["we"]), why, advice + RESTART)
+
     def _on_failed(self, match: re.Match[str], line: Line) -> None:
         """Say why a node failed of which others say no more than that it did."""
         node = number(match["peer"] or match["node"])
@@ -128,6 +141,8 @@ class Reasons(Subject):
             _on_no_directory,
         ),
         Row(b"password not provided", r"Data node configured to have encryption but pass", _on_no_password),
+        Row(b"Waited too long with LCP", r"Waited too long with LCP not progressing", _on_checkpoint),
+        Row(b"declared dead by", r"We\((?P<we>\d+)\) have been declared dead by (?P=we)\b", _on_isolated),
         Row(b"as copyfrag failed", _COPY, _on_copy_failed),
         Row(b"killed this node because it", _REFUSED, _on_refused),
         Row(b"killed this node because GCP", r"Node \d+ killed this node because GCP stop", _on_gcp_stop),
