@@ -110,7 +110,7 @@ check.examples(
     "    --of max --unit B -w 80% -c 90%",
     "check_jmx -H db1 -P 7199 -O 'java.lang:type=GarbageCollector,name=*'",
     "    -A CollectionTime --unit ms --rate --aggregate sum -w 50 -c 200",
-    "check_jmx -H web1 -P 9010 -O 'Catalina:type=GlobalRequestProcessor,name=*'",
+    "check_jmx -H db1 -P 7199 -O 'Catalina:type=GlobalRequestProcessor,name=*'",
     "    -A processingTime --unit ms --per requestCount --delta -w 500ms",
     "    -A errorCount --of requestCount --rate -w 1%",
     "check_jmx -H db1 -P 7199 -O org.apache.cassandra.db:type=StorageService",
