@@ -69,6 +69,7 @@ def told(tmp_path, *lines, log="ndb_4_out.log"):
         (NEW + "Detected GCP stop(3)...sending kill to [SignalCounter: m_count=1 0000000000000010]", "global checkpoints stopped"),
         (NEW + "LCP Frag watchdog : No progress for 60 s, MaxWaitTime 180 s, lcp state 5  Completion Status 1 2, table 3, frag 4", "local checkpoint does not progress"),
         (BARE + "LCP Frag watchdog : Checkpoint of table 55 fragment 9 too slow (no progress for > 60 s).", "local checkpoint does not progress"),
+        (NEW + "LCP Frag watchdog : No progress for 21 s, MaxWaitTime 0 s, lcp state LCP_WAIT_END_LCP", "local checkpoint waits for other nodes"),
         (NEW + "Waited too long with LCP not progressing.", "local checkpoint stood still too long"),
         # Heartbeats and arbitration
         (NEW + "Node 3 missed heartbeat 2", "node 3 missed heartbeat 2"),
