@@ -32,6 +32,12 @@ GRANT SELECT ON performance_schema.* TO 'mon'@'monitoring.example';
 -- other connections, transactions, row locks, how InnoDB is
 GRANT PROCESS ON *.* TO 'mon'@'monitoring.example';
 
+-- On any server, for check_innodb_locks:
+-- other connections, transactions, row locks, how InnoDB is
+GRANT PROCESS ON *.* TO 'mon'@'monitoring.example';
+-- commit times, who holds locks, which programs are connected
+GRANT SELECT ON performance_schema.* TO 'mon'@'monitoring.example';
+
 -- On any server, for check_innodb_redo_log and check_innodb_buffer_pool:
 -- other connections, transactions, row locks, how InnoDB is
 GRANT PROCESS ON *.* TO 'mon'@'monitoring.example';

@@ -108,7 +108,11 @@ class Asking:
             self.missing.setdefault(grant, f"{shows} (needs {grant})")
             self._useless[statement.sql] = self.failed = error
         except (NoAnswerError, UnreachableError) as error:
-            self.lost = self.failed = error  # this connection still waits for the answer
+            self.failed = error
+            if isinstance(error, NoAnswerError) and error.number:  # the server has given up, and goes on
+                self._useless[statement.sql] = error
+            else:
+                self.lost = error  # this connection still waits for the answer
         except MysqlError as error:
             self._trace(f"left out: {error.what}")
             self._useless[statement.sql] = self.failed = error

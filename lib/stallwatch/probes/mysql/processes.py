@@ -8,7 +8,7 @@ from stallwatch.probes.mysql.asking import PERFORMANCE_SCHEMA, PROCESS, Statemen
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Sequence
 
     from stallwatch.probes.mysql.asking import Asking, Row
 
@@ -39,6 +39,11 @@ ATTRIBUTES = Statement(
     PERFORMANCE_SCHEMA,
 )
 
+_OWN_PROCESS_LIST = (8, 0, 22)
+_WAITING = (
+    "SELECT COUNT(*) AS waiting, MAX(TIME) AS seconds FROM {}.processlist"
+    " WHERE STATE LIKE 'Waiting for % lock' OR STATE IN ('Waiting for table flush', 'User lock')"
+)
 _SYSTEM = "system user"
 # MySQL 5.7 to 9.7 tell the receiver from the appliers by nothing but its state.
 _RECEIVES = re.compile(
@@ -144,10 +149,26 @@ def threads_here(asking: Asking) -> tuple[Thread, ...]:
     )
 
 
-def programs(asking: Asking) -> dict[int, Program]:
-    """Ask what clients wrote of themselves, by process list id."""
+def waiting_for_locks(asking: Asking) -> tuple[int, float]:
+    """Count the connections whose state is to wait for a lock, and tell for how long one is at it at most.
+
+    Row locks are not among them: they have no state. performance_schema.processlist (MySQL 8.0.22) holds
+    nobody up, while information_schema.PROCESSLIST looks at each connection under a mutex.
+    """
+    flavour = asking.server.flavour
+    rows: Sequence[Row] = ()
+    if not flavour.mariadb and flavour.version >= _OWN_PROCESS_LIST:
+        rows = asking.rows(Statement(_WAITING.format("performance_schema"), PERFORMANCE_SCHEMA))
+    rows = rows or asking.rows(Statement(_WAITING.format("information_schema"), PROCESS))
+    row = rows[0] if rows else {}
+    return whole(row, "waiting"), number(row, "seconds")
+
+
+def programs(asking: Asking, ids: Collection[int] = ()) -> dict[int, Program]:
+    """Ask what clients wrote of themselves, by process list id: these, by default all."""
     found: dict[int, Program] = {}
-    for row in asking.rows(ATTRIBUTES):
+    some = f" AND PROCESSLIST_ID IN ({', '.join(map(str, ids))})" if ids else ""
+    for row in asking.rows(ATTRIBUTES._replace(sql=ATTRIBUTES.sql + some)):
         known = found.get(whole(row, "id"), Program())
         value = text(row, "value")
         if text(row, "name") == "program_name":

@@ -72,11 +72,13 @@ def changed_table(statement: str, database: str = "") -> str:
 
 def defined_table(statement: str, database: str = "") -> str:
     """Name the table of an ALTER TABLE and its like, with its database; "": it is not told."""
+    return first_table(statement, database) if defines(statement) else ""
+
+
+def first_table(statement: str, database: str = "") -> str:
+    """Name the first table of a statement, with its database; "": it is not told."""
     plain = _plain(statement)
-    if not re.match(_DEFINES, plain):
-        return ""
-    matches = (re.match(form, plain) for form, _ in _FORMS)
-    match = next((one for one in matches if one), None)
+    match = next(filter(None, (re.match(form, plain) for form, _ in _FORMS)), None)
     return (
         qualified(_name(match["table"]), database) if match and not _is_cut(match, plain, statement) else ""
     )
@@ -85,6 +87,11 @@ def defined_table(statement: str, database: str = "") -> str:
 def defines(statement: str) -> bool:
     """Whether it is an ALTER TABLE or its like, which commits by itself."""
     return bool(statement) and bool(re.match(_DEFINES, _plain(statement)))
+
+
+def reads(statement: str) -> bool:
+    """Whether it is a SELECT; one that locks what it reads is, too."""
+    return bool(re.match(r"(?i)\s*(SELECT|WITH)\b", _plain(statement)))
 
 
 def flushes(statement: str) -> bool:

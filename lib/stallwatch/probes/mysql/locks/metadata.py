@@ -37,6 +37,10 @@ BACKUP_LOCKS = Statement(
     " AND m.LOCK_STATUS = 'GRANTED' LIMIT 10",
     PERFORMANCE_SCHEMA,
 )
+USER_LOCKS = Statement(  # GET_LOCK()
+    f"{_SELECT} WHERE m.OBJECT_TYPE = 'USER LEVEL LOCK' ORDER BY m.LOCK_STATUS = 'GRANTED' LIMIT 1000",
+    PERFORMANCE_SCHEMA,
+)
 PLUGIN_LOCKS = Statement(  # MariaDB, where INSTALL SONAME 'metadata_lock_info' was run
     "SELECT LOCK_TYPE AS type, TABLE_SCHEMA AS base, TABLE_NAME AS name, LOCK_MODE AS lock_type,"
     " 'GRANTED' AS status, THREAD_ID AS process FROM information_schema.METADATA_LOCK_INFO LIMIT 2000",
@@ -44,7 +48,12 @@ PLUGIN_LOCKS = Statement(  # MariaDB, where INSTALL SONAME 'metadata_lock_info' 
 )
 # What is waited for in a state that is about the whole server: MySQL and MariaDB have their own words.
 _WAITED_FOR = {"global read": {"GLOBAL"}, "commit": {"COMMIT"}, "backup": {"BACKUP", "BACKUP LOCK"}}
-_SCOPES = {"Backup lock": "BACKUP", "Table metadata lock": "TABLE"}  # the plugin's words
+USER_LOCK = "USER LEVEL LOCK"
+_SCOPES = {
+    "Backup lock": "BACKUP",
+    "Table metadata lock": "TABLE",
+    "User lock": USER_LOCK,
+}  # the plugin's words
 
 _READS, _WRITES, _UPGRADES = "SHARED_READ", "SHARED_WRITE", "SHARED_UPGRADABLE"
 _ONLY, _NO_WRITE, _NO_READ = "SHARED_READ_ONLY", "SHARED_NO_WRITE", "SHARED_NO_READ_WRITE"
@@ -73,7 +82,7 @@ class Lock(NamedTuple):
     """A metadata lock, as it was granted to or is awaited by a connection."""
 
     scope: str  # "GLOBAL", "COMMIT", "BACKUP LOCK", MariaDB "BACKUP", "TABLE"
-    table: str  # "shop.orders", where the scope is a table
+    table: str  # "shop.orders", where the scope is a table; the name of a user lock
     kind: str  # "SHARED_WRITE", "EXCLUSIVE", MariaDB "FTWRL2", …
     granted: bool
     process: int
@@ -98,11 +107,16 @@ def backup_locks(asking: Asking) -> tuple[Lock, ...]:
     return () if asking.server.flavour.mariadb else tuple(_lock(row) for row in asking.rows(BACKUP_LOCKS))
 
 
+def user_locks(asking: Asking) -> tuple[Lock, ...]:
+    """Ask who holds, and waits for, locks of GET_LOCK(); of MariaDB ``locks`` has those that are held."""
+    return () if asking.server.flavour.mariadb else tuple(_lock(row) for row in asking.rows(USER_LOCKS))
+
+
 def _lock(row: Row) -> Lock:
     base, name = text(row, "base"), text(row, "name")
     return Lock(
         scope=_SCOPES.get(text(row, "type"), text(row, "type")),
-        table=f"{base}.{name}" if base and name else "",
+        table=".".join(filter(None, (base, name))),
         kind=text(row, "lock_type").removeprefix("MDL_").removeprefix("BACKUP_"),
         granted=text(row, "status") == "GRANTED",
         process=whole(row, "process"),
@@ -133,11 +147,10 @@ def awaited(locks: Iterable[Lock], waits: Process) -> list[Lock]:
         kinds.append("INTENTION_EXCLUSIVE")
         return [Lock(scope, "", kind, granted=False, process=waits.id) for scope in scopes for kind in kinds]
     table = table_of(waits)
-    kind = "EXCLUSIVE" if defines else "SHARED_WRITE"
+    kind = "EXCLUSIVE" if defines else "SHARED_READ" if statements.reads(waits.info) else "SHARED_WRITE"
     return [Lock("TABLE", table, kind, granted=False, process=waits.id)] if table else []
 
 
 def table_of(waits: Process) -> str:
-    """Name the table that the statement of a connection defines or changes; "": it is not told."""
-    of_table = statements.defined_table if statements.defines(waits.info) else statements.changed_table
-    return of_table(waits.info, waits.database)
+    """Name the table that the statement of a connection defines, changes or reads first; "": not told."""
+    return statements.first_table(waits.info, waits.database)

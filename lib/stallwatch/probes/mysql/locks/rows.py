@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from stallwatch.probes.mysql.asking import PERFORMANCE_SCHEMA, PROCESS, Statement, number, text, whole
+from stallwatch.probes.mysql.locks import graph
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -11,12 +12,18 @@ if TYPE_CHECKING:
     from stallwatch.probes.mysql.asking import Asking, Row
 
 # InnoDB tells moments in the time zone of its host, whatever that of the session is.
-TRANSACTIONS = Statement(
+_COLUMNS = (
     "SELECT trx_id, trx_state, trx_mysql_thread_id AS process,"
     " TIMESTAMPDIFF(SECOND, trx_started, CONVERT_TZ(UTC_TIMESTAMP(), '+00:00', 'SYSTEM')) AS age,"
     " TIMESTAMPDIFF(SECOND, trx_wait_started, CONVERT_TZ(UTC_TIMESTAMP(), '+00:00', 'SYSTEM')) AS waiting,"
     " trx_rows_modified AS modified, trx_rows_locked AS locked"
-    " FROM information_schema.INNODB_TRX",
+)
+TRANSACTIONS = Statement(f"{_COLUMNS} FROM information_schema.INNODB_TRX", PROCESS)
+MOST = 1000  # transactions of a server with many: those that wait, then the oldest
+FIRST = Statement(
+    f"{_COLUMNS}, trx_started AS started, trx_requested_lock_id AS requested"
+    " FROM information_schema.INNODB_TRX"
+    f" ORDER BY trx_state = 'LOCK WAIT' DESC, trx_started LIMIT {MOST}",
     PROCESS,
 )
 LOCK_WAITS = Statement(  # MySQL 8 and later
@@ -26,10 +33,23 @@ LOCK_WAITS = Statement(  # MySQL 8 and later
 )
 LOCK_WAITS_BEFORE = Statement(  # MySQL 5.7, MariaDB
     "SELECT requesting_trx_id AS waiting, blocking_trx_id AS holding"
-    " FROM information_schema.INNODB_LOCK_WAITS",
+    " FROM information_schema.INNODB_LOCK_WAITS WHERE requesting_trx_id = %s LIMIT 100",
+    PROCESS,
+)
+WAITED_FOR = Statement(
+    "SELECT OBJECT_SCHEMA AS base, OBJECT_NAME AS name, INDEX_NAME AS key_name"
+    " FROM performance_schema.data_locks"
+    " WHERE ENGINE_TRANSACTION_ID = %s AND LOCK_STATUS = 'WAITING' LIMIT 1",
+    PERFORMANCE_SCHEMA,
+)
+WAITED_FOR_BEFORE = Statement(
+    "SELECT l.lock_table AS name, l.lock_index AS key_name FROM information_schema.INNODB_LOCKS l"
+    " JOIN information_schema.INNODB_TRX t ON t.trx_requested_lock_id = l.lock_id"
+    " WHERE t.trx_id = %s LIMIT 1",
     PROCESS,
 )
 _DATA_LOCK_WAITS = (8, 0)
+_PARTS_5_7 = 4  # of the id of a lock of a row
 _CHAIN = 5  # who waits for whom is followed so far
 
 
@@ -43,6 +63,8 @@ class Transaction(NamedTuple):
     modified: int = 0  # rows
     locked: int = 0  # rows
     rolls_back: bool = False
+    started: str = ""  # when it began, in the server's words; "": not asked
+    row: str = ""  # that it waits for: all that wait for the same have the same; "": none, or not asked
 
     @property
     def is_detached(self) -> bool:
@@ -62,6 +84,30 @@ def transactions(asking: Asking) -> tuple[Transaction, ...]:
     return tuple(_transaction(row) for row in asking.rows(TRANSACTIONS))
 
 
+def first_transactions(asking: Asking) -> tuple[Transaction, ...]:
+    """Ask for MOST open transactions: those that wait, then the oldest."""
+    return tuple(
+        _transaction(row)._replace(
+            started=text(row, "started"),
+            row=_row(text(row, "requested"), mariadb=asking.server.flavour.mariadb),
+        )
+        for row in asking.rows(FIRST)
+    )
+
+
+def _row(requested: str, *, mariadb: bool) -> str:
+    """Take the row of the id of a lock: space, page and number within it.
+
+    ``26:5:3:2`` begins with the transaction on MySQL 5.7 and MariaDB;
+    ``140417812145744:2:2:4:2:140417714687776`` does, too, and ends with an address (9.7.2; 8.0 has one part
+    less). A lock of a table has fewer parts, and is one of its own.
+    """
+    parts = requested.split(":")
+    if mariadb or len(parts) == _PARTS_5_7:
+        return ":".join(parts[1:])
+    return ":".join(parts[-4:-1]) if len(parts) > _PARTS_5_7 else requested
+
+
 def _transaction(row: Row) -> Transaction:
     waits = text(row, "trx_state") == "LOCK WAIT"
     return Transaction(
@@ -75,25 +121,35 @@ def _transaction(row: Row) -> Transaction:
     )
 
 
-def row_locks(asking: Asking, waiting: Iterable[str]) -> tuple[RowLock, ...]:
-    """Ask for whom these transactions wait, and those in turn.
+def row_locks(asking: Asking, waiting: Iterable[str], most: int = _CHAIN) -> tuple[RowLock, ...]:
+    """Ask for whom these transactions wait, and those in turn: so many are asked for.
 
     MySQL 8 has 125 000 pairs of 500 that wait for one row, so each is asked for by itself. MySQL 5.7 and
     MariaDB have such a table in information_schema only.
     """
-    flavour, ahead = asking.server.flavour, list(waiting)
-    if not ahead:
-        return ()
-    if flavour.mariadb or flavour.version < _DATA_LOCK_WAITS:
-        return _pairs(asking.rows(LOCK_WAITS_BEFORE))
+    ahead = list(waiting)
+    statement = LOCK_WAITS_BEFORE if _has_no_data_locks(asking) else LOCK_WAITS
     found: list[RowLock] = []
     asked: set[str] = set()
-    while ahead and len(asked) < _CHAIN:
+    while ahead and len(asked) < most:
         asked.add(one := ahead.pop(0))
-        pairs = _pairs(asking.rows(LOCK_WAITS, one))
+        pairs = _pairs(asking.rows(statement, one))
         found += pairs
         ahead += [pair.holding for pair in pairs[:_CHAIN] if pair.holding not in {*asked, *ahead}]
     return tuple(found)
+
+
+def waited_for(asking: Asking, transaction: str) -> tuple[str, str]:
+    """Ask which row a transaction waits for: its table, ``shop.orders``, and the index; "": not told."""
+    found = asking.rows(WAITED_FOR_BEFORE if _has_no_data_locks(asking) else WAITED_FOR, transaction)
+    row = found[0] if found else {}
+    base, name = text(row, "base"), text(row, "name").replace("`", "")
+    return f"{base}.{name}" if base else name, text(row, "key_name").strip("`")
+
+
+def _has_no_data_locks(asking: Asking) -> bool:
+    flavour = asking.server.flavour
+    return flavour.mariadb or flavour.version < _DATA_LOCK_WAITS
 
 
 def _pairs(rows: Iterable[Row]) -> tuple[RowLock, ...]:
@@ -107,9 +163,7 @@ def root(
     transactions = {one.id: one for one in known}
     holding: dict[str, list[str]] = {}
     for one in row_locks:
-        holding.setdefault(one.waiting, []).append(one.holding)
-    seen, at = {waits.id}, waits.id
-    while ahead := [one for one in holding.get(at, ()) if one not in seen and one in transactions]:
-        at = max(ahead, key=lambda one: transactions[one].age)
-        seen.add(at)
-    return transactions[at] if at != waits.id else None
+        if one.holding in transactions and one.holding != waits.id:
+            holding.setdefault(one.waiting, []).append(one.holding)
+    heads = [transactions[one] for one in graph.ends(waits.id, holding)]
+    return max(heads, key=lambda one: one.age, default=None)

@@ -48,7 +48,10 @@ def _in_the_way(
     begun = waits.seconds - _ROUNDED
     open_ = {one.process for one in transactions if one.age >= begun}
     older = [
-        one for one in clients if one.id in open_ or (one.is_client_s_statement and one.seconds >= begun)
+        one
+        for one in clients
+        if not one.state.startswith("Waiting")  # behind it
+        if one.id in open_ or (one.is_client_s_statement and one.seconds >= begun)
     ]
     return _only(older) if older else _since(waits, clients)
 

@@ -1,0 +1,155 @@
+"""What is asked: little while nobody waits, then who waits for what, with limits that the server keeps."""
+
+from __future__ import annotations
+
+import time
+
+from stallwatch.history.delta import Look
+from stallwatch.probes.mysql.asking import PERFORMANCE_SCHEMA, Asking, Statement, text, whole
+from stallwatch.probes.mysql.locks import metadata, rows, waits
+from stallwatch.probes.mysql.locks.graph import ROW, USER, Graph, Wait
+from stallwatch.probes.mysql.processes import by_id, processes, programs, waiting_for_locks
+from stallwatch.probes.mysql.status import global_status, metrics, numbers, variables
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from stallwatch.frame.run import Run
+    from stallwatch.probes.mysql.locks.metadata import Lock
+    from stallwatch.probes.mysql.locks.rows import Transaction
+    from stallwatch.probes.mysql.processes import Process, Program
+    from stallwatch.sources.mysql.server import Server
+
+TIMEOUTS, DEADLOCKS, WAITS = "lock_timeouts", "lock_deadlocks", "Innodb_row_lock_waits"
+MOST_ROWS = 20  # that are waited for and whose holders are asked for, those with most waiters first
+_TRIES = 3  # to see the head of a queue that moves
+_LONGEST = 1.5  # seconds that the server may take for one statement of the costly look
+_STATEMENTS = (
+    "SELECT t.PROCESSLIST_ID AS id, s.DIGEST_TEXT AS digest FROM performance_schema.threads t"
+    " JOIN performance_schema.events_statements_current s ON s.THREAD_ID = t.THREAD_ID"
+    " WHERE s.NESTING_EVENT_LEVEL = 0 AND t.PROCESSLIST_ID IN ({})"
+)
+
+
+class Waiting(NamedTuple):
+    """What the cheap look shows."""
+
+    transactions: tuple[Transaction, ...]  # those that wait, then the oldest: rows.MOST at most
+    by_state: int  # connections that wait for a lock that is not one of a row
+    longest: float  # seconds that one of all has waited; of others than rows, for which its statement runs
+
+    @property
+    def number(self) -> int:
+        """How many connections wait for a lock."""
+        return self.by_state + sum(one.waiting is not None for one in self.transactions)
+
+
+class Details(NamedTuple):
+    """What the costly look shows of those that wait, and of those that hold."""
+
+    graph: Graph
+    processes: Mapping[int, Process]
+    unexplained: Mapping[int, str] = {}  # connections that wait, nobody knows for whom, and what for
+    tells: bool = False  # whether any table of the server names holders of other locks than of rows
+    rows_left_out: int = 0  # that are waited for, and whose holders were not asked for
+
+
+class Collector:
+    """The statements of one run. Raises a ProbeError if the server does not tell whether anybody waits."""
+
+    def __init__(self, server: Server, run: Run) -> None:
+        self.asking = Asking(server, run.trace)
+        self.flavour = server.flavour
+
+    def counters(self) -> Look:
+        """Look at what is counted."""
+        status = numbers(global_status(self.asking, ("Uptime", WAITS)))
+        self._must_have_answered()
+        found = status | numbers(metrics(self.asking, (TIMEOUTS, DEADLOCKS)))
+        return Look(found.pop("Uptime", 0.0), time.time(), found)
+
+    def waiting(self) -> Waiting:
+        """See who waits: the cheap look."""
+        transactions = rows.first_transactions(self.asking)
+        self._must_have_answered()
+        by_state, seconds = waiting_for_locks(self.asking)
+        self._must_have_answered()
+        longest = max((one.waiting or 0.0 for one in transactions), default=0.0)
+        return Waiting(transactions, by_state, max(seconds, longest))
+
+    def _must_have_answered(self) -> None:
+        if self.asking.failed:
+            raise self.asking.failed
+
+    def details(self, waiting: Waiting) -> tuple[Waiting, Details]:
+        """See who waits for whom: the costly look. Who waits may have changed meanwhile."""
+        limit = f"max_statement_time = {_LONGEST}"
+        if not self.flavour.mariadb:
+            limit = f"max_execution_time = {_LONGEST * 1000:.0f}"
+        self.asking.rows(Statement(f"SET SESSION {limit}"))
+        if variables(self.asking, ("performance_schema",)).get("performance_schema") == "OFF":
+            self.asking.switch_off(PERFORMANCE_SCHEMA)
+        listed = by_id(processes(self.asking))
+        kinds = {number: kind for number, one in listed.items() if (kind := waits.kind(one))}
+        locks: tuple[Lock, ...] = metadata.locks(self.asking) if kinds else ()
+        if USER in kinds.values():
+            locks += metadata.user_locks(self.asking)
+        for _ in range(_TRIES):
+            groups = _by_row(waiting.transactions)
+            for_rows, unknown = self._for_rows(waiting.transactions, groups[:MOST_ROWS])
+            if not unknown or self.asking.failed:
+                break
+            waiting = waiting._replace(transactions=rows.first_transactions(self.asking))
+            unknown = _stuck(groups[:MOST_ROWS], unknown, waiting.transactions)
+        graph = Graph([*for_rows, *waits.for_others(listed, locks, waiting.transactions)])
+        explained = {one.waiting for one in graph.waits}
+        unexplained = {number: kind for number, kind in kinds.items() if number not in explained}
+        details = Details(graph, listed, unexplained | dict.fromkeys(unknown, ROW), tells=bool(locks))
+        return waiting, details._replace(rows_left_out=max(0, len(groups) - MOST_ROWS))
+
+    def _for_rows(
+        self, transactions: Sequence[Transaction], groups: Sequence[Sequence[Transaction]]
+    ) -> tuple[list[Wait], list[int]]:
+        """Ask of each row for whom the one waits that has waited for longest; give also who is not told of.
+
+        A queue that moves is no wait here: who had the row when its transactions were listed has it no more.
+        """
+        first = [group[0] for group in groups]
+        found = rows.row_locks(self.asking, [one.id for one in first], MOST_ROWS)
+        told = {one.waiting for one in found}
+        unknown = [one.process for group in groups if group[0].id not in told for one in group]
+        tables = {one.row: rows.waited_for(self.asking, one.id) for one in first if one.id in told}
+        return list(waits.for_rows(transactions, found, tables)), unknown
+
+    def statements(self, connections: Collection[int]) -> dict[int, str]:
+        """Ask for the last statement of connections, without values; where it is not kept there is none."""
+        if not connections:
+            return {}
+        sql = _STATEMENTS.format(", ".join(map(str, connections)))
+        found = self.asking.rows(Statement(sql, PERFORMANCE_SCHEMA))
+        return {whole(row, "id"): digest for row in found if (digest := text(row, "digest"))}
+
+    def programs(self, connections: Collection[int]) -> dict[int, Program]:
+        """Ask which programs connections are of."""
+        return programs(self.asking, connections) if connections else {}
+
+
+def _stuck(
+    groups: Sequence[Sequence[Transaction]], unknown: Sequence[int], later: Sequence[Transaction]
+) -> list[int]:
+    """Leave out the queues that have moved on: who waited for longest for the row waits for it no more."""
+    still = {(one.process, one.row) for one in later}
+    stuck = [group for group in groups if (group[0].process, group[0].row) in still]
+    return [one.process for group in stuck for one in group if one.process in unknown]
+
+
+def _by_row(transactions: Sequence[Transaction]) -> list[list[Transaction]]:
+    """Put those that wait for the same row together, longest wait first; the largest group first."""
+    groups: dict[str, list[Transaction]] = {}
+    for one in transactions:
+        if one.waiting is not None:
+            groups.setdefault(one.row, []).append(one)
+    for group in groups.values():
+        group.sort(key=lambda one: -(one.waiting or 0.0))
+    return sorted(groups.values(), key=lambda group: (-len(group), -(group[0].waiting or 0.0)))

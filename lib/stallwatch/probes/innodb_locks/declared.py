@@ -1,0 +1,37 @@
+"""What check_innodb_locks declares: labels, privileges, services, panels, and when all is well."""
+
+from stallwatch.declared import Declared, Healthy, Label, Panel, Service
+from stallwatch.probes.mysql.asking import PERFORMANCE_SCHEMA, PROCESS
+
+DECLARED = Declared(
+    labels=(
+        Label("blocked", "s", "longest time for which one connection has blocked others without a break"),
+        Label("user_lock", "s", "the same by a lock of GET_LOCK() alone"),
+        Label("waiting", "", "connections that wait for a lock"),
+        Label("longest_wait", "s", "longest time for which one connection has waited for a lock"),
+        Label("transaction", "s", "age of the oldest open transaction of a client that blocks nobody"),
+        Label("timeouts", "", "row lock waits that ended with error 1205 since the last look"),
+        Label("deadlocks", "", "deadlocks since the last look"),
+        Label("row_lock_waits_per_s", "", "waits for row locks per second since the last look"),
+    ),
+    privileges=(PROCESS, PERFORMANCE_SCHEMA),
+    services=(
+        Service(
+            "InnoDB locks",
+            "innodb_locks",
+            "Who blocks whom, and for how long?",
+            sets="mysql",
+            notes="Does one connection block others? Waits that end by themselves page nobody",
+        ),
+    ),
+    panels=(
+        Panel(
+            "Locks: the longest block, wait and transaction",
+            ("blocked", "user_lock", "longest_wait", "transaction"),
+        ),
+        Panel("Connections that wait for a lock", ("waiting", "row_lock_waits_per_s")),
+        Panel("Lock wait timeouts and deadlocks", ("timeouts", "deadlocks")),
+    ),
+    # Tests of others leave transactions open for a moment.
+    healthy=Healthy("mysql", ("--timeouts-warning", "~:"), "a lock"),
+)

@@ -1,0 +1,204 @@
+"""Who is at the head of all waiting, and for how long that has blocked others without a break.
+
+A wait tells little: a single one for a row ends after innodb_lock_wait_timeout, and its successor begins;
+and who waits for long in a queue that moves may be blocked by a head of a moment ago. So it is the head that
+counts. Two things are certain: a head that is idle has had its locks since before it became idle, so it has
+blocked who waits for a row as long as both last (INNODB_TRX tells the wait itself, while the process list
+only tells since when a statement runs). And the same transaction, or the same statement, that was the head at
+the last look, too, has blocked others since then. All else is possible, and a WARNING at most.
+"""
+
+from __future__ import annotations
+
+from stallwatch.history import Since, own
+from stallwatch.probes.mysql.locks.graph import ROW, USER
+from stallwatch.probes.mysql.locks.rows import MOST
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+    from typing import Any
+
+    from stallwatch.probes.innodb_locks.collect import Details, Waiting
+    from stallwatch.probes.mysql.locks.graph import Wait
+    from stallwatch.probes.mysql.locks.rows import Transaction
+    from stallwatch.probes.mysql.processes import Process
+
+_ROUNDED = 2.0  # seconds: times are whole ones
+_APART = 900.0  # seconds between two looks, from which on nothing is known of the time between
+
+
+class Head(NamedTuple):
+    """A connection that blocks others and does not wait itself."""
+
+    connection: int  # 0: a transaction that no connection has
+    process: Process | None
+    transaction: Transaction | None
+    waits: Sequence[Wait]  # for what it has itself
+    behind: Sequence[int]  # connections
+    certain: float  # seconds that it has blocked others at least
+    possible: float  # at most, as far as it is known
+    is_of_users: bool = False  # all wait for locks of GET_LOCK(), which mean what the application wants
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it does nothing."""
+        return bool(self.process and self.process.command == "Sleep")
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether a table of the server says that it holds what others wait for."""
+        return any(one.certain for one in self.waits)
+
+
+class Blocked(NamedTuple):
+    """Connections that wait, for one another or for nobody knows whom."""
+
+    connections: Sequence[int]
+    certain: float  # seconds
+    possible: float
+    kind: str = ""  # what for
+    behind: int = 0  # how many wait for them in turn
+    is_of_users: bool = False  # as of a Head
+
+
+class Memory:
+    """Which heads the last look has seen, and since when: seconds of the server's uptime."""
+
+    def __init__(self, memory: dict[str, Any], uptime: float) -> None:
+        self._kept = own(memory, "heads")
+        last = memory.get("looked")
+        if not isinstance(last, int | float) or not 0 <= uptime - last <= _APART:
+            self._kept.clear()
+        memory["looked"] = uptime
+        self.knew_any = bool(self._kept)
+        self._since = Since(self._kept, uptime)
+        self._seen: set[str] = set()
+
+    def seconds(self, key: str, lasts: float | None) -> float:
+        """Tell for how long it has been seen. ``lasts``: what it does has begun so many seconds ago.
+
+        None: the key says that it is the same.
+        """
+        self._seen.add(key)
+        seconds = self._since.seconds(key)
+        if lasts is not None and lasts + _ROUNDED < seconds:  # it has done something else meanwhile
+            self._since.seconds(key, holds=False)
+            return self._since.seconds(key)
+        return seconds
+
+    def forget_others(self) -> None:
+        """Keep what this look has seen."""
+        for key in set(self._kept) - self._seen:
+            del self._kept[key]
+
+
+def heads(waiting: Waiting, details: Details, memory: Memory) -> list[Head]:
+    """Tell who blocks others, who has done so for longest first."""
+    transactions = {one.process: one for one in waiting.transactions}
+    found = []
+    for connection in details.graph.heads():
+        if connection in details.unexplained:  # it waits itself, nobody knows for whom
+            continue
+        process, transaction = details.processes.get(connection), transactions.get(connection)
+        first = details.graph.first(connection)
+        behind = sorted(details.graph.behind(connection))
+        certain, possible = _look(process, transaction, first, transactions, details)
+        if transaction:
+            seen = memory.seconds(f"{connection} {transaction.started}", None)
+        else:
+            seen = memory.seconds(f"{connection}", process.seconds if process else None)
+        certain = max(certain, seen)
+        head = Head(connection, process, transaction, first, behind, certain, max(certain, possible))
+        found.append(head._replace(is_of_users=_is_of_users(details, behind)))
+    return sorted(found, key=lambda one: (one.is_of_users, -one.possible, -len(one.behind)))
+
+
+def _look(
+    process: Process | None,
+    transaction: Transaction | None,
+    first: Sequence[Wait],
+    transactions: dict[int, Transaction],
+    details: Details,
+) -> tuple[float, float]:
+    """Tell for how long a head has blocked others, for certain and possibly, as far as one look shows it."""
+    idle = process.seconds if process and process.command == "Sleep" else 0.0
+    certain = possible = 0.0
+    for one in first:
+        waits = transactions.get(one.waiting)
+        if one.kind == ROW:
+            seconds = (waits.waiting or 0.0) if waits else 0.0
+            certain = max(certain, min(seconds, idle))
+        else:
+            seconds = details.processes[one.waiting].seconds if one.waiting in details.processes else 0.0
+        ages = [other for other in (transaction and transaction.age, process and process.seconds) if other]
+        possible = max(possible, min(seconds, max(ages, default=seconds)))
+    return certain, possible
+
+
+def lasting(found: Sequence[Head], later: Sequence[Transaction] | None) -> list[Head]:
+    """Leave out those whose transaction is over a moment later: the head of a queue that moves.
+
+    ``later``: MOST transactions then; None: not looked at.
+    """
+    if later is None or len(later) >= MOST:
+        return [*found]
+    still = {(one.process, one.started) for one in later}
+    return [
+        one
+        for one in found
+        if not one.transaction or (one.transaction.process, one.transaction.started) in still
+    ]
+
+
+def circles(waiting: Waiting, details: Details, memory: Memory) -> list[Blocked]:
+    """Tell who wait for one another, which the server does not see, as their locks are of several kinds."""
+    found = []
+    for circle in details.graph.circles():
+        seconds = [_wait(one, waiting, details, memory) for one in sorted(circle)]
+        found.append(Blocked(sorted(circle), *map(min, zip(*seconds, strict=True))))
+    return found
+
+
+def unexplained(waiting: Waiting, details: Details, memory: Memory) -> list[Blocked]:
+    """Tell who wait for nobody knows whom, by kinds.
+
+    Who waits for a row may have been blocked by one after the other.
+    """
+    kinds: dict[str, list[int]] = {}
+    for connection, kind in details.unexplained.items():
+        kinds.setdefault(kind, []).append(connection)
+    found = []
+    for kind, connections in kinds.items():
+        seconds = [_wait(one, waiting, details, memory) for one in connections]
+        certain = 0.0 if kind == ROW else max(known for known, _ in seconds)
+        behind = set().union(*(details.graph.behind(one) for one in connections)) - {*connections}
+        blocked = Blocked(connections, certain, max(possible for _, possible in seconds), kind, len(behind))
+        found.append(blocked._replace(is_of_users=kind == USER and _is_of_users(details, behind)))
+    return found
+
+
+def _is_of_users(details: Details, connections: Collection[int]) -> bool:
+    return all(one.kind == USER for one in details.graph.waits if one.waiting in connections)
+
+
+def _wait(connection: int, waiting: Waiting, details: Details, memory: Memory) -> tuple[float, float]:
+    """Tell for how long a connection has waited, for certain and possibly."""
+    waits = {one.process: one.waiting for one in waiting.transactions if one.waiting is not None}
+    process = details.processes.get(connection)
+    told = waits.get(connection, process.seconds if process else 0.0)
+    seen = max(memory.seconds(f"waits {connection}", told), waits.get(connection, 0.0))
+    return seen, max(seen, told)
+
+
+def oldest(waiting: Waiting, found: Sequence[Head], processes: Mapping[int, Process]) -> Transaction | None:
+    """Find the oldest transaction that blocks nobody, and is not of a thread of the server itself."""
+    involved = {number for one in found for number in (one.connection, *one.behind)}
+    others = [
+        one
+        for one in waiting.transactions
+        if one.waiting is None
+        and one.process not in involved
+        and not ((known := processes.get(one.process)) and not known.is_client and known.command != "Killed")
+    ]
+    return max(others, key=lambda one: one.age, default=None)

@@ -1,0 +1,175 @@
+"""The words and the numbers for what was found: who blocks whom, what it does, and what to do about it."""
+
+from __future__ import annotations
+
+from stallwatch.findings import Fault, Line, ProbeError, Reading, State
+from stallwatch.history.delta import FIRST
+from stallwatch.probes.innodb_locks import heads
+from stallwatch.probes.innodb_locks.collect import DEADLOCKS, TIMEOUTS, WAITS
+from stallwatch.probes.mysql.locks import words
+from stallwatch.probes.mysql.locks.graph import ROW
+from stallwatch.startup import TYPE_CHECKING
+from stallwatch.units import say_duration, say_rate
+from stallwatch.words import listed, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from stallwatch.findings import Finding
+    from stallwatch.frame.run import Run
+    from stallwatch.probes.innodb_locks.diagnosis import Blocked, Head
+    from stallwatch.probes.innodb_locks.model import Found
+
+BLOCKED, USER_LOCK, TRANSACTION = "blocked", "user_lock", "transaction"  # quantities that are judged
+_HEADS = 5  # that are told
+
+
+def all_of_it(found: Found, run: Run) -> Iterator[Finding]:
+    """Say who blocks whom, then which transactions are old, then the numbers and what is not known."""
+    blocked = [*_blocked(found, run)]
+    yield from blocked
+    yield _transaction(found, run)
+    for one in _counts(found):  # waits that time out are a symptom of who blocks
+        yield one._replace(in_table=one.name == "timeouts" and any(map(run.is_problem, blocked)))
+    yield from _asides(found)
+
+
+def _blocked(found: Found, run: Run) -> Iterator[Reading]:
+    told = [_head(found, one, run) for one in found.heads[:_HEADS]]
+    told += [_circle(found, one, run) for one in found.circles]
+    told += [_unexplained(found, one, run) for one in found.unexplained]
+    for name in (BLOCKED, USER_LOCK):
+        of_it = sorted((one for one in told if one.name == name), key=lambda one: -(one.value or 0.0))
+        if not of_it:
+            summary = _summary(found) if name == BLOCKED else "no user lock blocks anybody"
+            yield Reading(name, 0, "s", summary, line=Line(), in_table=name == USER_LOCK)
+        for place, one in enumerate(of_it):
+            yield one._replace(
+                label=None if place == 0 else "", in_table=place > 0 and not run.is_problem(one)
+            )
+
+
+def _judged(name: str, certain: float, possible: float, run: Run) -> Reading:
+    """Take what is possible, unless it is certain that it is critical: then that is known."""
+    is_known = certain >= possible or run.alerts(name, certain, State.CRITICAL)
+    return Reading(name, round(certain if is_known else possible, 3), "s", confirmed=is_known)
+
+
+def _head(found: Found, head: Head, run: Run) -> Reading:
+    reading = _judged(USER_LOCK if head.is_of_users else BLOCKED, head.certain, head.possible, run)
+    subject = heads.subject(head)
+    probably = "" if head.is_proven else "probably "
+    most = "" if reading.confirmed else "up to "
+    whom = heads.whom(found.details, head)
+    what = f"{subject} {probably}blocks {whom} for {most}{say_duration(reading.value or 0.0)}"
+    line = Line(heads.place(found.details, head), tuple(heads.more(found, head)))
+    return reading._replace(
+        what=what, why=heads.does(found.details, head), advice=heads.advice(found, head), line=line
+    )
+
+
+def _circle(found: Found, circle: Blocked, run: Run) -> Reading:
+    reading = _judged(BLOCKED, circle.certain, circle.possible, run)
+    names = listed([str(one) for one in circle.connections])
+    what = f"connections {names} wait for each other for {say_duration(reading.value or 0.0)}"
+    why = "by locks of several kinds"
+    kinds = [
+        f"connection {one.waiting} waits for the {one.said} of connection {one.holding}"
+        for one in found.details.graph.waits
+        if one.waiting in circle.connections and one.holding in circle.connections
+    ]
+    ends = "the server does not see such a deadlock: it lasts until one of the waits times out"
+    return reading._replace(
+        what=what, why=why, advice=f"KILL one of {names}", line=Line(more=(*kinds[:_HEADS], ends))
+    )
+
+
+def _unexplained(found: Found, waits: Blocked, run: Run) -> Reading:
+    reading = _judged(USER_LOCK if waits.is_of_users else BLOCKED, waits.certain, waits.possible, run)
+    first = found.details.processes.get(waits.connections[0])
+    on = f' ("{first.state}")' if first and waits.kind != ROW else " for a row lock"
+    what = f"{plural(len(waits.connections), 'connection')} wait{'s' * (len(waits.connections) == 1)}"
+    behind = f", with {plural(waits.behind, 'other')} behind" if waits.behind else ""
+    advice, *more = heads.how_to_find(found, first)
+    return reading._replace(
+        what=f"{what} for up to {say_duration(reading.value or 0.0)}",
+        why="who blocks is not known",
+        advice=advice,
+        line=Line(on + behind, tuple(more)),
+    )
+
+
+def _summary(found: Found) -> str:
+    """Say all of it in a sentence, for when all is well."""
+    count = found.waiting.number
+    opened = plural(len(found.waiting.transactions), "open transaction")
+    if not count:
+        return f"no connection waits for a lock, {opened}"
+    verb = "waits" if count == 1 else "wait"
+    longest = say_duration(found.waiting.longest) if found.waiting.longest else "less than 1 s"
+    return f"{plural(count, 'connection')} {verb} for a lock, the longest for {longest}"
+
+
+def _transaction(found: Found, run: Run) -> Reading:
+    """Tell of the oldest transaction that blocks nobody."""
+    one = (
+        found.oldest
+        if found.is_detailed
+        else max(found.waiting.transactions, key=lambda one: one.age, default=None)
+    )
+    if not one:
+        return Reading(TRANSACTION, 0, "s", "no open transaction that blocks nobody", line=Line())
+    reading = Reading(
+        TRANSACTION, one.age, "s", f"the oldest transaction is open for {say_duration(one.age)}"
+    )
+    if not run.is_problem(reading):
+        return reading._replace(line=Line())
+    process = found.details.processes.get(one.process)
+    who = f"connection {words.who(one.process, process)}" if one.process else words.DETACHED
+    what = f"{who} has a transaction open for {say_duration(one.age)}"
+    more = heads.of_transaction(found, one)
+    keeps = "what others change and delete meanwhile has to be kept for it (undo log, history list)"
+    return reading._replace(
+        what=what,
+        why=words.doing(process) if one.process else "",
+        advice=heads.end(found, one.process, process, one),
+        line=Line(more=(*more, keeps)),
+    )
+
+
+def _counts(found: Found) -> Iterator[Reading]:
+    waiting, interval = found.waiting, found.interval
+    yield Reading(
+        "waiting",
+        waiting.number,
+        what=f"{plural(waiting.number, 'connection')} waiting for a lock",
+        line=Line(),
+    )
+    longest = f"the longest wait for a lock lasts {say_duration(waiting.longest)}"
+    yield Reading("longest_wait", waiting.longest, "s", longest, line=Line())
+    within = say_duration(interval.seconds)
+    if (timeouts := interval.counts.get(TIMEOUTS)) is not None:
+        what = f"{plural(timeouts, 'row lock wait')} timed out in the last {within}"
+        advice = "see whether the clients try again"
+        line = Line(more=("innodb_lock_wait_timeout was over: error 1205",) if timeouts else ())
+        yield Reading("timeouts", timeouts, "", what, "", advice, line=line)
+    if (deadlocks := interval.counts.get(DEADLOCKS)) is not None:
+        what = f"{plural(deadlocks, 'deadlock')} in the last {within}"
+        advice = "see the latest one in SHOW ENGINE INNODB STATUS"
+        yield Reading("deadlocks", deadlocks, "", what, "", advice, line=Line())
+    if (rate := interval.rate(WAITS)) is not None:
+        what = f"{say_rate(rate)} waits for row locks"
+        yield Reading("row_lock_waits_per_s", round(rate, 3), "", what, line=Line())
+
+
+def _asides(found: Found) -> Iterator[Finding]:
+    if not found.interval.seconds:
+        why = "first look" if found.interval.why == FIRST else found.interval.why
+        yield Fault(State.OK, f"{why}: how many lock waits timed out is told from the next run on")
+    if found.details.rows_left_out:
+        rows = plural(found.details.rows_left_out, "more row")
+        yield Fault(State.OK, f"{rows} that somebody waits for: who holds them was not asked")
+    for one in found.missing:
+        yield Fault(State.OK, f"not seen: {one}")
+    if found.lost:
+        yield ProbeError(f"who blocks whom is not all known: {found.lost.what}", found.lost.advice)

@@ -1,0 +1,34 @@
+"""What one run knows."""
+
+from __future__ import annotations
+
+from stallwatch.history.delta import NOTHING
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from stallwatch.history.delta import Interval
+    from stallwatch.probes.innodb_locks.collect import Details, Waiting
+    from stallwatch.probes.innodb_locks.diagnosis import Blocked, Head
+    from stallwatch.probes.mysql.locks.rows import Transaction
+    from stallwatch.probes.mysql.processes import Program
+    from stallwatch.sources.mysql import Flavour, MysqlError
+
+
+class Found(NamedTuple):
+    """What one run knows."""
+
+    waiting: Waiting
+    details: Details
+    interval: Interval = NOTHING
+    flavour: Flavour | None = None
+    is_detailed: bool = False  # whether it was asked who blocks whom
+    heads: Sequence[Head] = ()
+    circles: Sequence[Blocked] = ()
+    unexplained: Sequence[Blocked] = ()
+    oldest: Transaction | None = None  # that blocks nobody
+    statements: Mapping[int, str] = {}  # the last one of a connection, without values
+    programs: Mapping[int, Program] = {}
+    missing: Sequence[str] = ()  # sentences, one for each GRANT
+    lost: MysqlError | None = None  # what has ended the connection

@@ -1,0 +1,77 @@
+"""One run: whether anybody waits, and if somebody does, who blocks whom and what that connection does."""
+
+from __future__ import annotations
+
+import time
+
+from stallwatch.history import delta
+from stallwatch.probes.innodb_locks import diagnosis, messages
+from stallwatch.probes.innodb_locks.collect import TIMEOUTS, Collector, Details
+from stallwatch.probes.innodb_locks.messages import BLOCKED, TRANSACTION
+from stallwatch.probes.innodb_locks.model import Found
+from stallwatch.probes.mysql.locks import rows
+from stallwatch.probes.mysql.locks.graph import Graph
+from stallwatch.startup import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    from stallwatch.findings import Finding
+    from stallwatch.frame.run import Run
+    from stallwatch.history.delta import Look
+    from stallwatch.probes.mysql.locks.rows import Transaction
+    from stallwatch.sources.mysql.server import Server
+
+_WORTH = 1.0  # seconds of a wait from which on it is asked who blocks whom
+_PAUSE = 0.5  # seconds between two looks at a head: a queue that moves has another one then
+_NAMED = 5  # heads of which is asked what they do
+
+
+def findings(server: Server, run: Run, memory: dict[str, Any]) -> Iterator[Finding]:
+    """Judge who blocks whom; raises a ProbeError if it is not known whether anybody waits."""
+    collector = Collector(server, run)
+    looked: list[Look] = []
+
+    def look() -> Look:
+        looked.append(collector.counters())
+        return looked[-1]
+
+    interval = delta.measured(look, memory, None, run.deadline)
+    kept = diagnosis.Memory(memory, looked[-1].uptime)
+    waiting = collector.waiting()
+    found = Found(waiting, Details(Graph(()), {}), interval, server.flavour)
+    run.so_far(messages.all_of_it(found, run))
+    lasts = waiting.longest >= _WORTH or kept.knew_any or interval.counts.get(TIMEOUTS)
+    old = run.alerts(TRANSACTION, max((one.age for one in waiting.transactions), default=None))
+    if (waiting.number and lasts) or old:
+        waiting, details = collector.details(waiting)
+        heads = diagnosis.heads(waiting, details, kept)
+        if any(one.certain < one.possible and run.alerts(BLOCKED, one.possible) for one in heads):
+            heads = diagnosis.lasting(heads, _after_a_pause(collector, run))
+        found = found._replace(
+            waiting=waiting,
+            details=details,
+            heads=heads,
+            circles=diagnosis.circles(waiting, details, kept),
+            unexplained=diagnosis.unexplained(waiting, details, kept),
+            oldest=diagnosis.oldest(waiting, heads, details.processes),
+            is_detailed=True,
+        )
+        run.so_far(messages.all_of_it(found, run), all_but="what the connections do")
+        named = [one.connection for one in heads[:_NAMED] if one.connection]
+        named += [found.oldest.process] if old and found.oldest and found.oldest.process else []
+        found = found._replace(statements=collector.statements(named), programs=collector.programs(named))
+    kept.forget_others()
+    yield from messages.all_of_it(
+        found._replace(missing=tuple(collector.asking.missing.values()), lost=collector.asking.lost), run
+    )
+
+
+def _after_a_pause(collector: Collector, run: Run) -> Sequence[Transaction] | None:
+    """Look at the transactions once more; None: there was no time for it."""
+    if run.deadline.left() < 4 * _PAUSE:
+        return None
+    time.sleep(_PAUSE)
+    found = rows.first_transactions(collector.asking)
+    return None if collector.asking.failed else found

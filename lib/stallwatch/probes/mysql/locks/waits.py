@@ -1,0 +1,180 @@
+"""Each wait of a server, of all kinds: from transactions, the process list and the locks that tables tell."""
+
+from __future__ import annotations
+
+from stallwatch.probes.mysql import statements
+from stallwatch.probes.mysql.locks import words
+from stallwatch.probes.mysql.locks.flushes import flush, oldest_statement
+from stallwatch.probes.mysql.locks.graph import FLUSH, ROW, SERVER, TABLE, USER, Wait
+from stallwatch.probes.mysql.locks.metadata import FLUSH as FLUSHING
+from stallwatch.probes.mysql.locks.metadata import (
+    GLOBAL_LOCK,
+    METADATA_LOCK,
+    USER_LOCK,
+    Lock,
+    awaited,
+    holders_of,
+    table_of,
+)
+from stallwatch.probes.mysql.locks.suspects import suspect
+from stallwatch.startup import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from stallwatch.probes.mysql.locks.rows import RowLock, Transaction
+    from stallwatch.probes.mysql.processes import Process
+
+_USER, _TABLE_LEVEL = "User lock", "Waiting for table level lock"  # states
+# A request that waits and that later ones of the weaker kinds wait behind (MDL_lock of sql/mdl.cc).
+_STRONG = frozenset({"EXCLUSIVE", "SHARED_NO_READ_WRITE", "SHARED_NO_WRITE"})
+_ROUNDED = 1.0  # seconds: the process list has whole ones
+
+
+def kind(process: Process) -> str:
+    """Tell what kind of lock a connection waits for, as its state says; "": none. Row locks have no state."""
+    if METADATA_LOCK.search(process.state) or process.state.startswith(_TABLE_LEVEL):
+        return TABLE
+    if GLOBAL_LOCK.search(process.state):
+        return SERVER
+    if FLUSHING.search(process.state):
+        return FLUSH
+    return USER if process.state.startswith(_USER) else ""
+
+
+def for_rows(
+    transactions: Iterable[Transaction],
+    row_locks: Iterable[RowLock],
+    tables: Mapping[str, tuple[str, str]],
+) -> Iterator[Wait]:
+    """Give the waits for row locks; ``row_locks`` has one transaction of all that wait for the same row.
+
+    ``tables`` are table and index of rows. Who waits for a row, waits for whom the first of them waits for.
+    """
+    known = {one.id: one for one in transactions}
+    holding: dict[str, dict[int, None]] = {}
+    for one in row_locks:
+        waits, holds = known.get(one.waiting), known.get(one.holding)
+        if waits and holds and waits.row:
+            holding.setdefault(waits.row, {})[holds.process] = None
+    groups: dict[str, list[int]] = {}
+    for transaction in known.values():
+        if transaction.row in holding:
+            groups.setdefault(transaction.row, []).append(transaction.process)
+    for row, group in groups.items():
+        outside = [one for one in holding[row] if one not in group]  # the others wait in the same queue
+        on, key = tables.get(row, ("", ""))
+        for waiting in group:
+            for holder in outside:
+                yield Wait(waiting, holder, ROW, "row lock", on, key)
+
+
+def for_others(
+    processes: Mapping[int, Process], locks: Sequence[Lock], transactions: Sequence[Transaction]
+) -> Iterator[Wait]:
+    """Give the waits that the states of the process list show; who holds is certain only if a table says so.
+
+    What nothing explains is no wait here: see ``kind``.
+    """
+    for one in processes.values():
+        kind_of_it = kind(one)
+        if kind_of_it == FLUSH:
+            yield from _for_flush(one, processes, locks)
+        elif kind_of_it == USER:
+            yield from _for_user_lock(one, locks)
+        elif one.state.startswith(_TABLE_LEVEL):
+            yield from _for_table_level(one, processes)
+        elif kind_of_it:
+            yield from _for_metadata(one, kind_of_it, processes, locks, transactions)
+
+
+def _for_metadata(
+    waits: Process,
+    kind_of_it: str,
+    processes: Mapping[int, Process],
+    locks: Sequence[Lock],
+    transactions: Sequence[Transaction],
+) -> Iterator[Wait]:
+    wanted = awaited(locks, waits)
+    held = holders_of(locks, wanted)
+    for lock in held:
+        name, release = words.lock(lock)
+        yield Wait(waits.id, lock.process, kind_of_it, name, lock.table, release=release)
+    if held:
+        return
+    if ahead := _queue(wanted, locks):
+        for lock in ahead:
+            name, release = words.lock(lock)
+            yield Wait(waits.id, lock.process, kind_of_it, name, lock.table, release=release, queued=True)
+    elif first := _definition(waits, processes):
+        on = table_of(first)
+        name = f"metadata lock on {on}"
+        yield Wait(waits.id, first.id, kind_of_it, name, on, "", "end", certain=False, queued=True)
+    elif not locks and (holds := suspect(waits, processes.values(), transactions)):
+        on, match = table_of(waits), GLOBAL_LOCK.search(waits.state)
+        name = f"{match[1]} lock" if match else f"metadata lock on {on}" if on else "metadata lock"
+        release = "UNLOCK TABLES" if match else "COMMIT or UNLOCK TABLES"
+        yield Wait(waits.id, holds.id, kind_of_it, name, "" if match else on, release=release, certain=False)
+
+
+def _queue(wanted: Iterable[Lock], locks: Iterable[Lock]) -> list[Lock]:
+    """Find the requests that wait themselves and that these wait behind: a DDL behind a reader."""
+    weak = [one for one in wanted if one.kind not in _STRONG]
+    return [
+        one
+        for one in locks
+        if not one.granted
+        and one.kind in _STRONG
+        and any(one.process != other.process and one.keeps_waiting(other) for other in weak)
+    ]
+
+
+def _definition(waits: Process, processes: Mapping[int, Process]) -> Process | None:
+    """Find the oldest ALTER TABLE or its like that waits for the same table: MariaDB shows no requests."""
+    table = table_of(waits)
+    found = [
+        one
+        for one in processes.values()
+        if table
+        and one.id != waits.id
+        and METADATA_LOCK.search(one.state)
+        and statements.defined_table(one.info, one.database) == table
+        and one.seconds >= waits.seconds - _ROUNDED
+    ]
+    return None if statements.defines(waits.info) else max(found, key=lambda one: one.seconds, default=None)
+
+
+def _for_flush(waits: Process, processes: Mapping[int, Process], locks: Sequence[Lock]) -> Iterator[Wait]:
+    """Let a FLUSH wait for the oldest statement that uses a table, and all others for the FLUSH."""
+    first = flush(processes.values())
+    if first and first.id != waits.id:
+        yield Wait(waits.id, first.id, FLUSH, "flush of tables", release="end", certain=False, queued=True)
+        return
+    users = {one.process for one in locks if one.granted and one.scope == "TABLE"}
+    running = [one for one in processes.values() if not users or one.id in users]
+    oldest = oldest_statement(running)
+    if oldest and oldest.seconds >= waits.seconds - _ROUNDED:
+        yield Wait(waits.id, oldest.id, FLUSH, "end of its statement", release="end", certain=False)
+
+
+def _for_user_lock(waits: Process, locks: Sequence[Lock]) -> Iterator[Wait]:
+    wanted = [one for one in locks if one.scope == USER_LOCK and not one.granted and one.process == waits.id]
+    for lock in holders_of(locks, wanted):
+        yield Wait(waits.id, lock.process, USER, "user lock", lock.table, release="RELEASE_LOCK")
+
+
+def _for_table_level(waits: Process, processes: Mapping[int, Process]) -> Iterator[Wait]:
+    """Blame the only statement on the same table that does not wait: no table tells locks of MyISAM."""
+    table = table_of(waits)
+    running = [
+        one
+        for one in processes.values()
+        if one.is_client_s_statement
+        and not kind(one)
+        and table
+        and statements.first_table(one.info, one.database) == table
+    ]
+    if len(running) == 1:
+        yield Wait(
+            waits.id, running[0].id, TABLE, f"lock of table {table}", table, release="end", certain=False
+        )

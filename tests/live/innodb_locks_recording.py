@@ -1,0 +1,123 @@
+"""Record what check_innodb_locks asks of a server on which one client blocks others, for tests/recorded.
+
+.venv/bin/python tests/live/innodb_locks_recording.py mysql|mariadb|mariadb-11.4 [NAME ...]
+"""
+
+import os
+import sys
+import tempfile
+import time
+
+from lock_scenes import Scene
+from mariadb import Mariadb
+from mariadb_of_maven import MariadbOfMaven
+from mysql_recording import RECORDED, Recording
+from mysql_server import Mysql
+from stallwatch.sources import mysql
+
+FOLDER = RECORDED / "innodb_locks"
+KINDS = {"mysql": Mysql, "mariadb": Mariadb, "mariadb-11.4": MariadbOfMaven}
+METRIC = ("NAME", "COUNT", "STATUS", "ENABLED")
+ALL = ("PROCESS", "SELECT ON performance_schema.*")
+
+
+class LocksRecording(Recording):
+    """Runs the plugin on a server, and notes what it answers."""
+
+    def __init__(self, server, folder):
+        super().__init__(folder)
+        self.server = server
+        self.account = server.account("mon", *ALL)
+
+    def __call__(self, *options, grants=ALL):
+        """One run more."""
+        self.account = self.server.account("mon", *grants)
+        self.run("check_innodb_locks", ["-H", "db1", "-u", "mon", *options], self.account.password)
+
+    def real(self, target):
+        """The server."""
+        return mysql.Target(socket=self.server.socket, user=target.user, password=target.password)
+
+    def row(self, row):
+        """A row without what nobody reads, and without names of this host."""
+        if "AVG_COUNT" in row:  # a metric
+            row = {name: value for name, value in row.items() if name in METRIC}
+        return {name: self.value(value) for name, value in row.items()}
+
+    def value(self, value):
+        """One value."""
+        if not isinstance(value, str):
+            return value
+        value = value.replace(self.server.folder, "/srv").replace(os.uname().nodename, "db1")
+        return "app1" if value == "localhost" else value
+
+
+def healthy(scene, recording):
+    """Two looks at an idle server."""
+    recording()
+    time.sleep(16)
+    recording()
+
+
+def idle_transaction(scene, recording):
+    """A client forgets to commit: others wait for its row, time out and try again, for more than a minute."""
+    scene.idle()
+    scene.writers(4, times=3)
+    time.sleep(3)
+    recording()
+    time.sleep(12)
+    recording()
+    time.sleep(62)
+    recording()
+
+
+def chain(scene, recording):
+    """Five in a row, of which only the first one could go on."""
+    scene.chain(5)
+    time.sleep(11)
+    recording()
+
+
+def table_definition(scene, recording):
+    """An ALTER TABLE waits for a reader, and all others queue behind it."""
+    scene.reader()
+    scene.definition()
+    scene.readers(3)
+    time.sleep(12)
+    recording()
+    time.sleep(62)
+    recording()
+
+
+def few_grants(scene, recording):
+    """The account has PROCESS alone."""
+    scene.idle()
+    scene.writers(2)
+    time.sleep(12)
+    recording(grants=("PROCESS",))
+
+
+STORIES = {
+    story.__name__.replace("_", "-"): story
+    for story in (healthy, idle_transaction, chain, table_definition, few_grants)
+}
+
+
+def main():
+    """Record the stories of these names, or all."""
+    kind, *names = sys.argv[1:]
+    FOLDER.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, KINDS[kind](f"{folder}/server") as server:
+        for name in names or STORIES:
+            state = os.path.join(folder, name)
+            os.mkdir(state, 0o700)
+            with Scene(server) as scene:
+                recording = LocksRecording(server, state)
+                STORIES[name](scene, recording)
+            flavour, version, _ = recording.runs[0]["log_ins"][0]["flavour"]
+            file = f"{flavour.lower()}-{version[0]}.{version[1]}-{name}.json"
+            (FOLDER / file).write_text(recording.text())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,153 @@
+"""check_innodb_locks on real servers on which one client blocks others, with the privileges it declares."""
+
+import time
+
+import plugin_command
+import pytest
+from lock_scenes import Scene
+from mariadb import Mariadb
+from plugin_command import Said
+
+ACCOUNTS = {"mon": ("PROCESS", "SELECT ON performance_schema.*"), "few": ("PROCESS",), "poor": ()}
+SOON = ("-w", "1", "-c", "2")  # seconds, instead of 10 and 60
+PATIENCE = 30
+
+
+@pytest.fixture
+def scene(server):
+    with Scene(server) as scene:
+        yield scene
+
+
+@pytest.fixture
+def check(server, tmp_path):
+    """Runs it as one of the accounts: they are made now, as a server that is locked makes none."""
+    accounts = {name: server.account(name, *grants) for name, grants in ACCOUNTS.items()}
+
+    def run(*options, who="mon"):
+        words = ("check_innodb_locks", "-S", server.socket, "-u", who, "-t", "30s", *options)
+        password = {"STALLWATCH_MYSQL_PASSWORD": accounts[who].password}
+        state = ("--state-dir", tmp_path / "state")
+        return Said.of(plugin_command.run(tmp_path, *words, *state, variables=password))
+
+    return run
+
+
+@pytest.fixture
+def until(check):
+    """Runs it again and again until that holds of what it says."""
+
+    def run(holds, *options, who="mon"):
+        end = time.monotonic() + PATIENCE
+        while not holds(said := check(*options, who=who)):
+            assert time.monotonic() < end, said.output
+            time.sleep(0.3)
+        return said
+
+    return run
+
+
+def names_tables(server):
+    """Whether the server tells who holds locks of tables: MariaDB does not by default."""
+    return not isinstance(server, Mariadb)
+
+
+def test_an_idle_transaction_is_the_head_and_its_statement_has_no_values(scene, server, until):
+    head = scene.idle()
+    scene.writers(3)
+    said = until(lambda said: said.status == 2, *SOON)
+    assert f"connection {head.id} report@localhost blocks 3 others for " in said.text
+    assert " on shop.orders, idle for " in said.text
+    assert said.text.endswith(f" - KILL {head.id}, or let it commit")
+    assert "row lock on shop.orders, index PRIMARY" in said.output
+    assert ("SET `state` = ?" in said.output) == names_tables(server)
+    assert "state = 7" not in said.output
+    assert said.number("waiting") == 3
+    server.sql(f"KILL {head.id}")
+    over = until(lambda said: said.number("waiting") == 0)
+    assert over.status == 0, over.output
+
+
+def test_of_a_chain_the_first_one_is_the_head(scene, until):
+    links = scene.chain(5)
+    said = until(lambda said: said.status == 2, *SOON)
+    assert f"connection {links[0].id} app@localhost blocks 4 others" in said.text
+    assert "3 of them in a chain behind others" in said.output
+    assert "+1 more problem" not in said.text
+
+
+def test_a_definition_behind_a_reader_and_all_that_queue_behind_it(scene, server, until):
+    reader, alters = scene.reader(), scene.definition()
+    scene.readers(2)
+    said = until(lambda said: said.status == 2, *SOON)
+    blocks = "blocks" if names_tables(server) else "probably blocks"
+    assert (
+        f"connection {reader.id} report@localhost {blocks} ALTER TABLE shop.orders and 2 others" in said.text
+    )
+    assert f"KILL {reader.id}" in said.text
+    assert f"KILL {alters.id} lets them go on without it" in said.output
+
+
+def test_a_global_read_lock_names_who_can_hold_it(scene, server, until):
+    holds = scene.client()
+    holds.sql("FLUSH TABLES WITH READ LOCK")
+    scene.writers(1)
+    said = until(lambda said: said.status, *SOON)
+    assert f"KILL {holds.id}" in said.text
+    assert ("global read lock" if names_tables(server) else "backup lock") in said.text
+
+
+def test_a_table_lock_names_who_can_hold_it(scene, server, until):
+    holds = scene.client()
+    holds.sql("LOCK TABLES shop.orders WRITE")
+    scene.readers(1)
+    said = until(lambda said: said.status, *SOON)
+    blocks = "blocks" if names_tables(server) else "probably blocks"
+    assert f"connection {holds.id} report@localhost {blocks} 1 other for " in said.text
+    assert " on shop.orders, " in said.text
+
+
+def test_without_performance_schema_it_tells_that_others_wait(scene, server, until):
+    head = scene.idle()
+    scene.writers(2)
+    said = until(lambda said: said.status, *SOON, who="few")
+    if names_tables(server):
+        assert "2 connections wait for up to " in said.text
+        assert "who blocks is not known" in said.text
+        assert "needs SELECT ON performance_schema.*" in said.output
+    else:
+        assert f"KILL {head.id}" in said.text
+
+
+def test_without_process_it_knows_nothing(scene, check):
+    scene.idle()
+    said = check(who="poor")
+    assert said.status == 3
+    assert "needs PROCESS" in said.text
+
+
+def test_a_deadlock_that_the_server_ends_is_counted_and_a_problem_of_nobody(scene, check, until):
+    check()
+    one, other = scene.client(), scene.client()
+    for client, row in ((one, 1), (other, 2)):
+        client.sql("BEGIN")
+        client.sql(f"UPDATE shop.orders SET state = 9 WHERE id = {row}")
+    one.go("UPDATE shop.orders SET state = 9 WHERE id = 2")
+    other.go("UPDATE shop.orders SET state = 9 WHERE id = 1")
+    said = until(lambda said: "deadlocks" in said.perfdata and said.number("deadlocks") > 0)
+    assert said.status == 0, said.output
+
+
+def test_names_of_tables_and_accounts_break_no_line(scene, server, until):
+    """What a server says is data: a table may be called as perfdata are written."""
+    odd = "or|ders\n=1s;2"
+    server.sql(f"CREATE TABLE shop.`{odd}` (id INT PRIMARY KEY)")
+    server.sql(f"INSERT INTO shop.`{odd}` VALUES (1)")
+    head = scene.client()
+    head.sql("BEGIN")
+    head.sql(f"DELETE FROM shop.`{odd}`")
+    scene.client(scene.app).go(f"DELETE FROM shop.`{odd}` WHERE id = 1")
+    said = until(lambda said: said.status, *SOON)
+    server.sql(f"KILL {head.id}")
+    server.sql(f"DROP TABLE shop.`{odd}`")
+    assert " on shop.or/ders =1s;2, " in said.text, said.output

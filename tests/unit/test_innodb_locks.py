@@ -1,0 +1,263 @@
+"""What check_innodb_locks says of one head, from look to look."""
+
+import pytest
+from captured_mysql import CapturedMysql
+from captured_runs import Runs, numbers
+from stallwatch.sources.mysql import NoAnswerError
+
+HEAD, WAITER = 22, 23
+MDL = "Waiting for table metadata lock"
+
+
+class Locked(CapturedMysql):
+    """One head, connection 22, and who waits for it; each moment is counted in seconds of the test."""
+
+    def __init__(self, version="MySQL 9.7"):
+        super().__init__(version)
+        self.transactions = []
+        self.listed = []
+        self.pairs = []
+        self.locks = []
+
+    def idle_head(self, *, waits=12, idle=240, started="2026-11-18 13:00:00", modified=3, waiters=2):
+        """Let connection 22 be idle in its transaction, and others wait for its row."""
+        self.listed = [row(HEAD, "report", "Sleep", idle)]
+        self.transactions = [trx(HEAD, idle + 1, started=started, modified=modified)]
+        for number in range(WAITER, WAITER + waiters):
+            self.listed.append(
+                row(number, "app", "Query", waits, "updating", "UPDATE shop.orders SET a = 'x'")
+            )
+            self.transactions.append(trx(number, waits, waits=waits))
+        self.pairs = [{"waiting": f"t{WAITER}", "holding": f"t{HEAD}"}]
+
+    def rows(self, sql, *values, within=None):
+        if "processlist" in sql.lower() and "COUNT(*)" in sql:
+            states = [one["Time"] for one in self.listed if str(one["State"]).startswith("Waiting")]
+            return [{"waiting": len(states), "seconds": max(states, default=None)}]
+        answers = {
+            "metadata_locks": self.locks,
+            "data_lock_waits": [one for one in self.pairs if one["waiting"] in values],
+            "data_locks": [{"base": "shop", "name": "orders", "key_name": "PRIMARY"}],
+            "INNODB_TRX": self.transactions,
+            "SHOW PROCESSLIST": self.listed,
+            "events_statements_current": [{"id": HEAD, "digest": "UPDATE `orders` SET `a` = ?"}],
+        }
+        found = super().rows(sql, *values, within=within)
+        return next((rows for part, rows in answers.items() if part in sql), found)
+
+
+def row(number, user, command, seconds, state="", info=None):
+    return {
+        "Id": number, "User": user, "Host": "app1:4711", "db": "shop", "Command": command, "Time": seconds,
+        "State": state, "Info": info,
+    }  # fmt: skip
+
+
+def trx(number, age, *, waits=None, started="2026-11-18 13:00:00", modified=0):
+    state = "RUNNING" if waits is None else "LOCK WAIT"
+    requested = None if waits is None else f"{number}:2:2:4:2:1"
+    return {
+        "trx_id": f"t{number}", "trx_state": state, "process": number, "age": age, "waiting": waits,
+        "modified": modified, "locked": 1, "started": started, "requested": requested,
+    }  # fmt: skip
+
+
+@pytest.fixture
+def look(tmp_path, monkeypatch):
+    return Runs("check_innodb_locks", tmp_path, monkeypatch)
+
+
+def test_a_server_on_which_nobody_waits_is_asked_little(look):
+    server = Locked()
+    status, text = look(server)
+    assert (status, text.splitlines()[0].partition(" | ")[0]) == (
+        0, "INNODB_LOCKS OK - no connection waits for a lock, 0 open transactions"
+    )  # fmt: skip
+    assert not [
+        sql for sql in server.asked if "data_lock" in sql or "metadata" in sql or sql == "SHOW PROCESSLIST"
+    ]
+
+
+def test_a_head_that_is_idle_for_longer_than_others_wait_has_blocked_them(look):
+    server = Locked()
+    server.idle_head(waits=12)
+    status, text = look(server)
+    assert status == 1
+    assert text.startswith(
+        "INNODB_LOCKS WARNING - connection 22 report@app1 blocks 2 others for 12 s (limit 10 s) on "
+        "shop.orders, idle for 4 min - KILL 22, or let it commit | blocked=12s;10;60 "
+    )
+    assert "its last statement: UPDATE `orders` SET `a` = ?" in text
+    assert "row lock on shop.orders, index PRIMARY" in text
+    assert "'x'" not in text
+
+
+def test_it_is_the_head_that_counts_and_not_the_waiter(look):
+    """A single wait ends at innodb_lock_wait_timeout, and its successor begins."""
+    server = Locked()
+    server.idle_head(waits=12)
+    assert look(server)[0] == 1
+    server.idle_head(waits=5, idle=301)
+    status, text = look(server, after=61)
+    assert (status, numbers(text)["blocked"]) == (2, "61s")
+    assert "CRITICAL - connection 22 report@app1 blocks 2 others for 1 min 1 s (limit 60 s)" in text
+
+
+def test_another_transaction_of_the_same_connection_is_another_head(look):
+    server = Locked()
+    server.idle_head(waits=1, idle=1, started="2026-11-18 13:00:00")
+    look(server)
+    server.idle_head(waits=1, idle=1, started="2026-11-18 13:01:00")
+    status, text = look(server, after=61)
+    assert (status, numbers(text)["blocked"]) == (0, "1s")
+
+
+def test_two_looks_that_are_far_apart_say_nothing_of_the_time_between(look):
+    server = Locked()
+    server.idle_head(waits=2)
+    look(server)
+    server.idle_head(waits=2, idle=4000)
+    assert numbers(look(server, after=3600)[1])["blocked"] == "2s"
+
+
+def test_a_head_at_work_is_a_warning_at_most_until_another_look_shows_it(look):
+    """It may have got its locks a moment ago, after it had waited itself."""
+    server = Locked()
+    server.idle_head(waits=90, idle=100)
+    server.listed[0] = row(HEAD, "report", "Query", 100, "executing", "UPDATE shop.orders SET a = 1")
+    status, text = look(server)
+    assert status == 1
+    assert "blocks 2 others for up to 1 min 30 s (limit 10 s)" in text
+    assert "runs UPDATE shop.orders - KILL 22, or let it end" in text
+    assert look(server, after=61)[0] == 2
+
+
+def test_the_head_of_a_queue_that_moves_is_nobody_s_fault(look):
+    """45 clients with a hot row: each holds it for 20 ms, and the longest waits for seconds."""
+
+    class Moves(Locked):
+        looks = 0
+
+        def rows(self, sql, *values, within=None):
+            found = super().rows(sql, *values, within=within)
+            if "INNODB_TRX" in sql:
+                self.looks += 1
+                if self.looks > 1:
+                    return [one for one in found if one["process"] != HEAD]
+            return found
+
+    server = Moves()
+    server.idle_head(waits=20, idle=20)
+    server.listed[0] = row(HEAD, "app", "Query", 0, "executing", "UPDATE shop.orders SET a = 1")
+    status, text = look(server)
+    assert (status, numbers(text)["waiting"]) == (0, "2")
+
+
+def test_a_row_wait_below_a_second_is_not_looked_into(look):
+    server = Locked()
+    server.idle_head(waits=0, idle=0)
+    assert look(server)[0] == 0
+    assert not [sql for sql in server.asked if "data_lock" in sql]
+
+
+def test_many_changed_rows_make_kill_the_second_choice(look):
+    server = Locked()
+    server.idle_head(modified=2_000_000)
+    assert "let it commit: KILL 22 first rolls 2 million rows back" in look(server)[1]
+
+
+@pytest.mark.parametrize(
+    ("user", "command", "says"),
+    [
+        ("system user", "Query", "wait: check_replication_lag shows what holds up the applier"),
+        ("event_scheduler", "Daemon", "wait: it is a thread of the server"),
+        ("app", "Killed", "wait for the rollback: KILL does not help"),
+    ],
+)
+def test_no_thread_of_the_server_is_proposed_to_be_killed(look, user, command, says):
+    server = Locked()
+    server.idle_head()
+    server.listed[0] = row(HEAD, user, command, 240)
+    text = look(server)[1]
+    assert says in text
+    assert "KILL 22" not in text
+
+
+def test_a_prepared_xa_transaction_has_nobody_to_kill(look):
+    server = Locked()
+    server.idle_head()
+    server.listed = server.listed[1:]
+    server.transactions[0] |= {"process": 0}
+    text = look(server)[1]
+    assert "an XA transaction without a connection blocks 2 others" in text
+    assert "end it by XA COMMIT or XA ROLLBACK |" in text
+    assert "KILL" not in text
+
+
+def test_an_alter_table_runs_for_longer_than_it_waits(look):
+    """It may have copied for two hours before it waited: the process list knows only since when it runs."""
+    server = Locked()
+    server.listed = [
+        row(HEAD, "report", "Sleep", 600),
+        row(WAITER, "app", "Query", 7200, MDL, "ALTER TABLE shop.orders ADD x INT"),
+    ]
+    server.transactions = [trx(HEAD, 601)]
+    names = ("type", "base", "name", "lock_type", "status", "process")
+    held = ("TABLE", "shop", "orders", "SHARED_READ", "GRANTED", HEAD)
+    wanted = ("TABLE", "shop", "orders", "EXCLUSIVE", "PENDING", WAITER)
+    server.locks = [dict(zip(names, one, strict=True)) for one in (held, wanted)]
+    status, text = look(server)
+    assert (status, "for up to 10 min 1 s" in text) == (1, True), text
+    assert look(server, after=61)[0] == 2
+
+
+def test_who_may_not_see_who_blocks_is_told_what_to_grant(look):
+    server = Locked()
+    server.idle_head(waits=45)
+    server.denied = {"performance_schema": "SELECT on performance_schema.threads"}
+    status, text = look(server)
+    assert status == 1
+    assert (
+        "2 connections wait for up to 45 s (limit 10 s) for a row lock, who blocks is not known - GRANT"
+        in text
+    )
+    assert "(needs SELECT ON performance_schema.*)" in text
+
+
+def test_who_may_not_see_others_knows_nothing(look):
+    server = Locked()
+    server.denied = {"INNODB_TRX": "PROCESS"}
+    status, text = look(server)
+    assert (status, text.startswith("INNODB_LOCKS UNKNOWN - db1:3306 denied it")) == (3, True)
+
+
+def test_a_costly_look_that_the_server_ends_leaves_the_rest(look):
+    server = Locked()
+    server.idle_head(waits=45)
+    server.failing = {"data_lock_waits": NoAnswerError("db1:3306 took too long", number=3024)}
+    status, text = look(server)
+    assert status == 1
+    assert "2 connections wait for up to 45 s (limit 10 s) for a row lock, who blocks is not known" in text
+
+
+def test_timeouts_and_deadlocks_are_counted_from_look_to_look(look):
+    server = Locked()
+    assert "first look: how many lock waits timed out is told from the next run on" in look(server)[1]
+    status, text = look(server, lock_timeouts=2, lock_deadlocks=1)
+    assert (status, numbers(text)["timeouts"], numbers(text)["deadlocks"]) == (1, "2", "1")
+    assert "2 row lock waits timed out in the last 1 min" in text
+    status, text = look(server, lock_deadlocks=1)
+    assert (status, numbers(text)["deadlocks"]) == (0, "1")
+
+
+def test_a_transaction_that_blocks_nobody_is_a_warning_after_half_an_hour(look):
+    server = Locked()
+    server.transactions = [trx(HEAD, 1800)]
+    server.listed = [row(HEAD, "report", "Sleep", 1790)]
+    assert look(server)[0] == 0
+    server.transactions = [trx(HEAD, 1900)]
+    status, text = look(server)
+    assert status == 1
+    assert "connection 22 report@app1 has a transaction open for 31 min 40 s (limit 30 min)" in text
+    server.listed = [row(HEAD, "system user", "Query", 1790)]
+    assert look(server)[0] == 0

@@ -1,0 +1,187 @@
+"""Who waits for whom, of all kinds, and who is at the head."""
+
+import pytest
+from stallwatch.probes.mysql.locks import graph, waits
+from stallwatch.probes.mysql.locks.graph import FLUSH, ROW, SERVER, TABLE, USER, Graph, Wait
+from stallwatch.probes.mysql.locks.metadata import USER_LOCK, Lock
+from stallwatch.probes.mysql.locks.rows import RowLock, Transaction, _row
+from stallwatch.probes.mysql.processes import Process
+
+MDL = "Waiting for table metadata lock"
+
+
+def process(number, command="Query", seconds=20.0, state="", info="", user="app"):
+    return Process(number, user, "app1:4711", command, seconds, state, info)
+
+
+def by_id(*processes):
+    return {one.id: one for one in processes}
+
+
+def edges(found):
+    return {(one.waiting, one.holding) for one in found}
+
+
+def row_waits(*pairs):
+    return [Wait(waiting, holding, ROW, "row lock") for waiting, holding in pairs]
+
+
+def test_the_head_of_a_chain_does_not_wait_and_all_are_behind_it():
+    chain = Graph(row_waits((2, 1), (3, 2), (4, 3), (5, 4)))
+    assert chain.heads() == [1]
+    assert chain.behind(1) == {2, 3, 4, 5}
+    assert chain.circles() == []
+
+
+def test_the_head_with_most_behind_it_comes_first():
+    assert Graph(row_waits((2, 1), (4, 3), (5, 3))).heads() == [3, 1]
+
+
+def test_who_waits_for_one_another_is_a_circle_without_a_head():
+    circle = Graph([*row_waits((2, 1)), Wait(1, 2, USER, "user lock", "job"), *row_waits((3, 2))])
+    assert circle.heads() == []
+    assert circle.circles() == [{1, 2}]
+
+
+def test_a_circle_that_also_waits_for_a_head_is_none():
+    assert Graph(row_waits((2, 1), (1, 2), (1, 3))).circles() == []
+
+
+def test_queued_waits_are_next_to_the_head_of_what_they_queue_behind():
+    reader, alters, reads, behind = 1, 2, 3, 4
+    waits_of = Graph(
+        [
+            Wait(alters, reader, TABLE, "metadata lock on shop.orders"),
+            Wait(reads, alters, TABLE, "metadata lock on shop.orders", queued=True),
+            *row_waits((behind, reads)),
+        ]
+    )
+    assert [one.waiting for one in waits_of.first(reader)] == [alters, reads]
+
+
+@pytest.mark.parametrize(
+    ("requested", "mariadb", "row"),
+    [
+        ("26:5:3:2", True, "5:3:2"),  # MariaDB 10.11.19
+        ("140417812145744:2:2:4:2:140417714687776", False, "2:4:2"),  # MySQL 9.7.2
+        ("140417812144128:40:2:4:2:140417714676152", False, "2:4:2"),  # another that waits for the same
+        ("281479:5:3:2", False, "5:3:2"),  # MySQL 5.7
+        ("140417812145744:1066:140417714687776", False, "140417812145744:1066:140417714687776"),  # a table
+        ("", False, ""),
+    ],
+)
+def test_a_row_is_the_same_for_all_that_wait_for_it(requested, mariadb, row):
+    assert _row(requested, mariadb=mariadb) == row
+
+
+def waiting(number, seconds=20.0, row="5:3:2"):
+    return Transaction(f"t{number}", number, seconds, seconds, row=row)
+
+
+def test_all_that_wait_for_a_row_wait_for_whom_the_first_one_waits_for():
+    holds = Transaction("t1", 1, 60.0, None)
+    told = [RowLock("t2", "t1")]
+    found = list(waits.for_rows([holds, waiting(2), waiting(3)], told, {"5:3:2": ("shop.orders", "PRIMARY")}))
+    assert edges(found) == {(2, 1), (3, 1)}
+    assert {one.said for one in found} == {"row lock on shop.orders, index PRIMARY"}
+
+
+def test_a_queue_whose_head_has_changed_is_no_wait():
+    """Who blocks now was still in the queue when transactions were listed (a hot row, 9.7.2)."""
+    assert list(waits.for_rows([waiting(2), waiting(3)], [RowLock("t2", "t3")], {})) == []
+
+
+def lock(kind, number, *, granted=True, scope="TABLE", table="shop.orders"):
+    return Lock(scope, table, kind, granted=granted, process=number)
+
+
+def test_a_queue_behind_a_definition_behind_a_reader():
+    """As metadata_locks of MySQL 9.7.2 shows it: nothing that is granted keeps 3 and 4 waiting."""
+    listed = by_id(
+        process(1, "Sleep"),
+        process(2, state=MDL, info="ALTER TABLE shop.orders ADD x INT"),
+        process(3, state=MDL, info="SELECT * FROM shop.orders"),
+        process(4, state=MDL, info="UPDATE shop.orders SET a = 1"),
+    )
+    locks = [
+        lock("SHARED_READ", 1), lock("SHARED_UPGRADABLE", 2), lock("EXCLUSIVE", 2, granted=False),
+        lock("SHARED_READ", 3, granted=False), lock("SHARED_WRITE", 4, granted=False),
+    ]  # fmt: skip
+    found = list(waits.for_others(listed, locks, ()))
+    assert edges(found) == {(2, 1), (3, 2), (4, 2)}
+    assert {one.waiting for one in found if one.queued} == {3, 4}
+    assert all(one.certain for one in found)
+    assert Graph(found).heads() == [1]
+
+
+def test_a_queue_where_no_table_tells_locks():
+    """MariaDB without metadata_lock_info: by statements, and who alone is older."""
+    listed = by_id(
+        process(1, "Sleep", 25.0),
+        process(2, state=MDL, info="ALTER TABLE shop.orders ADD x INT"),
+        process(3, state=MDL, info="SELECT * FROM shop.orders", seconds=19.0),
+    )
+    found = list(waits.for_others(listed, (), [Transaction("0", 1, 26.0, None)]))
+    assert edges(found) == {(2, 1), (3, 2)}
+    assert not any(one.certain for one in found)
+
+
+def test_a_lock_that_two_may_hold_is_nobody_s():
+    listed = by_id(
+        process(1, "Sleep", 25.0),
+        process(5, "Sleep", 24.0),
+        process(2, state=MDL, info="ALTER TABLE shop.orders ADD x INT"),
+    )
+    older = [Transaction("0", 1, 26.0, None), Transaction("0", 5, 25.0, None)]
+    assert list(waits.for_others(listed, (), older)) == []
+
+
+def test_a_flush_waits_for_the_oldest_statement_and_writers_for_the_flush():
+    """MySQL 9.7.2, where FLUSH TABLES WITH READ LOCK has the global lock before it waits."""
+    listed = by_id(
+        process(1, info="SELECT SLEEP(6), id FROM shop.orders", state="User sleep", seconds=23.0),
+        process(2, info="FLUSH TABLES WITH READ LOCK", state="Waiting for table flush"),
+        process(3, info="UPDATE shop.orders SET a = 3", state="Waiting for global read lock"),
+        process(4, info="SELECT * FROM shop.orders", state="Waiting for table flush", seconds=19.0),
+        process(9, info="SELECT 1", seconds=90.0),
+    )
+    locks = [
+        lock("SHARED_READ", 1), lock("SHARED", 2, scope="GLOBAL", table=""),
+        lock("INTENTION_EXCLUSIVE", 3, granted=False, scope="GLOBAL", table=""),
+    ]  # fmt: skip
+    found = list(waits.for_others(listed, locks, ()))
+    assert edges(found) == {(2, 1), (3, 2), (4, 2)}
+    assert {one.waiting: one.certain for one in found} == {2: False, 3: True, 4: False}
+    assert {one.kind for one in found} == {FLUSH, SERVER}
+
+
+def test_a_user_lock_is_told_by_mysql_with_its_name():
+    listed = by_id(process(1, "Sleep"), process(2, state="User lock", info="SELECT GET_LOCK('job', 50)"))
+    locks = [
+        lock("EXCLUSIVE", 1, scope=USER_LOCK, table="job"),
+        lock("EXCLUSIVE", 2, scope=USER_LOCK, table="job", granted=False),
+    ]
+    (found,) = waits.for_others(listed, locks, ())
+    assert (found.waiting, found.holding, found.kind, found.said) == (2, 1, USER, "user lock job")
+    assert list(waits.for_others(listed, (), ())) == []
+
+
+@pytest.mark.parametrize(
+    "state", ["", "updating", "Waiting on empty queue", "Waiting for source to send event", "User sleep"]
+)
+def test_other_states_wait_for_no_lock(state):
+    assert waits.kind(process(1, state=state)) == ""
+
+
+def test_a_table_lock_of_myisam_is_probably_of_the_only_other_statement_on_the_table():
+    waits_for = process(2, state="Waiting for table level lock", info="UPDATE shop.m SET a = 2")
+    reads = process(1, info="SELECT COUNT(*) FROM shop.m", state="Sending data")
+    (found,) = waits.for_others(by_id(reads, waits_for), (), ())
+    assert (found.holding, found.certain) == (1, False)
+    two = by_id(reads, reads._replace(id=3), waits_for)
+    assert list(waits.for_others(two, (), ())) == []
+
+
+def test_ends_and_reached_stop_in_a_circle():
+    assert graph.ends(1, {1: [2], 2: [1]}) == set()
+    assert graph.reached(1, {1: [2], 2: [1, 3]}) == {1, 2, 3}
