@@ -21,7 +21,7 @@ def _waits(pattern: str) -> Rule:
         state=State.CRITICAL,
         what="its start waits for {nodes}",
         why="for 3 min or longer",
-        advice="start {nodes}, check the network and firewall to it",
+        advice="start {nodes}, check the network and firewall",
         often=_OFTEN,
     )
 
@@ -53,7 +53,7 @@ START_RULES = (
         key="without {peer}",
         state=State.WARNING,
         what="started without {nodes}",
-        why="no redundancy meanwhile",
+        why="less redundancy meanwhile",
         advice="start {nodes}",
     ),
     Rule(word=b"Started (", pattern=r"Started \(", key="without {node}"),
@@ -61,5 +61,8 @@ START_RULES = (
         word=b"NR Status: node=,OLD=",
         pattern=r"NR Status: node=(?P<peer>\d+),OLD=.*,NEW=Restart completed",
         key="without {peer}",
+    ),
+    Rule(
+        word=b"NR Status: node=,OLD=", pattern=r"NR Status: node=\d+,.*,NEW=Restart completed", key="without "
     ),
 )

@@ -7,6 +7,7 @@ says since when no phase was completed.
 from __future__ import annotations
 
 from stallwatch.findings import Fault, Finding, Line, State
+from stallwatch.probes.ndb_log.lines import number
 from stallwatch.probes.ndb_log.model import Row, Subject
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
@@ -34,23 +35,29 @@ class Starts(Subject):
         # Node: when it began or completed a phase, the clock, that phase, and whether other nodes run.
         self._going_on: dict[str, list[Any]] = memory.setdefault("going_on", {})
 
-    def _on_beginning(self, match: re.Match[str], line: lines.Line) -> None:
-        node = match.groupdict().get("node") or line.node
-        self._going_on[str(node)] = [line.moment, line.clock, "", True]
+    def _on_allocated(self, match: re.Match[str], line: lines.Line) -> None:
+        """Take it for a beginning in logs that show starts: with CLUSTERLOG STARTUP=0 no end follows."""
+        if self._memory.get("shows"):
+            self._going_on[match["node"]] = [line.moment, line.clock, "", True]
+
+    def _on_beginning(self, _: re.Match[str], line: lines.Line) -> None:
+        self._memory["shows"] = True
+        self._going_on[_name(line.node)] = [line.moment, line.clock, "", True]
 
     def _on_phase(self, match: re.Match[str], line: lines.Line) -> None:
+        self._memory["shows"] = True
         if match["phase"] == _LAST_PHASE:
-            self._going_on.pop(str(line.node), None)
+            self._going_on.pop(_name(line.node), None)
         else:
             alone = "node restart" in (match["kind"] or "")
-            self._going_on[str(line.node)] = [line.moment, line.clock, match["phase"], alone]
+            self._going_on[_name(line.node)] = [line.moment, line.clock, match["phase"], alone]
 
     def _on_end(self, match: re.Match[str], line: lines.Line) -> None:
-        self._going_on.pop(str(match.groupdict().get("node") or line.node), None)
+        self._going_on.pop(match.groupdict().get("node") or _name(line.node), None)
 
     LINES = (
         Row(b"Angel pid: ", r"Angel pid: \d+ started child", _on_beginning),
-        Row(b" allocated for NDB", r"Nodeid (?P<node>\d+) allocated for NDB", _on_beginning),
+        Row(b" allocated for NDB", r"Nodeid (?P<node>\d+) allocated for NDB", _on_allocated),
         Row(b"Start initiated", r"Start initiated", _on_beginning),
         Row(b"Start phase  completed", r"Start phase (?P<phase>\d+) completed ?(?P<kind>\(.*)?", _on_phase),
         Row(b"Started (", r"Started \(", _on_end),
@@ -76,9 +83,14 @@ class Starts(Subject):
         if not slow:
             return
         when, clock, phase, node = max(slow)
-        nodes = sorted((one[-1] for one in slow), key=int)
-        begun = f"phase {phase} completed" if phase else "begun"
-        what = f"{named('node', nodes)} {are(nodes)} still starting, {begun}{self._present.at(clock, when)}"
+        nodes = sorted((one[-1] for one in slow), key=lambda name: number(name or "0"))
+        who, begun = named("node", nodes).rstrip(), f"phase {phase} completed" if phase else "begun"
+        what = f"{who} {are(nodes)} still starting, {begun}{self._present.at(clock, when)}"
         why = f"nothing for {say_duration(self._present.now - when)}"
-        advice = f"check its disk and network, and ndb_{node}_out.log"
-        yield Fault(State.WARNING, what, why, advice, Line())
+        log = f"ndb_{node}_out.log" if node else "the lines before in its log"
+        whose = "their disks" if len(nodes) > 1 else "its disk"
+        yield Fault(State.WARNING, what, why, f"check {whose} and network, and {log}", Line())
+
+
+def _name(node: int | None) -> str:
+    return "" if node is None else str(node)  # a log under a name of its own
