@@ -172,8 +172,9 @@ def test_a_server_with_nothing_particular(running_server, kind):
          "-u", account.user, "-p", account.password, *PATIENT],
         capture_output=True, text=True, check=True,
     ).stdout  # fmt: skip
-    assert re.findall(r'^object Service "(.+)"', told, re.MULTILINE)[:4] == [
-        f"stallwatch-{name}" for name in ("mysql", "mysql-status", "innodb-redo-log", "innodb-buffer-pool")
+    assert re.findall(r'^object Service "(.+)"', told, re.MULTILINE)[:5] == [
+        f"stallwatch-{name}"
+        for name in ("mysql", "mysql-status", "innodb-locks", "innodb-redo-log", "innodb-buffer-pool")
     ]  # fmt: skip
     assert account.password not in told
     assert f'vars.mysql_status_defaults_file = "{OPTION_FILE}"' in told

@@ -129,9 +129,10 @@ def test_an_option_given_several_times_is_a_list_for_icinga():
 
 def test_who_only_asks_depends_on_who_tells_that_nobody_answers():
     told = plan.Plan((plan.Host("db1", "192.0.2.11", "", (mysql.ANSWERS, *mysql.OF_SERVER)),))
-    others = "MySQL status, InnoDB redo log, InnoDB buffer pool\n"
+    others = "MySQL status, InnoDB locks, InnoDB redo log, InnoDB buffer pool\n"
     assert f"    dependent_service_description  {others}" in nagios.written(told)
-    names = '"stallwatch-mysql-status", "stallwatch-innodb-redo-log", "stallwatch-innodb-buffer-pool"'
+    parts = ("mysql-status", "innodb-locks", "innodb-redo-log", "innodb-buffer-pool")
+    names = ", ".join(f'"stallwatch-{part}"' for part in parts)
     rule = f'  assign where host.name == "db1" && service.name in [ {names} ]\n'
     assert rule in icinga2.written(told)
     alone = told._replace(hosts=(told.hosts[0]._replace(services=(mysql.ANSWERS,)),))

@@ -77,6 +77,8 @@ for name, path, count in (
     ("lag", "replication/servers/mysql-9.7-thin-link", 1),
 ):
     SCENARIOS[f"{name}-json"] = Replay(RECORDED / f"{path}.json", "--output", "json", count=count)
+path = RECORDED / "innodb_locks" / "mysql-9.7-idle-transaction.json"
+SCENARIOS[f"locks-{path.stem}"] = Replay(path)
 
 
 def scenario(name, command, count=1, commands=None, *, keeps_state=True):
