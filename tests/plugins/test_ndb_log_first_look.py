@@ -165,6 +165,7 @@ def test_a_line_that_says_something_is_heard(tmp_path, line, expected):
         (WAITS, "Start with all nodes 4 and 5", "start waits"),
         (WAITS, "Initial start with nodes 4 and 5 [ missing:  no-wait:  ]", "start waits"),
         (WAITS, "Start potentially partitioned with nodes 4  [ missing: 5 no-wait:  ]", "start waits"),
+        (WAITS, "Start phase 1 completed (system restart)", "start waits"),
         (WAITS, "Started (mysql-9.7.2 ndb-9.7.2)", "start waits"),
         (WAITS, "Node shutdown completed.", "start waits"),
         ("Start with nodes 4 [ missing: 5 no-wait:  ]", "NR Status: node=5,OLD=x,NEW=Restart completed", "without node 5"),

@@ -70,7 +70,7 @@ BUFFER_RULES = (
             key="undo log {node}",
             state=state,
             what="undo log {percent} % used",
-            why="writes to disk tables fail at 100 % (error 1501)",
+            why="when it is full, writes to disk tables fail (error 1501)",
             advice="add an undo log file, check the disk",
         )
         for percent, state in ((r"9\d|100", State.CRITICAL), (r"\d+", State.WARNING))

@@ -34,6 +34,7 @@ START_RULES = (
         for word, pattern in (
             (b"tart with ", r"(?:Initial start|Start) with (?:all )?nodes"),
             (b"potentially partitioned", r"Start potentially partitioned"),
+            (b"Start phase  completed", r"Start phase [1-9]\d* completed"),  # it waits before these
             (b"Started (", r"Started \("),
             (b"shutdown completed", r"(?:Forced node|Node) shutdown completed"),
         )
