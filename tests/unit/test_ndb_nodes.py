@@ -192,7 +192,10 @@ def test_a_cluster_whose_other_management_server_calls_nodes_started_is_not_down
     assert "ndb_mgm shows nodes 3 and 4 started" in first_line(text)
 
 
-@pytest.mark.parametrize("uri", ["ndb://127.0.0.1:1186", "ndb://mgm2", "ndb://mgm2:x", "", None])
+@pytest.mark.parametrize(
+    "uri",
+    ["ndb://127.0.0.1:1186", "ndb://[::1]:1186", "ndb://mgm2:99999", "ndb://mgm2", "ndb://mgm2:x", "", None],
+)
 def test_an_address_that_is_of_no_use_here_is_not_asked(look, ndb, two_managers, uri):
     ndb.disconnect(2)
     look()  # what went before it had settled is forgotten

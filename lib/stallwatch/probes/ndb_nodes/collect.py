@@ -209,10 +209,11 @@ def ask_others(ndbinfo: Ndbinfo, addresses: Sequence[str], sql_host: str, asked:
     is_down = asked.management.is_down
     for address in addresses:
         host, _, port = address.rpartition(":")
+        host = host.strip("[]")
         is_far = re.fullmatch(_THIS_HOST, host) and not re.fullmatch(_THIS_HOST, sql_host)
-        if is_far or not re.fullmatch(_PORT_NUMBER, port) or address == asked.management.where:
+        if is_far or not _is_port(port) or address == asked.management.where:
             continue
-        other = ask_management(ndbinfo, (host.strip("[]"), int(port)), sql_host, asked.cluster)
+        other = ask_management(ndbinfo, (host, int(port)), sql_host, asked.cluster)
         if other.management.nodes:
             return other
         is_down &= other.management.is_down
@@ -256,5 +257,8 @@ def _place(ndbinfo: Ndbinfo, sql_host: str) -> tuple[str, int]:
         raise ProbeError(f"{ndbinfo.where} does not tell its management server: give it with --management")
     if re.fullmatch(_THIS_HOST, host):  # as the SQL node sees it
         host = sql_host
-    is_port = re.fullmatch(_PORT_NUMBER, port) and int(port) <= _LARGEST_PORT
-    return host, int(port) if is_port else PORT
+    return host, int(port) if _is_port(port) else PORT
+
+
+def _is_port(port: str) -> bool:
+    return bool(re.fullmatch(_PORT_NUMBER, port)) and int(port) <= _LARGEST_PORT
