@@ -130,7 +130,7 @@ HERE = (
     ("ndb_log", UNKNOWN, {"whole": True, "log": "FILES/no_such_log"}),
     ("mysql_backup", OK, DUMP),
     ("mysql_backup", WARNING, DUMP | {"warning": "0"}),
-    ("mysql_backup", CRITICAL, DUMP | {"critical": "0"}),
+    ("mysql_backup", CRITICAL, DUMP | {"warning": "0", "critical": "0"}),
     ("mysql_backup", UNKNOWN, {"directory": "FILES/no_such_folder"}),
     ("host", OK, QUIET_HOST),
     ("host", WARNING, QUIET_HOST | {"warning": ALWAYS}),

@@ -86,11 +86,12 @@ def site(open_path):
 def test_who_is_told_of_what(site):
     everything = [one for one in site.nagios.services() if one.startswith("replica1!")]
     others = [one for one in everything if one not in LEADING]
-    assert len(others) == 8
+    assert len(others) == 9
     # The host dies, but for its ping. What asks first is the worst order: in the end others are sure last.
     down = {
-        "mysql_query": CRITICAL, "mysql_status": UNKNOWN, "innodb_redo_log": UNKNOWN,
-        "innodb_buffer_pool": UNKNOWN, "replication_lag": UNKNOWN, "nrpe": CRITICAL, "nrpe__u": UNKNOWN,
+        "mysql_query": CRITICAL, "mysql_status": UNKNOWN, "innodb_locks": UNKNOWN,
+        "innodb_redo_log": UNKNOWN, "innodb_buffer_pool": UNKNOWN, "replication_lag": UNKNOWN, "nrpe": CRITICAL,
+        "nrpe__u": UNKNOWN,
     }  # fmt: skip
     site.look(*others, **down)
     for _ in range(2):

@@ -21,7 +21,8 @@ IN_PARTS = {
     "buffer pool load", "buffer pool dump or load", "no mysqld runs on this host",
     "processes run on this host", "not for the user nagios to see", "it waits for the order to start",
     "the TLS certificate of node", "undo log of node", "transactions here that",
-    "its process runs here", "its angel may start it again", "its start waits for node", "started without node",
+    "its process runs here", "its angel may start it again", "its start waits for node",
+    "started without node",
 }  # fmt: skip
 
 
