@@ -150,7 +150,7 @@ def in_order_of(found, expected):
 def test_attributes_that_cannot_be_read_say_why_and_leave_the_others_alone(server):
     attributes = [
         "Good", "ThrowsRuntime", "ThrowsWithCause", "StackOverflow", "NotSerializable", "Externalizable",
-        "OwnFormat", "OwnFormatOfObjects", "OwnFormatOfNothing", "NoSuch", "LastGood",
+        "OwnFormat", "OwnFormatOfObjects", "NoSuch", "LastGood",
     ]  # fmt: skip
     (values,) = server.read([("target:type=Trouble", attributes)])
     assert (values["Good"], values["LastGood"]) == (1, "still here")
@@ -168,8 +168,6 @@ def test_attributes_that_cannot_be_read_say_why_and_leave_the_others_alone(serve
         "only Java can decode the class target.Foreign$Terse (own writeObject)",
         "OwnFormatOfObjects": "OwnFormatOfObjects of target:type=Trouble cannot be read: "
         "only Java can decode the class target.Foreign$Laconic (own writeObject)",
-        "OwnFormatOfNothing": "OwnFormatOfNothing of target:type=Trouble cannot be read: "
-        "only Java can decode the class target.Foreign$Mute (own writeObject)",
         "NoSuch": "target:type=Trouble has no attribute NoSuch",
     }
     assert isinstance(values["NoSuch"], jmx.NoSuchAttributeError)

@@ -48,14 +48,6 @@ final class Foreign {
         }
     }
 
-    /** Writes nothing of itself. */
-    static class Mute implements Serializable {
-        private static final long serialVersionUID = 1;
-        final long count = 4;
-
-        private void writeObject(ObjectOutputStream out) {}
-    }
-
     /** What every machine has. */
     static class Device implements Serializable {
         private static final long serialVersionUID = 1;

@@ -46,7 +46,6 @@ final class Trouble {
             })
             .readable("OwnFormat", Object.class, Foreign.Terse::new)
             .readable("OwnFormatOfObjects", Object.class, Foreign.Laconic::new)
-            .readable("OwnFormatOfNothing", Object.class, Foreign.Mute::new)
             .readable("LastGood", String.class, () -> "still here")
             .writeOnly("WriteOnly", String.class);
     }
