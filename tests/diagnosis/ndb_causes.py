@@ -9,22 +9,25 @@ import re
 from causes import HEDGES, Named
 
 CAUSES = {
-    "cluster down": r"cluster (is )?down|all data nodes (are|have|ended)|no data node is",
+    "cluster down": r"cluster (is )?down|all data nodes (\([^)]*\) )?(are|have|ended)|no data node is",
     "angel alone": r"\bangel\b(?! gave up)",
     "killed": r"signal 9|\bkilled\b",
     "watchdog": r"error 6050|killed by (the|its) watchdog|watchdog (terminate|ended|shut)",
     "out of disk": r"no space left|errno 28|file system (is )?full|disk .{0,20}is full|error 2810",
     "process stood still": r"all threads overslept|(process|machine|node) (or machine )?stood still"
-    r"|(process|node) (was|is) (stopped|frozen|suspended)|(stopped by|got) SIGSTOP",
+    r"|(process|node) (was|is) (stopped|frozen|suspended)|(stopped by|got) SIGSTOP"
+    r"|(?<!checkpoint )stood still \d",
     "thread does not run": r"process not running|user and system time flat"
-    r"|thread .{0,30}(did|does) not run",
+    r"|thread .{0,30}(did|does) not run|shut down .*\bthread .{0,30}was stuck \d",
     "NDB kernel busy": r"NDB kernel busy",
     "OS kernel busy": r"OS kernel busy",
     "management node down": r"management (server|node)( \S+)? (\([^)]*\) )?(does not answer|is (down|gone)"
     r"|refuse|(has )?ended|(is )?not (running|connected)|died|(is )?disconnected)"
     r"|node 1 (is )?(disconnected|down|ended|gone)|no management node is connected",
     "network": r"network (is )?(split|partition|trouble|apart)|\bpartition(ed)?\b"
-    r"|link.{0,40}(cut|broke|lost|silent)|no contact|connection to .{0,30}lost|error 2305|error 2315",
+    r"|link.{0,40}(cut|broke|lost|silent)"
+    r"|lost node \d+, and the arbitration|of each other"
+    r"|no contact|connection to .{0,30}lost|error 2305|error 2315",
     "slow disk": r"disk (cannot|does not) (drain|keep up)"
     r"|\bdisk\b.{0,30}(is |too )?(slow|\d+ % busy|at its limit)"
     r"|slow disk|disk writes .{0,20}lag|redo writes lag",

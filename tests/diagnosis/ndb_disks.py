@@ -1,5 +1,7 @@
 """Faults of disks, and of what is kept there: redo log, undo log, files of disk tables, checkpoints."""
 
+import time
+
 import places  # noqa: F401 - it says where the rest is
 from ndb_case import LOG, MEMORY, REDO, fault
 
@@ -93,13 +95,32 @@ def disk_hangs(scene, rate):
 
 
 @fault(
+    "local checkpoint stalls", strengths={"512 B/s": 512, "256 B/s": 256, "128 B/s": 128}, nodes=(4,),
+    settings={"LcpScanProgressTimeout": 20, "MinDiskWriteSpeed": "1M", "MaxDiskWriteSpeed": "1M"},
+    lasts=48.0, evident=16.0, told={LOG: ("checkpoint",)},
+    fair=(*FOLLOWS, "node down", "angel alone", "starting", "restarted", "checkpoint"),
+)  # fmt: skip
+def local_checkpoint_stalls(scene, rate):
+    """While a local checkpoint is written, the disk of node 4 hangs: error 7200 ends the node after 20 s."""
+    with ndb_load.filled_memory(scene.sql_node, 0.5):
+        yield
+        scene.cluster.mgm("all dump 7099")  # start a local checkpoint
+        time.sleep(3)
+        with scene.cluster.slow_disk(rate, 4):
+            yield
+
+
+@fault(
     "disk full", strengths=WRITES, fresh=True, nodes=(3, 4), lasts=45.0, evident=12.0,
     told={LOG: ("out of disk",)},
-    fair=(*FOLLOWS, "out of disk", "node down", "starting", "restarted", "redo log space"),
+    fair=(*FOLLOWS, "out of disk", "node down", "angel alone", "starting", "restarted", "redo log space"),
     wrong=("bug report",),
 )  # fmt: skip
 def disk_full(scene, writers):
-    """The file system of node 4 has no room left, and its redo log grows."""
+    """The file system of node 4 has no room left, and its redo log grows.
+
+    The node ends; its angel starts it three times in vain, alone in between, and gives up.
+    """
     cluster = scene.cluster
     ndb_load.blob_table(scene.sql_node)
     cluster.shut_down(4)

@@ -4,7 +4,11 @@ import time
 
 from ndb_case import LOG, fault
 
-WHAT_FOLLOWS = ("missed heartbeats", "node down", "starting", "restarted", "arbitrator", "network")
+# That no management node is connected to the data nodes is true while the link is cut.
+WHAT_FOLLOWS = (
+    "missed heartbeats", "node down", "starting", "restarted", "arbitrator", "network",
+    "management node down",
+)  # fmt: skip
 
 
 @fault(

@@ -90,8 +90,8 @@ def test_who_is_told_of_what(site):
     # The host dies, but for its ping. What asks first is the worst order: in the end others are sure last.
     down = {
         "mysql_query": CRITICAL, "mysql_status": UNKNOWN, "innodb_locks": UNKNOWN,
-        "innodb_redo_log": UNKNOWN, "innodb_buffer_pool": UNKNOWN, "replication_lag": UNKNOWN, "nrpe": CRITICAL,
-        "nrpe__u": UNKNOWN,
+        "innodb_redo_log": UNKNOWN, "innodb_buffer_pool": UNKNOWN, "replication_lag": UNKNOWN,
+        "nrpe": CRITICAL, "nrpe__u": UNKNOWN,
     }  # fmt: skip
     site.look(*others, **down)
     for _ in range(2):

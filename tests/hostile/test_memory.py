@@ -377,7 +377,7 @@ def test_a_management_server(home, at_rest, flood):
 
 # Logs
 
-HEAD = b"2026-11-23 12:50:00 [ndbd] INFO     -- Start phase 0 completed\n"
+HEAD = b"2026-11-23 12:50:00 [ndbd] INFO     -- Start phase 101 completed\n"
 
 
 @pytest.fixture

@@ -112,7 +112,7 @@ def test_names_of_attributes_and_their_texts(asking):
     for name in TEXTS:
         text = TEXTS[name][:1000]
         bean, attribute = f"target:type=Odd names,name={quoted(text)}", f"{text}."
-        status, says = CRITICAL, "it does not match nothing"
+        status, says = CRITICAL, "does not match nothing"
         if name == "long":  # its bean has a name that is longer than an argument can be
             status, says = UNKNOWN, "there is no MBean "
         asked = ("-O", bean, "-A", attribute, "--match", "nothing")

@@ -140,7 +140,9 @@ TROUBLES = {
     },
     "an answer byte by byte": {
         MYSQL: plays(says(*MARIADB[:2], then=drips(MARIADB[2])), NO_ANSWER, slow=DRIPPING),
-        JMX: plays(says(*JAVA[:3], b"", then=drips(VALUE)), NO_ANSWER, slow=DRIPPING),
+        JMX: plays(
+            says(*JAVA[:3], b"", then=drips(VALUE)), NO_ANSWER, "be read: no answer within ", slow=DRIPPING
+        ),
     },
     "closes at once": {MYSQL: plays(hang_up, f"{WITHOUT} word"), JMX: plays(hang_up, f"{WITHOUT}n answer")},
     "resets": {MYSQL: plays(reset, f"{WITHOUT} word", RESET), JMX: plays(reset, f"{WITHOUT}n answer", RESET)},

@@ -554,6 +554,12 @@ def test_the_log_of_the_half_that_ended_does_not_know_of_the_other(check, log):
     assert "node 3 declared dead" not in check("--log", log).output
 
 
+def test_who_won_the_arbitration_is_not_down_by_the_log_of_the_one_that_has_not_ended_yet(check, log, split):
+    cluster = split()
+    log.say("Node 3 declared dead due to missed heartbeat", 100, "ALERT")
+    assert "node 3 declared dead" not in check("--log", cluster, "--log", log).output
+
+
 def test_the_program_of_an_sql_node_makes_no_data_node_of_it(check, two):
     two.say("Node 51: mysqld --server-id=51", 60)
     lost(two, 3, ago=50)

@@ -38,6 +38,6 @@ DECLARED = Declared(
         Panel("Tasks blocked of each pool", ("{pool}.blocked", "{pool}.blocked_new")),
         Panel("Tasks completed by each pool", ("{pool}.completed_per_s",)),
     ),
-    healthy=Healthy("jmx", ("--deadlocks",), "no pool of a known kind, "),
+    healthy=Healthy("jmx", ("--threads-warning", "100000"), "no pool of a known kind, "),
     times=Times(attempts=1),  # blocked tasks are told once
 )

@@ -30,6 +30,7 @@ _MANAGEMENT = "management node "  # how the words of a management node begin
 # and at most. A management node expects a heartbeat every 1.5 s, a data node one every 5 s, as default.
 _EVENTS = {
     "silence": (Kind.SILENT, 1.5, 5.0),
+    "link": (Kind.LINK, 1.5, 5.0),
     "late": (Kind.SILENT, 0.0, 0.0),
     "arbitration": (Kind.PARTED, 0.0, 0.0),
     "gcp stop": (Kind.STOPPED, 0.0, 0.0),
@@ -128,7 +129,8 @@ class Alerts(Subject):
             pair = [alert.speaker, alert.node]
             advice = f"check the log of node {alert.speaker}, then the network"
         what = f"nodes {pair[0]} and {pair[1]} missed {alert.value:.0f} heartbeats of each other"
-        return alert._replace(what=what, advice=advice, node=pair[0], speaker=pair[1])
+        key = f"link {pair[0]} {pair[1]}"
+        return alert._replace(key=key, what=what, advice=advice, node=pair[0], speaker=pair[1])
 
     def _event(self, alert: Alert, finding: Reading | Fault) -> Finding | Event:
         """Make an event of what may belong to an incident."""

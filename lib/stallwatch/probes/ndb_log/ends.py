@@ -33,7 +33,8 @@ def of_shutdowns(logs: list[Shutdown]) -> Iterator[Finding | Event]:
             missed += [(down._replace(by=teller), present) for teller in down.tellers]
             continue
         ordered = down.hearsay and any(log.has_ordered(str(down.node), down.when) for log in logs)
-        if not ordered and (down.by is None or down.node in known):
+        lives_on = any(log.has_won(down) for log in logs)
+        if not ordered and not lives_on and (down.by is None or down.node in known):
             of_nodes.setdefault(down.node, []).append((down, present))
     best = [_best(of_node) for of_node in of_nodes.values()]
     told = [end for end in best if end[0].by is not None and (end[0].phase == "back" or lives(end[0], logs))]

@@ -93,6 +93,12 @@ class Peers(Nodes):
         self._take_back(line, line.node)
         self._last["won"] = [line.moment, line.node]
 
+    def has_won(self, down: Down) -> bool:
+        """Whether a node that others declared dead went on: it won the arbitration then."""
+        when, node = self._last.get("won", (float("-inf"), None))
+        declared = down.hearsay and down.what == DECLARED_DEAD
+        return declared and node == down.node and abs(when - down.when) <= WINDOW
+
     def _take_back(self, line: lines.Line, node: int | None = None) -> None:
         """Forget that others have just declared this node dead, or all of them."""
         for down in [*self._down.values()]:
