@@ -31,7 +31,9 @@ SQL = _asking("mysql") | {
     "check_mysql_backup": ("-d", str(BACKUP), "-w", "20000d", "-c", "20000d"),
 }
 NDB = _asking("ndb")
-JMX = _asking("jmx")
+JMX = _asking("jmx") | {
+    "check_jmx_thread_pools": ("--threads-warning", "100000"),  # that a JVM without pools is well
+}
 CHECKS = {"mysql": SQL, "mariadb": SQL, "ndb": NDB, "jvm": JMX, "cassandra": JMX}
 GRANTS = {  # all that a check may want to see
     "mysql": ("REPLICATION CLIENT", "PROCESS", "SHOW VIEW", "SELECT ON performance_schema.*"),
