@@ -565,3 +565,12 @@ def test_the_program_of_an_sql_node_makes_no_data_node_of_it(check, two):
     lost(two, 3, ago=50)
     lost(two, 4, ago=48)
     assert "all data nodes (3 and 4) are down" in check("--log", two).text
+
+
+@pytest.mark.parametrize(("ago", "is_cause"), [(55, True), (150, False)])
+def test_a_checkpoint_that_stood_still_is_why_others_lost_the_node(check, log, two, ago, is_cause):
+    log.say("Waited too long with LCP not progressing.", ago, "WARNING")
+    two.say("Node 3: NR Status: node=4,OLD=Restart completed,NEW=Node failed, fail handling ongoing", 50)
+    said = check("--log", two, "--log", log)
+    assert said.text.startswith("NDB_LOG CRITICAL - node 4 failed at HH:MM:SS, ")
+    assert ("its local checkpoint stood still - check its disk" in said.text) == is_cause

@@ -36,7 +36,7 @@ def of_shutdowns(logs: list[Shutdown]) -> Iterator[Finding | Event]:
         lives_on = any(log.has_won(down) for log in logs)
         if not ordered and not lives_on and (down.by is None or down.node in known):
             of_nodes.setdefault(down.node, []).append((down, present))
-    best = [_best(of_node) for of_node in of_nodes.values()]
+    best = [_explained(_best(of_node), logs) for of_node in of_nodes.values()]
     told = [end for end in best if end[0].by is not None and (end[0].phase == "back" or lives(end[0], logs))]
     yield from of_links(told, missed, logs)
     gone = [end for end in best if end[0].phase not in OVER and end not in told]
@@ -68,6 +68,14 @@ def of_shutdowns(logs: list[Shutdown]) -> Iterator[Finding | Event]:
     ended = set().union(*ends) - {down.node for down, _ in missed}
     count = sum(max(of_log[node] for of_log in ends) for node in ended)
     yield Reading("shutdowns", count, what=f"forced shutdowns: {count}")
+
+
+def _explained(end: tuple[Down, Present], logs: list[Shutdown]) -> tuple[Down, Present]:
+    """Say why a node ended of which others only know that they lost it, where its own log tells."""
+    down, present = end
+    for log in logs:
+        down = log.explained(down)
+    return down, present
 
 
 def _is_no_data_node(down: Down, present: Present, known: set[int], every: set[int]) -> bool:

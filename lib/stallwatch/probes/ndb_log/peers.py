@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from stallwatch import withheld
-from stallwatch.probes.ndb_log.down import CUT, DECLARED_DEAD, HEARTBEATS, LOST, NEVER, NO_SHUTDOWN, Down
+from stallwatch.probes.ndb_log.down import (
+    CUT,
+    DECLARED_DEAD,
+    HEARTBEATS,
+    LOST,
+    NEVER,
+    NO_SHUTDOWN,
+    RESTART,
+    Down,
+)
 from stallwatch.probes.ndb_log.events import TOGETHER, WINDOW
 from stallwatch.probes.ndb_log.lines import number
 from stallwatch.probes.ndb_log.model import Row
@@ -24,6 +33,7 @@ _DECLARED_DEAD = (
     r"We\((?P<we>\d+)\) have been declared dead by (?P<by>\d+).*?reason: (?P<reason>.+)"
     r"|Node (?P<peer>\d+) declared dead due to missed heartbeat"
 )
+_CHECKPOINT, _CHECKPOINT_ADVICE = "its local checkpoint stood still", "check its disk with iostat -kx 1"
 _ISOLATED = "Forced isolation"  # by the master, 0.1 s after it ordered the node to end
 _FAILED = r"Node (?P<peer>\d+) has failed\. The Node state"
 PEER_WORD = b"NR Status: node=,OLD="
@@ -87,6 +97,16 @@ class Peers(Nodes):
 
     def _on_cut(self, match: re.Match[str], line: lines.Line) -> None:
         self._last["cut"] = [line.moment, number(match["peer"])]
+
+    def _on_checkpoint(self, _: re.Match[str], line: lines.Line) -> None:
+        self._last["checkpoint"] = [line.moment, line.node]
+
+    def explained(self, down: Down) -> Down:
+        """Say why a node ended of which others only know that they lost it, where its own log tells."""
+        when, node = self._last.get("checkpoint", (float("-inf"), None))
+        if down.why != LOST or node != down.node or not 0 <= down.when - when <= WINDOW:
+            return down
+        return down._replace(why=_CHECKPOINT, advice=f"{_CHECKPOINT_ADVICE}{RESTART}")
 
     def _on_won(self, _: re.Match[str], line: lines.Line) -> None:
         """Take a node that goes on after a split for alive, whatever those say who do not see it now."""
@@ -200,6 +220,7 @@ class Peers(Nodes):
             r"Arbitration lost - negative reply from node (?P<arbitrator>\d+)",
             _on_outvoted,
         ),
+        Row(b"Waited too long with LCP", r"Waited too long with LCP not progressing", _on_checkpoint),
         Row(b"missed heartbeat", _MISSED_OF, _on_missed),
         Row(b"missed heartbeat", _MISSED, _on_missed),
         Row(b"Arbitration ", r"Arbitration (?:check )?won", _on_won),
