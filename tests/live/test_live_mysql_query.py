@@ -145,7 +145,7 @@ def test_an_answer_of_many_rows_is_read_to_its_end(check):
 
 def test_a_query_that_never_ends_is_critical_in_time_and_the_server_does_not_go_on_with_it(check, shop):
     begun = time.monotonic()
-    said = check("-q", "SELECT SLEEP(100) FROM shop.orders", "-t", "3s", "-c", "1s")
+    said = check("-q", "SELECT SLEEP(100) FROM shop.orders", "-t", "3s", "-w", "1s", "-c", "1s")
     assert time.monotonic() - begun < 3 + SLACK
     assert said.status == 2, said.output
     assert "2 of 2 runs failed" in said.output or "1 of 1 runs failed" in said.output
