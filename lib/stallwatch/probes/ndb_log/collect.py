@@ -175,10 +175,7 @@ class NodeLog:
                 self.backups.begins(line)
                 if line.source:
                     break
-        for raw in reversed(block[-_BACK:].split(b"\n")):  # the zone is judged by the last one, too
-            with suppress(GarbledError):
-                if self._parse(raw).when is not None:
-                    break
+        last_with_time(block[-_BACK:], self._parse)  # the zone is judged by that one, too
         self.shutdown.meet(block[:_BACK])
 
     def _read_line(self, raw: bytes, before: bytes) -> None:
@@ -198,13 +195,8 @@ class NodeLog:
 
     def _look_back(self, before: bytes) -> None:
         """Find the time of the nearest line of those passed over before one that has no time."""
-        for raw in reversed(before[-_BACK:].split(b"\n")):
-            if raw[:1].isdigit():
-                with suppress(GarbledError):
-                    line = self._parse(raw)
-                    if line.when is not None:
-                        self.present.passes(line)
-                        return
+        if line := last_with_time(before[-_BACK:], self._parse):
+            self.present.passes(line)
 
     def _parse(self, raw: bytes) -> Line:
         """Take a line apart, with its time corrected where the log has another zone."""

@@ -52,18 +52,11 @@ def of_shutdowns(logs: list[Shutdown]) -> Iterator[Finding | Event]:
         over = down.phase in OVER
         fault, seconds = down.fault(present), 2 * down.stall
         cause = "was declared dead" if down.what == DECLARED_DEAD else down.what
+        begin = down.when - down.waited
         yield Event(
-            Kind.ENDED,
-            down.node,
-            fault,
-            down.when - down.waited,
-            down.when,
-            over,
-            seconds,
-            down.lost,
-            down.judge,
-            cause,
-        )
+            Kind.ENDED, down.node, fault, begin, down.when, over, seconds,
+            speaker=down.lost, judge=down.judge, cause=cause,
+        )  # fmt: skip
     ends = [Counter(node for _, node in log.times) for log in logs]
     ended = set().union(*ends) - {down.node for down, _ in missed}
     count = sum(max(of_log[node] for of_log in ends) for node in ended)

@@ -94,7 +94,8 @@ class Incident:
     def fault(self, gravity: Callable[[Event], State], now: float) -> Fault:
         """Say it: the cause with its evidence and the next step, the symptoms below."""
         ended = self._of(Kind.ENDED)
-        counting = [one._replace(over=one.over and self._is_over(one, now)) for one in self.events]
+        gap = self._usual_gap()
+        counting = [one._replace(over=one.over and not self._goes_on(one, now, gap)) for one in self.events]
         if ended and all(event.over for event in ended):  # what came before the last end is over, too
             last = max(event.end for event in ended)
             counting = [one for one in counting if one.kind is Kind.ENDED or one.begin > last]
@@ -137,13 +138,17 @@ class Incident:
         lags = (one for one in self._of(Kind.REDO) if waited and one.node == self.cause.node)
         return next((one.finding for one in lags if one.finding.why == SLOW_DISK), None)
 
-    def _is_over(self, event: Event, now: float) -> bool:
-        """Whether a stall does not go on: one that comes again does so for its usual gap."""
-        count = self._count()
-        if not self.again or event.kind is not self.cause.kind or count <= 2:  # noqa: PLR2004 - twice is no rule
-            return True
-        gap = (self.end - self._since()[0]) / (count - 1)
-        return not 0 <= now - event.end <= min(2 * gap, AGAIN)
+    def _usual_gap(self) -> float | None:
+        """Give the seconds between two stalls of one trouble that came again; None: there is no rule."""
+        if not self.again or (count := self._count()) <= 2:  # noqa: PLR2004 - twice is no rule
+            return None
+        return (self.end - self._since()[0]) / (count - 1)
+
+    def _goes_on(self, event: Event, now: float, gap: float | None) -> bool:
+        """Whether a stall goes on: one that comes again does so for its usual gap."""
+        if gap is None or event.kind is not self.cause.kind:
+            return False
+        return 0 <= now - event.end <= min(2 * gap, AGAIN)
 
     def _again(self) -> str:
         """Say what came again and again: how long at most, how often, since when, and when the last was."""
@@ -170,7 +175,7 @@ class Incident:
 
     def _since(self) -> Instant:
         """Give when the first stall ended, which need not be kept, or began if there is but one."""
-        first = min((one for one in self._of(self.cause.kind)), key=lambda one: one.end)
+        first = min(self._of(self.cause.kind), key=lambda one: one.end)
         since, at = first.begin, first.at
         for when, name in reversed(self._like()):
             if since - (AGAIN if self.again else WINDOW) <= when < since:

@@ -5,6 +5,10 @@ from __future__ import annotations
 from contextlib import suppress
 
 from stallwatch.probes.ndb_log.lines import GarbledError, Line, compiled, parse
+from stallwatch.startup import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 # What a node says of its end whatever the reason is: the place in the source, and steps of the shutdown.
 _EMPTY = r"Error handler |Watchdog |Angel |[\w./]+ (?:\(Line: \d+\) 0x\w+$|line: \d+)|\S+$|$"
@@ -20,11 +24,12 @@ def last_words(before: bytes) -> str:
     return ""
 
 
-def last_with_time(block: bytes) -> Line | None:
-    """Give the last line that has a time."""
+def last_with_time(block: bytes, parsed: Callable[[bytes], Line] = parse) -> Line | None:
+    """Give the last line that has a time, as it is ``parsed``."""
     for raw in reversed(block.split(b"\n")):
-        with suppress(GarbledError):
-            line = parse(raw)
-            if line.when is not None:
-                return line
+        if raw.lstrip(b"\0")[:1].isdigit():  # no other line has one; to ask is cheaper than to parse
+            with suppress(GarbledError):
+                line = parsed(raw)
+                if line.when is not None:
+                    return line
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from stallwatch.history import remember, remembered
-from stallwatch.probes.ndb_log.down import HEARTBEATS, OVER, Down
+from stallwatch.probes.ndb_log.down import HEARTBEATS, LOST, OVER, Down
 from stallwatch.probes.ndb_log.events import WINDOW
 from stallwatch.probes.ndb_log.lines import number
 from stallwatch.probes.ndb_log.model import Subject
@@ -109,6 +109,17 @@ class Nodes(Subject):
             self._change(node, why=why or down.why, advice=advice or down.advice, more=texts)
             if waited:
                 self._change(node, waited=waited, stall=HEARTBEATS)
+
+    def foretell(self, line: lines.Line, why: str, advice: str) -> None:
+        """Note why a node is about to end: others may say no more than that they lost it."""
+        self._memory["foretold"] = [line.moment, line.node, why, advice]
+
+    def explained(self, down: Down) -> Down:
+        """Say why a node ended of which others only know that they lost it, where its own log tells."""
+        when, node, why, advice = self._memory.get("foretold", (0.0, None, "", ""))
+        if down.why != LOST or node != down.node or not 0 <= down.when - when <= WINDOW:
+            return down
+        return down._replace(why=why, advice=advice)
 
     def _end(
         self, node: int | None, line: lines.Line, what: str, why: str, advice: str, more: Sequence[str] = ()

@@ -3,16 +3,7 @@
 from __future__ import annotations
 
 from stallwatch import withheld
-from stallwatch.probes.ndb_log.down import (
-    CUT,
-    DECLARED_DEAD,
-    HEARTBEATS,
-    LOST,
-    NEVER,
-    NO_SHUTDOWN,
-    RESTART,
-    Down,
-)
+from stallwatch.probes.ndb_log.down import CUT, DECLARED_DEAD, HEARTBEATS, LOST, NEVER, NO_SHUTDOWN, Down
 from stallwatch.probes.ndb_log.events import TOGETHER, WINDOW
 from stallwatch.probes.ndb_log.lines import number
 from stallwatch.probes.ndb_log.model import Row
@@ -21,7 +12,7 @@ from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from stallwatch.probes.ndb_log import lines
@@ -33,7 +24,6 @@ _DECLARED_DEAD = (
     r"We\((?P<we>\d+)\) have been declared dead by (?P<by>\d+).*?reason: (?P<reason>.+)"
     r"|Node (?P<peer>\d+) declared dead due to missed heartbeat"
 )
-_CHECKPOINT, _CHECKPOINT_ADVICE = "its local checkpoint stood still", "check its disk with iostat -kx 1"
 _ISOLATED = "Forced isolation"  # by the master, 0.1 s after it ordered the node to end
 _FAILED = r"Node (?P<peer>\d+) has failed\. The Node state"
 PEER_WORD = b"NR Status: node=,OLD="
@@ -98,19 +88,9 @@ class Peers(Nodes):
     def _on_cut(self, match: re.Match[str], line: lines.Line) -> None:
         self._last["cut"] = [line.moment, number(match["peer"])]
 
-    def _on_checkpoint(self, _: re.Match[str], line: lines.Line) -> None:
-        self._last["checkpoint"] = [line.moment, line.node]
-
-    def explained(self, down: Down) -> Down:
-        """Say why a node ended of which others only know that they lost it, where its own log tells."""
-        when, node = self._last.get("checkpoint", (float("-inf"), None))
-        if down.why != LOST or node != down.node or not 0 <= down.when - when <= WINDOW:
-            return down
-        return down._replace(why=_CHECKPOINT, advice=f"{_CHECKPOINT_ADVICE}{RESTART}")
-
     def _on_won(self, _: re.Match[str], line: lines.Line) -> None:
         """Take a node that goes on after a split for alive, whatever those say who do not see it now."""
-        self._take_back(line, line.node)
+        self._take_back(line, lambda down: down.what == DECLARED_DEAD and down.node == line.node)
         self._last["won"] = [line.moment, line.node]
 
     def has_won(self, down: Down) -> bool:
@@ -119,13 +99,15 @@ class Peers(Nodes):
         declared = down.hearsay and down.what == DECLARED_DEAD
         return declared and node == down.node and abs(when - down.when) <= WINDOW
 
-    def _take_back(self, line: lines.Line, node: int | None = None) -> None:
-        """Forget that others have just declared this node dead, or all of them."""
+    def _take_back(self, line: lines.Line, which: Callable[[Down], bool]) -> None:
+        """Forget those ends that others have told of just now, and that were none."""
         for down in [*self._down.values()]:
-            declared = down.hearsay and down.what == DECLARED_DEAD and line.moment - down.when <= WINDOW
-            if declared and node in (None, down.node):
+            if down.hearsay and line.moment - down.when <= WINDOW and which(down):
                 del self._down[down.node]
-                self.times = [end for end in self.times if end != [down.when, down.node]]
+                self._was_none(down)
+
+    def _was_none(self, down: Down) -> None:
+        self.times = [end for end in self.times if end != [down.when, down.node]]
 
     def _on_arbitrator(self, match: re.Match[str], line: lines.Line) -> None:
         self._is_client(number(match["peer"]), line.node)
@@ -140,7 +122,7 @@ class Peers(Nodes):
             self._clients.append(node)
         down = self._down.get(node)
         if down and down.hearsay and down.by is None and down.phase == "down":
-            self.times = [end for end in self.times if end != [down.when, node]]
+            self._was_none(down)
             self._misses(node, speaker, down.when, down.clock)  # that it was declared dead came first
 
     def _misses(self, node: int, speaker: int | None, when: float, clock: str) -> None:
@@ -156,13 +138,8 @@ class Peers(Nodes):
             self._misses(node, line.node, line.moment, line.clock)
         elif match["we"] and match["we"] == match["by"]:  # an error ends it, which takes long
             if not self._is_down(node):
-                self._end(
-                    node,
-                    line,
-                    "cut itself off",
-                    "its end takes long",
-                    "read the lines before it, its error log",
-                )
+                advice = "read the lines before it, its error log"
+                self._end(node, line, "cut itself off", "its end takes long", advice)
         elif not self._is_down(node) and (match["we"] or self._recent("won", line) != node):
             reason = withheld.message(match["reason"] or "")
             why = f"by node {match['by']}: {reason}" if match["we"] else "missed heartbeats"
@@ -197,10 +174,7 @@ class Peers(Nodes):
     def _on_outvoted(self, match: re.Match[str], line: lines.Line) -> None:
         """Take those for alive that a node lost for which the arbitrator decided against it: they won."""
         self._last["outvoted"] = [line.moment, number(match["arbitrator"])]
-        for node, down in list(self._down.items()):
-            if down.hearsay and down.judge == line.node and line.moment - down.when <= WINDOW:
-                del self._down[node]
-                self.times = [end for end in self.times if end != [down.when, node]]
+        self._take_back(line, lambda down: down.judge == line.node)
 
     def _on_handled(self, _: re.Match[str], line: lines.Line) -> None:
         """Learn that who was declared dead a moment ago is a data node: only their ends are handled so."""
@@ -220,7 +194,6 @@ class Peers(Nodes):
             r"Arbitration lost - negative reply from node (?P<arbitrator>\d+)",
             _on_outvoted,
         ),
-        Row(b"Waited too long with LCP", r"Waited too long with LCP not progressing", _on_checkpoint),
         Row(b"missed heartbeat", _MISSED_OF, _on_missed),
         Row(b"missed heartbeat", _MISSED, _on_missed),
         Row(b"Arbitration ", r"Arbitration (?:check )?won", _on_won),

@@ -96,6 +96,7 @@ class Reasons(Subject):
 
         why, advice = exit_codes.short(_LCP_STOOD_STILL, ""), "check its disk with iostat -kx 1"
         self._note(line, {_LCP_STOOD_STILL, _DECLARED_DEAD}, why, advice)
+        self._shutdown.foretell(line, why, advice + RESTART)
 
     def _on_isolated(self, match: re.Match[str], line: Line) -> None:
         """Say why a node cut itself off that cannot end in time."""

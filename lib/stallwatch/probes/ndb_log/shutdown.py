@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from stallwatch import withheld
 from stallwatch.probes.ndb_log.down import (
+    DECLARED_DEAD,
     FORCED,
     NO_ORDER,
     NO_REASON,
@@ -90,22 +91,19 @@ class Shutdown(Peers):
             others = f"node {peer}" if peer else "the others"
             return f"it lost {others} and had no arbitrator", f"check {others}{RESTART}", peer
         if not self.is_cluster_log:
-            self._take_back(line)  # the others may have won: it does not know
+            # The others may have won: it does not know.
+            self._take_back(line, lambda down: down.what == DECLARED_DEAD)
         if arbitrator := self._recent("outvoted", line):
             other = self._recent("judged", line) or self._recent("lost", line)
             where = f"to node {other}" if other else "between the data nodes"
-            return (
-                f"arbitrator node {arbitrator} chose the other side",
-                f"check the network {where}{RESTART}",
-                None,
-            )
+            why = f"arbitrator node {arbitrator} chose the other side"
+            return why, f"check the network {where}{RESTART}", None
         winner = self._recent("won", line)
         if winner in (None, line.node):
             return None
         advice = f"check the network between nodes {winner} and {line.node}{RESTART}"
-        if winner and not self._silent(
-            line.node, winner, line.moment
-        ):  # who stands still misses no heartbeats
+        # Who stands still misses no heartbeats.
+        if winner and not self._silent(line.node, winner, line.moment):
             advice = f"check for a paused VM, swapping, network trouble{RESTART}"
         return f"it lost node {winner}, and the arbitration", advice, None
 
@@ -141,9 +139,8 @@ class Shutdown(Peers):
     def _on_not_started(self, match: re.Match[str], line: lines.Line) -> None:
         advice = "check whether it runs already, and the management server"
         cause = withheld.message(match["cause"])
-        why = withheld.message(match["cause"].rpartition(": ")[2]).rstrip(
-            "."
-        )  # where it was asked stands before
+        # Where it was asked stands before.
+        why = withheld.message(match["cause"].rpartition(": ")[2]).rstrip(".")
         self._end(line.node, line, "cannot start", why, advice, () if why == cause else (cause,))
 
     def _on_no_memory(self, match: re.Match[str], line: lines.Line) -> None:
@@ -173,9 +170,8 @@ class Shutdown(Peers):
         node, when = line.node, line.moment
         ordered = self.has_ordered(str(node), when) or self.has_ordered("any", when)
         since = self._ordered.get(str(node), [when])[0] if ordered else when
-        if (
-            not ordered and not match["again"]
-        ):  # as by systemctl stop: others may have told before that it left
+        # As by systemctl stop: others may have told before that it left.
+        if not ordered and not match["again"]:
             since = when - WINDOW
             if (down := self._down.get(node)) and down.hearsay and down.when >= since:
                 del self._down[node]

@@ -85,9 +85,8 @@ class Watchdog(Subject):
         super().__init__(node, present, memory)
         self._stuck = [Episode(**kept) for kept in memory.get("stuck", [])]
         self._begun: list[float] = memory.get("begun", [])  # when episodes began, those not kept included
-        self._dropped: list[tuple[float, str]] = memory.get(
-            "dropped", []
-        )  # when those ended that are not kept
+        # When those ended that are not kept.
+        self._dropped: list[tuple[float, str]] = memory.get("dropped", [])
         self._of_thread = {episode.thread: episode for episode in self._stuck}  # the last one of each
         # The one that the next line of process times belongs to; that line may come in the next run.
         self._last = self._of_thread.get(memory["awaits"]) if "awaits" in memory else None
