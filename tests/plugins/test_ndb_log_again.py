@@ -70,6 +70,15 @@ def test_a_node_that_ended_of_one_of_many_stalls_is_told_first(check, log):
     assert any("node 4 stood still up to 2 s, 8 times since" in line for line in said.details)
 
 
+def test_a_node_that_ended_of_the_last_of_such_stalls_is_told_first(check, log):
+    for ago in range(900, 100, -100):
+        stands_still(log, 2, ago)
+    stands_still(log, 25, 62)
+    log.say("Forced node shutdown completed. Caused by error 6050: 'WatchDog terminate'.", 60, "ALERT")
+    said = check("--log", log)
+    assert said.text.startswith("NDB_LOG CRITICAL - node 4 shut down at HH:MM:SS, stood still 25 s")
+
+
 @pytest.mark.parametrize("runs", [1, 3])
 def test_all_stalls_are_counted_and_not_only_those_that_are_kept(check, log, runs):
     """100 are kept; the worst is in the middle, so that others are not."""

@@ -669,3 +669,4 @@ def test_a_memory_of_the_format_before_is_read(check, watched):
     state.write_text(older)
     said = check("--log", watched)
     assert said.text.startswith("NDB_LOG WARNING - node 4: file system problem at HH:MM:SS")
+    assert said.perfdata["lines"] == "0"  # it is not read again

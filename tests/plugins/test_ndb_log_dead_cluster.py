@@ -544,11 +544,14 @@ def test_a_half_that_missed_nobody_may_have_stood_still(check, split):
 def test_a_half_that_won_before_it_was_declared_dead_lives(check, split):
     cluster = split()
     cluster.say("Node 4: Node 3 declared dead due to missed heartbeat", 98, "ALERT")
-    assert "node 3 declared dead" not in check("--log", cluster).output
+    said = check("--log", cluster)
+    assert "node 3 declared dead" not in said.output
+    assert said.perfdata["shutdowns"] == "1"
 
 
 def test_the_log_of_the_half_that_ended_does_not_know_of_the_other(check, log):
     log.say("Node 3 declared dead due to missed heartbeat", 100, "ALERT")
+    log.say("Network partitioning - arbitration required", 100, "ALERT")  # so it is a data node
     text = "Node lost connection to other nodes and can not form a unpartitioned cluster"
     log.say(f"Forced node shutdown completed. Caused by error 2305: '{text}'.", 99, "ALERT")
     assert "node 3 declared dead" not in check("--log", log).output

@@ -75,3 +75,7 @@ def test_a_stop_by_signal_15_is_none_though_others_tell_before_that_the_node_lef
     cluster.say("Node 4: Node shutdown completed. Initiated by signal 15.", 56)
     assert check("--log", log, "--log", cluster).status == 0
     assert check("--log", cluster).status == 0
+    cluster.say("Node 4: Start initiated (mysql-9.7.2 ndb-9.7.2)", 50)
+    cluster.say("Node 4: Started (mysql-9.7.2 ndb-9.7.2)", 40)
+    cluster.say("Node 4: Node shutdown initiated", 30)
+    assert check("--log", cluster).status == 0

@@ -38,6 +38,17 @@ def test_who_lost_arbitration_is_down_and_whom_it_declared_dead_is_not(check, pa
     assert said.perfdata["shutdowns"] == "1"
 
 
+def test_who_is_told_to_have_lost_the_arbitration_declared_nobody_dead_before_it_ended(check, cluster):
+    """A cluster log that has not heard of the winner."""
+    cluster.say("Node 3: Local checkpoint 51 started.", 100)
+    cluster.say("Node 4: Local checkpoint 51 completed", 100)
+    cluster.say("Node 4: Node 3 declared dead due to missed heartbeat", 40, "ALERT")
+    cluster.say("Node 4: Arbitration lost - negative reply from node 1", 39, "ALERT")
+    said = check("--log", cluster)
+    assert "node 3 declared dead" not in said.output
+    assert said.perfdata["shutdowns"] == "0"
+
+
 def test_a_node_that_is_dead_is_so_though_the_one_that_lost_it_had_no_arbitrator(check, cluster):
     """Nobody can tell whether the other side lives: no arbitrator chose it."""
     cluster.say("Node 3: Local checkpoint 51 started.", 100)

@@ -52,6 +52,15 @@ def test_a_cluster_that_started_without_a_node_until_that_has_started(check, clu
     assert check("--log", cluster).status == 0
 
 
+def test_a_node_that_another_one_says_to_have_come_back_is_not_missing(check, cluster):
+    begins(cluster, 3, 300)
+    cluster.say("Node 3: Start potentially partitioned with nodes 3  [ missing: 4 no-wait:  ]", 200)
+    cluster.say("Node 3: Started (mysql-9.7.2 ndb-9.7.2)", 180)
+    assert check("--log", cluster).status == 1
+    cluster.say("Node 3: NR Status: node=4,OLD=Wait LCP to ensure durability,NEW=Restart completed", 20)
+    assert check("--log", cluster).status == 0
+
+
 def test_a_system_restart_that_does_not_get_on(check, cluster):
     for node in (3, 4):
         begins(cluster, node, 50 * MINUTE)

@@ -74,9 +74,9 @@ class Incident:
         return near and long_enough and since <= began and event.end <= self.end + WINDOW
 
     def joins(self, other: Incident) -> bool:
-        """Whether another incident, which begins later, is the same trouble that came again."""
+        """Whether another incident of this node, which begins later, is the same trouble that came again."""
         mine, its = self.cause, other.cause
-        if mine.node != its.node or self._of(Kind.ENDED) or other._of(Kind.ENDED):
+        if self._of(Kind.ENDED) or other._of(Kind.ENDED):
             return False
         if mine.kind is its.kind:
             last = max([self.end, *(when for when, _ in self._like() if when <= other.begin)])
