@@ -44,31 +44,28 @@ class ServerProcess:
 
     def wait(self, seconds):
         """Wait until the program and everything it started has ended by itself. Whether it has."""
-        until = time.monotonic() + seconds
-        while (running := self.family) and time.monotonic() < until:
-            time.sleep(0.05)
-        return not running
+        return not _left(lambda: self.family, seconds)
 
     def stop(self, grace=0):
         """End the program: politely where there is time for it, in any case for good."""
         if self.guard.returncode is not None:
             return
         family = self.family
+        seen = set(family)
+
+        def running():
+            """Those that were ever seen: an engine starts each plugin in a group of its own."""
+            seen.update(self.family)
+            return [process for process in seen if _alive(process)]
+
         if grace and family:
             family[0].terminate()
-            until = time.monotonic() + grace
-            while running := [process for process in family if _alive(process)]:
-                if time.monotonic() > until:
-                    break
-                time.sleep(0.05)
-                family = list(dict.fromkeys([*running, *self.family]))
+            _left(running, grace)
         os.killpg(self.guard.pid, signal.SIGKILL)
-        for process in family:  # an engine starts each plugin in a group of its own
+        for process in running():
             with contextlib.suppress(psutil.NoSuchProcess):
                 process.kill()
-        until = time.monotonic() + 10
-        while any(_alive(process) for process in family) and time.monotonic() < until:
-            time.sleep(0.02)
+        _left(running, 10)
         self.guard.stdin.close()
         self.guard.wait()
 
@@ -103,6 +100,14 @@ class Server:
         """End it, in order if it does so within that many seconds."""
         if self.process:
             self.process.stop(self.grace if grace is None else grace)
+
+
+def _left(running, seconds):
+    """Wait until none of those is ``running``, so long at most. Those that still are."""
+    until = time.monotonic() + seconds
+    while (left := running()) and time.monotonic() < until:
+        time.sleep(0.05)
+    return left
 
 
 def _alive(process):
