@@ -60,7 +60,9 @@ def add(check: Check, unreachable: str = "unknown") -> None:
     check.option("-P", "--port", type=port, metavar="PORT", help="its TCP port (default: 3306)")
     about = f"the socket of a server on this host (default: ${SOCKET}, or where packages put it)"
     check.option("-S", "--socket", metavar="PATH", help=about)
-    check.option("-u", "--username", metavar="USER", help="log in as this user (default: who we are here)")
+    check.option(
+        "-u", "--username", metavar="USER", help="log in as this user (default: the user that runs it)"
+    )
     check.option("-p", "--password", help="its password, which others can then see in the process list")
     about = f"file with the password in its first line (default: ${PASSWORD})"
     check.option("--password-file", metavar="FILE", help=about)
