@@ -136,7 +136,7 @@ def test_requests_that_queue_up_are_told(check, started):
         until(
             check,
             narrow,
-            r"JMX_THREAD_POOLS WARNING - Native-Transport-Requests: 2 of 2 threads busy, \d+ pending, client requests are too many or too slow - ",
+            r"JMX_THREAD_POOLS WARNING - Native-Transport-Requests: 2 of 2 threads busy, \d+ pending, too many or slow requests - ",
         )
 
 

@@ -213,7 +213,7 @@ def test_connections_that_are_waited_for_are_such_a_block(check, jvm):
     jvm.bean("com.zaxxer.hikari:type=PoolConfig (orders)", MaximumPoolSize=10)
     assert check.line() == (
         2,
-        "CRITICAL - orders: 1 thread waits for a connection, 10 of 10 in use, probably slow statements or leaked connections - check what runs in the database",
+        "CRITICAL - orders: 1 thread waits for a connection, 10 of 10 in use, probably slow SQL or leaks - check running statements",
     )
     jvm.bean("com.zaxxer.hikari:type=Pool (orders)", ActiveConnections=9, ThreadsAwaitingConnection=2)
     assert check.line()[1].startswith("CRITICAL - orders: 2 threads wait for a connection, 9 of 10 in use")
@@ -413,7 +413,7 @@ def test_a_full_pool_that_serves_requests_is_a_warning_if_more_wait(check, jvm):
     jvm.pool("Native-Transport-Requests", active=128, limit=128, pending=70)
     assert check.line() == (
         1,
-        "WARNING - Native-Transport-Requests: 128 of 128 threads busy, 70 pending, client requests are too many or too slow - check nodetool proxyhistograms",
+        "WARNING - Native-Transport-Requests: 128 of 128 threads busy, 70 pending, too many or slow requests - run nodetool proxyhistograms",
     )
     check.meanwhile = lambda: jvm.pool("Native-Transport-Requests", active=127, limit=128, pending=70)
     assert check.line()[0] == 0

@@ -27,8 +27,8 @@ _MEANINGS = (
     Meaning(
         "Native-Transport-Requests",
         # native_transport_max_threads in cassandra.yaml
-        "client requests are too many or too slow",
-        "check nodetool proxyhistograms",
+        "too many or slow requests",
+        "run nodetool proxyhistograms",
         "requests are slow, or too many for native_transport_max_threads",
         serves=True,
     ),
