@@ -18,6 +18,7 @@ from loopback import free_port, listens
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 H2 = ("com.h2database", "h2", "2.3.232")
+SHARED = (os.path.join(HERE, "jmx_pools", "Borrower.java"),)  # what several of our servers use
 SMALL = ("-Xms32m", "-Xmx256m", "-Xss512k", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 
 
@@ -64,7 +65,8 @@ class OwnServer(PoolServer):
 
     def class_path(self):
         """Where its classes are, compiled where they are not yet."""
-        source = os.path.join(HERE, "jmx_pools", f"{self.main}.java")
+        sources = os.path.join(HERE, "jmx_pools")
+        source = os.path.join(sources, f"{self.main}.java")
         jars = super().class_path()
         lint = "-Xlint:all,-processing,-serial,-try"
 
@@ -76,13 +78,15 @@ class OwnServer(PoolServer):
                 "-Werror",
                 "-cp",
                 jars,
+                "-sourcepath",
+                sources,
                 "-d",
                 folder,
                 source,
             ]
             subprocess.run(call, check=True)
 
-        own = software.kept(f"{self.main}-{software.digest(source)}", compile_into)
+        own = software.kept(f"{self.main}-{software.digest(source, *SHARED)}", compile_into)
         return os.pathsep.join((own, jars))
 
     def is_ready(self):

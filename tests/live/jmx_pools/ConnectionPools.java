@@ -1,6 +1,5 @@
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
-import java.sql.Connection;
 import javax.sql.DataSource;
 import org.apache.commons.dbcp2.BasicDataSource;
 
@@ -20,24 +19,9 @@ public class ConnectionPools {
         stock.setMaxTotal(2);
         stock.setJmxName("org.apache.commons.dbcp2:type=BasicDataSource,name=stock");
         for (DataSource pool : new DataSource[] {new HikariDataSource(config), stock}) {
-            pool.getConnection().close();
-            for (int holder = 0; holder < Integer.parseInt(arguments[0]); holder++) {
-                hold(pool);
-            }
+            Borrower.hold(pool, Integer.parseInt(arguments[0]));
         }
         System.out.println("ready");
         Thread.sleep(Long.MAX_VALUE);
-    }
-
-    private static void hold(DataSource pool) {
-        Thread thread = new Thread(() -> {
-            try (Connection connection = pool.getConnection()) {
-                Thread.sleep(Long.MAX_VALUE);
-            } catch (Exception failure) {
-                failure.printStackTrace();
-            }
-        });
-        thread.setDaemon(true);
-        thread.start();
     }
 }

@@ -1,6 +1,5 @@
 import com.alibaba.druid.pool.DruidDataSource;
 import com.mchange.v2.c3p0.ComboPooledDataSource;
-import java.sql.Connection;
 import javax.sql.DataSource;
 import org.vibur.dbcp.ViburDBCPDataSource;
 
@@ -31,24 +30,9 @@ public class LentPools {
         bills.setConnectionTimeoutInMs(3_600_000);
         bills.start();
         for (DataSource pool : new DataSource[] {orders, stock, bills}) {
-            pool.getConnection().close();
-            for (int holder = 0; holder < Integer.parseInt(arguments[0]); holder++) {
-                hold(pool);
-            }
+            Borrower.hold(pool, Integer.parseInt(arguments[0]));
         }
         System.out.println("ready");
         Thread.sleep(Long.MAX_VALUE);
-    }
-
-    private static void hold(DataSource pool) {
-        Thread thread = new Thread(() -> {
-            try (Connection connection = pool.getConnection()) {
-                Thread.sleep(Long.MAX_VALUE);
-            } catch (Exception failure) {
-                failure.printStackTrace();
-            }
-        });
-        thread.setDaemon(true);
-        thread.start();
     }
 }

@@ -3,7 +3,6 @@ import jakarta.servlet.ServletContextListener;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
-import java.sql.Connection;
 import javax.naming.InitialContext;
 import javax.sql.DataSource;
 import org.apache.catalina.connector.Connector;
@@ -85,27 +84,12 @@ public class TomcatPools {
             try {
                 for (String name : new String[] {"jdbc/dbcp", "jdbc/tomcat"}) {
                     DataSource pool = (DataSource) new InitialContext().lookup("java:comp/env/" + name);
-                    pool.getConnection().close();
-                    for (int holder = 0; holder < holders; holder++) {
-                        hold(pool);
-                    }
+                    Borrower.hold(pool, holders);
                 }
             } catch (Exception failure) {
                 throw new IllegalStateException(failure);
             }
         }
-    }
-
-    private static void hold(DataSource pool) {
-        Thread thread = new Thread(() -> {
-            try (Connection connection = pool.getConnection()) {
-                sleep(3600);
-            } catch (Exception failure) {
-                failure.printStackTrace();
-            }
-        });
-        thread.setDaemon(true);
-        thread.start();
     }
 
     private static void sleep(int seconds) {
