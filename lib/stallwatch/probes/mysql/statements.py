@@ -6,6 +6,7 @@ Values in somebody's statement are nobody else's business.
 from __future__ import annotations
 
 import re
+from functools import cache
 
 # Compiled when they are used: all of them take 2 ms (CPython 3.11), and most servers show no statement.
 _NOISE = (  # comments and texts, also those cut off; names in backticks stay
@@ -75,6 +76,7 @@ def defined_table(statement: str, database: str = "") -> str:
     return first_table(statement, database) if defines(statement) else ""
 
 
+@cache  # a thousand sessions that wait for each other run few statements, and each is compared with all
 def first_table(statement: str, database: str = "") -> str:
     """Name the first table of a statement, with its database; "": it is not told."""
     plain = _plain(statement)
@@ -84,6 +86,7 @@ def first_table(statement: str, database: str = "") -> str:
     )
 
 
+@cache
 def defines(statement: str) -> bool:
     """Whether it is an ALTER TABLE or its like, which commits by itself."""
     return bool(statement) and bool(re.match(_DEFINES, _plain(statement)))

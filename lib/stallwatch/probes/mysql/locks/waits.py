@@ -76,26 +76,31 @@ def for_others(
 
     What nothing explains is no wait here: see ``kind``.
     """
-    for one in processes.values():
+    # Found once: a thousand may wait for the same.
+    listed = list(processes.values())
+    ahead, oldest = flush(listed), _oldest_user_of_tables(listed, locks)
+    definitions = [one for one in listed if METADATA_LOCK.search(one.state) and statements.defines(one.info)]
+    running = [one for one in listed if one.is_client_s_statement and not kind(one)]
+    for one in listed:
         kind_of_it = kind(one)
         if kind_of_it == FLUSH:
-            yield from _for_flush(one, processes, locks)
+            yield from _for_flush(one, ahead, oldest)
         elif kind_of_it == USER:
             yield from _for_user_lock(one, locks)
         elif one.state.startswith(_TABLE_LEVEL):
-            yield from _for_table_level(one, processes)
+            yield from _for_table_level(one, running)
         elif kind_of_it:
-            yield from _for_metadata(one, kind_of_it, processes, locks, transactions)
+            yield from _for_metadata(one, listed, definitions, locks, transactions)
 
 
 def _for_metadata(
     waits: Process,
-    kind_of_it: str,
-    processes: Mapping[int, Process],
+    listed: Sequence[Process],
+    definitions: Sequence[Process],
     locks: Sequence[Lock],
     transactions: Sequence[Transaction],
 ) -> Iterator[Wait]:
-    wanted = awaited(locks, waits)
+    kind_of_it, wanted = kind(waits), awaited(locks, waits)
     held = holders_of(locks, wanted)
     for lock in held:
         name, release = words.lock(lock)
@@ -106,11 +111,11 @@ def _for_metadata(
         for lock in ahead:
             name, release = words.lock(lock)
             yield Wait(waits.id, lock.process, kind_of_it, name, lock.table, release=release, queued=True)
-    elif first := _definition(waits, processes):
+    elif first := _definition(waits, definitions):
         on = table_of(first)
         name = f"metadata lock on {on}"
         yield Wait(waits.id, first.id, kind_of_it, name, on, "", "end", certain=False, queued=True)
-    elif not locks and (holds := suspect(waits, processes.values(), transactions)):
+    elif not locks and (holds := suspect(waits, listed, transactions)):
         on, match = table_of(waits), GLOBAL_LOCK.search(waits.state)
         name = f"{match[1]} lock" if match else f"metadata lock on {on}" if on else "metadata lock"
         release = "UNLOCK TABLES" if match else "COMMIT or UNLOCK TABLES"
@@ -129,32 +134,27 @@ def _queue(wanted: Iterable[Lock], locks: Iterable[Lock]) -> list[Lock]:
     ]
 
 
-def _definition(waits: Process, processes: Mapping[int, Process]) -> Process | None:
+def _definition(waits: Process, definitions: Iterable[Process]) -> Process | None:
     """Find the oldest ALTER TABLE or its like that waits for the same table: MariaDB shows no requests."""
     table = table_of(waits)
-    found = [
-        one
-        for one in processes.values()
-        if table
-        and one.id != waits.id
-        and METADATA_LOCK.search(one.state)
-        and statements.defined_table(one.info, one.database) == table
-        and one.seconds >= waits.seconds - _ROUNDED
-    ]
-    return None if statements.defines(waits.info) else max(found, key=lambda one: one.seconds, default=None)
+    if not table or statements.defines(waits.info):
+        return None
+    begun = waits.seconds - _ROUNDED
+    found = [one for one in definitions if table_of(one) == table and one.seconds >= begun]
+    return max(found, key=lambda one: one.seconds, default=None)
 
 
-def _for_flush(waits: Process, processes: Mapping[int, Process], locks: Sequence[Lock]) -> Iterator[Wait]:
+def _for_flush(waits: Process, ahead: Process | None, oldest: Process | None) -> Iterator[Wait]:
     """Let a FLUSH wait for the oldest statement that uses a table, and all others for the FLUSH."""
-    first = flush(processes.values())
-    if first and first.id != waits.id:
-        yield Wait(waits.id, first.id, FLUSH, "flush of tables", release="end", certain=False, queued=True)
-        return
-    users = {one.process for one in locks if one.granted and one.scope == "TABLE"}
-    running = [one for one in processes.values() if not users or one.id in users]
-    oldest = oldest_statement(running)
-    if oldest and oldest.seconds >= waits.seconds - _ROUNDED:
+    if ahead and ahead.id != waits.id:
+        yield Wait(waits.id, ahead.id, FLUSH, "flush of tables", release="end", certain=False, queued=True)
+    elif oldest and oldest.seconds >= waits.seconds - _ROUNDED:
         yield Wait(waits.id, oldest.id, FLUSH, "end of its statement", release="end", certain=False)
+
+
+def _oldest_user_of_tables(listed: Iterable[Process], locks: Iterable[Lock]) -> Process | None:
+    users = {one.process for one in locks if one.granted and one.scope == "TABLE"}
+    return oldest_statement(one for one in listed if not users or one.id in users)
 
 
 def _for_user_lock(waits: Process, locks: Sequence[Lock]) -> Iterator[Wait]:
@@ -163,18 +163,10 @@ def _for_user_lock(waits: Process, locks: Sequence[Lock]) -> Iterator[Wait]:
         yield Wait(waits.id, lock.process, USER, "user lock", lock.table, release="RELEASE_LOCK")
 
 
-def _for_table_level(waits: Process, processes: Mapping[int, Process]) -> Iterator[Wait]:
+def _for_table_level(waits: Process, running: Iterable[Process]) -> Iterator[Wait]:
     """Blame the only statement on the same table that does not wait: no table tells locks of MyISAM."""
     table = table_of(waits)
-    running = [
-        one
-        for one in processes.values()
-        if one.is_client_s_statement
-        and not kind(one)
-        and table
-        and statements.first_table(one.info, one.database) == table
-    ]
-    if len(running) == 1:
-        yield Wait(
-            waits.id, running[0].id, TABLE, f"lock of table {table}", table, release="end", certain=False
-        )
+    users = [one for one in running if table and table_of(one) == table]
+    if len(users) == 1:
+        name = f"lock of table {table}"
+        yield Wait(waits.id, users[0].id, TABLE, name, table, release="end", certain=False)
