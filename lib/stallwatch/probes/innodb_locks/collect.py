@@ -84,10 +84,7 @@ class Collector:
 
     def details(self, waiting: Waiting) -> tuple[Waiting, Details]:
         """See who waits for whom: the costly look. Who waits may have changed meanwhile."""
-        limit = f"max_statement_time = {_LONGEST}"
-        if not self.flavour.mariadb:
-            limit = f"max_execution_time = {_LONGEST * 1000:.0f}"
-        self.asking.rows(Statement(f"SET SESSION {limit}"))
+        self.asking.rows(Statement(f"SET SESSION {self.flavour.statement_limit(_LONGEST)}"))
         if variables(self.asking, ("performance_schema",)).get("performance_schema") == "OFF":
             self.asking.switch_off(PERFORMANCE_SCHEMA)
         listed = by_id(processes(self.asking))

@@ -83,9 +83,7 @@ class Session:
         self._patience = patience
         self.runs_since: float | None = None
         self._limit = max(patience - LEAD, patience / 2, 0.001)  # 0 would be for ever
-        of_statements = f"max_execution_time = {1000 * self._limit:.0f}"
-        if server.flavour.mariadb:
-            of_statements = f"max_statement_time = {self._limit:.3f}"
+        of_statements = server.flavour.statement_limit(self._limit)
         self._order(_LIMITS.format(of_statements=of_statements, whole=math.ceil(self._limit)))
         if server.flavour.mariadb:
             self._answer_anew()

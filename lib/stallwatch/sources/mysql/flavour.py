@@ -21,6 +21,15 @@ class Flavour(NamedTuple):
         """Whether it is MariaDB, whose statements and privileges have names of their own."""
         return self.name == "MariaDB"
 
+    def statement_limit(self, seconds: float) -> str:
+        """Give the setting, for SET SESSION, by which the server itself ends a statement after this time.
+
+        0 would be for ever. MySQL ends only a SELECT by it.
+        """
+        if self.mariadb:
+            return f"max_statement_time = {seconds:.3f}"
+        return f"max_execution_time = {1000 * seconds:.0f}"
+
 
 def flavour(version: str, comment: str) -> Flavour:
     """Tell it by ``@@version`` and ``@@version_comment``.

@@ -108,10 +108,7 @@ class Server:
         It logs us out, too, when this host is gone without a word: it would wait for us for 8 hours.
         """
         left = max(0.001, self._deadline.left())  # 0 would be for ever
-        statements = f"max_statement_time = {left:.3f}"
-        if not self.flavour.mariadb:
-            statements = f"max_execution_time = {left * 1000:.0f}"
-        self.rows(_SESSION.format(statements=statements, idle=left + _GONE))
+        self.rows(_SESSION.format(statements=self.flavour.statement_limit(left), idle=left + _GONE))
 
     @property
     def process(self) -> ProcessHere | None:
