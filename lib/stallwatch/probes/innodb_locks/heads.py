@@ -111,7 +111,7 @@ def end(
         return _OWN
     program = found.programs.get(connection)
     if program and any(word in program.name for word in _TOOLS):
-        return f"let that backup end, or KILL {connection}"
+        return words.release_backup(connection)
     by = by or ("commit" if process and process.command == "Sleep" else "end")
     modified = transaction.modified if transaction and transaction.modified >= _WORTH_TELLING else 0
     return words.release(connection, by, modified)

@@ -102,24 +102,22 @@ def _for_metadata(
 ) -> Iterator[Wait]:
     kind_of_it, wanted = kind(waits), awaited(locks, waits)
     held = holders_of(locks, wanted)
-    for lock in held:
+    told = held or _queue(wanted, locks)
+    for lock in told:
         name, release = words.lock(lock)
-        yield Wait(waits.id, lock.process, kind_of_it, name, lock.table, release=release)
-    if held:
+        yield Wait(waits.id, lock.process, kind_of_it, name, lock.table, release=release, queued=not held)
+    if told:
         return
-    if ahead := _queue(wanted, locks):
-        for lock in ahead:
-            name, release = words.lock(lock)
-            yield Wait(waits.id, lock.process, kind_of_it, name, lock.table, release=release, queued=True)
-    elif first := _definition(waits, definitions):
+    if first := _definition(waits, definitions):
         on = table_of(first)
         name = f"metadata lock on {on}"
         yield Wait(waits.id, first.id, kind_of_it, name, on, "", "end", certain=False, queued=True)
     elif not locks and (holds := suspect(waits, listed, transactions)):
-        on, match = table_of(waits), GLOBAL_LOCK.search(waits.state)
-        name = f"{match[1]} lock" if match else f"metadata lock on {on}" if on else "metadata lock"
-        release = "UNLOCK TABLES" if match else "COMMIT or UNLOCK TABLES"
-        yield Wait(waits.id, holds.id, kind_of_it, name, "" if match else on, release=release, certain=False)
+        on, release = table_of(waits), "COMMIT or UNLOCK TABLES"
+        if kind_of_it == SERVER:
+            on, release = "", "UNLOCK TABLES"
+        name = words.awaited_lock(waits)
+        yield Wait(waits.id, holds.id, kind_of_it, name, on, release=release, certain=False)
 
 
 def _queue(wanted: Iterable[Lock], locks: Iterable[Lock]) -> list[Lock]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from stallwatch.probes.mysql import statements
+from stallwatch.probes.mysql.locks.metadata import GLOBAL_LOCK, table_of
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_count, say_duration
 from stallwatch.words import plural
@@ -47,6 +48,14 @@ def lock(held: Lock) -> tuple[str, str]:
     return "global read lock", "UNLOCK TABLES"
 
 
+def awaited_lock(waits: Process) -> str:
+    """Name the lock that a connection waits for by its state and statement, where no table names it."""
+    if match := GLOBAL_LOCK.search(waits.state):
+        return f"{match[1]} lock"
+    table = table_of(waits)
+    return f"metadata lock on {table}" if table else "metadata lock"
+
+
 def release(connection: int, by: str, modified: int, where: str = "") -> str:
     """Say how a connection is made to let go: KILL, unless that rolls back too many rows.
 
@@ -56,6 +65,11 @@ def release(connection: int, by: str, modified: int, where: str = "") -> str:
         return f"let it {by}: KILL {connection} first rolls {say_count(modified)} rows back, locked as long"
     rolls = f" (rolls {plural(modified, 'row')} back)" if modified else ""
     return f"KILL {connection}{where}{rolls}, or let it {by}"
+
+
+def release_backup(connection: int, where: str = "") -> str:
+    """Say how a backup is made to let go: KILL is the second choice, as the backup is lost then."""
+    return f"let that backup end, or KILL {connection}{where}"
 
 
 def check_first(connection: int, where: str = "") -> str:

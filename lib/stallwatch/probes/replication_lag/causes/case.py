@@ -165,7 +165,7 @@ class Case(NamedTuple):
         """Say how a connection is made to let go: KILL, unless that costs a backup or a large transaction."""
         modified = sum(one.modified for one in self.signals.transactions if one.process == connection)
         if any(connection in one.connections for one in self.signals.backups):
-            return f"let that backup end, or KILL {connection}{ON}"
+            return words.release_backup(connection, ON)
         return words.release(connection, by, modified, ON)
 
     @property

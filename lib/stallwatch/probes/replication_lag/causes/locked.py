@@ -12,7 +12,6 @@ from stallwatch.probes.mysql.locks.metadata import (
     METADATA_LOCK,
     awaited,
     holders_of,
-    table_of,
 )
 from stallwatch.probes.mysql.locks.rows import root
 from stallwatch.probes.mysql.locks.suspects import suspect
@@ -79,15 +78,15 @@ def _otherwise_waits(case: Case) -> Cause | None:
 def _suspect(case: Case, waits: Process) -> tuple[str, str] | None:
     """Say who probably holds what the applier waits for, and to look before anybody is ended."""
     signals, flavour = case.signals, case.signals.flavour
-    match = GLOBAL_LOCK.search(waits.state)
-    if not flavour or not flavour.mariadb or signals.locks or not (match or _applies_alone(case, waits)):
+    if not flavour or not flavour.mariadb or signals.locks:
+        return None
+    if not GLOBAL_LOCK.search(waits.state) and not _applies_alone(case, waits):
         return None
     copies = {number for one in signals.backups for number in one.connections}
     who = suspect(waits, signals.processes.values(), signals.transactions, copies)
     if not who:
         return None
-    table = table_of(waits)
-    name = f"{match[1]} lock" if match else f"metadata lock on {table}" if table else "metadata lock"
+    name = words.awaited_lock(waits)
     what = f"{_waiting(case)}{name}, probably of connection {case.who(who.id)}, {words.doing(who)}"
     return what, words.check_first(who.id, ON)
 
