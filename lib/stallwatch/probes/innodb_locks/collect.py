@@ -44,6 +44,10 @@ class Waiting(NamedTuple):
         """How many connections wait for a lock."""
         return self.by_state + sum(one.waiting is not None for one in self.transactions)
 
+    def for_rows(self) -> dict[int, float]:
+        """Tell for how many seconds connections have waited for a row."""
+        return {one.process: one.waiting for one in self.transactions if one.waiting is not None}
+
 
 class Details(NamedTuple):
     """What the costly look shows of those that wait, and of those that hold."""

@@ -153,9 +153,9 @@ def lasting(found: Sequence[Head], later: Sequence[Transaction] | None) -> list[
 
 def circles(waiting: Waiting, details: Details, memory: Memory) -> list[Blocked]:
     """Tell who wait for one another, which the server does not see, as their locks are of several kinds."""
-    found = []
+    found, for_rows = [], waiting.for_rows()
     for circle in details.graph.circles():
-        seconds = [_wait(one, waiting, details, memory) for one in sorted(circle)]
+        seconds = [_wait(one, for_rows, details, memory) for one in sorted(circle)]
         found.append(Blocked(sorted(circle), *map(min, zip(*seconds, strict=True))))
     return found
 
@@ -168,9 +168,9 @@ def unexplained(waiting: Waiting, details: Details, memory: Memory) -> list[Bloc
     kinds: dict[str, list[int]] = {}
     for connection, kind in details.unexplained.items():
         kinds.setdefault(kind, []).append(connection)
-    found = []
+    found, for_rows = [], waiting.for_rows()
     for kind, connections in kinds.items():
-        seconds = [_wait(one, waiting, details, memory) for one in connections]
+        seconds = [_wait(one, for_rows, details, memory) for one in connections]
         certain = 0.0 if kind == ROW else max(known for known, _ in seconds)
         behind = set().union(*(details.graph.behind(one) for one in connections)) - {*connections}
         blocked = Blocked(connections, certain, max(possible for _, possible in seconds), kind, len(behind))
@@ -182,12 +182,13 @@ def _is_of_users(details: Details, connections: Collection[int]) -> bool:
     return all(one.kind == USER for one in details.graph.waits if one.waiting in connections)
 
 
-def _wait(connection: int, waiting: Waiting, details: Details, memory: Memory) -> tuple[float, float]:
+def _wait(
+    connection: int, for_rows: Mapping[int, float], details: Details, memory: Memory
+) -> tuple[float, float]:
     """Tell for how long a connection has waited, for certain and possibly."""
-    waits = {one.process: one.waiting for one in waiting.transactions if one.waiting is not None}
     process = details.processes.get(connection)
-    told = waits.get(connection, process.seconds if process else 0.0)
-    seen = max(memory.seconds(f"waits {connection}", told), waits.get(connection, 0.0))
+    told = for_rows.get(connection, process.seconds if process else 0.0)
+    seen = max(memory.seconds(f"waits {connection}", told), for_rows.get(connection, 0.0))
     return seen, max(seen, told)
 
 

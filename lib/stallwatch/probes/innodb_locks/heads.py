@@ -142,12 +142,11 @@ def _held(waits: Sequence[Wait]) -> Iterator[str]:
 
 
 def _waiting(found: Found, head: Head) -> str:
-    waits = {one.process: one.waiting for one in found.waiting.transactions if one.waiting is not None}
-    processes = found.details.processes
+    for_rows, processes = found.waiting.for_rows(), found.details.processes
 
     def seconds(one: int) -> float:
         known = processes.get(one)
-        return waits.get(one, known.seconds if known else 0.0) or 0.0
+        return for_rows.get(one, known.seconds if known else 0.0)
 
     behind = sorted(head.behind, key=lambda one: -seconds(one))
     names = listed([str(one) for one in behind])
