@@ -52,6 +52,11 @@ class Interval(NamedTuple):
         counted = self.counts.get(name)
         return None if counted is None else counted / self.seconds
 
+    @property
+    def said_why(self) -> str | ProbeError:
+        """Say why there is nothing to compare with, before a colon."""
+        return "first look" if self.why == FIRST else self.why
+
 
 NOTHING = Interval(0.0, {})  # there is nothing to compare with
 
@@ -77,8 +82,7 @@ def measured(
 
 def not_yet(what: str, interval: Interval) -> Fault:
     """Say what is not known, as there is nothing to compare with."""
-    why = "first look" if interval.why == FIRST else interval.why
-    return Fault(State.OK, f"{why}: {what} is told from the next run on, or by --sample")
+    return Fault(State.OK, f"{interval.said_why}: {what} is told from the next run on, or by --sample")
 
 
 def since_last_look(memory: dict[str, Any], now: Look) -> Interval:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from stallwatch.findings import Fault, Line, ProbeError, Reading, State
-from stallwatch.history.delta import FIRST
 from stallwatch.probes.innodb_locks import heads
 from stallwatch.probes.innodb_locks.collect import DEADLOCKS, TIMEOUTS, WAITS
 from stallwatch.probes.mysql.locks import words
@@ -21,7 +20,8 @@ if TYPE_CHECKING:
     from stallwatch.probes.innodb_locks.model import Found
 
 BLOCKED, USER_LOCK, TRANSACTION = "blocked", "user_lock", "transaction"  # quantities that are judged
-_HEADS = 5  # that are told
+MOST_HEADS = 5  # heads that are reported; any more are left out
+_MOST_WAITS = 5  # of a circle, one on each line
 
 
 def all_of_it(found: Found, run: Run) -> Iterator[Finding]:
@@ -35,7 +35,7 @@ def all_of_it(found: Found, run: Run) -> Iterator[Finding]:
 
 
 def _blocked(found: Found, run: Run) -> Iterator[Reading]:
-    told = [_head(found, one, run) for one in found.heads[:_HEADS]]
+    told = [_head(found, one, run) for one in found.heads[:MOST_HEADS]]
     told += [_circle(found, one, run) for one in found.circles]
     told += [_unexplained(found, one, run) for one in found.unexplained]
     for name in (BLOCKED, USER_LOCK):
@@ -80,7 +80,7 @@ def _circle(found: Found, circle: Blocked, run: Run) -> Reading:
     ]
     ends = "the server does not see such a deadlock: it lasts until one of the waits times out"
     return reading._replace(
-        what=what, why=why, advice=f"KILL one of {names}", line=Line(more=(*kinds[:_HEADS], ends))
+        what=what, why=why, advice=f"KILL one of {names}", line=Line(more=(*kinds[:_MOST_WAITS], ends))
     )
 
 
@@ -164,8 +164,8 @@ def _counts(found: Found) -> Iterator[Reading]:
 
 def _asides(found: Found) -> Iterator[Finding]:
     if not found.interval.seconds:
-        why = "first look" if found.interval.why == FIRST else found.interval.why
-        yield Fault(State.OK, f"{why}: how many lock waits timed out is told from the next run on")
+        later = "how many lock waits timed out is told from the next run on"
+        yield Fault(State.OK, f"{found.interval.said_why}: {later}")
     if found.details.rows_left_out:
         rows = plural(found.details.rows_left_out, "more row")
         yield Fault(State.OK, f"{rows} that somebody waits for: who holds them was not asked")

@@ -7,7 +7,7 @@ import time
 from stallwatch.history import delta
 from stallwatch.probes.innodb_locks import diagnosis, messages
 from stallwatch.probes.innodb_locks.collect import TIMEOUTS, Collector, Details
-from stallwatch.probes.innodb_locks.messages import BLOCKED, TRANSACTION
+from stallwatch.probes.innodb_locks.messages import BLOCKED, MOST_HEADS, TRANSACTION
 from stallwatch.probes.innodb_locks.model import Found
 from stallwatch.probes.mysql.locks import rows
 from stallwatch.probes.mysql.locks.graph import Graph
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 _WORTH = 1.0  # seconds of a wait from which on it is asked who blocks whom
 _PAUSE = 0.5  # seconds between two looks at a head: a queue that moves has another one then
-_NAMED = 5  # heads of which is asked what they do
 
 
 def findings(server: Server, run: Run, memory: dict[str, Any]) -> Iterator[Finding]:
@@ -59,7 +58,7 @@ def findings(server: Server, run: Run, memory: dict[str, Any]) -> Iterator[Findi
             is_detailed=True,
         )
         run.so_far(messages.all_of_it(found, run), all_but="what the connections do")
-        named = [one.connection for one in heads[:_NAMED] if one.connection]
+        named = [one.connection for one in heads[:MOST_HEADS] if one.connection]
         named += [found.oldest.process] if old and found.oldest and found.oldest.process else []
         found = found._replace(statements=collector.statements(named), programs=collector.programs(named))
     kept.forget_others()
