@@ -242,7 +242,7 @@ def test_a_costly_look_that_the_server_ends_leaves_the_rest(look):
 
 def test_timeouts_and_deadlocks_are_counted_from_look_to_look(look):
     server = Locked()
-    assert "first look: how many lock waits timed out is told from the next run on" in look(server)[1]
+    assert "first look: lock wait timeouts and deadlocks are reported from the next run on" in look(server)[1]
     status, text = look(server, lock_timeouts=2, lock_deadlocks=1)
     assert (status, numbers(text)["timeouts"], numbers(text)["deadlocks"]) == (1, "2", "1")
     assert "2 row lock waits timed out in the last 1 min" in text

@@ -50,7 +50,7 @@ class Waiting(NamedTuple):
 
 
 class Details(NamedTuple):
-    """What the costly look shows of those that wait, and of those that hold."""
+    """The result of the costly look: who waits for whom, and what every connection does."""
 
     graph: Graph
     processes: Mapping[int, Process]

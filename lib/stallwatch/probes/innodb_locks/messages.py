@@ -164,7 +164,7 @@ def _counts(found: Found) -> Iterator[Reading]:
 
 def _asides(found: Found) -> Iterator[Finding]:
     if not found.interval.seconds:
-        later = "how many lock waits timed out is told from the next run on"
+        later = "lock wait timeouts and deadlocks are reported from the next run on"
         yield Fault(State.OK, f"{found.interval.said_why}: {later}")
     if found.details.rows_left_out:
         rows = plural(found.details.rows_left_out, "more row")

@@ -19,8 +19,7 @@ check = Check(
 mysql.add(check)
 check.threshold(
     "blocked", unit="s", headline=True, warning="10", critical="60",
-    help="time that one connection has blocked others without a break; a WARNING at most as long as that is "
-    "not certain",
+    help="time that one connection has blocked others without a break; CRITICAL only where that is certain",
 )  # fmt: skip
 check.threshold(
     "user_lock", unit="s",
