@@ -32,7 +32,9 @@ class Locked(CapturedMysql):
 
     def rows(self, sql, *values, within=None):
         if "processlist" in sql.lower() and "COUNT(*)" in sql:
-            states = [one["Time"] for one in self.listed if str(one["State"]).startswith("Waiting")]
+            states = [
+                one["Time"] for one in self.listed if str(one["State"]).startswith(("Waiting", "User l"))
+            ]
             return [{"waiting": len(states), "seconds": max(states, default=None)}]
         answers = {
             "metadata_locks": self.locks,
@@ -60,6 +62,10 @@ def trx(number, age, *, waits=None, started="2026-11-18 13:00:00", modified=0):
         "trx_id": f"t{number}", "trx_state": state, "process": number, "age": age, "waiting": waits,
         "modified": modified, "locked": 1, "started": started, "requested": requested,
     }  # fmt: skip
+
+
+def mdl(*values):
+    return dict(zip(("type", "base", "name", "lock_type", "status", "process"), values, strict=True))
 
 
 @pytest.fixture
@@ -202,13 +208,54 @@ def test_an_alter_table_runs_for_longer_than_it_waits(look):
         row(WAITER, "app", "Query", 7200, MDL, "ALTER TABLE shop.orders ADD x INT"),
     ]
     server.transactions = [trx(HEAD, 601)]
-    names = ("type", "base", "name", "lock_type", "status", "process")
-    held = ("TABLE", "shop", "orders", "SHARED_READ", "GRANTED", HEAD)
-    wanted = ("TABLE", "shop", "orders", "EXCLUSIVE", "PENDING", WAITER)
-    server.locks = [dict(zip(names, one, strict=True)) for one in (held, wanted)]
+    server.locks = [
+        mdl("TABLE", "shop", "orders", "SHARED_READ", "GRANTED", HEAD),
+        mdl("TABLE", "shop", "orders", "EXCLUSIVE", "PENDING", WAITER),
+    ]
     status, text = look(server)
     assert (status, "for up to 10 min 1 s" in text) == (1, True), text
     assert look(server, after=61)[0] == 2
+
+
+def user_lock(server, waits):
+    """Let connection 22 hold the lock that connection 23 has waited for."""
+    server.listed = [
+        row(HEAD, "report", "Sleep", 240),
+        row(WAITER, "app", "Query", waits, "User lock", "SELECT GET_LOCK('job', 500)"),
+    ]
+    server.locks = [
+        mdl("USER LEVEL LOCK", None, "job", "EXCLUSIVE", "GRANTED", HEAD),
+        mdl("USER LEVEL LOCK", None, "job", "EXCLUSIVE", "PENDING", WAITER),
+    ]
+
+
+def test_a_user_lock_has_a_limit_of_its_own_and_none_by_default(look):
+    server = Locked()
+    user_lock(server, 90)
+    status, text = look(server)
+    assert (status, numbers(text)["blocked"], numbers(text)["user_lock"]) == (0, "0s", "90s")
+    status, text = look(server, "--user-lock-warning", "10", state=False)
+    assert status == 1
+    assert (
+        "connection 22 report@app1 blocks 1 other for up to 1 min 30 s (limit 10 s) by the user lock job, "
+        "idle for 4 min - KILL 22, or let it RELEASE_LOCK" in text
+    )
+
+
+def test_a_circle_of_locks_of_several_kinds_has_no_head_and_any_of_it_may_be_ended(look):
+    server = Locked()
+    user_lock(server, 45)
+    server.listed[0] = row(HEAD, "report", "Query", 40, "updating", "UPDATE shop.orders SET a = 1")
+    server.transactions = [trx(HEAD, 41, waits=40), trx(WAITER, 46, modified=1)]
+    server.pairs = [{"waiting": f"t{HEAD}", "holding": f"t{WAITER}"}]
+    status, text = look(server)
+    assert (status, numbers(text)["blocked"]) == (1, "40s")
+    assert (
+        "connections 22 and 23 wait for each other for 40 s (limit 10 s), by locks of several kinds" in text
+    )
+    assert " - KILL one of 22 and 23 | " in text
+    assert "  connection 22 waits for the row lock on shop.orders, index PRIMARY of connection 23\n" in text
+    assert "  connection 23 waits for the user lock job of connection 22\n" in text
 
 
 def test_who_may_not_see_who_blocks_is_told_what_to_grant(look):
@@ -238,6 +285,7 @@ def test_a_costly_look_that_the_server_ends_leaves_the_rest(look):
     status, text = look(server)
     assert status == 1
     assert "2 connections wait for up to 45 s (limit 10 s) for a row lock, who blocks is not known" in text
+    assert "is not all known" not in text
 
 
 def test_timeouts_and_deadlocks_are_counted_from_look_to_look(look):

@@ -184,9 +184,9 @@ def test_a_table_lock_of_myisam_is_probably_of_the_only_other_statement_on_the_t
     assert list(waits.for_others(two, (), ())) == []
 
 
-def test_a_thousand_sessions_that_wait_are_read_in_time():
+def test_many_sessions_that_wait_are_read_in_time():
     """MariaDB without metadata_lock_info, where each one's statement is compared with those of all others."""
-    many = [process(number, state=MDL, info="SELECT * FROM shop.orders") for number in range(3, 1000)]
+    many = [process(number, state=MDL, info="SELECT * FROM shop.orders") for number in range(3, 1500)]
     alters = process(2, state=MDL, info="ALTER TABLE shop.orders ADD x INT")
     flushing = process(2, state="Waiting for table flush", info="FLUSH TABLES")
     queue = [one._replace(state="Waiting for table flush") for one in many]
@@ -195,9 +195,8 @@ def test_a_thousand_sessions_that_wait_are_read_in_time():
         holder = process(1, "Sleep", 25.0) if flushing not in listed else process(1, info="SELECT 1")
         found = list(waits.for_others(by_id(holder, *listed), (), [Transaction("0", 1, 26.0, None)]))
         assert len(found) == len(listed)
-    assert (
-        time.process_time() - begun < 3
-    )  # 0.3 s here; 4.6 s where each statement is read for each other one
+    # 0.7 s here; 2.9 s where each statement is read for each other one, 11 s where all is searched, too
+    assert time.process_time() - begun < 2.5
 
 
 def test_ends_and_reached_stop_in_a_circle():
