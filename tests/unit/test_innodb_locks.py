@@ -6,6 +6,7 @@ from captured_runs import Runs, numbers
 from stallwatch.sources.mysql import NoAnswerError
 
 HEAD, WAITER = 22, 23
+USER_LOCK = "USER LEVEL LOCK"
 MDL = "Waiting for table metadata lock"
 
 
@@ -37,7 +38,7 @@ class Locked(CapturedMysql):
             ]
             return [{"waiting": len(states), "seconds": max(states, default=None)}]
         answers = {
-            "metadata_locks": self.locks,
+            "metadata_locks": [one for one in self.locks if (one["type"] == USER_LOCK) == (USER_LOCK in sql)],
             "data_lock_waits": [one for one in self.pairs if one["waiting"] in values],
             "data_locks": [{"base": "shop", "name": "orders", "key_name": "PRIMARY"}],
             "INNODB_TRX": self.transactions,
@@ -224,8 +225,8 @@ def user_lock(server, waits):
         row(WAITER, "app", "Query", waits, "User lock", "SELECT GET_LOCK('job', 500)"),
     ]
     server.locks = [
-        mdl("USER LEVEL LOCK", None, "job", "EXCLUSIVE", "GRANTED", HEAD),
-        mdl("USER LEVEL LOCK", None, "job", "EXCLUSIVE", "PENDING", WAITER),
+        mdl(USER_LOCK, None, "job", "EXCLUSIVE", "GRANTED", HEAD),
+        mdl(USER_LOCK, None, "job", "EXCLUSIVE", "PENDING", WAITER),
     ]
 
 
