@@ -93,6 +93,8 @@ def test_a_global_read_lock_names_who_can_hold_it(scene, server, until):
     holds.sql("FLUSH TABLES WITH READ LOCK")
     scene.writers(1)
     said = until(lambda said: said.status, *SOON)
+    blocks = "blocks" if names_tables(server) else "probably blocks"
+    assert f"connection {holds.id} report@localhost {blocks} 1 other for " in said.text
     assert f"KILL {holds.id}" in said.text
     assert ("global read lock" if names_tables(server) else "backup lock") in said.text
 
