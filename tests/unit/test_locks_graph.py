@@ -6,7 +6,7 @@ import pytest
 from stallwatch.probes.mysql.locks import graph, waits
 from stallwatch.probes.mysql.locks.graph import FLUSH, ROW, SERVER, TABLE, USER, Graph, Wait
 from stallwatch.probes.mysql.locks.metadata import USER_LOCK, Lock
-from stallwatch.probes.mysql.locks.rows import RowLock, Transaction, _row
+from stallwatch.probes.mysql.locks.rows import RowLock, Transaction, _row, root
 from stallwatch.probes.mysql.processes import Process
 
 MDL = "Waiting for table metadata lock"
@@ -93,6 +93,16 @@ def test_a_queue_whose_head_has_changed_is_no_wait():
     assert list(waits.for_rows([waiting(2), waiting(3)], [RowLock("t2", "t3")], {})) == []
 
 
+def test_of_several_that_a_wait_ends_at_the_oldest_is_to_blame():
+    ends = [
+        Transaction("t1", 1, 60.0, None),
+        Transaction("t2", 2, 90.0, None),
+        Transaction("t3", 3, 70.0, None),
+    ]
+    pairs = [RowLock("t4", one.id) for one in ends]
+    assert root(waiting(4), pairs, [*ends, waiting(4)]) == ends[1]
+
+
 def lock(kind, number, *, granted=True, scope="TABLE", table="shop.orders"):
     return Lock(scope, table, kind, granted=granted, process=number)
 
@@ -136,6 +146,24 @@ def test_a_lock_that_two_may_hold_is_nobody_s():
     )
     older = [Transaction("0", 1, 26.0, None), Transaction("0", 5, 25.0, None)]
     assert list(waits.for_others(listed, (), older)) == []
+
+
+def test_a_reader_does_not_wait_for_who_only_keeps_writers_waiting():
+    """MariaDB with metadata_lock_info, which shows granted locks alone."""
+    listed = by_id(
+        process(3, state=MDL, info="SELECT * FROM shop.orders"),
+        process(4, state=MDL, info="UPDATE shop.orders SET a = 1"),
+    )
+    locks = [lock("SHARED_NO_READ_WRITE", 1), lock("SHARED_NO_WRITE", 2)]
+    assert edges(waits.for_others(listed, locks, ())) == {(3, 1), (4, 1), (4, 2)}
+
+
+def test_a_global_read_lock_where_no_table_tells_locks_is_probably_of_the_only_idle_client():
+    """MariaDB 10.11, which calls it a backup lock."""
+    writes = process(2, state="Waiting for backup lock", info="UPDATE shop.orders SET a = 1")
+    (found,) = waits.for_others(by_id(process(1, "Sleep", 25.0), writes), (), ())
+    assert (found.holding, found.kind, found.said, found.certain) == (1, SERVER, "backup lock", False)
+    assert found.release == "UNLOCK TABLES"
 
 
 def test_a_flush_waits_for_the_oldest_statement_and_writers_for_the_flush():
