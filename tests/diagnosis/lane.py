@@ -16,6 +16,7 @@ from pathlib import Path
 import own_network
 import parts
 import places  # noqa: F401 - it says where the rest is
+from locks_play import LocksPlay
 from ndb_play import NdbPlay
 from trial import Play, known_peers
 
@@ -38,8 +39,6 @@ class Lane:
         self.is_ndb = kind == "ndb"
         if self.is_ndb:
             self.no_network = own_network.enter()
-        else:
-            self.paths, _ = known_peers()
 
     def __enter__(self):
         return self
@@ -62,8 +61,10 @@ class Lane:
     def _play(self, pair, case, strength, path):
         if self.is_ndb:
             NdbPlay(pair, case, strength, path, self.no_network).play()
+        elif case.part == "locks":
+            LocksPlay(pair, case, strength, path).play()
         else:
-            Play(pair, case, strength, path, self.paths).play()
+            Play(pair, case, strength, path, known_peers()[0]).play()
 
     def _pair(self, case):
         """Give one that is well: heal that of the trial before, or start another one."""

@@ -4,7 +4,8 @@ from importlib import import_module
 
 import case
 
-LANES = {"replication": 5, "ndb": 2}  # pairs of each kind of server, or clusters, that work side by side
+# Pairs of each kind of server, or clusters, that work side by side.
+LANES = {"replication": 5, "ndb": 2, "locks": 6}
 PARTS = {
     "replication": (
         "replication_link", "replication_threads", "replication_locks", "replication_applying",
@@ -12,6 +13,7 @@ PARTS = {
         "replication_clocks", "replication_chain", "replication_heartbeat", "replication_healthy",
     ),
     "ndb": ("ndb_whole_nodes", "ndb_threads", "ndb_network", "ndb_disks", "ndb_contention", "ndb_healthy"),
+    "locks": ("locks_rows", "locks_tables", "locks_applier", "locks_disk", "locks_healthy"),
 }  # fmt: skip
 
 

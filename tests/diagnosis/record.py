@@ -49,6 +49,8 @@ class Trial(NamedTuple):
     failed: str = ""  # why it came to nothing
     version: str = ""  # of the server
     nodes: tuple = ()  # of a cluster: those that have the fault
+    heads: tuple = ()  # connections that block others; 0: a transaction without a connection
+    may_end: tuple = ()  # connections whose KILL helps
 
     def by(self, who):
         """The runs of one of those that were asked."""
@@ -102,4 +104,4 @@ def read(path):
     delay = told.get("delay", 0.0)
     names = head["case"], head["server"], head["strength"]
     return Trial(*names, tuple(runs), lags, events, delay, failed, head.get("version", ""),
-                 tuple(told.get("nodes", ())))  # fmt: skip
+                 *(tuple(told.get(name, ())) for name in ("nodes", "heads", "may_end")))  # fmt: skip

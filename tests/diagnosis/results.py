@@ -2,14 +2,18 @@
 
 from statistics import fmean
 
+import locks_scoring
 import ndb_scoring
 import parts
 import scoring
 from case import KINDS
+from locks_case import CHECK
 from ndb_case import CHECKS
 from record import ALONE, OURS, WITH_SOURCE, read
 
 NAMES = {"mysql": "MySQL", "mariadb": "MariaDB", "ndb": "NDB Cluster"}
+ALL_OF_OURS = (*OURS, *CHECKS, CHECK)
+SCORINGS = {"ndb": ndb_scoring, "locks": locks_scoring}  # of parts that are not about a lag
 SLOW = 6.0  # seconds of a run that takes 1 or 2 on a machine that is not busy
 LAG_BARS = {"mysql": 1.5, "mariadb": 5.0}  # seconds of mean error, without --source
 
@@ -25,13 +29,13 @@ def judge(part, paths, about):
         case = cases[trial.case]
         versions[NAMES[trial.server]] = trial.version
         tells = getattr(case.expected, "tells", True)
-        took = [run.ended - run.begun for run in trial.runs if tells and run.who in (*OURS, *CHECKS)]
+        took = [run.ended - run.begun for run in trial.runs if tells and run.who in ALL_OF_OURS]
         slow, ours = slow + sum(seconds > SLOW for seconds in took), ours + len(took)
         asked = dict.fromkeys(run.who for run in trial.runs)
         trials += [row(case, trial, who) for who in asked]
-    if part == "ndb":
-        abouts = ndb_scoring.about(cases)
-        found = shared_bars(*ndb_scoring.measured(abouts, trials))
+    if own := SCORINGS.get(part):
+        abouts = own.about(cases)
+        found = shared_bars(*own.measured(abouts, trials))
     else:
         abouts = _abouts(cases)
         found = bars(abouts, trials)
@@ -49,8 +53,9 @@ def _abouts(cases):
 
 def row(case, trial, who):
     """What one of those that were asked came to in a trial."""
-    score = ndb_scoring.score if case.part == "ndb" else scoring.score
-    scored = score(trial, case.expected, who, is_fault=case.is_fault, every=case.every)
+    scored = SCORINGS.get(case.part, scoring).score(
+        trial, case.expected, who, is_fault=case.is_fault, every=case.every
+    )
     return {
         "case": case.name, "server": trial.server, "strength": trial.strength, "who": who,
         "in_time": scored.in_time, "right": scored.right, "unhedged": scored.unhedged,
@@ -66,20 +71,14 @@ def judged(cases, trials, name, server):
     return [one for one in trials if (one["case"], one["server"], one["who"]) == (name, server, who)]
 
 
-def fault_is_right(rows, strengths):
-    """Whether the first cause is right at all strengths; None: not all were played, or none was judged."""
-    told = {row["strength"]: row["right"] for row in rows}
-    if any(right is False for right in told.values()):
-        return False
-    return None if len(told) < len(strengths) or None in told.values() else True
-
-
 def bars(cases, trials):
     """The bars, what was found, and whether they are met; what nobody could judge is not met."""
     faults = [
         (name, server) for name, about in cases.items() if about["fault"] for server in about["servers"]
     ]
-    right = [fault_is_right(judged(cases, trials, *one), cases[one[0]]["strengths"]) for one in faults]
+    right = [
+        scoring.fault_is_right(judged(cases, trials, *one), cases[one[0]]["strengths"]) for one in faults
+    ]
     known = [one for one in right if one is not None]
     rows = [row for one in faults for row in judged(cases, trials, *one)]
     plain = [row["unhedged"] for row in rows if row["right"]]
@@ -159,5 +158,5 @@ def _said(about, one):
         f" wrong {len(one['wrong'])} false {len(one['false'])}  [{causes}]"
     )
     more = [f"      {wrong['at']:6.1f} s  {wrong['why']}: {wrong['line'][:260]}"
-            for wrong in (*one["wrong"], *one["false"]) if one["who"] in (*OURS, *CHECKS)]  # fmt: skip
+            for wrong in (*one["wrong"], *one["false"]) if one["who"] in ALL_OF_OURS]  # fmt: skip
     return "\n".join([text, *more])

@@ -15,6 +15,7 @@ import json
 import os
 import sys
 import time
+from types import SimpleNamespace
 
 import lanes
 import parts
@@ -65,7 +66,7 @@ def played(part, found, options):
     for job in found:
         job.path.unlink(missing_ok=True)
     now, load, begun = dt.datetime.now(dt.UTC), os.getloadavg()[0], time.monotonic()
-    _, peers = known_peers()
+    peers = known_peers()[1] if part == "replication" else SimpleNamespace(software={}, left_out=[])
     side_by_side = options.lanes or parts.LANES[part]
     failed = lanes.play(found, options.minutes, side_by_side)
     return {

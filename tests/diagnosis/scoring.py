@@ -111,6 +111,14 @@ def _is_evident(run, begin, evidence, end):
     return run.begun < begin or run.begun >= end or (evidence is not None and run.begun >= evidence)
 
 
+def fault_is_right(rows, strengths):
+    """Whether the first cause is right at all strengths; None: not all were played, or none was judged."""
+    told = {row["strength"]: row["right"] for row in rows}
+    if any(right is False for right in told.values()):
+        return False
+    return None if len(told) < len(strengths) or None in told.values() else True
+
+
 # states
 
 

@@ -1,5 +1,6 @@
 """One trial: a case of one strength on a pair; what checks printed meanwhile, and what was true."""
 
+import functools
 import os
 import shutil
 import sys
@@ -26,6 +27,7 @@ STEP = 1.0  # seconds between the true lags that are kept
 PHASES = 3.0  # seconds by which strengths meet the rhythm of the check at another moment
 
 
+@functools.cache
 def known_peers():
     """The paths of those that can be had, and of which version they are."""
     told = SimpleNamespace(software={}, left_out=[])
@@ -36,7 +38,7 @@ def known_peers():
 class Play:
     """Plays a case on a pair, and writes down what happens."""
 
-    def __init__(self, pair, case, strength, path, paths):
+    def __init__(self, pair, case, strength, path, paths=None):
         self.case = case
         self.strength = strength
         self.home = path.with_suffix("")

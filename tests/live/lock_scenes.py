@@ -22,13 +22,18 @@ class Client:
         self.id = row["id"]
 
     def go(self, *statements):
-        """Begin with a statement that may wait for long; after error 1205 the next one, or the same again."""
+        """Begin with a statement that waits for long; after error 1205 the next one, or the same again."""
+        self.begin(*statements)
+        # Those that come later queue behind it.
+        wait_until(self.waits, 30, self._server.process, self._server.log)
+
+    def begin(self, *statements):
+        """The same, but do not wait until it waits."""
         self._thread = threading.Thread(target=self._run, args=(statements,), daemon=True)
         self._thread.start()
-        # Those that come later queue behind it.
-        wait_until(self._waits, 30, self._server.process, self._server.log)
 
-    def _waits(self):
+    def waits(self):
+        """Whether its statement waits for a lock, or is over."""
         time.sleep(_CACHED)
         of_it = f"WHERE id = {self.id} AND (state LIKE 'Waiting%' OR state = 'User lock')"
         (row,) = self._server.sql(
@@ -48,6 +53,10 @@ class Client:
                     break
             except (pymysql.Error, OSError, ValueError):
                 break
+
+    def finish(self):
+        """Wait until what it has begun is over."""
+        self._thread.join()
 
     def end(self):
         """Log out, also in the middle of a statement."""

@@ -263,7 +263,7 @@ CASES = {"row lock": {"fault": True, "strengths": ["weak", "strong"], "alone": T
 
 def test_a_fault_is_right_only_if_it_is_at_all_strengths(bench):
     weak, strong = row(), row(strength="strong")
-    right = bench.results.fault_is_right
+    right = bench.scoring.fault_is_right
     assert right([weak, strong], ["weak", "strong"]) is True
     assert right([weak, strong | {"right": False}], ["weak", "strong"]) is False
     assert right([weak], ["weak", "strong"]) is None

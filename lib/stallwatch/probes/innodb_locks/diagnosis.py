@@ -3,8 +3,9 @@
 A wait tells little: a single one for a row ends after innodb_lock_wait_timeout, and its successor begins;
 and who waits for long in a queue that moves may be blocked by a head of a moment ago. So it is the head that
 counts. Two things are certain: a head that is idle has had its locks since before it became idle, so it has
-blocked who waits for a row as long as both last (INNODB_TRX tells the wait itself, while the process list
-only tells since when a statement runs). And the same transaction, or the same statement, that was the head at
+blocked others as long as both last: who waits for a row, as INNODB_TRX tells the wait itself, and who waits
+to open a table, which a statement does first. (Of a definition, and of a COMMIT, the process list only tells
+since when the statement runs.) And the same transaction, or the same statement, that was the head at
 the last look, too, has blocked others since then. All else is possible, and a WARNING at most.
 """
 
@@ -13,6 +14,7 @@ from __future__ import annotations
 from stallwatch.history import Since, own
 from stallwatch.probes.mysql.locks.graph import ROW, USER
 from stallwatch.probes.mysql.locks.rows import MOST
+from stallwatch.probes.mysql.locks.waits import opens_a_table
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -130,7 +132,10 @@ def _look(
             seconds = (waits.waiting or 0.0) if waits else 0.0
             certain = max(certain, min(seconds, idle))
         else:
-            seconds = details.processes[one.waiting].seconds if one.waiting in details.processes else 0.0
+            waiter = details.processes.get(one.waiting)
+            seconds = waiter.seconds if waiter else 0.0
+            if waiter and opens_a_table(waiter):
+                certain = max(certain, min(seconds, idle))
         ages = [other for other in (transaction and transaction.age, process and process.seconds) if other]
         possible = max(possible, min(seconds, max(ages, default=seconds)))
     return certain, possible

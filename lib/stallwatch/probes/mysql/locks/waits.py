@@ -42,6 +42,15 @@ def kind(process: Process) -> str:
     return USER if process.state.startswith(_USER) else ""
 
 
+def opens_a_table(process: Process) -> bool:
+    """Whether it waits for a lock that a statement takes before anything else: it has waited since it runs.
+
+    A definition may copy for hours before it waits, and for the commit lock a transaction waits at its end.
+    """
+    waits = kind(process) in {TABLE, SERVER} and "commit lock" not in process.state
+    return waits and not (statements.defines(process.info) or statements.flushes(process.info))
+
+
 def for_rows(
     transactions: Iterable[Transaction],
     row_locks: Iterable[RowLock],

@@ -1,0 +1,69 @@
+"""Somebody has a lock of a table, of the server, or of the user, that others wait for."""
+
+import places  # noqa: F401 - it says where the rest is
+from locks_case import CRITICAL, WARNING, fault
+
+READ = "SELECT state FROM shop.orders WHERE id = 3"
+_GLOBAL = "global read lock|backup lock"
+
+
+@fault("DDL behind a reader", says=r"blocks ALTER TABLE shop\.orders and")
+def ddl_behind_a_reader(scene, waiters):
+    """An ALTER TABLE waits for a transaction that has read the table, and all others wait behind it."""
+    yield
+    yield from _ddl(scene, waiters)
+
+
+def _ddl(scene, waiters):
+    reader = scene.reader()
+    alters = scene.definition()
+    scene.note("evident")
+    for _ in range(waiters):
+        scene.client(scene.app).begin(*[READ] * 10)
+    scene.blocks(reader.id)
+    scene.may_end.append(alters.id)
+    yield
+
+
+@fault("DDL behind a reader, metadata_lock_info", servers=("mariadb",),
+       says=r"blocks ALTER TABLE shop\.orders and")  # fmt: skip
+def ddl_with_plugin(scene, waiters):
+    """The same, where the plugin of MariaDB is installed that tells who has which metadata lock."""
+    scene.server.sql("INSTALL SONAME 'metadata_lock_info'")
+    scene.kept.callback(scene.server.sql, "UNINSTALL SONAME 'metadata_lock_info'")
+    yield
+    yield from _ddl(scene, waiters)
+
+
+@fault("FLUSH TABLES WITH READ LOCK", says=_GLOBAL)
+def global_read_lock(scene, waiters):
+    """A session has run FLUSH TABLES WITH READ LOCK and is idle; nobody can write."""
+    yield
+    head = scene.client()
+    head.sql("FLUSH TABLES WITH READ LOCK")
+    scene.crowd(waiters)
+    scene.blocks(head.id)
+    yield
+
+
+@fault("LOCK TABLES", says=r"on shop\.orders")
+def lock_tables(scene, waiters):
+    """A session has run LOCK TABLES ... WRITE and is idle; nobody can read the table."""
+    yield
+    head = scene.client()
+    head.sql("LOCK TABLES shop.orders WRITE")
+    scene.crowd(waiters, READ)
+    scene.blocks(head.id)
+    yield
+
+
+@fault("user lock", servers=("mysql",), says="by the user lock job")
+def user_lock(scene, waiters):
+    """A session has a lock of GET_LOCK() and is idle."""
+    scene.options = ["--user-lock-warning", str(WARNING), "--user-lock-critical", str(CRITICAL)]
+    yield
+    head = scene.client()
+    head.sql("SELECT GET_LOCK('job', 10)")
+    scene.crowd(waiters, "SELECT GET_LOCK('job', 500)")
+    scene.blocks(head.id)
+    yield
