@@ -86,12 +86,13 @@ def backup(scene, with_lock):
         for statement in (("LOCK INSTANCE FOR BACKUP",) if scene.is_mysql else (
             "BACKUP STAGE START", "BACKUP STAGE FLUSH", "BACKUP STAGE BLOCK_DDL")):  # fmt: skip
             backup.sql(statement)
+    to_it = ("-S", scene.server.socket, "-u", "root")
     dump = software.program("mariadb-dump", "mariadb-client")
 
     def dumps():
         while scene.until_over(0.5):
             subprocess.run(
-                [dump, "--no-defaults", "--single-transaction", "-S", scene.server.socket, "-u", "root", "shop"],
+                [dump, "--no-defaults", "--single-transaction", *to_it, "shop"],
                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False,
             )  # fmt: skip
 

@@ -52,9 +52,9 @@ def does(details: Details, head: Head) -> str:
 
 
 def whom(details: Details, head: Head) -> str:
-    """Say who waits: ``12 others``, ``ALTER TABLE shop.orders and 12 others``."""
+    """Say who waits: ``12 others``, ``ALTER TABLE shop.orders and 12 more``."""
     if behind := queue(details, head):
-        return f"{behind[1]} and {plural(len(head.behind) - 1, 'other')}"
+        return f"{behind[1]} and {len(head.behind) - 1} more"
     return plural(len(head.behind), "other")
 
 
