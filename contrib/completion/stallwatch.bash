@@ -203,7 +203,7 @@ _stallwatch_check_mysql_backup() {
 _stallwatch_check_mysql_query() {
     case $option in
     -H| --hostname) _stallwatch_hosts ;;
-    -P| --port| -u| --username| -p| --password| --defaults-group| -q| --query| -d| --database| --count| \
+    -P| --port| -u| --username| -p| --password| --defaults-group| -q| --query| -D| --database| --count| \
         --spread| --expect| -w| --warning| -c| --critical| --max-warning| --max-critical| \
         --connection-warning| --connection-critical| --rows-warning| --rows-critical| -t| --timeout) ;;
     -S| --socket| --password-file| --defaults-file| --ssl-ca| --ssl-cert| --ssl-key| \
@@ -226,7 +226,7 @@ _stallwatch_check_mysql_status() {
     case $option in
     -H| --hostname| --reference) _stallwatch_hosts ;;
     -P| --port| -u| --username| -p| --password| --defaults-group| --include| --exclude| --counter| \
-        --gauge| --reference-group| --sample| --confirm| -w| --warn| -c| --crit| -t| --timeout) ;;
+        --gauge| --reference-group| --sample| --confirm| -w| --warning| -c| --critical| -t| --timeout) ;;
     -S| --socket| --password-file| --defaults-file| --ssl-ca| --ssl-cert| --ssl-key| \
         --server-public-key-path) _stallwatch_files ;;
     --ssl-mode) _stallwatch_words DISABLED PREFERRED REQUIRED VERIFY_CA VERIFY_IDENTITY ;;
@@ -238,8 +238,8 @@ _stallwatch_check_mysql_status() {
     *) _stallwatch_words --hostname --port --socket --username --password --password-file \
         --defaults-file --defaults-group --ssl-mode --ssl-ca --ssl-cert --ssl-key --server-public-key-path \
         --enable-cleartext-plugin --set --include --exclude --all --counter --gauge --reference \
-        --reference-group --sample --confirm --warn --crit --timeout --output --color --verbose --version \
-        --help --unreachable --state-dir --no-state ;;
+        --reference-group --sample --confirm --warning --critical --timeout --output --color --verbose \
+        --version --help --unreachable --state-dir --no-state ;;
     esac
 }
 

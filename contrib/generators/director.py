@@ -56,7 +56,7 @@ def _command(plugin: Plugin, made: Command, numbers: dict[str, int]) -> Object:
         "object_name": name,
         "object_type": "object",
         "timeout": SECONDS[made.timeout],
-        "vars": {made.hostname: "$address$"} if made.hostname else {},
+        "vars": icinga2.defaults(made, "$address$"),
         "zone": None,
     }
 

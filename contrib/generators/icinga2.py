@@ -24,7 +24,13 @@ AT_A_TERMINAL = {
     "--acknowledge": "is given once, by whoever has looked: in every run it would hide everything",
 }
 # Icinga's own library has a command of that name (plugins.conf), for another check_mysql_query.
-[TAKEN] = RENAMED
+TAKEN = "mysql_query"
+# Commands that had the name of their plugin until 0.1, and options whose name was another one.
+FORMER_COMMANDS = ("bonding", "host", "jmx")
+FORMER_VARIABLES = {
+    "mysql_status_warning": "mysql_status_warn",
+    "mysql_status_critical": "mysql_status_crit",
+}
 # The server is an extra of these, which is asked only if it is named; the others have the host's address.
 ON_THIS_HOST = ("mysql_backup", "mysqld_process")
 # Another way than --hostname to say which server.
@@ -38,19 +44,35 @@ HEAD = f"""\
  *
  * A command is called like its plugin without check_, and has a variable for each option:
  * check_replication_lag --backup-grace 4h is replication_lag with vars.replication_lag_backup_grace = "4h".
- * It is {RENAMED[TAKEN]} where Icinga's own library has a {TAKEN} already.
+ * Four names are longer, and the names of their variables too: stallwatch_bonding, stallwatch_host, stallwatch_jmx,
+ * and stallwatch_mysql_query (Icinga's own library has a {TAKEN}). The former names (host, vars.host_load_warning,
+ * vars.mysql_status_warn and so on) still work. If you have a command "host", "jmx" or "bonding" of your own, write into
+ * constants.conf: const StallwatchFormerCommands = false
  * A dollar sign in a value is written twice: vars.jmx_match = "^NORMAL$$".
  * A list is for what may be given several times; anything else is UNKNOWN with one.
  *
- * If Icinga says "Object 'host' of type 'CheckCommand' re-defined", you have a command of that name. Rename
- * it, or include a copy of this file in which ours has another name, and write that into the sets, too; the
- * variables stay as they are.
+ * If Icinga reports "Object 'ndb_log' of type 'CheckCommand' re-defined", you have a command of that name. Rename
+ * it, or include a copy of this file in which ours has another name, and write that into the sets, too. The
+ * variables keep their names.
  *
  * Where the plugins are elsewhere, say so in constants.conf: const StallwatchPluginDir = "/opt/..."
  */
 
 if (!globals.contains("StallwatchPluginDir")) {{
   const StallwatchPluginDir = "{PLUGIN_DIR}"
+}}
+if (!globals.contains("StallwatchFormerCommands")) {{
+  const StallwatchFormerCommands = true
+}}
+"""
+
+
+FORMER = """
+// The former name of {name}.
+if (StallwatchFormerCommands) {{
+  object CheckCommand "{old}" {{
+    import "{name}"
+  }}
 }}
 """
 
@@ -70,6 +92,7 @@ class Command(NamedTuple):
     arguments: dict[str, dict[str, Any]]  # attributes by option
     hostname: str  # the variable that has the host's address by default; "": none
     timeout: str
+    former: dict[str, str]  # former names of variables, which still work, by name
 
     def variable(self, option: Option) -> str:
         """Name the variable of an option."""
@@ -86,12 +109,25 @@ def command(plugin: Plugin) -> Command:
     name = RENAMED.get(plugin.name, plugin.name)
     hostname = f"{name}_hostname" if plugin.has("--hostname") and plugin.name not in ON_THIS_HOST else ""
     timeout = FOR_BACKUPS if plugin.has("--verify-timeout") else PATIENCE
-    made = Command(name, plugin.program, plugin.about, {}, hostname, timeout)
+    made = Command(name, plugin.program, plugin.about, {}, hostname, timeout, {})
     for option in variables(plugin):
         made.arguments[option.long] = _argument(plugin, option, made)
     if plugin.name == "jmx":
         made.arguments["quantities"] = _quantities(made)
+    names = [name.removeprefix("--").replace("-", "_") for name in made.arguments]
+    for variable in (f"{made.name}_{name}" for name in names):
+        if plugin.name in FORMER_COMMANDS:
+            made.former[variable] = variable.removeprefix("stallwatch_")
+        elif variable in FORMER_VARIABLES:
+            made.former[variable] = FORMER_VARIABLES[variable]
     return made
+
+
+def defaults(made: Command, address: str) -> dict[str, str]:
+    """Return the variables that the command itself sets: those of a former name are what that says."""
+    former = {name: f"${old}$" for name, old in made.former.items()}
+    own = {made.former.get(made.hostname, made.hostname): address} if made.hostname else {}
+    return {**former, **own}
 
 
 def variables(plugin: Plugin) -> Iterable[Option]:
@@ -140,16 +176,19 @@ def _quantities(made: Command) -> dict[str, Any]:
 
 
 def _written(made: Command) -> str:
+    is_renamed = made.name.removeprefix("stallwatch_") in FORMER_COMMANDS
     arguments = "\n".join(_entry(name, attributes) for name, attributes in made.arguments.items())
-    address = f'\n  vars.{made.hostname} = "$check_address$"\n' if made.hostname else ""
+    own = "".join(f'  vars.{name} = "{value}"\n' for name, value in defaults(made, "$check_address$").items())
     return (
         f"\n// {made.about}\n"
         f'object CheckCommand "{made.name}" {{\n'
         + ('  import "ipv4-or-ipv6"\n\n' if made.hostname else "")
         + f'  command = [ StallwatchPluginDir + "/{made.program}" ]\n'
         f"  timeout = {made.timeout}\n"
-        f"  arguments = {{\n{arguments}\n  }}\n"
-        f"{address}}}\n"
+        + f"  arguments = {{\n{arguments}\n  }}\n"
+        + (f"\n{own}" if own else "")
+        + "}\n"
+        + (FORMER.format(old=made.name.removeprefix("stallwatch_"), name=made.name) if is_renamed else "")
     )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from generators.plugins import ROOT
 from stallwatch.declared import Times, every
-from stallwatch.discovery.icinga2 import variables
+from stallwatch.discovery.icinga2 import COMMANDS, variables
 from stallwatch.discovery.nagios import words
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _of_icinga(which: Set, template: str, service: Service) -> str:
     manual = f"{notes}{'' if notes.endswith('?') else ':'} man check_{service.plugin}"
     lines = [
         f'display_name = "{service.title}"',
-        f'check_command = "{service.plugin}"',
+        f'check_command = "{COMMANDS.get(service.plugin, service.plugin)}"',
         f'import "stallwatch-{template}-service"',
         *(f"{name} = {value:g}" for name, value in _times(service, 1)),
         f'notes = "{manual}"',

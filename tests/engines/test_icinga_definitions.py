@@ -168,6 +168,55 @@ def test_every_variable_reaches_its_plugin_as_it_is(open_path, tells):
         assert sorted(pairs(plugin, words), key=str) == sorted(options, key=str), name
 
 
+FORMER = {  # a command, variables with a former name, and the arguments that are meant
+    "host load": ("host", {"host_load_warning": "3"}, ["--load-warning", "3"]),
+    "new host": ("stallwatch_host", {"host_load_critical": "4"}, ["--load-critical", "4"]),
+    "director host": ("stallwatch-host", {"host_load_critical": "4"}, ["--load-critical", "4"]),
+    "bonds": ("bonding", {"bonding_expect": 2}, ["--expect", "2"]),
+    "heap": ("jmx", {"jmx_port": 7199, "jmx_tls": True}, ["--hostname", "192.0.2.11", "--port", "7199", "--tls"]),
+    "url": ("jmx", {"jmx_url": "u", "jmx_quantities": ["-O", "o"]}, ["-O", "o", "--url", "u"]),
+    "elsewhere": ("jmx", {"jmx_hostname": "192.0.2.9"}, ["--hostname", "192.0.2.9"]),
+    "both": (
+        "stallwatch_jmx", {"jmx_port": 1, "stallwatch_jmx_port": 2}, ["--hostname", "192.0.2.11", "--port", "2"],
+    ),
+    "warn": (
+        "mysql_status", {"mysql_status_warn": ["A=1", "B=2"], "mysql_status_crit": "A=3"},
+        ["--hostname", "192.0.2.11", "--warning", "A=1", "--warning", "B=2", "--critical", "A=3"],
+    ),
+    "director warn": (
+        "stallwatch-mysql-status", {"mysql_status_warn": ["A=1"]}, ["--hostname", "192.0.2.11", "--warning", "A=1"],
+    ),
+}  # fmt: skip
+
+
+def test_former_names_of_commands_and_variables_still_work(open_path, tells):
+    """A threshold under a former name would be lost, and nobody would see it: the service would be OK."""
+    services = [service(name, command, variables) for name, (command, variables, _) in FORMER.items()]
+    objects = DB1 + deployed(json.loads(BASKET.read_text()), tells) + "".join(services)
+    with Icinga(open_path, COMMANDS, objects=objects, plugins=tells) as icinga:
+        told = icinga.check_all([f"db1!{name}" for name in FORMER])
+    for name, (_, _, meant) in FORMER.items():
+        assert sorted(json.loads(told[f"db1!{name}"].output)[1:]) == sorted(meant), name
+
+
+def test_a_site_with_a_command_host_of_its_own_leaves_out_the_former_names(open_path, tells):
+    own = 'const StallwatchFormerCommands = false\nobject CheckCommand "host" { command = [ "/bin/true" ] }\n'
+    conf = open_path / "own.conf"
+    conf.write_text(own)
+    with Icinga(open_path / "icinga", conf, COMMANDS, plugins=tells) as icinga:
+        assert icinga.evaluate('get_check_command("host").command[0]') == "/bin/true"
+        assert icinga.evaluate('get_check_command("stallwatch_host").command[0]') == f"{tells}/check_host"
+
+
+def test_each_threshold_has_a_variable_of_the_usual_name():
+    """Its name is that of a plugin with _warning or _critical at its end, as administrators guess."""
+    for plugin in PLUGINS:
+        names = {option.name for option in options_of(plugin)}
+        levels = {name for name in names if re.search("warn|crit", name)}
+        assert {"warning", "critical"} <= levels
+        assert all(re.fullmatch(r"(\w+_)?(warning|critical)", name) for name in levels), plugin.name
+
+
 def test_what_is_required_is_asked_for(open_path, tells):
     names = {plugin.name: option.long for plugin in PLUGINS for option in plugin.options if option.required}
     assert names.items() >= {"mysql_backup": "--directory", "ndb_log": "--log"}.items()

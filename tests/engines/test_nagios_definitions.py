@@ -149,8 +149,8 @@ def test_what_is_written_in_a_service_reaches_the_plugin(open_path, tells):
         "check_mysql_status!--include '^Com_(select|insert)$$'": [
             "check_mysql_status", *ALWAYS, "--include", "^Com_(select|insert)$",
         ],
-        "check_mysql_status!--exclude 'Com\\_.*' --warn A/B=1": [
-            "check_mysql_status", *ALWAYS, "--exclude", "Com\\_.*", "--warn", "A/B=1",
+        "check_mysql_status!--exclude 'Com\\_.*' --warning A/B=1": [
+            "check_mysql_status", *ALWAYS, "--exclude", "Com\\_.*", "--warning", "A/B=1",
         ],
         # as the head of the file warns
         "check_host!$_HOSTNOSUCH$": ["check_host", "$"],

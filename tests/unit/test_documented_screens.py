@@ -257,7 +257,7 @@ screen("mysql_query-healthy", "check_mysql_query -H db1", 0, answers_in(0.002))
 screen("mysql_query-down", "check_mysql_query -H db1", 2, is_down)
 screen(
     "mysql_query-slow",
-    "check_mysql_query -H db1 -d shop -q 'SELECT COUNT(*) FROM orders'",
+    "check_mysql_query -H db1 -D shop -q 'SELECT COUNT(*) FROM orders'",
     1,
     answers_in(0.3),
 )

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from stallwatch.declared import Options, Service
     from stallwatch.discovery.plan import Host, Plan
 
-COMMANDS = {"mysql_query": "stallwatch_mysql_query"}  # Icinga's own library has a mysql_query
+# Icinga's own library has a mysql_query; the other names are too general for one plugin of one suite.
+COMMANDS = {name: f"stallwatch_{name}" for name in ("mysql_query", "host", "jmx", "bonding")}
 SOONER = "15s"  # what leads is sure before the others are, that depend on it
 NEEDS_ZONE = "zone = zone || ZoneName"  # in zones.d it has one; elsewhere an endpoint is refused without
 BY_AGENT = (

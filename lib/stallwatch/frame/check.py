@@ -81,17 +81,25 @@ class Check:
         return [*self._own, *self._common]
 
     def option(self, *flags: str, **settings: Any) -> None:
-        """Add an option, as ``argparse.add_argument`` does; ``help`` is a must and is told the default.
+        """Add an option, as ``argparse.add_argument`` does; ``help`` is required, the default is added to it.
 
-        A ``type`` from ``units`` answers bad values with its own sentence.
+        A ``type`` from ``units`` answers bad values with its own sentence. ``formerly`` is a name that the
+        option had, and that still works.
         """
-        self._own.append(self._particular.add_argument(*flags, **described(settings)))
+        self._add(self._particular, flags, settings)
+
+    def _add(self, group: Any, flags: tuple[str, ...], settings: dict[str, Any]) -> Action:
+        former = settings.pop("formerly", None)
+        action: Action = group.add_argument(*flags, **described(settings))
+        self._own.append(action)
+        if former:
+            self.parser.keep(former, action)
+        return action
 
     def limit(self, *flags: str, **settings: Any) -> Action:
         """Add an option for a range that stands among the thresholds."""
         self._thresholds.description = _RANGES
-        self._own.append(self._thresholds.add_argument(*flags, **described(settings)))
-        return self._own[-1]
+        return self._add(self._thresholds, flags, settings)
 
     def examples(self, *lines: str) -> None:
         """End the help with these lines, as they are: commands and what they are for."""
@@ -232,6 +240,8 @@ class Check:
                 self._as_json = True  # from here on: a signal may have come in the middle of the import
             options = self.parser.parse(argv)
             verbose = options.verbose
+            for sentence in self.parser.former_names(argv):
+                self.aside(sentence)
             run = Run(self.name, options, self.units, self.limits)
             self._in_order(run)
             begin(run, options)

@@ -44,6 +44,17 @@ class Parser(ArgumentParser):
         )
         # "-w -5:5" has a range, not an option -5: argparse itself lets only plain numbers pass (3.11).
         self._negative_number_matcher = re.compile(r"-[\d.]")
+        self.former: dict[str, str] = {}  # former names of options, which still work, and their names
+
+    def keep(self, former: str, action: Action) -> None:
+        """Accept the former name of an option; neither the help nor any document shows it."""
+        self._option_string_actions[former] = action
+        self.former[former] = action.option_strings[-1]
+
+    def former_names(self, arguments: list[str]) -> list[str]:
+        """Return one sentence for each former name that is used."""
+        words = {word.partition("=")[0] if word.startswith("--") else word[:2] for word in arguments}
+        return [f"{old} is now {new}; both work" for old, new in self.former.items() if old in words]
 
     def error(self, message: str) -> NoReturn:
         """Raise what argparse found wrong."""

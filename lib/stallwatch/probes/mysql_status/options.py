@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.mysql_status.selection import Wanted
 
 # What changes the meaning of what is remembered.
-MEANING = ("set", "include", "exclude", "all", "warn", "crit", "reference", "reference_group", "confirm")
+MEANING = ("set", "include", "exclude", "all", "reference", "reference_group", "confirm")
 
 
 def _names(text: str) -> re.Pattern[str]:
@@ -66,9 +66,9 @@ check.option(
     "--confirm", type=count, default=3, metavar="COUNT",
     help="critical by a set after so many intervals in a row, a WARNING before (and always with --sample)",
 )  # fmt: skip
-for _flag, _option, _level in (("-w", "--warn", "warning"), ("-c", "--crit", "critical")):
+for _level, _former in (("warning", "--warn"), ("critical", "--crit")):
     check.limit(
-        _flag, _option, type=wanted, action="append", default=[], metavar="NAME=RANGE",
+        f"-{_level[0]}", f"--{_level}", formerly=_former, type=wanted, action="append", default=[], metavar="NAME=RANGE",
         help=f"{_level} range of a status variable: of what counts up, per second; NAME/NAME for the ratio "
         "of two over the interval, of at least 100; may be given several times, and takes the place of a "
         "set's limits of that variable",
@@ -76,9 +76,9 @@ for _flag, _option, _level in (("-w", "--warn", "warning"), ("-c", "--crit", "cr
 check.keeps_state()
 check.examples(
     "check_mysql_status -H db1 --defaults-file /etc/stallwatch/mysql.cnf",
-    "check_mysql_status -H db1 --all --exclude 'Com_.*' --warn Threads_running=50",
+    "check_mysql_status -H db1 --all --exclude 'Com_.*' --warning Threads_running=50",
     "check_mysql_status -H db1 --set handlers",
-    "    --warn Handler_read_rnd_next/Handler_read_key=100",
+    "    --warning Handler_read_rnd_next/Handler_read_key=100",
     "check_mysql_status -H db1 --reference db2 --sample 5s -v",
 )
 
@@ -90,7 +90,7 @@ def findings(options: Namespace, run: Run) -> Iterator[Finding]:
     from stallwatch.sources.mysql import UnreachableError
 
     sample.refuse_what_cannot_be(check, options)
-    ranges = {"warning": options.warn, "critical": options.crit}
+    ranges = {"warning": options.warning, "critical": options.critical}
     _refuse_twice(ranges)
     chosen = Selection(
         ranges, options.set, options.include, options.exclude, options.all, _kinds(options)
@@ -98,6 +98,7 @@ def findings(options: Namespace, run: Run) -> Iterator[Finding]:
     reference = _reference(options, run)
     _refuse_excluded(chosen)
     identity = {name: str(getattr(options, name)) for name in MEANING}
+    identity |= {"warn": str(options.warning), "crit": str(options.critical)}  # the names in older state files
     target = mysql.target(check, options)
     with sample.memory(options, run, target=target.where, **identity) as memory:
         try:
