@@ -32,19 +32,14 @@ def _basket(plugins: list[Plugin]) -> Object:
     fields = [field for plugin, made in both for field in _fields(plugin, made)]
     numbers = {field["varname"]: number for number, field in enumerate(fields, 1)}
     return {
-        "Command": {_name(plugin): _command(plugin, made, numbers) for plugin, made in both},
-        "ServiceTemplate": {_name(plugin): _template(plugin, made) for plugin, made in both},
+        "Command": {icinga2.of_director(plugin): _command(plugin, made, numbers) for plugin, made in both},
+        "ServiceTemplate": {icinga2.of_director(plugin): _template(plugin, made) for plugin, made in both},
         "Datafield": {str(numbers[field["varname"]]): field for field in fields},
     }
 
 
-def _name(plugin: Plugin) -> str:
-    """Name its command and template: not like those of ``include <stallwatch>``, which may be there, too."""
-    return f"stallwatch-{plugin.name.replace('_', '-')}"
-
-
 def _command(plugin: Plugin, made: Command, numbers: dict[str, int]) -> Object:
-    name = _name(plugin)
+    name = icinga2.of_director(plugin)
     return {
         "arguments": {option: _argument(attributes) for option, attributes in made.arguments.items()},
         "command": f"{PLUGIN_DIR}/{made.program}",
@@ -113,7 +108,7 @@ def _type(plugin: Plugin, option: Option) -> tuple[str, Object]:
 
 
 def _template(plugin: Plugin, made: Command) -> Object:
-    name = _name(plugin)
+    name = icinga2.of_director(plugin)
     login = (
         {f"{made.name}_defaults_file": OPTION_FILE} if made.hostname and plugin.has("--defaults-file") else {}
     )

@@ -30,9 +30,9 @@ NEGATIVE = {"{quantity}", "size_change"}  # may be below 0
 
 
 class Series(NamedTuple):
-    """Labels of one plugin in a panel; ``command`` is the check command that Icinga calls it by."""
+    """Labels of one plugin in a panel; ``commands`` are the check commands by which Icinga runs it."""
 
-    command: str
+    commands: tuple[str, ...]
     labels: tuple[Label, ...]
     known: tuple[Label, ...]  # all of the plugin's
 
@@ -76,7 +76,7 @@ class Influxdb:
         where = f'"hostname" =~ /^$hostname$/ AND "metric" =~ /{_either(wanted)}/{but} AND $timeFilter'
         group = 'time($__interval), "hostname", "service", "metric"'
         yield {
-            "query": f'SELECT mean("value") FROM "{series.command}" '  # noqa: S608 - names of ours
+            "query": f'SELECT mean("value") FROM {_measurement(series.commands)} '  # noqa: S608 - names of ours
             f"WHERE {where} GROUP BY {group} fill(none)",
             "rawQuery": True,
             "resultFormat": "time_series",
@@ -100,7 +100,7 @@ class Graphite:
         """Ask for one label after the other."""
         for label in series.labels:
             for path in _paths(label):
-                place = f"icinga2.$hostname.services.*.{series.command}.perfdata.{path}.value"
+                place = f"icinga2.$hostname.services.*.{_level(series.commands)}.perfdata.{path}.value"
                 if besides := series.besides(label):
                     place = f"exclude({place}, '[.]perfdata[.]{_either(besides)[1:-1]}[.]value')"
                 levels = ", ".join(str(6 + level) for level in range(path.count(".") + 1))
@@ -119,13 +119,21 @@ def _either(names: Sequence[str]) -> str:
     return f"^({'|'.join(PLACE.sub(_in_place, name.replace('.', '[.]')) for name in names)})$"
 
 
+def _measurement(commands: Sequence[str]) -> str:
+    return f"/^({'|'.join(commands)})$/"
+
+
+def _level(commands: Sequence[str]) -> str:
+    return "{" + ",".join(commands) + "}"
+
+
 def _in_place(place: re.Match[str]) -> str:
     return IN_PLACE.get(place[1], ".+")
 
 
 def _dashboard(source: Influxdb | Graphite, uid: str, known: dict[str, Plugin]) -> dict[str, Any]:
     words = [words for row in rows().values() for panel in row for words in panel.series]
-    commands = sorted({_series(one, known).command for one in words})
+    commands = sorted({name for one in words for name in _series(one, known).commands})
     return {
         "description": ABOUT.format(source.writer),
         "id": None,
@@ -220,7 +228,7 @@ def _series(words: str, known: dict[str, Plugin]) -> Series:
     """Find what ``PLUGIN LABEL LABEL`` means; a label that the plugin does not have is an error."""
     name, *wanted = words.split()
     plugin = known[name]
-    return Series(icinga2.command(plugin).name, tuple(_label(plugin, one) for one in wanted), plugin.labels)
+    return Series(icinga2.names(plugin), tuple(_label(plugin, one) for one in wanted), plugin.labels)
 
 
 def _label(plugin: Plugin, name: str) -> Label:

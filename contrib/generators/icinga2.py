@@ -44,16 +44,16 @@ HEAD = f"""\
  *
  * A command is called like its plugin without check_, and has a variable for each option:
  * check_replication_lag --backup-grace 4h is replication_lag with vars.replication_lag_backup_grace = "4h".
- * Four names are longer, and the names of their variables too: stallwatch_bonding, stallwatch_host, stallwatch_jmx,
- * and stallwatch_mysql_query (Icinga's own library has a {TAKEN}). The former names (host, vars.host_load_warning,
- * vars.mysql_status_warn and so on) still work. If you have a command "host", "jmx" or "bonding" of your own, write into
- * constants.conf: const StallwatchFormerCommands = false
+ * Four names, and those of their variables, are longer: stallwatch_bonding, stallwatch_host, stallwatch_jmx,
+ * and stallwatch_mysql_query (Icinga's own library has a {TAKEN}). Former names (host,
+ * vars.host_load_warning, vars.mysql_status_warn) still work. If you have a command "host", "jmx" or "bonding" of your own, write
+ * into constants.conf: const StallwatchFormerCommands = false
  * A dollar sign in a value is written twice: vars.jmx_match = "^NORMAL$$".
  * A list is for what may be given several times; anything else is UNKNOWN with one.
  *
- * If Icinga reports "Object 'ndb_log' of type 'CheckCommand' re-defined", you have a command of that name. Rename
- * it, or include a copy of this file in which ours has another name, and write that into the sets, too. The
- * variables keep their names.
+ * If Icinga reports "Object 'ndb_log' of type 'CheckCommand' re-defined", you have a command of that name.
+ * Rename it, or include a copy of this file in which ours has another name, and write that into the sets,
+ * too. The variables keep their names.
  *
  * Where the plugins are elsewhere, say so in constants.conf: const StallwatchPluginDir = "/opt/..."
  */
@@ -128,6 +128,17 @@ def defaults(made: Command, address: str) -> dict[str, str]:
     former = {name: f"${old}$" for name, old in made.former.items()}
     own = {made.former.get(made.hostname, made.hostname): address} if made.hostname else {}
     return {**former, **own}
+
+
+def names(plugin: Plugin) -> tuple[str, ...]:
+    """Return the names of its commands: of ``include <stallwatch>``, of the Director, and the former one."""
+    name = RENAMED.get(plugin.name, plugin.name)
+    return name, of_director(plugin), *((plugin.name,) if plugin.name in FORMER_COMMANDS else ())
+
+
+def of_director(plugin: Plugin) -> str:
+    """Name its command and template in the Director, where those of ``include <stallwatch>`` may be, too."""
+    return f"stallwatch-{plugin.name.replace('_', '-')}"
 
 
 def variables(plugin: Plugin) -> Iterable[Option]:

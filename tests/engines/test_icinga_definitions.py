@@ -173,18 +173,20 @@ FORMER = {  # a command, variables with a former name, and the arguments that ar
     "new host": ("stallwatch_host", {"host_load_critical": "4"}, ["--load-critical", "4"]),
     "director host": ("stallwatch-host", {"host_load_critical": "4"}, ["--load-critical", "4"]),
     "bonds": ("bonding", {"bonding_expect": 2}, ["--expect", "2"]),
-    "heap": ("jmx", {"jmx_port": 7199, "jmx_tls": True}, ["--hostname", "192.0.2.11", "--port", "7199", "--tls"]),
+    "heap": ("jmx", {"jmx_port": 1, "jmx_tls": True}, ["--hostname", "192.0.2.11", "--port", "1", "--tls"]),
     "url": ("jmx", {"jmx_url": "u", "jmx_quantities": ["-O", "o"]}, ["-O", "o", "--url", "u"]),
     "elsewhere": ("jmx", {"jmx_hostname": "192.0.2.9"}, ["--hostname", "192.0.2.9"]),
     "both": (
-        "stallwatch_jmx", {"jmx_port": 1, "stallwatch_jmx_port": 2}, ["--hostname", "192.0.2.11", "--port", "2"],
+        "stallwatch_jmx", {"jmx_port": 1, "stallwatch_jmx_port": 2},
+        ["--hostname", "192.0.2.11", "--port", "2"],
     ),
     "warn": (
         "mysql_status", {"mysql_status_warn": ["A=1", "B=2"], "mysql_status_crit": "A=3"},
         ["--hostname", "192.0.2.11", "--warning", "A=1", "--warning", "B=2", "--critical", "A=3"],
     ),
     "director warn": (
-        "stallwatch-mysql-status", {"mysql_status_warn": ["A=1"]}, ["--hostname", "192.0.2.11", "--warning", "A=1"],
+        "stallwatch-mysql-status", {"mysql_status_warn": ["A=1"]},
+        ["--hostname", "192.0.2.11", "--warning", "A=1"],
     ),
 }  # fmt: skip
 

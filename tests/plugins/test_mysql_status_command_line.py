@@ -29,7 +29,8 @@ def run_it(call):
         (["--sample", "0"], "--sample takes 1 s at least"),
         (["--sample", "7s"], "2 s less than --timeout"),
         (["--no-state"], "--no-state leaves no last run to compare with: add --sample 5s"),
-        (["--warning", "Uptime=5"], "unknown option --warning"),
+        (["--warnin", "Uptime=5"], "unknown option --warnin"),
+        (["--warning", "Uptime=5", "--warn", "uptime=6"], "there are two warning ranges of Uptime: give one"),
     ],
 )
 def test_bad_usage_is_a_sentence_and_unknown(run_it, arguments, sentence):

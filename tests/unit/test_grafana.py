@@ -15,7 +15,13 @@ PLUGINS = {plugin.name: plugin for plugin in plugins()}
 MADE = {path.stem: text for path, text in grafana.files([*PLUGINS.values()]).items()}
 DASHBOARDS = {name: json.loads(text) for name, text in MADE.items()}
 WORDS = [words for row in panels.rows().values() for panel in row for words in panel.series]
-COMMANDS = {icinga2.command(plugin).name: plugin for plugin in PLUGINS.values()}
+COMMANDS = {name: plugin for plugin in PLUGINS.values() for name in icinga2.names(plugin)}
+
+# The globs, what is left out, and the levels of a name.
+BY_NODE = re.compile(
+    r"aliasByNode\((?:exclude\()?(icinga2\.(?:[^,{]|\{[^}]+\})+?)"
+    r"(?:, '(.+)'\))?, 1, 3, ([0-9, ]+)\)"
+)
 
 # What Grafana needs, by its documentation ("Dashboard JSON model", "Classic model").
 PLACE = {
@@ -138,8 +144,9 @@ def test_every_plugin_is_shown():
 
 
 def test_each_command_that_is_asked_for_is_one_of_icingas(dashboard):
-    pattern = r'FROM \\?"(\w+)\\?"|services\.\*\.(\w+)\.perfdata'
-    asked = {one or other for one, other in re.findall(pattern, json.dumps(dashboard))}
+    pattern = r"FROM /\^\(([^)]+)\)|services\.\*\.\{([^}]+)\}\.perfdata"
+    found = re.findall(pattern, json.dumps(dashboard["panels"]))
+    asked = {name for pair in found for name in re.split("[|,]", "".join(pair))}
     assert asked == COMMANDS.keys()
 
 
@@ -160,7 +167,7 @@ def test_an_axis_begins_at_0_unless_there_may_be_less(dashboard):
 
 def test_what_lies_between_two_points_is_their_mean():
     for panel in graphs(DASHBOARDS["stallwatch-influxdb"]):
-        assert all(one["query"].startswith('SELECT mean("value") FROM "') for one in panel["targets"])
+        assert all(one["query"].startswith('SELECT mean("value") FROM /^(') for one in panel["targets"])
 
 
 def test_all_hosts_are_not_asked_for_by_name():
@@ -178,15 +185,15 @@ def test_all_hosts_are_not_asked_for_by_name():
         ("replication_lag", "apply_lag", {"Where the lag is"}),
         ("bonding", "bond0.100_links_down", {"Bonds"}),
         ("host", "disk_busy", {"Disks: busy"}),
-        ("jmx_thread_pools", "MutationStage.pending", {"Tasks in the queue of each pool"}),
-        ("jmx_thread_pools", "http_nio_127.0.0.1_8080.pending", {"Tasks in the queue of each pool"}),
-        ("jmx_thread_pools", "http_nio_127.0.0.1_8080.blocked_new", {"Tasks blocked of each pool"}),
+        ("jmx_thread_pools", "MutationStage.pending", {"Tasks in the queue of each pool (--pool)"}),
+        ("jmx_thread_pools", "http_nio_127.0.0.1_8080.pending", {"Tasks in the queue of each pool (--pool)"}),
+        ("jmx_thread_pools", "http_nio_127.0.0.1_8080.blocked_new", {"Tasks blocked of each pool (--pool)"}),
         ("jmx", "Memory.HeapMemoryUsage.used", {"What check_jmx is asked for"}),
         ("ndb_memory", "node3_data_memory", {"Memory of each data node"}),
     ],
 )
 def test_graphite_finds_a_label_whatever_dots_are_in_it(plugin, label, titles):
-    (command,) = (name for name, one in COMMANDS.items() if one.name == plugin)
+    command = next(name for name, one in COMMANDS.items() if one.name == plugin)
     path = f"icinga2.db1.services.a.{command}.perfdata.{label}.value"
     found = {
         panel["title"]: told
@@ -199,12 +206,12 @@ def test_graphite_finds_a_label_whatever_dots_are_in_it(plugin, label, titles):
 
 def graphite(target, path):
     """What Graphite calls the series of a path by a target, if it is one of it."""
-    call = re.fullmatch(
-        r"aliasByNode\((?:exclude\()?(icinga2\.[^,]+?)(?:, '(.+)'\))?, 1, 3, ([0-9, ]+)\)", target
-    )
+    call = re.fullmatch(BY_NODE, target)
     glob, besides, levels = call.groups()
-    words, wanted = path.split("."), glob.replace("$hostname", "db1").split(".")
-    fits = len(words) == len(wanted) and all(map(fnmatch.fnmatchcase, words, wanted))
+    commands = re.search(r"\{(.+)\}", glob)[1].split(",")
+    words, wanted = path.split("."), re.sub(r"\{.+\}", "*", glob).replace("$hostname", "db1").split(".")
+    fits = len(words) == len(wanted) and words[4] in commands
+    fits = fits and all(map(fnmatch.fnmatchcase, words, wanted))
     if fits and not (besides and re.search(besides, path)):
         return ".".join(words[int(level)] for level in levels.split(", "))
     return None

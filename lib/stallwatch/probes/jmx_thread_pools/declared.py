@@ -34,9 +34,9 @@ DECLARED = Declared(
         Panel("Thread pools", ("active", "pending", "blocked", "blocked_new")),
         Panel("The busiest pool, the least idle one", ("busy", "idle")),
         Panel("Threads", ("threads", "deadlocked")),
-        Panel("Tasks in the queue of each pool", ("{pool}.pending",)),
-        Panel("Tasks blocked of each pool", ("{pool}.blocked", "{pool}.blocked_new")),
-        Panel("Tasks completed by each pool", ("{pool}.completed_per_s",)),
+        Panel("Tasks in the queue of each pool (--pool)", ("{pool}.pending",)),
+        Panel("Tasks blocked of each pool (--pool)", ("{pool}.blocked", "{pool}.blocked_new")),
+        Panel("Tasks completed by each pool (--pool)", ("{pool}.completed_per_s",)),
     ),
     healthy=Healthy("jmx", ("--threads-warning", "100000"), "no pool of a known kind, "),
     times=Times(attempts=1),  # blocked tasks are told once

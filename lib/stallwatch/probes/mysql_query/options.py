@@ -35,7 +35,9 @@ mysql.add(check, unreachable="critical")
 check.keeps_state("the certificate that a server showed at first, if it is not verified,")
 check.option("-q", "--query", type=sql, metavar="SQL", help="what is asked (default: SELECT 1)")
 check.option("-f", "--query-file", metavar="FILE", help="ask what is in this file")
-check.option("-D", "--database", formerly="-d", metavar="NAME", help="database of tables that are named without one")
+check.option(
+    "-D", "--database", formerly="-d", metavar="NAME", help="database of tables that are named without one"
+)
 check.option(
     "--count", type=_runs, default="20", metavar="COUNT",
     help="ask so many times; one slow or failed run of several is a WARNING at most, but for --max-critical; "

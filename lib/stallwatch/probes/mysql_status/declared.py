@@ -9,7 +9,7 @@ DECLARED = Declared(
             "",
             "a status variable: per second where it is a counter, else as it is, in B where it counts bytes",
         ),
-        Label("{variable}_per_{variable}", "", "a ratio of two of them, with --warning or --critical A/B=RANGE"),
+        Label("{variable}_per_{variable}", "", "a ratio of two of them, with -w or -c A/B=RANGE"),
         Label("differences", "", "numbers that differ from those of --reference by three times or more"),
     ),
     privileges=(),

@@ -68,7 +68,8 @@ check.option(
 )  # fmt: skip
 for _level, _former in (("warning", "--warn"), ("critical", "--crit")):
     check.limit(
-        f"-{_level[0]}", f"--{_level}", formerly=_former, type=wanted, action="append", default=[], metavar="NAME=RANGE",
+        f"-{_level[0]}", f"--{_level}", formerly=_former, type=wanted,
+        action="append", default=[], metavar="NAME=RANGE",
         help=f"{_level} range of a status variable: of what counts up, per second; NAME/NAME for the ratio "
         "of two over the interval, of at least 100; may be given several times, and takes the place of a "
         "set's limits of that variable",
@@ -76,7 +77,7 @@ for _level, _former in (("warning", "--warn"), ("critical", "--crit")):
 check.keeps_state()
 check.examples(
     "check_mysql_status -H db1 --defaults-file /etc/stallwatch/mysql.cnf",
-    "check_mysql_status -H db1 --all --exclude 'Com_.*' --warning Threads_running=50",
+    "check_mysql_status -H db1 --all --exclude 'Com_.*' -w Threads_running=50",
     "check_mysql_status -H db1 --set handlers",
     "    --warning Handler_read_rnd_next/Handler_read_key=100",
     "check_mysql_status -H db1 --reference db2 --sample 5s -v",
@@ -98,7 +99,8 @@ def findings(options: Namespace, run: Run) -> Iterator[Finding]:
     reference = _reference(options, run)
     _refuse_excluded(chosen)
     identity = {name: str(getattr(options, name)) for name in MEANING}
-    identity |= {"warn": str(options.warning), "crit": str(options.critical)}  # the names in older state files
+    # As older state files have them.
+    identity |= {"warn": str(options.warning), "crit": str(options.critical)}
     target = mysql.target(check, options)
     with sample.memory(options, run, target=target.where, **identity) as memory:
         try:

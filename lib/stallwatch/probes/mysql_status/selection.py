@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 # The names of those in `sets`, which a plugin that shows its help does not load.
 SETS = ("handlers", "tables", "connections", "threads", "innodb", "temporary", "replication")
 NONE = "none"  # instead of the name of a set
+_USUAL = ("Queries",)  # shown where the user names nothing: dashboards have a panel of it
 _NAME = r"[A-Za-z][\w.:-]*( [\w.:-]+)*"
 
 
@@ -86,8 +87,11 @@ class Selection(NamedTuple):
         from stallwatch.probes.mysql_status import sets
 
         in_sets = {number for name in self.named_sets for number in sets.SETS[name].numbers}
+        usual = () if self.sets or self.include else _USUAL
         return [
-            name for name in known if (name in in_sets or self._includes(name)) and not self.excludes(name)
+            name
+            for name in known
+            if (name in usual or name in in_sets or self._includes(name)) and not self.excludes(name)
         ]
 
     def compared(self, known: Iterable[str]) -> list[str]:
