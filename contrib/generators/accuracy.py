@@ -17,7 +17,7 @@ import re
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from generators import accuracy_ndb
+from generators import accuracy_locks, accuracy_ndb
 from generators.markdown import table
 from generators.marks import filled
 from generators.plugins import ROOT, Plugin
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 PAGE = ROOT / "contrib" / "docs" / "accuracy.md"
 RESULTS = ROOT / "tests" / "diagnosis" / "results"
 NO_TIME = "no time was left for it"
-NAMES = {"mysql": "MySQL", "mariadb": "MariaDB"}  # of replication
+OWN_TABLES = {"ndb": accuracy_ndb, "locks": accuracy_locks}
+NAMES = accuracy_locks.NAMES
 ALONE, WITH_SOURCE = "check_replication_lag", "check_replication_lag --source"
 OURS = (ALONE, WITH_SOURCE)
 PEERS = ("check_mysql_health", "pmp-check-mysql-replication-delay")
@@ -91,8 +92,8 @@ def _faults(part: str) -> str:
     told = results(part)
     if told is None:
         return _missing(part)
-    if part == "ndb":
-        return accuracy_ndb.faults(told)
+    if part in OWN_TABLES:
+        return OWN_TABLES[part].faults(told)
     rows = [
         [name, NAMES[server], *_fault(about, _of(told, name, server))]
         for name, about in told["cases"].items()
@@ -145,8 +146,8 @@ def _healthy(part: str) -> str:
     told = results(part)
     if told is None:
         return _missing(part)
-    if part == "ndb":
-        return accuracy_ndb.healthy(told)
+    if part in OWN_TABLES:
+        return OWN_TABLES[part].healthy(told)
     rows = []
     for name, about in told["cases"].items():
         for server in (server for server in about["servers"] if not about["fault"]):
@@ -210,7 +211,8 @@ def _lines(part: str, kind: str) -> str:
 
 def _line(row: Row, line: dict[str, Any], number: int) -> list[str]:
     case = f"{row['case']}, {row['strength']}" if row["strength"] else row["case"]
-    who = {ALONE: "", WITH_SOURCE: " (--source)"}.get(row["who"], f" ({row['who']})")
+    known = {ALONE: "", WITH_SOURCE: " (--source)", "check_innodb_locks": ""}
+    who = known.get(row["who"], f" ({row['who']})")
     text = re.sub(_WHERE, "db1", line["line"].partition(" | ")[0]).partition(" - ")
     said = f"{text[0].rpartition(' ')[2]} - {text[2]}"[:LONGEST]
     numbers = [str(number), f"{line['at']:.0f}"]

@@ -29,14 +29,15 @@ def _told(of: list[Row], check: str) -> list[str]:
     rows = [row for row in of if row["who"] == check]
     lines = str(sum(len(row["wrong"]) for row in rows)) if rows else "-"
     return [
-        _count(row["right"] for row in rows),
-        _count(row["unhedged"] for row in rows if row["right"]),
-        _count(row["in_time"] for row in rows),
+        count(row["right"] for row in rows),
+        count(row["unhedged"] for row in rows if row["right"]),
+        count(row["in_time"] for row in rows),
         lines,
     ]
 
 
-def _count(values: Iterable[bool | None]) -> str:
+def count(values: Iterable[bool | None]) -> str:
+    """Tell how many of those that are known are true."""
     known = [value for value in values if value is not None]
     return f"{sum(known)} of {len(known)}" if known else "-"
 

@@ -1,4 +1,7 @@
-"""check_innodb_locks on real servers on which one client blocks others, with the privileges it declares."""
+"""check_innodb_locks on real servers on which one client blocks others, with the privileges it declares.
+
+The bench of diagnosis makes all faults that it knows (``make diagnosis WHAT=locks``).
+"""
 
 import time
 
@@ -9,7 +12,7 @@ from mariadb import Mariadb
 from plugin_command import Said
 
 ACCOUNTS = {"mon": ("PROCESS", "SELECT ON performance_schema.*"), "few": ("PROCESS",), "poor": ()}
-SOON = ("-w", "1", "-c", "2")  # seconds, instead of 10 and 60
+SOON = ("-w", "0.5", "-c", "0.9")  # seconds, instead of 10 and 60; servers count whole ones
 PATIENCE = 30
 
 
@@ -68,6 +71,7 @@ def test_an_idle_transaction_is_the_head_and_its_statement_has_no_values(scene, 
     assert over.status == 0, over.output
 
 
+@pytest.mark.only_in_all_cells
 def test_of_a_chain_the_first_one_is_the_head(scene, until):
     links = scene.chain(5)
     said = until(lambda said: said.status == 2, *SOON)
@@ -88,6 +92,7 @@ def test_a_definition_behind_a_reader_and_all_that_queue_behind_it(scene, server
     assert f"KILL {alters.id} lets them go on without it" in said.output
 
 
+@pytest.mark.only_in_all_cells
 def test_a_global_read_lock_names_who_can_hold_it(scene, server, until):
     holds = scene.client()
     holds.sql("FLUSH TABLES WITH READ LOCK")
@@ -99,6 +104,7 @@ def test_a_global_read_lock_names_who_can_hold_it(scene, server, until):
     assert ("global read lock" if names_tables(server) else "backup lock") in said.text
 
 
+@pytest.mark.only_in_all_cells
 def test_a_table_lock_names_who_can_hold_it(scene, server, until):
     holds = scene.client()
     holds.sql("LOCK TABLES shop.orders WRITE")
@@ -109,6 +115,7 @@ def test_a_table_lock_names_who_can_hold_it(scene, server, until):
     assert " on shop.orders, " in said.text
 
 
+@pytest.mark.only_in_all_cells
 def test_without_performance_schema_it_tells_that_others_wait(scene, server, until):
     head = scene.idle()
     scene.writers(2)

@@ -1,72 +1,9 @@
 """What check_innodb_locks says of one head, from look to look."""
 
 import pytest
-from captured_mysql import CapturedMysql
 from captured_runs import Runs, numbers
+from locked_server import HEAD, MDL, USER_LOCK, WAITER, Locked, mdl, row, trx
 from stallwatch.sources.mysql import NoAnswerError
-
-HEAD, WAITER = 22, 23
-USER_LOCK = "USER LEVEL LOCK"
-MDL = "Waiting for table metadata lock"
-
-
-class Locked(CapturedMysql):
-    """One head, connection 22, and who waits for it; each moment is counted in seconds of the test."""
-
-    def __init__(self, version="MySQL 9.7"):
-        super().__init__(version)
-        self.transactions = []
-        self.listed = []
-        self.pairs = []
-        self.locks = []
-
-    def idle_head(self, *, waits=12, idle=240, started="2026-11-18 13:00:00", modified=3, waiters=2):
-        """Let connection 22 be idle in its transaction, and others wait for its row."""
-        self.listed = [row(HEAD, "report", "Sleep", idle)]
-        self.transactions = [trx(HEAD, idle + 1, started=started, modified=modified)]
-        for number in range(WAITER, WAITER + waiters):
-            self.listed.append(
-                row(number, "app", "Query", waits, "updating", "UPDATE shop.orders SET a = 'x'")
-            )
-            self.transactions.append(trx(number, waits, waits=waits))
-        self.pairs = [{"waiting": f"t{WAITER}", "holding": f"t{HEAD}"}]
-
-    def rows(self, sql, *values, within=None):
-        if "processlist" in sql.lower() and "COUNT(*)" in sql:
-            states = [
-                one["Time"] for one in self.listed if str(one["State"]).startswith(("Waiting", "User l"))
-            ]
-            return [{"waiting": len(states), "seconds": max(states, default=None)}]
-        answers = {
-            "metadata_locks": [one for one in self.locks if (one["type"] == USER_LOCK) == (USER_LOCK in sql)],
-            "data_lock_waits": [one for one in self.pairs if one["waiting"] in values],
-            "data_locks": [{"base": "shop", "name": "orders", "key_name": "PRIMARY"}],
-            "INNODB_TRX": self.transactions,
-            "SHOW PROCESSLIST": self.listed,
-            "events_statements_current": [{"id": HEAD, "digest": "UPDATE `orders` SET `a` = ?"}],
-        }
-        found = super().rows(sql, *values, within=within)
-        return next((rows for part, rows in answers.items() if part in sql), found)
-
-
-def row(number, user, command, seconds, state="", info=None):
-    return {
-        "Id": number, "User": user, "Host": "app1:4711", "db": "shop", "Command": command, "Time": seconds,
-        "State": state, "Info": info,
-    }  # fmt: skip
-
-
-def trx(number, age, *, waits=None, started="2026-11-18 13:00:00", modified=0):
-    state = "RUNNING" if waits is None else "LOCK WAIT"
-    requested = None if waits is None else f"{number}:2:2:4:2:1"
-    return {
-        "trx_id": f"t{number}", "trx_state": state, "process": number, "age": age, "waiting": waits,
-        "modified": modified, "locked": 1, "started": started, "requested": requested,
-    }  # fmt: skip
-
-
-def mdl(*values):
-    return dict(zip(("type", "base", "name", "lock_type", "status", "process"), values, strict=True))
 
 
 @pytest.fixture

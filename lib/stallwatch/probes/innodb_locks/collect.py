@@ -16,12 +16,16 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from stallwatch.frame.run import Run
+    from stallwatch.probes.mysql.locks.deadlocks import Party
     from stallwatch.probes.mysql.locks.metadata import Lock
     from stallwatch.probes.mysql.locks.rows import Transaction
     from stallwatch.probes.mysql.processes import Process, Program
     from stallwatch.sources.mysql.server import Server
 
 TIMEOUTS, DEADLOCKS, WAITS = "lock_timeouts", "lock_deadlocks", "Innodb_row_lock_waits"
+_HISTORY, _WAIT_NOW = "trx_rseg_history_len", "Innodb_row_lock_current_waits"
+# Of MySQL; MariaDB 10.11.19 counts none while its redo log cannot be written.
+_PENDING = tuple(f"Innodb_{of}_pending_{what}" for of in ("os_log", "data") for what in ("fsyncs", "writes"))
 MOST_ROWS = 20  # that are waited for and whose holders are asked for, those with most waiters first
 _TRIES = 3  # to see the head of a queue that moves
 _LONGEST = 1.5  # seconds that the server may take for one statement of the costly look
@@ -38,11 +42,17 @@ class Waiting(NamedTuple):
     transactions: tuple[Transaction, ...]  # those that wait, then the oldest: rows.MOST at most
     by_state: int  # connections that wait for a lock that is not one of a row
     longest: float  # seconds that one of all has waited; of others than rows, for which its statement runs
+    by_counter: int = 0  # that wait for a row, where there are too many transactions to list them all
 
     @property
     def number(self) -> int:
         """How many connections wait for a lock."""
-        return self.by_state + sum(one.waiting is not None for one in self.transactions)
+        return self.by_state + max(self.by_counter, len(self.for_rows()))
+
+    @property
+    def left_out(self) -> int:
+        """How many connections wait for a row and were not looked at."""
+        return max(0, self.by_counter - len(self.for_rows()))
 
     def for_rows(self) -> dict[int, float]:
         """Tell for how many seconds connections have waited for a row."""
@@ -57,6 +67,7 @@ class Details(NamedTuple):
     unexplained: Mapping[int, str] = {}  # connections that wait, nobody knows for whom, and what for
     tells: bool = False  # whether any table of the server names holders of other locks than of rows
     rows_left_out: int = 0  # that are waited for, and whose holders were not asked for
+    locks_left_out: bool = False  # there are more metadata locks than were listed
 
 
 class Collector:
@@ -65,12 +76,14 @@ class Collector:
     def __init__(self, server: Server, run: Run) -> None:
         self.asking = Asking(server, run.trace)
         self.flavour = server.flavour
+        self.history: float | None = None  # length of the history list; None: not asked, or not known
 
     def counters(self) -> Look:
         """Look at what is counted."""
         status = numbers(global_status(self.asking, ("Uptime", WAITS)))
         self._must_have_answered()
-        found = status | numbers(metrics(self.asking, (TIMEOUTS, DEADLOCKS)))
+        found = status | numbers(metrics(self.asking, (TIMEOUTS, DEADLOCKS, _HISTORY)))
+        self.history = found.pop(_HISTORY, None)
         return Look(found.pop("Uptime", 0.0), time.time(), found)
 
     def waiting(self) -> Waiting:
@@ -80,7 +93,11 @@ class Collector:
         by_state, seconds = waiting_for_locks(self.asking)
         self._must_have_answered()
         longest = max((one.waiting or 0.0 for one in transactions), default=0.0)
-        return Waiting(transactions, by_state, max(seconds, longest))
+        found = Waiting(transactions, by_state, max(seconds, longest))
+        if len(transactions) < rows.MOST:
+            return found
+        status = numbers(global_status(self.asking, (_WAIT_NOW,)))
+        return found._replace(by_counter=int(status.get(_WAIT_NOW, 0)))
 
     def _must_have_answered(self) -> None:
         if self.asking.failed:
@@ -98,7 +115,7 @@ class Collector:
             locks += metadata.user_locks(self.asking)
         for _ in range(_TRIES):
             groups = _by_row(waiting.transactions)
-            for_rows, unknown = self._for_rows(waiting.transactions, groups[:MOST_ROWS])
+            waiting, for_rows, unknown = self._for_rows(waiting, groups[:MOST_ROWS])
             if not unknown or self.asking.failed:
                 break
             waiting = waiting._replace(transactions=rows.first_transactions(self.asking))
@@ -107,21 +124,42 @@ class Collector:
         explained = {one.waiting for one in graph.waits}
         unexplained = {number: kind for number, kind in kinds.items() if number not in explained}
         details = Details(graph, listed, unexplained | dict.fromkeys(unknown, ROW), tells=bool(locks))
-        return waiting, details._replace(rows_left_out=max(0, len(groups) - MOST_ROWS))
+        return waiting, details._replace(
+            rows_left_out=max(0, len(groups) - MOST_ROWS), locks_left_out=len(locks) >= metadata.MOST
+        )
 
     def _for_rows(
-        self, transactions: Sequence[Transaction], groups: Sequence[Sequence[Transaction]]
-    ) -> tuple[list[Wait], list[int]]:
+        self, waiting: Waiting, groups: Sequence[Sequence[Transaction]]
+    ) -> tuple[Waiting, list[Wait], list[int]]:
         """Ask of each row for whom the one waits that has waited for longest; give also who is not told of.
 
         A queue that moves is no wait here: who had the row when its transactions were listed has it no more.
+        Where there are more transactions than were listed, those that hold rows are asked for.
         """
         first = [group[0] for group in groups]
         found = rows.row_locks(self.asking, [one.id for one in first], MOST_ROWS)
+        if len(waiting.transactions) >= rows.MOST:
+            known = {one.id for one in waiting.transactions}
+            more = rows.transactions_of(self.asking, {one.holding for one in found} - known)
+            waiting = waiting._replace(transactions=(*waiting.transactions, *more))
         told = {one.waiting for one in found}
         unknown = [one.process for group in groups if group[0].id not in told for one in group]
         tables = {one.row: rows.waited_for(self.asking, one.id) for one in first if one.id in told}
-        return list(waits.for_rows(transactions, found, tables)), unknown
+        return waiting, list(waits.for_rows(waiting.transactions, found, tables)), unknown
+
+    def pending_writes(self) -> int:
+        """Ask how many writes InnoDB waits for at this moment: what a COMMIT waits for, too."""
+        return int(sum(numbers(global_status(self.asking, _PENDING)).values()))
+
+    def latest_deadlock(self, budget: float) -> tuple[Party, ...]:
+        """Ask whose statements were in the latest deadlock, within so many seconds; none: it is not told."""
+        from stallwatch.probes.mysql import innodb
+        from stallwatch.probes.mysql.locks import deadlocks
+
+        if not self.asking.is_connected:
+            return ()
+        answer = innodb.ask_status(self.asking.server, budget)
+        return deadlocks.latest(answer.text)
 
     def statements(self, connections: Collection[int]) -> dict[int, str]:
         """Ask for the last statement of connections, without values; where it is not kept there is none."""

@@ -12,6 +12,7 @@ DECLARED = Declared(
         Label("transaction", "s", "age of the oldest open transaction of a client that blocks nobody"),
         Label("timeouts", "", "row lock waits that ended with error 1205 since the last look"),
         Label("deadlocks", "", "deadlocks since the last look"),
+        Label("history_list", "", "transactions whose changes are still to be purged (history list)"),
         Label("row_lock_waits_per_s", "", "waits for row locks per second since the last look"),
     ),
     privileges=(PROCESS, PERFORMANCE_SCHEMA),
@@ -31,6 +32,7 @@ DECLARED = Declared(
         ),
         Panel("Connections that wait for a lock", ("waiting", "row_lock_waits_per_s")),
         Panel("Lock wait timeouts and deadlocks", ("timeouts", "deadlocks")),
+        Panel("History list", ("history_list",)),
     ),
     # Tests of others leave transactions open for a moment.
     healthy=Healthy("mysql", ("--timeouts-warning", "~:"), "a lock"),

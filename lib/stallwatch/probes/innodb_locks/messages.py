@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from stallwatch.findings import Fault, Line, ProbeError, Reading, State
-from stallwatch.probes.innodb_locks import heads
+from stallwatch.line import shorten
+from stallwatch.probes.innodb_locks import heads, transactions
 from stallwatch.probes.innodb_locks.collect import DEADLOCKS, TIMEOUTS, WAITS
+from stallwatch.probes.mysql import statements
 from stallwatch.probes.mysql.locks import words
 from stallwatch.probes.mysql.locks.graph import ROW
+from stallwatch.probes.mysql.locks.metadata import MOST as LOCKS
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration, say_rate
 from stallwatch.words import listed, plural
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 
 BLOCKED, USER_LOCK, TRANSACTION = "blocked", "user_lock", "transaction"  # quantities that are judged
 MOST_HEADS = 5  # heads that are reported; any more are left out
+_STATEMENT = 200  # bytes of a statement on a line
 _MOST_WAITS = 5  # of a circle, one on each line
 
 
@@ -57,14 +61,14 @@ def _judged(name: str, certain: float, possible: float, run: Run) -> Reading:
 
 def _head(found: Found, head: Head, run: Run) -> Reading:
     reading = _judged(USER_LOCK if head.is_of_users else BLOCKED, head.certain, head.possible, run)
-    subject = heads.subject(head)
+    subject = transactions.subject(head.connection, head.process, head.transaction)
     probably = "" if head.is_proven else "probably "
     most = "" if reading.confirmed else "up to "
-    whom = heads.whom(found.details, head)
+    whom = heads.whom(found, head)
     what = f"{subject} {probably}blocks {whom} for {most}{say_duration(reading.value or 0.0)}"
     line = Line(heads.place(found.details, head), tuple(heads.more(found, head)))
     return reading._replace(
-        what=what, why=heads.does(found.details, head), advice=heads.advice(found, head), line=line
+        what=what, why=heads.does(found, head), advice=heads.advice(found, head), line=line
     )
 
 
@@ -79,9 +83,14 @@ def _circle(found: Found, circle: Blocked, run: Run) -> Reading:
         if one.waiting in circle.connections and one.holding in circle.connections
     ]
     ends = "the server does not see such a deadlock: it lasts until one of the waits times out"
-    return reading._replace(
-        what=what, why=why, advice=f"KILL one of {names}", line=Line(more=(*kinds[:_MOST_WAITS], ends))
-    )
+    clients = [
+        str(one)
+        for one in circle.connections
+        if (known := found.details.processes.get(one)) is None or known.is_client
+    ]
+    one_of = f"{'one of ' * (len(clients) > 1)}{listed(clients)}"
+    advice = f"KILL {one_of}" if clients else "wait until one of the waits times out"
+    return reading._replace(what=what, why=why, advice=advice, line=Line(more=(*kinds[:_MOST_WAITS], ends)))
 
 
 def _unexplained(found: Found, waits: Blocked, run: Run) -> Reading:
@@ -125,15 +134,13 @@ def _transaction(found: Found, run: Run) -> Reading:
     if not run.is_problem(reading):
         return reading._replace(line=Line())
     process = found.details.processes.get(one.process)
-    who = f"connection {words.who(one.process, process)}" if one.process else words.DETACHED
-    what = f"{who} has a transaction open for {say_duration(one.age)}"
-    more = heads.of_transaction(found, one)
-    keeps = "what others change and delete meanwhile has to be kept for it (undo log, history list)"
+    who = transactions.subject(one.process, process, one)
+    age = say_duration(one.age)
     return reading._replace(
-        what=what,
+        what=f"{who} has a transaction open for {age}" if one.process else f"{who} is open for {age}",
         why=words.doing(process) if one.process else "",
-        advice=heads.end(found, one.process, process, one),
-        line=Line(more=(*more, keeps)),
+        advice=transactions.end(found, one.process, process, one),
+        line=Line(more=(*transactions.of_transaction(found, one), *transactions.undo(found, one))),
     )
 
 
@@ -154,12 +161,31 @@ def _counts(found: Found) -> Iterator[Reading]:
         line = Line(more=("innodb_lock_wait_timeout was over: error 1205",) if timeouts else ())
         yield Reading("timeouts", timeouts, "", what, "", advice, line=line)
     if (deadlocks := interval.counts.get(DEADLOCKS)) is not None:
-        what = f"{plural(deadlocks, 'deadlock')} in the last {within}"
-        advice = "see the latest one in SHOW ENGINE INNODB STATUS"
-        yield Reading("deadlocks", deadlocks, "", what, "", advice, line=Line())
+        yield _deadlocks(found, deadlocks, within)
+    if found.history is not None:
+        what = f"{plural(found.history, 'transaction')} to purge (history list)"
+        yield Reading("history_list", found.history, "", what, line=Line())
     if (rate := interval.rate(WAITS)) is not None:
         what = f"{say_rate(rate)} waits for row locks"
         yield Reading("row_lock_waits_per_s", round(rate, 3), "", what, line=Line())
+
+
+def _deadlocks(found: Found, number: float, within: str) -> Reading:
+    what = f"{plural(number, 'deadlock')} in the last {within}"
+    reading = Reading("deadlocks", number, "", what, "", "see SHOW ENGINE INNODB STATUS", line=Line())
+    if not (number and found.deadlock):
+        return reading
+    said = [statements.said(one.statement) or f"connection {one.connection}" for one in found.deadlock]
+    both = "both" if len(said) == 2 else "all"  # noqa: PLR2004 - words
+    same = f"{both} {said[0]}" if len(said) > 1 and len({*said}) == 1 else listed(said)
+    more = []
+    for one in found.deadlock:
+        statement = shorten(statements.without_values(one.statement), _STATEMENT)
+        ended = ", was rolled back" if one.is_rolled_back else ""
+        waited = f", waited for {one.table}{f', index {one.key}' if one.key else ''}" if one.table else ""
+        more.append(f"connection {one.connection}{waited}{ended}: {statement}")
+    advice = f"let {both} lock rows in the same order"
+    return reading._replace(why=f"the latest: {same}", advice=advice, line=Line(more=tuple(more)))
 
 
 def _asides(found: Found) -> Iterator[Finding]:
@@ -169,6 +195,11 @@ def _asides(found: Found) -> Iterator[Finding]:
     if found.details.rows_left_out:
         rows = plural(found.details.rows_left_out, "more row")
         yield Fault(State.OK, f"{rows} that somebody waits for: who holds them was not asked")
+    if found.waiting.left_out:
+        left = plural(found.waiting.left_out, "more connection")
+        yield Fault(State.OK, f"{left} waiting for a row: not looked at")
+    if found.details.locks_left_out:
+        yield Fault(State.OK, f"more than {LOCKS:,} locks of tables: not all were looked at")
     for one in found.missing:
         yield Fault(State.OK, f"not seen: {one}")
     if found.lost:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from stallwatch.history.delta import Interval
     from stallwatch.probes.innodb_locks.collect import Details, Waiting
     from stallwatch.probes.innodb_locks.diagnosis import Blocked, Head
+    from stallwatch.probes.mysql.locks.deadlocks import Party
     from stallwatch.probes.mysql.locks.rows import Transaction
     from stallwatch.probes.mysql.processes import Program
     from stallwatch.sources.mysql import Flavour, MysqlError
@@ -30,5 +31,8 @@ class Found(NamedTuple):
     oldest: Transaction | None = None  # that blocks nobody
     statements: Mapping[int, str] = {}  # the last one of a connection, without values
     programs: Mapping[int, Program] = {}
+    history: float | None = None  # length of the history list
+    pending_writes: int = 0  # that InnoDB waits for while a head commits
+    deadlock: Sequence[Party] = ()  # the latest one, of which there was one since the last run
     missing: Sequence[str] = ()  # sentences, one for each GRANT
     lost: MysqlError | None = None  # what has ended the connection

@@ -6,10 +6,10 @@ import time
 
 from stallwatch.history import delta
 from stallwatch.probes.innodb_locks import diagnosis, messages
-from stallwatch.probes.innodb_locks.collect import TIMEOUTS, Collector, Details
+from stallwatch.probes.innodb_locks.collect import DEADLOCKS, TIMEOUTS, Collector, Details
 from stallwatch.probes.innodb_locks.messages import BLOCKED, MOST_HEADS, TRANSACTION
 from stallwatch.probes.innodb_locks.model import Found
-from stallwatch.probes.mysql.locks import rows
+from stallwatch.probes.mysql.locks import rows, words
 from stallwatch.probes.mysql.locks.graph import Graph
 from stallwatch.startup import TYPE_CHECKING
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from stallwatch.sources.mysql.server import Server
 
 _WORTH = 1.0  # seconds of a wait from which on it is asked who blocks whom
+_SPARE = 1.0  # seconds that are left for the line when the latest deadlock is asked for
 _PAUSE = 0.5  # seconds between two looks at a head: a queue that moves has another one then
 
 
@@ -39,7 +40,7 @@ def findings(server: Server, run: Run, memory: dict[str, Any]) -> Iterator[Findi
     interval = delta.measured(look, memory, None, run.deadline)
     kept = diagnosis.Memory(memory, looked[-1].uptime)
     waiting = collector.waiting()
-    found = Found(waiting, Details(Graph(()), {}), interval, server.flavour)
+    found = Found(waiting, Details(Graph(()), {}), interval, server.flavour, history=collector.history)
     run.so_far(messages.all_of_it(found, run))
     lasts = waiting.longest >= _WORTH or kept.knew_any or interval.counts.get(TIMEOUTS)
     old = run.alerts(TRANSACTION, max((one.age for one in waiting.transactions), default=None))
@@ -61,6 +62,11 @@ def findings(server: Server, run: Run, memory: dict[str, Any]) -> Iterator[Findi
         named = [one.connection for one in heads[:MOST_HEADS] if one.connection]
         named += [found.oldest.process] if old and found.oldest and found.oldest.process else []
         found = found._replace(statements=collector.statements(named), programs=collector.programs(named))
+        if any(words.commits(one.process) for one in heads):
+            found = found._replace(pending_writes=collector.pending_writes())
+    if interval.counts.get(DEADLOCKS):
+        run.so_far(messages.all_of_it(found, run), all_but="the latest deadlock")
+        found = found._replace(deadlock=collector.latest_deadlock(run.deadline.left() - _SPARE))
     kept.forget_others()
     yield from messages.all_of_it(
         found._replace(missing=tuple(collector.asking.missing.values()), lost=collector.asking.lost), run

@@ -62,6 +62,18 @@ def said(statement: str) -> str:
     return " ".join(verb[1].upper().split()) if verb else "a statement"
 
 
+def without_values(statement: str) -> str:
+    """Give a statement without values and comments: ``UPDATE shop.orders SET state = ? WHERE id = ?``.
+
+    It is cut at a backslash: whether that escapes a quotation mark depends on the mode of its session.
+    """
+    cut = statement.partition("\\")[0]
+    plain = re.sub(_NOISE, lambda found: found[1] or ("?" if found[0][0] in "'\"" else " "), cut)
+    plain = re.sub(r"\b\d[\w.]*", "?", plain)
+    plain = re.sub(r"\?(?:\s*,\s*\?)+", "?, …", " ".join(plain.split()))
+    return f"{plain} …" if cut != statement else plain
+
+
 def changed_table(statement: str, database: str = "") -> str:
     """Name the only table that an UPDATE or DELETE changes, with its database; "": it is not told."""
     plain = _plain(statement)

@@ -26,10 +26,18 @@ _SELECT = (
     " FROM performance_schema.metadata_locks m"
     " JOIN performance_schema.threads t ON t.THREAD_ID = m.OWNER_THREAD_ID"
 )
+MOST = 2000  # locks that are asked for at once
+_MOST_OBJECTS = 5  # whose holders are asked for where there are more locks
 LOCKS = Statement(  # its instrument wait/lock/metadata/sql/mdl is off by default on MySQL 5.7 and MariaDB
     f"{_SELECT} WHERE m.OBJECT_TYPE IN ('GLOBAL', 'COMMIT', 'BACKUP LOCK', 'BACKUP', 'TABLE')"
     " AND (m.LOCK_TYPE <> 'INTENTION_EXCLUSIVE' OR m.LOCK_STATUS = 'PENDING')"
-    " ORDER BY m.OBJECT_TYPE = 'TABLE', m.LOCK_STATUS = 'GRANTED' LIMIT 2000",
+    f" ORDER BY m.OBJECT_TYPE = 'TABLE', m.LOCK_STATUS = 'GRANTED' LIMIT {MOST}",
+    PERFORMANCE_SCHEMA,
+)
+HOLDERS = Statement(
+    f"{_SELECT} WHERE m.LOCK_STATUS = 'GRANTED' AND m.LOCK_TYPE <> 'INTENTION_EXCLUSIVE'"
+    " AND m.OBJECT_TYPE = %s AND COALESCE(m.OBJECT_SCHEMA, '') = %s AND COALESCE(m.OBJECT_NAME, '') = %s"
+    f" ORDER BY m.LOCK_TYPE IN ('SHARED_READ', 'SHARED_WRITE') LIMIT {MOST}",
     PERFORMANCE_SCHEMA,
 )
 BACKUP_LOCKS = Statement(
@@ -97,9 +105,22 @@ class Lock(NamedTuple):
 def locks(asking: Asking) -> tuple[Lock, ...]:
     """Ask for metadata locks, where anything tells them."""
     rows = asking.rows(LOCKS)
+    if len(rows) >= MOST:
+        rows += _holders(asking, rows)
     if not rows and asking.server.flavour.mariadb:
         rows = asking.rows(PLUGIN_LOCKS)
     return tuple(_lock(row) for row in rows)
+
+
+def _holders(asking: Asking, rows: Iterable[Row]) -> list[Row]:
+    """Ask who holds what most of these wait for: where so many wait, the holders may have been left out."""
+    waits: dict[tuple[str, ...], int] = {}
+    for row in rows:
+        if text(row, "status") != "GRANTED":
+            of = tuple(text(row, column) for column in ("type", "base", "name"))
+            waits[of] = waits.get(of, 0) + 1
+    objects = sorted(waits, key=lambda one: -waits[one])[:_MOST_OBJECTS]
+    return [row for one in objects for row in asking.rows(HOLDERS, *one)]
 
 
 def backup_locks(asking: Asking) -> tuple[Lock, ...]:

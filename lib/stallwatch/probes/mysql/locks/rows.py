@@ -18,10 +18,14 @@ _COLUMNS = (
     " TIMESTAMPDIFF(SECOND, trx_wait_started, CONVERT_TZ(UTC_TIMESTAMP(), '+00:00', 'SYSTEM')) AS waiting,"
     " trx_rows_modified AS modified, trx_rows_locked AS locked"
 )
+_MORE_COLUMNS = (
+    f"{_COLUMNS}, trx_started AS started, trx_requested_lock_id AS requested,"
+    " trx_isolation_level AS isolation"
+)
 TRANSACTIONS = Statement(f"{_COLUMNS} FROM information_schema.INNODB_TRX", PROCESS)
 MOST = 1000  # transactions of a server with many: those that wait, then the oldest
 FIRST = Statement(
-    f"{_COLUMNS}, trx_started AS started, trx_requested_lock_id AS requested"
+    f"{_MORE_COLUMNS}"
     " FROM information_schema.INNODB_TRX"
     f" ORDER BY trx_state = 'LOCK WAIT' DESC, trx_started LIMIT {MOST}",
     PROCESS,
@@ -65,6 +69,7 @@ class Transaction(NamedTuple):
     rolls_back: bool = False
     started: str = ""  # when it began, in the server's words; "": not asked
     row: str = ""  # that it waits for: all that wait for the same have the same; "": none, or not asked
+    isolation: str = ""  # "REPEATABLE READ"; "": not asked
 
     @property
     def is_detached(self) -> bool:
@@ -86,12 +91,26 @@ def transactions(asking: Asking) -> tuple[Transaction, ...]:
 
 def first_transactions(asking: Asking) -> tuple[Transaction, ...]:
     """Ask for MOST open transactions: those that wait, then the oldest."""
+    return _transactions(asking, FIRST)
+
+
+def transactions_of(asking: Asking, ids: Iterable[str]) -> tuple[Transaction, ...]:
+    """Ask for the transactions of these ids: of a server with many, ``first_transactions`` lacks some."""
+    listed = ", ".join(one for one in ids if one.isdecimal())
+    if not listed:
+        return ()
+    sql = f"{_MORE_COLUMNS} FROM information_schema.INNODB_TRX WHERE trx_id IN ({listed})"
+    return _transactions(asking, Statement(sql, PROCESS))
+
+
+def _transactions(asking: Asking, statement: Statement) -> tuple[Transaction, ...]:
     return tuple(
         _transaction(row)._replace(
             started=text(row, "started"),
             row=_row(text(row, "requested"), mariadb=asking.server.flavour.mariadb),
+            isolation=text(row, "isolation"),
         )
-        for row in asking.rows(FIRST)
+        for row in asking.rows(statement)
     )
 
 

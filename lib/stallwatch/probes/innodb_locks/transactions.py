@@ -1,0 +1,88 @@
+"""Words for a transaction and its connection: whose it is, what it did, and what ends it."""
+
+from __future__ import annotations
+
+from stallwatch.line import shorten
+from stallwatch.probes.mysql.locks import words
+from stallwatch.startup import TYPE_CHECKING
+from stallwatch.units import say_count, say_duration
+from stallwatch.words import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from stallwatch.probes.innodb_locks.model import Found
+    from stallwatch.probes.mysql.locks.rows import Transaction
+    from stallwatch.probes.mysql.processes import Process
+
+WORTH_TELLING = 1000  # rows that a KILL rolls back
+_APPLIES = "wait: check_replication_lag shows what holds up the applier"
+_OWN = "wait: it is a thread of the server"
+_DISK = "see what keeps the disk busy (check_host)"
+_TOOLS = ("dump", "backup")  # in names of programs
+_STATEMENT = 200  # bytes of a statement on a line
+_KEEPS_VIEW = {"REPEATABLE READ", "SERIALIZABLE"}  # isolation levels
+
+
+def subject(connection: int, process: Process | None, transaction: Transaction | None) -> str:
+    """Say whose it is."""
+    if not connection:
+        if transaction and transaction.rolls_back:
+            return "a transaction of before the last start"
+        return "an XA transaction without a connection"
+    if process and process.is_system:
+        return f"applier {connection}"
+    return f"connection {words.who(connection, process)}"
+
+
+def end(
+    found: Found, connection: int, process: Process | None, transaction: Transaction | None, by: str = ""
+) -> str:
+    """Say how a connection is made to let go, or why it must not be ended; ``by`` is how it does itself."""
+    if transaction and transaction.rolls_back:
+        return words.WAIT_FOR_ROLLBACK
+    if not connection:
+        return words.END_DETACHED.partition(" (")[0]
+    if words.commits(process):
+        return _DISK
+    if process and not process.is_client:
+        return _APPLIES if process.applies else _OWN
+    program = found.programs.get(connection)
+    if program and any(word in program.name for word in _TOOLS):
+        return words.release_backup(connection)
+    by = by or ("commit" if process and process.command == "Sleep" else "end")
+    modified = transaction.modified if transaction and transaction.modified >= WORTH_TELLING else 0
+    return words.release(connection, by, modified)
+
+
+def of_transaction(found: Found, one: Transaction) -> Iterator[str]:
+    """Say what a transaction is like, and what it did last."""
+    few = one.modified < WORTH_TELLING
+    changed = plural(one.modified, "row") if few else f"{say_count(one.modified)} rows"
+    yield f"its transaction is open for {say_duration(one.age)} and has changed {changed}"
+    if one.process:
+        yield from last(found, one.process)
+    elif not one.rolls_back:
+        yield words.END_DETACHED
+
+
+def last(found: Found, connection: int) -> Iterator[str]:
+    """Say which program a connection is of, and its last statement."""
+    program = found.programs.get(connection)
+    if program and program.name:
+        yield f"its program is {program.name}" + (f", pid {program.pid}" if program.pid else "")
+    if statement := found.statements.get(connection):
+        yield f"its last statement: {shorten(statement, _STATEMENT)}"
+    else:
+        yield "its last statement is not known: performance_schema shows it (events_statements_current)"
+
+
+def undo(found: Found, one: Transaction) -> Iterator[str]:
+    """Say what others pay for a transaction that is open: its read view, and the history list."""
+    if one.isolation in _KEEPS_VIEW:
+        view = f"its read view ({one.isolation}), if it has read, is up to {say_duration(one.age)} old"
+        yield f"{view}: purge keeps all that was changed since"
+    elif one.isolation:
+        yield f"it keeps no read view between its statements ({one.isolation})"
+    if found.history is not None:
+        yield f"history list: {say_count(found.history)} transactions to purge"

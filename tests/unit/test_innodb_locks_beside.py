@@ -1,0 +1,262 @@
+"""What check_innodb_locks says beside its heads: deadlocks, open transactions, and what it left out."""
+
+import pytest
+from captured_runs import Runs, numbers
+from locked_server import HEAD, MDL, USER_LOCK, WAITER, Locked, mdl, row, trx
+from stallwatch.probes.mysql import statements
+from stallwatch.probes.mysql.locks import deadlocks, metadata, rows
+
+LIMIT = ("--deadlocks-warning", "0")
+# As MySQL 9.7.2 and MariaDB 10.11.19 wrote them, without the records.
+MYSQL = """
+------------------------
+LATEST DETECTED DEADLOCK
+------------------------
+2026-11-27 19:06:26 139843573106368
+*** (1) TRANSACTION:
+TRANSACTION 1561, ACTIVE 1 sec starting index read
+mysql tables in use 1, locked 1
+LOCK WAIT 3 lock struct(s), heap size 1128, 2 row lock(s), undo log entries 1
+MySQL thread id 12, OS thread handle 139844004951744, query id 25 localhost root updating
+update shop.orders set note='top secret',
+ state = 12345 where id=2
+
+*** (1) HOLDS THE LOCK(S):
+RECORD LOCKS space id 2 page no 4 index state of table `shop`.`held` trx id 1561 lock_mode X locks rec
+
+*** (1) WAITING FOR THIS LOCK TO BE GRANTED:
+RECORD LOCKS space id 2 page no 4 index PRIMARY of table `shop`.`orders` trx id 1561 lock_mode X waiting
+Record lock, heap no 3 PHYSICAL RECORD: n_fields 5; compact format; info bits 0
+
+*** (2) TRANSACTION:
+TRANSACTION 1562, ACTIVE 1 sec starting index read
+MySQL thread id 13, OS thread handle 139844006008512, query id 26 localhost root updating
+delete from shop.items where id=1 and note <> "se'cret"
+
+*** (2) WAITING FOR THIS LOCK TO BE GRANTED:
+TABLE LOCK table `shop`.`items` trx id 1562 lock mode AUTO-INC waiting
+
+*** WE ROLL BACK TRANSACTION (2)
+------------
+TRANSACTIONS
+------------
+Trx id counter 1566
+"""
+MARIADB = """
+LATEST DETECTED DEADLOCK
+------------------------
+2026-11-27 19:06:27 0x7f606f7b36c0
+*** (1) TRANSACTION:
+TRANSACTION 24, ACTIVE 1 sec starting index read
+MariaDB thread id 9, OS thread handle 140052163933888, query id 25 localhost root Updating
+delete from shop.orders where id=1
+*** WAITING FOR THIS LOCK TO BE GRANTED:
+RECORD LOCKS space id 5 page no 3 index PRIMARY of table `shop`.`orders` trx id 24 lock_mode X waiting
+*** CONFLICTING WITH:
+RECORD LOCKS space id 5 page no 3 index PRIMARY of table `shop`.`orders` trx id 23 lock_mode X
+
+*** (2) TRANSACTION:
+TRANSACTION 23, ACTIVE 1 sec starting index read
+MariaDB thread id 8, OS thread handle 140052164241088, query id 24 localhost root Updating
+update shop.orders set state = 1 where id=2
+*** WAITING FOR THIS LOCK TO BE GRANTED:
+RECORD LOCKS space id 5 page no 3 index PRIMARY of table `shop`.`orders` trx id 23 lock_mode X waiting
+*** WE ROLL BACK TRANSACTION (1)
+------------
+TRANSACTIONS
+------------
+"""
+
+
+@pytest.fixture
+def look(tmp_path, monkeypatch):
+    return Runs("check_innodb_locks", tmp_path, monkeypatch)
+
+
+def test_the_latest_deadlock_is_read_as_both_servers_write_it():
+    first, second = deadlocks.latest(MYSQL)
+    assert first[:1] + first[2:] == (12, "shop.orders", "PRIMARY", False)
+    assert first.statement.endswith("where id=2")
+    assert second[:1] + second[2:] == (13, "shop.items", "", True)
+    told = [one[:1] + one[2:] for one in deadlocks.latest(MARIADB)]
+    assert told == [(9, "shop.orders", "PRIMARY", True), (8, "shop.orders", "PRIMARY", False)]
+
+
+@pytest.mark.parametrize("status", ["", "BACKGROUND THREAD", MYSQL.replace("TRANSACTION:", "TRX:")])
+def test_other_words_are_no_deadlock(status):
+    assert deadlocks.latest(status) == ()
+
+
+def test_a_deadlock_is_told_with_its_statements_and_without_values(look):
+    server = Locked()
+    server.innodb_status = MYSQL
+    look(server, *LIMIT)
+    status, text = look(server, *LIMIT, lock_deadlocks=2)
+    assert status == 1
+    assert (
+        "2 deadlocks in the last 1 min, the latest: UPDATE shop.orders and DELETE FROM shop.items"
+        " - let both lock rows in the same order | " in text
+    )
+    assert (
+        "connection 12, waited for shop.orders, index PRIMARY: update shop.orders set note=?, state = ?"
+        in text
+    )
+    assert "connection 13, waited for shop.items, was rolled back: delete from shop.items where id=?" in text
+    assert "secret" not in text
+    assert "12345" not in text
+
+
+def test_no_deadlock_is_asked_for_where_there_was_none(look):
+    server = Locked()
+    look(server)
+    look(server)
+    assert not [sql for sql in server.asked if "INNODB STATUS" in sql]
+
+
+@pytest.mark.parametrize(
+    ("statement", "plain"),
+    [
+        ("UPDATE t1 SET a = 'it''s', b = -1.5e3", "UPDATE t1 SET a = ??, b = -?"),
+        ("DELETE FROM t WHERE c IN (1, 2, 0xff)", "DELETE FROM t WHERE c IN (?, …)"),
+        ("SELECT /* user 7 */ `a'b` FROM t -- secret", "SELECT `a'b` FROM t"),
+        ("SELECT 'a\\' OR b = 'secret", "SELECT ? …"),
+        ("INSERT INTO t VALUES ('never ends", "INSERT INTO t VALUES (?"),
+    ],
+)  # fmt: skip
+def test_a_statement_without_values(statement, plain):
+    assert statements.without_values(statement) == plain
+
+
+def old(age=1900, **more):
+    server = Locked()
+    server.transactions = [trx(HEAD, age) | more]
+    server.listed = [row(HEAD, "report", "Sleep", age - 10)]
+    return server
+
+
+def test_an_old_transaction_tells_what_purge_keeps_for_it(look):
+    server = old(isolation="REPEATABLE READ")
+    server.metrics["trx_rseg_history_len"] = "120000"
+    status, text = look(server)
+    assert (status, numbers(text)["history_list"]) == (1, "120000")
+    assert "its read view (REPEATABLE READ), if it has read, is up to 31 min 40 s old: purge keeps" in text
+    assert "history list: 120 000 transactions to purge" in text.replace(",", " ")
+    assert "it keeps no read view between its statements" in look(old(isolation="READ COMMITTED"))[1]
+
+
+def test_a_prepared_transaction_that_nobody_owns_is_ended_by_xa(look):
+    server = old(process=0)
+    server.listed = []
+    text = look(server)[1]
+    assert "WARNING - an XA transaction without a connection is open for 31 min 40 s (limit 30 min)" in text
+    assert " - end it by XA COMMIT or XA ROLLBACK | " in text
+    assert "KILL" not in text
+
+
+def test_what_is_rolled_back_after_a_crash_is_no_xa_transaction(look):
+    server = old(process=0, trx_state="ROLLING BACK")
+    server.listed = []
+    text = look(server)[1]
+    assert "a transaction of before the last start is open for" in text
+    assert " - wait for the rollback: KILL does not help" in text
+    assert "XA" not in text
+
+
+@pytest.mark.parametrize(("version", "pending", "says"), [
+    ("waiting for handler commit", "1", "waiting for the disk (COMMIT) - see what keeps the disk busy"),
+    ("Commit", "0", "probably waiting for the disk (COMMIT) - see what keeps the disk busy"),
+])  # fmt: skip
+def test_a_head_that_commits_for_seconds_waits_for_the_disk(look, version, pending, says):
+    server = Locked()
+    server.idle_head()
+    server.listed[0] = row(HEAD, "app", "Query", 12, version, "COMMIT")
+    server.status["Innodb_os_log_pending_writes"] = pending
+    text = look(server)[1]
+    assert f"on shop.orders, {says}" in text
+    assert "KILL" not in text
+
+
+def test_a_commit_that_waits_for_a_replica_or_began_just_now_does_not(look):
+    for seconds, state in ((12, "Waiting for semi-sync ACK from replica"), (1, "waiting for handler commit")):
+        server = Locked()
+        server.idle_head()
+        server.listed[0] = row(HEAD, "app", "Query", seconds, state, "COMMIT")
+        assert "disk" not in look(server)[1]
+
+
+def test_of_a_circle_no_thread_of_the_server_is_ended(look):
+    server = Locked()
+    server.listed = [
+        row(HEAD, "system user", "Query", 40, "Applying batch of row changes"),
+        row(WAITER, "app", "Query", 45, "User lock", "SELECT GET_LOCK('job', 500)"),
+    ]
+    server.locks = [
+        mdl(USER_LOCK, None, "job", "EXCLUSIVE", "GRANTED", HEAD),
+        mdl(USER_LOCK, None, "job", "EXCLUSIVE", "PENDING", WAITER),
+    ]
+    server.transactions = [trx(HEAD, 41, waits=40), trx(WAITER, 46, modified=1)]
+    server.pairs = [{"waiting": f"t{HEAD}", "holding": f"t{WAITER}"}]
+    assert " - KILL 23 | " in look(server)[1]
+
+
+def test_a_definition_of_the_applier_is_not_proposed_to_be_killed(look):
+    server = Locked()
+    alters = row(WAITER, "system user", "Query", 20, MDL, "ALTER TABLE shop.orders ADD x INT")
+    server.listed = [
+        row(HEAD, "report", "Sleep", 600), alters,
+        row(WAITER + 1, "app", "Query", 15, MDL, "SELECT * FROM shop.orders"),
+    ]  # fmt: skip
+    server.transactions = [trx(HEAD, 601)]
+    server.locks = [
+        mdl("TABLE", "shop", "orders", "SHARED_READ", "GRANTED", HEAD),
+        mdl("TABLE", "shop", "orders", "EXCLUSIVE", "PENDING", WAITER),
+        mdl("TABLE", "shop", "orders", "SHARED_READ", "PENDING", WAITER + 1),
+    ]
+    text = look(server)[1]
+    assert "blocks ALTER TABLE shop.orders and 1 more" in text
+    assert "KILL 23" not in text
+    alters["User"] = "app"
+    assert "KILL 23 lets them go on without it" in look(server)[1]
+
+
+def test_waiters_for_a_table_are_not_so_many_that_the_holder_is_not_seen(look, monkeypatch):
+    monkeypatch.setattr(metadata, "MOST", 3)
+
+    class Cut(Locked):
+        def rows(self, sql, *values, within=None):
+            found = super().rows(sql, *values, within=within)
+            if "metadata_locks" in sql and not values:
+                return found[:3]
+            return found[3:] if "metadata_locks" in sql else found
+
+    server = Cut()
+    server.listed = [row(HEAD, "report", "Sleep", 600)]
+    for number in range(WAITER, WAITER + 3):
+        server.listed.append(row(number, "app", "Query", 15, MDL, "SELECT * FROM shop.orders"))
+        server.locks.append(mdl("TABLE", "shop", "orders", "SHARED_READ", "PENDING", number))
+    server.locks.append(mdl("TABLE", "shop", "orders", "SHARED_NO_READ_WRITE", "GRANTED", HEAD))
+    text = look(server)[1]
+    assert "connection 22 report@app1 blocks at least 3 others" in text
+    assert "locks of tables: not all were looked at" in text
+
+
+def test_waiters_for_a_row_are_not_so_many_that_the_holder_is_not_seen(look, monkeypatch):
+    """2000 transactions wait: of the 1000 that are listed, none is the one that they wait for."""
+    monkeypatch.setattr(rows, "MOST", 2)
+
+    class Cut(Locked):
+        def rows(self, sql, *values, within=None):
+            found = super().rows(sql, *values, within=within)
+            if "INNODB_TRX" in sql:
+                return found[:1] if "trx_id IN (22)" in sql else found[1:]
+            return found
+
+    server = Cut()
+    server.idle_head()
+    server.transactions = [one | {"trx_id": one["trx_id"][1:]} for one in server.transactions]
+    server.pairs = [{"waiting": "23", "holding": "22"}]
+    server.status["Innodb_row_lock_current_waits"] = "2000"
+    status, text = look(server)
+    assert (status, numbers(text)["waiting"]) == (1, "2000")
+    assert "connection 22 report@app1 blocks at least 2 others" in text
+    assert "1998 more connections waiting for a row: not looked at" in text.replace(",", "")
