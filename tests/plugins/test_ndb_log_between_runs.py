@@ -487,6 +487,11 @@ def test_an_arbitrator_that_is_replaced(check, watched_cluster):
     watched_cluster.say("Node 3: Lost arbitrator node 1 - process failure [state=6]", 30)
     said = check("--log", watched_cluster)
     assert said.text == (
+        "NDB_LOG WARNING - node 3: arbitrator node 1 lost at HH:MM:SS, process failure, no line since - check"
+        " whether the data nodes run, then ndb_mgmd"
+    )
+    watched_cluster.say("Node 3: Communication to Node 1 opened", 25)
+    assert check("--log", watched_cluster).text == (  # it goes on
         "NDB_LOG WARNING - node 3: arbitrator node 1 lost at HH:MM:SS, process failure - check the management"
         " and SQL nodes that may arbitrate"
     )

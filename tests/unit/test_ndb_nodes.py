@@ -218,12 +218,19 @@ def test_management_nodes_that_are_the_cause_are_told_once(look, ndb):
     assert perfdata(text)["api_nodes_missing"] == "1;0"
 
 
+MISSING = "CRITICAL - node 4 is missing"
+
+
 @pytest.mark.parametrize(
     ("process", "what", "step"),
     [
-        ({"state": "T", "threads": 60}, " (ndbmtd 1004 is stopped)", "kill -CONT 1004"),
-        ({"threads": 60}, "", "see the end of ndb_4_out.log, its process runs here"),
-        ({"threads": 1}, "", "see the end of ndb_4_out.log, its angel may start it again"),
+        ({"state": "T", "threads": 60}, MISSING + " (ndbmtd 1004 is stopped)", "kill -CONT 1004"),
+        (
+            {"threads": 60},
+            "WARNING - node 4 does not answer sql1:3306",
+            "see the end of ndb_4_out.log, its process runs here",
+        ),
+        ({"threads": 1}, MISSING, "see the end of ndb_4_out.log, its angel may start it again"),
     ],
 )
 def test_the_process_of_a_missing_node_on_this_host_decides_what_to_do(
@@ -237,9 +244,7 @@ def test_the_process_of_a_missing_node_on_this_host_decides_what_to_do(
     ndb.end(4)
     local = ("-S", "/run/mysqld/mysqld.sock", "--state-dir", str(tmp_path))
     _, text = PLUGIN["check"].run(PLUGIN["findings"], [*local])
-    assert first_line(text) == (
-        f"NDB_NODES CRITICAL - node 4 is missing{what}, node group 0 has only node 3 left - {step}"
-    )
+    assert first_line(text) == (f"NDB_NODES {what}, node group 0 has only node 3 left - {step}")
 
 
 def test_an_angel_that_is_still_there_starts_a_node_that_was_shut_down_in_order_again(
@@ -324,6 +329,24 @@ def test_a_node_that_was_up_and_is_started_for_the_management_server_is_a_matter
         "in reach of sql1:3306 - check its process, then the network"
     )
     assert look()[0] == 2
+
+
+def test_a_node_of_which_the_management_server_told_nothing_has_not_just_started(look, ndb, monkeypatch):
+    """Its receive thread stood still for 14 s: the management server was silent, too."""
+
+    def silent(*_):
+        raise ProbeError("the management server mgm1:1186 has not answered within 1.5 s")
+
+    look()
+    ndb.end(4)
+    ndb.seen[4] = ndb.seen[3]
+    with monkeypatch.context() as patched:
+        patched.setattr(ndb_mgm, "data_nodes", silent)
+        assert look()[0] == 2
+    status, text = look(after=10)
+    assert status == 1
+    assert first_line(text).startswith("NDB_NODES WARNING - node 4 does not answer sql1:3306, ")
+    assert look(after=15)[0] == 2
 
 
 def test_without_state_a_node_that_only_the_management_server_sees_is_missing(look, ndb):
@@ -464,10 +487,12 @@ def test_a_management_server_that_is_only_silent_is_not_called_down(look, ndb, m
     for node in (3, 4):
         ndb.end(node)
     monkeypatch.setattr(ndb_mgm, "data_nodes", silent)
-    told = "none of 2 data nodes is connected to sql1:3306 - run ndb_mgm -e show, see each ndb_N_out.log"
-    assert [first_line(look()[1]) for _ in range(2)] == [
-        f"NDB_NODES {state} - {told}" for state in ("WARNING", "CRITICAL")
-    ]
+    told = "none of 2 data nodes is connected to sql1:3306"
+    step = "run ndb_mgm -e show, see each ndb_N_out.log"
+    _, text = look()
+    assert first_line(text) == f"NDB_NODES WARNING - {told} (maybe for a moment) - check again in 20 s"
+    assert f"\n  {step}\n" in text
+    assert first_line(look()[1]) == f"NDB_NODES CRITICAL - {told} - {step}"
 
 
 def test_an_sql_node_that_never_reached_its_cluster(look, ndb):
@@ -519,8 +544,8 @@ def test_an_sql_node_that_lost_all_nodes_for_a_moment_proves_no_cluster_down(loo
         status, text = look(after=after)
         assert status == 1
         assert first_line(text) == (
-            "NDB_NODES WARNING - none of 2 data nodes is connected to sql1:3306, ndb_mgm shows nodes 3 and "
-            "4 started - check their processes, then the network"
+            "NDB_NODES WARNING - none of 2 data nodes is connected to sql1:3306 (maybe for a moment), "
+            "ndb_mgm shows nodes 3 and 4 started - check again in 20 s"
         )
     ndb.tables, ndb.status = tables, seen
     assert look()[0] == 0

@@ -12,10 +12,12 @@ from stallwatch.probes.ndb_log.events import Event
 from stallwatch.probes.ndb_log.last_lines import last_with_time, last_words
 from stallwatch.probes.ndb_log.lines import GarbledError, Line, Shapes, parse, speaks_ndb
 from stallwatch.probes.ndb_log.model import Node, Present, Readers, Rules
+from stallwatch.probes.ndb_log.process import Process
 from stallwatch.probes.ndb_log.reasons import Reasons
 from stallwatch.probes.ndb_log.redo import Redo
 from stallwatch.probes.ndb_log.shutdown import Shutdown
 from stallwatch.probes.ndb_log.starts import Starts
+from stallwatch.probes.ndb_log.strangers import stranger
 from stallwatch.probes.ndb_log.threads import Contention, Oversleeps
 from stallwatch.probes.ndb_log.unknown import LEVELS, Unknown, of_unknown
 from stallwatch.probes.ndb_log.watchdog import Watchdog
@@ -68,6 +70,7 @@ class NodeLog:
         self._garbled = 0  # lines with numbers that nobody can have written
         self.zone = Zone(part("zone"), present.now, follows=not present.looks_back)
         self.node = Node(path, part("node"))
+        self.process = Process(self.node, part("process"))
         self.shutdown = Shutdown(self.node, present, part("shutdown"))
         alerts = Alerts(self.node, present, part("alerts"))
         self.redo = Redo(self.node, present, part("redo"))
@@ -117,6 +120,16 @@ class NodeLog:
             self.problems.append(ProbeError(what, "look at the disk that it is on"))
         self.problems += map(ProbeError, source.notes)
         self.asides = source.asides
+
+    def see_process(self) -> None:
+        """Note the end of a node whose process is gone without a word, or that it runs."""
+        when, clock = self._memory.get("last", (None, ""))
+        if when is not None and (pid := self.process.gone):
+            self.shutdown.vanished(pid, float(when), str(clock))
+        self.process.keep()
+
+    def keep(self) -> None:
+        """Put into the memory what still counts."""
         for subject in self._subjects:
             subject.keep()
 
@@ -125,7 +138,7 @@ class NodeLog:
         from stallwatch.probes.ndb_log.mgm_text import is_printed
 
         if not is_printed(head):
-            self.problems.append(_stranger(self.path, head))
+            self.problems.append(stranger(self.path, head))
         elif self.present.whole:
             self.printed = True
         else:
@@ -143,6 +156,7 @@ class NodeLog:
 
     def findings(self, rules: Rules) -> Iterator[Finding | Event]:
         """Give all that still counts; without the shutdowns, of which other logs may tell, too."""
+        self.node.until = float(self._memory.get("last", (0.0, ""))[0])
         for subject in self._judged_alone:
             yield from subject.findings(rules)
 
@@ -165,6 +179,9 @@ class NodeLog:
                 self._read_line(raw, between if undated else b"")
             except GarbledError:
                 self._garbled += 1
+        if last := last_with_time(block[-_BACK:], self._parse):  # no rule may know it
+            self.present.passes(last)
+            self._memory["last"] = [last.when, last.clock]
 
     def _meet(self, block: bytes) -> None:
         """Learn from the first whole line of a run whose log it is, and since when it tells anything."""
@@ -175,7 +192,6 @@ class NodeLog:
                 self.backups.begins(line)
                 if line.source:
                     break
-        last_with_time(block[-_BACK:], self._parse)  # the zone is judged by that one, too
         self.shutdown.meet(block[:_BACK])
 
     def _read_line(self, raw: bytes, before: bytes) -> None:
@@ -247,7 +263,12 @@ def _one_log(path: str, follow: Follow, memory: dict[str, Any], rules: Rules) ->
     first = kept.get("positions") is None or kept.get("history", False)
     log = NodeLog(path, kept, Present(rules, first=first))
     source = follow(path, kept.get("positions"))
+    if not rules.whole:
+        log.process.look()
     log.follow(source)
+    if not rules.whole and not source.behind and not source.problem:
+        log.see_process()
+    log.keep()
     log.zone.keep(behind=source.behind > 0)
     if path in memory:
         _must_make_sense(log, rules)
@@ -274,16 +295,3 @@ def _must_make_sense(log: NodeLog, rules: Rules) -> None:
             texts = (one.what, one.why, one.advice, *(one.line.more if one.line else ()))
         if not all(isinstance(text, str) for text in texts):
             raise TypeError(texts)
-
-
-def _stranger(path: str, head: bytes) -> ProbeError:
-    """Say what a log is that holds no line of NDB."""
-    name = os.path.basename(path)
-    if not head:
-        what = f"{name} is empty, no line of NDB was ever seen in it"
-        return ProbeError(what, "look whether this is the right file")
-    codes = ("utf-16", "utf-16-le", "utf-16-be")
-    if any(speaks_ndb(head.decode(code, "replace").encode()) for code in codes):
-        return ProbeError(f"{name} is UTF-16", "make it plain text: iconv -f UTF-16 -t UTF-8")
-    what = f"{name} does not look like an NDB log{' but binary' if bytes(1) in head else ''}"
-    return ProbeError(what, "name a data node's ndb_N_out.log or a cluster log ndb_N_cluster.log")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from stallwatch import withheld
 from stallwatch.findings import Fault, Finding, Line, ProbeError, Reading, State
 from stallwatch.history import remember, remembered
-from stallwatch.probes.ndb_log.events import WINDOW, Event, Kind
+from stallwatch.probes.ndb_log.events import TOGETHER, WINDOW, Event, Kind
 from stallwatch.probes.ndb_log.lines import number
 from stallwatch.probes.ndb_log.model import Row, Subject
 from stallwatch.probes.ndb_log.rule import nodes, nodes_of
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _WITHIN = 600.0  # seconds in which a rule's line must come ``often`` times
 _KEPT = 100  # alerts
 _EARLIER = " earlier"  # ends the key of a quantity that is over, where there is a later one
+_ARBITRATOR = "arbitrator"  # the key of what is told of it
 _MANAGEMENT = "management node "  # how the words of a management node begin
 # What rules with these keys tell of: a kind of event, and the seconds that each of its value takes, at least
 # and at most. A management node expects a heartbeat every 1.5 s, a data node one every 5 s, as default.
@@ -39,6 +40,7 @@ _EVENTS = {
     "filesystem": (Kind.HINT, 0.0, 0.0),
     "long message buffer": (Kind.HINT, 0.0, 0.0),
     "job buffer": (Kind.HINT, 0.0, 0.0),
+    _ARBITRATOR: (Kind.HINT, 0.0, 0.0),
     "memlock": (Kind.HINT, 0.0, 0.0),
     "send buffer": (Kind.HINT, 0.0, 0.0),
     "transporter": (Kind.HINT, 0.0, 0.0),
@@ -112,7 +114,8 @@ class Alerts(Subject):
                 yield Reading(quantity, 0, unit, none)
         for alert in self._alerts.values():
             if alert.state and alert.fired:
-                fault = Fault(State[alert.state], self._what(alert), alert.why, alert.advice, Line())
+                why, advice = self._in_doubt(alert)
+                fault = Fault(State[alert.state], self._what(alert), why, advice, Line())
                 yield self._event(alert, fault)
 
     def _mutual(self, alert: Alert) -> Alert:
@@ -131,6 +134,16 @@ class Alerts(Subject):
         what = f"nodes {pair[0]} and {pair[1]} missed {alert.value:.0f} heartbeats of each other"
         key = f"link {pair[0]} {pair[1]}"
         return alert._replace(key=key, what=what, advice=advice, node=pair[0], speaker=pair[1])
+
+    def _in_doubt(self, alert: Alert) -> tuple[str, str]:
+        """Leave open whether a node that lost the arbitrator, and has been silent since, goes on itself.
+
+        One that goes on finds another arbitrator at once, or writes after a minute that it found none.
+        """
+        lost = alert.key == _ARBITRATOR and alert.node != alert.speaker
+        if not lost or self._node.is_seen or self._node.until - alert.when > TOGETHER:
+            return alert.why, alert.advice
+        return f"{alert.why}, no line since", "check whether the data nodes run, then ndb_mgmd"
 
     def _event(self, alert: Alert, finding: Reading | Fault) -> Finding | Event:
         """Make an event of what may belong to an incident."""

@@ -64,7 +64,7 @@ class Down(NamedTuple):
     since: float = 0.0  # when that phase began
     since_clock: str = ""
     more: Sequence[str] = ()  # further evidence
-    at: str = "at"  # or "before" the time that is known
+    at: str = "at"  # or "before" or "after" the time that is known
     stall: float = NEVER  # seconds; a standstill of the node that took this long can be why
     lost: int | None = None  # the other node whose end was the cause
     by: int | None = None  # the management node that lost its connection to it: all that is known

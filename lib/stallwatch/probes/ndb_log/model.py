@@ -188,6 +188,7 @@ class Node(Reader):
             memory["id"] = int(memory["id"])
         self._load: tuple[float | None, int] | None = None
         self._now: float | None = None  # the time of the last line that had one
+        self.is_seen, self.until = False, 0.0  # its process runs here; when its last line was written
         if match := compiled(_FILE).search(os.path.basename(path)):
             memory.setdefault("id", number(match[1]))
 
@@ -200,6 +201,11 @@ class Node(Reader):
     def is_cluster_log(self) -> bool:
         """Whether a management node wrote the log: then each line names its node."""
         return bool(self._memory.get("cluster"))
+
+    @property
+    def pids(self) -> list[int]:
+        """The angel and the node proper, as the log names them; none if not known or ended."""
+        return [int(pid) for pid in self._memory.get("pids", [])]
 
     @property
     def starting(self) -> bool:
@@ -247,8 +253,6 @@ class Node(Reader):
         if source.startswith("Mgm"):
             self._memory["cluster"] = True
 
-    # One method for each kind of line; true when a process ends or begins.
-
     def _on_thread(self, match: re.Match[str], _: Line) -> None:
         self._roles[match[1]] = match[2]
 
@@ -265,6 +269,8 @@ class Node(Reader):
             return False
         if "node" in groups:
             self._memory["id"] = number(groups["node"])
+        if "child" in groups:
+            self._memory["pids"] = [number(groups["angel"]), number(groups["child"])]
         if self.starting and "child" not in groups:
             return False
         self._roles.clear()
@@ -275,14 +281,14 @@ class Node(Reader):
         self._memory["starting"] = None
 
     def _on_end(self, _: re.Match[str], _line: Line) -> bool:
-        self._memory["starting"] = None
+        self._memory.update(starting=None, pids=[])
         return not self.is_cluster_log
 
     LINES = (
         Row(b"thr: ", r"thr: (\d+) tid: \d+ \((\w+)\)", _on_thread),
         Row(b"WatchDog timer is set to ", r"WatchDog timer is set to (\d+) ms", _on_interval),
         Row(b"Operations=", r"Operations=(\d+)$", _on_load),
-        Row(b"Angel pid: ", r"(?P<child>Angel pid: \d+ started child)", _on_begin),
+        Row(b"Angel pid: ", r"Angel pid: (?P<angel>\d+) started child: (?P<child>\d+)", _on_begin),
         Row(b"NDB Cluster -- DB node ", r"NDB Cluster -- DB node (?P<node>\d+)", _on_begin),
         Row(b"Start initiated", r"Start initiated", _on_begin),
         Row(b"Started (", r"Started \(", _on_ready),

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from stallwatch.history import remember, remembered
-from stallwatch.probes.ndb_log.down import HEARTBEATS, LOST, OVER, Down
+from stallwatch.probes.ndb_log.down import HEARTBEATS, LOST, NO_SHUTDOWN, OVER, RESTART, Down
 from stallwatch.probes.ndb_log.events import WINDOW
-from stallwatch.probes.ndb_log.lines import number
+from stallwatch.probes.ndb_log.lines import Line, number
 from stallwatch.probes.ndb_log.model import Subject
 from stallwatch.startup import TYPE_CHECKING
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from stallwatch.probes.ndb_log import lines
     from stallwatch.probes.ndb_log.model import Node, Present
 
 _KEPT = 1000  # shutdowns
@@ -110,7 +109,7 @@ class Nodes(Subject):
             if waited:
                 self._change(node, waited=waited, stall=HEARTBEATS)
 
-    def foretell(self, line: lines.Line, why: str, advice: str) -> None:
+    def foretell(self, line: Line, why: str, advice: str) -> None:
         """Note why a node is about to end: others may say no more than that they lost it."""
         self._memory["foretold"] = [line.moment, line.node, why, advice]
 
@@ -121,8 +120,17 @@ class Nodes(Subject):
             return down
         return down._replace(why=why, advice=advice)
 
+    def vanished(self, pid: int, when: float, clock: str) -> None:
+        """Note that the node has ended whose process is gone; its last line was written at ``when``."""
+        node, now = self._node.id, self._present.now
+        if not self._is_down(node) and not self.has_ordered(str(node), now):
+            last = Line("", when, clock, "", node, 1, b"")
+            advice = f"check uptime and dmesg of its machine{RESTART}"
+            self._end(node, last, "ended", NO_SHUTDOWN, advice, (f"its process {pid} is gone",))
+            self._change(node, at="after")
+
     def _end(
-        self, node: int | None, line: lines.Line, what: str, why: str, advice: str, more: Sequence[str] = ()
+        self, node: int | None, line: Line, what: str, why: str, advice: str, more: Sequence[str] = ()
     ) -> None:
         before = self._down.get(node)
         self._ended(node)
@@ -142,7 +150,7 @@ class Nodes(Subject):
             for down in told:
                 del self._down[down.node]  # it was no management node that said so
 
-    def _recent(self, word: str, line: lines.Line) -> int | None:
+    def _recent(self, word: str, line: Line) -> int | None:
         """Give the number that belongs to what was said a moment ago."""
         when, value = self._last.get(word, (float("-inf"), 0))
         return int(value) if line.moment - when <= WINDOW else None

@@ -127,7 +127,7 @@ class Clocks:
         passed = max(grown, default=max(0.0, now - then.get("at", now)))
         self.now = now
         self.time = float(then.get("time", 0.0) + passed)
-        begun = own(before, "begun")
+        begun = self._begun = own(before, "begun")
         self._since = Since(begun, self.time)
         memory[_CLOCKS] = {
             "time": self.time,
@@ -139,6 +139,10 @@ class Clocks:
     def seconds(self, what: str) -> float:
         """Give for how long ``what`` has lasted, which is so now; 0 the first time."""
         return self._since.seconds(what)
+
+    def runs(self, what: str) -> bool:
+        """Whether ``what`` was seen to begin, and not to end."""
+        return what in self._begun
 
     def over(self, what: str) -> None:
         """End it: it was seen not to be so."""

@@ -44,7 +44,11 @@ _NO_GROUP = 65535
 _CONNECTS = 60.0
 _GROUPS, _RESTARTS, _GENERATIONS = "node_groups", "restarts", "generations"  # kept in memory
 _STOPPED, _CAME_BACK = "stopping", "coming_back"  # shut down in order; of these, those that start again
-_STARTED = "started {}"  # a clock: since the management server calls a node started that was seen down
+# Clocks: since the management server calls a node started that it called otherwise before, and since then.
+_STARTED, _AWAY = "started {}", "away {}"
+# Seconds. Data nodes declare one dead after 20 s by default (4 missed heartbeats of HeartbeatIntervalDbDb). A
+# node that is away for less, and runs, may only be cut off for a moment.
+_MOMENT = 20.0
 
 
 class Rules(NamedTuple):
@@ -119,6 +123,7 @@ def _status(node: int, snapshot: Snapshot, rules: Rules, clocks: Clocks, orders:
     if found.status is Status.UP:
         clocks.over(str(node))
         clocks.over(_STARTED.format(node))
+        clocks.over(_AWAY.format(node))
         return found
     found = orders.follow(node, found)
     lasting = clocks.seconds(str(node))
@@ -147,6 +152,7 @@ def _silent(node: int, snapshot: Snapshot, rules: Rules, clocks: Clocks) -> Node
             return NodeStatus(Status.STARTING, doing="the SQL node connects to it", is_seen=True)
     elif seen:
         clocks.over(_STARTED.format(node))
+        clocks.seconds(_AWAY.format(node))
     if seen == "SHUTTING_DOWN":
         return NodeStatus(Status.STOPPING)
     if seen == "STARTING":
@@ -156,17 +162,20 @@ def _silent(node: int, snapshot: Snapshot, rules: Rules, clocks: Clocks) -> Node
     begins = code == ALLOCATED or seen in _BEGINNING
     if begins and rules.remembers and clocks.seconds(str(node)) < _UNSEEN:
         return NodeStatus(Status.STARTING)
-    is_unclear = seen in UP and rules.remembers and not clocks.seconds(str(node))
+    runs = any(one.node == node and one.runs for one in snapshot.here)
+    is_unclear = (seen in UP or runs) and rules.remembers and clocks.seconds(str(node)) < _MOMENT
     return NodeStatus(Status.MISSING, is_lost=seen == NO_CONTACT, is_unclear=is_unclear)
 
 
 def _has_just_started(node: int, rules: Rules, clocks: Clocks) -> bool:
     """Whether the management server calls a node started that it did not at an earlier look.
 
-    A node that was up at the last look is none of these: it may just have ended, or be out of reach.
+    A node that was up at the last look is none of these: it may just have ended, or be out of reach. Nor is
+    one of which the management server told nothing at that look.
     """
-    since_up, since_started = clocks.seconds(str(node)), clocks.seconds(_STARTED.format(node))
-    return rules.remembers and since_started < min(since_up, _CONNECTS)
+    if not rules.remembers or not clocks.runs(_AWAY.format(node)):
+        return False
+    return clocks.seconds(_STARTED.format(node)) < _CONNECTS
 
 
 def groups_of(membership: Sequence[Row]) -> dict[int, int]:

@@ -29,6 +29,11 @@ class Process(NamedTuple):
     is_stopped: bool = False
     is_certain: bool = False  # it is of this cluster for certain
 
+    @property
+    def runs(self) -> bool:
+        """Whether it is the node proper of this cluster, and nobody has stopped it."""
+        return self.is_certain and not self.is_angel and not self.is_stopped
+
     def __str__(self) -> str:
         what = f"{self.program} {self.pid}"
         if self.is_angel:

@@ -65,10 +65,14 @@ def no_contact(presence: Presence, error: ClusterDownError, *, lasts: bool) -> I
     what = f"cluster down: {error.what}" if is_down else error.what
     why = f"ndb_mgm shows {named(up)} started" if up else ""
     processes = [presence.process(node) for node in nodes]
-    if processes and all(one and one.is_stopped for one in processes):
+    stopped = bool(processes) and all(one and one.is_stopped for one in processes)
+    if stopped:
         why = "their processes are stopped"
     do, more = advice(presence, nodes) if nodes else cluster_advice(management)
     state = State.CRITICAL if is_down or lasts else State.WARNING
+    if state is State.WARNING and not stopped and error.configured:
+        what += " (maybe for a moment)"
+        do, more = "check again in 20 s", (do, *more)
     yield Fault(state, what, why, do, _line(presence, nodes, more))
     if management.aside:
         yield management.aside
