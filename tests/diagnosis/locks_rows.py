@@ -103,18 +103,35 @@ def gap_lock(scene, waiters):
 @fault("foreign key", says=r"on shop\.customer, idle for")
 def foreign_key(scene, waiters):
     """An INSERT into a child table that is not committed keeps others from changing its parent row."""
+    _parent_and_child(scene)
+    yield
+    yield from _visits(scene, waiters, 1)
+
+
+def _parent_and_child(scene):
     sql = scene.server.sql
     sql("CREATE TABLE shop.customer (id INT PRIMARY KEY, name INT) ENGINE=InnoDB")
     sql("CREATE TABLE shop.visit (id INT AUTO_INCREMENT PRIMARY KEY, customer INT,"
         " FOREIGN KEY (customer) REFERENCES shop.customer (id)) ENGINE=InnoDB")  # fmt: skip
     sql("INSERT INTO shop.customer VALUES (1, 1)")
-    yield
-    head = scene.client()
-    head.sql("BEGIN")
-    head.sql("INSERT INTO shop.visit (customer) VALUES (1)")
+
+
+def _visits(scene, waiters, number):
+    heads = [scene.client() for _ in range(number)]
+    for head in heads:
+        head.sql("BEGIN")
+        head.sql("INSERT INTO shop.visit (customer) VALUES (1)")
     scene.crowd(waiters, "UPDATE shop.customer SET name = 2 WHERE id = 1")
-    scene.blocks(head.id)
+    scene.blocks(*(head.id for head in heads))
     yield
+
+
+@fault("row that three share", says=r"on shop\.customer, all idle")
+def shared_row(scene, waiters):
+    """Three transactions have inserted into a child table: each of them has the parent row, too."""
+    _parent_and_child(scene)
+    yield
+    yield from _visits(scene, waiters, 3)
 
 
 @fault("transaction open for long", strengths={"read": 0, "1 row changed": 1, "90 rows changed": 90},

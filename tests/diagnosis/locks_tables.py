@@ -29,10 +29,24 @@ def _ddl(scene, waiters):
        says=r"blocks ALTER TABLE shop\.orders and")  # fmt: skip
 def ddl_with_plugin(scene, waiters):
     """The same, where the plugin of MariaDB is installed that tells who has which metadata lock."""
-    scene.server.sql("INSTALL SONAME 'metadata_lock_info'")
-    scene.kept.callback(scene.server.sql, "UNINSTALL SONAME 'metadata_lock_info'")
+    _install_plugin(scene)
     yield
     yield from _ddl(scene, waiters)
+
+
+@fault("DDL behind three readers", says=r"block ALTER TABLE shop\.orders and .*all idle")
+def ddl_behind_three_readers(scene, waiters):
+    """Three transactions have read the table: each of them has to end. MariaDB has metadata_lock_info."""
+    if not scene.is_mysql:
+        _install_plugin(scene)
+    yield
+    scene.blocks(scene.reader().id, scene.reader().id)
+    yield from _ddl(scene, waiters)
+
+
+def _install_plugin(scene):
+    scene.server.sql("INSTALL SONAME 'metadata_lock_info'")
+    scene.kept.callback(scene.server.sql, "UNINSTALL SONAME 'metadata_lock_info'")
 
 
 @fault("FLUSH TABLES WITH READ LOCK", says=_GLOBAL)

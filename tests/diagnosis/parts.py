@@ -5,7 +5,7 @@ from importlib import import_module
 import case
 
 # Pairs of each kind of server, or clusters, that work side by side.
-LANES = {"replication": 5, "ndb": 2, "locks": 6}
+LANES = {"replication": 5, "ndb": 2, "locks": 7}
 PARTS = {
     "replication": (
         "replication_link", "replication_threads", "replication_locks", "replication_applying",

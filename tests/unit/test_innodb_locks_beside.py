@@ -260,3 +260,22 @@ def test_waiters_for_a_row_are_not_so_many_that_the_holder_is_not_seen(look, mon
     assert (status, numbers(text)["waiting"]) == (1, "2000")
     assert "connection 22 report@app1 blocks at least 2 others" in text
     assert "1998 more connections waiting for a row: not looked at" in text.replace(",", "")
+
+
+def test_heads_that_the_same_connections_wait_for_are_one_problem(look):
+    """To KILL one of three readers does not let the definition go on."""
+    server = Locked()
+    readers = (20, 21, HEAD)
+    server.listed = [row(number, "report", "Sleep", 600) for number in readers]
+    server.listed.append(row(WAITER, "app", "Query", 20, MDL, "ALTER TABLE shop.orders ADD x INT"))
+    server.transactions = [trx(number, 601) for number in readers]
+    server.locks = [mdl("TABLE", "shop", "orders", "SHARED_READ", "GRANTED", number) for number in readers]
+    server.locks.append(mdl("TABLE", "shop", "orders", "EXCLUSIVE", "PENDING", WAITER))
+    text = look(server)[1]
+    assert "connections 20, 21 and 22 block 1 other for up to " in text
+    assert " on shop.orders, all idle - KILL 20, 21 and 22 | " in text
+    assert "they wait for connection 21 report@app1, idle for 10 min" in text
+    assert "more problem" not in text
+    server.listed[1] = row(21, "system user", "Query", 600, "Applying batch of row changes")
+    text = look(server)[1]
+    assert "2 of them idle - wait: check_replication_lag shows what holds up the applier, for 21 | " in text

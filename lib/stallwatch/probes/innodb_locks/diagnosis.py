@@ -41,6 +41,12 @@ class Head(NamedTuple):
     certain: float  # seconds that it has blocked others at least
     possible: float  # at most, as far as it is known
     is_of_users: bool = False  # all wait for locks of GET_LOCK(), which mean what the application wants
+    beside: Sequence[Head] = ()  # others that the same connections wait for: one of them alone ends nothing
+
+    @property
+    def together(self) -> Sequence[Head]:
+        """All that the same connections wait for."""
+        return (self, *self.beside)
 
     @property
     def is_idle(self) -> bool:
@@ -113,7 +119,15 @@ def heads(waiting: Waiting, details: Details, memory: Memory) -> list[Head]:
         certain = max(certain, seen)
         head = Head(connection, process, transaction, first, behind, certain, max(certain, possible))
         found.append(head._replace(is_of_users=_is_of_users(details, behind)))
-    return sorted(found, key=lambda one: (one.is_of_users, -one.possible, -len(one.behind)))
+    return _together(sorted(found, key=lambda one: (one.is_of_users, -one.possible, -len(one.behind))))
+
+
+def _together(found: Sequence[Head]) -> list[Head]:
+    """Put those together that the same connections wait for: readers before a DDL, a row that many share."""
+    groups: dict[tuple[int, ...], list[Head]] = {}
+    for one in found:
+        groups.setdefault(tuple(one.behind), []).append(one)
+    return [first._replace(beside=tuple(others)) for first, *others in groups.values()]
 
 
 def _look(
@@ -149,11 +163,13 @@ def lasting(found: Sequence[Head], later: Sequence[Transaction] | None) -> list[
     if later is None or len(later) >= MOST:
         return [*found]
     still = {(one.process, one.started) for one in later}
-    return [
+    lasts = [
         one
-        for one in found
+        for head in found
+        for one in (head._replace(beside=()), *head.beside)
         if not one.transaction or (one.transaction.process, one.transaction.started) in still
     ]
+    return _together(lasts)
 
 
 def circles(waiting: Waiting, details: Details, memory: Memory) -> list[Blocked]:
@@ -199,7 +215,8 @@ def _wait(
 
 def oldest(waiting: Waiting, found: Sequence[Head], processes: Mapping[int, Process]) -> Transaction | None:
     """Find the oldest transaction that blocks nobody, and is not of a thread of the server itself."""
-    involved = {number for one in found for number in (one.connection, *one.behind)}
+    involved = {number for one in found for number in one.behind}
+    involved |= {other.connection for one in found for other in one.together}
     others = [
         one
         for one in waiting.transactions

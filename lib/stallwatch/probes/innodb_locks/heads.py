@@ -19,11 +19,24 @@ if TYPE_CHECKING:
     from stallwatch.probes.mysql.locks.graph import Wait
     from stallwatch.probes.mysql.processes import Process
 
+_MOST_BESIDE = 10  # heads of the same connections, each on a line of its own
 _METADATA_LOCKS = (8, 0)  # MySQL: the instrument is on by default
+
+
+def subject(head: Head) -> str:
+    """Say who it is, with its verb: ``connection 22 report@app1 blocks``, ``connections 22 and 23 block``."""
+    probably = "" if head.is_proven else "probably "
+    if head.beside:
+        return f"connections {listed([str(one.connection) for one in head.together])} {probably}block"
+    who = transactions.subject(head.connection, head.process, head.transaction)
+    return f"{who} {probably}blocks"
 
 
 def does(found: Found, head: Head) -> str:
     """Say what it does: ``idle for 4 min``, in short where a queue has to be named, too; "": not known."""
+    if head.beside:
+        idle = sum(one.is_idle for one in head.together)
+        return "all idle" if idle == len(head.together) else f"{idle or 'none'} of them idle"
     if head.is_idle and queue(found.details, head):
         return "idle"
     one = head.transaction
@@ -33,9 +46,7 @@ def does(found: Found, head: Head) -> str:
         return "killed already"
     if words.commits(head.process):
         return f"{'' if found.pending_writes else 'probably '}waiting for the disk (COMMIT)"
-    if said := words.doing(head.process):
-        return said
-    return f"open for {say_duration(one.age)}" if one else ""
+    return words.doing(head.process) or (f"open for {say_duration(one.age)}" if one else "")
 
 
 def whom(found: Found, head: Head) -> str:
@@ -74,6 +85,8 @@ def queue(details: Details, head: Head) -> tuple[int, str] | None:
 
 def advice(found: Found, head: Head) -> str:
     """Say the next step."""
+    if head.beside:
+        return _for_all(found, head)
     if head.process and head.process.command == "Killed":
         return words.WAIT_FOR_ROLLBACK
     if not head.is_proven and not (head.process and not head.process.is_client):
@@ -86,17 +99,31 @@ def advice(found: Found, head: Head) -> str:
     return transactions.end(found, head.connection, head.process, None, by if head.is_idle else "end")
 
 
+def _for_all(found: Found, head: Head) -> str:
+    """Say how all of several heads are made to let go: first those that must not be killed."""
+    for one in head.together:
+        if not (one.process and one.process.is_client):
+            return f"{advice(found, one._replace(beside=()))}, for {one.connection or 'the XA transaction'}"
+    kill = f"KILL {listed([str(one.connection) for one in head.together])}"
+    return kill if head.is_proven else f"check them, then {kill}"
+
+
 def more(found: Found, head: Head) -> Iterator[str]:
     """Give the lines below: what it has, who waits, what it did last, what is not known."""
     yield from _held(head.waits)
     yield _waiting(found, head)
+    for one in head.together[:_MOST_BESIDE] if head.beside else ():
+        who = transactions.subject(one.connection, one.process, one.transaction)
+        yield f"they wait for {who}, {does(found, one._replace(waits=(), beside=()))}"
     if behind := queue(found.details, head):
         # To end a FLUSH TABLES does not help who waits for it (MySQL 9.7.2).
         first = found.details.processes.get(behind[0])
         ends = behind[1] != "a FLUSH" and first and first.is_client
         lets = f": KILL {behind[0]} lets them go on without it" if ends else ""
         yield f"the others queue behind {behind[1]} of connection {behind[0]}{lets}"
-    if head.transaction:
+    if head.beside:
+        pass
+    elif head.transaction:
         yield from transactions.of_transaction(found, head.transaction)
     elif head.connection:
         yield from transactions.last(found, head.connection)

@@ -61,11 +61,9 @@ def _judged(name: str, certain: float, possible: float, run: Run) -> Reading:
 
 def _head(found: Found, head: Head, run: Run) -> Reading:
     reading = _judged(USER_LOCK if head.is_of_users else BLOCKED, head.certain, head.possible, run)
-    subject = transactions.subject(head.connection, head.process, head.transaction)
-    probably = "" if head.is_proven else "probably "
     most = "" if reading.confirmed else "up to "
     whom = heads.whom(found, head)
-    what = f"{subject} {probably}blocks {whom} for {most}{say_duration(reading.value or 0.0)}"
+    what = f"{heads.subject(head)} {whom} for {most}{say_duration(reading.value or 0.0)}"
     line = Line(heads.place(found.details, head), tuple(heads.more(found, head)))
     return reading._replace(
         what=what, why=heads.does(found, head), advice=heads.advice(found, head), line=line
