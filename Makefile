@@ -10,7 +10,8 @@ EXTRAS ?=
 VENV := .venv
 HOME_OF_IT := $(PREFIX)/lib/stallwatch
 PLUGINS := $(notdir $(wildcard plugins/check_*))
-PROGRAMS := $(PLUGINS) discover experiment
+TOOLS := $(notdir $(wildcard contrib/stallwatch-*))
+PROGRAMS := $(PLUGINS) $(TOOLS)
 
 help:
 	@echo "make demo      run the plugins on recorded logs and on real servers, which it starts; takes minutes"
@@ -99,6 +100,7 @@ diagnosis: $(VENV)/ready
 places: export PREFIX := $(PREFIX)
 places: export PLUGINDIR := $(PLUGINDIR)
 places: export DESTDIR := $(DESTDIR)
+places: export EXTRAS := $(EXTRAS)
 places:
 	@contrib/install-places
 
@@ -114,7 +116,11 @@ STAGED := $(FINAL).new
 BUILD := $(abspath $(STAGED))/build
 COMMA := ,
 PINS := contrib/requirements.txt $(patsubst %,contrib/requirements-%.txt,$(subst $(COMMA), ,$(EXTRAS)))
-install: places $(PINS)
+# Folders that the installation makes, besides its own.
+FOLDERS := $(dir $(HOME_OF_IT)) $(PREFIX)/bin $(PLUGINDIR) \
+    $(addprefix $(PREFIX)/share/,stallwatch doc/stallwatch man/man1 bash-completion/completions zsh/site-functions)
+install: places
+	@contrib/new-folders "$(DESTDIR)" $(SHARE)/stallwatch/folders $(STAGED).folders $(FOLDERS)
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || contrib/debian-install python3-venv
 	umask 022 && $(PYTHON) -m venv --clear $(STAGED)
 	umask 022 && $(STAGED)/bin/pip install --quiet --no-compile --require-hashes $(PINS:%=-r %) \
@@ -129,10 +135,14 @@ install: places $(PINS)
 	umask 022 && $(STAGED)/bin/python3 -I -m compileall -q -f -s $(STAGED) -p $(HOME_OF_IT) $(STAGED)/lib
 	sed -i '/^command = /d' $(STAGED)/pyvenv.cfg
 	sed -i '1s|^#!.*|#!$(HOME_OF_IT)/bin/python3 -I|' $(addprefix $(STAGED)/bin/,$(PROGRAMS))
+	for tool in $(TOOLS); do ln -s $$tool $(STAGED)/bin/$${tool#stallwatch-}; done # their former names
 	$(PYTHON) contrib/exchange.py $(STAGED) $(FINAL)
 	install -d $(DESTDIR)$(PLUGINDIR)
 	@for plugin in $(PLUGINS); do contrib/link-plugin $(HOME_OF_IT)/bin/$$plugin $(DESTDIR)$(PLUGINDIR); done
+	install -d $(DESTDIR)$(PREFIX)/bin
+	for tool in $(TOOLS); do ln -sfn ../lib/stallwatch/bin/$$tool $(DESTDIR)$(PREFIX)/bin/$$tool; done
 	contrib/install-share $(PREFIX) $(DESTDIR)
+	mv $(STAGED).folders $(SHARE)/stallwatch/folders
 	mv $(FINAL)/sbom.cdx.json $(SHARE)/doc/stallwatch
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then contrib/state-directory nagios; fi
 	@echo "installed: programs in $(HOME_OF_IT), plugins in $(PLUGINDIR), other files in $(PREFIX)/share"
@@ -144,12 +154,15 @@ audit:
 
 # What is remembered in /var/lib/stallwatch stays: others may use it, too.
 SHARE := $(DESTDIR)$(PREFIX)/share
+# Links of the Debian package, which make install took over, lead to its plugins again.
 uninstall: places
-	[ ! -d $(DESTDIR)$(PLUGINDIR) ] || \
-	    find $(DESTDIR)$(PLUGINDIR) -maxdepth 1 -lname '$(HOME_OF_IT)/bin/check_*' -delete
+	@for plugin in $(PLUGINS); do contrib/unlink-plugin $(HOME_OF_IT)/bin/$$plugin $(DESTDIR)$(PLUGINDIR) "$(DESTDIR)"; done
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(TOOLS))
+	[ ! -e $(SHARE)/stallwatch/folders ] || mv $(SHARE)/stallwatch/folders $(STAGED).folders
 	rm -rf $(FINAL) $(STAGED) $(SHARE)/stallwatch $(SHARE)/doc/stallwatch $(SHARE)/zsh/site-functions/_stallwatch
-	rm -f $(PLUGINS:%=$(SHARE)/man/man1/%.1)
-	rm -f $(addprefix $(SHARE)/bash-completion/completions/,$(PLUGINS) stallwatch.bash)
+	rm -f $(PROGRAMS:%=$(SHARE)/man/man1/%.1)
+	rm -f $(addprefix $(SHARE)/bash-completion/completions/,$(PROGRAMS) stallwatch.bash)
+	@[ ! -e $(STAGED).folders ] || contrib/new-folders --remove "$(DESTDIR)" $(STAGED).folders
 
 # Into dist/. The wheel is built from the sdist, so that nothing here can get into it by chance.
 deb:

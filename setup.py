@@ -8,6 +8,7 @@ from setuptools import find_packages, setup
 
 HERE = Path(__file__).parent
 VERSION = re.search(r'__version__ = "(.+)"', (HERE / "lib/stallwatch/__init__.py").read_text())
+PROGRAMS = "contrib/stallwatch-discover", "contrib/stallwatch-experiment"
 
 setup(
     name="stallwatch",
@@ -20,11 +21,11 @@ setup(
     package_dir={"": "lib"},
     packages=find_packages("lib"),
     package_data={"stallwatch": ["py.typed"]},
-    scripts=[*sorted(glob("plugins/check_*", root_dir=HERE)), "contrib/discover", "contrib/experiment"],
+    scripts=[*sorted(glob("plugins/check_*", root_dir=HERE)), *PROGRAMS],
     install_requires=["nagiosplugin>=1.3.2", "jmxquery>=0.6.0", "PyMySQL>=1.0.2", "psutil>=5.9.4"],
     extras_require={
         "ed25519": ["PyNaCl>=1.4"],  # MariaDB's accounts of that kind
-        "plot": ["matplotlib>=3.6"],  # contrib/experiment --plot
+        "plot": ["matplotlib>=3.6"],  # stallwatch-experiment --plot
         "rsa": ["cryptography"],  # MySQL's caching_sha2_password without TLS
         "test": [
             "pytest>=8",

@@ -439,7 +439,81 @@ _stallwatch_check_replication_lag() {
     esac
 }
 
+_stallwatch_stallwatch-discover() {
+    if ((COMP_CWORD == 1)); then
+        _stallwatch_words mysql jmx --help
+        return
+    fi
+    case ${COMP_WORDS[1]} in
+    mysql) _stallwatch_stallwatch-discover_mysql ;;
+    jmx) _stallwatch_stallwatch-discover_jmx ;;
+    esac
+}
+
+_stallwatch_stallwatch-discover_mysql() {
+    case $option in
+    --format) _stallwatch_words icinga2 nagios ;;
+    --name| -P| --port| -u| --username| -p| --password| --defaults-group| -t| --timeout) ;;
+    --address| --source| -H| --hostname) _stallwatch_hosts ;;
+    -S| --socket| --password-file| --defaults-file| --ssl-ca| --ssl-cert| --ssl-key| \
+        --server-public-key-path) _stallwatch_files ;;
+    --ssl-mode) _stallwatch_words DISABLED PREFERRED REQUIRED VERIFY_CA VERIFY_IDENTITY ;;
+    *) _stallwatch_words --format --name --address --source --hostname --port --socket --username \
+        --password --password-file --defaults-file --defaults-group --ssl-mode --ssl-ca --ssl-cert --ssl-key \
+        --server-public-key-path --enable-cleartext-plugin --timeout --verbose --version --help ;;
+    esac
+}
+
+_stallwatch_stallwatch-discover_jmx() {
+    case $option in
+    --format) _stallwatch_words icinga2 nagios ;;
+    --name| -P| --port| -U| --url| -u| --username| -p| --password| --rmi-port| --java| -t| --timeout) ;;
+    --address| -H| --hostname| --rmi-host) _stallwatch_hosts ;;
+    --password-file| --ca-file| --client-cert| --client-key) _stallwatch_files ;;
+    --via) _stallwatch_words rmi jmxquery ;;
+    *) _stallwatch_words --format --name --address --hostname --port --url --username --password \
+        --password-file --tls --tls-registry --ca-file --client-cert --client-key --insecure --rmi-host \
+        --rmi-port --via --java --timeout --verbose --version --help ;;
+    esac
+}
+
+_stallwatch_stallwatch-experiment() {
+    if ((COMP_CWORD == 1)); then
+        _stallwatch_words take compare --help
+        return
+    fi
+    case ${COMP_WORDS[1]} in
+    take) _stallwatch_stallwatch-experiment_take ;;
+    compare) _stallwatch_stallwatch-experiment_compare ;;
+    esac
+}
+
+_stallwatch_stallwatch-experiment_take() {
+    if [[ $option != -* && $word != -* ]]; then
+        _stallwatch_files
+        return
+    fi
+    case $option in
+    -n| --count| --pause) ;;
+    *) _stallwatch_words --help --count --pause ;;
+    esac
+}
+
+_stallwatch_stallwatch-experiment_compare() {
+    if [[ $option != -* && $word != -* ]]; then
+        _stallwatch_files
+        return
+    fi
+    case $option in
+    --primary) ;;
+    --better) _stallwatch_words lower higher ;;
+    --plot) _stallwatch_files ;;
+    *) _stallwatch_words --help --primary --better --all --plot ;;
+    esac
+}
+
 complete -F _stallwatch check_bonding check_host check_innodb_buffer_pool check_innodb_locks \
     check_innodb_redo_log check_jmx check_jmx_thread_pools check_mysql_backup check_mysql_query \
     check_mysql_status check_mysqld_process check_ndb_log check_ndb_memory check_ndb_nodes \
-    check_ndb_page_buffer check_ndb_redo_buffer check_ndb_transactions check_replication_lag
+    check_ndb_page_buffer check_ndb_redo_buffer check_ndb_transactions check_replication_lag \
+    stallwatch-discover stallwatch-experiment

@@ -1,4 +1,4 @@
-"""Completion of the plugins' options for bash and zsh: names, choices, files, hosts."""
+"""Completion for bash and zsh, of plugins and programs: names of options, choices, files, hosts."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from generators.plugins import ROOT
+from generators.programs import programs
 from stallwatch.sources.mysql.target import MODES
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from generators.plugins import Option, Plugin
+    from generators.programs import Program
 
 FOLDER = ROOT / "contrib" / "completion"
 FILES, FOLDERS, HOSTS = "files", "folders", "hosts"
@@ -69,19 +72,43 @@ def files(plugins: list[Plugin]) -> dict[Path, str]:
 
 def bash(plugins: list[Plugin]) -> str:
     """Write a function for each plugin that offers the values of an option, or the options."""
-    names = " ".join(plugin.program for plugin in plugins)
-    complete = _wrapped(f"complete -F _stallwatch {names}", "")
-    return BASH + "".join(map(_bash_function, plugins)) + f"\n{complete}\n"
+    complete = _wrapped(f"complete -F _stallwatch {_names(plugins)}", "")
+    functions = [_bash_function(plugin.program, plugin.options) for plugin in plugins]
+    return BASH + "".join([*functions, *map(_bash_program, programs())]) + f"\n{complete}\n"
 
 
-def _bash_function(plugin: Plugin) -> str:
+def _names(plugins: list[Plugin]) -> str:
+    return " ".join([*(plugin.program for plugin in plugins), *(program.name for program in programs())])
+
+
+def _bash_program(program: Program) -> str:
+    """Write a function for a program, which calls that of its way."""
+    ways = " ".join(way.name for way in program.ways)
+    calls = "".join(f"    {way.name}) _stallwatch_{program.name}_{way.name} ;;\n" for way in program.ways)
+    choose = (
+        f"\n_stallwatch_{program.name}() {{\n"
+        f"    if ((COMP_CWORD == 1)); then\n        _stallwatch_words {ways} --help\n        return\n    fi\n"
+        f"    case ${{COMP_WORDS[1]}} in\n{calls}    esac\n}}\n"
+    )
+    ways = [
+        _bash_function(f"{program.name}_{way.name}", way.options, files=bool(way.words))
+        for way in program.ways
+    ]
+    return "".join([choose, *ways])
+
+
+def _bash_function(name: str, options: Sequence[Option], *, files: bool = False) -> str:
     flags: dict[str, list[str]] = {}  # by what is offered after them
-    for option in plugin.options:
+    for option in options:
         if option.metavar and not option.optional:
             flags.setdefault(_bash_values(option), []).extend(option.flags)
     cases = "".join(f"{_wrapped('| '.join(of))}) {values};;\n" for values, of in flags.items())
-    longs = _wrapped(f"*) _stallwatch_words {' '.join(option.long for option in plugin.options)} ;;")
-    return f"\n_stallwatch_{plugin.program}() {{\n    case $option in\n{cases}{longs}\n    esac\n}}\n"
+    longs = _wrapped(f"*) _stallwatch_words {' '.join(option.long for option in options)} ;;")
+    words = (
+        "    if [[ $option != -* && $word != -* ]]; then\n        _stallwatch_files\n        return\n    fi\n"
+        * files
+    )
+    return f"\n_stallwatch_{name}() {{\n{words}    case $option in\n{cases}{longs}\n    esac\n}}\n"
 
 
 def _bash_values(option: Option) -> str:
@@ -98,13 +125,26 @@ def _wrapped(command: str, indent: str = " " * 4) -> str:
 
 def zsh(plugins: list[Plugin]) -> str:
     """Write a call of _arguments for each plugin."""
-    names = " ".join(plugin.program for plugin in plugins)
-    return f"#compdef {names}\n{ZSH}{''.join(map(_zsh_case, plugins))}esac\n"
+    cases = [_zsh_case(plugin.program, plugin.options) for plugin in plugins]
+    return f"#compdef {_names(plugins)}\n{ZSH}{''.join([*cases, *map(_zsh_program, programs())])}esac\n"
 
 
-def _zsh_case(plugin: Plugin) -> str:
-    specs = " \\\n".join(f"        {_zsh_option(option)}" for option in plugin.options)
-    return f"{plugin.program})\n    _arguments -s -S \\\n{specs}\n    ;;\n"
+def _zsh_program(program: Program) -> str:
+    """Write what a program offers: its ways, then the options of the one that was chosen."""
+    ways = " ".join(way.name for way in program.ways)
+    cases = "".join(_zsh_case(way.name, way.options, files=bool(way.words)) for way in program.ways)
+    return (
+        f"{program.name})\n"
+        f"    if ((CURRENT == 2)); then\n        _values way {ways}\n        return\n    fi\n"
+        "    shift words\n    ((CURRENT--))\n"
+        f"    case $words[1] in\n{textwrap.indent(cases, '    ')}    esac\n    ;;\n"
+    )
+
+
+def _zsh_case(name: str, options: Sequence[Option], *, files: bool = False) -> str:
+    specs = [*map(_zsh_option, options), *(["'*:file:_files'"] if files else [])]
+    listed = " \\\n".join(f"        {one}" for one in specs)
+    return f"{name})\n    _arguments -s -S \\\n{listed}\n    ;;\n"
 
 
 def _zsh_option(option: Option) -> str:

@@ -38,7 +38,7 @@ class Component(NamedTuple):
 _TABLE = """
 programs | plugins | which probe answers; which options and default thresholds it has
     plugins/check_* probes.*.options probes.*.arguments
-programs | tools | `discover` and `experiment`: definitions for engines, comparisons of readings
+programs | tools | `stallwatch-discover`, `stallwatch-experiment`: definitions for engines, comparisons
     contrib/* discovery discovery.* experiment experiment.*
 options |  | options that several plugins share, and what their values mean
     frame.options frame.options.*

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from generators import icinga2
 from generators.plugins import PLUGIN_DIR, ROOT, Option, Plugin
-from stallwatch.discovery.plan import OPTION_FILE
+from stallwatch.discovery.plan import DOCS, OPTION_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -125,6 +125,7 @@ def _template(plugin: Plugin, made: Command) -> Object:
         "fields": [],
         "imports": [],
         "notes": f"{plugin.about} man {plugin.program}",
+        "notes_url": f"{DOCS}/{plugin.program}.md",
         "object_name": name,
         "object_type": "template",
         **agent,

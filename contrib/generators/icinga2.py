@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from generators.plugins import PLUGIN_DIR, ROOT, Option, Plugin
 from stallwatch.discovery.icinga2 import COMMANDS as RENAMED
+from stallwatch.discovery.plan import DOCS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -46,8 +47,8 @@ HEAD = f"""\
  * check_replication_lag --backup-grace 4h is replication_lag with vars.replication_lag_backup_grace = "4h".
  * Four names, and those of their variables, are longer: stallwatch_bonding, stallwatch_host, stallwatch_jmx,
  * and stallwatch_mysql_query (Icinga's own library has a {TAKEN}). Former names (host,
- * vars.host_load_warning, vars.mysql_status_warn) still work. If you have a command "host", "jmx" or "bonding" of your own, write
- * into constants.conf: const StallwatchFormerCommands = false
+ * vars.host_load_warning, vars.mysql_status_warn) still work. If you have a command "host", "jmx" or
+ * "bonding" of your own, write into constants.conf: const StallwatchFormerCommands = false
  * A dollar sign in a value is written twice: vars.jmx_match = "^NORMAL$$".
  * A list is for what may be given several times; anything else is UNKNOWN with one.
  *
@@ -55,11 +56,16 @@ HEAD = f"""\
  * Rename it, or include a copy of this file in which ours has another name, and write that into the sets,
  * too. The variables keep their names.
  *
- * Where the plugins are elsewhere, say so in constants.conf: const StallwatchPluginDir = "/opt/..."
+ * If the plugins are elsewhere, write into constants.conf: const StallwatchPluginDir = "/opt/..."
+ * The notes_url of each service of the sets leads to the sheet of its plugin, below StallwatchDocs. Your browser
+ * can only open the default if it runs on this host: name a URL at which you publish these pages.
  */
 
 if (!globals.contains("StallwatchPluginDir")) {{
   const StallwatchPluginDir = "{PLUGIN_DIR}"
+}}
+if (!globals.contains("StallwatchDocs")) {{
+  const StallwatchDocs = "{DOCS}"
 }}
 if (!globals.contains("StallwatchFormerCommands")) {{
   const StallwatchFormerCommands = true

@@ -73,7 +73,7 @@ def _plugin(path: Path, declared: dict[str, Declared]) -> Plugin:
     check = runpy.run_path(str(path))["check"]
     parser = check.parser
     groups = {action: group.title for group in parser._action_groups for action in group._group_actions}  # noqa: SLF001
-    options = tuple(_option(action, groups[action]) for action in check.options)
+    options = tuple(option(action, groups[action]) for action in check.options)
     examples = tuple(line[2:] for line in parser.examples.splitlines()[2:])
     own = declared[check.name]
     labels = tuple(one if one.about else _of_threshold(one, check) for one in own.labels)
@@ -84,7 +84,8 @@ def _of_threshold(label: Label, check: Check) -> Label:
     return label._replace(unit=check.units[label.name], about=check.abouts[label.name])
 
 
-def _option(action: Action, group: str) -> Option:
+def option(action: Action, group: str) -> Option:
+    """Describe what argparse knows of an option."""
     takes = action.nargs != 0
     default_metavar = "{" + ",".join(action.choices) + "}" if action.choices else action.dest.upper()
     return Option(

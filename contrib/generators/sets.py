@@ -121,6 +121,7 @@ def _of_nagios(which: Set, service: Service) -> str:
         ("use", which.template),
         ("hostgroup_name", which.group),
         ("check_command", command.rstrip("! ")),
+        ("notes_url", f"$_SERVICESTALLWATCH_DOCS$/check_{service.plugin}.md"),
         *((name, f"{value:g}") for name, value in _times(service, 60)),
     ]
     text = "".join(f"    {name:19}  {value}\n" for name, value in values)

@@ -73,7 +73,7 @@ class Stranger:
                 self._edit(self.folder / words[0][1:] if words[0].startswith("/") else self.home / words[0])
             elif "systemctl" in line:
                 self.validate(RELOAD.fullmatch(line)[1])
-            elif "discover jmx" not in line:
+            elif "stallwatch-discover jmx" not in line:
                 self._type(self.here(line))
 
     def here(self, line):

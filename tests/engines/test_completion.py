@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from generators.plugins import plugins
+from generators.programs import programs
 from installing import installable
 from shell import ALL, TAB, Shell
 
@@ -53,3 +54,21 @@ def test_files_and_folders_are_completed_where_they_are_meant(shell, tmp_path):
 
 def test_a_plugin_is_completed_by_its_path_too(shell, tmp_path):
     assert shell.words(tmp_path, f"./check_jmx --tls-{TAB}") == [["--tls-registry"]]
+
+
+def test_a_program_offers_its_ways_and_the_options_of_each(shell, tmp_path):
+    for program in programs():
+        home = tmp_path / program.name
+        home.mkdir()
+        first, *offered = shell.words(
+            home, f"{program.name} {ALL}", *(f"{program.name} {way.name} --{ALL}" for way in program.ways)
+        )
+        assert {way.name for way in program.ways} == {word for word in first if word != "--help"}
+        for way, words in zip(program.ways, offered, strict=True):
+            assert sorted(set(words) - {way.name}) == sorted(option.long for option in way.options)
+
+
+def test_files_of_readings_are_completed(shell, tmp_path):
+    (tmp_path / "before.json").write_text("")
+    words = shell.words(tmp_path, f"stallwatch-experiment compare be{TAB}")
+    assert words == [["compare", "before.json"]]

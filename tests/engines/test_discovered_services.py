@@ -1,4 +1,4 @@
-"""What contrib/discover prints of real servers: real engines take it as it is, and its services run."""
+"""What stallwatch-discover prints of real servers: real engines take it as it is, and its services run."""
 
 import re
 import subprocess
@@ -17,6 +17,8 @@ from stallwatch.discovery import nagios
 ROOT = Path(__file__).resolve().parents[2]
 OPTION_FILE = "/etc/stallwatch/mysql.cnf"
 UNKNOWN = 3
+DISCOVER = ROOT / "contrib" / "stallwatch-discover"
+NAMED = ("--name", "it", "--format")
 PATIENT = ("-t", "60s")
 NASTY = '"o\'brien; $HOME! `x`"'
 
@@ -67,7 +69,7 @@ def run(request, open_path, installed):
 
     def run(*arguments, known, option_file=open_path / "none.cnf"):
         done = subprocess.run(
-            [plugins / "discover", *map(str, arguments), "--format", kind.format, "--name", "it", *PATIENT],
+            [plugins / "stallwatch-discover", *map(str, arguments), *NAMED, kind.format, *PATIENT],
             capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert (done.returncode, done.stderr) == (0, ""), done.stderr
@@ -145,7 +147,7 @@ def test_a_cluster(run, ndb, option_file):
 def refused(*arguments):
     """Why it prints no services."""
     done = subprocess.run(
-        [sys.executable, ROOT / "contrib" / "discover", *map(str, arguments), *PATIENT],
+        [sys.executable, DISCOVER, *map(str, arguments), *PATIENT],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (UNKNOWN, "")
@@ -168,7 +170,7 @@ def test_a_server_with_nothing_particular(running_server, kind):
     server.revive()
     account = server.account("mon", "PROCESS", "REPLICATION CLIENT" if kind == "mysql" else "SLAVE MONITOR")
     told = subprocess.run(
-        [sys.executable, ROOT / "contrib" / "discover", "mysql", "-H", "127.0.0.1", "-P", str(server.port),
+        [sys.executable, DISCOVER, "mysql", "-H", "127.0.0.1", "-P", str(server.port),
          "-u", account.user, "-p", account.password, *PATIENT],
         capture_output=True, text=True, check=True,
     ).stdout  # fmt: skip

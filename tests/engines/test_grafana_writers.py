@@ -77,10 +77,7 @@ def expected(panel):
     """What a panel is to show: command, by each of its names, and label."""
     named = [words.split() for words in panel.series]
     return sorted(
-        (command, example(label))
-        for name, *labels in named
-        for label in labels
-        for command in COMMANDS[name]
+        (command, example(label)) for name, *labels in named for label in labels for command in COMMANDS[name]
     )
 
 

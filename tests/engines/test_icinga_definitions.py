@@ -371,8 +371,8 @@ def test_the_types_of_data_fields():
     assert kind("replication_lag_warning") == "String"
     assert kind("replication_lag_channel") == "Array"
     assert kind("stallwatch_mysql_query_reconnect") == "Boolean"
-    assert kind("jmx_object") == "String"  # of several, in order, there is jmx_quantities
-    assert kind("jmx_quantities") == "Array"
+    assert kind("stallwatch_jmx_object") == "String"  # several have stallwatch_jmx_quantities
+    assert kind("stallwatch_jmx_quantities") == "Array"
     hidden = {name for name, one in fields.items() if one["settings"].get("visibility") == "hidden"}
     assert hidden == {name for name in fields if name.endswith("_password")}
 
@@ -512,6 +512,11 @@ def test_looks_that_count_are_far_enough_apart(open_path, tells):
     once = {one["check_command"] for one in services if one["max_check_attempts"] == 1}
     assert once == {plugin.name for plugin in PLUGINS if plugin.declared.times.attempts == 1}
     basket = json.loads(BASKET.read_text())["ServiceTemplate"]
+    for one in (one for one in services if one["check_command"] != "cluster-zone"):
+        folder, _, sheet = one["notes_url"].rpartition("/")
+        assert folder == "file:///usr/share/stallwatch/docs"
+        assert sheet == f"check_{one['check_command'].removeprefix('stallwatch_')}.md"
+        assert (ROOT / "contrib" / "docs" / sheet).is_file()
     for one in services:
         plugin = one["check_command"].removeprefix("stallwatch_")
         template = basket[f"stallwatch-{plugin.replace('_', '-')}"]

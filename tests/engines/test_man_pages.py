@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import software
 from generators.plugins import plugins
+from generators.programs import programs
 from installing import installable
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,8 +26,9 @@ def said(*command):
     return done.stdout, done.stderr
 
 
-def test_every_plugin_has_a_page():
-    assert [page.stem for page in PAGES] == [plugin.program for plugin in plugins()]
+def test_every_plugin_and_program_has_a_page():
+    every = [*(plugin.program for plugin in plugins()), *(program.name for program in programs())]
+    assert [page.stem for page in PAGES] == every
 
 
 @pytest.mark.parametrize("formatter", COMPLAINING)
@@ -49,3 +51,17 @@ def test_a_page_shows_options_and_examples_so_that_they_can_be_copied():
             assert f"{option.long} {value}".rstrip() in shown
             assert re.sub(r"\s+", " ", option.about) in shown
         assert all(f"       {line}\n" in page for line in plugin.examples)
+
+
+def test_a_page_of_a_program_shows_the_options_of_each_way():
+    with installable():
+        man = software.program("man", "man-db")
+    for program in programs():
+        page, complaints = said(man, "--warnings", "-l", ROOT / "contrib" / "man" / f"{program.name}.1")
+        assert complaints == ""
+        shown = re.sub(r"\s+", " ", page)
+        for way in program.ways:
+            assert f"{program.name} {way.name} [OPTION ...] {way.words}".rstrip() in shown
+            options = shown.partition(f" {way.name.upper()} ")[2]
+            assert all(f"{option.long} {option.metavar}".rstrip() in options for option in way.options)
+        assert all(f"       {line}\n" in page for line in program.examples)

@@ -97,6 +97,27 @@ def test_what_is_shipped_is_accepted_beside_debians_own(open_path, sets):
     assert "Total Warnings: 0" in output
 
 
+@pytest.mark.parametrize("name", SETS)
+def test_the_link_of_each_service_leads_to_the_sheet_of_its_plugin(name, open_path):
+    """As Nagios reads it, templates and all; NRPE's own service has no plugin of ours."""
+    files = [SHIPPED / f"{name}{more}.cfg" for more in ("", "-nrpe")]
+    with Nagios(open_path, f"{nagios.OF_DEBIAN}/localhost.cfg", COMMANDS, *files) as running:
+        cache = (running.folder / "objects.cache").read_text()
+    services = re.findall(r"^define service \{(.*?)^\t\}", cache, re.DOTALL | re.MULTILINE)
+    links = 0
+    for service in services:
+        command = re.search(r"^\tcheck_command\t(\S+)", service, re.MULTILINE)[1]
+        link = re.search(r"^\tnotes_url\t(.*)", service, re.MULTILINE)
+        if not link:
+            assert not re.match("check_stallwatch_nrpe!|check_(jmx|ndb|mysql_q|replication)", command)
+            continue
+        base = re.search(r"^\t_STALLWATCH_DOCS\t(.*)", service, re.MULTILINE)[1]
+        url = link[1].replace("$_SERVICESTALLWATCH_DOCS$", base)
+        assert (ROOT / "contrib" / "docs" / url.removeprefix("file:///usr/share/stallwatch/docs/")).is_file()
+        links += 1
+    assert links >= 6
+
+
 def test_no_command_is_called_like_one_of_debians(debians):
     def names(file):
         return set(re.findall(r"^\s*command_name\s+(\S+)", file.read_text(errors="replace"), re.MULTILINE))

@@ -74,8 +74,8 @@ def test_the_first_statement_is_the_first_thing(run, number):
 @pytest.mark.parametrize(
     ("program", "arguments", "told"),
     [
-        ("discover", "mysql -H 127.0.0.1 -P 1", "DISCOVER MYSQL UNKNOWN - {} before the verdict"),
-        ("experiment", "compare /nowhere/a /nowhere/b", "experiment: interrupted"),
+        ("stallwatch-discover", "mysql -H 127.0.0.1 -P 1", "DISCOVER MYSQL UNKNOWN - {} before the verdict"),
+        ("stallwatch-experiment", "compare /nowhere/a /nowhere/b", "stallwatch-experiment: interrupted"),
     ],
 )
 def test_a_signal_while_a_program_starts_is_told(run, program, arguments, told):

@@ -33,7 +33,7 @@ def run(*command, status=0, **environment):
 def test_a_plugin_of_the_wheel_runs_in_a_fresh_environment(programs_of_the_wheel):
     programs = programs_of_the_wheel
     assert {path.name for path in programs.glob("check_*")} == PLUGINS
-    assert "usage: discover mysql " in run(programs / "discover", "mysql", "--help")
+    assert "usage: stallwatch-discover mysql " in run(programs / "stallwatch-discover", "mysql", "--help")
     said = run(programs / "check_ndb_log", "--whole", "--log", LOG, status=1)
     assert said.startswith("NDB_LOG WARNING - node 4 thread 2 was stuck 2.9 s")
 
@@ -45,7 +45,7 @@ def test_the_sdist_makes_the_wheel_that_this_tree_makes(wheel, unpack_sdist, tmp
         scripts = {name.rpartition("/")[2] for name in packed.namelist() if ".data/scripts/" in name}
     assert modules == {str(path.relative_to(tree / "lib")): path.read_bytes() for path in modules_of(tree)}
     assert {str(path.relative_to(ROOT / "lib")) for path in modules_of(ROOT)} == modules.keys()
-    assert PLUGINS | {"discover", "experiment"} == scripts
+    assert PLUGINS | {"stallwatch-discover", "stallwatch-experiment"} == scripts
 
 
 def modules_of(tree):

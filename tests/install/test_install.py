@@ -58,13 +58,16 @@ def test_another_user_runs_it_and_writes_nothing_there(installed, tmp_path):
     assert sorted(path for path in installed.rglob("*")) == before
 
 
-def test_an_experiment_can_be_made_with_what_is_installed(installed):
+def test_an_experiment_finds_the_plugins_beside_itself(installed, tmp_path):
     done = subprocess.run(
-        [installed / "lib/stallwatch/bin/experiment", "--help"], capture_output=True, text=True, check=False,
-        env={"PATH": "/usr/bin:/bin"},
+        [
+            installed / "bin/stallwatch-experiment", "take", tmp_path / "taken.json", "-n", "4",
+            "--pause", "0", "--", "check_ndb_log", "--whole", "--log", LOG,
+        ],
+        capture_output=True, text=True, check=False, env={"PATH": "/usr/bin:/bin"},
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
-    assert "compare" in done.stdout
+    assert "taken.json: 4 readings" in done.stdout
 
 
 def test_definitions_call_the_plugins_of_this_installation(installed):
@@ -120,7 +123,31 @@ def test_a_removal_leaves_nothing(staged, tmp_path):
     stage = shutil.copytree(staged, tmp_path / "stage", symlinks=True)
     done = make("uninstall", f"DESTDIR={stage}", "PREFIX=/opt/it", "PLUGINDIR=/opt/plugins")
     assert done.returncode == 0, done.stderr
-    assert [path for path in stage.rglob("*") if not path.is_dir()] == [stage / "opt/plugins/check_host"]
+    left = sorted(str(path.relative_to(stage)) for path in stage.rglob("*"))
+    assert left == ["opt", "opt/plugins", "opt/plugins/check_host"]  # they were there before
+
+
+def test_a_removal_gives_the_links_back_to_the_debian_package(staged, tmp_path):
+    """Whose plugins have the same names, and whose links make install takes over."""
+    stage = shutil.copytree(staged, tmp_path / "stage", symlinks=True)
+    of_package = stage / "usr/lib/stallwatch/bin/check_jmx"
+    of_package.parent.mkdir(parents=True)
+    of_package.write_text("of the package")
+    done = make("uninstall", f"DESTDIR={stage}", "PREFIX=/opt/it", "PLUGINDIR=/opt/plugins")
+    assert done.returncode == 0, done.stderr
+    links = {link.name: os.readlink(link) for link in (stage / "opt/plugins").iterdir() if link.is_symlink()}
+    assert links == {"check_jmx": "/usr/lib/stallwatch/bin/check_jmx"}
+
+
+def test_programs_are_in_the_path_and_their_former_names_beside_the_plugins(staged):
+    for name in ("discover", "experiment"):
+        assert (
+            os.readlink(staged / f"opt/it/bin/stallwatch-{name}")
+            == f"../lib/stallwatch/bin/stallwatch-{name}"
+        )
+        assert os.readlink(staged / f"opt/it/lib/stallwatch/bin/{name}") == f"stallwatch-{name}"
+        assert (staged / f"opt/it/share/man/man1/stallwatch-{name}.1").is_file()
+        assert (staged / f"opt/it/share/bash-completion/completions/stallwatch-{name}").is_file()
 
 
 @pytest.mark.slow("make install until it fails")

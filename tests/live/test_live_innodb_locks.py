@@ -85,9 +85,7 @@ def test_a_definition_behind_a_reader_and_all_that_queue_behind_it(scene, server
     scene.readers(2)
     said = until(lambda said: said.status == 2, *SOON)
     blocks = "blocks" if names_tables(server) else "probably blocks"
-    assert (
-        f"connection {reader.id} report@localhost {blocks} ALTER TABLE shop.orders and 2 more" in said.text
-    )
+    assert f"connection {reader.id} report@localhost {blocks} ALTER TABLE shop.orders and 2 more" in said.text
     assert f"KILL {reader.id}" in said.text
     assert f"KILL {alters.id} lets them go on without it" in said.output
 

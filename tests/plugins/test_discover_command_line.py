@@ -1,4 +1,4 @@
-"""contrib/discover as a person runs it, where no server answers."""
+"""contrib/stallwatch-discover as a person runs it, where no server answers."""
 
 import runpy
 import socket
@@ -11,7 +11,7 @@ import pytest
 from stallwatch.frame.options import mysql
 
 USUAL = "/etc/stallwatch/mysql.cnf"
-DISCOVER = Path(__file__).parents[2] / "contrib" / "discover"
+DISCOVER = Path(__file__).parents[2] / "contrib" / "stallwatch-discover"
 
 
 def run(*arguments):
@@ -24,8 +24,8 @@ def run(*arguments):
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        ((), "usage: discover mysql|jmx"),
-        (("oracle",), "usage: discover mysql|jmx"),
+        ((), "usage: stallwatch-discover mysql|jmx"),
+        (("oracle",), "usage: stallwatch-discover mysql|jmx"),
         (("jmx", "-H", "127.0.0.1", "-P", "1"), "127.0.0.1:1 refused the connection"),
         (("mysql", "-H", "127.0.0.1", "-P", "1"), "127.0.0.1:1 refused the connection"),
         (("mysql", "-H", "a;b"), '"a;b" is not a name or an address of a host'),
@@ -47,10 +47,10 @@ def test_what_was_asked_for_goes_to_standard_output():
     assert "--unreachable" not in output
     status, output, errors = run("--help")
     assert (status, errors) == (0, "")
-    assert "usage: discover mysql|jmx" in output
+    assert "usage: stallwatch-discover mysql|jmx" in output
     status, output, errors = run("mysql", "--version")
     assert (status, errors) == (0, "")
-    assert output.startswith("discover mysql (stallwatch ")
+    assert output.startswith("stallwatch-discover mysql (stallwatch ")
 
 
 def test_a_server_that_never_answers_is_given_up_in_time():

@@ -1,4 +1,4 @@
-"""contrib/experiment as a database administrator would use it."""
+"""contrib/stallwatch-experiment as a database administrator would use it."""
 
 import itertools
 import json
@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from plugin_command import AT_A_TERMINAL
 
-EXPERIMENT = Path(__file__).parents[2] / "contrib" / "experiment"
+EXPERIMENT = Path(__file__).parents[2] / "contrib" / "stallwatch-experiment"
 PLUGIN = """
 import json, os, sys
 assert sys.argv[-2:] == ["--output", "json"]
@@ -108,7 +108,7 @@ def test_readings_of_a_loop_will_do(experiment, tmp_path):
 def test_no_file_is_written_over(experiment, check_demo, tmp_path):
     (tmp_path / "a.json").write_text("mine")
     status, _, complaint = experiment("take", "a.json", "--", check_demo, "fine", "1")
-    assert (status, complaint) == (2, "experiment: a.json is there already: give another name\n")
+    assert (status, complaint) == (2, "stallwatch-experiment: a.json is there already: give another name\n")
     assert (tmp_path / "a.json").read_text() == "mine"
 
 
@@ -167,14 +167,18 @@ def ended_by(process, number):
 def test_what_was_taken_is_kept_and_said_if_a_signal_ends_it(waiting, experiment, tmp_path, number):
     how = "compare with these, or remove the file and take them again"
     why = f"interrupted: a.json has 2 of 9 readings: {how}"
-    assert ended_by(waiting(), number) == (3, "", f"experiment: {why}\n")
+    assert ended_by(waiting(), number) == (3, "", f"stallwatch-experiment: {why}\n")
     assert (tmp_path / "told").read_text() == str(int(signal.SIGTERM))  # it can take leave of its server
     assert experiment("compare", "a.json", "a.json")[0] == 0
 
 
 def test_a_signal_before_the_first_reading_leaves_no_file(waiting, tmp_path):
     (tmp_path / "count").write_text("xx")
-    assert ended_by(waiting(), signal.SIGTERM) == (3, "", "experiment: interrupted: no reading was taken\n")
+    assert ended_by(waiting(), signal.SIGTERM) == (
+        3,
+        "",
+        "stallwatch-experiment: interrupted: no reading was taken\n",
+    )
     assert not (tmp_path / "a.json").exists()
 
 
@@ -276,14 +280,14 @@ def test_without_matplotlib_one_sentence_says_how_to_get_it(two_files, tmp_path)
     )  # fmt: skip
     assert done.returncode == 2
     assert done.stderr == (
-        "experiment: --plot needs the Python module matplotlib: pip install matplotlib, "
-        "or apt install python3-matplotlib\n"
+        "stallwatch-experiment: --plot needs the Python module matplotlib: apt install "
+        "python3-matplotlib (Debian's Python), or pip install matplotlib\n"
     )
     assert done.stdout.startswith("m1 rose from")
 
 
 def test_a_python_without_stallwatch_is_told_so(tmp_path):
-    alone = tmp_path / "experiment"
+    alone = tmp_path / "stallwatch-experiment"
     shutil.copy(EXPERIMENT, alone)
     done = subprocess.run(
         [sys.executable, "-S", "-E", str(alone)], capture_output=True, text=True, check=False

@@ -46,6 +46,7 @@ def icinga_texts(line):
 ICINGA_LINE = re.compile(
     r'(//.*|object (Host|Service) "[A-Za-z0-9_.:@/ -]+" \{|\}|'
     r'  (host_name|display_name|check_command|command_endpoint|address) = "[A-Za-z0-9_.:@/ -]+"|'
+    r'  notes_url = StallwatchDocs \+ "/check_\w+\.md"|'
     r"  (check_interval|retry_interval|max_check_attempts) = \w+|  zone = zone \|\| ZoneName|"
     r'apply Dependency "[A-Za-z0-9_.:@-]+" to Service \{|  parent_service_name = "[A-Za-z0-9_.:@-]+"|'
     r"  states = \[ OK, Warning \]|  (ignore_soft_states|disable_notifications) = (true|false)|"
@@ -56,6 +57,7 @@ NAGIOS_LINE = re.compile(
     r"(#.*|define (host|service) \{|\}|"
     r"    (host_name|service_description|use|address|notification_period) +[A-Za-z0-9_.:@/ -]+|"
     r"    check_command +[^;\n]*(\\;[^;\n]*)*|    (check_interval|retry_interval|max_check_attempts) +\d|"
+    r"    notes_url +file:///usr/share/stallwatch/docs/check_\w+\.md|"
     r"    retry_interval +0\.25|    notification_options +w,u,c,r|    flap_detection_enabled +0|"
     r"define servicedependency \{|    notification_failure_criteria +c,u|"
     r"    dependent_service_description +[A-Za-z0-9_.:@/ -]+(, [A-Za-z0-9_.:@/ -]+)*|)"

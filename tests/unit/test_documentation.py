@@ -24,7 +24,7 @@ OF_OTHERS = {
     "--master-data=2",
 }
 # What stands before a plugin in a command, and where it is installed.
-_EXPERIMENT = r"(?:/usr/lib/stallwatch/bin/)?experiment "
+_EXPERIMENT = "stallwatch-experiment "
 _BEFORE = rf"(?:\$ |runuser -u \w+ -- |{_EXPERIMENT}take \S+ (?:.*)-- )?"
 _COMMAND = re.compile(rf"^{_BEFORE}(?:/usr/lib/stallwatch/bin/)?(check_\w+(?: .*)?)$")
 
@@ -139,7 +139,7 @@ def test_commands_are_found_in_the_pages(plugins):
 @pytest.mark.parametrize("page", PAGES, ids=ids(PAGES))
 def test_options_in_sentences_are_options_of_a_plugin(page, plugins):
     of_page = [plugins[page.stem]] if page.stem in plugins else plugins.values()
-    of_experiment = re.findall(r'"(--\w+)"', (CONTRIB / "experiment").read_text())
+    of_experiment = re.findall(r'"(--\w+)"', (CONTRIB / "stallwatch-experiment").read_text())
     known = {flag for one in of_page for option in one.options for flag in option.flags}
     known |= OF_OTHERS | (set() if page.stem in plugins else set(of_experiment))
     sentences = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
@@ -148,7 +148,7 @@ def test_options_in_sentences_are_options_of_a_plugin(page, plugins):
 
 
 def test_experiments_in_code_blocks_are_understood():
-    understands = runpy.run_path(str(CONTRIB / "experiment"))["parser"]()
+    understands = runpy.run_path(str(CONTRIB / "stallwatch-experiment"))["parser"]()
     lines = [line for page in PAGES for line in blocks(page.read_text()) if re.match(_EXPERIMENT, line)]
     assert lines
     for line in lines:
@@ -156,8 +156,8 @@ def test_experiments_in_code_blocks_are_understood():
 
 
 def test_discoveries_in_code_blocks_are_understood():
-    program = runpy.run_path(str(CONTRIB / "discover"))
-    found = [line for page in PAGES for line in blocks(page.read_text()) if "bin/discover " in line]
+    program = runpy.run_path(str(CONTRIB / "stallwatch-discover"))
+    found = [line for page in PAGES for line in blocks(page.read_text()) if "stallwatch-discover " in line]
     assert found
     for line in found:
         _, way, *options = words(line)

@@ -89,6 +89,7 @@ def _service(host: str, title: str, service: Service, reach: Options = (), *, ag
         f"  display_name = {text(name(service.title))}\n"
         f"  host_name = {text(host)}\n"
         f"  check_command = {text(command)}\n"
+        f'  notes_url = StallwatchDocs + "/check_{service.plugin}.md"\n'
         f"  check_interval = 1m\n  retry_interval = {SOONER if service.leads else '30s'}\n"
         f"  max_check_attempts = {service.attempts}\n" + "".join(f"  {line}\n" for line in lines) + "}\n"
     )

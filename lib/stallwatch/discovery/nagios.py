@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 
 from stallwatch.declared import FLAG
-from stallwatch.discovery.plan import ONE_PROBLEM, OPTION_FILE, apart, commented, parts, remark
+from stallwatch.discovery.plan import DOCS, ONE_PROBLEM, OPTION_FILE, apart, commented, parts, remark
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ def _service(host: str, title: str, service: Service, command: str) -> str:
         "    use                     generic-service\n"
         f"    host_name               {host}\n"
         f"    check_command           {command}\n"
+        f"    notes_url               {DOCS}/check_{service.plugin}.md\n"
         "    check_interval          1\n"
         f"    retry_interval          {SOONER if service.leads else 1}\n"
         f"    max_check_attempts      {service.attempts}\n"

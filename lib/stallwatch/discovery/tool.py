@@ -32,7 +32,7 @@ class Tool(Check):
     def __init__(self, name: str, about: str | None) -> None:
         super().__init__(name, about)
         self.reaching: list[Action] = []  # its options that say how to get to a server
-        self.parser.prog = name
+        self.parser.prog = f"stallwatch-{name}"
         self.parser.set_defaults(output="text", color="never")
 
     def _share(self, *flags: str, **settings: Any) -> None:

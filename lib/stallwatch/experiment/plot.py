@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import sys
+from contextlib import suppress
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from stallwatch.experiment.comparison import sentence
@@ -14,6 +17,7 @@ if TYPE_CHECKING:
 
     from stallwatch.experiment.comparison import Change, Comparison
 
+DEBIAN = "/usr/lib/python3/dist-packages"  # a virtual environment, as that of the deb, leaves it out
 SUFFIXES = (".svg", ".png")
 _MOST, _ACROSS = 24, 4  # pictures, and how many are side by side
 _GREY, _GOOD, _BAD, _CHANGED = "#888888", "#1b7837", "#b2182b", "#2166ac"
@@ -21,15 +25,11 @@ _GREY, _GOOD, _BAD, _CHANGED = "#888888", "#1b7837", "#b2182b", "#2166ac"
 
 def plot(path: str, comparison: Comparison) -> None:
     """Draw what changed, the primary measure first; raises NotUnderstoodError."""
-    try:
-        from matplotlib.figure import Figure
-    except ModuleNotFoundError:
-        how = "pip install matplotlib, or apt install python3-matplotlib"
-        raise NotUnderstoodError(f"--plot needs the Python module matplotlib: {how}") from None
+    figure_of = _matplotlib()
     shown = comparison.noteworthy[:_MOST]
     across = min(len(shown), _ACROSS)
     down = math.ceil(len(shown) / across)
-    figure = Figure(figsize=(max(3.2 * across, 6.4), 2.6 * down + 0.8), layout="constrained")
+    figure = figure_of(figsize=(max(3.2 * across, 6.4), 2.6 * down + 0.8), layout="constrained")
     figure.suptitle(sentence(comparison), fontsize=9, wrap=True)
     places = figure.subplots(down, across, squeeze=False).flat
     for place, one in zip(places, shown, strict=False):
@@ -41,6 +41,16 @@ def plot(path: str, comparison: Comparison) -> None:
         figure.savefig(path)
     except OSError as error:
         raise NotUnderstoodError(f"{path}: {error.strerror}") from None
+
+
+def _matplotlib() -> Any:
+    """Return matplotlib's Figure: from here, or from Debian's package for the Python of this environment."""
+    for folders in ([], [DEBIAN] if sys.base_prefix == "/usr" else []):
+        sys.path += folders
+        with suppress(ModuleNotFoundError):
+            return import_module("matplotlib.figure").Figure
+    how = "apt install python3-matplotlib (Debian's Python), or pip install matplotlib"
+    raise NotUnderstoodError(f"--plot needs the Python module matplotlib: {how}")
 
 
 def _draw(place: Any, one: Change, sides: Sequence[Sequence[float]]) -> None:

@@ -253,8 +253,14 @@ def _said_to(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
 
 
 def _program(name: str) -> list[str]:
-    """Find a plugin: by its path, among those of this repository, for this Python, or in $PATH."""
-    beside = os.path.join(_PLUGINS, name)
-    if os.sep in name or not os.path.isfile(beside):
+    """Find a plugin: by its path, beside this program, in this repository, or in $PATH.
+
+    $PATH is last: monitoring-plugins has programs named check_host and check_mysql_query, too.
+    """
+    beside = os.path.join(os.path.dirname(os.path.realpath(sys.argv[0])), name)
+    in_repository = os.path.join(_PLUGINS, name)
+    if os.sep in name:
         return [name]
-    return [sys.executable, beside]
+    if os.access(beside, os.X_OK):
+        return [beside]
+    return [sys.executable, in_repository] if os.path.isfile(in_repository) else [name]
