@@ -128,6 +128,15 @@ class Scene:
             one.go(f"UPDATE shop.orders SET state = 9 WHERE id = {row}")
         return links
 
+    def deadlock(self):
+        """Two clients that change two rows in different order: the server ends one of them."""
+        one, other = self.client(self.app), self.client()
+        for client, row in ((one, 1), (other, 2)):
+            client.sql("BEGIN")
+            client.sql(f"UPDATE shop.orders SET state = 9 WHERE id = {row}")
+        one.go("UPDATE shop.orders SET state = 9 WHERE id = 2")
+        other.go("UPDATE shop.orders SET state = 9 WHERE id = 1")
+
     def definition(self):
         """An ALTER TABLE that waits for a metadata lock."""
         alters = self.client(self.app)

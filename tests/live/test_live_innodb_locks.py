@@ -135,14 +135,11 @@ def test_without_process_it_knows_nothing(scene, check):
 
 def test_a_deadlock_that_the_server_ends_is_counted_and_a_problem_of_nobody(scene, check, until):
     check()
-    one, other = scene.client(), scene.client()
-    for client, row in ((one, 1), (other, 2)):
-        client.sql("BEGIN")
-        client.sql(f"UPDATE shop.orders SET state = 9 WHERE id = {row}")
-    one.go("UPDATE shop.orders SET state = 9 WHERE id = 2")
-    other.go("UPDATE shop.orders SET state = 9 WHERE id = 1")
-    said = until(lambda said: "deadlocks" in said.perfdata and said.number("deadlocks") > 0)
+    scene.deadlock()
+    said = until(lambda said: "deadlocks" in said.perfdata and said.number("deadlocks") > 0, "-v")
     assert said.status == 0, said.output
+    assert "waited for shop.orders, index PRIMARY" in said.output
+    assert said.output.count("UPDATE shop.orders SET state = ? WHERE id = ?") == 2
 
 
 def test_names_of_tables_and_accounts_break_no_line(scene, server, until):
