@@ -21,9 +21,11 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
     from stallwatch.findings import Finding
+    from stallwatch.frame.deadline import Deadline
     from stallwatch.verdict import Report
 
     Findings = Callable[[Namespace, Run], Iterable[Finding]]
+    AtStart = Callable[[Deadline, Callable[[str], tuple[int, str]]], None]
 
 EVERYTHING, TRACE = 1, 3  # -v: also what is OK; -vvv: also what was asked, and tracebacks
 DAY = 86400.0
@@ -183,14 +185,17 @@ class Check:
 
         way_out.leave(*self._outcome(findings, sys.argv[1:], begin))
 
-    def run(self, findings: Findings, argv: list[str]) -> tuple[int, str]:
+    def run(
+        self, findings: Findings, argv: list[str], at_start: AtStart = lambda _, __: None
+    ) -> tuple[int, str]:
         """Run in a process that goes on: exit status and output; nothing of the run stays in the process.
 
         One run at a time. ``main`` has a hard end besides; here an Alarm keeps the deadline. Unlike ``main``,
         this does not set the umask, forbid core dumps, silence standard output or handle other signals:
-        Ctrl-C is a KeyboardInterrupt, as usual.
+        Ctrl-C is a KeyboardInterrupt, as usual. ``at_start`` is called once the arguments are understood:
+        with the deadline, and with what reports a run that a sentence ends instead of a verdict.
         """
-        status, text, _ = self._run(findings, argv)
+        status, text, _ = self._run(findings, argv, at_start)
         return status, text
 
     def report(self, findings: Findings, argv: list[str]) -> Report:
@@ -201,19 +206,22 @@ class Check:
         from stallwatch.findings import State
         from stallwatch.verdict import Report, Verdict
 
-        status, text, report = self._run(findings, [*argv, "--output=text"])
+        status, text, report = self._run(findings, [*argv, "--output=text"], lambda _, __: None)
         if report:
             return report
         what = text.removeprefix(f"{self.name.upper()} UNKNOWN - ")
         return Report(self.name, [Verdict(State.UNKNOWN if status else State.OK, clean(what))])
 
-    def _run(self, findings: Findings, argv: list[str]) -> tuple[int, str, Report | None]:
+    def _run(
+        self, findings: Findings, argv: list[str], at_start: AtStart
+    ) -> tuple[int, str, Report | None]:
         answer: list[str] = []
         begun: list[tuple[Namespace, Run]] = []
 
         def begin(run: Run, options: Namespace) -> None:
             run.output, run.progress = answer.append, lambda _: None
             begun.append((options, run))
+            at_start(run.deadline, lambda why: self._cut_short(why, options, run))
             alarm.set(run.deadline)
 
         try:

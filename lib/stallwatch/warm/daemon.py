@@ -1,0 +1,114 @@
+"""stallwatchd: the command line, the listening socket, and the restart when another version is installed."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import socket
+import sys
+import time
+
+import stallwatch
+from stallwatch.startup import TYPE_CHECKING
+from stallwatch.warm import trust
+from stallwatch.warm.plugins import loaded
+from stallwatch.warm.supervisor import Supervisor
+
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+SOCKET = "/run/stallwatch/stallwatchd.socket"
+_INHERITED = "STALLWATCHD_LISTENS"  # the descriptor of the socket, when a new version takes over
+_FIRST = 3  # sd_listen_fds(3)
+_SETTLES = 3.0  # seconds without a change after which an installation is complete
+
+
+class Installation:
+    """The version on the disk: whether it is still the one that runs."""
+
+    def __init__(self) -> None:
+        self._path = stallwatch.__file__
+        self._loaded = self._seen = self._look()
+        self._since = 0.0
+
+    def _look(self) -> tuple[int, int] | None:
+        try:
+            found = os.stat(self._path)
+        except OSError:
+            return None
+        return found.st_ino, found.st_mtime_ns
+
+    def is_current(self) -> bool:
+        """Whether nothing else is installed, or it is still being installed: what runs is loaded whole."""
+        now, found = time.monotonic(), self._look()
+        if found != self._seen:
+            self._seen, self._since = found, now
+        return found == self._loaded or now - self._since < _SETTLES
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the package was removed."""
+        return self._look() is None
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Serve until SIGTERM. Ends with a sentence and status 1 where it cannot listen."""
+    about = "Run stallwatch's checks in processes that stay, for the stubs in lib/stallwatch/warm."
+    parser = argparse.ArgumentParser(prog="stallwatchd", description=about, allow_abbrev=False)
+    where = f"listen on this Unix socket (default: that of systemd, or {SOCKET})"
+    parser.add_argument("--socket", metavar="PATH", default=SOCKET, help=where)
+    parser.add_argument("-V", "--version", action="version", version=f"stallwatchd {stallwatch.__version__}")
+    options = parser.parse_args(arguments)
+    try:
+        listener = _listener(options.socket)
+    except (OSError, ValueError) as error:
+        print(f"stallwatchd: cannot listen on {options.socket}: {error}", file=sys.stderr)  # noqa: T201
+        raise SystemExit(1) from None
+    os.umask(0o077)
+    installation = Installation()
+    supervisor = Supervisor(listener, loaded(), installation.is_current)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, supervisor.end)
+    supervisor.serve()
+    if not installation.is_current() and not installation.is_gone:
+        listener.set_inheritable(True)
+        os.environ[_INHERITED] = str(listener.fileno())
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606 - the new version of ourselves
+    raise SystemExit(0)
+
+
+def _listener(path: str) -> socket.socket:
+    """Give the socket to listen on: that of an earlier version of this process, of systemd, or a new one."""
+    inherited = os.environ.pop(_INHERITED, "")
+    process, count = (os.environ.pop(f"LISTEN_{name}", "") for name in ("PID", "FDS"))
+    activated = process == str(os.getpid()) and count == "1"
+    if inherited or activated:
+        listener = socket.socket(fileno=int(inherited) if inherited else _FIRST)
+        listener.set_inheritable(False)
+        return listener
+    if refused := trust.refusal(os.path.dirname(os.path.abspath(path))):
+        raise ValueError(refused)
+    listener = socket.socket(socket.AF_UNIX)
+    if _is_served(path):
+        raise ValueError("another stallwatchd serves there")
+    mask = os.umask(0o177)
+    try:
+        listener.bind(path)
+    finally:
+        os.umask(mask)
+    listener.listen(4096)
+    return listener
+
+
+def _is_served(path: str) -> bool:
+    """Whether somebody listens there; a socket that nobody serves any more is removed."""
+    try:
+        with socket.socket(socket.AF_UNIX) as probe:
+            probe.connect(path)
+    except FileNotFoundError:
+        return False
+    except ConnectionRefusedError:
+        os.unlink(path)
+        return False
+    return True

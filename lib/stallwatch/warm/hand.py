@@ -1,0 +1,84 @@
+"""A worker as the supervisor sees it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from contextlib import suppress
+
+from stallwatch.frame.deadline import UNKNOWN
+from stallwatch.line import status
+from stallwatch.startup import TYPE_CHECKING
+from stallwatch.units import say_duration
+from stallwatch.warm import protocol
+
+if TYPE_CHECKING:
+    import socket
+
+    from stallwatch.warm.caller import Caller
+    from stallwatch.warm.slot import Slot
+
+_OVERDUE = 0.35  # seconds after its time in which a check ends itself
+_UNBEGUN = 5.0  # seconds in which a worker understands a command line
+_GONE = 0.5  # seconds in which a caller that is gone may have got its answer
+_STUBBORN = 1.0  # seconds after SIGTERM, or of writing an answer
+
+
+class Hand:
+    """A worker as the supervisor sees it."""
+
+    def __init__(self, process: int, control: socket.socket, slot: Slot) -> None:
+        self.process = process
+        self.control = control
+        self.slot = slot
+        self.caller: socket.socket | None = None  # whose check it runs
+        self.plugin = ""
+        self.since = time.monotonic()  # that it is busy or idle
+        self.gone = 0.0  # when its caller left, if it has
+        self.ended = 0.0  # when it was sent SIGTERM
+
+    def take(self, caller: Caller) -> None:
+        """Run the check of this caller from now on."""
+        self.slot.clear()
+        self.caller = caller.connection
+        self.plugin = caller.plugin
+        self.since = time.monotonic()
+        self.gone = 0.0
+
+    def rest(self) -> None:
+        """Have no check."""
+        self.caller = None
+        self.gone = 0.0
+        self.since = time.monotonic()
+
+    def end(self, number: int = signal.SIGTERM) -> None:
+        """Send it, and with SIGKILL its children, a signal."""
+        self.ended = self.ended or time.monotonic()
+        with suppress(ProcessLookupError):
+            if number == signal.SIGKILL:
+                os.killpg(self.process, number)
+            os.kill(self.process, number)
+
+    def look(self, now: float) -> None:
+        """End the worker if its caller is gone, if its check has not ended in time, or if it does not end."""
+        if self.ended:
+            if now - self.ended > _STUBBORN:
+                self.end(signal.SIGKILL)
+        elif self.gone:
+            if now - self.gone > _GONE:
+                self.end()
+        elif self.caller:
+            until, seconds, answering = self.slot.read()
+            late = now - (until + _OVERDUE if until else self.since + _UNBEGUN)
+            if late > (_STUBBORN if answering else 0):
+                self.end(signal.SIGKILL)
+                if until and not answering:  # otherwise the caller runs the plugin itself
+                    self._answer_for(seconds)
+
+    def _answer_for(self, seconds: float) -> None:
+        name = self.plugin.removeprefix("check_").upper()
+        line = status(name, "UNKNOWN", f"no verdict within {say_duration(seconds)}")
+        if self.caller:
+            with suppress(OSError):
+                self.caller.send(protocol.answered(UNKNOWN, f"{line}\n"))

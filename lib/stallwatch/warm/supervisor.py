@@ -1,0 +1,262 @@
+"""The supervisor: takes checks from callers, hands each to a worker, and sees to it that each ends.
+
+It reads requests without ever waiting for one caller, so that half a message holds up nobody. Workers are
+forked when all are busy, and ended when there is nothing to do for them: checks that wait for a slow server
+take no place from others. If a worker ends without an answer, the caller's connection closes, and the caller
+runs the plugin itself.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import select
+import signal
+import socket
+import time
+from collections import deque
+from contextlib import suppress
+
+from stallwatch.startup import TYPE_CHECKING
+from stallwatch.warm.caller import Caller
+from stallwatch.warm.hand import Hand
+from stallwatch.warm.slot import Slot
+from stallwatch.warm.trust import is_ours
+from stallwatch.warm.worker import Worker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import NoReturn
+
+    from stallwatch.warm.worker import Plugins
+
+LEAST = 2  # workers that are there without checks
+MOST = 64  # workers at most
+IDLE = 60.0  # seconds after which a worker more than LEAST is ended
+PATIENCE = 0.02  # seconds that a request waits for a worker, before another one is forked
+HALF = 2.0  # seconds for a caller to send its request; so long the stub waits for its check to begin
+CALLERS = 512  # that have sent half a request, at most: the oldest is dropped
+_AT_ONCE = 64  # connections taken, before the others get their turn
+_ENDING = 10.0  # seconds for checks under way when the supervisor ends
+_BUSY_TICK, _IDLE_TICK = 0.1, 2.0
+
+
+class Supervisor:
+    """Serves on a listening socket until it is told to end, or ``is_current`` says that it is out of date."""
+
+    def __init__(
+        self, listener: socket.socket, plugins: Plugins, is_current: Callable[[], bool] = lambda: True
+    ) -> None:
+        self._listener = listener
+        self._plugins = plugins
+        self._is_current = is_current
+        self._events = select.epoll()
+        self._callers: dict[int, Caller] = {}  # by descriptor, the oldest first
+        self._waiting: deque[Caller] = deque()  # those of them with a whole request
+        self._hands: dict[int, Hand] = {}  # by the descriptor of their control
+        self._busy: dict[int, Hand] = {}  # by the descriptor of their caller
+        self._idle: list[Hand] = []  # the last one was busy last
+        self._ends = False
+        self._wakes, self._wakened = socket.socketpair()
+
+    def end(self, *_: object) -> None:
+        """Take no more checks; those under way come to their end. For a handler of signals, too."""
+        self._ends = True
+
+    def serve(self) -> None:
+        """Serve. Afterwards all workers are gone; the listening socket is still open."""
+        for one in (self._listener, self._wakes, self._wakened):
+            one.settimeout(0)
+        signal.set_wakeup_fd(self._wakened.fileno(), warn_on_full_buffer=False)
+        self._events.register(self._wakes, select.EPOLLIN)
+        self._events.register(self._listener, select.EPOLLIN)
+        ticked = 0.0
+        try:
+            while not self._ends:
+                found = self._events.poll(self._patience())
+                for descriptor, _ in sorted(found, key=lambda one: one[0] == self._listener.fileno()):
+                    self._handle(descriptor)  # new descriptors come last: they may have a closed one's number
+                self._grow()
+                if (now := time.monotonic()) - ticked >= _BUSY_TICK:
+                    ticked = now
+                    self._tick(now)
+        finally:
+            signal.set_wakeup_fd(-1)
+            self._finish()
+
+    def _patience(self) -> float:
+        if self._waiting:
+            return PATIENCE
+        return _BUSY_TICK if self._busy or self._callers else _IDLE_TICK
+
+    def _handle(self, descriptor: int) -> None:
+        if descriptor == self._listener.fileno():
+            self._accept()
+        elif hand := self._hands.get(descriptor):
+            self._hear(hand)
+        elif hand := self._busy.get(descriptor):
+            hand.gone = time.monotonic()
+            self._events.unregister(descriptor)
+        elif caller := self._callers.get(descriptor):
+            self._read(caller)
+        elif descriptor == self._wakes.fileno():
+            self._wakes.recv(4096)
+
+    def _accept(self) -> None:
+        for _ in range(_AT_ONCE):
+            try:
+                connection, _ = self._listener.accept()
+            except BlockingIOError:
+                return
+            except OSError as error:
+                if error.errno not in (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ECONNABORTED):
+                    raise
+                self._drop_oldest()
+                return
+            if not is_ours(connection):
+                connection.close()
+                continue
+            caller = Caller(connection)
+            self._callers[connection.fileno()] = caller
+            self._events.register(connection, select.EPOLLIN | select.EPOLLRDHUP)
+            self._read(caller)
+            if len(self._callers) > CALLERS:
+                self._drop_oldest()
+
+    def _read(self, caller: Caller) -> None:
+        try:
+            caller.read()
+        except (OSError, ValueError):
+            self._drop(caller)
+            return
+        if caller.plugin and caller.plugin not in self._plugins:
+            self._drop(caller)
+        elif caller.request:
+            self._events.modify(caller.connection, select.EPOLLRDHUP)
+            self._waiting.append(caller)
+            self._hand_over()
+
+    def _drop(self, caller: Caller) -> None:
+        """Let a caller go: it runs the plugin itself."""
+        del self._callers[caller.connection.fileno()]
+        if caller.request:
+            self._waiting.remove(caller)
+        caller.connection.close()
+
+    def _drop_oldest(self) -> None:
+        """Make room: whoever has sent only a part of its request goes first."""
+        oldest = min(self._callers.values(), key=lambda one: (bool(one.request), one.since), default=None)
+        if oldest:
+            self._drop(oldest)
+
+    def _hand_over(self) -> None:
+        """Give the requests that wait to workers that do not."""
+        while self._waiting and self._idle:
+            caller, hand = self._waiting.popleft(), self._idle.pop()
+            descriptor = caller.connection.fileno()
+            del self._callers[descriptor]
+            hand.take(caller)
+            self._busy[descriptor] = hand
+            try:
+                socket.send_fds(hand.control, [caller.request], [descriptor])
+            except OSError:  # it has just been killed: its control closes
+                hand.gone = 0.0
+
+    def _grow(self) -> None:
+        """Fork a worker if a request has waited for some time: the others wait for their servers."""
+        while len(self._hands) < LEAST:
+            self._idle.append(self._fork())
+        late = self._waiting and time.monotonic() - self._waiting[0].since > PATIENCE
+        if late and len(self._hands) < MOST:
+            with suppress(OSError):  # no more processes: the caller goes its own way soon
+                self._idle.append(self._fork())
+        self._hand_over()
+
+    def _fork(self) -> Hand:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        slot = Slot()
+        try:
+            process = os.fork()
+        except OSError:
+            ours.close()
+            theirs.close()
+            slot.close()
+            raise
+        if not process:
+            self._be_worker(ours, theirs, slot)
+        theirs.close()
+        hand = Hand(process, ours, slot)
+        self._hands[ours.fileno()] = hand
+        self._events.register(ours, select.EPOLLIN)
+        return hand
+
+    def _be_worker(self, ours: socket.socket, control: socket.socket, slot: Slot) -> NoReturn:
+        """Be a worker, and nothing else, until the end of this process."""
+        with suppress(BaseException):
+            signal.set_wakeup_fd(-1)
+            self._events.close()
+            connections = [hand.control for hand in self._hands.values()]
+            connections += [hand.caller for hand in self._busy.values() if hand.caller]
+            connections += [caller.connection for caller in self._callers.values()]
+            for one in (ours, self._listener, self._wakes, self._wakened, *connections):
+                one.close()
+            Worker(control, slot, self._plugins).serve()
+        os._exit(0)
+
+    def _hear(self, hand: Hand) -> None:
+        """Hear from a worker that it has answered, or has ended."""
+        try:
+            heard = hand.control.recv(1, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return
+        except OSError:
+            heard = b""
+        if caller := hand.caller:
+            del self._busy[caller.fileno()]
+            caller.close()
+            hand.rest()
+        if not heard:
+            self._bury(hand)
+        elif self._ends:
+            hand.end()
+        elif not hand.ended:
+            self._idle.append(hand)
+        self._hand_over()
+
+    def _bury(self, hand: Hand) -> None:
+        """Forget a worker that has ended."""
+        del self._hands[hand.control.fileno()]
+        if hand in self._idle:
+            self._idle.remove(hand)
+        hand.control.close()
+        hand.slot.close()
+        os.waitpid(hand.process, 0)
+
+    def _tick(self, now: float) -> None:
+        for caller in [one for one in self._callers.values() if now - one.since > HALF]:
+            self._drop(caller)
+        for hand in self._hands.values():
+            hand.look(now)
+        while len(self._idle) > LEAST and now - self._idle[0].since > IDLE:
+            self._idle.pop(0).end()
+        if not self._is_current():
+            self.end()
+
+    def _finish(self) -> None:
+        """Let the checks under way come to their end, and end all workers."""
+        self._ends = True
+        for caller in list(self._callers.values()):
+            self._drop(caller)
+        for hand in self._idle:
+            hand.end()
+        end = time.monotonic() + _ENDING
+        while self._hands and (now := time.monotonic()) < end:
+            for descriptor, _ in self._events.poll(_BUSY_TICK):
+                if found := self._hands.get(descriptor):
+                    self._hear(found)
+            for hand in self._hands.values():
+                hand.look(now)
+        for hand in list(self._hands.values()):
+            hand.end(signal.SIGKILL)
+            self._bury(hand)
+        self._events.close()

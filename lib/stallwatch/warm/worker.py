@@ -1,0 +1,128 @@
+"""A worker: a process that runs one check after another, each with the surroundings of whoever asks."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import socket
+import threading
+import time
+from contextlib import suppress
+
+from stallwatch.frame.deadline import UNKNOWN, no_dump, silence
+from stallwatch.startup import TYPE_CHECKING
+from stallwatch.warm import protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from stallwatch.frame.check import Check, Findings
+    from stallwatch.frame.deadline import Deadline
+    from stallwatch.warm.slot import Slot
+
+    Plugins = dict[str, tuple[Check, Findings]]
+    Report = Callable[[str], tuple[int, str]]
+
+DONE = b"\0"  # to the supervisor: the check was answered
+MOST_CHECKS = 10_000  # by one worker, before another one takes its place
+LARGEST = 192 << 20  # bytes of memory beyond which it is replaced; a check may take 64 MiB
+_LATE = 0.15  # seconds after its time, in which a check usually reports itself
+_READING = 1.0  # seconds for a caller to read its answer
+
+
+class Worker:
+    """Runs what the supervisor hands over on ``control``, until that closes."""
+
+    def __init__(self, control: socket.socket, slot: Slot, plugins: Plugins) -> None:
+        self._control = control
+        self._slot = slot
+        self._plugins = plugins
+        self._caller = control  # of the check under way
+        self._underway: tuple[Deadline, Report] | None = None
+        self._pen = threading.Lock()  # of who answers the check under way
+        self._environment = dict(os.environ)
+
+    def serve(self) -> None:
+        """Run checks until the supervisor is gone, or this one is to be replaced."""
+        os.umask(0o077)
+        no_dump()
+        for descriptor in (0, 1, 2):
+            silence(descriptor)
+        os.setpgid(0, 0)  # a check's children are ended with it
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # the check ends what it has started
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the supervisor
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        threading.Thread(target=self._watch, daemon=True).start()
+        for _ in range(MOST_CHECKS):
+            body, descriptors, _, _ = socket.recv_fds(self._control, protocol.LARGEST, 1)
+            if not descriptors:
+                return  # the supervisor has ended
+            with socket.socket(fileno=descriptors[0]) as self._caller:
+                self._run(protocol.parsed(body))
+            self._control.send(DONE)
+            if _memory() > LARGEST:
+                return
+
+    def _run(self, asked: protocol.Request) -> None:
+        check, findings = self._plugins[asked.plugin]
+        try:
+            self._move(asked)
+        except OSError:
+            return  # that folder is not for us: the front runs the plugin itself
+        code, text = check.run(findings, asked.arguments, self._begin)
+        self._pen.acquire()  # who has it meanwhile ends this process
+        self._underway = None
+        self._answer(code, text)
+        self._pen.release()
+
+    def _move(self, asked: protocol.Request) -> None:
+        """Take the caller's surroundings: a plugin that starts afresh has them, too."""
+        os.chdir(asked.directory)
+        if asked.environment != self._environment:
+            moved = asked.environment.get("TZ") != self._environment.get("TZ")
+            os.environ.clear()
+            os.environ.update(asked.environment)
+            self._environment = asked.environment
+            if moved:
+                time.tzset()
+
+    def _begin(self, deadline: Deadline, report: Report) -> None:
+        """Tell the caller and the supervisor how long a check may take whose arguments were understood."""
+
+        def tell() -> None:
+            self._slot.begin(time.monotonic() + deadline.until_end(), deadline.seconds)
+            with suppress(OSError):
+                self._caller.send(protocol.allowed(deadline.until_end()))
+
+        tell()
+        deadline.extended = tell
+        self._underway = deadline, report
+
+    def _answer(self, code: int, text: str) -> None:
+        self._slot.answering()
+        self._caller.settimeout(_READING)
+        with suppress(OSError):  # the caller is gone, or does not read
+            self._caller.sendall(protocol.answered(code, f"{text}\n" if text and text[-1] != "\n" else text))
+
+    def _watch(self) -> None:
+        """Answer a check that does not end in time, as the main thread hangs in a library; then end."""
+        while True:
+            time.sleep(_LATE / 2)
+            underway = self._underway
+            if not underway or underway[0].until_end() > -_LATE or not self._pen.acquire(blocking=False):
+                continue
+            if underway is not self._underway:  # it has just ended
+                self._pen.release()
+                continue
+            deadline, report = underway
+            self._answer(*report(deadline.overdue()))
+            deadline.end()
+            os._exit(UNKNOWN)
+
+
+def _memory() -> int:
+    """Bytes of memory that this process has for itself: resident, not shared (proc(5), statm)."""
+    with open("/proc/self/statm", encoding="ascii") as file:
+        _, resident, shared, *_ = map(int, file.read().split())
+    return (resident - shared) * resource.getpagesize()
