@@ -139,7 +139,7 @@ class Supervisor:
     def _drop(self, caller: Caller) -> None:
         """Let a caller go: it runs the plugin itself."""
         del self._callers[caller.connection.fileno()]
-        if caller.request:
+        with suppress(ValueError):
             self._waiting.remove(caller)
         caller.connection.close()
 

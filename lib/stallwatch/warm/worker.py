@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import resource
 import signal
@@ -41,7 +42,6 @@ class Worker:
         self._caller = control  # of the check under way
         self._underway: tuple[Deadline, Report] | None = None
         self._pen = threading.Lock()  # of who answers the check under way
-        self._environment = dict(os.environ)
 
     def serve(self) -> None:
         """Run checks until the supervisor is gone, or this one is to be replaced."""
@@ -61,6 +61,7 @@ class Worker:
             with socket.socket(fileno=descriptors[0]) as self._caller:
                 self._run(protocol.parsed(body))
             self._control.send(DONE)
+            gc.collect()  # what the check left, with its password, is not kept for the next one
             if _memory() > LARGEST:
                 return
 
@@ -79,13 +80,10 @@ class Worker:
     def _move(self, asked: protocol.Request) -> None:
         """Take the caller's surroundings: a plugin that starts afresh has them, too."""
         os.chdir(asked.directory)
-        if asked.environment != self._environment:
-            moved = asked.environment.get("TZ") != self._environment.get("TZ")
-            os.environ.clear()
-            os.environ.update(asked.environment)
-            self._environment = asked.environment
-            if moved:
-                time.tzset()
+        if asked.environment.get("TZ") != os.environ.get("TZ"):
+            _set_zone(asked.environment.get("TZ"))
+        # Not into it: the C library keeps a copy of each value that a variable ever had, passwords too.
+        os.environ = asked.environment  # type: ignore[assignment] # noqa: B003
 
     def _begin(self, deadline: Deadline, report: Report) -> None:
         """Tell the caller and the supervisor how long a check may take whose arguments were understood."""
@@ -126,3 +124,12 @@ def _memory() -> int:
     with open("/proc/self/statm", encoding="ascii") as file:
         _, resident, shared, *_ = map(int, file.read().split())
     return (resident - shared) * resource.getpagesize()
+
+
+def _set_zone(name: str | None) -> None:
+    """Have local time in this zone from now on; None: in the host's."""
+    if name is None:
+        os.unsetenv("TZ")
+    else:
+        os.putenv("TZ", name)
+    time.tzset()

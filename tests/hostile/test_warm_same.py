@@ -1,0 +1,137 @@
+"""What a plugin prints and returns behind stallwatchd is what it prints and returns by itself."""
+
+import re
+
+import pytest
+import warm
+from subjects import BY_NAME, NETWORK, RECORDED, SECRET, SUBJECTS
+
+# What two runs of the same plugin may tell differently: durations, and quantities that change meanwhile.
+NUMBER = re.compile(r"-?\d[\d.,]*( (?:ms|us|µs|s|min|h|d|KiB|MiB|GiB|TiB|B|%)\b)*")
+NOW = re.compile(r"\b1\d{9}(\.\d+)?")  # in state files
+ANY = re.compile(r"N(?: N)*")
+BUSY = ("host", "mysqld_process", "bonding")  # what they see is never the same twice
+STYLES = ((), ("-v",), ("--output", "json"), ("--output", "human", "-v"))
+LOGS = sorted(path for path in (RECORDED / "ndb_log").glob("*.log") if path.stat().st_size < 1 << 16)
+
+
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory):
+    with warm.running(tmp_path_factory.mktemp("warm")) as running:
+        yield running
+
+
+def told(text):
+    return ANY.sub("N", NUMBER.sub("N", text))
+
+
+def both(daemon, plugin, *words, **more):
+    """Outcomes of the plugin behind stallwatchd and by itself."""
+    behind = daemon.run(plugin, *words, **more)
+    if not behind.warm:  # a busy machine
+        behind = daemon.run(plugin, *words, **more)
+    assert behind.warm
+    return behind, daemon.cold(plugin, *words, **more)
+
+
+def same(daemon, plugin, *words, **more):
+    """Assert that they are the same, byte by byte."""
+    behind, alone = both(daemon, plugin, *words, **more)
+    assert (behind.status, behind.text) == (alone.status, alone.text)
+    return behind
+
+
+@pytest.mark.parametrize("words", [("--help",), ("-V",), ("--bogus",), ("--timeout=never", "--output=json")])
+def test_what_needs_no_server(daemon, words):
+    for name in BY_NAME:
+        same(daemon, f"check_{name}", *words)
+
+
+@pytest.mark.parametrize("style", STYLES, ids=" ".join)
+def test_a_dead_port(daemon, style):
+    password = {f"STALLWATCH_{family}_PASSWORD": SECRET for family in ("MYSQL", "JMX")}
+    for subject in SUBJECTS:
+        if subject.source in NETWORK:
+            words = [word.format(host="127.0.0.1", port=9, user="monitor") for word in subject.arguments]
+            behind, alone = both(daemon, f"check_{subject.plugin}", *words, *style, environment=password)
+            assert (behind.status, told(behind.text)) == (alone.status, told(alone.text))
+            assert SECRET not in behind.text
+
+
+def of_logs():
+    """Some of the logs, or all."""
+    for number, log in enumerate(LOGS):
+        marks = [pytest.mark.only_in_all_cells] if number % 12 else []
+        yield pytest.param(log, marks=marks, id=log.stem)
+
+
+@pytest.mark.parametrize("log", [*of_logs()])
+def test_logs_and_the_state_that_is_kept(daemon, log, tmp_path):
+    """Runs with states of their own print the same, again and again, and leave the same files."""
+    folders = [tmp_path / "behind", tmp_path / "alone"]
+    for style in STYLES:
+        words = ("--log", log, "-t", "1m", *style, "--state-dir")
+        behind = daemon.run("check_ndb_log", *words, folders[0])
+        alone = daemon.cold("check_ndb_log", *words, folders[1])
+        assert (behind.status, behind.text) == (alone.status, alone.text.replace("/alone", "/behind"))
+    behind, alone = ({path.name: path.read_text() for path in folder.iterdir()} for folder in folders)
+    assert {name: NOW.sub("now", text) for name, text in behind.items()} == {
+        name: NOW.sub("now", text) for name, text in alone.items()
+    }
+
+
+def test_backups(daemon):
+    for folder in (RECORDED / "mysql_backup").iterdir():
+        if folder.is_dir():
+            behind, alone = both(daemon, "check_mysql_backup", "-d", folder, "--verify", "full")
+            assert (behind.status, told(behind.text)) == (alone.status, told(alone.text))
+
+
+@pytest.mark.parametrize("subject", SUBJECTS, ids=lambda one: one.plugin)
+def test_a_healthy_server_and_one_that_refuses(daemon, subject, healthy, tmp_path):
+    calm, place = healthy(subject)
+    if subject.plugin == "bonding":
+        pytest.skip("this kernel may have no bonds, and a plugin behind stallwatchd cannot be told of others")
+    words = calm.command(place)[2:]
+    states = [("--state-dir", str(tmp_path / one)) if subject.state else () for one in ("behind", "alone")]
+    warm_ones = []
+    for password in (place.password, "wrong"):
+        given = {f"STALLWATCH_{family}_PASSWORD": password for family in ("MYSQL", "JMX")}
+        for style in ((), ("-v",)):
+            behind, alone = (
+                run(f"check_{subject.plugin}", *words, *style, *own, environment=given)
+                for run, own in ((daemon.run, states[0]), (daemon.cold, states[1]))
+            )
+            warm_ones.append(behind.warm)
+            assert behind.status == alone.status, (behind.text, alone.text)
+            if subject.plugin not in BUSY:
+                assert labels(behind.text) == labels(alone.text)
+                assert told(first(behind.text)) == told(first(alone.text))
+    assert any(warm_ones)  # on a busy machine one may have been run cold
+
+
+def first(text):
+    """The first line, without perfdata."""
+    return text.partition("\n")[0].partition(" | ")[0]
+
+
+def labels(text):
+    """The labels of the perfdata."""
+    return re.findall(r"(?:^| )(\w[\w.]*)=", text.partition("\n")[0].partition(" | ")[2])
+
+
+def test_surroundings_of_the_caller(daemon, tmp_path):
+    """The directory, a variable and the zone are those of each caller, one after the other."""
+    log = RECORDED / "ndb_log/E0_start_and_100s_quiet.ndb_4_out.log"
+    (tmp_path / "node.log").write_text(log.read_text())
+    words = ("--whole", "--log", "node.log")
+    there = same(daemon, "check_ndb_log", *words, cwd=tmp_path)
+    elsewhere = same(daemon, "check_ndb_log", *words, cwd="/")
+    assert there.status == 0
+    assert elsewhere.status == 3
+    for zone in ("Asia/Kolkata", "UTC", "America/Lima"):
+        same(daemon, "check_ndb_log", "-v", *words, cwd=tmp_path, environment={"TZ": zone})
+    for folder in ("a", "b"):
+        place = tmp_path / folder
+        daemon.run("check_ndb_log", "--log", log, environment={"STATE_DIRECTORY": str(place)})
+        assert list(place.iterdir())

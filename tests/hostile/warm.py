@@ -1,0 +1,124 @@
+"""A stallwatchd of the tests, and plugins that are run by it, behind the stub that is shipped."""
+
+import contextlib
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+from server_process import ServerProcess
+from subjects import PLUGINS, ROOT
+
+PATIENCE = 60  # seconds for what comes soon
+STUB = (ROOT / "contrib/warm-stub").read_text()
+INSTALLED = "/usr/lib/stallwatch/bin"  # in the stub
+
+
+class Outcome:
+    """Exit status and output of a run, and whether stallwatchd ran it."""
+
+    def __init__(self, done, *, warm):
+        self.status, self.stdout, self.warm = done.returncode, done.stdout, warm
+
+    @property
+    def text(self):
+        """What it printed."""
+        return self.stdout.decode()
+
+
+class Warm:
+    """A stallwatchd in a folder, with stubs for all plugins. A stub that goes cold writes that down."""
+
+    def __init__(self, folder, *, wrapper=(), **process):
+        self.folder = Path(folder)
+        self.socket, self.noted = self.folder / "run" / "socket", self.folder / "cold"
+        self.stubs, cold = self.folder / "warm", self.folder / "bin"
+        for place in (self.socket.parent, self.stubs, cold):
+            place.mkdir(exist_ok=True)
+        (self.stubs / "stub").write_text(STUB.replace(INSTALLED, str(cold)))
+        (self.stubs / "stub").chmod(0o755)
+        for plugin in PLUGINS.glob("check_*"):
+            (self.stubs / plugin.name).symlink_to("stub")
+            script = f'#!/bin/sh\necho >>{self.noted}\nexec {sys.executable} {plugin} "$@"\n'
+            (cold / plugin.name).write_text(script)
+            (cold / plugin.name).chmod(0o755)
+        self.noted.write_text("")
+        program = str(ROOT / "contrib/stallwatchd")
+        self._command = [*wrapper, sys.executable, program, "--socket", str(self.socket)]
+        self._process = process
+
+    def start(self):
+        """Start it, and wait until it answers."""
+        self.server = ServerProcess(self._command, self.folder / "log", **self._process)
+        soon(lambda: self.run("check_host", "--version").warm)
+        self.noted.write_text("")
+        return self
+
+    def stop(self):
+        """End it, and all that it started."""
+        self.server.stop(grace=15)
+
+    @property
+    def supervisor(self):
+        """Its first process that is Python."""
+        return next(one for one in self.server.family if "stallwatchd" in " ".join(one.cmdline()))
+
+    @property
+    def workers(self):
+        """Its workers."""
+        return self.supervisor.children()
+
+    def environment(self, **more):
+        """What a stub needs, and next to nothing else."""
+        home = {"HOME": str(self.folder), "STATE_DIRECTORY": str(self.folder / "state")}
+        return {"PATH": os.environ["PATH"], "STALLWATCHD_SOCKET": str(self.socket), **home, **more}
+
+    def begin(self, plugin, *words, environment=None, **more):
+        """Begin a run behind the stub."""
+        command = [str(self.stubs / plugin), *map(str, words)]
+        environment = self.environment(**environment or {})
+        return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, **more)
+
+    def run(self, plugin, *words, environment=None, **more):
+        """Run a plugin behind the stub. That it is run cold is known if nobody else is at the same time."""
+        before = self.noted.stat().st_size
+        with self.begin(plugin, *words, environment=environment, **more) as process:
+            stdout, _ = process.communicate(timeout=PATIENCE)
+        done = subprocess.CompletedProcess(process.args, process.returncode, stdout)
+        return Outcome(done, warm=self.noted.stat().st_size == before)
+
+    def cold(self, plugin, *words, environment=None, **more):
+        """The same as an ordinary plugin."""
+        command = [sys.executable, str(PLUGINS / plugin), *map(str, words)]
+        environment = self.environment(**environment or {})
+        done = subprocess.run(
+            command, env=environment, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, check=False, **more
+        )
+        return Outcome(done, warm=False)
+
+
+@contextlib.contextmanager
+def running(folder, **more):
+    """Meanwhile a stallwatchd serves in that folder."""
+    warm = Warm(folder, **more)
+    try:
+        yield warm.start()
+    finally:
+        warm.stop()
+
+
+def lives(pid):
+    """Whether a process of that number runs."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    return False
+
+
+def soon(condition):
+    """Wait until it holds; fails if it does not."""
+    until = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < until, "it does not happen"
+        time.sleep(0.02)
