@@ -11,7 +11,7 @@ VENV := .venv
 HOME_OF_IT := $(PREFIX)/lib/stallwatch
 PLUGINS := $(notdir $(wildcard plugins/check_*))
 TOOLS := $(notdir $(wildcard contrib/stallwatch-*))
-PROGRAMS := $(PLUGINS) $(TOOLS)
+PROGRAMS := $(PLUGINS) $(TOOLS) stallwatchd
 
 help:
 	@echo "make demo      run the plugins on recorded logs and on real servers, which it starts; takes minutes"
@@ -136,6 +136,8 @@ install: places
 	sed -i '/^command = /d' $(STAGED)/pyvenv.cfg
 	sed -i '1s|^#!.*|#!$(HOME_OF_IT)/bin/python3 -I|' $(addprefix $(STAGED)/bin/,$(PROGRAMS))
 	for tool in $(TOOLS); do ln -s $$tool $(STAGED)/bin/$${tool#stallwatch-}; done # their former names
+	umask 022 && mkdir $(STAGED)/warm && sed 's|/usr/lib/stallwatch|$(HOME_OF_IT)|' contrib/warm-stub >$(STAGED)/warm/stub
+	chmod 755 $(STAGED)/warm/stub && for plugin in $(PLUGINS); do ln -s stub $(STAGED)/warm/$$plugin; done
 	$(PYTHON) contrib/exchange.py $(STAGED) $(FINAL)
 	install -d $(DESTDIR)$(PLUGINDIR)
 	@for plugin in $(PLUGINS); do contrib/link-plugin $(HOME_OF_IT)/bin/$$plugin $(DESTDIR)$(PLUGINDIR); done

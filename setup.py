@@ -8,7 +8,7 @@ from setuptools import find_packages, setup
 
 HERE = Path(__file__).parent
 VERSION = re.search(r'__version__ = "(.+)"', (HERE / "lib/stallwatch/__init__.py").read_text())
-PROGRAMS = "contrib/stallwatch-discover", "contrib/stallwatch-experiment"
+PROGRAMS = "contrib/stallwatch-discover", "contrib/stallwatch-experiment", "contrib/stallwatchd"
 
 setup(
     name="stallwatch",

@@ -33,7 +33,8 @@ GROUPS = {
     "engines": Group(
         (
             "engines/test_discovered_services", "engines/test_icinga_definitions", "engines/test_icinga_runs",
-            "engines/test_nagios_runs", "engines/test_nagios_sets", "engines/test_readme",
+            "engines/test_nagios_runs", "engines/test_nagios_sets", "engines/test_nagios_worker",
+            "engines/test_readme",
         ),
         600,
     ),

@@ -12,6 +12,7 @@ import psutil
 import pytest
 import warm
 from bad_servers import serving, silent
+from server_process import ServerProcess
 from stallwatch.warm import protocol, supervisor
 from subjects import ROOT
 from warm import lives, soon
@@ -309,14 +310,14 @@ def test_a_socket_in_a_folder_of_all(tmp_path):
     daemon = warm.Warm(tmp_path)
     daemon.socket.parent.chmod(0o777)
     log = tmp_path / "log"
-    daemon.server = warm.ServerProcess(daemon._command, log)
+    daemon.server = ServerProcess(daemon.command, log)
     assert daemon.server.wait(warm.PATIENCE)
     daemon.stop()
     assert log.read_text().endswith(f"{daemon.socket.parent} can be written by other users\n")
 
 
 def test_two_at_one_socket(daemon, tmp_path):
-    other = warm.ServerProcess(daemon._command, tmp_path / "other")
+    other = ServerProcess(daemon.command, tmp_path / "other")
     assert other.wait(warm.PATIENCE)
     other.stop()
     assert (tmp_path / "other").read_text().endswith("another stallwatchd serves there\n")

@@ -12,13 +12,12 @@ import time
 import stallwatch
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.warm import trust
-from stallwatch.warm.plugins import loaded
-from stallwatch.warm.supervisor import Supervisor
 
 if TYPE_CHECKING:
     from typing import NoReturn
 
 SOCKET = "/run/stallwatch/stallwatchd.socket"
+PLUGINS = os.path.dirname(os.path.abspath(sys.argv[0]))
 _INHERITED = "STALLWATCHD_LISTENS"  # the descriptor of the socket, when a new version takes over
 _FIRST = 3  # sd_listen_fds(3)
 _SETTLES = 3.0  # seconds without a change after which an installation is complete
@@ -59,12 +58,36 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     where = f"listen on this Unix socket (default: that of systemd, or {SOCKET})"
     parser.add_argument("--socket", metavar="PATH", default=SOCKET, help=where)
     parser.add_argument("-V", "--version", action="version", version=f"stallwatchd {stallwatch.__version__}")
+    about = "be a worker of the Nagios whose query handler this is, and hand its checks to --socket"
+    parser.add_argument("--nagios", metavar="PATH", help=about)
+    about = f"plugins that --nagios registers, by the paths that Nagios calls (default: {PLUGINS})"
+    parser.add_argument("--plugins", metavar="DIR", default=PLUGINS, help=about)
     options = parser.parse_args(arguments)
+    if options.nagios:
+        found = sorted(one.path for one in os.scandir(options.plugins) if one.name.startswith("check_"))
+        _be_worker_of_nagios(options.nagios, options.socket, found)
     try:
         listener = _listener(options.socket)
     except (OSError, ValueError) as error:
         print(f"stallwatchd: cannot listen on {options.socket}: {error}", file=sys.stderr)  # noqa: T201
         raise SystemExit(1) from None
+    _serve(listener)
+
+
+def _be_worker_of_nagios(query_handler: str, path: str, plugins: list[str]) -> NoReturn:
+    import asyncio
+
+    from stallwatch.warm.nagios import Front
+
+    asyncio.run(Front(query_handler, path, plugins).serve())
+    raise SystemExit(0)
+
+
+def _serve(listener: socket.socket) -> NoReturn:
+    """Serve until SIGTERM, or until another version is installed, which goes on with the same socket."""
+    from stallwatch.warm.plugins import loaded
+    from stallwatch.warm.supervisor import Supervisor
+
     os.umask(0o077)
     installation = Installation()
     supervisor = Supervisor(listener, loaded(), installation.is_current)

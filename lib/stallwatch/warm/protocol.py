@@ -23,7 +23,8 @@ LARGEST = 128 << 10  # bytes of a request: it has to fit into one message to a w
 ANSWERED = 0xFFFFFFFF  # in place of the time allowed
 LENGTH = struct.Struct("!I")
 ALLOWED = struct.Struct("!I")
-ANSWER = struct.Struct("!IIB")  # ANSWERED, length of the text, exit status
+ANSWER = struct.Struct("!IIB")  # ANSWERED, and REST
+REST = struct.Struct("!IB")  # length of the text, exit status
 
 
 class Request(NamedTuple):
@@ -39,7 +40,7 @@ def packed(plugin: str, directory: str, arguments: Sequence[str], environment: M
     r"""Give a request as it is sent, with its length.
 
     >>> packed("check_host", "/", ["-v"], {"TZ": "UTC"})
-    b'\\x00\\x00\\x00(stallwatch 1\\x00check_host\\x00/\\x001\\x00-v\\x00TZ=UTC\\x00'
+    b'\x00\x00\x00&stallwatch 1\x00check_host\x00/\x001\x00-v\x00TZ=UTC\x00'
     """
     variables = (f"{name}={value}" for name, value in environment.items())
     words = [plugin, directory, str(len(arguments)), *arguments, *variables]

@@ -9,9 +9,12 @@ from pathlib import Path
 
 import psutil
 from server_process import ServerProcess
-from subjects import PLUGINS, ROOT
+
+ROOT = Path(__file__).parents[2]
+PLUGINS = ROOT / "plugins"
 
 PATIENCE = 60  # seconds for what comes soon
+PROGRAM = ROOT / "contrib/stallwatchd"
 STUB = (ROOT / "contrib/warm-stub").read_text()
 INSTALLED = "/usr/lib/stallwatch/bin"  # in the stub
 
@@ -31,7 +34,7 @@ class Outcome:
 class Warm:
     """A stallwatchd in a folder, with stubs for all plugins. A stub that goes cold writes that down."""
 
-    def __init__(self, folder, *, wrapper=(), **process):
+    def __init__(self, folder, *, python=sys.executable, program=PROGRAM, plugins=PLUGINS, **process):
         self.folder = Path(folder)
         self.socket, self.noted = self.folder / "run" / "socket", self.folder / "cold"
         self.stubs, cold = self.folder / "warm", self.folder / "bin"
@@ -41,18 +44,18 @@ class Warm:
         (self.stubs / "stub").chmod(0o755)
         for plugin in PLUGINS.glob("check_*"):
             (self.stubs / plugin.name).symlink_to("stub")
-            script = f'#!/bin/sh\necho >>{self.noted}\nexec {sys.executable} {plugin} "$@"\n'
+            script = f'#!/bin/sh\necho >>{self.noted}\nexec {python} {plugins / plugin.name} "$@"\n'
             (cold / plugin.name).write_text(script)
             (cold / plugin.name).chmod(0o755)
         self.noted.write_text("")
-        program = str(ROOT / "contrib/stallwatchd")
-        self._command = [*wrapper, sys.executable, program, "--socket", str(self.socket)]
+        self.command = [str(python), str(program), "--socket", str(self.socket)]
         self._process = process
 
     def start(self):
         """Start it, and wait until it answers."""
-        self.server = ServerProcess(self._command, self.folder / "log", **self._process)
-        soon(lambda: self.run("check_host", "--version").warm)
+        self.server = ServerProcess(self.command, self.folder / "log", **self._process)
+        user = {name: value for name, value in self._process.items() if name != "env"}
+        soon(lambda: self.run("check_host", "--version", **user).warm)
         self.noted.write_text("")
         return self
 
