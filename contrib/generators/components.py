@@ -39,7 +39,9 @@ _TABLE = """
 programs | plugins | which probe answers; which options and default thresholds it has
     plugins/check_* probes.*.options probes.*.arguments
 programs | tools | `stallwatch-discover`, `stallwatch-experiment`: definitions for engines, comparisons
-    contrib/* discovery discovery.* experiment experiment.*
+    contrib/stallwatch-* discovery discovery.* experiment experiment.*
+programs | stallwatchd | checks in processes that stay: supervisor, workers, the front for Nagios
+    warm warm.* contrib/stallwatchd
 options |  | options that several plugins share, and what their values mean
     frame.options frame.options.*
 frame |  | the run of a plugin: its own options, deadline, exit status, state file

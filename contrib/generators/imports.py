@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LIB = ROOT / "lib"
-PROGRAMS = ("plugins/check_*", "contrib/stallwatch-discover", "contrib/stallwatch-experiment")
+PROGRAMS = ("plugins/check_*", "contrib/stallwatch-*", "contrib/stallwatchd")
 AT_START, LATER, TYPES = range(3)  # when an import runs: with its module, with a function, never
 
 
