@@ -132,11 +132,11 @@ BUFFER_RULES = (
     ),
     Rule(
         word=b"Failure handling of node",
-        pattern=r"Failure handling of node (?P<peer>\d+) has not completed in (?P<seconds>\d+) seconds",
+        pattern=r"Failure handling of node (?P<peer>\d+) has not completed in (?P<long>\d+ (?:s|min))",
         key="failure handling {peer}",
         state=State.WARNING,
         what="node {peer} cannot start again",
-        why="its failure is handled for {seconds} s",
+        why="its failure is handled for {long}",
         advice="check the other data nodes' logs for stuck threads",
     ),
     Rule(

@@ -6,7 +6,7 @@ from stallwatch import withheld
 from stallwatch.findings import Fault, Line, State
 from stallwatch.probes.ndb_log.lines import compiled, number
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
-from stallwatch.words import listed
+from stallwatch.words import listed, named
 
 if TYPE_CHECKING:
     import re
@@ -28,6 +28,8 @@ _NOT_AGAIN = ", not started again"
 # Ends of which the end of another node is the cause
 _FOLLOWS = r"error 230[58]|it lost "
 _ERROR = r"(error \d+): "
+# Why nodes end that a split leaves without an arbitrator
+SPLIT = r"it (lost node \d+, and the arbitration)$"
 ERROR_LOG = "read the node's error log"
 _SIGNALS = {
     6: ("aborted", ERROR_LOG),
@@ -73,10 +75,11 @@ class Down(NamedTuple):
     silent: float = 0.0  # seconds without a heartbeat before it was cut off; 0: not known
     judge: int | None = None  # the data node that declared it dead, or lost it
     tellers: Sequence[int | None] = ()  # all data nodes that say that they declared it dead
+    also: Sequence[int] = ()  # other nodes that ended so, of the same split
 
     def fault(self, present: Present) -> Fault:
         """Say that it is down; of one that is back, that it was."""
-        name = "node" if self.node is None else f"node {self.node}"
+        name = "node" if self.node is None else named("node", [str(node) for node in (self.node, *self.also)])
         what = f"{name} {self.what}{present.at(self.clock, self.when, self.at)}"
         advice = self.advice.partition(RESTART)[0].partition(_INITIAL)[0]
         line = Line(more=tuple(self.more))

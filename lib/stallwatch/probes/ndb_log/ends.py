@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 from stallwatch.findings import Reading
-from stallwatch.probes.ndb_log.down import DECLARED_DEAD, OVER, all_down
+from stallwatch.probes.ndb_log.down import DECLARED_DEAD, OVER, RESTART, SPLIT, all_down
 from stallwatch.probes.ndb_log.events import TOGETHER, WINDOW, Event, Kind
+from stallwatch.probes.ndb_log.lines import compiled
 from stallwatch.probes.ndb_log.links import lives, of_links
 from stallwatch.startup import TYPE_CHECKING
 
@@ -48,13 +49,13 @@ def of_shutdowns(logs: list[Shutdown]) -> Iterator[Finding | Event]:
         fault = all_down(nodes, faults, {down.phase for down, _ in gone}, since)
         yield Event(Kind.ENDED, None, fault, newest.when, newest.when, over=False)
         told += gone
-    for down, present in (end for end in best if end not in told):
+    for down, present in _of_splits([end for end in best if end not in told]):
         over = down.phase in OVER
         fault, seconds = down.fault(present), 2 * down.stall
         cause = "was declared dead" if down.what == DECLARED_DEAD else down.what
         begin = down.when - down.waited
         yield Event(
-            Kind.ENDED, down.node, fault, begin, down.when, over, seconds,
+            Kind.ENDED, None if down.also else down.node, fault, begin, down.when, over, seconds,
             speaker=down.lost, judge=down.judge, cause=cause,
         )  # fmt: skip
     ends = [Counter(node for _, node in log.times) for log in logs]
@@ -69,6 +70,22 @@ def _explained(end: tuple[Down, Present], logs: list[Shutdown]) -> tuple[Down, P
     for log in logs:
         down = log.explained(down)
     return down, present
+
+
+def _of_splits(ends: list[tuple[Down, Present]]) -> Iterator[tuple[Down, Present]]:
+    """Make one of the ends of nodes that lost the same arbitration, and are as far since."""
+    of_split: dict[object, list[tuple[Down, Present]]] = {}
+    for down, present in ends:
+        split = compiled(SPLIT).match(down.why)
+        of_split.setdefault((down.why, down.phase) if split else down.node, []).append((down, present))
+    for group in of_split.values():
+        first, present = min(group, key=lambda end: end[0].when)
+        near = [down for down, _ in group if down is not first and down.when - first.when <= WINDOW]
+        others = sorted(down.node for down in near if down.node is not None)
+        if others:
+            why, advice = compiled(SPLIT).sub(r"they \1", first.why), first.advice.partition(RESTART)[0]
+            yield first._replace(also=others, why=why, advice=advice), present
+        yield from (end for end in group if not others or end[0] not in (first, *near))
 
 
 def _is_no_data_node(down: Down, present: Present, known: set[int], every: set[int]) -> bool:

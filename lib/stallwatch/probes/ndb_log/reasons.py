@@ -116,13 +116,14 @@ class Reasons(Subject):
         when, codes, why, advice, waited = self._reasons.pop(str(line.node), _NOTHING)
         last = "" if self._node.is_cluster_log else shorten(withheld.message(self.last), _SHOWN)
         before = f'the line before is "{last}"' if last else ""
+        stood_still = WINDOW if code == _LCP_STOOD_STILL else 0.0
         if code == _SIGNAL and match["signal"]:
             self._shutdown.explain(line.node, *by_signal(number(match["signal"])), (before,))
         elif code in codes and 0 <= line.moment - when <= WINDOW:
             said = f"error {code}: {why}" if code else why
-            self._shutdown.explain(line.node, said, advice + RESTART, waited=waited)
+            self._shutdown.explain(line.node, said, advice + RESTART, waited=waited or stood_still)
         elif code:
-            self._shutdown.explain(line.node, more=(before,))
+            self._shutdown.explain(line.node, more=(before,), waited=stood_still)
         elif not match["signal"]:
             self._shutdown.explain(line.node, f"{NO_REASON}{before and ', '}{before}", ERROR_LOG)
 

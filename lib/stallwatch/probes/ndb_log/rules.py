@@ -32,6 +32,8 @@ def _memory(percent: str, state: State) -> Rule:
 
 
 RULES = (
+    # Who answers is there again.
+    Rule(word=b"Arbitration ", pattern=r"Arbitration (?:won|lost) - \w+ reply from node", key="arbitrator"),
     Rule(
         word=b"Arbitration ",
         pattern=r"Arbitration (?:check )?lost - (?P<cause>.+)",
