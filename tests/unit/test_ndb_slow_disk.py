@@ -244,6 +244,26 @@ def test_a_disk_of_this_host_that_is_waited_for_leaves_no_doubt(look, ndb, tmp_p
     assert f"  {said}\n  tasks of its host waited for disks 87 % of the time (/proc/pressure/io)" in text
 
 
+def test_a_busy_disk_beside_another_one_leaves_a_doubt(look, ndb, tmp_path, monkeypatch):
+    """Files of disk tables may be on the other one (FileSystemPathDD)."""
+    for name in ("vda", "vdb"):
+        (tmp_path / name / "ndb_3_fs").mkdir(parents=True)
+    looks = {"vda": 0, "vdb": 0}
+
+    def use(disk):
+        looks[disk] += 1
+        busy = 95 if disk == "vda" else 5
+        return host.DiskUse(100 * looks[disk], 100 + busy * looks[disk], 0, 0)
+
+    monkeypatch.setattr(host, "disk_of", lambda directory: Path(directory).name)
+    monkeypatch.setattr(host, "disk_use", use)
+    look()
+    ndb.count(3, "page_writes", long=60)
+    _, text = look("--data-dir", tmp_path / "vda", "--data-dir", tmp_path / "vdb")
+    assert "probably a slow disk below data files - run iostat" in first_line(text)
+    assert "\n  vda is 95.0 % busy\n" in text
+
+
 @pytest.mark.parametrize(
     "damage", [7, {"3": 7}, {"3": [1, 2, 3]}, {"3": [1e12, 5, {"page_writes": [1]}]}, {"3": ["a", 5, {}]}]
 )

@@ -116,7 +116,9 @@ def diagnose(evidence: Evidence) -> Diagnosis:
         if proof := proves(evidence):
             advice, below = _ADVICE[answer]
             more = (*_in_detail(evidence), *_beside(answer, evidence), below)
-            return Diagnosis(answer, proof, advice, more, certain=proves is not _rate_is_flat)
+            other_disk = proves is _disk_is_busy and evidence.busy and not evidence.busy.is_only
+            certain = proves is not _rate_is_flat and not other_disk
+            return Diagnosis(answer, proof, advice, more, certain=certain)
     how = "" if evidence.heard else ", or name the log of the node with --log"
     more = (*_beside(UNDECIDED, evidence), f"no evidence which of the two: look while it lasts{how}")
     return Diagnosis(UNDECIDED, "", "run iostat -kx 1 on its host", more, certain=False)

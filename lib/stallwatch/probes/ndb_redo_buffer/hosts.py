@@ -37,6 +37,7 @@ class Busy(NamedTuple):
     percent: float  # of the time
     wait: float = 0.0  # seconds per request
     stalled: float | None = None  # per cent of the time that some task of the host waited for any disk
+    is_only: bool = True  # whether no other disk of the node is known: its files are on this one
 
     @property
     def trouble(self) -> str:
@@ -108,8 +109,10 @@ def busiest(devices: Iterable[Device]) -> dict[int, Busy]:
             continue
         stalled = _stalled(device, kernel.stalled("io"), after.at)
         for node in device.nodes:
-            if node not in found or load.busy > found[node].percent:
-                found[node] = Busy(device.disk, load.busy, load.wait, stalled)
+            busy, other = Busy(device.disk, load.busy, load.wait, stalled), found.get(node)
+            worst = busy if other is None or busy.percent > other.percent else other
+            is_only = other is None or (other.is_only and other.disk == busy.disk)
+            found[node] = worst._replace(is_only=is_only)
     return found
 
 

@@ -56,8 +56,8 @@ class Waits(NamedTuple):
         return [name for name in _FILES if name in stays or alerts(name, self.percent(name))]
 
     def is_certain(self, slow: list[str]) -> bool:
-        """Whether it is the disk, and nothing else."""
-        trouble = bool(self.busy and self.busy.trouble)
+        """Whether it is the disk, and nothing else; of several disks, these files may be on another one."""
+        trouble = bool(self.busy and self.busy.trouble and self.busy.is_only)
         return REDO in slow or len(slow) + trouble >= _SURE
 
     def what(self, quantity: str) -> str:
