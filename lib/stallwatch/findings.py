@@ -43,6 +43,7 @@ class Line(NamedTuple):
 
     then: str = ""  # text after ``what`` and the broken limit: " and grows 1 s/s"
     more: tuple[str, ...] = ()  # lines below: further evidence, other causes; if it is OK only with -v
+    fits: bool = False  # what is too long for a text message is cut to its first clauses, and told below
 
 
 class Reading(NamedTuple):

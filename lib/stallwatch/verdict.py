@@ -74,6 +74,7 @@ class Verdict(NamedTuple):
     table: Table | None = None
     in_table: bool = False
     dashed: bool = False  # whether it is said as "WHAT, CAUSE - NEXT STEP"
+    fits: bool = False  # whether the status line has no more of cause and next step than a text message can
     more: tuple[str, ...] = ()  # lines below
 
     @property
@@ -175,7 +176,7 @@ def _judged(finding: Finding, thresholds: dict[str, Limits], say: Callable[[str]
         line = finding.line
         what = finding.what + (line.then if line else "")
         told = Verdict(finding.state, say(what), say(finding.why), say(finding.advice))
-        return told._replace(dashed=True, more=_lines(line, say)) if line else told
+        return told._replace(dashed=True, fits=line.fits, more=_lines(line, say)) if line else told
     reading = _only_numbers(finding)
     shown = _limits(reading, thresholds)
     line = reading.line
@@ -194,6 +195,7 @@ def _judged(finding: Finding, thresholds: dict[str, Limits], say: Callable[[str]
         table=reading.table.said(say) if reading.table else None,
         in_table=reading.in_table,
         dashed=line is not None,
+        fits=line is not None and line.fits,
         more=_lines(line, say) if line else (),
     )
 

@@ -82,6 +82,8 @@ class FakeReplica:
         self.now += seconds
         self.uptime += seconds
         for name, row in self.channels.items():
+            if row["Replica_IO_Running"] != "Yes":
+                continue
             if self.receivers[name]["contact"] < seconds and isinstance(row["Read_Source_Log_Pos"], int):
                 row["Read_Source_Log_Pos"] += 100
                 row["Exec_Source_Log_Pos"] += 100

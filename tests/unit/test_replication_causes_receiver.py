@@ -94,7 +94,7 @@ REGISTERS = "Source command COM_REGISTER_REPLICA failed: Access denied for user 
         (
             down(1040, MARIADB_TRIES.format("Too many connections"), "Connecting"),
             f"{REFUSED}: error 1040, Too many connections",
-            "see who is connected to the source",
+            "see who is connected there",
         ),
         (
             down(1226, MARIADB_TRIES.format("User 'r' has exceeded the 'max_user_connections' resource"),

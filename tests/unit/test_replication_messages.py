@@ -7,6 +7,7 @@ from stallwatch.probes.replication_lag.causes.case import Cause
 from stallwatch.probes.replication_lag.diagnosis import Criteria, Diagnosis
 from stallwatch.probes.replication_lag.lag.result import Lag
 from stallwatch.probes.replication_lag.messages import channels
+from stallwatch.probes.replication_lag.reconnects import Reconnects
 from stallwatch.probes.replication_lag.trend import Trend
 from stallwatch.render.text import written
 from stallwatch.thresholds import Range
@@ -55,6 +56,37 @@ def test_one_cause_is_on_the_line_and_all_else_below():
         "  CRITICAL in 8 min 57 s if it goes on so",
         "  how the lag is known: commit time",
     ]
+
+
+FLAPS = Reconnects(5, 120.0, 9.0, certain=True)
+CONNECTING = Cause(96, "the receiver cannot connect to the source: error 2003 (111)", "check db1", rule="R3")
+
+
+def test_a_receiver_that_comes_and_goes_is_a_warning():
+    line, below = told(known(0.2), reconnects=FLAPS)
+    assert line == (
+        "WARNING - replica of db1 lags 0.2 s, the receiver reconnected 5 times in 2 min"
+        " - check the link and who ends connections on the source"
+    )
+    assert "a replica with the same server_id" in below[0]
+
+
+def test_it_explains_the_moment_at_which_the_link_is_down():
+    one = channel(receiver=stopped("Connecting"))
+    line, below = told(known(1.0), one, reconnects=FLAPS, causes=(CONNECTING._replace(is_down=True),))
+    assert "the receiver reconnected 5 times" in line
+    assert any("also the receiver cannot connect" in text for text in below)
+
+
+def test_what_holds_the_applier_up_comes_before_it():
+    line, below = told(known(63.1), reconnects=FLAPS._replace(certain=False), causes=(LOCK,))
+    assert "row lock" in line
+    assert "  also the receiver probably reconnected 5 times in 2 min" in below
+
+
+def test_filters_that_drop_all_are_on_the_line():
+    line, _ = told(known(0.0), dropped=120.0)
+    assert line == "OK - replica of db1 lags 0 s, its filters dropped all of the last 2 min"
 
 
 def test_a_warning_that_comes_is_on_the_line_of_what_is_still_ok():

@@ -150,7 +150,8 @@ def test_channels_can_be_chosen_and_left_out(look, replica):
     assert look("--channel", "east", "--channel", "we.*")[0] == 0
     status, text = look("--channel", "d.*")
     assert status == 2
-    assert "channel dev lags 1 s, the receiver is stopped, without an error" in text
+    assert "channel dev lags 1 s, the receiver is stopped - " in text
+    assert "cause: the receiver is stopped, without an error" in text
     status, text = look("--channel", "north")
     assert status == 3
     assert 'its channels are "east", "west", "dev"' in text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from stallwatch.findings import State
 from stallwatch.line import LINE, shorten
+from stallwatch.render.status_line import LONGEST, on_the_line
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import plain
 from stallwatch.words import plural
@@ -27,9 +28,10 @@ def written(report: Report) -> str:
     room = LINE - len((head + more + numbers).encode())
     if room < SHORTEST:  # the perfdata cannot be kept within the line anyhow
         room = LINE - len((head + more).encode())
-    said = shorten(headline.sentence, room)
+    fitting, left_out = on_the_line(headline, LONGEST - len(head + more))
+    said = shorten(fitting.sentence, room)
     told = [verdict for verdict in others if report.everything or verdict.to_be_told]
-    lines = [] if said == headline.sentence else [_tagged(headline)]
+    lines = [f"  {line}" for line in left_out] if said == fitting.sentence else [_tagged(headline)]
     lines += _below(headline, report)
     for verdict in told:
         lines += [_tagged(verdict), *_below(verdict, report)]

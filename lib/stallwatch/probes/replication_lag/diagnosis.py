@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.replication_lag.history import History
     from stallwatch.probes.replication_lag.lag.result import Lag
     from stallwatch.probes.replication_lag.model import Channel, ChannelSnapshot, Thread
+    from stallwatch.probes.replication_lag.reconnects import Reconnects
     from stallwatch.probes.replication_lag.trend import Trend
 
 CONNECTING = frozenset({"Connecting", "Preparing"})  # the receiver's; "Preparing" on MariaDB
@@ -41,6 +42,8 @@ class Diagnosis(NamedTuple):
     refused: float = 0.0  # seconds for which its source has refused user, password or host
     trend: Trend | None = None
     causes: Sequence[Cause] = ()
+    reconnects: Reconnects | None = None  # of a receiver that comes and goes
+    dropped: float | None = None  # seconds for which its filters have dropped all that came
     backup: float | None = None  # age in seconds of the running one that has stopped the applier
 
     @property
@@ -85,7 +88,9 @@ class Diagnosis(NamedTuple):
 
 def diagnose(snapshot: ChannelSnapshot, history: History) -> Diagnosis:
     """Judge one channel; ``history`` knows for how long it has been so."""
-    channel = snapshot.channel
+    channel, before = snapshot.channel, snapshot.before
+    if before and before.contact.received != channel.received:  # it was connected meanwhile
+        history.since("connecting", holds=False)
     connecting = history.since("connecting", holds=is_connecting(channel))
     stopped = history.since("stopped", holds=is_stopped(channel))
     refused = history.since("refused", holds=is_refused(channel.receiver))

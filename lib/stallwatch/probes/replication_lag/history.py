@@ -125,7 +125,7 @@ def _set(memory: dict[str, Any], facts: Facts, now: float) -> float:
 
 def _restart(kept: dict[str, Any]) -> None:
     """Forget what a restart of the replica has ended; what was seen of the source stays true."""
-    kept |= {"samples": [], "offsets": [], "since": {}}
+    kept |= {"samples": [], "offsets": [], "since": {}, "relay_logs": {}, "filtered": {}}
     if "last" in kept:
         kept["last"] = {**kept["last"], "heartbeats": None, "retries": None}
 
@@ -194,6 +194,10 @@ class History:
     def since(self, what: str, *, holds: bool) -> float:
         """Tell for how long it has been so, in seconds: since the first look in a row that found it."""
         return Since(own(self._kept, "since"), self._now).seconds(what, holds=holds)
+
+    def of(self, what: str) -> dict[str, Any]:
+        """Give a dictionary of the channel's memory for nothing else."""
+        return own(self._kept, what)
 
     def keep(self, snapshot: ChannelSnapshot, lag: Lag) -> None:
         """Keep what this look found."""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
-
 from stallwatch import withheld
 from stallwatch.findings import Fault, Line, Reading, State
 from stallwatch.probes.replication_lag import own_transactions
+from stallwatch.probes.replication_lag.diagnosis import is_connecting
+from stallwatch.probes.replication_lag.numbers import labels_of, numbers, say_lag
 from stallwatch.probes.replication_lag.side_by_side import table
 from stallwatch.probes.replication_lag.trend import CLEAR_SLOPE
 from stallwatch.startup import TYPE_CHECKING
-from stallwatch.units import IN_SECONDS, plain, say_duration, say_roughly
+from stallwatch.units import say_duration, say_roughly
+from stallwatch.words import times
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,11 +22,11 @@ if TYPE_CHECKING:
     from stallwatch.probes.replication_lag.lag.result import Lag
     from stallwatch.probes.replication_lag.model import Channel
     from stallwatch.probes.replication_lag.queries import Facts
+    from stallwatch.probes.replication_lag.reconnects import Reconnects
     from stallwatch.probes.replication_lag.trend import Trend
 
 _MOST = 3  # channels that have more than their lag in the perfdata: each takes 150 characters of the line
 _FAR = 5.0  # seconds
-_SHORT = 10.0  # seconds; below, tenths count
 _CATCHING_UP = ", catching up"
 _STRONG = 60.0  # score; what is weaker does not hold up a replica that catches up
 _NULL = "Seconds_Behind is NULL"  # as of each channel with a thread that does not run
@@ -33,7 +34,7 @@ _NULL = "Seconds_Behind is NULL"  # as of each channel with a thread that does n
 
 def channels(diagnoses: Sequence[Diagnosis], criteria: Criteria) -> Iterator[Finding]:
     """Say of each channel how far it lags, where that goes and why, then its other numbers."""
-    labels = _labels(diagnoses)
+    labels = labels_of(diagnoses)
     tables = iter([table(diagnoses)] if diagnoses else [])
     for one in diagnoses:
         label = labels[one.channel.name]
@@ -45,12 +46,12 @@ def channels(diagnoses: Sequence[Diagnosis], criteria: Criteria) -> Iterator[Fin
         if one.channel.filters:
             filters = withheld.data(", ".join(one.channel.filters))
             yield Fault(State.OK, f"{one.channel.subject}: replication filters are set, {filters}")
-        yield from _numbers(one, label, few=len(diagnoses) <= _MOST)
+        yield from numbers(one, label, few=len(diagnoses) <= _MOST)
 
 
 def errant(diagnoses: Sequence[Diagnosis], facts: Facts) -> Iterator[Reading]:
     """Count for each channel what its source does not have, where that is known."""
-    labels = _labels(diagnoses)
+    labels = labels_of(diagnoses)
     for one in diagnoses:
         source = one.snapshot.source
         if source and source.errant is not None:
@@ -62,7 +63,7 @@ def _lag(one: Diagnosis, criteria: Criteria, label: str) -> Reading | Fault:
     """Tell how far a channel lags, where that is going, and why; the rest below."""
     found, why, state = one.lag, _why(one), _state(one, criteria)
     what = f"{one.channel.subject}{_amount(one)}"
-    line = Line(_then(one, criteria, explained=bool(why)), tuple(_more(one, criteria, why)))
+    line = Line(_then(one, criteria, explained=bool(why)), tuple(_more(one, criteria, why)), fits=True)
     cause, advice = (text.replace(";", ",") for text in why or (_stands_still(one) or _doubt(one), ""))
     if found.seconds is None and state is not State.OK:
         return Fault(state, what, cause, advice, line)
@@ -76,19 +77,22 @@ def _lag(one: Diagnosis, criteria: Criteria, label: str) -> Reading | Fault:
 def _state(one: Diagnosis, criteria: Criteria) -> State:
     """Judge it by all but its lag: threads that do not run, a silent source, a lag that will be CRITICAL."""
     state = one.state(criteria)
-    warns = state is State.OK and (one.lag.silent or breach(one.trend, one.lag, criteria))
+    soon = breach(one.trend, one.lag, criteria)
+    warns = state is State.OK and (one.lag.silent or one.reconnects or soon)
     return State.WARNING if warns else state
 
 
 def _why(one: Diagnosis) -> tuple[str, str] | None:
     """Give the cause that is on the line, and the next step; None: there is none."""
     cause = _cause(one)
+    if one.reconnects and _flaps_first(one, cause):
+        return _flaps(one.reconnects), "check the link and who ends connections on the source"
     if cause:
         return cause.what, cause.advice
     if not one.runs:
         return _not_running(one.channel), ""
     if one.lag.silent:
-        age = _seconds(one.lag.contact_age or one.lag.low)
+        age = say_lag(one.lag.contact_age or one.lag.low)
         return (
             f"no event or heartbeat for {age}",
             f"see whether {one.channel.source} and the link to it are up",
@@ -97,6 +101,16 @@ def _why(one: Diagnosis) -> tuple[str, str] | None:
         stopped = say_duration(one.lag.writer_stopped)
         return f"heartbeat writer stopped {stopped} ago", "start pt-heartbeat on the source"
     return None
+
+
+def _flaps_first(one: Diagnosis, cause: Cause | None) -> bool:
+    """Whether it explains more than the other cause: one of the moments at which the link is down."""
+    return cause is None or (cause.rule == "R3" and is_connecting(one.channel) and not one.refused)
+
+
+def _flaps(found: Reconnects) -> str:
+    likely = "" if found.certain else "probably "
+    return f"the receiver {likely}reconnected {times(found.times)} in {say_roughly(found.seconds)}"
 
 
 def _cause(one: Diagnosis) -> Cause | None:
@@ -112,9 +126,23 @@ def _cause(one: Diagnosis) -> Cause | None:
     return next(suitable, None)
 
 
+def _also(one: Diagnosis, first: Cause | None) -> Iterator[str]:
+    """Give the causes that are not on the line."""
+    for other in one.causes:
+        if other is not first and other.what:
+            seen = "also" if one.is_worth_explaining else "seen here:"
+            yield f"{seen} {other.what}" + (f" - {other.advice}" if other.advice else "")
+            yield from other.more
+
+
 def _more(one: Diagnosis, criteria: Criteria, why: tuple[str, str] | None) -> Iterator[str]:
     """Give the lines below: further evidence, other causes, where it goes, how the lag is known."""
     first, found = _cause(one), one.lag
+    if one.reconnects and _flaps_first(one, first):
+        first = None
+        yield "a firewall, a job that kills connections, or a replica with the same server_id may do that"
+    elif one.reconnects:
+        yield f"also {_flaps(one.reconnects)}"
     if first:
         yield from first.more
     if one.runs and found.silent:
@@ -123,89 +151,26 @@ def _more(one: Diagnosis, criteria: Criteria, why: tuple[str, str] | None) -> It
         )
         expected = f"a heartbeat is due every {say_duration(period)}, " if period else ""
         yield f"{expected}the receiver itself gives up after {say_duration(one.snapshot.net_timeout)}"
-    for other in one.causes:
-        if other is not first and other.what:
-            seen = "also" if one.is_worth_explaining else "seen here:"
-            yield f"{seen} {other.what}" + (f" - {other.advice}" if other.advice else "")
-            yield from other.more
+    yield from _also(one, first)
     if _is_clear(one) and one.trend and one.trend.slope > 0:
         if why and (when := crossing(one.trend, found, criteria)):
             yield f"{when} if it goes on so"
         if one.trend.apply_speed > CLEAR_SLOPE:
             yield f"{one.trend.apply_speed:.2g} s of changes are applied in 1 s"
     if found.by:
-        bounds = f"{_seconds(found.low)} and {_seconds(found.high or 0.0)}"
+        bounds = f"{say_lag(found.low)} and {say_lag(found.high or 0.0)}"
         yield f"how the lag is known: {found.by}{f', between {bounds}' if found.is_rough else ''}"
-
-
-def _numbers(one: Diagnosis, label: str, *, few: bool) -> Iterator[Reading]:
-    """Give the other numbers of a channel; in the perfdata if it is one of ``few``."""
-    channel, found, snapshot = one.channel, one.lag, one.snapshot
-    asked = snapshot.source
-    heard = found.contact_age if snapshot.commits else None  # elsewhere it is known now and then
-    given = (
-        ("transport_lag", found.transport, "s", "from the source's commit to the relay log"),
-        ("upstream_lag", found.upstream, "s", "before the direct source"),
-        ("apply_lag", found.apply, "s", "from the relay log to the tables"),
-        ("seconds_behind", _at_least_0(channel.seconds_behind), "s", "by the server's own Seconds_Behind"),
-        ("contact_age", heard, "s", "since the source was last heard of"),
-        ("slope", one.trend.slope if one.trend else None, "", "seconds of lag more in a second"),
-        ("backlog", snapshot.backlog, "", "transactions received and not applied"),
-        ("missing", asked.missing if asked else None, "", "transactions of the source not applied here"),
-    )
-    for name, value, unit, what in given:
-        if value is not None:
-            number = round(value, 3)
-            text = f"{channel.subject}: {plain(number)}{unit and f' {unit}'} {what}"
-            shown = f"{label}{name}" if few else ""
-            yield Reading(name, number, unit, what=text, label=shown, in_table=True)
-    if found.clock_offset is not None:
-        text = f"{channel.subject}: {_clocks(found.clock_offset)}"
-        shown = f"{label}clock_offset" if few else ""
-        yield Reading("clock_offset", round(found.clock_offset, 3), "s", what=text, label=shown)
-
-
-def _clocks(offset: float) -> str:
-    if not offset:
-        return "its clock agrees with the source's"
-    return f"its clock is {_seconds(abs(offset))} {'ahead of' if offset > 0 else 'behind'} the source's"
-
-
-def _at_least_0(value: float | None) -> float | None:
-    return None if value is None else max(0.0, value)
-
-
-def _labels(diagnoses: Sequence[Diagnosis]) -> dict[str, str]:
-    """Give what the labels of each channel begin with in the perfdata; nothing for the default channel.
-
-    Names that differ only in what a label may not have are numbered, in the order of the names.
-    """
-    found: dict[str, str] = {}
-    taken: list[str] = []
-    for name in sorted(filter(None, (one.channel.name for one in diagnoses))):
-        written = re.sub(r"[^A-Za-z0-9_.]", "_", name)
-        taken.append(written)
-        copy = taken.count(written)
-        found[name] = f"{written}_{copy}_" if copy > 1 else f"{written}_"
-    return found | {"": ""}
-
-
-def _seconds(value: float) -> str:
-    """Say a lag: in seconds, as thresholds are written; a long one as a person would."""
-    if value >= IN_SECONDS:
-        return say_roughly(value)
-    return f"{value:.0f} s" if value >= _SHORT else f"{round(value, 1):g} s"
 
 
 def _amount(one: Diagnosis) -> str:
     """Say the figure; where there is none, why."""
     lag = one.lag
     if lag.seconds is not None and lag.doubtful and lag.high:
-        return f" lags {_seconds(lag.seconds)}, up to {_seconds(lag.high)} unless the clocks differ"
+        return f" lags {say_lag(lag.seconds)}, up to {say_lag(lag.high)} unless the clocks differ"
     if lag.seconds is not None:
-        return f" lags {_bound(lag, lag.seconds)}{_seconds(lag.seconds)}"
+        return f" lags {_bound(lag, lag.seconds)}{say_lag(lag.seconds)}"
     if lag.low:
-        return f" lags at least {_seconds(lag.low)}"
+        return f" lags at least {say_lag(lag.low)}"
     reason = _reason(one)
     return ", lag unknown" if not one.runs and reason == _NULL else f", lag unknown ({reason})"
 
@@ -228,17 +193,20 @@ def _bound(lag: Lag, best: float) -> str:
 
 def _then(one: Diagnosis, criteria: Criteria, *, explained: bool) -> str:
     """Say where the lag goes, and which delay is intended."""
+    dropped = f", its filters dropped all of the last {say_duration(one.dropped)}" if one.dropped else ""
     delayed = f", delayed by {say_duration(one.channel.delay)} as configured" if one.lag.delayed else ""
     going = direction(one.trend, one.lag)
     soon = breach(one.trend, one.lag, criteria)
     when = crossing(one.trend, one.lag, criteria)
     is_useful = soon or not explained or when.startswith("WARNING")
-    return f"{going}{f', {soon or when}' if is_useful and (soon or when) else ''}{delayed}"
+    return f"{going}{f', {soon or when}' if is_useful and (soon or when) else ''}{delayed}{dropped}"
 
 
 def _stands_still(one: Diagnosis) -> str:
     """Say that nothing is applied, where no cause is known."""
-    stands = _is_clear(one) and one.trend and one.trend.apply_speed <= CLEAR_SLOPE
+    before, applied = one.snapshot.before, one.channel.applied
+    moves = before is not None and before.applied != applied  # many transactions of one moment
+    stands = _is_clear(one) and one.trend and one.trend.apply_speed <= CLEAR_SLOPE and not moves
     return "applier does not advance" if stands else ""
 
 

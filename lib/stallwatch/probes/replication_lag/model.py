@@ -65,6 +65,7 @@ class Channel(NamedTuple):
     stale_gtids: str = ""  # MariaDB: what it had received when it last used GTIDs
     newest_received: str = ""  # MariaDB 11.6: when the newest received event was written, UTC
     retries: int | None = None  # of all transactions since it started; MariaDB, else None
+    relay_log: str = ""  # the file that the applier reads: "relay.000012"
     filters: tuple[str, ...] = ()  # "Replicate_Do_DB = shop": what it leaves out is never applied
 
     @property

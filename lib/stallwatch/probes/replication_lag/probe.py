@@ -6,7 +6,15 @@ import time
 
 from stallwatch.findings import Fault, ProbeError, State
 from stallwatch.probes import shared
-from stallwatch.probes.replication_lag import history, messages, own_transactions, queries, role
+from stallwatch.probes.replication_lag import (
+    filtered,
+    history,
+    messages,
+    own_transactions,
+    queries,
+    reconnects,
+    role,
+)
 from stallwatch.probes.replication_lag.collect import Collector
 from stallwatch.probes.replication_lag.diagnosis import Criteria, diagnose, is_in_doubt, is_resting
 from stallwatch.probes.replication_lag.trend import trend
@@ -85,6 +93,8 @@ class Probe:
             collector.look_again(doubtful, self._pause)
         collector.watch_streams()
         judged = [self._judged(one, remembered, keep=True) for one in collector.snapshots()]
+        if not collector.lost:
+            judged = [self._watched(one, remembered) for one in judged]
         self._channels = sorted(judged, key=lambda one: one.gravity, reverse=True)
         found = list(messages.channels(self._channels, self._criteria))
         self._run.so_far([*found, *fits, *remembered.problems, *collector.asides])
@@ -140,6 +150,13 @@ class Probe:
         kept.keep(snapshot, found.lag)
         moving = found.runs and not found.lag.silent  # else the lag goes where time goes
         return found._replace(trend=trend(kept.samples) if moving else None)
+
+    def _watched(self, one: Diagnosis, memory: history.Memory) -> Diagnosis:
+        """See what only several looks show: a receiver that comes and goes, filters that drop all."""
+        kept = memory.channel(one.channel)
+        found = reconnects.look(kept.of("relay_logs"), one.channel, self._server, memory.now)
+        dropped = filtered.dropped_for(kept.of("filtered"), one.channel, self._server, memory.now)
+        return one._replace(reconnects=found, dropped=dropped)
 
     def _own(
         self, memory: history.Memory, facts: queries.Facts, channels: Sequence[Channel]

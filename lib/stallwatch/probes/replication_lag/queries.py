@@ -160,6 +160,7 @@ def channel(row: Row) -> Channel:
         heartbeat_period=meant(of.maybe("Slave_heartbeat_period")),
         newest_received=of.maybe("Master_last_event_time"),
         retries=of.count("Retried_transactions") if "Retried_transactions" in row else None,
+        relay_log=of.maybe("Relay_Log_File"),
         filters=tuple(f"{name} = {row[name]}" for name in row if name.startswith("Replicate_") and row[name]),
     )
 

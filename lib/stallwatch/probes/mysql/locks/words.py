@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # A transaction without a connection. A replica of MySQL 8 has those of its source, which are ended there.
 DETACHED = "a transaction that no connection has (prepared by XA)"
-END_DETACHED = "end it by XA COMMIT or XA ROLLBACK (XA RECOVER lists it), on the source if it is from there"
+END_DETACHED = "XA COMMIT or ROLLBACK it (XA RECOVER lists it), on the source if it is from there"
 WAIT_FOR_ROLLBACK = "wait for the rollback: KILL does not help"
 
 _MANY_ROWS = 100_000

@@ -27,7 +27,8 @@ _BEFORE = re.compile(
     r"|Can't connect to (?:MySQL )?server on '[^']*' ?(?=\()"
 )
 _AFTER = re.compile(
-    r" \(using password: \w+\)| \(Errno: \d+\)|, system error:.*|; these .*|(?<=[a-z])\. .*"
+    r' "[^"]*"(?=\)$)'  # MariaDB: (111 "Connection refused")
+    r"| \(using password: \w+\)| \(Errno: \d+\)|, system error:.*|; these .*|(?<=[a-z])\. .*"
     r"|, using the source's.*",
     re.DOTALL,
 )
@@ -60,13 +61,14 @@ _HELPS = (
     (r"^1129 ", "unblock this host on the source (FLUSH HOSTS, or TRUNCATE performance_schema.host_cache)"),
     (r"^(3118|4151) ", "ALTER USER ... ACCOUNT UNLOCK on the source"),
     (r"^(1862|1820) ", "set a new password on the source and in {change}"),
-    (r"^1040 ", "see who is connected to the source (SHOW PROCESSLIST)"),
+    (r"^1040 ", "see who is connected there (SHOW PROCESSLIST)"),
     (r"^(1203|1226) ", "raise the account's limit on the source, or see who else uses it"),
     (r"purged|first log file name", "find these logs (backup, other replicas), or rebuild this replica"),
     (r"equal .*server UUID", "delete auto.cnf on the copy (here, if this replica was copied) and restart it"),
     (r"same server_(uu)?id", "{twin}"),
     (r"equal .* server id", "give this replica its own server_id"),
-    (r"max_allowed_packet", "raise max_allowed_packet on the source and {slave}_max_allowed_packet here"),
+    (r"max_allowed_packet", "raise max_allowed_packet there and {slave}_max_allowed_packet here"),
+    (r"could not queue event", "check the source's binary log at {place}, and the disk space here"),
     (r"log is not open", "switch on log_bin on the source"),
     (r"GTID_MODE", "set the same gtid_mode on source and replica"),
     (r"open log file|read error|I/O error", "check disk and error log of the source"),
@@ -151,7 +153,11 @@ def _advice(case: Case) -> str:
     error = f"{channel.receiver.errno} {channel.receiver.error}"
     fits = (helps for said, helps in _HELPS if re.search(said, error, re.IGNORECASE | re.DOTALL))
     return next(fits, "correct what the error names").format(
-        source=channel.source, change=case.change, slave=case.slave.lower(), twin=_twin(case)
+        source=channel.source,
+        place=":".join(map(str, channel.received)),
+        change=case.change,
+        slave=case.slave.lower(),
+        twin=_twin(case),
     )
 
 

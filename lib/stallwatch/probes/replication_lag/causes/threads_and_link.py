@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 _BEFORE = re.compile(r"Worker \d+ failed executing transaction '[^']*' at (source|master) log [^;]*; ?")
 _EVENT = re.compile(r"Could not execute (\w+?)(?:_v\d)? event on table ([^;]+);")
 # The place in the logs, and the statement with its values: both are on the server to be read.
-_AFTER = re.compile(r"(,? Error_code: |[.,;]? ?(Default database: |(on )?[Qq]uery: ?')).*", re.DOTALL)
+_AFTER = re.compile(
+    r"(,? Error_code: |\. The possible reasons are: |[.,;]? ?(Default database: |(on )?[Qq]uery: ?')).*",
+    re.DOTALL,
+)
 _ON_TABLE = re.compile(r"\w+ on (?P<table>[^,]+)(?=,)")
 _LETTERS = 100  # of the server's own words
 _MOSTLY = 0.7  # of the lag
@@ -30,10 +33,24 @@ _WORTH = 5.0  # seconds
 _SAME = 0.8  # of a heartbeat's age here is its age on the source, too
 _COMPARE = "compare this row with the source"
 
+_EXISTS = "compare that object with the source, then {start}"
+_COLUMNS = "compare its columns with the source, then {start}"
+
 # What helps when the applier stops with this error (MySQL 9.7, MariaDB 10.11 error references).
 _APPLIER = {
+    1007: _EXISTS,  # CREATE DATABASE, and so on: it is there already, or is not there any more
+    1008: _EXISTS,
+    1050: _EXISTS,
+    1051: _EXISTS,
+    1396: "compare that account with the source, then {start}",
     1032: _COMPARE,
     1062: _COMPARE,
+    1451: _COMPARE,
+    1452: _COMPARE,
+    1054: _COLUMNS,
+    1677: _COLUMNS,  # MySQL 8 and later: 13146
+    13146: _COLUMNS,
+    1756: "see the error log for what ended a worker, then {start}",
     1146: "find out who dropped this table or filters it, then restore it as of this event",
     LOCK_WAIT_TIMEOUT: "find who holds the row lock, then {start}",
     1213: "{start}: the applier gave up after deadlocks",
@@ -56,7 +73,7 @@ def r1_applier_failed(case: Case) -> Cause | None:
     what = f"the applier stopped with error {number}{_since(case, worker)}: {event[0] if event else text}"
     more = (f"error {number}: {text}",) if event else ()
     if number in _RELAY_LOG_DAMAGED:
-        return Cause(100, what, _fetch_again(case))
+        return Cause(100, what, _fetch_again(case), more=("RESET without GTIDs begins with the first event",))
     table = event["table"] if event else ""
     if number == LOCK_WAIT_TIMEOUT and (said := still_held(case, _seconds_since(case, worker), table)):
         holder, advice = said
@@ -71,7 +88,7 @@ def r1_applier_failed(case: Case) -> Cause | None:
 def _fetch_again(case: Case) -> str:
     """Say how to get a relay log again. RESET without GTIDs begins with the source's first event (9.7.2)."""
     file, offset = case.snapshot.channel.applied
-    return f"check {file}:{offset} on the source, then {case.change} to that place (no RESET without GTIDs)"
+    return f"check {file}:{offset} on the source, then {case.change} to that place"
 
 
 def _failed(case: Case) -> Worker | None:
@@ -146,7 +163,7 @@ def r8_receiver_bound(case: Case) -> Cause | None:
     if not evidence or not channel.receiver.runs or activity.RELAY_SPACE.search(channel.receiver.state):
         return None  # with no room for relay logs it waits for the applier
     more = ("it is the network, or the source's disk or binlog dump thread",)
-    what = f"the receiver does not keep up ({evidence})"
+    what = f"receiver does not keep up ({evidence})"
     return Cause(84, what, f"measure the link to {channel.source}", more=more)
 
 

@@ -24,6 +24,7 @@ OTHER_WAIT = re.compile(
     rf"^(?!.*({GLOBAL_LOCK.pattern}|{METADATA_LOCK.pattern}|{FLUSH.pattern}|{IDLE.pattern}|{ORDER.pattern}"
     rf"|{DELAY.pattern}|{COORDINATES.pattern})).*(Waiting |User lock|disk space)"
 )
+ACK = re.compile(r"semi-?sync ACK", re.IGNORECASE)  # of a replica of this server
 COMMIT = re.compile(r"^waiting for handler commit|^Commit$", re.IGNORECASE)  # MariaDB says the latter
 DEFINITION = re.compile(r"copy to tmp table|altering table", re.IGNORECASE)
 RELAY_SPACE = re.compile(r"relay log space")

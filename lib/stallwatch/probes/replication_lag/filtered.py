@@ -1,0 +1,63 @@
+"""Replication filters that let nothing through: the applier reads all and changes nothing."""
+
+from __future__ import annotations
+
+from stallwatch.probes.mysql.asking import meant
+from stallwatch.probes.replication_lag import gtid
+from stallwatch.sources.mysql import MysqlError, UnreachableError
+from stallwatch.startup import TYPE_CHECKING
+from stallwatch.units import is_number
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from stallwatch.probes.replication_lag.model import Channel
+    from stallwatch.sources.mysql.server import Server
+
+# An applier's events count as statements do, those that a filter drops do not (9.7.2, 10.11.19): only BEGIN
+# and COMMIT are counted of these.
+_COUNTED = "SHOW GLOBAL STATUS LIKE 'Com\\_%'"
+_CHANGES = (
+    "insert", "update", "delete", "replace", "load", "create", "alter", "drop", "truncate", "rename", "grant",
+    "revoke", "analyze", "optimize", "repair", "flush", "call", "xa", "set_password", "install",
+)  # fmt: skip
+_LOOKS = 2  # in a row: what came between two statements of one look is at most in one of them
+_PATIENCE = 1.0  # seconds
+
+
+def dropped_for(memory: dict[str, Any], channel: Channel, server: Server, now: float) -> float | None:
+    """Tell for how many seconds all that came has been dropped; None: it was not, or no filter is set.
+
+    ``memory`` is the channel's, for nothing else; ``now`` is by its clock. Raises UnreachableError.
+    """
+    if not channel.filters:
+        memory.clear()
+        return None
+    try:
+        rows = server.rows(_COUNTED, within=_PATIENCE)
+    except UnreachableError:
+        raise
+    except MysqlError:
+        return None
+    changes = sum(meant(row["Value"]) or 0.0 for row in rows if _changes(str(row["Variable_name"])))
+    place = [channel.received_gtids, *channel.applied]
+    if memory.get("changes") != changes or not is_number(memory.get("since")):
+        memory.update(changes=changes, since=now, looks=0)
+    elif _came(channel, memory.get("place")):
+        memory["looks"] = min(_LOOKS, memory["looks"] + 1)
+    memory["place"] = place
+    return now - memory["since"] if memory["looks"] >= _LOOKS else None
+
+
+def _changes(name: str) -> bool:
+    return name.removeprefix("Com_").startswith(_CHANGES)
+
+
+def _came(channel: Channel, place: Any) -> bool:
+    """Whether a transaction came since; without GTIDs: any event."""
+    if not isinstance(place, list):
+        return False
+    gtids, *applied = place
+    if channel.received_gtids:
+        return bool(gtid.since(channel.received_gtids, gtids))
+    return applied != list(channel.applied)

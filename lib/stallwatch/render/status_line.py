@@ -1,0 +1,75 @@
+"""What of a cause and a next step fits on the status line; the rest is told below in full."""
+
+from __future__ import annotations
+
+import re
+
+from stallwatch.line import CUT
+from stallwatch.startup import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from stallwatch.verdict import Verdict
+
+_WORDS = 24  # letters of a server's words that are of any use
+LONGEST = 160  # letters before the perfdata: a text message
+_OR = re.compile(r", or (?!.*, or ).*")
+# A clause begins outside of quotes and brackets; what stands in brackets at the end is one, too.
+_CLAUSE = re.compile(r"""(, |: | (?=\([^()]*\)$))(?=(?:[^"'()]|"[^"]*"|'[^']*'|\([^()]*\))*$)""")
+_DOUBT = re.compile(r"\b(probably|perhaps|likely|check|find out|unless)\b")
+_DOMAIN = re.compile(r"(@[A-Za-z][\w-]*)\.[\w.-]*\w")  # of an account: app@web1.example.com
+
+
+def on_the_line(headline: Verdict, room: int) -> tuple[Verdict, list[str]]:
+    """Give it with a cause and a next step that fit into so many letters, and lines with what was left out.
+
+    First the second choice of the next step goes, then the domain of an account, then the last steps (", then
+    START REPLICA"), then the last clauses of the cause; of a server's own words as many stay as fit. What
+    makes a cause doubtful stays, and "check it" never loses what the check is for.
+    """
+    if not headline.fits:
+        return headline, []
+    cause, advice = headline.why, headline.advice
+    fitting = headline
+    *_, (_, last) = _shorter(cause, advice)
+    for short, step in _shorter(cause, advice):
+        fitting = headline._replace(why=short, advice=step)
+        missing = len(fitting.sentence) - room
+        if missing <= 0:
+            break
+        if step == last and (words := _fewer_words(short, missing)):
+            fitting = headline._replace(why=words, advice=step)
+            break
+    left_out = [f"cause: {cause}"] if fitting.why != cause else []
+    if fitting.advice != advice and headline.is_wrong:
+        left_out.append(f"next step: {advice}")
+    return fitting, left_out
+
+
+def _shorter(cause: str, advice: str) -> Iterator[tuple[str, str]]:
+    yield cause, advice
+    advice = _OR.sub("", advice)
+    yield cause, advice
+    cause = _DOMAIN.sub(r"\1", cause)
+    yield cause, advice
+    for step in _without_clauses(advice):
+        advice = step
+        yield cause, advice
+    for short in _without_clauses(cause):
+        yield short, advice
+
+
+def _without_clauses(text: str) -> Iterator[str]:
+    clauses = list(_CLAUSE.finditer(text))
+    least = 1 if _DOUBT.search(text) else 0
+    for clause in reversed(clauses[least:]):
+        if _DOUBT.search(text[clause.start() :]):
+            return
+        yield text[: clause.start()]
+
+
+def _fewer_words(cause: str, missing: int) -> str:
+    """Cut the words of a server, which stand behind a colon, by so many letters; "": too few would stay."""
+    said = cause.partition(": ")[2]
+    return f"{cause[: -missing - len(CUT)].rstrip()}{CUT}" if len(said) - missing >= _WORDS else ""

@@ -1,0 +1,76 @@
+"""A status line fits into a text message: the rest is told below, and nothing becomes certain by that."""
+
+import pytest
+from stallwatch.findings import Fault, Line, State
+from stallwatch.render.text import written
+from stallwatch.verdict import Report, judge
+
+WHAT = "replica of db1 lags 63 s (limit 60 s) and grows 1 s/s"
+
+
+def told(why, advice, what=WHAT, *, fits=True):
+    """The status line of a problem, and the lines below."""
+    verdicts = judge([Fault(State.WARNING, what, why, advice, Line(fits=fits))], {})
+    first, *below = written(Report("replication_lag", verdicts)).splitlines()
+    return first, below
+
+
+def test_what_fits_stays_as_it_is():
+    line, below = told("row lock of connection 5 app@web1, idle for 3 s", "KILL 5, or let it commit")
+    assert line.endswith(", row lock of connection 5 app@web1, idle for 3 s - KILL 5, or let it commit")
+    assert below == []
+
+
+def test_the_second_choice_goes_first():
+    why = "global read lock of connection 23 root@localhost, idle for 10 s"
+    line, below = told(why, "KILL 23 on the replica, or let it UNLOCK TABLES", "replica of db1 lags 9.2 s")
+    assert line.endswith(f"{why} - KILL 23 on the replica")
+    assert below == ["  next step: KILL 23 on the replica, or let it UNLOCK TABLES"]
+
+
+def test_a_long_account_loses_its_domain_but_below():
+    why = "row lock of connection 5 app@web1.frankfurt.shop.example.com"
+    line, below = told(why, "KILL 5 on the replica")
+    assert line.endswith("row lock of connection 5 app@web1 - KILL 5 on the replica")
+    assert below == [f"  cause: {why}"]
+
+
+def test_an_address_is_no_domain():
+    why = "row lock of connection 5 application@192.168.100.200, idle for 1 min 3 s"
+    line, _ = told(why, "KILL 5 on the replica")
+    assert "application@192.168.100.200 - KILL 5 on the replica" in line
+
+
+@pytest.mark.parametrize("doubt", ["probably of connection 13", "check", "unless the clocks differ"])
+def test_what_makes_a_cause_doubtful_stays(doubt):
+    why = f"backup lock, {doubt} reporting_application@localhost, idle for 1 min 9 s"
+    line, below = told(why, "check it, then KILL 13 on the replica, then START REPLICA SQL_THREAD")
+    assert doubt in line
+    assert "check it, then KILL 13 on the replica" in line
+    assert "START REPLICA" not in line
+    assert "START REPLICA" in "".join(below)
+
+
+def test_of_a_server_s_words_as_many_stay_as_fit():
+    words = "Column 1 of table 'shop.orders' cannot be converted from type 'varchar(400)' to 'varchar(20)'"
+    line, below = told(
+        f"the applier stopped with error 1677: {words}",
+        "compare its columns with the source, then START REPLICA SQL_THREAD",
+        "replica of db1 lags 4 s",
+    )
+    assert len(line) == 160
+    assert "error 1677: Column 1 of table" in line
+    assert "... - compare its columns with the source" in line
+    assert below[0] == f"  cause: the applier stopped with error 1677: {words}"
+
+
+def test_a_comma_in_quotes_ends_no_clause():
+    why = "the applier stopped with error 1062: Duplicate entry 'a, b' for key " + "k" * 60
+    line, _ = told(why, "compare this row with the source", "replica of db1 lags 4 s")
+    assert "Duplicate entry 'a, b' for" in line
+
+
+def test_other_lines_stay_as_long_as_they_are():
+    line, below = told("x" * 200, "do it", fits=False)
+    assert "x" * 200 in line
+    assert below == []
