@@ -28,6 +28,14 @@ def test_every_expected_output_has_its_recording():
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_a_status_line_is_no_longer_than_a_text_message(name):
+    lines = (SERVERS / "expected" / f"{name}.txt").read_text().splitlines()
+    texts = [line.partition(" | ")[0] for line in lines if line.startswith("REPLICATION_LAG ")]
+    assert texts
+    assert max(map(len, texts)) <= 160
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_a_recording_is_small_and_names_nobody(name):
     text = (SERVERS / f"{name}.json").read_text()
     assert len(text) < 60_000

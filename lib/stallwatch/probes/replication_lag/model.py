@@ -74,10 +74,14 @@ class Channel(NamedTuple):
         return f"{self.source_host}:{self.source_port}"
 
     @property
+    def source_in_short(self) -> str:
+        """Its source without the usual port."""
+        return self.source_host if self.source_port == _USUAL_PORT else self.source
+
+    @property
     def subject(self) -> str:
         """What it is called at the beginning of a sentence; the default one is called by its source."""
-        source = self.source_host if self.source_port == _USUAL_PORT else self.source
-        return f"channel {self.name}" if self.name else f"replica of {source}"
+        return f"channel {self.name}" if self.name else f"replica of {self.source_in_short}"
 
 
 class Worker(NamedTuple):

@@ -164,7 +164,7 @@ def r8_receiver_bound(case: Case) -> Cause | None:
         return None  # with no room for relay logs it waits for the applier
     more = ("it is the network, or the source's disk or binlog dump thread",)
     what = f"receiver does not keep up ({evidence})"
-    return Cause(84, what, f"measure the link to {channel.source}", more=more)
+    return Cause(84, what, f"measure the link to {channel.source_in_short}", more=more)
 
 
 def _transport(case: Case) -> str:
