@@ -100,7 +100,7 @@ def sustained(trials, kind, command, guess):
     """Search the highest rate that is sustained: what came of a trial at it, and whether we are sure."""
     tried = {}
     while (rung := following(tried)) is not None:
-        trial = trials.run(kind, command, rate(guess, rung), BOUNDS[kind][0])
+        trial = trials.run(kind, command, rate(guess, rung), BOUNDS.get(kind, (0,))[0])
         verdict = "sustained" if trial.sustained else "no"
         print(f"  {trial.asked:7.1f} a second: {verdict}, {trial}", flush=True)
         tried.setdefault(rung, []).append(trial)
@@ -134,7 +134,7 @@ def most(bench, trials, kind, command):
     Of many that are begun at once none may have ended yet: then some part of what it was asked for.
     """
     too_much = 1000 * psutil.cpu_count() / alone(bench, command)
-    trial = trials.run(kind, command, too_much, BOUNDS[kind][0], patient=True)
+    trial = trials.run(kind, command, too_much, BOUNDS.get(kind, (0,))[0], patient=True)
     print(f"  {trial.asked:7.1f} a second: {trial}", flush=True)
     return max(trial.done, LITTLE * trial.asked)
 

@@ -38,7 +38,8 @@ for (number in range({services})) {{
 RESULTS = (
     "get_objects(Service).filter(s => s.last_check_result != null)"
     ".map(s => [ s.last_check_result.execution_end - s.last_check_result.schedule_start,"
-    " s.last_state_warning + s.last_state_critical + s.last_state_unknown ])"
+    " s.last_state_warning + s.last_state_critical + s.last_state_unknown,"
+    " s.last_check_result.execution_end - s.last_check_result.execution_start ])"
 )
 MINUTE = 60
 NAGIOS = """
@@ -77,10 +78,14 @@ NOT_OK = ("last_time_warning", "last_time_critical", "last_time_unknown")
 
 
 class Result(NamedTuple):
-    """What came of a service's checks: seconds from when the last was due, and whether any was not OK."""
+    """What came of a service's checks: seconds from when the last was due, and whether any was not OK.
+
+    The last one ``took`` so many seconds.
+    """
 
     after: float
     failed: bool
+    took: float
 
 
 def services(rate):
@@ -114,7 +119,7 @@ class BusyIcinga(Icinga):
 
     def last(self):
         """The Result of each service."""
-        return [Result(after, bool(failed)) for after, failed in self.evaluate(RESULTS)]
+        return [Result(after, bool(failed), took) for after, failed, took in self.evaluate(RESULTS)]
 
 
 class BusyNagios(Nagios):
@@ -122,6 +127,7 @@ class BusyNagios(Nagios):
 
     program_name = "nagios4"
     settling = 1  # interval, over which it spreads the first checks
+    more = ""  # settings of a kind of it
 
     def __init__(self, folder, command, rate, at_once):
         line = shlex.join(command).replace(EACH, "$SERVICEDESC$").replace(";", r"\;")  # else a comment begins
@@ -129,7 +135,7 @@ class BusyNagios(Nagios):
             SERVICE.format(number=number, interval=INTERVAL) for number in range(services(rate))
         )
         settings = SETTINGS.format(at_once=at_once, interval=INTERVAL)
-        super().__init__(folder, objects=NAGIOS.format(command=line) + defined, settings=settings)
+        super().__init__(folder, objects=NAGIOS.format(command=line) + defined, settings=settings + self.more)
 
     def done(self):
         """How many checks it has run."""
@@ -150,6 +156,7 @@ class BusyNagios(Nagios):
             Result(
                 float(one["check_latency"]) + float(one["check_execution_time"]),
                 any(one[when] != "0" for when in NOT_OK),
+                float(one["check_execution_time"]),
             )
             for one in held
         ]

@@ -24,6 +24,7 @@ class Trial(NamedTuple):
     done: float  # the same
     after: float  # seconds from when a check was due to its result
     late: float  # the same, that 95 of 100 do not exceed
+    slow: float  # seconds of a check itself, that 99 of 100 do not exceed
     failed: float  # share of services that had a result that was not OK
     busy: float  # share of all processors' time
     engine: float  # ms of processor time per check
@@ -109,6 +110,7 @@ class Trials:
             done=spent.done / spent.time,
             after=percentile([one.after for one in results], 0.5),
             late=percentile([one.after for one in results], MOST),
+            slow=percentile([one.took for one in results], 0.99),
             failed=sum(one.failed for one in results) / max(len(results), 1),
             busy=spent.busy / spent.all,
             engine=spent.engine * each,

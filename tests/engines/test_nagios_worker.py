@@ -5,13 +5,13 @@ import time
 
 import engine_user
 import pytest
-import warm
+import warm_daemon
 from nagios import Nagios
 from server_process import ServerProcess
 from test_nagios_runs import HOST, SERVICE
-from warm import soon
+from warm_daemon import soon
 
-LOG = warm.ROOT / "tests/recorded/ndb_log/E0_start_and_100s_quiet.ndb_4_out.log"
+LOG = warm_daemon.ROOT / "tests/recorded/ndb_log/E0_start_and_100s_quiet.ndb_4_out.log"
 COMMAND = """
 define command {{
     command_name  {name}
@@ -29,7 +29,7 @@ class Site:
         python = {"python": binaries / "python3", "program": binaries / "stallwatchd", "plugins": binaries}
         (folder / "warm").mkdir()
         user = engine_user.becoming()
-        self.warm = warm.Warm(folder / "warm", **python, **user)
+        self.warm = warm_daemon.Warm(folder / "warm", **python, **user)
         engine_user.copy(LOG, folder)
         plugin, log = self.warm.folder / "bin/check_ndb_log", folder / LOG.name
         words = f"{plugin} --whole --log {log}"
@@ -50,7 +50,7 @@ class Site:
 
     def start(self):
         """Start all three; who registers does so as soon as Nagios is there."""
-        engine_user.give(self.folder)
+        engine_user.give(self.folder)  # its log, too
         self.warm.start()
         self.start_front()
         self.nagios.start()

@@ -10,12 +10,12 @@ import time
 
 import psutil
 import pytest
-import warm
+import warm_daemon
 from bad_servers import serving, silent
 from server_process import ServerProcess
 from stallwatch.warm import protocol, supervisor
 from subjects import ROOT
-from warm import lives, soon
+from warm_daemon import lives, soon
 
 HUNG = ("-H", "127.0.0.1", "-u", "monitor", "-p", "x", "--no-state", "--unreachable", "unknown")
 QUICK = ("--whole", "--log", ROOT / "tests/recorded/ndb_log/E0_start_and_100s_quiet.ndb_4_out.log")
@@ -23,7 +23,7 @@ QUICK = ("--whole", "--log", ROOT / "tests/recorded/ndb_log/E0_start_and_100s_qu
 
 @pytest.fixture
 def daemon(tmp_path):
-    with warm.running(tmp_path) as running:
+    with warm_daemon.running(tmp_path) as running:
         yield running
 
 
@@ -53,7 +53,7 @@ def is_busy(worker):
 def said(process):
     """Exit status and text."""
     with process:
-        text, _ = process.communicate(timeout=warm.PATIENCE)
+        text, _ = process.communicate(timeout=warm_daemon.PATIENCE)
         return process.returncode, text.decode()
 
 
@@ -150,7 +150,7 @@ def connected(daemon):
     """A connection of a client that means no good."""
     client = socket.socket(socket.AF_UNIX)
     client.connect(str(daemon.socket))
-    client.settimeout(warm.PATIENCE)
+    client.settimeout(warm_daemon.PATIENCE)
     return client
 
 
@@ -187,7 +187,7 @@ def test_broken_requests(tmp_path_factory, shared_daemon, octets):
 
 @pytest.fixture(scope="module")
 def shared_daemon(tmp_path_factory):
-    with warm.running(tmp_path_factory.mktemp("warm")) as running:
+    with warm_daemon.running(tmp_path_factory.mktemp("warm")) as running:
         yield running
 
 
@@ -262,23 +262,23 @@ def stranger(script, *words):
 
 def test_strangers(open_path):
     """Another user does not get to the socket; if it has been opened for all, there is no answer."""
-    with warm.running(open_path) as daemon:
+    with warm_daemon.running(open_path) as daemon:
         assert daemon.socket.stat().st_mode & 0o777 == 0o600
         daemon.socket.parent.chmod(0o755)
         daemon.socket.chmod(0o666)
         with stranger(ASKS, daemon.socket, WHOLE.hex()) as process:
-            assert process.communicate(timeout=warm.PATIENCE)[0] == "b''\n"
+            assert process.communicate(timeout=warm_daemon.PATIENCE)[0] == "b''\n"
         assert quick(daemon)
 
 
 def test_a_stub_does_not_speak_to_a_stranger(open_path):
     """Who listens at the socket's path, and is neither we nor root, gets nothing."""
-    daemon = warm.Warm(open_path)
+    daemon = warm_daemon.Warm(open_path)
     daemon.socket.parent.chmod(0o777)
     with stranger(LISTENS, daemon.socket) as process:
         assert process.stdout.readline() == "ready\n"
         assert not quick(daemon)
-        assert process.communicate(timeout=warm.PATIENCE)[0] == "b''\n"
+        assert process.communicate(timeout=warm_daemon.PATIENCE)[0] == "b''\n"
 
 
 def test_a_new_version_takes_over(tmp_path):
@@ -286,7 +286,7 @@ def test_a_new_version_takes_over(tmp_path):
     library = tmp_path / "lib"
     library.mkdir()
     (library / "stallwatch").symlink_to(ROOT / "lib/stallwatch")
-    with warm.running(tmp_path) as daemon:
+    with warm_daemon.running(tmp_path) as daemon:
         process = daemon.supervisor
         started = [worker.pid for worker in daemon.workers]
         touched = ROOT / "lib/stallwatch/__init__.py"
@@ -307,18 +307,18 @@ def test_a_new_version_takes_over(tmp_path):
 def test_a_socket_in_a_folder_of_all(tmp_path):
     """Nobody may put a socket of his own there."""
     tmp_path.chmod(0o777)
-    daemon = warm.Warm(tmp_path)
+    daemon = warm_daemon.Warm(tmp_path)
     daemon.socket.parent.chmod(0o777)
     log = tmp_path / "log"
-    daemon.server = ServerProcess(daemon.command, log)
-    assert daemon.server.wait(warm.PATIENCE)
+    daemon.process = ServerProcess(daemon.command, log)
+    assert daemon.process.wait(warm_daemon.PATIENCE)
     daemon.stop()
     assert log.read_text().endswith(f"{daemon.socket.parent} can be written by other users\n")
 
 
 def test_two_at_one_socket(daemon, tmp_path):
     other = ServerProcess(daemon.command, tmp_path / "other")
-    assert other.wait(warm.PATIENCE)
+    assert other.wait(warm_daemon.PATIENCE)
     other.stop()
     assert (tmp_path / "other").read_text().endswith("another stallwatchd serves there\n")
     assert quick(daemon)

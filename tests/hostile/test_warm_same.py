@@ -3,7 +3,7 @@
 import re
 
 import pytest
-import warm
+import warm_daemon
 from subjects import BY_NAME, NETWORK, RECORDED, SECRET, SUBJECTS
 
 # What two runs of the same plugin may tell differently: durations, and quantities that change meanwhile.
@@ -17,7 +17,7 @@ LOGS = sorted(path for path in (RECORDED / "ndb_log").glob("*.log") if path.stat
 
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory):
-    with warm.running(tmp_path_factory.mktemp("warm")) as running:
+    with warm_daemon.running(tmp_path_factory.mktemp("warm")) as running:
         yield running
 
 

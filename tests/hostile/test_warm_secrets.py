@@ -6,7 +6,7 @@ import os
 import re
 
 import pytest
-import warm
+import warm_daemon
 from bad_servers import serving
 from leaks import files_below
 from stallwatch.warm import supervisor
@@ -45,7 +45,7 @@ def words(source, password, folder):
 def test_passwords_of_others(tmp_path, count):
     """Each check has a password of its own; no output, no file and no memory has another one's."""
     debug = {**os.environ, "PYTHONMALLOC": "debug"}  # what is freed is overwritten
-    with warm.running(tmp_path, env=debug) as daemon, serving(refuses) as (host, port):
+    with warm_daemon.running(tmp_path, env=debug) as daemon, serving(refuses) as (host, port):
         numbers = set()
         for number, source in zip(range(count), itertools.cycle(SOURCES), strict=False):
             password = PASSWORD.format(number)

@@ -18,7 +18,8 @@ with pytest.MonkeyPatch.context() as patch:
     from capacity_trial import Trial, percentile
 
 TRIAL = Trial(
-    asked=100.0, done=99.0, after=0.2, late=0.4, failed=0.0, busy=0.98, engine=1.5, check=16.04, server=2.0
+    asked=100.0, done=99.0, after=0.2, late=0.4, slow=0.3, failed=0.0, busy=0.98, engine=1.5, check=16.04,
+    server=2.0,
 )
 LATE = TRIAL._replace(late=1.2)
 
@@ -174,7 +175,7 @@ class Told:
     """An engine whose services had these results."""
 
     def __init__(self, *results):
-        self.last = lambda: [Result(*one) for one in results]
+        self.last = lambda: [Result(*one, took=one[0] / 2) for one in results]
 
 
 def clock(number, done):
@@ -191,7 +192,7 @@ def test_a_window_is_counted_between_its_first_and_its_last_look():
     results = [(0.1, False), (0.3, False), (0.9, True)]
     found = Read(*clocks)._window(Told(*results), due=10, hopeless=0.85)
     assert (found.asked, found.done, found.busy) == (10, 10, 0.5)
-    assert (found.after, found.late, round(found.failed, 2)) == (0.3, 0.9, 0.33)
+    assert (found.after, found.late, found.slow, round(found.failed, 2)) == (0.3, 0.9, 0.45, 0.33)
     assert [round(of, 6) for of in (found.engine, found.check, found.server)] == [2, 20, 3]
 
 

@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+import engine_user
 import psutil
 from server_process import ServerProcess
 
@@ -16,7 +17,7 @@ PLUGINS = ROOT / "plugins"
 PATIENCE = 60  # seconds for what comes soon
 PROGRAM = ROOT / "contrib/stallwatchd"
 STUB = (ROOT / "contrib/warm-stub").read_text()
-INSTALLED = "/usr/lib/stallwatch/bin"  # in the stub
+INSTALLED, SOCKET = "/usr/lib/stallwatch/bin", "/run/stallwatch/stallwatchd.socket"  # in the stub
 
 
 class Outcome:
@@ -39,8 +40,8 @@ class Warm:
         self.socket, self.noted = self.folder / "run" / "socket", self.folder / "cold"
         self.stubs, cold = self.folder / "warm", self.folder / "bin"
         for place in (self.socket.parent, self.stubs, cold):
-            place.mkdir(exist_ok=True)
-        (self.stubs / "stub").write_text(STUB.replace(INSTALLED, str(cold)))
+            place.mkdir(parents=True, exist_ok=True)
+        (self.stubs / "stub").write_text(STUB.replace(INSTALLED, str(cold)).replace(SOCKET, str(self.socket)))
         (self.stubs / "stub").chmod(0o755)
         for plugin in PLUGINS.glob("check_*"):
             (self.stubs / plugin.name).symlink_to("stub")
@@ -49,24 +50,26 @@ class Warm:
             (cold / plugin.name).chmod(0o755)
         self.noted.write_text("")
         self.command = [str(python), str(program), "--socket", str(self.socket)]
-        self._process = process
+        self._more = process
 
     def start(self):
         """Start it, and wait until it answers."""
-        self.server = ServerProcess(self.command, self.folder / "log", **self._process)
-        user = {name: value for name, value in self._process.items() if name != "env"}
+        if "user" in self._more:
+            engine_user.give(self.folder)
+        self.process = ServerProcess(self.command, self.folder / "log", **self._more)
+        user = {name: value for name, value in self._more.items() if name != "env"}
         soon(lambda: self.run("check_host", "--version", **user).warm)
         self.noted.write_text("")
         return self
 
     def stop(self):
         """End it, and all that it started."""
-        self.server.stop(grace=15)
+        self.process.stop(grace=15)
 
     @property
     def supervisor(self):
         """Its first process that is Python."""
-        return next(one for one in self.server.family if "stallwatchd" in " ".join(one.cmdline()))
+        return next(one for one in self.process.family if "stallwatchd" in " ".join(one.cmdline()))
 
     @property
     def workers(self):
@@ -76,7 +79,7 @@ class Warm:
     def environment(self, **more):
         """What a stub needs, and next to nothing else."""
         home = {"HOME": str(self.folder), "STATE_DIRECTORY": str(self.folder / "state")}
-        return {"PATH": os.environ["PATH"], "STALLWATCHD_SOCKET": str(self.socket), **home, **more}
+        return {"PATH": os.environ["PATH"], **home, **more}
 
     def begin(self, plugin, *words, environment=None, **more):
         """Begin a run behind the stub."""

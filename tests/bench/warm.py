@@ -1,0 +1,127 @@
+"""How many checks a second does an engine sustain with stallwatchd, beside the same plugins without, and C?
+
+A real Icinga runs each plugin by itself and behind the stub, a real Nagios by itself and by its worker:
+each at the highest rate that it sustains (capacity.py says how that is found), then at 80 % of it, for the
+time that a check takes. The engine, stallwatchd and the servers share this machine. Memory is the
+proportional share (PSS) of all processes of stallwatchd.
+"""
+
+import contextlib
+from types import SimpleNamespace
+
+import psutil
+from capacity import GUESS, left_out_if_it_fails, our_words, sustained, their_words
+from measured import Bench
+from pairs import version
+from peers import peers
+
+# isort: split
+import engine_user
+import warm_daemon
+from capacity_engines import ENGINES, BusyNagios
+from capacity_trial import Trials
+from copies import installed
+from jvm import Jvm
+from replication_pair import Pair
+from server_process import ServerProcess
+
+TRIED = ("check_replication_lag", "check_mysql_query", "check_jmx")
+WORKER = "Nagios with its worker"
+EASY = 0.8  # of what is sustained
+TOO_MANY = {False: 120, True: 900}  # checks a second, of Python that starts anew, of others
+
+
+class Front:
+    """The worker of the Nagios that runs now: a server whose processor time counts."""
+
+    process = SimpleNamespace(family=())
+
+
+def nagios_with(daemon, front):
+    """A kind of Nagios that has a worker. It counts its own workers only: here what it writes."""
+
+    class WithWorker(BusyNagios):
+        more = "process_performance_data=1\n"
+
+        def start(self):
+            super().start()
+            plugins = ("--nagios", str(self.path("rw", "nagios.qh")), "--plugins", str(daemon.folder / "bin"))
+            command, user = [*daemon.command, *plugins], engine_user.becoming()
+            front.process = ServerProcess(command, self.folder / "front", **user)
+
+        def stop(self, grace=None):
+            super().stop(grace)
+            front.process.stop(grace=5)
+
+        def done(self):
+            with contextlib.suppress(FileNotFoundError):
+                return self.path("service-perfdata").read_bytes().count(b"\n")
+            return 0
+
+    return WithWorker
+
+
+def memory(daemon, front):
+    """MiB of stallwatchd and of the front, in their proportional share."""
+    found = 0
+    for process in [*daemon.process.family, *front.process.family]:
+        with contextlib.suppress(psutil.Error):
+            found += process.memory_full_info().pss
+    return round(found / (1 << 20), 1)
+
+
+def row(trials, kind, name, command, also):
+    """What is sustained, and how long a check takes at 80 % of that."""
+    print(f"{kind}, {name}", flush=True)
+    at_once = 16 if kind == "Icinga" else 0
+    fast = also is not dict or name == "check_mysql"
+    flooded = trials.run(kind, command, TOO_MANY[fast], at_once, patient=True)
+    print(f"  {flooded.asked:7.1f} a second: {flooded}", flush=True)
+    found = sustained(trials, kind, command, GUESS * flooded.done)
+    easy = trials.run(kind, command, EASY * found["asked"], at_once)
+    return {"name": name, **found, "slow": easy.slow, **also()}
+
+
+def measure(bench):
+    """Fill the table."""
+    wanted = peers(bench, "check_mysql", "icinga2", "nagios4")
+    cold = installed(bench.path("today")) / "bin"
+    with (
+        Pair(bench.path("pair"), "mariadb", replica={"max_connections": 1000}) as pair,
+        Jvm(bench.path("jvm")) as jvm,
+        warm_daemon.running(
+            bench.path("warm"), python=cold / "python3", program=cold / "stallwatchd", plugins=cold,
+            **engine_user.becoming(),
+        ) as daemon,
+    ):  # fmt: skip
+        bench.software["MariaDB"] = version(pair.replica)
+        front = Front()
+        ENGINES[WORKER] = nagios_with(daemon, front)
+        trials = Trials(bench.folder, (pair.replica, pair.source, jvm, daemon, front))
+        ours = our_words(pair, jvm, bench.path("asked"))
+        theirs = [wanted["check_mysql"], *their_words(pair)["check_mysql"]]
+        for kind in ("Icinga", "Nagios"):
+            if ENGINES[kind].program_name not in wanted:
+                continue
+            warm, folder = (kind, daemon.stubs) if kind == "Icinga" else (WORKER, daemon.folder / "bin")
+            rows = []
+            cases = [("check_mysql", kind, theirs, dict)]
+            for name in TRIED:
+                cases.append((name, kind, [str(cold / name), *ours[name]], dict))
+                also = lambda: {"memory": memory(daemon, front)}  # noqa: E731
+                cases.append((f"{name}, stallwatchd", warm, [str(folder / name), *ours[name]], also))
+            for name, engine, command, also in cases:
+                with left_out_if_it_fails(bench, f"{engine}, {name}"):
+                    rows.append(row(trials, engine, name, command, also))
+            bench.tables.append({"title": kind, "rows": rows})
+
+
+def main():
+    """Measure it all."""
+    with Bench("warm") as bench:
+        engine_user.reachable(bench.folder)
+        measure(bench)
+
+
+if __name__ == "__main__":
+    main()
