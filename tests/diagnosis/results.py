@@ -18,6 +18,17 @@ SLOW = 6.0  # seconds of a run that takes 1 or 2 on a machine that is not busy
 LAG_BARS = {"mysql": 1.5, "mariadb": 5.0}  # seconds of mean error, without --source
 
 
+def merged(told, before):
+    """Results with the rows of a whole run before for the cases of which nothing was played here."""
+    played = {row["case"] for row in told["trials"]}
+    rows = [row for row in before["trials"] if row["case"] in told["cases"].keys() - played]
+    trials = [*told["trials"], *rows]
+    slow = [sum(both) for both in zip(told["slow"], before["slow"], strict=True)]
+    again = list(dict.fromkeys([*before.get("again", ()), *sorted(played)]))
+    own = shared_bars(*SCORINGS[told["part"]].measured(told["cases"], trials))
+    return before | {"cases": told["cases"], "trials": trials, "slow": slow, "again": again, "bars": own}
+
+
 def judge(part, paths, about):
     """All that is kept of a part: the trials with their scores, and the bars."""
     cases = parts.cases(part)

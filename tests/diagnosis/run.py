@@ -1,12 +1,13 @@
 """Make each fault on real servers, see what checks say, and compare that with what is true.
 
     python run.py [PART...] [--quick] [--case NAME]... [--server NAME]... [--strength NAME]... [--score]
-                  [--version NAME]
+                  [--merge] [--version NAME]
 
 Every line that was printed is kept in build/diagnosis. A whole run writes what it came to into
 tests/diagnosis/results, and contrib/docs/accuracy.md anew; a run with --version adds a row for another
 version of the servers (the first mysqld or mariadbd in PATH). After a mend, play its cases with --case, and
-judge all with --score: the page names what was played again. Ends with 1 if a bar is not met.
+judge all with --score: the page names what was played again. Where the whole run was made elsewhere, --merge
+takes the rows of other cases from the page's results. Ends with 1 if a bar is not met.
 """
 
 import argparse
@@ -44,6 +45,11 @@ def main():
     add("--server", action="append", choices=KINDS, help="only on this kind of server")
     add("--strength", action="append", help="only at this strength")
     add("--score", action="store_true", help="play nothing: judge what was kept last time")
+    add(
+        "--merge",
+        action="store_true",
+        help="with --score: take what was not played here from the page's results (not of replication)",
+    )
     add("--version", metavar="NAME", help="keep the results as those of another version: mariadb-11.8")
     add("--minutes", type=float, default=MINUTES, help=f"for all trials of a part (default: {MINUTES})")
     add(
@@ -55,6 +61,8 @@ def main():
     options = parser.parse_args()
     if unknown := set(options.parts) - set(parts.PARTS):
         parser.error(f"no such part: {' '.join(sorted(unknown))}; there are {' '.join(parts.PARTS)}")
+    if options.merge and not (options.score and {*options.parts} and {*options.parts} <= {*results.SCORINGS}):
+        parser.error(f"--merge is for --score of {' or '.join(results.SCORINGS)}")
     met = True
     for part in options.parts or parts.PARTS:
         met = run(part, options) and met
@@ -94,6 +102,8 @@ def run(part, options):
         about = now if whole or not about else about | {"again": list(again)}
         kept.write_text(json.dumps(about))
     told = results.judge(part, [job.path for job in found], about)
+    if options.merge:
+        told = results.merged(told, json.loads((RESULTS / f"{part}.json").read_text()))
     print(results.said(told), flush=True)
     name = f"{part}-{options.version}" if options.version else part
     is_for_page = whole or bool(options.version)

@@ -128,3 +128,21 @@ def test_trials_are_on_clusters_each_with_a_file_of_its_own(diagnosis_modules):
     jobs = diagnosis_modules("jobs").jobs("ndb", options)
     assert {job.server for job in jobs} == {"ndb"}
     assert len({job.path for job in jobs}) == len(jobs)
+
+
+def test_cases_that_were_not_played_here_keep_their_results(bench):
+    def row(case, wrong=()):
+        return {"case": case, "who": "check_ndb_log", "strength": "x", "right": True, "unhedged": True,
+                "in_time": True, "wrong": list(wrong), "false": []}  # fmt: skip
+
+    about = {"fault": True, "strengths": ["x"], "checks": ["check_ndb_log"]}
+    cases = {"mended": about, "as before": about}
+    here = {"part": "ndb", "cases": cases, "trials": [row("mended")], "slow": [1, 7]}
+    old = [row("mended", ["a line"]), row("as before"), row("a case of the past")]
+    before = {"day": "2026-11-24", "slow": [2, 90], "again": ["as before"], "trials": old}
+    told = bench.results.merged(here, before)
+    assert [(one["case"], one["wrong"]) for one in told["trials"]] == [("mended", []), ("as before", [])]
+    assert told["again"] == ["as before", "mended"]
+    assert told["slow"] == [3, 97]
+    assert told["day"] == "2026-11-24"
+    assert all(bar["met"] for bar in told["bars"])
