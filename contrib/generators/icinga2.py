@@ -57,8 +57,8 @@ HEAD = f"""\
  * too. The variables keep their names.
  *
  * If the plugins are elsewhere, write into constants.conf: const StallwatchPluginDir = "/opt/..."
- * The notes_url of each service of the sets leads to the sheet of its plugin, below StallwatchDocs. Your browser
- * can only open the default if it runs on this host: name a URL at which you publish these pages.
+ * The notes_url of each service of the sets leads to the sheet of its plugin, below StallwatchDocs. A browser
+ * on another host cannot open the default: define it as the URL at which you publish these pages.
  */
 
 if (!globals.contains("StallwatchPluginDir")) {{

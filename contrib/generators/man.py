@@ -6,9 +6,10 @@ import re
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from generators.plugins import COMMON, OPTIONS, ROOT
+from generators.plugins import ROOT
 from generators.programs import programs
 from stallwatch import __version__
+from stallwatch.frame.usage import in_one, pairs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -88,14 +89,17 @@ def _head(name: str, about: str) -> list[str]:
 
 
 def _listed(options: Iterable[Option]) -> list[str]:
-    return [line for option in options for line in (".TP", _usage(option), _text(option.about))]
+    lines = []
+    for first, *others in pairs(options, lambda option: option.about):
+        lines += [".TP", _usage(first), *(line for other in others for line in (".TQ", _usage(other)))]
+        lines.append(_text(in_one(first.about, *(other.about for other in others))))
+    return lines
 
 
 def _options(plugin: Plugin) -> list[str]:
     lines = []
     about = {group.title: group.description for group in plugin.parser._action_groups}  # noqa: SLF001
-    order = {OPTIONS: 0, COMMON: 2}
-    ordered = sorted(plugin.options, key=lambda option: order.get(option.group, 1))
+    ordered = sorted(plugin.options, key=lambda option: [*about].index(option.group))
     for title, options in groupby(ordered, lambda option: option.group):
         lines += [f'.SH "{title.upper()}"', *([_text(about[title])] if about[title] else [])]
         lines += _listed(options)

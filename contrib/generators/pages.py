@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from generators.marks import DEMO, filled
 from generators.plugins import ROOT, Plugin
@@ -22,6 +22,7 @@ def files(_: list[Plugin]) -> dict[Path, str]:
 
 def _object(command: str) -> str:
     """Show what a plugin says with --output json, of its findings only the worst."""
-    told = json.loads(DEMO["run"](f"{command} --output json").splitlines()[1])
+    told: dict[str, Any] = json.loads(DEMO["run"](f"{command} --output json").splitlines()[1])
     worst = [one for one in told["findings"] if one["state"] == told["state"]][:1]
-    return f"```json\n{json.dumps({**told, 'findings': worst}, indent=2, ensure_ascii=False)}\n```\n"
+    shown = {**told, "time": "2026-11-22T23:39:20Z", "findings": worst}
+    return f"```json\n{json.dumps(shown, indent=2, ensure_ascii=False)}\n```\n"

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[2]
 PLUGIN_DIR = "/usr/lib/stallwatch/bin"  # of the Debian package
-OPTIONS, COMMON = "options", "options of every check"
 
 
 class Option(NamedTuple):
@@ -29,7 +28,7 @@ class Option(NamedTuple):
     optional: bool = False  # its value may be left out
     several: bool = False  # it may be given several times
     required: bool = False
-    group: str = OPTIONS  # the title under which the help has it
+    group: str = ""  # the title under which the help has it
 
     @property
     def long(self) -> str:

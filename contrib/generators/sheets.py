@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from generators.marks import filled
 from generators.plugins import ROOT, Option, Plugin
+from stallwatch.frame.usage import DEFAULT, LEVEL, pairs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -33,8 +34,7 @@ HEADINGS = (
     "What to do",
 )
 _MARKS = {"Options": "<!-- options -->\n<!-- end -->\n", "Perfdata": "<!-- perfdata -->\n<!-- end -->\n"}
-_DEFAULT = re.compile(r"\s*\(default: (.*)\)$", re.DOTALL)
-_LEVEL = re.compile(r"^(warning|critical) range:? ")
+_DEFAULT, _LEVEL = re.compile(DEFAULT, re.DOTALL), re.compile(LEVEL)
 
 
 def files(plugins: list[Plugin]) -> dict[Path, str]:
@@ -93,15 +93,12 @@ def _group(plugin: Plugin, title: str) -> str:
     about = next(group.description for group in plugin.parser._action_groups if group.title == title)  # noqa: SLF001
     rows = [_row(pair) for pair in _pairs(of_it)]
     head = f"**{title.capitalize()}**" + (f": {_plain(about)}" if about else "")
-    return f"{head}\n\n{_table(('option', 'what it says', 'default'), rows)}"
+    return f"{head}\n\n{_table(('option', 'meaning', 'default'), rows)}"
 
 
 def _pairs(found: Sequence[Option]) -> Iterable[list[Option]]:
     """Give the two ranges of one quantity together."""
-    together: dict[str, list[Option]] = {}
-    for option in found:
-        together.setdefault(_LEVEL.sub("", _DEFAULT.sub("", option.about)), []).append(option)
-    return together.values()
+    return pairs(found, lambda option: option.about)
 
 
 def _row(pair: Sequence[Option]) -> tuple[str, str, str]:

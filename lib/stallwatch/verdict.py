@@ -115,6 +115,9 @@ class Report(NamedTuple):
     verdicts: Sequence[Verdict]
     everything: bool = False  # also what is OK
     trace: Sequence[str] = ()
+    numbers: bool = False  # also all numbers with their thresholds, as a table
+    target: str = ""  # whom it was about: HOST:PORT, the path of a socket or a directory, or this host
+    time: float = 0.0  # seconds since 1970
 
     @property
     def ranked(self) -> list[Verdict]:

@@ -66,6 +66,7 @@ class World:
             (sleep if threading.get_ident() == main else _sleep)(seconds)
 
         time.time = time.monotonic = now
+        os.uname = lambda: os.uname_result(("Linux", "db1", "6.1", "", "x86_64"))
         time.clock_gettime = lambda _: now()
         time.sleep = pause
 

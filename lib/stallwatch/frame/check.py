@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import time
 
 from stallwatch import withheld
 from stallwatch.frame.deadline import UNKNOWN, Alarm, Exit, TimeUpError, no_dump, silence
@@ -27,14 +28,14 @@ if TYPE_CHECKING:
     Findings = Callable[[Namespace, Run], Iterable[Finding]]
     AtStart = Callable[[Deadline, Callable[[str], tuple[int, str]]], None]
 
-EVERYTHING, TRACE = 1, 3  # -v: also what is OK; -vvv: also what was asked, and tracebacks
+EVERYTHING, NUMBERS, TRACE = 1, 2, 3  # -v: what is OK; -vv: all numbers; -vvv: queries and tracebacks
 DAY = 86400.0
-FOR_THE_NEXT_RUN = "what the next run is to know"
+FOR_THE_NEXT_RUN = "the data for the next run"
 
 _RANGES = (
-    "RANGE is [@]start:end, both included: alert outside of it, with @ inside. A missing start is 0, ~ is "
-    "minus infinity, a missing end is infinity. Numbers may be written like 90s, 500ms, 5m, 2h, 1d where "
-    "they are times, like 512M or 1.5GiB where they are sizes, like 90% where they are percentages."
+    "RANGE is [@]start:end, with both ends: alerts outside the range, @ inverts it. A missing start is 0, ~ "
+    "is minus infinity, a missing end is infinity. Write times as 90s, 500ms, 5m, 2h or 1d, sizes as 512M "
+    "or 1.5GiB, percentages as 90%."
 )
 _IN_UNITS = {"s": ", in seconds", "B": ", in bytes", "%": ", in per cent", "c": "", "": ""}
 _HOW_TO_GET = {
@@ -63,17 +64,19 @@ class Check:
         self._as_json = False  # whatever this run says
         self._own: list[Action] = []
         self._common: list[Action] = []
-        self._particular = self.parser.add_argument_group("options")
+        self._reaching = self.parser.add_argument_group("connection")
+        self._particular = self.parser.add_argument_group("what to look at")
         self._thresholds = self.parser.add_argument_group("thresholds")
-        self._shared = self.parser.add_argument_group("options of every check")
-        within = "end within this time, whatever happens"
-        self._share("-t", "--timeout", type=_timeout, default="8s", metavar="TIME", help=within)
-        self._share("--output", choices=["text", "json", "human"], default="text", help="how to say it")
+        self._shared = self.parser.add_argument_group("run and output")
+        self._share("-t", "--timeout", type=_timeout, default="8s", metavar="TIME", help="maximum run time")
+        self._share("--output", choices=["text", "json", "human"], default="text", help="output format")
         about = "colours of --output human; auto: on a terminal, unless NO_COLOR is set"
         self._share("--color", choices=["never", "auto", "always"], default="never", help=about)
-        more = "say more: -v also what is OK, -vvv also what was asked"
+        more = (
+            "more output: -v adds what is OK, -vv all numbers and thresholds, -vvv the queries and their time"
+        )
         self._share("-v", "--verbose", action="count", default=0, help=more)
-        self._share("-V", "--version", action=Version, nargs=0, help="tell the version")
+        self._share("-V", "--version", action=Version, nargs=0, help="show the version")
         self._share("-h", "--help", action="help", help="show this help")
         self.parser.set_defaults(unreachable="unknown")
 
@@ -98,6 +101,10 @@ class Check:
             self.parser.keep(former, action)
         return action
 
+    def connection(self, *flags: str, **settings: Any) -> None:
+        """Add an option that says whom to ask, and how to log in there."""
+        self._add(self._reaching, flags, settings)
+
     def limit(self, *flags: str, **settings: Any) -> Action:
         """Add an option for a range that stands among the thresholds."""
         self._thresholds.description = _RANGES
@@ -108,6 +115,7 @@ class Check:
         self.parser.examples = "\nexamples:\n" + "".join(f"  {line}".rstrip() + "\n" for line in lines)
 
     def _share(self, *flags: str, **settings: Any) -> None:
+        """Add an option of every check."""
         self._common.append(self._shared.add_argument(*flags, **described(settings)))
 
     def threshold(
@@ -148,13 +156,14 @@ class Check:
         places = "$STATE_DIRECTORY, /var/lib/stallwatch/USER or ~/.local/state/stallwatch"
         about = f"keep {what} in this directory (default: {places})"
         self._share("--state-dir", metavar="DIR", help=about)
-        self._share("--no-state", action="store_true", help="neither read nor write it")
+        self._share("--no-state", action="store_true", help="neither read nor write a state file")
 
     def asks_server(self, unreachable: str = "unknown") -> None:
         """Add the option that says what a raised ProbeError means: a server that does not answer."""
         states = ["critical", "warning", "unknown"]
-        about = "the state if the server cannot be asked"
-        self._share("--unreachable", choices=states, default=unreachable, help=about)
+        about = "state to report if the server does not answer"
+        settings = described({"choices": states, "default": unreachable, "help": about})
+        self._common.append(self._reaching.add_argument("--unreachable", **settings))
 
     def refuse_empty(self, options: Namespace, *names: str) -> None:
         """End the run as bad usage if an option of these has no value, as a macro may have none."""
@@ -313,8 +322,10 @@ class Check:
             verdicts += judge([Fault(State.OK, aside) for aside in self._asides], {}, self._clean)
         trace = [self._clean(sentence) for sentence in run.traced] if options.verbose >= TRACE else []
         run.report = report = Report(
-            self.name, verdicts, everything=options.verbose >= EVERYTHING, trace=trace
-        )
+            self.name, verdicts, everything=options.verbose >= EVERYTHING, trace=trace,
+            numbers=options.verbose >= NUMBERS, target=self._clean(run.target or os.uname().nodename),
+            time=time.time(),
+        )  # fmt: skip
         if options.output == "human":
             from stallwatch.render import human
 

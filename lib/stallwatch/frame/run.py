@@ -34,6 +34,7 @@ class Run:
         self._all_but = ""
         self.problems: list[ProbeError] = []  # with the memory: UNKNOWN whatever --unreachable says
         self.report: Report | None = None  # once there is one
+        self.target = ""  # whom it asks, as host:port or a path; "": this host
         self.answered = False  # at length: if nothing was found wrong, there is no verdict to tell
         self.output: Callable[[str], None]
         self.columns: Callable[[], int] = int  # of the terminal that reads it, 0: none does

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 from stallwatch import __version__
@@ -17,8 +18,15 @@ from stallwatch.units import NotUnderstoodError
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Callable
-    from typing import Any, NoReturn
+    from collections.abc import Callable, Iterable
+    from typing import Any, NoReturn, TypeVar
+
+    T = TypeVar("T")
+
+
+# Of the help of a range, and of any help: patterns.
+LEVEL, DEFAULT = "^(warning|critical) range:? ", r"\s*\(default: (.*)\)$"
+_USUAL, _NARROWEST = 80, 40  # columns
 
 
 class Said(Exception):  # noqa: N818
@@ -27,6 +35,61 @@ class Said(Exception):  # noqa: N818
 
 class UsageError(Exception):
     """The arguments make no sense; the message is a sentence that says why."""
+
+
+class Formatter(HelpFormatter):
+    """Writes the help as wide as the terminal, and the two ranges of a quantity as one entry."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=_columns())
+        self._second: dict[Action, Action] = {}  # the critical range by the warning range
+
+    def add_arguments(self, actions: Iterable[Action]) -> None:
+        """Add the options of a group."""
+        for first, *others in pairs(actions, lambda action: action.help or ""):
+            self._second.update(zip([first], others, strict=False))
+            self.add_argument(first)
+
+    def _format_action_invocation(self, action: Action) -> str:
+        one = super()._format_action_invocation(action)
+        second = self._second.get(action)
+        if not second:
+            return one
+        return f"{one}\n{' ' * self._current_indent}{super()._format_action_invocation(second)}"
+
+    def _get_help_string(self, action: Action) -> str:
+        actions = (action, self._second[action]) if action in self._second else (action,)
+        return in_one(*(one.help or "" for one in actions))
+
+
+def pairs(options: Iterable[T], about: Callable[[T], str]) -> list[list[T]]:
+    """Put the two ranges of one quantity together, by what the help says ``about`` them."""
+    together: dict[object, list[T]] = {}
+    for number, option in enumerate(options):
+        text = re.sub(DEFAULT, "", about(option))
+        quantity = re.sub(LEVEL, "", text)
+        together.setdefault(quantity if quantity != text else number, []).append(option)
+    return [*together.values()]
+
+
+def in_one(about: str, of_critical: str | None = None) -> str:
+    """Return what the help says of both ranges of a quantity, with both defaults; or of one option alone."""
+    if of_critical is None:
+        return about
+    found = [re.search(DEFAULT, one) for one in (about, of_critical)]
+    levels = zip(("warning", "critical"), found, strict=True)
+    defaults = [f"{level} {one[1]}" for level, one in levels if one and one[1] != "none"]
+    without = re.sub(LEVEL, "", re.sub(DEFAULT, "", about))
+    return f"{without} (default: {', '.join(defaults) or 'none'})" if any(found) else without
+
+
+def _columns() -> int:
+    """Return the columns of the terminal: $COLUMNS, or those of standard output."""
+    try:
+        columns = int(os.environ.get("COLUMNS") or 0) or os.get_terminal_size(1).columns
+    except (OSError, ValueError):
+        return _USUAL
+    return max(columns, _NARROWEST) if columns > 0 else _USUAL
 
 
 class Parser(ArgumentParser):
@@ -38,7 +101,7 @@ class Parser(ArgumentParser):
         super().__init__(
             prog=prog,
             description=about,
-            formatter_class=lambda prog: HelpFormatter(prog, width=80),
+            formatter_class=Formatter,
             allow_abbrev=False,
             add_help=False,
         )
@@ -69,7 +132,10 @@ class Parser(ArgumentParser):
         return super()._get_values(action, arg_strings)
 
     def format_help(self) -> str:
-        """Write the help."""
+        """Write the help; its usage names only what is required."""
+        required = [one for one in self._actions if one.required]
+        words = [f"{one.option_strings[-1]} {one.metavar}" for one in required]
+        self.usage = " ".join(["%(prog)s", *words, "[OPTION ...]"])
         return super().format_help() + self.examples
 
     def print_help(self, file: object = None) -> NoReturn:  # noqa: ARG002

@@ -7,12 +7,13 @@ import re
 import textwrap
 
 from stallwatch.findings import State
+from stallwatch.render.numbers import numbers, some
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
-from stallwatch.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
+    from stallwatch.table import Table
     from stallwatch.verdict import Report, Verdict
 
 _INDENT, _COLUMN = "  ", " " * 12  # of a state and of a table; of what is said beside the state
@@ -58,7 +59,7 @@ def written(report: Report, screen: Screen) -> str:
     for verdict in report.ranked:
         lines += _told(verdict, screen, why=report.everything)
     tables = [verdict.table for verdict in report.verdicts if verdict.table]
-    for table in [*tables, _numbers(report)] if report.everything else tables:
+    for table in [*tables, numbers(report)] if report.everything else tables:
         lines += _blocks(table, screen) if table.rows else ()
     return "\n".join([*lines, *([""] if report.trace else []), *report.trace])
 
@@ -81,18 +82,6 @@ def _told(verdict: Verdict, screen: Screen, *, why: bool) -> Iterator[str]:
         yield from (screen.wrapped(_COLUMN + "more: ", line) for line in verdict.more)
 
 
-def _numbers(report: Report) -> Table:
-    """Put the perfdata side by side."""
-    rows = tuple(
-        (label, one.value, one.unit, *(str(limit) if limit else "" for limit in (one.warning, one.critical)))
-        for one, label in zip(report.verdicts, report.labels, strict=True)
-        if label
-    )
-    table = Table(("number", "value", "unit", "warning", "critical"), rows, widest=None)
-    told = [place for place in range(len(table.columns)) if any(row[place] != "" for row in rows)]
-    return _of(table, told)
-
-
 def _blocks(table: Table, screen: Screen) -> Iterator[str]:
     """Write a table below an empty line; one too wide in parts, of which each has the first column."""
     room = screen.columns - len(_INDENT) if screen.columns else 0
@@ -109,14 +98,8 @@ def _parts(table: Table, room: int) -> Iterator[Table]:
     taken = 0
     for place, width in enumerate(widths):
         if room and len(chosen) > 1 and taken + width > room:
-            yield _of(table, chosen)
+            yield some(table, chosen)
             chosen, taken = [0], widths[0] + _GAP
         chosen.append(place)
         taken += width + _GAP
-    yield _of(table, chosen)
-
-
-def _of(table: Table, places: Sequence[int]) -> Table:
-    """Give some columns of a table."""
-    pick = [tuple(row[place] for place in places) for row in (table.columns, *table.rows)]
-    return table._replace(columns=tuple(map(str, pick[0])), rows=tuple(pick[1:]))
+    yield some(table, chosen)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import time
 
 from stallwatch import __version__
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from stallwatch.verdict import Report
@@ -29,22 +30,30 @@ def written(report: Report) -> str:
             "state": verdict.state.name,
             "what": verdict.what or "no details",
             "why": verdict.why,
-            "advice": verdict.advice,
+            "advice": verdict.advice if verdict.is_wrong else "",
             **({"more": verdict.more} if verdict.more else {}),
             **({"table": verdict.table.by_column()} if verdict.table else {}),
         }
         for verdict, label in zip(report.verdicts, report.labels, strict=True)
     ]
-    return _object(report.name, report.state.name, report.ranked[0].sentence, findings, report.trace)
+    about = {"name": report.name, "target": report.target, "time": _utc(report.time)}
+    return _object(about, report.state.name, report.ranked[0].sentence, findings, report.trace)
 
 
 def unknown(name: str, text: str, trace: Sequence[str] = ()) -> str:
     """Write that there is no verdict, and why."""
     finding = {**_NONE, "state": "UNKNOWN", "what": text, "why": "", "advice": ""}
-    return _object(name, "UNKNOWN", text, [finding], trace)
+    about = {"name": name, "target": None, "time": _utc(time.time())}
+    return _object(about, "UNKNOWN", text, [finding], trace)
 
 
-def _object(name: str, state: str, summary: str, findings: Sequence[Any], trace: Sequence[str]) -> str:
-    whole = {"name": name, "state": state, "summary": summary, "findings": findings, "version": __version__}
+def _utc(seconds: float) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+
+
+def _object(
+    about: Mapping[str, str | None], state: str, summary: str, findings: Sequence[Any], trace: Sequence[str]
+) -> str:
+    whole = {**about, "state": state, "summary": summary, "findings": findings, "version": __version__}
     told = {**whole, "trace": list(trace)} if trace else whole
     return json.dumps(told, ensure_ascii=False, allow_nan=False)

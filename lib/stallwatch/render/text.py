@@ -36,6 +36,7 @@ def written(report: Report) -> str:
     for verdict in told:
         lines += [_tagged(verdict), *_below(verdict, report)]
     lines += _tables(report) if report.everything else []
+    lines += _numbers(report) if report.numbers else []
     return "\n".join([head + said + more + numbers, *_capped(lines), *_capped(report.trace)])
 
 
@@ -65,6 +66,13 @@ def perfdata(report: Report) -> str:
 
 def _tables(report: Report) -> list[str]:
     return [line for verdict in report.verdicts if verdict.table for line in verdict.table.lines()]
+
+
+def _numbers(report: Report) -> list[str]:
+    from stallwatch.render.numbers import numbers
+
+    table = numbers(report)
+    return table.lines() if table.rows else []
 
 
 def _more(others: Iterable[Verdict]) -> str:

@@ -23,29 +23,37 @@ _NOT_EMPTY = (
 
 def add(check: Check) -> None:
     """Add the options; ``connect`` uses them."""
-    check.option("-H", "--hostname", metavar="HOST", help="the JVM's host (default: localhost)")
-    check.option("-P", "--port", type=port, metavar="PORT", help="its JMX port, as 7199 for Cassandra")
-    check.option(
-        "-U", "--url", metavar="URL", help="both in one: service:jmx:rmi:///jndi/rmi://HOST:PORT/NAME"
-    )
-    check.option("-u", "--username", metavar="USER", help="log in as this user; a read-only one is enough")
-    check.option("-p", "--password", help="its password, which others can then see in the process list")
+    check.connection("-H", "--hostname", metavar="HOST", help="host of the JVM (default: localhost)")
+    check.connection("-P", "--port", type=port, metavar="PORT", help="JMX port, Cassandra: 7199")
+    about = "host, port and name in one: service:jmx:rmi:///jndi/rmi://HOST:PORT/NAME"
+    check.connection("-U", "--url", metavar="URL", help=about)
+    check.connection("-u", "--username", metavar="USER", help="JMX user; a read-only role is sufficient")
+    about = "password (visible in the process list; prefer --password-file)"
+    check.connection("-p", "--password", help=about)
     about = f"file with the password in its first line (default: ${PASSWORD})"
-    check.option("--password-file", metavar="FILE", help=about)
-    check.option("--tls", action="store_true", help="never log in without TLS (default: as the server does)")
-    check.option("--tls-registry", action="store_true", help="speak TLS to the registry, too, from the start")
-    check.option("--ca-file", metavar="FILE", help="certificates (PEM) that the server's is to be signed by")
-    check.option("--client-cert", metavar="FILE", help="our own certificate (PEM), if the server wants one")
-    check.option("--client-key", metavar="FILE", help="its key (PEM), if that is not in the same file")
-    check.option("--insecure", action="store_true", help="take any certificate: anybody may be the server")
+    check.connection("--password-file", metavar="FILE", help=about)
+    about = "require TLS for the log-in (default: as the server does)"
+    check.connection("--tls", action="store_true", help=about)
+    check.connection("--tls-registry", action="store_true", help="use TLS for the registry, too")
+    about = "certificates (PEM) of the authorities that sign the server's"
+    check.connection("--ca-file", metavar="FILE", help=about)
+    about = "client certificate (PEM), if the server requires one"
+    check.connection("--client-cert", metavar="FILE", help=about)
+    about = "key (PEM) of the client certificate (default: in the file of --client-cert)"
+    check.connection("--client-key", metavar="FILE", help=about)
+    about = "accept any certificate: a forged server is not detected"
+    check.connection("--insecure", action="store_true", help=about)
     about = (
-        'host of the RMI port; "stub" for what the server says, which gets no password unless it is the '
-        "registry's (default: that of the registry)"
+        'host of the RMI port; "stub": the host that the server names, which gets no password unless it is '
+        "the host of the registry (default: the host of the registry)"
     )
-    check.option("--rmi-host", metavar="HOST", help=about)
-    check.option("--rmi-port", type=port, metavar="PORT", help="RMI port (default: what the server says)")
-    check.option("--via", choices=["rmi", "jmxquery"], default="rmi", help="speak RMI ourselves, or run Java")
-    check.option("--java", default="java", metavar="COMMAND", help="Java and its options, for --via jmxquery")
+    check.connection("--rmi-host", metavar="HOST", help=about)
+    about = "RMI port (default: the port that the server names)"
+    check.connection("--rmi-port", type=port, metavar="PORT", help=about)
+    about = "rmi: the built-in client; jmxquery: run Java"
+    check.connection("--via", choices=["rmi", "jmxquery"], default="rmi", help=about)
+    about = "Java command and its options, for --via jmxquery"
+    check.connection("--java", default="java", metavar="COMMAND", help=about)
     check.asks_server()
 
 
@@ -53,7 +61,9 @@ def connect(check: Check, options: Namespace, run: Run) -> Server:
     """Log in as the options say, for a ``with`` statement; raises UnreachableError."""
     from stallwatch.sources import jmx
 
-    return jmx.connect(target(check, options), run.deadline, run.trace)
+    to = target(check, options)
+    run.target = f"{to.host}:{to.port}"
+    return jmx.connect(to, run.deadline, run.trace)
 
 
 def target(check: Check, options: Namespace) -> Target:

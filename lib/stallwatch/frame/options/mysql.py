@@ -55,41 +55,45 @@ _NO = ("0", "off", "false", "no", "disabled")
 
 def add(check: Check, unreachable: str = "unknown") -> None:
     """Add the options; ``target`` reads them. ``unreachable`` is as for ``Check.asks_server``."""
-    about = "the server's host (default: localhost: its socket, unless a port is given; 127.0.0.1 is TCP)"
-    check.option("-H", "--hostname", metavar="HOST", help=about)
-    check.option("-P", "--port", type=port, metavar="PORT", help="its TCP port (default: 3306)")
-    about = f"the socket of a server on this host (default: ${SOCKET}, or where packages put it)"
-    check.option("-S", "--socket", metavar="PATH", help=about)
-    check.option(
-        "-u", "--username", metavar="USER", help="log in as this user (default: the user that runs it)"
-    )
-    check.option("-p", "--password", help="its password, which others can then see in the process list")
+    about = "host of the server (default: localhost: its socket, or TCP if a port is given)"
+    check.connection("-H", "--hostname", metavar="HOST", help=about)
+    check.connection("-P", "--port", type=port, metavar="PORT", help="TCP port (default: 3306)")
+    about = f"socket of a server on this host (default: ${SOCKET}, or the usual path of packages)"
+    check.connection("-S", "--socket", metavar="PATH", help=about)
+    about = "MySQL user (default: the current OS user)"
+    check.connection("-u", "--username", metavar="USER", help=about)
+    about = "password (visible in the process list; prefer --password-file)"
+    check.connection("-p", "--password", help=about)
     about = f"file with the password in its first line (default: ${PASSWORD})"
-    check.option("--password-file", metavar="FILE", help=about)
+    check.connection("--password-file", metavar="FILE", help=about)
     about = (
-        f"MySQL option file that says the same, less strongly: [client], [stallwatch] (default: {OWN_FILE})"
+        "MySQL option file, groups [client] and [stallwatch]; command-line options override it "
+        f"(default: {OWN_FILE})"
     )
-    check.option("--defaults-file", metavar="FILE", help=about)
-    check.option("--defaults-group", metavar="GROUP", help="use this group of it, too")
+    check.connection("--defaults-file", metavar="FILE", help=about)
+    about = "read this group of the option file, too"
+    check.connection("--defaults-group", metavar="GROUP", help=about)
     about = (
-        "DISABLED, PREFERRED, REQUIRED, VERIFY_CA or VERIFY_IDENTITY, as for the mysql client "
-        "(default: PREFERRED, VERIFY_CA if there is an --ssl-ca)"
+        "DISABLED, PREFERRED, REQUIRED, VERIFY_CA or VERIFY_IDENTITY, as in the mysql client "
+        "(default: PREFERRED, with --ssl-ca VERIFY_CA)"
     )
-    check.option("--ssl-mode", type=_mode, metavar="MODE", help=about)
-    about = "certificates (PEM) that the server's is to be signed by (default: the system's)"
-    check.option("--ssl-ca", metavar="FILE", help=about)
-    check.option("--ssl-cert", metavar="FILE", help="our own certificate (PEM), if the server wants one")
-    check.option("--ssl-key", metavar="FILE", help="its key (PEM), if that is not in the same file")
+    check.connection("--ssl-mode", type=_mode, metavar="MODE", help=about)
+    about = "certificates (PEM) of the authorities that sign the server's (default: those of the system)"
+    check.connection("--ssl-ca", metavar="FILE", help=about)
+    about = "client certificate (PEM), if the server requires one"
+    check.connection("--ssl-cert", metavar="FILE", help=about)
+    about = "key (PEM) of the client certificate (default: in the file of --ssl-cert)"
+    check.connection("--ssl-key", metavar="FILE", help=about)
     about = (
-        "public key (PEM) of the server, which encrypts the password where there is no TLS (default: the key "
-        "that the server showed at first)"
+        "public key (PEM) of the server, to encrypt the password without TLS (default: the key that the "
+        "server showed at the first log-in)"
     )
-    check.option("--server-public-key-path", metavar="FILE", help=about)
+    check.connection("--server-public-key-path", metavar="FILE", help=about)
     about = (
-        "send the readable password to a server that asks for it (PAM, LDAP), also without verified TLS or a "
+        "send the readable password to a server that requires it (PAM, LDAP), also without verified TLS or a "
         "local socket (default: only over these)"
     )
-    check.option("--enable-cleartext-plugin", action="store_true", help=about)
+    check.connection("--enable-cleartext-plugin", action="store_true", help=about)
     check.asks_server(unreachable)
 
 
@@ -105,6 +109,7 @@ def connect(target: Target, run: Run, deadline: Deadline | None = None) -> Serve
     """
     from stallwatch.sources import mysql
 
+    run.target = run.target or target.where
     return mysql.connect(target, deadline or run.deadline, run.known_server, run.trace)
 
 

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 FOR_ANSWERS = 2.0  # seconds of the timeout that a sample leaves, at least
 
-ABOUT = "measure twice in this run, so far apart, and remember nothing (default: measure since the last run)"
+ABOUT = (
+    "measure twice in this run, this far apart, without the state file (default: measure since the last run)"
+)
 
 
 def add(check: Check, about: str = ABOUT) -> None:

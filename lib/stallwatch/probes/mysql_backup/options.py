@@ -85,5 +85,6 @@ def findings(options: Namespace, run: Run) -> Iterator[Finding]:
             options.ignore_table,
         )
     rules = Rules(options.unfinished_grace, not options.no_binlog, options.verify, options.verify_timeout)
+    run.target = options.directory
     with run.memory(directory=options.directory, verify=options.verify) as memory:
         yield from probe.findings(run, options.directory, source, rules, memory)

@@ -65,5 +65,6 @@ def findings(options: Namespace, run: Run) -> Iterator[Finding]:
         now=time.time(), hold=options.hold, spin=options.spin_ns * 1e-9, whole=options.whole,
         watchdog_interval=options.watchdog_interval, backup_age=options.backup_age,
     )  # fmt: skip
+    run.target = ", ".join(options.log)
     with nullcontext(Memory()) if options.whole else run.memory(logs=sorted(options.log)) as memory:
         yield from probe.findings(options, run, rules, memory)
