@@ -60,7 +60,7 @@ def test_a_former_name_of_an_option_works_and_is_told_with_v(given):
     assert (status, seen) == (0, [3])
     former = re.match("(?:--old|-o)?", given[0])[0]
     assert (f"[OK] {former} is now --new; both work" in text) == bool(former)
-    assert "old" not in check.run(findings, ["--help"])[1]
+    assert "--old" not in check.run(findings, ["--help"])[1]
 
 
 def test_a_run_gives_the_exit_status_and_the_line(check):
@@ -137,7 +137,7 @@ def test_what_is_not_confirmed_is_the_same_quantity_in_the_perfdata(check):
     assert check.run(unconfirmed, []) == (1, "DEMO WARNING - lag 400 s | lag=400s;60;300")
 
 
-def test_v_tells_what_is_ok_and_vvv_what_was_asked(check):
+def test_v_tells_what_is_ok_and_vv_all_numbers_and_vvv_what_was_asked(check):
     def findings(_options, run):
         run.trace("SELECT 1:\n3 ms")
         yield from (Reading("lag", 1, "s", "lag 1 s"), Reading("size", 2, "B", "size 2 B"))
@@ -145,7 +145,14 @@ def test_v_tells_what_is_ok_and_vvv_what_was_asked(check):
     first = "DEMO OK - lag 1 s | lag=1s;60;300 size=2B"
     assert check.run(findings, [])[1] == first
     assert check.run(findings, ["-v"])[1] == first + "\n[OK] size 2 B"
-    assert check.run(findings, ["-vvv"])[1] == first + "\n[OK] size 2 B\nSELECT 1: 3 ms"
+    numbers = [
+        "number  value  unit  warning  critical",
+        "lag         1  s     60       300",
+        "size        2  B",
+    ]
+    more = "\n".join([first, "[OK] size 2 B", *numbers])
+    assert check.run(findings, ["-vv"])[1] == more
+    assert check.run(findings, ["-vvv"])[1] == more + "\nSELECT 1: 3 ms"
 
 
 def test_output_may_be_json_or_for_a_person(check):
@@ -299,7 +306,7 @@ def full_check(check):
 def test_help_is_told_with_status_3(full_check):
     code, text = full_check.run(fine, ["--help"])
     assert code == 3
-    assert text.startswith("usage: check_demo [-t TIME]")
+    assert text.startswith("usage: check_demo --log FILE [OPTION ...]\n\n")
     assert "\nCheck a demonstration.\n" in text
     assert "Not in the help" not in text
 
@@ -309,11 +316,19 @@ def test_ranges_are_explained_only_where_there_are_thresholds(full_check):
     assert "RANGE" not in Check("plain", None).run(fine, ["--help"])[1]
 
 
-@pytest.mark.parametrize("columns", ["20", "79", "300"])
-def test_help_fits_80_columns_whatever_the_terminal(full_check, monkeypatch, columns):
+@pytest.mark.parametrize(("columns", "most"), [("79", 79), ("120", 120), ("", 80), ("x", 80), ("0", 80)])
+def test_help_is_as_wide_as_the_terminal(full_check, monkeypatch, columns, most):
     monkeypatch.setenv("COLUMNS", columns)
     widest = max(len(line) for line in full_check.run(fine, ["-h"])[1].splitlines())
-    assert 70 < widest <= 80
+    assert most - 12 < widest <= most
+
+
+def test_help_has_four_groups_and_each_quantity_once(full_check):
+    text = full_check.run(fine, ["-h"])[1]
+    titles = ["connection:", "what to look at:", "thresholds:", "run and output:"]
+    assert re.findall(r"^[a-z ]+:$", text, re.MULTILINE) == titles
+    assert "  --free-space-warning RANGE\n  --free-space-critical RANGE\n      " in text
+    assert text.count("free space, in bytes") == 1
 
 
 @pytest.mark.parametrize(
@@ -321,10 +336,9 @@ def test_help_fits_80_columns_whatever_the_terminal(full_check, monkeypatch, col
     [
         "the log file, 100% of it",
         "how much of it (default: 90%)",
-        "warning range: time behind the source, in seconds (default: 60)",
-        "critical range: free space, in bytes (default: 512M:)",
-        "warning range: free space, in bytes (default: none)",
-        "end within this time, whatever happens (default: 8s)",
+        "time behind the source, in seconds (default: warning 60, critical 300)",
+        "free space, in bytes (default: critical 512M:)",
+        "maximum run time (default: 8s)",
         "(default: text)",
         "(default: unknown)",
         "(default: $STATE_DIRECTORY, /var/lib/stallwatch/USER or ~/.local/state/stallwatch)",
@@ -342,7 +356,7 @@ def test_examples_end_the_help_as_they_are(check):
 def test_an_option_may_be_a_range_that_the_check_reads_itself(check):
     check.limit("--later", metavar="RANGE", help="range for later")
     text = check.run(fine, ["-h"])[1]
-    assert text.index("thresholds:") < text.index("  --later RANGE  ") < text.index("options of every check:")
+    assert text.index("thresholds:") < text.index("  --later RANGE  ") < text.index("run and output:")
     read = lambda options, _run: [Fault(State.OK, options.later)]  # noqa: E731
     assert check.run(read, ["--later", "5:"])[1] == "DEMO OK - 5:"
 

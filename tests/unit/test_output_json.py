@@ -112,6 +112,8 @@ def test_the_schema_refuses_what_is_none_of_ours(told, change):
 def test_a_later_version_may_say_more():
     later = {
         "name": "demo",
+        "target": "db1:3306",
+        "time": "2026-11-18T11:06:40Z",
         "state": "OK",
         "summary": "x",
         "findings": [{**LAG, "later": 1}],
@@ -168,6 +170,8 @@ def test_a_usage_error_is_told_so_too(told):
     answer = told(fine, "-w", "soon")
     assert answer == {
         "name": "demo",
+        "target": None,
+        "time": answer["time"],
         "state": "UNKNOWN",
         "summary": answer["summary"],
         "findings": [{**NO_VERDICT, "what": answer["summary"]}],

@@ -36,7 +36,7 @@ def written(report: Report) -> str:
         }
         for verdict, label in zip(report.verdicts, report.labels, strict=True)
     ]
-    about = {"name": report.name, "target": report.target, "time": _utc(report.time)}
+    about = {"name": report.name, "target": report.target or None, "time": _utc(report.time)}
     return _object(about, report.state.name, report.ranked[0].sentence, findings, report.trace)
 
 
