@@ -33,6 +33,7 @@ GROUPS = {
     "engines": Group(
         (
             "engines/test_discovered_services", "engines/test_icinga_definitions", "engines/test_icinga_runs",
+            "engines/test_icinga_stubs",
             "engines/test_nagios_runs", "engines/test_nagios_sets", "engines/test_nagios_worker",
             "engines/test_readme",
         ),

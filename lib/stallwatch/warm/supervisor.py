@@ -164,11 +164,9 @@ class Supervisor:
 
     def _grow(self) -> None:
         """Fork a worker if a request has waited for some time: the others wait for their servers."""
-        while len(self._hands) < LEAST:
-            self._idle.append(self._fork())
-        late = self._waiting and time.monotonic() - self._waiting[0].since > PATIENCE
-        if late and len(self._hands) < MOST:
-            with suppress(OSError):  # no more processes: the caller goes its own way soon
+        late = bool(self._waiting) and time.monotonic() - self._waiting[0].since > PATIENCE
+        with suppress(OSError):  # no more processes, or memory: callers go their own way soon
+            while len(self._hands) < LEAST or (late and not self._idle and len(self._hands) < MOST):
                 self._idle.append(self._fork())
         self._hand_over()
 
