@@ -12,6 +12,7 @@ CAUSES = {
     "TLS": r"TLS failed|cannot connect to the source by TLS",
     "source refuses": r"source refuses the receiver(?!.{0,30}error (1045|1597|1698|3118|4151|13120)\b)",
     "binary log purged": r"\b(1236|13114)\b|purged|no longer has|binary logs? .{0,40}missing",
+    "link flaps": r"receiver (probably )?reconnected",
     "receiver gave up": r"gave up (after|connecting)|used up|(attempts?|retries) (are )?exhausted",
     "link silent": r"no event or heartbeat for|nothing was heard|source does not respond"
     r"|(link|source) .{0,40}(is|seems) (dead|silent|frozen)",
@@ -26,7 +27,7 @@ CAUSES = {
     r"|(source|middle)('s)? own (receiver|applier|replication)|is itself a replica|chain"
     r"|source .{0,40}is (itself )?behind",
     "clocks": r"clocks? (differ|of)|clock offset",
-    "slow link": r"receiver does not keep up|slow (link|network)|link .{0,40}(slow|carries|limit)"
+    "slow link": r"receiver (probably )?does not keep up|slow (link|network)|link .{0,40}(slow|carries|limit)"
     r"|network .{0,30}slow",
     "intended delay": r"intended (delay|\d+ )|delayed? (by )?.{0,20}as configured|configured delay",
     "row lock": r"row lock",

@@ -1,5 +1,7 @@
 """Faults between source and replica: the link, the source, and the login."""
 
+import itertools
+import threading
 import time
 
 import places  # noqa: F401 - it says where the rest is
@@ -10,6 +12,7 @@ from sql_server import Account
 SILENT = 46.0  # seconds: 1.5 heartbeat periods of 30 s, and one more
 HEAVY = {"every": 0.05, "octets": 1000}  # 45 kB/s
 SETTLES = 3.0  # seconds in which a receiver says its error
+SHORT, ENOUGH = 0.3, 3  # seconds that the link is down; times after which a check may know
 LINK_DOWN = ("link silent", "source unreachable")
 
 
@@ -34,6 +37,35 @@ def thin_link(scene, rate):
     scene.link.slow(rate)
     yield
     scene.link.pass_all()
+
+
+@fault(
+    "link flaps", strengths={"every 5 s": 5, "every 10 s": 10, "every 15 s": 15}, right=("link flaps",),
+    fair=("source unreachable",), states=ALARMS, lasts=95.0,
+)  # fmt: skip
+def link_flaps(scene, seconds):
+    """The link breaks again and again, and each time the receiver is back at once."""
+    ended = threading.Event()
+
+    def flap():
+        for number in itertools.count(1):
+            if ended.wait(seconds):
+                return
+            scene.link.refuse()
+            time.sleep(SHORT)
+            scene.link.pass_all()
+            if number == ENOUGH:
+                time.sleep(SETTLES)
+                scene.note("evident")
+
+    yield
+    flapping = threading.Thread(target=flap)
+    flapping.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        flapping.join()
 
 
 @fault(

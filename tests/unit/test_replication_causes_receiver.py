@@ -71,7 +71,13 @@ REGISTERS = "Source command COM_REGISTER_REPLICA failed: Access denied for user 
         ),
         (
             down(2026, "SSL connection error: error:00000000:lib(0)::reason(0)", "Connecting"),
-            f"{UNREACHED} by TLS: error 2026",
+            f"{UNREACHED}: error 2026",
+            "check the network, db1:3306 and its certificate",
+        ),
+        (
+            down(2026, "SSL connection error: error:0A000126:SSL routines::unexpected eof while reading",
+                 "Connecting"),
+            f"{UNREACHED}: error 2026, unexpected eof",
             "check the network, db1:3306 and its certificate",
         ),
         (

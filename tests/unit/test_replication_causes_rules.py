@@ -20,7 +20,7 @@ from replication_signals import (
     seconds_of,
     transaction,
 )
-from replication_snapshots import IDLE, NOW, channel, commits, mariadb, snapshot, source, worker
+from replication_snapshots import IDLE, NOW, before, channel, commits, mariadb, snapshot, source, worker
 from stallwatch.probes.mysql.locks.rows import RowLock
 from stallwatch.probes.mysql.processes import Program, Thread
 from stallwatch.probes.replication_lag import causes
@@ -202,8 +202,19 @@ def test_r7_against():
 
 def test_r8_most_of_the_lag_is_transport():
     """Recorded on 8.0.46 with a link of 60 kB/s: 33.6 of 34.8 s."""
-    (found,) = explain(case(lag=Lag(seconds=34.8, transport=33.6, apply=1.2)))
+    known = snapshot(before=before())
+    (found,) = explain(case(known=known, lag=Lag(seconds=34.8, transport=33.6, apply=1.2)))
     assert found.what == "receiver does not keep up (transport 34 s)"
+
+
+def test_r8_at_a_first_look_it_may_be_a_clock_that_was_set():
+    """The source's, while the receiver was connected: Seconds_Behind and commit times say as much then."""
+    (found,) = explain(case(lag=Lag(seconds=34.8, transport=33.6, apply=1.2)))
+    assert found.what == "receiver probably does not keep up (transport 34 s)"
+    assert "or the clock of the source was set while it was connected" in found.more[1]
+    compared = snapshot(source=source(clock_ahead=0.0))
+    (found,) = explain(case(known=compared, lag=Lag(seconds=34.8, transport=33.6, apply=1.2)))
+    assert "probably" not in found.what
 
 
 def test_r8_on_mariadb_by_the_source_s_gtids():
@@ -408,10 +419,10 @@ def keyless(of, tables):
 
 def test_r9_mysql_hashes_the_rows():
     seconds = seconds_of("my97_nopk_detail.txt")
-    for row, before in zip(seconds[1:], seconds, strict=False):
+    for row, earlier in zip(seconds[1:], seconds, strict=False):
         at_work = [applier("Applying batch of row changes (update)")] * bool(row["stmt"])
         counts = counted(
-            None, row["t"] - before["t"], **{name: float(value) for name, value in row["d"].items()}
+            None, row["t"] - earlier["t"], **{name: float(value) for name, value in row["d"].items()}
         )
         assert applying.r9_no_usable_key(case(looks=looks(*at_work), counted=counts)) is None
 

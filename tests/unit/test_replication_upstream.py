@@ -66,6 +66,18 @@ def test_a_source_that_does_not_know_its_lag_leaves_it_unknown_here():
     assert judge(chained(above(Lag(None)))).seconds == 0
 
 
+def test_clocks_that_differ_above_the_source_are_no_lag_here():
+    """The first server's clock is 60 s behind: all is 60 s older by it than it is."""
+    def told(lag):
+        known = snapshot(mariadb(seconds_behind=60.0, applier=busy()), source=source(upstream=above(lag)))
+        return judge(known)
+
+    proven, maybe = told(Lag(0.0, 0.0, 0.0, clock_offset=60.0)), told(Lag(0.0, 0.0, 60.0, doubtful=True))
+    assert (proven.seconds, proven.doubtful) == (0, False)
+    assert (maybe.seconds, maybe.doubtful) == (0, True)
+    assert told(Lag(0.0, 0.0, 0.0)).seconds == 60
+
+
 def test_what_the_source_is_delayed_by_on_purpose_is_no_lag():
     delayed = above(Lag(0.0, 0.0, 1.0, delayed=3600.0))
     late = FROM_THE_TOP._replace(queued_commit=NOW - 3601.1)

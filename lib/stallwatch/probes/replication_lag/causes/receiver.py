@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 OF_CLIENT = range(2000, 3000)  # errors that the receiver itself found; all others are the source's answer
 _TLS = 2026
+_CUT_OFF = re.compile(r"lib\(0\)|unexpected eof")  # the connection ended in the middle of the handshake
 # Both families write where to and how often, before what matters (MariaDB 10.11, MySQL 9.7).
 _CONNECTING = re.compile(
     r"^[Ee]rror (?:re)?connecting to .*?[Mm]essage: |^\w+ command COM_REGISTER_\w+ failed: ", re.DOTALL
@@ -23,7 +24,8 @@ _CONNECTING = re.compile(
 _BEFORE = re.compile(
     r"Got fatal error \d+ from (?:source|master) when reading data from binary log: ?"
     r"|(?:Fatal error: )?The (?:replica|slave) I/O thread stops because "
-    r"|a fatal error is encountered when .*?Error: |SSL connection error: (?:error:[^:]*:[^:]*:[^:]*:)?"
+    r"|a fatal error is encountered when .*?Error: |SSL connection error: "
+    r"(?:error:[^:]*:[^:]*:[^:]*:(?:reason\(0\))?)?"
     r"|Can't connect to (?:MySQL )?server on '[^']*' ?(?=\()"
 )
 _AFTER = re.compile(
@@ -45,7 +47,8 @@ _WAITS_LONG = 5.0  # seconds in which a source that runs has answered
 # MySQL 9.7.2 and MariaDB 10.11.19. A source that cannot send its log is 1236, or 13114 from MySQL 8 on; one
 # that is no source for this replica is 1593, or 13117.
 _HELPS = (
-    (r"^20(26|13) .*(lib\(0\)|reading (initial|auth))", "check the network, {source} and its certificate"),
+    (r"^20(26|13) .*(lib\(0\)|unexpected eof|reading (initial|auth))",
+     "check the network, {source} and its certificate"),
     (r"^2026 .*verify failed", "check the dates and the authority of the source's certificate"),
     (r"^2026 .*(n't|not) support", "set up TLS on the source, or do not ask for it in {change}"),
     (r"^2026 ", "compare TLS versions and certificates of source and replica"),
@@ -112,7 +115,7 @@ def _doing(case: Case) -> str:
     if receiver.running == "No":
         return _ended(receiver, tried, most)
     soon = f" (attempt {tried} of {most})" if 0 < most - tried <= _MOST_LEFT else ""
-    if receiver.errno == _TLS:
+    if receiver.errno == _TLS and not _CUT_OFF.search(receiver.error):
         return f"the receiver cannot connect to the source by TLS{soon}"
     if receiver.errno in OF_CLIENT:
         return f"the receiver cannot connect to the source{soon}"

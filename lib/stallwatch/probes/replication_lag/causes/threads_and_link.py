@@ -162,9 +162,13 @@ def r8_receiver_bound(case: Case) -> Cause | None:
     evidence, channel = _transport(case) or _not_received(case), case.snapshot.channel
     if not evidence or not channel.receiver.runs or activity.RELAY_SPACE.search(channel.receiver.state):
         return None  # with no room for relay logs it waits for the applier
-    more = ("it is the network, or the source's disk or binlog dump thread",)
-    what = f"receiver does not keep up ({evidence})"
-    return Cause(84, what, f"measure the link to {channel.source_in_short}", more=more)
+    more = ["it is the network, or the source's disk or binlog dump thread"]
+    probably = ""
+    if case.snapshot.before is None and case.snapshot.clock_ahead is None and case.lag.transport:
+        probably = "probably "  # a clock that is set while connected looks the same at the first look
+        more.append("or the clock of the source was set while it was connected: --source compares the clocks")
+    what = f"receiver {probably}does not keep up ({evidence})"
+    return Cause(84, what, f"measure the link to {channel.source_in_short}", more=tuple(more))
 
 
 def _transport(case: Case) -> str:

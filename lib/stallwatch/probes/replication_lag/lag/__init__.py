@@ -14,7 +14,6 @@ from stallwatch.probes.replication_lag.lag import (
 from stallwatch.probes.replication_lag.lag.model import (
     COMMIT_TIME,
     HEARTBEAT_TABLE,
-    ITS_SOURCE,
     MARGIN,
     SECONDS_BEHIND,
     SOURCE_HISTORY,
@@ -147,7 +146,7 @@ def _lag(seen: View, found: Figure) -> Lag:
         or seen.lacks
         or not seen.channel.receiver.runs,
         is_rough=_is_rough(found),
-        doubtful=seen.guessed or (found.by == ITS_SOURCE and chain.is_doubtful(seen)),
+        doubtful=seen.guessed or chain.is_doubtful(seen, found),
         clock_offset=seen.clock_offset,
         delay=clocks.apparent_delay(seen.snapshot),
         delay_age=clocks.delay_age(seen.snapshot),

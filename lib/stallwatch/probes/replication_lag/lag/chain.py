@@ -7,6 +7,7 @@ from stallwatch.probes.replication_lag.lag.model import (
     COMMIT_TIME,
     HEARTBEAT_TABLE,
     ITS_SOURCE,
+    MARGIN,
     SECONDS_BEHIND,
     Figure,
 )
@@ -14,6 +15,7 @@ from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from stallwatch.probes.replication_lag.lag.model import View
+    from stallwatch.probes.replication_lag.lag.result import Lag
     from stallwatch.probes.replication_lag.model import ChannelSnapshot, Upstream
 
 # They count from where a transaction was written first, so a delay of the source is in them.
@@ -29,9 +31,8 @@ def of_chain(view: View, found: Figure) -> Figure:
         return found
     theirs = above.lag
     if found.seconds is not None and found.by in _FROM_THE_TOP:
-        found = found._replace(
-            seconds=max(0.0, found.seconds - theirs.delayed), low=max(0.0, found.low - theirs.delayed)
-        )
+        none = theirs.delayed + _by_clocks(theirs, found.seconds)
+        found = found._replace(seconds=max(0.0, found.seconds - none), low=max(0.0, found.low - none))
     if theirs.seconds is None:
         unknown = Figure(None, max(found.low, theirs.low), None, ITS_SOURCE)
         return unknown if theirs.is_behind and not found.seconds else found
@@ -42,16 +43,30 @@ def of_chain(view: View, found: Figure) -> Figure:
     return Figure(seconds, max(found.low, theirs.low + delay), high, ITS_SOURCE, 0.0, seconds)
 
 
+def _by_clocks(above: Lag, seconds: float) -> float:
+    """Give what of these seconds is, or may be, nothing but a clock of the first server that is behind.
+
+    Commit times, heartbeats and Seconds_Behind are by that clock, but only the clocks of the last hop are
+    compared here. A clock that is ahead makes a lag look smaller: what the source lags itself counts then.
+    """
+    if above.doubtful:
+        doubt = (above.high or 0.0) - (above.seconds or 0.0)
+        return max(0.0, doubt) if seconds <= (above.high or 0.0) + MARGIN else 0.0
+    return max(0.0, above.clock_offset or 0.0)
+
+
 def intended(view: View) -> float:
     """Give the seconds that the source is meant to be behind, and is; 0.0 as well if it was not asked."""
     above = _asked(view)
     return above.lag.delayed if above else 0.0
 
 
-def is_doubtful(view: View) -> bool:
-    """Whether the source's own lag may be nothing but clocks that differ."""
+def is_doubtful(view: View, found: Figure) -> bool:
+    """Whether what the source adds to the lag may be nothing but clocks that differ."""
     above = _asked(view)
-    return bool(above and above.lag.doubtful)
+    if above is None or not above.lag.doubtful:
+        return False
+    return found.by == ITS_SOURCE or (found.seconds or 0.0) < (above.lag.high or 0.0)
 
 
 def _asked(view: View) -> Upstream | None:
