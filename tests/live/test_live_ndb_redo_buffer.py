@@ -77,7 +77,7 @@ def test_an_idle_cluster_is_ok_with_nothing_but_select_on_ndbinfo(check):
 def test_a_slow_disk_is_told_while_the_load_runs(check, ndb, throttle):
     ndb_load.blob_table(ndb.sql_node)
     with ndb_load.blob_writes(ndb.sql_node), ndb.slow_disk(RATE):
-        lags = f", {DISK}redo writes lag - use a faster disk for redo"
+        lags = f", {DISK}redo writes lag - use a faster disk"
         said = until(check, lambda said: said.status == 2 and lags in said.text)
         detailed = check("-v", "--data-dir", ndb.path(3))
     assert "not the processor: the busiest thread of node " in said.output

@@ -130,7 +130,7 @@ def test_all_is_told_in_a_sentence_when_all_is_well(look, ndb):
     ndb.tables["information_schema.files"] = [UNDO_FILE, data_file("ts_1", 12, 16)]
     status, text = look()
     assert status == 0
-    assert first_line(text).endswith("undo log of disk tables at most 0.6 %, tablespace ts_1 26.7 %")
+    assert first_line(text).endswith("undo log at most 0.6 %, tablespace ts_1 26.7 %")
     assert perfdata(text)["tablespace"] == "26.67%;80;90"
     assert perfdata(text)["undo_space"] == "0.6%;70;85"
 
@@ -205,9 +205,9 @@ def test_the_undo_log_is_judged(look, ndb, used, status):
     state, text = look()
     assert state == status
     if status:
-        assert f"undo log of disk tables of node 3 {used} % full" in text
+        assert f"undo log of node 3 {used} % full" in text
         assert f"  also node 4 {used} %\n" in text
-        assert "  when it is full, writes to them fail with error 1501\n" in text
+        assert "  when it is full, writes to disk tables fail with error 1501\n" in text
         assert "ADD UNDOFILE" in text
 
 
@@ -239,8 +239,8 @@ def test_the_undo_log_is_told_as_check_ndb_redo_buffer_tells_it(look, ndb, monke
     monkeypatch.setattr(mysql, "connect", lambda *_: redo)
     _, theirs = other["check"].run(other["findings"], ["--no-state"])
     for said in (
-        "undo log of disk tables of node 3",
-        "when it is full, writes to them fail with error 1501",
+        "undo log of node 3",
+        "when it is full, writes to disk tables fail with error 1501",
         "ALTER LOGFILE GROUP ... ADD UNDOFILE",
     ):
         assert said in ours

@@ -116,7 +116,7 @@ def test_a_flat_rate_is_no_proof():
 
 
 def test_a_larger_buffer_is_advised_for_bursts_only():
-    assert judge(LAGS).advice == "use a faster disk for redo"
+    assert judge(LAGS).advice == "use a faster disk"
     assert judge(LAGS).more[-1].startswith("a larger RedoBuffer will not help, different disks")
     assert judge(BURSTS_LOG, stays_full=False).advice == "increase RedoBuffer"
     assert "RedoBuffer" not in judge(SATURATED).advice + judge().advice

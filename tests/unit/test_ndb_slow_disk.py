@@ -64,7 +64,9 @@ def look(ndb, tmp_path, monkeypatch):
     def run(*arguments, after=60):
         ndb.later(after)
         options = ["--state-dir", str(tmp_path / "state"), *map(str, arguments)]
-        return PLUGIN["check"].run(PLUGIN["findings"], options)
+        status, text = PLUGIN["check"].run(PLUGIN["findings"], options)
+        assert status in (0, 3) or len(first_line(text)) <= 160
+        return status, text
 
     return run
 
@@ -91,7 +93,7 @@ def test_slow_data_files_alone_are_probably_the_disk(look, ndb):
     assert status == 1
     assert first_line(text) == (
         "NDB_REDO_BUFFER WARNING - node 3: 90 % of page writes took over 0.5 s (limit 10 %), "
-        "probably a slow disk below data files - run iostat -kx 1 on its host"
+        "probably a slow disk - run iostat -kx 1 on its host"
     )
     assert text.splitlines()[1:] == [
         "  node 3: 54 of 60 page writes and 0 of 20 undo log waits took over 0.5 s in 1 min",
@@ -107,8 +109,8 @@ def test_slow_undo_files_alone_are_probably_the_disk(look, ndb):
     ndb.count(4, "log_waits", fast=1, long=9)
     status, text = look()
     assert status == 1
-    assert "node 4: 90 % of undo log waits took over 0.5 s (limit 10 %), probably a slow disk below " in text
-    assert "below undo files - run iostat" in first_line(text)
+    assert "node 4: 90 % of undo log waits took over 0.5 s (limit 10 %), probably a slow disk " in text
+    assert "probably a slow disk - run iostat" in first_line(text)
 
 
 def test_slow_data_and_undo_files_together_are_the_disk(look, ndb):
@@ -260,7 +262,7 @@ def test_a_busy_disk_beside_another_one_leaves_a_doubt(look, ndb, tmp_path, monk
     look()
     ndb.count(3, "page_writes", long=60)
     _, text = look("--data-dir", tmp_path / "vda", "--data-dir", tmp_path / "vdb")
-    assert "probably a slow disk below data files - run iostat" in first_line(text)
+    assert "probably a slow disk - run iostat" in first_line(text)
     assert "\n  vda is 95.0 % busy\n" in text
 
 
@@ -302,7 +304,7 @@ def test_a_full_undo_log_is_a_symptom_of_a_slow_disk(look, ndb):
         status, text = look()
     assert status == 2
     assert "CRITICAL - node 3: 25 % of page writes took over 0.5 s (limit 10 %), probably" in first_line(text)
-    assert "\n  undo log of disk tables of node 3 99 % full" in text
+    assert "\n  undo log of node 3 99 % full" in text
     assert "more problem" not in first_line(text)
 
 

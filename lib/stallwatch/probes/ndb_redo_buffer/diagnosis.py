@@ -32,7 +32,7 @@ _A_WHILE = 60.0  # seconds: what has not happened for less than that proves noth
 # The next step, and a line below.
 _ADVICE = {
     DISK: (
-        "use a faster disk for redo",
+        "use a faster disk",
         "a larger RedoBuffer will not help, different disks for redo and LCP or more data nodes will",
     ),
     BURSTS: ("increase RedoBuffer", "that takes a rolling restart"),

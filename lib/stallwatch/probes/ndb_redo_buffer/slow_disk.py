@@ -152,11 +152,11 @@ def with_lag(redo_space: Reading, waits: Mapping[int, Waits], alerts: Alerts) ->
 
 
 def _explained(reading: Reading, waits: Waits, slow: list[str], more: tuple[str, ...]) -> Reading:
-    files = listed([_FILES[name] for name in slow])
     more = (*waits.evidence(), *more)
     if waits.is_certain(slow):
+        files = listed([_FILES[name] for name in slow])
         why, advice = f"the disk is too slow for {files}", "use a faster disk"
     else:
-        why, advice = f"probably a slow disk below {files} files", "run iostat -kx 1 on its host"
+        why, advice = "probably a slow disk", "run iostat -kx 1 on its host"
         more = (*more, "no other evidence of the disk: look at the processors of its host, too")
     return reading._replace(why=why, advice=advice, line=Line(more=more))

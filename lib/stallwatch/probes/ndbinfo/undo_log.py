@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 # As check_ndb_memory and check_ndb_redo_buffer say: what it is, what happens when it is full, the cause, the
 # next step, what else helps.
 UNDO_LOG = (
-    "undo log of disk tables",
-    "when it is full, writes to them fail with error 1501",
+    "undo log",
+    "when it is full, writes to disk tables fail with error 1501",
     "checkpoints probably do not keep up",
     "ALTER LOGFILE GROUP ... ADD UNDOFILE",
     "a faster disk helps, too",
