@@ -48,9 +48,15 @@ def test_mysql_counts_them_itself():
 
 def test_the_channel_s_own_are_counted():
     server = Server("MySQL", times=4)
-    memory = {"number": 7, "place": ["bin.000001", 0], "begun": []}
+    memory = {"number": 7, "place": ["bin.000001", 0], "begun": [], "first": 700.0}
     reconnects.look(memory, channel(name="east", relay_log="relay-east.000009"), server, 1000.0)
-    assert server.asked[0][1] == (600, "%channel 'east'%")
+    assert server.asked[0][1] == (300, "%channel 'east'%")
+
+
+def test_what_was_before_the_first_look_does_not_count():
+    server = Server("MySQL", times=4)
+    looks(server, 7, 8, 9)
+    assert [since for _, (since, _) in server.asked] == [60, 120]
 
 
 def test_one_restart_of_the_source_is_none():

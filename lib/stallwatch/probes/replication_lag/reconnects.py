@@ -51,6 +51,9 @@ def look(memory: dict[str, Any], channel: Channel, server: Server, now: float) -
 
     ``memory`` is the channel's, for nothing else; ``now`` is by its clock. Raises UnreachableError.
     """
+    first = memory.get("first")
+    if first is None or not is_number(first) or first > now:
+        memory["first"] = now
     begun = _begun(memory, channel, now)
     if not begun:
         memory.pop("by_hand", None)
@@ -88,7 +91,8 @@ def _asked(
     if not flavour.mariadb:
         if flavour.version < _ERROR_LOG:
             return None
-        rows = server.rows(_CONNECTIONS, round(WINDOW), f"%channel '{channel.name}'%", within=_PATIENCE)
+        since = round(min(WINDOW, now - memory["first"]))  # what was before nobody has looked at: it is over
+        rows = server.rows(_CONNECTIONS, since, f"%channel '{channel.name}'%", within=_PATIENCE)
         times, seconds, quiet = (float(str(rows[0][name] or 0)) for name in ("times", "seconds", "quiet"))
         return Reconnects(round(times), max(1.0, seconds), quiet, certain=True)
     by_hand = sum(float(str(row["Value"])) for row in server.rows(_BY_HAND, within=_PATIENCE))
