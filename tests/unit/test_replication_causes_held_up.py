@@ -94,7 +94,7 @@ def test_r5_on_mysql_nobody_is_likely():
     assert "probably" not in locked.r5_server_locked(case(looks=looks(FTWRL, HOLDS))).what
 
 
-@pytest.mark.parametrize("state", ["Waiting for table level lock", "User lock", "Waiting for semi-sync ACK"])
+@pytest.mark.parametrize("state", ["Waiting for table level lock", "User lock", "Waiting for disk space"])
 def test_r5_any_other_wait_is_told_in_the_server_s_words_alone(state):
     waits = case(mariadb(), looks=looks(applier(state, 40.0), HOLDS), flavour=MARIADB)
     found = locked.r5_server_locked(waits)
@@ -103,6 +103,14 @@ def test_r5_any_other_wait_is_told_in_the_server_s_words_alone(state):
     single = {"slave_parallel_threads": "0"}
     busy = waits.signals._replace(settings=single, host=Host(disk="sda", load=DiskLoad(1.0, 0.001)))
     assert applying.r16_single_threaded(waits._replace(signals=busy, trend=Trend(0.9, 60.0, 9))) is None
+
+
+@pytest.mark.parametrize("family", ["slave", "replica"])
+def test_r5_who_waits_for_its_own_replicas_says_so(family):
+    waits = applier(f"Waiting for semi-sync ACK from {family}", 40.0)
+    found = locked.r5_server_locked(case(mariadb(), looks=looks(waits), flavour=MARIADB))
+    assert found.what == "applier waits for a semi-sync ACK for 40 s"
+    assert found.advice.startswith("check this server's own replicas")
 
 
 @pytest.mark.parametrize(

@@ -1008,6 +1008,27 @@ def test_nobody_s_values_are_told():
     assert "hunter2" not in threads_and_link.r1_applier_failed(case(channel(applier=down(1105, error)))).what
 
 
+@pytest.mark.parametrize(
+    ("number", "error", "advice"),
+    [
+        (1677, "Column 1 of table 'lab.typed' cannot be converted from type 'varchar(400)' to 'varchar(20)'",
+         "compare the columns of lab.typed with the source, then START"),
+        (13146, "Column 1 of table 'lab.typed' cannot be converted from type 'varchar(400)' to 'varchar(20)'",
+         "compare the columns of lab.typed with the source, then START"),
+        (1054, "Unknown column 'x' in 'field list'", "compare the columns of that table with the source"),
+        (1146, "Error executing row event: 'Table 'lab.gone' doesn't exist'",
+         "find out who dropped or filters lab.gone, then restore"),
+        (1396, "Error 'Operation CREATE USER failed for 'bob'@'%'' on query.", "compare that account"),
+        (1452, "Cannot add or update a child row: a foreign key constraint fails", "compare this row"),
+        (1756, "The replica coordinator and worker threads are stopped", "see the error log for what ended"),
+        (9999, "Something else", "correct what the error names, then START"),
+    ],
+)  # fmt: skip
+def test_r1_the_next_step_fits_to_the_error(number, error, advice):
+    found = threads_and_link.r1_applier_failed(case(channel(applier=down(number, error))))
+    assert found.advice.startswith(advice)
+
+
 @pytest.mark.parametrize("number", [1594, 13121])
 def test_r1_no_reset_without_its_condition(number):
     found = threads_and_link.r1_applier_failed(case(channel(applier=down(number, "Relay log read failure"))))

@@ -64,6 +64,22 @@ def test_of_a_server_s_words_as_many_stay_as_fit():
     assert below[0] == f"  cause: the applier stopped with error 1677: {words}"
 
 
+def test_what_is_in_brackets_at_the_end_goes_as_well():
+    line, below = told(
+        "row lock of a transaction that no connection has (prepared by XA), 27 s old",
+        "XA COMMIT or ROLLBACK it (XA RECOVER lists it), on the source if it is from there",
+    )
+    assert line.endswith("row lock of a transaction that no connection has - XA COMMIT or ROLLBACK it")
+    assert len(line) <= 160
+    assert len(below) == 2
+
+
+def test_a_quote_that_is_left_open_is_no_obstacle():
+    words = "Column 1 of table 'shop.orders' cannot be converted from type 'varchar(4" + "x" * 60
+    line, _ = told(f"the applier stopped with error 1677: {words}", "compare the columns of shop.orders")
+    assert line.endswith("the applier stopped with error 1677 - compare the columns of shop.orders")
+
+
 def test_a_comma_in_quotes_ends_no_clause():
     why = "the applier stopped with error 1062: Duplicate entry 'a, b' for key " + "k" * 60
     line, _ = told(why, "compare this row with the source", "replica of db1 lags 4 s")

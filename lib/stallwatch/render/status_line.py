@@ -57,16 +57,21 @@ def _shorter(cause: str, advice: str) -> Iterator[tuple[str, str]]:
         advice = step
         yield cause, advice
     for short in _without_clauses(cause):
-        yield short, advice
+        cause = short
+        yield cause, advice
+    if not _DOUBT.search(cause):
+        yield cause.partition(": ")[0], advice  # a server may have left a quote open
 
 
 def _without_clauses(text: str) -> Iterator[str]:
-    clauses = list(_CLAUSE.finditer(text))
+    """Cut the last clause again and again; of a doubtful text the first two stay."""
     least = 1 if _DOUBT.search(text) else 0
-    for clause in reversed(clauses[least:]):
-        if _DOUBT.search(text[clause.start() :]):
+    while len(clauses := list(_CLAUSE.finditer(text))) > least:
+        begin = clauses[-1].start()
+        if _DOUBT.search(text[begin:]):
             return
-        yield text[: clause.start()]
+        text = text[:begin]
+        yield text
 
 
 def _fewer_words(cause: str, missing: int) -> str:

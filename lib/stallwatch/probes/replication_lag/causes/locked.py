@@ -73,7 +73,8 @@ def _otherwise_waits(case: Case) -> Cause | None:
         return None
     what = f'{case.subject} has been "{waits.state}"{_for(case, waits)}'
     if activity.ACK.search(waits.state):
-        return Cause(66, what, "check the replicas of this server, or switch semi-sync off here")
+        what = f"applier waits for a semi-sync ACK{_for(case, waits)}"
+        return Cause(66, what, "check this server's own replicas, or switch semi-sync off here")
     return Cause(66, what, "see in SHOW FULL PROCESSLIST what else runs on the replica")
 
 

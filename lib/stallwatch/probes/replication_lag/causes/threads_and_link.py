@@ -27,6 +27,7 @@ _AFTER = re.compile(
     re.DOTALL,
 )
 _ON_TABLE = re.compile(r"\w+ on (?P<table>[^,]+)(?=,)")
+_TABLE = re.compile(r"[Tt]able '([^']+)'")
 _LETTERS = 100  # of the server's own words
 _MOSTLY = 0.7  # of the lag
 _WORTH = 5.0  # seconds
@@ -34,7 +35,7 @@ _SAME = 0.8  # of a heartbeat's age here is its age on the source, too
 _COMPARE = "compare this row with the source"
 
 _EXISTS = "compare that object with the source, then {start}"
-_COLUMNS = "compare its columns with the source, then {start}"
+_COLUMNS = "compare the columns of {table} with the source, then {start}"
 
 # What helps when the applier stops with this error (MySQL 9.7, MariaDB 10.11 error references).
 _APPLIER = {
@@ -51,7 +52,7 @@ _APPLIER = {
     1677: _COLUMNS,  # MySQL 8 and later: 13146
     13146: _COLUMNS,
     1756: "see the error log for what ended a worker, then {start}",
-    1146: "find out who dropped this table or filters it, then restore it as of this event",
+    1146: "find out who dropped or filters {table}, then restore it as of this event",
     LOCK_WAIT_TIMEOUT: "find who holds the row lock, then {start}",
     1213: "{start}: the applier gave up after deadlocks",
     1950: "find who writes to this replica, and compare gtid_binlog_pos with the source",
@@ -82,7 +83,9 @@ def r1_applier_failed(case: Case) -> Cause | None:
             100, what, f"{advice}, then {case.start('SQL_THREAD')}", more=(f"error {number}: {text}",)
         )
     advice = _APPLIER.get(number, "correct what the error names, then {start}")
-    return Cause(100, what, advice.format(start=case.start("SQL_THREAD")), more=more)
+    found = _TABLE.search(worker.error if worker and worker.error else applier.error)
+    named = withheld.data(found[1]) if found else "that table"
+    return Cause(100, what, advice.format(start=case.start("SQL_THREAD"), table=named), more=more)
 
 
 def _fetch_again(case: Case) -> str:
