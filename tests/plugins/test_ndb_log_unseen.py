@@ -60,6 +60,17 @@ CLUSTER = {
         (29, A, f"Node 4: {SPLIT}"),
         (24, A, f"Node 6: {SPLIT}"),
     ],
+    # The receive thread of node 4 stands still, and its own log is not read
+    "WARNING - node 4 missed 2 heartbeats of nodes 1, 51 and 52 at HH:MM:SS, of several at once - check the log of node 4": [
+        *STARTED[:2],
+        *((90, W, f"Node 4: Node {peer} missed heartbeat 2") for peer in (51, 1, 52)),
+    ],
+    # The end of a node is the cause of what was said of it before
+    "CRITICAL - node 3 shut down at HH:MM:SS, error 7400": [
+        *STARTED[:2],
+        (30, W, "Node 3: Failure handling of api 52 has not completed in 600 seconds.  Limit 600 - state = 2"),
+        (30, A, "Node 3: Forced node shutdown completed. Caused by error 7400: 'API node failure handling timeout(x). Temporary error, restart node'."),
+    ],
     "CRITICAL - node 4 failed to start (phase 4) at HH:MM:SS, error 2310 - check the disk": [
         STARTED[0],
         (70, I, "Nodeid 4 allocated for NDB at 10.0.0.4"),

@@ -12,10 +12,11 @@ from stallwatch.probes.ndb_log.rule import nodes, nodes_of
 from stallwatch.probes.ndb_log.rules import COMPLETED, QUANTITIES, RULES
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
+from stallwatch.words import named
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
     from stallwatch.probes.ndb_log import lines
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 _WITHIN = 600.0  # seconds in which a rule's line must come ``often`` times
 _KEPT = 100  # alerts
+_AT_ONCE = 10.0  # seconds; heartbeats come every 1.5 s or 5 s as default
 _EARLIER = " earlier"  # ends the key of a quantity that is over, where there is a later one
 _ARBITRATOR = "arbitrator"  # the key of what is told of it
 _MANAGEMENT = "management node "  # how the words of a management node begin
@@ -38,6 +40,7 @@ _EVENTS = {
     "gcp commit": (Kind.COMMIT, 1.0, 1.0),
     "gcp save": (Kind.SAVE, 1.0, 1.0),
     "filesystem": (Kind.HINT, 0.0, 0.0),
+    "failure handling": (Kind.HINT, 0.0, 0.0),
     "long message buffer": (Kind.HINT, 0.0, 0.0),
     "job buffer": (Kind.HINT, 0.0, 0.0),
     _ARBITRATOR: (Kind.HINT, 0.0, 0.0),
@@ -105,7 +108,7 @@ class Alerts(Subject):
         """Give every alert, and each quantity even when nothing was said of it."""
         for quantity, (unit, none) in QUANTITIES.items():
             alerts = [alert for alert in self._alerts.values() if alert.quantity == quantity]
-            alerts = [self._mutual(alert) for alert in alerts]
+            alerts = [self._mutual(alert) for alert in _of_several(alerts)]
             for alert in alerts:
                 what, line = self._what(alert), Line()
                 reading = Reading(quantity, alert.value, unit, what, alert.why, alert.advice, line=line)
@@ -222,6 +225,32 @@ def _words(match: re.Match[str], node: int | None) -> dict[str, str]:
         groups["peer"] = str(waited_for[0]) if len(waited_for) == 1 else ""
         groups["nodes"] = nodes("node", groups["nodes"]) if waited_for else "a node"
     return {"node": speaker, "observer": speaker, **groups}
+
+
+def _of_several(alerts: Iterable[Alert]) -> Iterator[Alert]:
+    """Make one alert of heartbeats that a data node missed of several others at once, and accuse nobody.
+
+    A frozen receive thread takes in nothing from anybody (9.7.2, E4).
+    """
+    left = sorted(alerts, key=lambda alert: (-alert.value, alert.node or 0))
+    while left:
+        worst = left.pop(0)
+        same = [alert for alert in left if _is_at_once(alert, worst)]
+        if same and worst.speaker is not None:
+            left = [alert for alert in left if alert not in same]
+            peers = [str(node) for node in sorted(alert.node or 0 for alert in (worst, *same))]
+            what = f"node {worst.speaker} missed {worst.value:.0f} heartbeats of {named('node', peers)}"
+            advice = f"check the log of node {worst.speaker}, then the network"
+            worst = worst._replace(what=what, why="of several at once", advice=advice)
+        yield worst
+
+
+def _is_at_once(one: Alert, other: Alert) -> bool:
+    """Whether a data node missed heartbeats of two nodes at the same time."""
+    silences = all(
+        alert.key.startswith("silence ") and not alert.what.startswith(_MANAGEMENT) for alert in (one, other)
+    )
+    return silences and one.speaker == other.speaker and abs(one.when - other.when) <= _AT_ONCE
 
 
 class Backups(Subject):
