@@ -52,7 +52,7 @@ def test_help_fits_80_columns_and_says_when_the_server_is_asked(run_it):
     status, text = run_it("--help")
     assert status == 3
     assert max(map(len, text.splitlines())) <= 80
-    assert "ask the server, too, with the options below, any of which says so" in " ".join(text.split())
+    assert "ask the server, too, for read_buffer_size and names of threads" in " ".join(text.split())
 
 
 def test_a_process_that_is_not_there_is_critical(run_it, tmp_path):

@@ -18,7 +18,15 @@ with pytest.MonkeyPatch.context() as patch:
     from capacity_trial import Trial, percentile
 
 TRIAL = Trial(
-    asked=100.0, done=99.0, after=0.2, late=0.4, slow=0.3, failed=0.0, busy=0.98, engine=1.5, check=16.04,
+    asked=100.0,
+    done=99.0,
+    after=0.2,
+    late=0.4,
+    slow=0.3,
+    failed=0.0,
+    busy=0.98,
+    engine=1.5,
+    check=16.04,
     server=2.0,
 )
 LATE = TRIAL._replace(late=1.2)

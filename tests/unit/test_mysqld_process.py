@@ -137,7 +137,7 @@ def test_waiting_for_pages_of_memory_is_a_warning(after, mysqld):
     status, text = after(major=3600)
     assert status == 1
     assert first_line(text) == (
-        "MYSQLD_PROCESS WARNING - mysqld 4711 has 60 major page faults/s: it waits for the disk at each; 2 "
+        "MYSQLD_PROCESS WARNING - mysqld 4711 has 60 major page faults/s: it waits for the disk at each, 2 "
         "GiB of its memory are swapped: give the host memory back: a smaller innodb_buffer_pool_size, fewer "
         "programs, vm.swappiness=1"
     )
@@ -168,7 +168,7 @@ def test_who_gave_limits_for_major_faults_hears_that_nothing_is_swapped(after, m
     status, text = after("--major-faults-warning", "5", major=3600)
     assert status == 1
     assert first_line(text) == (
-        "MYSQLD_PROCESS WARNING - mysqld 4711 has 60 major page faults/s: it waits for the disk at each; "
+        "MYSQLD_PROCESS WARNING - mysqld 4711 has 60 major page faults/s: it waits for the disk at each, "
         "none of its memory is swapped: it reads files that it has mapped, its program for one: leave the "
         "page cache more memory"
     )
@@ -237,8 +237,8 @@ def test_no_process_is_critical(look, mysqld):
     status, text = look()
     assert status == 2
     assert first_line(text) == (
-        "MYSQLD_PROCESS CRITICAL - no mysqld, mariadbd, ndbmtd or ndbd runs on this host: see its error log; "
-        "start it"
+        "MYSQLD_PROCESS CRITICAL - no mysqld, mariadbd, ndbmtd or ndbd runs on this host: see its error log, "
+        "then start it"
     )
 
 
@@ -711,7 +711,7 @@ def test_a_read_buffer_that_is_mapped_for_each_connection(after, mysqld):
     assert status == 1
     assert first_line(text) == (
         "MYSQLD_PROCESS WARNING - read_buffer_size 5M is mapped and zeroed for 80 connections/s: 100 000 "
-        "minor page faults/s, 1281 for each connection, where such a buffer has 1280 pages; system time 40 % "
+        "minor page faults/s, 1281 for each connection, where such a buffer has 1280 pages, system time 40 % "
         "of a processor: set 128K and look again (it once cost one of eight processors): if as many are "
         "left, it was another buffer"
     )

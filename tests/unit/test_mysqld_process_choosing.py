@@ -128,7 +128,7 @@ def test_a_pid_file_of_a_process_that_is_gone(proc, pid_file):
     gone = not_there(pid_file=pid_file(4711))
     assert gone.what.startswith("process 4711 of /")
     assert gone.what.endswith("/pid is not there")
-    assert gone.advice == "see its error log; here runs mysqld 1"
+    assert gone.advice == "see its error log, here runs mysqld 1"
 
 
 def test_a_pid_file_of_a_script_that_is_looked_for_by_its_interpreter(proc, pid_file):

@@ -68,6 +68,7 @@ def test_a_source_that_does_not_know_its_lag_leaves_it_unknown_here():
 
 def test_clocks_that_differ_above_the_source_are_no_lag_here():
     """The first server's clock is 60 s behind: all is 60 s older by it than it is."""
+
     def told(lag):
         known = snapshot(mariadb(seconds_behind=60.0, applier=busy()), source=source(upstream=above(lag)))
         return judge(known)

@@ -221,9 +221,7 @@ class Check:
         what = text.removeprefix(f"{self.name.upper()} UNKNOWN - ")
         return Report(self.name, [Verdict(State.UNKNOWN if status else State.OK, clean(what))])
 
-    def _run(
-        self, findings: Findings, argv: list[str], at_start: AtStart
-    ) -> tuple[int, str, Report | None]:
+    def _run(self, findings: Findings, argv: list[str], at_start: AtStart) -> tuple[int, str, Report | None]:
         answer: list[str] = []
         begun: list[tuple[Namespace, Run]] = []
 

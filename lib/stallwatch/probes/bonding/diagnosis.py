@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stallwatch.findings import Fault, State
+from stallwatch.findings import Fault, Line, State
 from stallwatch.probes.bonding.model import ACTIVE_BACKUP, LACP, needs
 from stallwatch.sources import kernel
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
@@ -20,7 +20,7 @@ _OPTIONS = (
     "those of the module hold for all bonds"
 )
 _MAKE = "make it: options bonding max_bonds=N where the module makes them, else ip link add NAME type bond"
-_BUNDLE = "look at the switch: are the ports that these cables go to in one port channel, with LACP?"
+_BUNDLE = "check LACP on the switch ports"
 
 
 class Rules(NamedTuple):
@@ -81,9 +81,9 @@ def faults(bond: Bond, rules: Rules) -> Iterator[Fault]:
     if bond.up:
         yield from _speeds(bond)
     if not bond.watches:
-        what = f"{bond.name} does not watch its links: miimon and arp_interval are 0"
-        why = "a link that fails stays in use, and what is sent over it is lost"
-        yield Fault(State.WARNING, what, why, "set miimon=100")
+        what = f"{bond.name} does not watch its links"
+        why = "miimon and arp_interval are 0, so a link that fails stays in use"
+        yield Fault(State.WARNING, what, why, "set miimon=100", Line())
 
 
 def _mode(bond: Bond, wanted: str | None) -> Iterator[Fault]:
@@ -109,8 +109,9 @@ def _empty(bond: Bond, *, is_meant: bool) -> Fault:
     what = f"{bond.name} has no links at all"
     if is_meant:
         return Fault(State.CRITICAL, what, advice=advice)
-    advice = f"if nobody uses it, remove it: ip link delete {bond.name}, max_bonds=0 for the module"
-    return Fault(State.WARNING, what, "the module makes such a bond when it is loaded", advice)
+    advice = f"if nobody uses it, ip link delete {bond.name}"
+    more = ("max_bonds=0 for the module prevents such bonds",)
+    return Fault(State.WARNING, what, "the module made it when it was loaded", advice, Line(more=more))
 
 
 def _fewer(bond: Bond, wanted: int) -> Iterator[Fault]:
@@ -145,25 +146,26 @@ def _down(bond: Bond) -> Iterator[Fault]:
 def _lacp(bond: Bond, *, remembers: bool) -> Iterator[Fault]:
     if bond.is_alone:
         lasts = bond.alone >= NEGOTIATION
-        what = f"{bond.name} has no LACP partner: nobody answers on {_names(bond.up)}"
-        why = "its links are not bundled: one is used at most"
+        what = f"{bond.name} has no LACP partner on {_names(bond.up)}"
+        why = "only one link is used at most"
         state = State.CRITICAL if lasts else State.WARNING
         may_last = remembers and not lasts
-        yield Fault(state, what, f"{why}; critical if it lasts" if may_last else why, _BUNDLE)
+        more = (f"CRITICAL after {NEGOTIATION:.0f} s",) if may_last else ()
+        yield Fault(state, what, why, _BUNDLE, Line(more=more))
     elif apart := [link for link in bond.up if _is_apart(bond, link)]:
-        what = f"{bond.name} does not use {_names(apart)}: {_why_apart(apart)}"
+        what = f"{bond.name} does not use {_names(apart)} ({_why_apart(apart)})"
         others = [link for link in bond.up if link not in apart]
         carry = "carry" if others[1:] else "carries"
-        why = f"only {_names(others)} {carry} anything" if others else "they carry nothing"
-        yield Fault(State.WARNING, what, why, _BUNDLE)
+        why = f"only {_names(others)} {carry} traffic" if others else "they carry no traffic"
+        yield Fault(State.WARNING, what, why, _BUNDLE, Line())
     elif len({link.aggregator for link in bond.up}) > 1:
         each = listed([f"{link.name} {link.aggregator}" for link in bond.up])
-        what = f"the links of {bond.name} are in different aggregators: {each}"
-        yield Fault(State.WARNING, what, "only those of one carry anything", _BUNDLE)
+        what = f"links of {bond.name} are in different aggregators ({each})"
+        yield Fault(State.WARNING, what, "only one carries traffic", _BUNDLE, Line())
     elif churned := [link for link in bond.up if link.churned]:
         what = f"{_names(churned)} of {bond.name} {are(churned)} churned"
-        why = "the switch and we have not been in step for more than a minute"
-        yield Fault(State.WARNING, what, why, _BUNDLE)
+        why = "LACP with the switch is out of step for more than a minute"
+        yield Fault(State.WARNING, what, why, _BUNDLE, Line())
 
 
 def _is_apart(bond: Bond, link: Link) -> bool:
@@ -173,8 +175,8 @@ def _is_apart(bond: Bond, link: Link) -> bool:
 
 def _why_apart(apart: list[Link]) -> str:
     if all(link.is_alone for link in apart):
-        return "nobody speaks LACP there"
-    return f"in another aggregator ({listed([str(link.aggregator or 'none') for link in apart])})"
+        return "no LACP partner there"
+    return f"in aggregator {listed([str(link.aggregator or 'none') for link in apart])}"
 
 
 def _speeds(bond: Bond) -> Iterator[Fault]:

@@ -20,7 +20,7 @@ def readings(bonds: Sequence[Bond], events: Sequence[Event], known: Container[st
 
     Of a bond that was not ``known`` before nobody can tell how often its links have failed since.
     """
-    summary = "; ".join(_shortly(bond) for bond in bonds)
+    summary = ", ".join(_shortly(bond) for bond in bonds)
     for number, bond in enumerate(bonds):
         reading = _links_down(bond)
         if not number:
@@ -47,8 +47,8 @@ def _links_down(bond: Bond) -> Reading:
         "links_down",
         len(down),
         what=f"{len(up)} of {len(bond.links)} links of {bond.name} up: {listed(names)} {are(down)} down",
-        why=f"it works over {over}" + ("" if up[1:] else " alone: the next failure cuts it"),
-        advice=f"look at the cable and the switch port: ethtool {down[0].name}",
+        why=f"traffic over {over}" + ("" if up[1:] else " alone"),
+        advice=f"check the cable and the switch port (ethtool {down[0].name})",
         label=label,
     )
 

@@ -37,21 +37,21 @@ def wanted(text: str) -> tuple[str, str]:
 
 
 check = Check(
-    "bonding", "Tell whether bonded network interfaces have all their links, in the mode that was meant."
+    "bonding", "Report bonded network interfaces that lack links or are in another mode than expected."
 )
 check.option(
     "--expect", action="append", type=expected, default=[], metavar="[BOND=]COUNT",
-    help="so many bonds are to be there, or so many links in a bond, as bond0=2; may be given several times "
-         "(default: as many as were there once)",
+    help="expected number of bonds, or of links in a bond, for example bond0=2; may be given several times "
+         "(default: the highest number seen)",
 )  # fmt: skip
 check.option(
     "--mode", action="append", type=wanted, default=[], metavar="[BOND=]MODE",
-    help="mode that a bond is to have, by name or number, as bond1=802.3ad; without BOND: all that are not "
-         "named; may be given several times",
+    help="expected mode of a bond, by name or number, for example bond1=802.3ad; without BOND: of all that "
+         "are not named; may be given several times",
 )  # fmt: skip
 check.option(
     "--hold", type=duration, default="10m", metavar="TIME",
-    help="tell for so long that a link has failed, or that another one is in use",
+    help="report a failed link, or the change to another link, for this long",
 )  # fmt: skip
 check.threshold(
     "links_down", headline=True, warning="0",

@@ -15,32 +15,32 @@ if TYPE_CHECKING:
     from stallwatch.findings import Finding
     from stallwatch.frame.run import Run
 
-check = Check("host", "Tell what this host does: processors, disks, memory, swapping, network.")
+check = Check("host", "Report processors, disks, memory, swapping and network of this host.")
 sample.add(check)
 check.option("--disk", action="append", type=regex, default=[], metavar="REGEX",
-             help="look at the disks that are called so, as sda or nvme.*, partitions too; may be given "
+             help="check disks and partitions of this name, for example sda or nvme.*; may be given "
                   "several times (default: all but partitions, loop and ram)")  # fmt: skip
 check.option("--data-dir", action="append", default=[], metavar="DIR",
-             help="look at the disks below this directory, through LVM and md; may be given several "
+             help="check the disks below this directory, also below LVM and md; may be given several "
                   "times")  # fmt: skip
 check.option("--confirm", type=count, default=3, metavar="COUNT",
-             help="critical after so many runs in a row, a WARNING before; with --sample it takes 1 to be "
-                  "critical at all")  # fmt: skip
+             help="report CRITICAL after this many runs in a row, WARNING before; with --sample, CRITICAL "
+                  "requires 1")  # fmt: skip
 check.threshold(
-    "cpu", unit="%", headline=True, warning="95", help="time that processors are busy, all together"
+    "cpu", unit="%", headline=True, warning="95", help="time that processors are busy, average of all"
 )
 check.threshold("load", warning="5", help="load over 5 minutes, per processor")
-check.threshold("iowait", unit="%", help="time that processors are idle while somebody waits for a disk")
+check.threshold("iowait", unit="%", help="time that processors are idle while a process waits for a disk")
 check.threshold(
-    "steal", unit="%", warning="20", critical="40", help="time that the hypervisor gives to others"
+    "steal", unit="%", warning="20", critical="40", help="time that the hypervisor gives to other machines"
 )
 check.threshold("disk_busy", unit="%",
-                help="time that a disk had something to do; one that does several things at once may not be "
-                     "full at 100")  # fmt: skip
-check.threshold("disk_await", unit="s", help="time that a request of a disk takes, its waiting included")
+                help="time that a disk is busy; a disk that works in parallel may not be at its limit at "
+                     "100 %")  # fmt: skip
+check.threshold("disk_await", unit="s", help="time of a disk request, including its time in the queue")
 check.threshold("memory_available", unit="%", warning="5:", critical="2:", lower_is_worse=True,
-                help="memory that can be had without swapping")  # fmt: skip
-check.threshold("swap_in", unit="B", warning="1M", critical="10M", help="what is read from swap per second")
+                help="memory available without swapping")  # fmt: skip
+check.threshold("swap_in", unit="B", warning="1M", critical="10M", help="bytes read from swap per second")
 check.threshold("network_errors", warning="1", help="packets per second with errors, of one interface")
 check.threshold("network_drops", warning="100", help="packets per second that are dropped, of one interface")
 check.keeps_state()

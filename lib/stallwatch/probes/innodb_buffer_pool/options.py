@@ -19,28 +19,28 @@ FOR_ANSWERS = 3.0  # seconds that a --sample leaves: SHOW ENGINE INNODB STATUS i
 
 check = Check(
     "innodb_buffer_pool",
-    "Tell what InnoDB's buffer pool had to read from the disk, what is free and dirty, and what holds it up.",
+    "Report what InnoDB's buffer pool reads from disk, its free and dirty pages, and waits for free pages.",
 )
 mysql.add(check)
 sample.add(check)
 check.option(
     "--min-requests", type=count, default=1000, metavar="COUNT",
-    help="tell no miss ratio of an interval with fewer page requests",
+    help="skip the miss ratio if the interval has fewer page requests",
 )  # fmt: skip
 check.threshold(
     MISS_RATIO, unit="%", headline=True,
-    help="page requests since the last run that missed the pool; a WARNING at most in the first of several "
-    "runs, in a --sample, and within 30m of the server's start",
+    help="page requests since the last run that missed the pool; WARNING at most in the first such run, "
+    "with --sample, and within 30m after the server's start",
 )  # fmt: skip
 check.threshold("wait_free", warning="0", help="waits for a free page since the last run")
 check.threshold(
     DIRTY,
     unit="%",
-    help="dirty pages; more than innodb_max_dirty_pages_pct are a warning where none is given",
+    help="dirty pages; without thresholds, WARNING above innodb_max_dirty_pages_pct",
 )
-check.threshold("pages_free", lower_is_worse=True, help="free pages: about innodb_lru_scan_depth by design")
+check.threshold("pages_free", lower_is_worse=True, help="free pages; about innodb_lru_scan_depth is normal")
 check.threshold(
-    "innodb_status", unit="s", warning="1", critical="10", help="time that SHOW ENGINE INNODB STATUS takes"
+    "innodb_status", unit="s", warning="1", critical="10", help="duration of SHOW ENGINE INNODB STATUS"
 )
 check.keeps_state()
 check.examples(

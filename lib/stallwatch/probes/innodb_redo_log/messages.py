@@ -106,7 +106,7 @@ def _state(snapshot: Snapshot) -> str:
         elif one.is_flushed_for or snapshot.standing:
             point = "beyond the async point, aggressive flushing"
         said = f"redo log at most {round(one.fill, 1):g} % of the stall point in {times}, {point}"
-    return said if snapshot.rate is None else f"{said}; {say_size(snapshot.rate)}/s written"
+    return said if snapshot.rate is None else f"{said}, {say_size(snapshot.rate)}/s written"
 
 
 def _said(seconds: float) -> str:
@@ -131,7 +131,7 @@ def _advice(snapshot: Snapshot) -> str:
         return "it holds an hour of writes: see why pages are flushed so slowly (disk, innodb_io_capacity)"
     known = _size(snapshot.samples.settings)
     if snapshot.holds:
-        known += f"; it is filled in {_said(snapshot.holds)} at this rate"
+        known += f", filled in {_said(snapshot.holds)} at this rate"
     return f"enlarge the redo log ({known}), or write less at once"
 
 

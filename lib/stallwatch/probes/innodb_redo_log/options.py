@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 check = Check(
     "innodb_redo_log",
-    "Tell how near InnoDB's redo log is to the point at which writers wait, and whether they did.",
+    "Report how near InnoDB's redo log is to the point at which writers wait, and whether they did.",
 )
 mysql.add(check)
 sample.add(check)

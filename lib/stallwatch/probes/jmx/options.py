@@ -56,42 +56,42 @@ about = (
 )
 check.option("-A", "--attribute", action=Word, help=about)
 about = (
-    "way to a number in it: a key, an item's number, several with / between them (\\/ for a slash); "
+    "path to a number in the attribute: a key or the number of an item, separated by / (\\/ for a slash); "
     "without it, the items of a list are counted"
 )
 check.option("-K", "--key", action=Word, metavar="PATH", help=about)
-about = "what the server counts it in (default: nothing); share: 0 to 1, told and judged in per cent"
+about = "unit of the value (default: none); share: 0 to 1, shown and checked in per cent"
 check.option("--unit", action=Word, choices=[unit for unit in UNITS if unit], help=about)
-about = "tell it in per cent of this: a key beside that of -K, ATTRIBUTE[/KEY], or OBJECT/ATTRIBUTE[/KEY]"
+about = "show the value in per cent of a key beside that of -K, ATTRIBUTE[/KEY], or OBJECT/ATTRIBUTE[/KEY]"
 check.option("--of", action=Word, metavar="WHOLE", help=about)
 about = (
-    "tell how much it is for each of this, named as for --of: milliseconds per request; --of and --per go "
-    "with --rate or --delta, which take both since the last run"
+    "divide the value by this, named as for --of, for example milliseconds per request; with --rate or "
+    "--delta, --of and --per use the growth of both since the last run"
 )
 check.option("--per", action=Word, metavar="WHOLE", help=about)
 about = (
-    "judge how long ago it is, by the clock of the JVM: a date, or milliseconds since 1970 (seconds with "
-    "--unit s); 0 and less are missing"
+    "check how long ago the value is, by the clock of the JVM: a date, or milliseconds since 1970 (seconds "
+    "with --unit s); 0 and less count as missing"
 )
 check.option("--age", action=Word, nargs=0, const="age", help=about)
-about = "what it grew by per second since the last run of this very command; runs within 1s count as one"
+about = "growth per second since the last run of the same command; runs within 1s count as one"
 check.option("--rate", action=Word, nargs=0, dest="change", const="rate", help=about)
-about = "what it changed by since the last run of this very command, whoever ran it; as with --rate"
+about = "change since the last run of the same command"
 check.option("--delta", action=Word, nargs=0, dest="change", const="delta", help=about)
-check.option("--match", action=Word, metavar="REGEX", help="text: wrong where this is not found in it")
-check.option("--no-match", action=Word, metavar="REGEX", help="text: wrong where this is found in it")
-about = "state where the text is wrong (default: critical)"
+check.option("--match", action=Word, metavar="REGEX", help="alert if this is not found in the text")
+check.option("--no-match", action=Word, metavar="REGEX", help="alert if this is found in the text")
+about = "state if --match or --no-match alerts (default: critical)"
 check.option("--mismatch", action=Word, choices=["warning", "critical"], help=about)
 about = (
     "one number of all beans of a pattern; those without the attribute do not count; count with --match or "
     "--no-match counts those whose text is right"
 )
 check.option("--aggregate", action=Word, choices=["sum", "max", "min", "avg", "count"], help=about)
-about = "its name; may hold key properties of the MBean, as {scope} (default: made of those)"
+about = "name of the number, also with key properties of the MBean, as {scope} (default: made of those)"
 check.option("--label", action=Word, metavar="NAME", help=about)
 about = (
-    "state where it is missing, null, NaN, or has no limit to be a share of; where --aggregate count has "
-    "none to count, unless a range alerts on 0 (default: unknown)"
+    "state if the value is missing, null, NaN, or has no maximum; with --aggregate count, if there is no "
+    "MBean, unless a range alerts on 0 (default: unknown)"
 )
 check.option("--missing", action=Word, choices=["ok", "warning", "critical", "unknown"], help=about)
 about = "range for the attribute; bare numbers are counted in --unit, those of a share need a %"

@@ -23,7 +23,7 @@ check = Check(
     "Look at all thread and connection pools of a JVM over JMX: who is blocked, and what that means.",
 )
 check.option("--pool", type=regex, action="append", default=[], metavar="REGEX",
-             help="look only at pools whose whole name fits, and put their numbers into the perfdata; "
+             help="check only pools whose whole name matches, and add their numbers to the perfdata; "
                   "may be given several times")  # fmt: skip
 check.option("--deadlocks", action="store_true",
              help="look for deadlocked threads, too; this invokes findDeadlockedThreads, "
@@ -35,7 +35,7 @@ check.threshold("blocked", headline=True, warning="0",
                 help="tasks blocked now, or threads that wait for a connection; unless -c is given, critical "
                      "a second later if the pool is full, or one of connections")  # fmt: skip
 check.threshold(
-    "blocked_new", warning="0", help="tasks blocked since the last run, told once: retries would miss it"
+    "blocked_new", warning="0", help="tasks blocked since the last run; reported once, so a retry misses them"
 )
 check.threshold("busy", unit="%",
                 help="part of its threads or connections that a pool uses; "

@@ -21,46 +21,48 @@ _NAMES_SERVER = ("hostname", "port", "socket", "username", "defaults_file", "def
 
 check = Check(
     "mysql_backup",
-    "Tell whether the backup of a MySQL or MariaDB server is recent, finished, whole and complete.",
+    "Report whether the backup of a MySQL or MariaDB server is recent, finished, undamaged and complete.",
 )
 check.option(
     "-d", "--directory", required=True, metavar="PATH",
-    help="a backup, or the directory of several: the newest is judged; by mydumper, mysqldump or "
+    help="a backup, or the directory of several, of which the newest is checked; by mydumper, mysqldump or "
     "mariadb-dump (one file, or one for each database or table), mariadb-backup or XtraBackup",
 )  # fmt: skip
 check.option(
     "--ignore-table", type=regex, action="append", default=[], metavar="REGEX",
-    help="a table SCHEMA.TABLE whose whole name fits need not be in it; may be given several times",
+    help="tables SCHEMA.TABLE that may be missing, by their whole name; may be given several times",
 )  # fmt: skip
 check.option(
     "--no-binlog",
     action="store_true",
-    help="nobody wants to apply the binary log after a restore: do not look for its place there",
+    help="do not require the position in the binary log, for backups without point-in-time recovery",
 )
 check.option(
     "--unfinished-grace", type=duration, default="2h", metavar="TIME",
-    help="an unfinished backup that was written to within this time may be at work: the one before is judged",
+    help="check the previous backup while an unfinished one was written to within this time",
 )  # fmt: skip
 check.option(
     "--verify", choices=[NONE, SAMPLE, FULL], default=NONE,
-    help="read the files from beginning to end: none, a sample (64 MiB in a run), or full; later runs go on "
-    "with what has not been read yet",
+    help="read the files: none, a sample (64 MiB per run), or full; later runs continue with files that "
+    "have not been read yet",
 )  # fmt: skip
 check.option(
     "--verify-timeout", type=duration, default="40s", metavar="TIME",
-    help="time that --verify full may take, besides --timeout: the engine must allow both",
+    help="maximum time of --verify full, in addition to --timeout; the engine must allow both",
 )  # fmt: skip
 mysql.add(check)
 check.threshold(
     AGE, unit="s", headline=True, warning="26h", critical="50h", help="age of the newest finished backup"
 )
-check.threshold(MISSING, critical="0", help="base tables of the server that are not in it, and are older")
+check.threshold(
+    MISSING, critical="0", help="base tables of the server that are missing in the backup and older than it"
+)
 check.threshold(
     DAMAGED,
     critical="0",
-    help="files that are empty, no SQL, or not whole as far as --verify has read them",
+    help="files that are empty, not SQL, or damaged as far as --verify has read them",
 )
-check.threshold(SIZE_CHANGE, unit="%", warning="-50:50", help="its size against that of the one before")
+check.threshold(SIZE_CHANGE, unit="%", warning="-50:50", help="change of the size since the previous backup")
 check.keeps_state()
 check.examples(
     "check_mysql_backup -d /backup/mysql -w 26h -c 50h",

@@ -29,50 +29,51 @@ def _runs(text: str) -> int:
 
 
 check = Check(
-    "mysql_query", "Tell whether a MySQL or MariaDB server answers a query, how fast, and with what."
+    "mysql_query",
+    "Report whether a MySQL or MariaDB server answers a query, how fast, and whether the answer is right.",
 )
 mysql.add(check, unreachable="critical")
-check.keeps_state("the certificate that a server showed at first, if it is not verified,")
-check.option("-q", "--query", type=sql, metavar="SQL", help="what is asked (default: SELECT 1)")
-check.option("-f", "--query-file", metavar="FILE", help="ask what is in this file")
+check.keeps_state("the certificate of the first log-in, if it is not verified,")
+check.option("-q", "--query", type=sql, metavar="SQL", help="statement to run (default: SELECT 1)")
+check.option("-f", "--query-file", metavar="FILE", help="file with the statement to run")
 check.option(
     "-D", "--database", formerly="-d", metavar="NAME", help="database of tables that are named without one"
 )
 check.option(
     "--count", type=_runs, default="20", metavar="COUNT",
-    help="ask so many times; one slow or failed run of several is a WARNING at most, but for --max-critical; "
-    "the slowest of 20, as the first after a pause may be, is not in the p95",
+    help="number of runs; a single slow or failed run of several is a WARNING at most, except for "
+    "--max-critical; the p95 of 20 runs excludes the slowest",
 )  # fmt: skip
 check.option(
     "--spread", type=duration, default=_SPREAD, metavar="TIME",
-    help="begin them within this time, which is half of --timeout at most",
+    help="start the runs within this time, at most half of --timeout",
 )  # fmt: skip
 check.option(
     "--reconnect",
     action="store_true",
-    help="connect anew for each, as an application does that keeps no connections",
+    help="connect anew for each run, as an application without persistent connections does",
 )
 check.option(
     "--expect",
     metavar="TEXT",
-    help="what the first column of the first row is to be; anything else is CRITICAL",
+    help="expected first column of the first row; anything else is CRITICAL",
 )
 check.option(
     "--allow-writes",
     action="store_true",
-    help="take a statement that is not known to be a read; each run of it changes what it changes, and may "
-    "go on when the check has ended. Without this no table is changed, and no function is called that is not "
-    "known to only read, but for stored functions: give the account no more than the query needs",
+    help="accept a statement that may write; each run changes data, and may continue after the check has "
+    "ended. Without this option no table is changed, and only functions that are known to only read are "
+    "called, and stored functions: grant the account only what the query needs",
 )
 check.threshold(
     "p95", unit="s", headline=True, warning="250ms", critical="1s",
-    help="time that 95 % of the runs do not exceed, of a query and all its rows (0.3 s of this host's time "
-    "per million); a run may take half of --timeout, or what the critical limits need",
+    help="time that 95 % of the runs do not exceed, for the query and all its rows (one million rows cost "
+    "0.3 s on this host); a run may take half of --timeout, or the time of the critical limits",
 )  # fmt: skip
-check.threshold("max", unit="s", warning="1s", help="time of the slowest run, also if no other one is slow")
+check.threshold("max", unit="s", warning="1s", help="time of the slowest run")
 check.threshold(
     "connection", unit="s", warning="250ms", critical="1s",
-    help="time to connect and log in, TLS included; p95 if there are several",
+    help="time to connect and log in, including TLS; p95 of several",
 )  # fmt: skip
 check.threshold("rows", help="rows of the answer")
 check.examples(

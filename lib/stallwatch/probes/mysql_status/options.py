@@ -31,48 +31,47 @@ def _names(text: str) -> re.Pattern[str]:
 
 check = Check(
     "mysql_status",
-    "Tell what a MySQL or MariaDB server counts, what stands at its limit, and what differs elsewhere.",
+    "Report resources of a MySQL or MariaDB server that are at their limit, and its status variables.",
 )
 mysql.add(check)
 check.option(
     "--set", action="append", default=[], choices=(*SETS, NONE), metavar="SET",
-    help=f"tell the numbers of {', '.join(SETS[:-1])} or {SETS[-1]}, and judge no other set; "
-    "none: judge none; may be given several times (default: judge all)",
+    help=f"show the numbers of {', '.join(SETS[:-1])} or {SETS[-1]}, and check no other set; "
+    "none: check none; may be given several times (default: check all)",
 )  # fmt: skip
 check.option(
     "--include", type=_names, action="append", default=[], metavar="REGEX",
-    help="tell the status variables whose whole name fits, too; may be given several times",
+    help="also show status variables whose whole name matches; may be given several times",
 )  # fmt: skip
 check.option(
     "--exclude", type=_names, action="append", default=[], metavar="REGEX",
-    help="but not those, nor judge them by a set, nor compare them; may be given several times",
+    help="ignore status variables whose whole name matches; may be given several times",
 )  # fmt: skip
-check.option("--all", action="store_true", help="tell every number of SHOW GLOBAL STATUS")
-for _kind, _does in (("counter", "counts up: tell it as a rate"), ("gauge", "goes up and down")):
+check.option("--all", action="store_true", help="show every number of SHOW GLOBAL STATUS")
+for _kind, _does in (("counter", "counter: show its rate"), ("gauge", "gauge: show its value")):
     check.option(
         f"--{_kind}", action="append", default=[], metavar="NAME",
-        help=f"say of a variable that this version of ours does not know that it {_does}",
+        help=f"treat this unknown variable as a {_does}",
     )  # fmt: skip
 check.option(
     "--reference", metavar="HOST[:PORT]",
-    help="a healthy server to compare with, logged in at with the same user and password: tell what differs "
-    "by three times or more",
+    help="healthy server to compare with, same user and password; reports what differs by a factor of three "
+    "or more",
 )  # fmt: skip
 check.option(
-    "--reference-group", metavar="GROUP", help="the same, with what this group of the option file says"
+    "--reference-group", metavar="GROUP", help="compare with the server of this group of the option file"
 )
 sample.add(check)
 check.option(
     "--confirm", type=count, default=3, metavar="COUNT",
-    help="critical by a set after so many intervals in a row, a WARNING before (and always with --sample)",
+    help="report CRITICAL by a set after this many runs in a row, WARNING before (with --sample: always)",
 )  # fmt: skip
 for _level, _former in (("warning", "--warn"), ("critical", "--crit")):
     check.limit(
         f"-{_level[0]}", f"--{_level}", formerly=_former, type=wanted,
         action="append", default=[], metavar="NAME=RANGE",
-        help=f"{_level} range of a status variable: of what counts up, per second; NAME/NAME for the ratio "
-        "of two over the interval, of at least 100; may be given several times, and takes the place of a "
-        "set's limits of that variable",
+        help=f"{_level} range of a status variable, per second for a counter; NAME/NAME: ratio of two over "
+        "the interval, if the second grew by 100; may be given several times, replaces the limits of a set",
     )  # fmt: skip
 check.keeps_state()
 check.examples(

@@ -80,7 +80,9 @@ def _chosen(wanted: Wanted, running: Sequence[Running], likeness: Callable[[Runn
     if wanted.pid_file is not None:
         return _by_pid_file(wanted.pid_file, wanted.called, running)
     if not running:
-        raise NotThereError(f"no {wanted.called} runs on this host", advice="see its error log; start it")
+        raise NotThereError(
+            f"no {wanted.called} runs on this host", advice="see its error log, then start it"
+        )
     workers, alone = _workers(running)
     if wanted.port is not None:
         return _by_port(wanted.port, wanted.called, [*workers, *alone])
@@ -184,8 +186,8 @@ def _stale(file: str, pid: int, called: str, running: Sequence[Running]) -> NotT
 
 
 def _hint(running: Sequence[Running]) -> str:
-    then = f"here runs {_listed(running)}" if running else "start it"
-    return f"see its error log; {then}"
+    then = f"here runs {_listed(running)}" if running else "then start it"
+    return f"see its error log, {then}"
 
 
 def _by_port(port: int, called: str, running: Sequence[Running]) -> Running:

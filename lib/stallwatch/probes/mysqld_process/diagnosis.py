@@ -60,7 +60,7 @@ def stopped(snapshot: Snapshot) -> Fault:
         State.CRITICAL,
         f"{named(snapshot.process)} is stopped and answers nobody",
         "it got SIGSTOP",
-        f"find out who did it and why; kill -CONT {pid} lets it go on",
+        f"find out who stopped it, then kill -CONT {pid}",
     )
 
 
@@ -154,7 +154,7 @@ def read_buffer(interval: Interval, use: Use, size: float) -> Iterator[Fault]:
         State.WARNING,
         f"{READ_BUFFER} {written(size)} is mapped and zeroed for {connections:.0f} connections/s",
         f"{say_count(faults)} minor page faults/s, {each:.0f} for each connection, where such a buffer has "
-        f"{pages:.0f} pages; system time {use.system:.0f} % of a processor",
+        f"{pages:.0f} pages, system time {use.system:.0f} % of a processor",
         "set 128K and look again (it once cost one of eight processors): if as many are left, it was another "
         "buffer",
     )

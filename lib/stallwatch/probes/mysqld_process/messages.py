@@ -60,7 +60,7 @@ def _used(activity: Activity, run: Run) -> Iterator[Reading]:
 def _major_faults(activity: Activity, run: Run, rate: float) -> Reading:
     process, swapped = activity.snapshot.process, activity.snapshot.status.swapped
     where = f"{say_size(swapped)} of its memory are swapped" if swapped else "none of its memory is swapped"
-    why = f"it waits for the disk at each; {where}" if rate else ""
+    why = f"it waits for the disk at each, {where}" if rate else ""
     advice = _DATA_NODE if process.name in DATA_NODES else _SERVER if process.name in SERVERS else _HOST
     advice = advice if swapped else _MAPPED
     what = f"{named(process)} has {_said(rate)} major page faults/s"

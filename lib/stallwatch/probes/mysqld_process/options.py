@@ -18,40 +18,40 @@ _WAYS = ("pid_file", "listens", "data_dir")
 
 check = Check(
     "mysqld_process",
-    "Tell what the process of a MySQL or MariaDB server, an NDB data node or a JVM does to its host.",
+    "Report what the process of a MySQL or MariaDB server, an NDB data node or a JVM uses.",
 )
-about = "the process whose id this file has (default: the only one of its name on this host)"
+about = "process whose id is in this file (default: the only one of its name on this host)"
 check.option("--pid-file", metavar="FILE", help=about)
-check.option("--listens", type=port, metavar="PORT", help="the process that listens on this TCP port")
-about = "the process that works in this directory; of a data node its log there tells what threads do"
+check.option("--listens", type=port, metavar="PORT", help="process that listens on this TCP port")
+about = "process that works in this directory; the log of a data node there names its threads"
 check.option("--data-dir", metavar="DIR", help=about)
 about = (
-    "a process that is called so, java for example; may be given several times "
+    "process of this name, for example java; may be given several times "
     "(default: mysqld, mariadbd, ndbmtd, ndbd)"
 )
 check.option("--program", action="append", default=[], metavar="NAME", help=about)
 sample.add(check)
 about = (
-    "ask the server, too, with the options below, any of which says so: read_buffer_size, names of threads"
+    "ask the server, too, for read_buffer_size and names of threads; default if a connection option is given"
 )
 check.option("--mysql", action="store_true", help=about)
 mysql.add(check)
-about = "processor time it uses, of one processor: 200 are two"
+about = "processor time, of one processor: 200 % are two processors"
 check.threshold("cpu", unit="%", headline=True, help=about)
-check.threshold("system", unit="%", help="system time among it, of one processor")
-check.threshold("busiest_thread", unit="%", help="processor time of its busiest thread")
-about = "minor page faults per second: pages that it touches first"
+check.threshold("system", unit="%", help="system time, of one processor")
+check.threshold("busiest_thread", unit="%", help="processor time of the busiest thread")
+about = "minor page faults per second, without a read from disk"
 check.threshold("minor_faults", help=about)
 about = (
-    "major page faults per second: pages that it had to wait for, read from disk; "
-    "the default is for a server or data node that has memory swapped out"
+    "major page faults per second, which read from disk; "
+    "the default alerts only if memory of a server or data node is swapped out"
 )
 check.threshold("major_faults", warning="10", help=about)
-check.threshold("resident_memory", unit="B", help="memory that it occupies")
-check.threshold("swapped_memory", unit="B", help="memory of it that is swapped out")
-check.threshold("threads", help="threads that it has")
-check.threshold("uptime", unit="s", help="how long it has been up")
-about = "descriptors it has open, of those it may have; critical by default in the second look in a row"
+check.threshold("resident_memory", unit="B", help="resident memory")
+check.threshold("swapped_memory", unit="B", help="memory that is swapped out")
+check.threshold("threads", help="number of threads")
+check.threshold("uptime", unit="s", help="time since the start of the process")
+about = "open descriptors, of its limit; by default CRITICAL in the second run in a row"
 check.threshold("descriptors", unit="%", warning="80", critical="90", help=about)
 check.keeps_state()
 check.examples(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 check = Check(
     "ndb_log",
-    "Say what NDB data nodes complain of in their logs: stuck threads, full redo buffers, shutdowns.",
+    "Report problems in the logs of NDB data nodes: stuck threads, full redo buffers, shutdowns.",
 )
 check.option("--log", action="append", required=True, metavar="FILE",
              help="ndb_N_out.log, ndb_N_error.log, cluster log; repeatable; may hold * and ?")  # fmt: skip
@@ -26,7 +26,7 @@ check.option("--whole", action="store_true",
 check.option("--max-bytes", type=size, default="256M", metavar="SIZE",
              help="read at most this much of a log in a run")  # fmt: skip
 check.option("--watchdog-interval", type=duration, metavar="TIME",
-             help="TimeBetweenWatchDogCheck (default: as the log says, or 6s)")  # fmt: skip
+             help="TimeBetweenWatchDogCheck (default: as in the log, or 6s)")  # fmt: skip
 check.option("--spin-ns", type=number, default="1.25", metavar="NS", help="time of one spin")
 check.option("--backup-age", type=duration, metavar="TIME",
              help="warn if the last backup in a cluster log is older (default: not asked)")  # fmt: skip

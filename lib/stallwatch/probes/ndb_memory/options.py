@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 check = Check(
     "ndb_memory",
-    "Tell how full the memory and the tablespaces of an NDB Cluster are, and when writes will fail.",
+    "Report how full the memory and the tablespaces of an NDB Cluster are, and when writes will fail.",
 )
 mysql.add(check)
 check.option(

@@ -36,7 +36,7 @@ def node_id(text: str) -> int:
 
 check = Check(
     "ndb_nodes",
-    "Tell whether all data nodes of an NDB Cluster are up, and how they, their links and their threads are.",
+    "Report data nodes of an NDB Cluster that are down or starting, and their links and threads.",
 )
 mysql.add(check, unreachable="critical")
 check.option(

@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 check = Check(
     "ndb_page_buffer",
-    "Tell how often data nodes of NDB Cluster find pages of tables on disk in DiskPageBufferMemory.",
+    "Report how often data nodes of NDB Cluster find pages of tables on disk in DiskPageBufferMemory.",
 )
 mysql.add(check)
 sample.add(
     check,
-    "measure twice in this run, so far apart, and remember nothing; one sample confirms nothing: it is a "
-    "WARNING at most, unless --confirm is 1 (default: measure since the last run)",
+    "measure twice in this run, this far apart, without the state file; WARNING at most, unless --confirm "
+    "is 1 (default: measure since the last run)",
 )
 check.option(
     "--confirm", type=count, default=3, metavar="COUNT",
-    help="critical after so many intervals in a row, a WARNING before: a scan at night is over by then",
+    help="report CRITICAL after this many runs in a row, WARNING before",
 )  # fmt: skip
 check.option(
     "--min-requests", type=count, default=1000, metavar="COUNT",
@@ -34,7 +34,7 @@ check.option(
 )  # fmt: skip
 check.option(
     "--cold", type=duration, default="30m", metavar="TIME",
-    help="a node's buffer is cold for so long after its start: a WARNING at most",
+    help="report WARNING at most for this long after the start of a node",
 )  # fmt: skip
 check.threshold(
     "hit_ratio", unit="%", headline=True, warning="99.5:", critical="95:", lower_is_worse=True,

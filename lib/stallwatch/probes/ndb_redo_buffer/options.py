@@ -31,11 +31,11 @@ check = Check(
 )
 mysql.add(check)
 check.option("--samples", type=samples, default="5", metavar="N",
-             help="look so often at the buffers; less often if --timeout is short")  # fmt: skip
-check.option("--every", type=duration, default="400ms", metavar="TIME", help="and so long apart")
+             help="number of samples of the buffers; fewer if --timeout is short")  # fmt: skip
+check.option("--every", type=duration, default="400ms", metavar="TIME", help="time between two samples")
 check.option("--log", action="append", default=[], metavar="FILE",
-             help="a data node's ndb_N_out.log, which tells of full buffers between the samples; may be "
-                  "given several times and hold * and ?")  # fmt: skip
+             help="ndb_N_out.log of a data node, for full buffers between the samples; may be given several "
+                  "times, with * and ?")  # fmt: skip
 check.option("--hold", type=duration, default="1h", metavar="TIME",
              help="report what is in the logs for this long")  # fmt: skip
 check.option("--data-dir", action="append", default=[], metavar="DIR",

@@ -1,0 +1,106 @@
+"""What a machine can hold of "plain words": length and signs of status lines, plurals, words to avoid."""
+
+import re
+from pathlib import Path
+
+import pytest
+from generators.plugins import plugins
+from generators.programs import programs
+
+ROOT = Path(__file__).parents[2]
+RECORDED = ROOT / "tests" / "recorded"
+FILES = [*RECORDED.rglob("expected/*.txt"), *RECORDED.glob("documented/*.txt")]
+LONGEST = 160  # characters before the perfdata: a text message
+# Longer lines, by a part of each, and why: servers have long names and texts, or much is to be shown.
+LONGER = {
+    "denied SELECT * FROM ndbinfo.nodes": "the GRANT that is missing, to be copied",
+    "'NDBINFO' has been started in offline mode": "the server's own words",
+    "it lost node 3, and the arbitration": "three causes to check",
+    "2 threads wait for a connection": "(+3 more problems) is behind it",
+    "133 pending, too many or slow requests": "the name of a pool of Cassandra is long",
+    "no pool of a known kind in db1:7199": "two ways out",
+    "HOST OK - processors": "all that a host does in one line",
+    "MYSQLD_PROCESS OK - mysqld": "all that a process does in one line",
+    "INNODB_REDO_LOG OK - ": "all that is known of the redo log in one line",
+    "writers waited 131 times": "not rewritten yet",
+    "read_buffer_size 5M is mapped": "not rewritten yet",
+    "is not in the backup of": "not rewritten yet",
+    "the compressed data end too early": "not rewritten yet",
+    "tables opened anew (Opened_tables)": "not rewritten yet",
+    "rows read in scans (Handler_read_rnd_next)": "not rewritten yet",
+    "clients are turned away": "not rewritten yet",
+    "of page requests missed the pool": "not rewritten yet",
+}
+ENDS_IN_S = {"process", "address", "class", "status", "plus", "has", "was", "this", "is", "as", "its"}
+AVOID = {  # in the help: word, and what to write
+    r"\btells?\b|\btold\b": "show, report",
+    r"\bsays?\b|\bsaid\b": "show, report, name",
+    r"\bso (many|much|far|long)\b": "this many, this long",
+    r"\bours?\b": "the name of the thing",
+    "whatever happens|which others can then see|less strongly|of this very|no limit to be": "see above",
+    r"\bgoes without\b|\bcomes? of\b|\bin vain\b|\blet in\b": "the usual verb",
+}
+# In pages, too: sentences that were read twice.
+RIDDLES = re.compile(
+    "which others can then see|less strongly|who we are here|whatever happens|this version of ours"
+    "|has no limit to be a share|stands nowhere else|that is as it should be"
+)
+
+
+def first_lines():
+    lines = {
+        line.partition(" | ")[0]
+        for file in FILES
+        for line in file.read_text(errors="replace").splitlines()
+        if re.match("[A-Z_]+ (OK|WARNING|CRITICAL|UNKNOWN) - ", line)
+    }
+    assert len(lines) > 200
+    return sorted(lines)
+
+
+LINES = first_lines()
+
+
+def test_a_status_line_fits_into_a_text_message():
+    long = [line for line in LINES if len(line) > LONGEST]
+    assert [line for line in long if not any(part in line for part in LONGER)] == []
+    assert len(long) <= len(LINES) / 10, f"{len(long)} of {len(LINES)}"
+
+
+def test_each_exception_is_one():
+    assert [part for part in LONGER if not any(part in line for line in LINES if len(line) > LONGEST)] == []
+
+
+def test_no_status_line_has_a_semicolon():
+    """Nagios prints it as a colon."""
+    assert [line for line in LINES if ";" in line] == []
+
+
+def test_numbers_agree_with_their_nouns():
+    found = {noun for line in LINES for noun in re.findall(r"(?<![\d.,:/-])\b1 ([a-z]{3,}s)\b", line)}
+    assert found <= ENDS_IN_S
+
+
+def helps():
+    for plugin in plugins():
+        yield plugin.program, plugin.about
+        yield from ((f"{plugin.program} {option.long}", option.about) for option in plugin.options)
+    for program in programs():
+        for way in program.ways:
+            name = f"{program.name} {way.name}"
+            yield name, way.about
+            yield from ((f"{name} {option.long}", option.about) for option in way.options)
+
+
+@pytest.mark.parametrize("word", AVOID)
+def test_the_help_has_plain_words(word):
+    assert [f"{name}: {about}" for name, about in helps() if re.search(word, about, re.IGNORECASE)] == [], (
+        AVOID[word]
+    )
+
+
+def test_pages_and_definitions_have_no_riddles():
+    pages = [*ROOT.glob("*.md"), *(ROOT / "contrib").rglob("*.md"), *(ROOT / "contrib").rglob("*.c*f*g")]
+    pages += (ROOT / "contrib" / "icinga2").rglob("*.conf")
+    found = [f"{page.name}: {told[0]}" for page in pages for told in RIDDLES.finditer(page.read_text())]
+    assert found == []
