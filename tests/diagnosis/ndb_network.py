@@ -4,9 +4,10 @@ import time
 
 from ndb_case import LOG, fault
 
-# That no management node is connected to the data nodes is true while the link is cut.
+# That no management node is connected to the data nodes is true while the link is cut. The angel of a node
+# that lost the arbitration is alone for a moment, and starts it again.
 WHAT_FOLLOWS = (
-    "missed heartbeats", "node down", "starting", "restarted", "arbitrator", "network",
+    "missed heartbeats", "node down", "angel alone", "starting", "restarted", "arbitrator", "network",
     "management node down",
 )  # fmt: skip
 

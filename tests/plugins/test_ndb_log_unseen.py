@@ -137,6 +137,13 @@ OWN = {
         (30, I, "Please report this as a bug. Shutting down node due to lack of LCP fragment scan progress"),
         (29, A, "Node 4: Forced node shutdown completed. Caused by error 7200: 'LCP fragment scan watchdog detected a problem.  Please report a bug.(x). Temporary error, restart node'."),
     ],
+    # The disk hangs, and its angel cannot write why the node ended
+    "CRITICAL - node 4 shut down at HH:MM:SS, its local checkpoint stood still - check its disk with iostat -kx 1": [
+        (50, W, "LCP Frag watchdog : No progress for 19 s, MaxWaitTime 20 s, lcp state LCP_TAB_COMPLETED"),
+        (49, W, "Waited too long with LCP not progressing."),
+        (31, I, "Error handler shutting down system"),
+        (30, I, "Error handler shutdown completed - exiting"),
+    ],
     "CRITICAL - node 4 shut down at HH:MM:SS, it lost node 3 and had no arbitrator": [
         (30, I, "Transporter 2 to node 3 disconnected in recv with errnum: 110 in state: 0"),
         (30, A, "Network partitioning - no arbitrator configured"),
@@ -188,3 +195,12 @@ def test_a_cluster_log(check, cluster, expected, lines):
 @pytest.mark.parametrize(("expected", "lines"), OWN.items(), ids=range(len(OWN)))
 def test_the_log_of_a_data_node(check, log, expected, lines):
     assert told(check, log, lines).startswith(expected)
+
+
+def test_a_node_that_waits_for_the_checkpoint_of_another_one_is_a_symptom(check, log, peer):
+    log.say("LCP Frag watchdog : No progress for 19 s, MaxWaitTime 20 s, lcp state LCP_TAB_COMPLETED", 30, W)
+    peer.say("LCP Frag watchdog : No progress for 8 s, MaxWaitTime 0 s, lcp state LCP_WAIT_END_LCP", 29, W)
+    said = check("--log", log, "--log", peer)
+    assert said.text.startswith("NDB_LOG WARNING - node 4: local checkpoint does not progress at HH:MM:SS")
+    assert "more problem" not in said.text
+    assert any("node 3: local checkpoint waits for other nodes" in line for line in said.details)

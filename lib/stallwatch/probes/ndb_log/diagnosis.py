@@ -47,6 +47,7 @@ _EVENTS = {
     "memlock": (Kind.HINT, 0.0, 0.0),
     "send buffer": (Kind.HINT, 0.0, 0.0),
     "transporter": (Kind.HINT, 0.0, 0.0),
+    "lcp wait": (Kind.COMMIT, 0.0, 0.0),  # before the next one, which begins alike
     "lcp": (Kind.SAVE, 0.0, 0.0),
 }
 

@@ -115,10 +115,15 @@ class Nodes(Subject):
 
     def explained(self, down: Down) -> Down:
         """Say why a node ended of which others only know that they lost it, where its own log tells."""
-        when, node, why, advice = self._memory.get("foretold", (0.0, None, "", ""))
-        if down.why != LOST or node != down.node or not 0 <= down.when - when <= WINDOW:
+        if down.why != LOST or not (told := self.foretold(down.node, down.when)):
             return down
+        why, advice = told
         return down._replace(why=why, advice=advice)
+
+    def foretold(self, node: int | None, ended: float) -> tuple[str, str] | None:
+        """Give why a node was about to end then, and what to do; None: nothing told it."""
+        when, whose, why, advice = self._memory.get("foretold", (0.0, None, "", ""))
+        return (why, advice) if why and whose == node and 0 <= ended - when <= WINDOW else None
 
     def vanished(self, pid: int, when: float, clock: str) -> None:
         """Note that the node has ended whose process is gone; its last line was written at ``when``."""

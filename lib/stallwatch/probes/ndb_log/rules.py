@@ -164,7 +164,7 @@ RULES = (
     Rule(  # it is done with its own part
         word=b"LCP Frag watchdog",
         pattern=r"LCP Frag watchdog ?: (?P<cause>No progress [^,(]*\d+ s).* lcp state LCP_WAIT_END_LCP",
-        key="lcp {node}",
+        key="lcp wait {node}",
         state=State.WARNING,
         what="local checkpoint waits for other nodes",
         why="{cause}",

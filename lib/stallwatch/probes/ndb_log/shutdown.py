@@ -121,8 +121,10 @@ class Shutdown(Peers):
         """Take the last word of a process for its end; who says more comes after it."""
         told = self._is_down(line.node) or (line.node is None and self._down)
         if not told and not self.has_ordered(str(line.node), line.moment):
-            why = "its error handler ended it"
-            self._end(line.node, line, "shut down", why, "read the errors before it, and its error log")
+            why, advice = "its error handler ended it", "read the errors before it, and its error log"
+            reason = self.foretold(line.node, line.moment)
+            self._end(line.node, line, "shut down", *(reason or (why, advice)))
+            self._change(line.node, waited=WINDOW if reason else 0.0)
 
     def _on_management_start(self, _: re.Match[str], _line: lines.Line) -> None:
         """Forget who was up: what happened meanwhile, this log does not tell."""
