@@ -9,6 +9,7 @@ import software
 from generators.plugins import plugins
 from generators.programs import programs
 from installing import installable
+from stallwatch.frame.usage import in_one, pairs
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "contrib" / "man").glob("*.1"))
@@ -49,7 +50,8 @@ def test_a_page_shows_options_and_examples_so_that_they_can_be_copied():
         for option in plugin.options:
             value = f"[{option.metavar}]" if option.optional else option.metavar
             assert f"{option.long} {value}".rstrip() in shown
-            assert re.sub(r"\s+", " ", option.about) in shown
+        for both in pairs(plugin.options, lambda option: option.about):
+            assert re.sub(r"\s+", " ", in_one(*(option.about for option in both))) in shown
         assert all(f"       {line}\n" in page for line in plugin.examples)
 
 
