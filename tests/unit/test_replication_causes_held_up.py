@@ -178,11 +178,11 @@ def gave_up(*transactions, errno=1205, **more):
 def test_r1_names_who_still_has_the_row_lock_that_was_not_had():
     found = gave_up(HOLDER)
     assert found.what == (
-        "the applier stopped with error 1205 1 min ago, row lock probably of connection 55 app@web1,"
+        "applier stopped with error 1205, row lock probably of connection 55 app@web1,"
         " idle for 10 min 40 s"
     )
-    assert found.advice == ("check it, then KILL 55 on the replica, then START REPLICA SQL_THREAD")
-    assert found.more == ("error 1205: Update_rows on t.a, Lock wait timeout exceeded, try restarting",)
+    assert found.advice == "check it, then KILL 55, then START REPLICA SQL_THREAD"
+    assert "error 1205 1 min ago: Update_rows on t.a, Lock wait timeout exceeded" in found.more[0]
 
 
 def test_r1_of_two_the_one_that_uses_the_table_has_the_row_lock():

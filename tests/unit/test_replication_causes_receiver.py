@@ -29,6 +29,13 @@ REGISTERS = "Source command COM_REGISTER_REPLICA failed: Access denied for user 
         (down(), "the receiver is stopped, without an error", "then START REPLICA IO_THREAD"),
         (down(running="Connecting"), "the receiver is connecting to the source", "the firewall before it"),
         (
+            down(running="Connecting")._replace(
+                state="Waiting to reconnect after a failed master event read"
+            ),
+            "the receiver lost connection while reading",
+            "check the link and the source's error log",
+        ),
+        (
             down(2003, ATTEMPTS.format(10), "No"),
             "the receiver gave up after 10 attempts to connect: error 2003, Can't connect (111)",
             "START REPLICA IO_THREAD, the receiver does not try again by itself",

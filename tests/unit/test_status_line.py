@@ -80,6 +80,16 @@ def test_a_quote_that_is_left_open_is_no_obstacle():
     assert line.endswith("the applier stopped with error 1677 - compare the columns of shop.orders")
 
 
+def test_the_number_of_an_error_stays():
+    line, below = told(
+        "the source refuses the receiver: error 1045, Access denied for user 'replication'@'192.168.100.200'",
+        "check its account there (password, host, REQUIRE SSL)",
+        "replica of 127.0.0.1:26562 lags up to 26 s (limit 15 s)",
+    )
+    assert line.endswith("the source refuses the receiver: error 1045 - check its account there")
+    assert len(below) == 2
+
+
 def test_a_comma_in_quotes_ends_no_clause():
     why = "the applier stopped with error 1062: Duplicate entry 'a, b' for key " + "k" * 60
     line, _ = told(why, "compare this row with the source", "replica of db1 lags 4 s")

@@ -18,6 +18,7 @@ _OR = re.compile(r", or (?!.*, or ).*")
 # A clause begins outside of quotes and brackets; what stands in brackets at the end is one, too.
 _CLAUSE = re.compile(r"""(, |: | (?=\([^()]*\)$))(?=(?:[^"'()]|"[^"]*"|'[^']*'|\([^()]*\))*$)""")
 _DOUBT = re.compile(r"\b(probably|perhaps|likely|check|find out|unless)\b")
+_STAYS = re.compile(rf"{_DOUBT.pattern}|: error \d+$")
 _DOMAIN = re.compile(r"(@[A-Za-z][\w-]*)\.[\w.-]*\w")  # of an account: app@web1.example.com
 
 
@@ -59,16 +60,16 @@ def _shorter(cause: str, advice: str) -> Iterator[tuple[str, str]]:
     for short in _without_clauses(cause):
         cause = short
         yield cause, advice
-    if not _DOUBT.search(cause):
+    if not _STAYS.search(cause):
         yield cause.partition(": ")[0], advice  # a server may have left a quote open
 
 
 def _without_clauses(text: str) -> Iterator[str]:
-    """Cut the last clause again and again; of a doubtful text the first two stay."""
+    """Cut the last clause again and again; of a doubtful text two stay, and the number of an error."""
     least = 1 if _DOUBT.search(text) else 0
-    while len(clauses := list(_CLAUSE.finditer(text))) > least:
-        begin = clauses[-1].start()
-        if _DOUBT.search(text[begin:]):
+    while clauses := list(_CLAUSE.finditer(text)):
+        begin, in_brackets = clauses[-1].start(), clauses[-1][0] == " "
+        if _STAYS.search(text[begin:]) or (len(clauses) <= least and not in_brackets):
             return
         text = text[:begin]
         yield text

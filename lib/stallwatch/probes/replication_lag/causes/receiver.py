@@ -41,6 +41,9 @@ _ATTEMPT = re.compile(r"attempt (\d+)/(\d+)")
 _LIMIT = re.compile(r"retry-time: (\d+) +maximum-retries: (\d+)")
 _DAY = 86400  # seconds in which a receiver may well have used up its attempts; by default it has 69 days
 _MOST_LEFT = 20  # attempts: a receiver that will soon give up
+# A link that broke, or a source that lets the receiver in and cannot send, as MariaDB 10.11 without a file of
+# its binary log: errno is 0 as long as each connection comes about.
+_BROKEN = re.compile(r"after a failed (master|source) event read")
 _WAITS_LONG = 5.0  # seconds in which a source that runs has answered
 
 # What helps: the first row that fits to "NUMBER TEXT" of the error. All but those of purged logs were made on
@@ -101,6 +104,9 @@ def r3_receiver_down(case: Case) -> Cause | None:
     if receiver.running != "No":
         seconds = round(case.connecting)
         waited = f", no answer for {say_duration(seconds)}" if seconds > _WAITS_LONG else ""
+        if _BROKEN.search(receiver.state):
+            what = f"the receiver lost connection while reading{waited}"
+            return Cause(95, what, "check the link and the source's error log")
         what = f"the receiver is connecting to the source{waited}"
         return Cause(95, what, f"check that {channel.source} answers, and the firewall before it")
     both = case.both_stopped

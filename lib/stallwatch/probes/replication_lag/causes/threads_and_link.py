@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from stallwatch import withheld
-from stallwatch.probes.replication_lag.causes.case import ON_THE_LINE, SLOW, Cause, backup, rule
+from stallwatch.probes.replication_lag.causes.case import ON, ON_THE_LINE, SLOW, Cause, backup, rule
 from stallwatch.probes.replication_lag.causes.locked import still_held
 from stallwatch.probes.replication_lag.queries import LOCK_WAIT_TIMEOUT
 from stallwatch.probes.replication_lag.signals import activity
@@ -58,6 +58,7 @@ _APPLIER = {
     1950: "find who writes to this replica, and compare gtid_binlog_pos with the source",
     3024: "raise max_execution_time for the applier, then {start}",
 }
+_FETCH = ("check that the source still has that log", "RESET without GTIDs begins with the first event")
 _RELAY_LOG_DAMAGED = frozenset({1594, 13121})
 
 
@@ -74,14 +75,15 @@ def r1_applier_failed(case: Case) -> Cause | None:
     what = f"the applier stopped with error {number}{_since(case, worker)}: {event[0] if event else text}"
     more = (f"error {number}: {text}",) if event else ()
     if number in _RELAY_LOG_DAMAGED:
-        return Cause(100, what, _fetch_again(case), more=("RESET without GTIDs begins with the first event",))
+        what = f"applier stopped with error {number}, the relay log is damaged"
+        more = (f"error {number}{_since(case, worker)}: {text}",)
+        return Cause(100, what, _fetch_again(case), more=(*more, *_FETCH))
     table = event["table"] if event else ""
     if number == LOCK_WAIT_TIMEOUT and (said := still_held(case, _seconds_since(case, worker), table)):
         holder, advice = said
-        what = f"the applier stopped with error {number}{_since(case, worker)}, row lock probably of {holder}"
-        return Cause(
-            100, what, f"{advice}, then {case.start('SQL_THREAD')}", more=(f"error {number}: {text}",)
-        )
+        what = f"applier stopped with error {number}, row lock probably of {holder}"
+        more = (f"error {number}{_since(case, worker)}: {text}",)
+        return Cause(100, what, f"{advice.removesuffix(ON)}, then {case.start('SQL_THREAD')}", more=more)
     advice = _APPLIER.get(number, "correct what the error names, then {start}")
     found = _TABLE.search(worker.error if worker and worker.error else applier.error)
     named = withheld.data(found[1]) if found else "that table"
@@ -91,7 +93,7 @@ def r1_applier_failed(case: Case) -> Cause | None:
 def _fetch_again(case: Case) -> str:
     """Say how to get a relay log again. RESET without GTIDs begins with the source's first event (9.7.2)."""
     file, offset = case.snapshot.channel.applied
-    return f"check {file}:{offset} on the source, then {case.change} to that place"
+    return f"fetch it again from {file}:{offset} ({case.change} TO)"
 
 
 def _failed(case: Case) -> Worker | None:
