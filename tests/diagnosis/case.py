@@ -15,7 +15,7 @@ that lasts, and takes it back. ``fault`` and ``healthy`` put it among the cases 
 from typing import NamedTuple
 
 SERVERS = ("mysql", "mariadb")  # of replication
-KINDS = (*SERVERS, "ndb")  # of servers
+KINDS = (*SERVERS, "ndb", "jmx")  # of servers
 WARNING, CRITICAL = 15.0, 120.0  # seconds of lag: the thresholds of every check
 OK_STATE, WARNING_STATE, CRITICAL_STATE, UNKNOWN_STATE = range(4)  # as exit statuses
 ALARMS = (WARNING_STATE, CRITICAL_STATE)

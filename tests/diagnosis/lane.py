@@ -12,10 +12,13 @@ import shutil
 import sys
 import traceback
 from pathlib import Path
+from types import SimpleNamespace
 
 import own_network
 import parts
 import places  # noqa: F401 - it says where the rest is
+from jmx_play import JmxPlay
+from jmx_scene import Scene as JmxScene
 from locks_play import LocksPlay
 from ndb_play import NdbPlay
 from trial import Play, known_peers
@@ -49,6 +52,9 @@ class Lane:
     def play(self, case, strength, path):
         """Play a trial on a pair that is well: why it failed, or an empty text."""
         try:
+            if case.part == "jmx":
+                self._play_on_jvms(case, strength, path)
+                return ""
             self._play(self._pair(case), case, strength, path)
             if case.fresh:
                 self._drop()
@@ -57,6 +63,11 @@ class Lane:
             self._drop()
             return f"{type(error).__name__}: {error}"
         return ""
+
+    def _play_on_jvms(self, case, strength, path):
+        """Play a trial on JVMs of its own: they start in a few seconds."""
+        with JmxScene(os.path.join(self.folder, str(next(self.numbers)))) as scene:
+            JmxPlay(SimpleNamespace(kind="jmx", scene=scene), case, strength, path).play()
 
     def _play(self, pair, case, strength, path):
         if self.is_ndb:

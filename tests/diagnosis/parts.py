@@ -5,7 +5,7 @@ from importlib import import_module
 import case
 
 # Pairs of each kind of server, or clusters, that work side by side.
-LANES = {"replication": 5, "ndb": 2, "locks": 7}
+LANES = {"replication": 5, "ndb": 2, "locks": 7, "jmx": 4}
 PARTS = {
     "replication": (
         "replication_link", "replication_threads", "replication_locks", "replication_applying",
@@ -14,6 +14,7 @@ PARTS = {
     ),
     "ndb": ("ndb_whole_nodes", "ndb_threads", "ndb_network", "ndb_disks", "ndb_contention", "ndb_healthy"),
     "locks": ("locks_rows", "locks_tables", "locks_applier", "locks_disk", "locks_healthy"),
+    "jmx": ("jmx_faults", "jmx_healthy"),
 }  # fmt: skip
 
 

@@ -2,18 +2,20 @@
 
 from statistics import fmean
 
+import jmx_scoring
 import locks_scoring
 import ndb_scoring
 import parts
 import scoring
 from case import KINDS
+from jmx_case import CHECKS as JMX_CHECKS
 from locks_case import CHECK
 from ndb_case import CHECKS
 from record import ALONE, OURS, WITH_SOURCE, read
 
-NAMES = {"mysql": "MySQL", "mariadb": "MariaDB", "ndb": "NDB Cluster"}
-ALL_OF_OURS = (*OURS, *CHECKS, CHECK)
-SCORINGS = {"ndb": ndb_scoring, "locks": locks_scoring}  # of parts that are not about a lag
+NAMES = {"mysql": "MySQL", "mariadb": "MariaDB", "ndb": "NDB Cluster", "jmx": "JDK"}
+ALL_OF_OURS = (*OURS, *CHECKS, CHECK, *JMX_CHECKS)
+SCORINGS = {"ndb": ndb_scoring, "locks": locks_scoring, "jmx": jmx_scoring}  # not about a lag
 SLOW = 6.0  # seconds of a run that takes 1 or 2 on a machine that is not busy
 LAG_BARS = {"mysql": 1.5, "mariadb": 5.0}  # seconds of mean error, without --source
 

@@ -45,12 +45,15 @@ class Play:
         self.paths = paths
         self.scene = self._scene(pair)
         head = {"case": case.name, "server": pair.kind, "strength": strength, "begun": time.time(),
-                "version": version(self._asked(pair))}  # fmt: skip
+                "version": self._version(pair)}  # fmt: skip
         self.recorder = Recorder(path, head)
         self.scene.note = self.recorder.event
 
     def _scene(self, pair):
         return Scene(pair, self.home)
+
+    def _version(self, pair):
+        return version(self._asked(pair))
 
     def _asked(self, pair):
         """Who is asked for its version."""

@@ -164,6 +164,38 @@ class TaskPools(OwnServer):
         return super().properties() | {"jboss.threads.eqe.statistics": True}
 
 
+class Database(PoolServer):
+    """H2 on a port of its own, which the pool of an Application lends connections to."""
+
+    artifacts = (H2,)
+    main = "org.h2.tools.Server"
+
+    def __init__(self, folder):
+        self.sql_port = free_port()
+        super().__init__(folder, "-tcp", "-tcpPort", self.sql_port, "-ifNotExists")
+
+    def is_ready(self):
+        """Whether it takes connections."""
+        return listens(self.sql_port)
+
+
+class Application(OwnServer):
+    """One that does what it is told, see Application.java."""
+
+    artifacts = (("com.zaxxer", "HikariCP", "6.2.1"), H2)
+    main = "Application"
+
+    def __init__(self, folder, sql_port):
+        super().__init__(folder, f"jdbc:h2:tcp://127.0.0.1:{sql_port}/mem:tests;DB_CLOSE_DELAY=-1")
+
+    def tell(self, *words):
+        """Let it do something: tell("work", 4, 100, 50)."""
+        with socket.create_connection((self.host, self.ports[0]), timeout=30) as control:
+            control.sendall(f"{' '.join(map(str, words))}\n".encode())
+            if control.makefile().readline() != "done\n":
+                raise ValueError(words)
+
+
 class Garbage(OwnServer):
     """A JVM that makes garbage, see Garbage.java, with this collector: "-XX:+UseZGC"."""
 
