@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 PAGE = ROOT / "contrib" / "docs" / "accuracy.md"
 RESULTS = ROOT / "tests" / "diagnosis" / "results"
 NO_TIME = "no time was left for it"
-OWN_TABLES = {"ndb": accuracy_ndb, "locks": accuracy_locks}
+OWN_TABLES = {"ndb": accuracy_ndb, "locks": accuracy_locks, "jmx": accuracy_ndb}
 NAMES = accuracy_locks.NAMES
 ALONE, WITH_SOURCE = "check_replication_lag", "check_replication_lag --source"
 OURS = (ALONE, WITH_SOURCE)
@@ -216,7 +216,7 @@ def _line(row: Row, line: dict[str, Any], number: int) -> list[str]:
     text = re.sub(_WHERE, "db1", line["line"].partition(" | ")[0]).partition(" - ")
     said = f"{text[0].rpartition(' ')[2]} - {text[2]}"[:LONGEST]
     numbers = [str(number), f"{line['at']:.0f}"]
-    return [f"{case}{who}", NAMES.get(row["server"], "NDB Cluster"), *numbers, line["why"], _plain(said)]
+    return [f"{case}{who}", {"ndb": "NDB Cluster", "jmx": "JVM"}.get(row["server"]) or NAMES[row["server"]], *numbers, line["why"], _plain(said)]
 
 
 def _plain(text: str) -> str:
@@ -232,7 +232,7 @@ def _played(part: str) -> str:
     where = "{processor}, {processors} processors, {memory}, {kernel}, Python {Python}".format_map(about)
     when = f"{told['day']} {told['time']} UTC, in {told['minutes']:.0f} minutes"
     with_ = ", ".join(f"{name} {version}" for name, version in told["software"].items())
-    what = "clusters" if told.get("part") == "ndb" else "pairs of each kind"
+    what = {"ndb": "clusters", "jmx": "applications"}.get(told.get("part", ""), "pairs of each kind")
     beside = f"{told['lanes']} {what} side by side; load before: {about['load before']}"
     lines = [
         f"{when}; {beside}. On {where}. With {with_}.",

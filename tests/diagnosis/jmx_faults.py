@@ -6,6 +6,7 @@ from jmx_case import COLLECTING, POOLS, WAITERS, fault
 CRITICAL, WARNING = (CRITICAL_STATE,), (WARNING_STATE,)
 LENT_OUT = r"^orders: .*4 of 4 in use, probably slow SQL or leaks"
 NO_NEW = r"^orders: .*the pool is slow or unable to open new ones"
+REQUESTS = {"4 requests": 4, "8 requests": 8, "30 requests": 30}
 WORKERS = {"2 waiters": 6, "6 waiters": 10, "26 waiters": 30}  # of a pool of 4
 
 
@@ -40,16 +41,31 @@ def database_hangs(scene, workers):
 
 @fault(
     "requests hang",
-    strengths={"3 requests": 3, "8 requests": 8, "30 requests": 30},
-    told={POOLS: r"^http-nio-\S+: 3 of 3 threads busy"},
+    strengths=REQUESTS,
+    told={POOLS: r"^shared: 3 of 3 threads busy, \d+ pending, new requests wait"},
     states=WARNING,
     evident=2.0,
 )
 def requests_hang(scene, requests):
-    """All 3 threads of a Tomcat work at requests that do not end, and others wait."""
+    """All 3 threads of a Tomcat's Executor work at requests that do not end, and others wait in its queue."""
     scene.start_tomcat()
     yield
-    scene.tomcat.request(scene.tomcat.ports[0], requests)
+    scene.tomcat.request(scene.tomcat.ports[1], requests, "/orders/")
+    yield
+
+
+@fault(
+    "requests hang, no queue is shown",
+    strengths=REQUESTS,
+    told={POOLS: r"^http-nio-\S+: 2 of 2 threads busy, probably new requests wait"},
+    states=WARNING,
+    evident=2.0,
+)
+def requests_hang_unseen(scene, requests):
+    """The same on the threads of a Tomcat's connector, which does not tell of its queue."""
+    scene.start_tomcat()
+    yield
+    scene.tomcat.request(scene.tomcat.ports[0], requests, "/orders/")
     yield
 
 

@@ -1,6 +1,10 @@
 """JVMs that are busy and well."""
 
+import time
+
 from jmx_case import healthy
+
+SETTLES = 4.0  # seconds in which what stays live is made
 
 
 @healthy("idle", lasts=17.0)
@@ -38,15 +42,17 @@ def batch(scene, _):
 @healthy("much garbage", strengths={"50 MiB/s": 50, "150 MiB/s": 150}, heavy=True)
 def much_garbage(scene, rate):
     """Garbage is made and soon dropped; little of the heap is live."""
+    scene.application.tell("garbage", 20, 5)
+    time.sleep(SETTLES)
     yield
-    scene.application.tell("garbage", 20, rate)
+    scene.application.tell("garbage", 0, rate)
     yield
 
 
-@healthy("requests that end", strengths={"2 requests": 2})
-def requests_that_end(scene, requests):
-    """Two of three threads of a Tomcat are at work."""
+@healthy("a request that lasts", strengths={"1 request": 1})
+def a_request_that_lasts(scene, requests):
+    """One of two threads of a Tomcat works for long at a request."""
     scene.start_tomcat()
     yield
-    scene.tomcat.request(scene.tomcat.ports[0], requests)
+    scene.tomcat.request(scene.tomcat.ports[0], requests, "/orders/")
     yield

@@ -8,6 +8,10 @@ from trial import Play
 # isort: split
 import plugin_command
 
+COLLECTED = (  # as ``discover jmx`` prints it
+    "-O java.lang:type=GarbageCollector,name=* -A CollectionTime --unit ms --rate --aggregate sum -w 100 -c 300"
+)
+
 
 class JmxPlay(Play):
     """Plays a case on JVMs of its own, and writes down what happens. ``place``: its kind and its scene."""
@@ -36,9 +40,8 @@ class JmxPlay(Play):
         port = self.scene.asked.port
         words = {
             POOLS: ["--deadlocks"],
-            COLLECTING: ["-O", "java.lang:type=GarbageCollector,name=*", "-A", "CollectionTime", "--unit", "ms",
-                         "--rate", "--aggregate", "sum", "-w", "50", "-c", "200"],
-        }  # fmt: skip
+            COLLECTING: COLLECTED.split(),
+        }
         return {
             check: [sys.executable, plugin_command.PLUGINS / check.partition(" ")[0], "-H", "127.0.0.1",
                     "-P", port, "--state-dir", self.home / check.replace(" ", "-"), *options]

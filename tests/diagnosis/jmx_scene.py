@@ -14,7 +14,7 @@ class Scene:
     """A case makes trouble on it.
 
     application  with a pool of 4 connections to ``database``
-    tomcat       instead of it, once a case has started that: with 3 threads
+    tomcat       instead of it, once a case has started that: with 2 threads, and an Executor with 3
     asked        whom the checks ask
     """
 

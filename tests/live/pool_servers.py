@@ -188,6 +188,10 @@ class Application(OwnServer):
     def __init__(self, folder, sql_port):
         super().__init__(folder, f"jdbc:h2:tcp://127.0.0.1:{sql_port}/mem:tests;DB_CLOSE_DELAY=-1")
 
+    def properties(self):
+        """Java's system properties. HikariCP does not know H2's error for a broken connection."""
+        return super().properties() | {"com.zaxxer.hikari.aliveBypassWindowMs": 0}
+
     def tell(self, *words):
         """Let it do something: tell("work", 4, 100, 50)."""
         with socket.create_connection((self.host, self.ports[0]), timeout=30) as control:
