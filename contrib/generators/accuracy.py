@@ -31,6 +31,7 @@ RESULTS = ROOT / "tests" / "diagnosis" / "results"
 NO_TIME = "no time was left for it"
 OWN_TABLES = {"ndb": accuracy_ndb, "locks": accuracy_locks, "jmx": accuracy_ndb}
 NAMES = accuracy_locks.NAMES
+ALL_NAMES = NAMES | {"ndb": "NDB Cluster", "jmx": "JVM"}
 ALONE, WITH_SOURCE = "check_replication_lag", "check_replication_lag --source"
 OURS = (ALONE, WITH_SOURCE)
 PEERS = ("check_mysql_health", "pmp-check-mysql-replication-delay")
@@ -216,7 +217,7 @@ def _line(row: Row, line: dict[str, Any], number: int) -> list[str]:
     text = re.sub(_WHERE, "db1", line["line"].partition(" | ")[0]).partition(" - ")
     said = f"{text[0].rpartition(' ')[2]} - {text[2]}"[:LONGEST]
     numbers = [str(number), f"{line['at']:.0f}"]
-    return [f"{case}{who}", {"ndb": "NDB Cluster", "jmx": "JVM"}.get(row["server"]) or NAMES[row["server"]], *numbers, line["why"], _plain(said)]
+    return [f"{case}{who}", ALL_NAMES[row["server"]], *numbers, line["why"], _plain(said)]
 
 
 def _plain(text: str) -> str:

@@ -9,7 +9,8 @@ from trial import Play
 import plugin_command
 
 COLLECTED = (  # as ``discover jmx`` prints it
-    "-O java.lang:type=GarbageCollector,name=* -A CollectionTime --unit ms --rate --aggregate sum -w 100 -c 300"
+    "-O java.lang:type=GarbageCollector,name=* -A CollectionTime"
+    " --unit ms --rate --aggregate sum -w 100 -c 300"
 )
 
 

@@ -68,3 +68,12 @@ def test_a_heap_of_which_most_is_live_is_a_warning(tmp_path, name):
     with collecting(tmp_path, name, 205) as jvm:
         status, line = judged(jvm, tmp_path, "JVM heap")
         assert (status, line.startswith("JMX WARNING - heap: sum ")) == (1, True), line
+
+
+@pytest.mark.slow("a Kafka starts")
+def test_a_kafka_at_rest_is_ok_by_what_discover_proposes_for_it(tmp_path):
+    with pool_servers.Kafka(tmp_path / "kafka") as kafka:
+        status, line = judged(kafka, tmp_path, "Under-replicated partitions")
+        assert (status, "under_replicated=0;" in line) == (0, True), line
+        status, line = judged(kafka, tmp_path, "Partitions without leader")
+        assert (status, "offline=0;" in line, "active_controllers=1" in line) == (0, True, True), line

@@ -67,3 +67,12 @@ def test_a_jvm_without_pools_of_its_own_gets_no_service_for_them():
     pool = {'Catalina:type=ThreadPool,name="http-nio-8080"': {}}
     about = services("Copy", more={**CARRIERS, **pool})["JVM thread pools"].about
     assert "There are pools: 1 of Tomcat." in about
+
+
+def test_a_kafka_gets_services_for_what_its_process_shows():
+    replicas = {"kafka.server:type=ReplicaManager,name=UnderReplicatedPartitions": {}}
+    offline = {"kafka.controller:type=KafkaController,name=OfflinePartitionsCount": {}}
+    both = {"Under-replicated partitions", "Partitions without leader"}
+    assert services("Copy").keys() & both == set()
+    assert services("Copy", more=replicas).keys() & both == {"Under-replicated partitions"}
+    assert services("Copy", more=offline).keys() & both == {"Partitions without leader"}

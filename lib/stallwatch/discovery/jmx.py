@@ -30,6 +30,7 @@ def look(server: Server, place: Place, port: int, trace: Callable[[str], None], 
     kind = "Cassandra" if cassandra else "JVM"
     services = [*_of_cassandra(server)] if cassandra else []
     services += _of_memory(server, leads=not cassandra)
+    services += _of_kafka(server)
     try:
         pools = {
             (place.family.name, place.name) for place in places(server, trace) if not place.family.everywhere
@@ -62,6 +63,14 @@ def _of_memory(server: Server, *, leads: bool) -> Iterator[Service]:
     if names:
         pauses = any(name.endswith(declared.PAUSES) for name in names)
         yield declared.PAUSING if pauses else declared.COLLECTING
+
+
+def _of_kafka(server: Server) -> Iterator[Service]:
+    """Give what its broker and its controller show, which need not be one process."""
+    if server.names(declared.REPLICAS):
+        yield declared.UNDER_REPLICATED
+    if server.names(f"{declared.CONTROLLER}OfflinePartitionsCount"):
+        yield declared.WITHOUT_LEADER
 
 
 def _of_cassandra(server: Server) -> Iterator[Service]:

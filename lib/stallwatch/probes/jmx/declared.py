@@ -7,6 +7,9 @@ DROPPED = "org.apache.cassandra.metrics:type=DroppedMessage,scope=*,name=Dropped
 COMPACTIONS = "org.apache.cassandra.metrics:type=Compaction,name=PendingTasks"
 COLLECTORS = "java.lang:type=GarbageCollector,name=*"
 
+REPLICAS = "kafka.server:type=ReplicaManager,name=UnderReplicatedPartitions"
+CONTROLLER = "kafka.controller:type=KafkaController,name="
+
 _MEMORY = "java.lang:type=Memory"
 _CRITICAL = (("unreachable", "critical"),)
 _RATE = ("--rate", "--aggregate", "sum")
@@ -89,6 +92,24 @@ WAITING = Service(
     words=("-O", COMPACTIONS, "-A", "Value", "--label", "pending", "-w", "100"),
 )
 
+# Kafka's own numbers, of one broker or controller: https://kafka.apache.org/documentation/#monitoring
+UNDER_REPLICATED = Service(
+    "Under-replicated partitions",
+    "jmx",
+    "Partitions led here of which replicas are missing or behind; while a broker restarts, too",
+    words=("-O", REPLICAS, "-A", "Value", "--label", "under_replicated", "-w", "0"),
+)
+# Of several controllers one is active, and only that one knows of offline partitions: 0 is no fault of one.
+WITHOUT_LEADER = Service(
+    "Partitions without leader",
+    "jmx",
+    "Partitions that nobody can use, as the active controller sees them; active: 1 of all controllers",
+    words=(
+        "-O", f"{CONTROLLER}OfflinePartitionsCount", "-A", "Value", "--label", "offline", "-c", "0",
+        "-O", f"{CONTROLLER}ActiveControllerCount", "-A", "Value", "--label", "active_controllers",
+    ),
+)  # fmt: skip
+
 DECLARED = Declared(
     labels=(
         Label(
@@ -99,7 +120,7 @@ DECLARED = Declared(
         ),
     ),
     privileges=(),
-    services=(RING, HEAP, LEADING_HEAP, COLLECTING, THROWN_AWAY, WAITING),
+    services=(RING, HEAP, LEADING_HEAP, COLLECTING, THROWN_AWAY, WAITING, UNDER_REPLICATED, WITHOUT_LEADER),
     panels=(Panel("What check_jmx is asked for", ("{quantity}",)),),
     healthy=Healthy(
         "jmx",
