@@ -1,6 +1,7 @@
 """Faults of disks, and of what is kept there: redo log, undo log, files of disk tables, checkpoints."""
 
-import time
+import re
+from pathlib import Path
 
 import places  # noqa: F401 - it says where the rest is
 from ndb_case import LOG, MEMORY, REDO, fault
@@ -94,6 +95,12 @@ def disk_hangs(scene, rate):
             yield
 
 
+def _checkpoint(scene):
+    """Whether the last local checkpoint has started or is completed, by the cluster log."""
+    told = Path(scene.cluster.cluster_log).read_text(encoding="utf-8")
+    return ["completed", *re.findall(r"Local checkpoint \d+ (started|completed)", told)][-1]
+
+
 @fault(
     "local checkpoint stalls", strengths={"512 B/s": 512, "256 B/s": 256, "128 B/s": 128}, nodes=(4,),
     settings={"LcpScanProgressTimeout": 20, "MinDiskWriteSpeed": "1M", "MaxDiskWriteSpeed": "1M"},
@@ -103,9 +110,10 @@ def disk_hangs(scene, rate):
 def local_checkpoint_stalls(scene, rate):
     """While a local checkpoint is written, the disk of node 4 hangs: error 7200 ends the node after 20 s."""
     with ndb_load.filled_memory(scene.sql_node, 0.5):
+        scene.wait_for(lambda: _checkpoint(scene) == "completed")
         yield
         scene.cluster.mgm("all dump 7099")  # start a local checkpoint
-        time.sleep(3)
+        scene.wait_for(lambda: _checkpoint(scene) == "started", 15.0)
         with scene.cluster.slow_disk(rate, 4):
             yield
 
