@@ -1,5 +1,6 @@
 """contrib/stallwatch-experiment as a database administrator would use it."""
 
+import importlib
 import itertools
 import json
 import os
@@ -12,6 +13,8 @@ from pathlib import Path
 
 import pytest
 from plugin_command import AT_A_TERMINAL
+from stallwatch.experiment import plot as plots
+from stallwatch.units import NotUnderstoodError
 
 EXPERIMENT = Path(__file__).parents[2] / "contrib" / "stallwatch-experiment"
 PLUGIN = """
@@ -266,6 +269,26 @@ def test_a_plot_has_a_picture_of_each_quantity(experiment, two_files, tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path, timeout=120)
     assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
     assert "/nowhere/x.svg: No such file" in done.stderr
+
+
+def test_the_package_of_debian_is_found_from_a_private_environment(monkeypatch, tmp_path):
+    """That of the deb: its Python is Debian's, and it does not see what Debian has packages of."""
+    package = tmp_path / "dist-packages" / "matplotlib"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (package / "figure.py").write_text("Figure = 'of Debian'")
+    monkeypatch.setattr(plots, "DEBIAN", str(package.parent))
+    monkeypatch.setattr(sys, "path", [one for one in sys.path if "site-packages" not in one])
+    for name in [one for one in sys.modules if one.partition(".")[0] == "matplotlib"]:
+        monkeypatch.delitem(sys.modules, name)
+    importlib.invalidate_caches()
+    monkeypatch.setattr(sys, "base_prefix", "/opt/python")
+    with pytest.raises(NotUnderstoodError, match="apt install python3-matplotlib"):
+        plots._matplotlib()
+    monkeypatch.setattr(sys, "base_prefix", "/usr")
+    assert plots._matplotlib() == "of Debian"
+    for name in [one for one in sys.modules if one.partition(".")[0] == "matplotlib"]:
+        monkeypatch.delitem(sys.modules, name)
 
 
 def test_without_matplotlib_one_sentence_says_how_to_get_it(two_files, tmp_path):
