@@ -21,6 +21,11 @@ def daemon(tmp_path_factory):
         yield running
 
 
+def undated(text):
+    """Without the time of the run, which JSON has."""
+    return re.sub(r'"time": "[^"]+"', "", text)
+
+
 def told(text):
     return ANY.sub("N", NUMBER.sub("N", text))
 
@@ -37,7 +42,7 @@ def both(daemon, plugin, *words, **more):
 def same(daemon, plugin, *words, **more):
     """Assert that they are the same, byte by byte."""
     behind, alone = both(daemon, plugin, *words, **more)
-    assert (behind.status, behind.text) == (alone.status, alone.text)
+    assert (behind.status, undated(behind.text)) == (alone.status, undated(alone.text))
     return behind
 
 
@@ -73,7 +78,8 @@ def test_logs_and_the_state_that_is_kept(daemon, log, tmp_path):
         words = ("--log", log, "-t", "1m", *style, "--state-dir")
         behind = daemon.run("check_ndb_log", *words, folders[0])
         alone = daemon.cold("check_ndb_log", *words, folders[1])
-        assert (behind.status, behind.text) == (alone.status, alone.text.replace("/alone", "/behind"))
+        assert behind.status == alone.status
+        assert undated(behind.text) == undated(alone.text.replace("/alone", "/behind"))
     behind, alone = ({path.name: path.read_text() for path in folder.iterdir()} for folder in folders)
     assert {name: NOW.sub("now", text) for name, text in behind.items()} == {
         name: NOW.sub("now", text) for name, text in alone.items()
