@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 
+from stallwatch.findings import ProbeError
 from stallwatch.history.delta import Look
 from stallwatch.probes.mysql.asking import PERFORMANCE_SCHEMA, Asking, Statement, text, whole
-from stallwatch.probes.mysql.locks import metadata, rows, waits
+from stallwatch.probes.mysql.locks import in_status, metadata, rows, waits
 from stallwatch.probes.mysql.locks.graph import ROW, USER, Graph, Wait
 from stallwatch.probes.mysql.processes import by_id, processes, programs, waiting_for_locks
 from stallwatch.probes.mysql.status import global_status, metrics, numbers, variables
@@ -28,6 +29,7 @@ _HISTORY, _WAIT_NOW = "trx_rseg_history_len", "Innodb_row_lock_current_waits"
 _PENDING = tuple(f"Innodb_{of}_pending_{what}" for of in ("os_log", "data") for what in ("fsyncs", "writes"))
 MOST_ROWS = 20  # that are waited for and whose holders are asked for, those with most waiters first
 _TRIES = 3  # to see the head of a queue that moves
+_LONGEST_STATUS = 4.0  # seconds that SHOW ENGINE INNODB STATUS may take
 _LONGEST = 1.5  # seconds that the server may take for one statement of the costly look
 _STATEMENTS = (
     "SELECT t.PROCESSLIST_ID AS id, s.DIGEST_TEXT AS digest FROM performance_schema.threads t"
@@ -77,27 +79,45 @@ class Collector:
         self.asking = Asking(server, run.trace)
         self.flavour = server.flavour
         self.history: float | None = None  # length of the history list; None: not asked, or not known
+        self._waiting_now = 0  # for rows, as the server counts them
+        self._tables: Mapping[str, tuple[str, str]] | None = None  # of rows, if the status was asked for them
 
     def counters(self) -> Look:
         """Look at what is counted."""
-        status = numbers(global_status(self.asking, ("Uptime", WAITS)))
+        status = numbers(global_status(self.asking, ("Uptime", WAITS, _WAIT_NOW)))
         self._must_have_answered()
+        self._waiting_now = int(status.pop(_WAIT_NOW, 0))
         found = status | numbers(metrics(self.asking, (TIMEOUTS, DEADLOCKS, _HISTORY)))
         self.history = found.pop(_HISTORY, None)
         return Look(found.pop("Uptime", 0.0), time.time(), found)
 
     def waiting(self) -> Waiting:
         """See who waits: the cheap look."""
-        transactions = rows.first_transactions(self.asking)
-        self._must_have_answered()
+        transactions = self.transactions()
         by_state, seconds = waiting_for_locks(self.asking)
         self._must_have_answered()
         longest = max((one.waiting or 0.0 for one in transactions), default=0.0)
-        found = Waiting(transactions, by_state, max(seconds, longest))
-        if len(transactions) < rows.MOST:
-            return found
-        status = numbers(global_status(self.asking, (_WAIT_NOW,)))
-        return found._replace(by_counter=int(status.get(_WAIT_NOW, 0)))
+        is_cut = self._tables is not None or len(transactions) >= rows.MOST
+        counted = self._waiting_now if is_cut else 0
+        return Waiting(transactions, by_state, max(seconds, longest), counted)
+
+    def transactions(self) -> tuple[Transaction, ...]:
+        """Ask for the transactions that wait, and the oldest: in a way that the server can bear."""
+        if self._waiting_now > in_status.MANY and rows.has_no_data_locks(self.asking):
+            if not (status := self._status(_LONGEST_STATUS)):
+                what = f"{self._waiting_now} connections of {self.asking.server.where} wait for a row"
+                raise ProbeError(f"{what}, and SHOW ENGINE INNODB STATUS does not tell for whom")
+            found, self._tables = in_status.read(status)
+        else:
+            found, self._tables = rows.first_transactions(self.asking), None
+            self._must_have_answered()
+        return found
+
+    def _status(self, budget: float) -> str:
+        """Ask for SHOW ENGINE INNODB STATUS, within so many seconds; "": it is not told."""
+        from stallwatch.probes.mysql import innodb
+
+        return innodb.ask_status(self.asking.server, budget).text if self.asking.is_connected else ""
 
     def _must_have_answered(self) -> None:
         if self.asking.failed:
@@ -118,14 +138,15 @@ class Collector:
             waiting, for_rows, unknown = self._for_rows(waiting, groups[:MOST_ROWS])
             if not unknown or self.asking.failed:
                 break
-            waiting = waiting._replace(transactions=rows.first_transactions(self.asking))
+            waiting = waiting._replace(transactions=self.transactions())
             unknown = _stuck(groups[:MOST_ROWS], unknown, waiting.transactions)
         graph = Graph([*for_rows, *waits.for_others(listed, locks, waiting.transactions)])
         explained = {one.waiting for one in graph.waits}
         unexplained = {number: kind for number, kind in kinds.items() if number not in explained}
         details = Details(graph, listed, unexplained | dict.fromkeys(unknown, ROW), tells=bool(locks))
         return waiting, details._replace(
-            rows_left_out=max(0, len(groups) - MOST_ROWS), locks_left_out=len(locks) >= metadata.MOST
+            rows_left_out=max(0, len(groups) - MOST_ROWS) if self._tables is None else 0,
+            locks_left_out=len(locks) >= metadata.MOST,
         )
 
     def _for_rows(
@@ -136,6 +157,10 @@ class Collector:
         A queue that moves is no wait here: who had the row when its transactions were listed has it no more.
         Where there are more transactions than were listed, those that hold rows are asked for.
         """
+        if self._tables is not None:
+            found_waits = list(in_status.waits(waiting.transactions, self._tables))
+            told_of = {one.waiting for one in found_waits}
+            return waiting, found_waits, [one for one in waiting.for_rows() if one not in told_of]
         first = [group[0] for group in groups]
         found = rows.row_locks(self.asking, [one.id for one in first], MOST_ROWS)
         if len(waiting.transactions) >= rows.MOST:
@@ -153,13 +178,9 @@ class Collector:
 
     def latest_deadlock(self, budget: float) -> tuple[Party, ...]:
         """Ask whose statements were in the latest deadlock, within so many seconds; none: it is not told."""
-        from stallwatch.probes.mysql import innodb
         from stallwatch.probes.mysql.locks import deadlocks
 
-        if not self.asking.is_connected:
-            return ()
-        answer = innodb.ask_status(self.asking.server, budget)
-        return deadlocks.latest(answer.text)
+        return deadlocks.latest(self._status(budget))
 
     def statements(self, connections: Collection[int]) -> dict[int, str]:
         """Ask for the last statement of connections, without values; where it is not kept there is none."""

@@ -9,7 +9,7 @@ from stallwatch.probes.innodb_locks import diagnosis, messages
 from stallwatch.probes.innodb_locks.collect import DEADLOCKS, TIMEOUTS, Collector, Details
 from stallwatch.probes.innodb_locks.messages import BLOCKED, MOST_HEADS, TRANSACTION
 from stallwatch.probes.innodb_locks.model import Found
-from stallwatch.probes.mysql.locks import rows, words
+from stallwatch.probes.mysql.locks import words
 from stallwatch.probes.mysql.locks.graph import Graph
 from stallwatch.startup import TYPE_CHECKING
 
@@ -78,5 +78,5 @@ def _after_a_pause(collector: Collector, run: Run) -> Sequence[Transaction] | No
     if run.deadline.left() < 4 * _PAUSE:
         return None
     time.sleep(_PAUSE)
-    found = rows.first_transactions(collector.asking)
+    found = collector.transactions()
     return None if collector.asking.failed else found

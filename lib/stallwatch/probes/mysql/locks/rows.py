@@ -147,7 +147,7 @@ def row_locks(asking: Asking, waiting: Iterable[str], most: int = _CHAIN) -> tup
     MariaDB have such a table in information_schema only.
     """
     ahead = list(waiting)
-    statement = LOCK_WAITS_BEFORE if _has_no_data_locks(asking) else LOCK_WAITS
+    statement = LOCK_WAITS_BEFORE if has_no_data_locks(asking) else LOCK_WAITS
     found: list[RowLock] = []
     asked: set[str] = set()
     while ahead and len(asked) < most:
@@ -160,13 +160,14 @@ def row_locks(asking: Asking, waiting: Iterable[str], most: int = _CHAIN) -> tup
 
 def waited_for(asking: Asking, transaction: str) -> tuple[str, str]:
     """Ask which row a transaction waits for: its table, ``shop.orders``, and the index; "": not told."""
-    found = asking.rows(WAITED_FOR_BEFORE if _has_no_data_locks(asking) else WAITED_FOR, transaction)
+    found = asking.rows(WAITED_FOR_BEFORE if has_no_data_locks(asking) else WAITED_FOR, transaction)
     row = found[0] if found else {}
     base, name = text(row, "base"), text(row, "name").replace("`", "")
     return f"{base}.{name}" if base else name, text(row, "key_name").strip("`")
 
 
-def _has_no_data_locks(asking: Asking) -> bool:
+def has_no_data_locks(asking: Asking) -> bool:
+    """Whether it is MySQL 5.7 or MariaDB, which tell pairs of who waits for whom in another way."""
     flavour = asking.server.flavour
     return flavour.mariadb or flavour.version < _DATA_LOCK_WAITS
 

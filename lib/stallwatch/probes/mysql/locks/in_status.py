@@ -1,0 +1,80 @@
+"""Transactions and waits for rows as SHOW ENGINE INNODB STATUS lists them, where INNODB_TRX is too costly.
+
+MySQL 5.7 and MariaDB collect all pairs of who waits for whom for each look at INNODB_TRX, and hold up all
+that lock rows meanwhile. Measured on MariaDB 10.11.19 while connections wait for one row: 0.13 s with 500,
+1.2 s with 1,000, 6.3 s with 2,000 of them. The status takes 20 ms with 2,000. It has 1 MiB at most, of which
+the begin of this list is left out: the oldest transactions, which are at its end, stay.
+"""
+
+from __future__ import annotations
+
+import re
+
+from stallwatch.probes.mysql.locks.graph import ROW, Wait
+from stallwatch.probes.mysql.locks.rows import Transaction
+from stallwatch.startup import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+MANY = 300  # that wait for rows, from which on this is asked instead
+_LIST = r"(?ms)^LIST OF TRANSACTIONS FOR EACH SESSION:$(.*?)(?:^-+\nFILE I/O|\Z)|^\.\.\. truncated\.\.\.$(.*)"
+_TRANSACTION = r"(?m)^---TRANSACTION "
+_HEAD = r"(?P<id>\d+), ACTIVE (?:\(PREPARED\) )?(?P<age>\d+) sec"
+_LOCKS = r"(?m)^(?P<state>[A-Z ]*?)\s*\d+ lock struct\(s\).*?, (?P<locked>\d+) row lock\(s\)"
+_UNDO = r"(?m) undo log entries (\d+)$"
+_THREAD = r"(?m)^(?:MySQL|MariaDB) thread id (\d+), "
+_WAITING = r"(?m)^-+ TRX HAS BEEN WAITING (\d+) (us|SEC) FOR THIS LOCK"
+_FOR = (
+    r"(?m)^RECORD LOCKS space id (?P<space>\d+) page no (?P<page>\d+) .*?"
+    r"index (?P<key>\S+) of table (?P<table>`.*?`) trx id .*waiting\s*\n"
+    r"(?:Record lock, heap no (?P<heap>\d+))?"
+)
+
+
+def read(status: str) -> tuple[tuple[Transaction, ...], dict[str, tuple[str, str]]]:
+    """Read the transactions that are open, and by row the table and index of those that are waited for."""
+    section = re.search(_LIST, status)
+    found, tables = [], {}
+    for part in re.split(_TRANSACTION, (section[1] or section[2] or "") if section else ""):
+        if not (head := re.match(_HEAD, part)):
+            continue
+        locks, undo, thread, waiting, lock = (
+            re.search(pattern, part) for pattern in (_LOCKS, _UNDO, _THREAD, _WAITING, _FOR)
+        )
+        row = ""
+        if waiting and lock:
+            row = f"{lock['space']}:{lock['page']}:{lock['heap']}"
+            tables[row] = lock["table"].replace("`", ""), lock["key"].strip("`")
+        one = Transaction(
+            id=head["id"],
+            process=int(thread[1]) if thread else 0,
+            age=float(head["age"]),
+            waiting=_seconds(waiting) if waiting else None,
+            modified=int(undo[1]) if undo else 0,
+            locked=int(locks["locked"]) if locks else 0,
+            rolls_back=bool(locks and locks["state"] == "ROLLING BACK"),
+            started=head["id"],
+            row=row,
+        )
+        found.append(one)
+    return tuple(found), tables
+
+
+def _seconds(waiting: re.Match[str]) -> float:
+    return int(waiting[1]) / (1e6 if waiting[2] == "us" else 1.0)
+
+
+def waits(transactions: Sequence[Transaction], tables: Mapping[str, tuple[str, str]]) -> Iterator[Wait]:
+    """Let all wait for the only one that has rows, does not wait, and is older than the longest wait.
+
+    Nothing tells pairs, so that is probable only.
+    """
+    waiting = [one for one in transactions if one.waiting is not None]
+    longest = max((one.waiting or 0.0 for one in waiting), default=0.0)
+    heads = [one for one in transactions if one.waiting is None and one.locked and one.age + 1 >= longest]
+    if len(heads) != 1:
+        return
+    for one in waiting:
+        on, key = tables.get(one.row, ("", ""))
+        yield Wait(one.process, heads[0].process, ROW, "row lock", on, key, certain=False)

@@ -1,0 +1,163 @@
+"""What does check_innodb_locks cost on a large server: us, and the server?
+
+10,000 connections. First nobody waits, then one of them has 100,000 row locks, then 2,000 wait for one row (a
+star), at last 2,000 wait in a chain, each for a row of the one before.
+"""
+
+import contextlib
+import time
+
+import psutil
+from measured import Bench, ours, rounds_of
+from pairs import NAMES, PASSWORD, version
+
+# isort: split
+import pymysql
+import software
+from pymysql.constants import COMMAND
+from replication_pair import KINDS
+
+ROUNDS = 10
+CONNECTIONS, WAITERS, ROWS = 10_000, 2_000, 100_000
+IDLE = 3.0  # seconds for which the server is looked at alone
+SETTLES = 120  # seconds in which all that are to wait do
+LIMITS = {False: 0.1, True: 0.5}  # seconds of the server's processor time for a run, by whether anybody waits
+SETTINGS = {
+    "max_connections": CONNECTIONS + 100, "innodb_lock_wait_timeout": 3600, "table_open_cache": 2000,
+    "innodb_buffer_pool_size": "256M",
+}  # fmt: skip
+NOW = "SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'"
+
+
+class Crowd:
+    """Clients that stay connected; what some of them began has no answer yet."""
+
+    def __init__(self, server):
+        self.server = server
+        self.idle = [self._connect() for _ in range(CONNECTIONS)]
+
+    def _connect(self):
+        how = {"user": "root", "ssl_disabled": True, "autocommit": True}
+        return pymysql.connect(unix_socket=self.server.socket, **how)
+
+    def take(self, number):
+        """Take some that have done nothing yet."""
+        taken, self.idle = self.idle[:number], self.idle[number:]
+        return taken
+
+    def star(self):
+        """Let many wait for a row that one has changed. Gives who has to end it."""
+        head, *others = self.take(1 + WAITERS)
+        _run(head, "BEGIN", "UPDATE lab.many SET n = 1 WHERE id = 0")
+        for one in others:
+            _begin(one, "UPDATE lab.many SET n = 2 WHERE id = 0")
+        self._until_waiting(WAITERS)
+        return head
+
+    def chain(self):
+        """Let each wait for the row of the one before."""
+        links = self.take(1 + WAITERS)
+        for row, one in enumerate(links):
+            _run(one, "BEGIN", f"UPDATE lab.links SET n = 1 WHERE id = {row}")
+        for row, one in enumerate(links[1:]):
+            _begin(one, f"UPDATE lab.links SET n = 1 WHERE id = {row}")
+        self._until_waiting(WAITERS)
+
+    def _until_waiting(self, number):
+        until = time.monotonic() + SETTLES
+        while int(self.server.sql(NOW)[0]["Value"]) != number:
+            if time.monotonic() > until:
+                raise TimeoutError(f"not {number} connections wait")
+            time.sleep(0.5)
+        time.sleep(3)  # the head blocks them for so long
+
+
+def _run(connection, *statements):
+    with connection.cursor() as cursor:
+        for statement in statements:
+            cursor.execute(statement)
+
+
+def _begin(connection, statement):
+    connection._execute_command(COMMAND.COM_QUERY, statement)  # the answer is never read
+
+
+class Costs:
+    """Measures one server, one situation after the other: a table with a row for each."""
+
+    def __init__(self, bench, name, server):
+        self.bench, self.name = bench, name
+        self.process = psutil.Process(server.pid)
+        server.account("mon", "PROCESS", "SELECT ON performance_schema.*")
+        words = ("-S", server.socket, "-u", "mon", "-p", PASSWORD, "-w", "1", "-c", "2", "--no-state")
+        self.command = ours("check_innodb_locks", *words)
+        self.rows = []
+
+    def measure(self, situation, says, *, waits):
+        """Measure our own cost, and what the server takes for a run beside what it takes anyway."""
+        idle = self._taken(lambda: time.sleep(IDLE)) / IDLE
+        begun = time.monotonic()
+        commands, states = {situation: self.command}, {situation: (1, 2) if waits else (0,)}
+        taken = self._taken(
+            lambda: self.bench.compare(f"{self.name}", commands, ROUNDS, expected=states, says=says)
+        )
+        runs = rounds_of(ROUNDS) + 2  # the first one does not count, and the last one counts modules
+        seconds = max(0.0, taken - idle * (time.monotonic() - begun)) / runs
+        self.rows += self.bench.tables.pop()["rows"]
+        what = f"{self.name}, {situation}: processor time of the server for a run"
+        self.bench.budget(what, seconds, LIMITS[waits], "s")
+
+    def _taken(self, work):
+        def used():
+            times = self.process.cpu_times()
+            return times.user + times.system
+
+        before = used()
+        work()
+        return used() - before
+
+    def keep(self):
+        """Keep the table."""
+        table = {"title": f"{self.name}, 10,000 connections", "rounds": rounds_of(ROUNDS), "rows": self.rows}
+        self.bench.tables.append(table)
+
+
+def measure(bench, kind, server):
+    """Measure all situations on a server."""
+    server.sql("CREATE DATABASE lab")
+    for table, rows in (("many", ROWS), ("links", WAITERS)):
+        server.sql(f"CREATE TABLE lab.{table} (id INT PRIMARY KEY, n INT) ENGINE=InnoDB")
+        for first in range(0, rows + 1, 10_000):
+            values = ",".join(f"({number}, 0)" for number in range(first, min(first + 10_000, rows + 1)))
+            server.sql(f"INSERT INTO lab.{table} VALUES {values}")
+    costs = Costs(bench, NAMES[kind], server)
+    crowd = Crowd(server)
+    costs.measure("nobody waits", "no connection waits", waits=False)
+    (holder,) = crowd.take(1)
+    _run(holder, "BEGIN", "SELECT * FROM lab.many WHERE id > 0 FOR UPDATE")
+    costs.measure("one has 100,000 row locks", "no connection waits", waits=False)
+    head = crowd.star()
+    costs.measure("2,000 wait for one row", r"blocks at least [\d,]+ others", waits=True)
+    _run(head, "ROLLBACK")
+    crowd._until_waiting(0)
+    crowd.chain()
+    costs.measure("2,000 wait in a chain", r"blocks at least [\d,]+ others", waits=True)
+    costs.keep()
+
+
+def main():
+    """Measure each kind of server that can be had."""
+    with Bench("locks") as bench:
+        for kind, server in KINDS.items():
+            with contextlib.ExitStack() as running:
+                try:
+                    one = running.enter_context(server(bench.path(kind), **SETTINGS))
+                except software.Missing as missing:
+                    bench.leave_out(missing)
+                    continue
+                bench.software[NAMES[kind]] = version(one)
+                measure(bench, kind, one)
+
+
+if __name__ == "__main__":
+    main()
