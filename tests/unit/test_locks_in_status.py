@@ -63,6 +63,7 @@ def test_the_only_one_that_can_hold_the_row_probably_does(look):
     assert (state, numbers(text)["waiting"]) == (1, "2000")
     assert "connection 22 report@app1 probably blocks at least 2 others for up to 14 s" in text
     assert "check it, then KILL 22" in text
+    assert "metadata_lock_info" not in text
     assert not [sql for sql in server.asked if "INNODB_TRX" in sql or "INNODB_LOCK" in sql]
 
 

@@ -129,7 +129,8 @@ def more(found: Found, head: Head) -> Iterator[str]:
         yield from transactions.last(found, head.connection)
     if not head.is_proven:
         yield "no table of the server says who holds it: it is the only one that can, or the oldest"
-        yield from _to_know(found)
+        if not all(one.kind == ROW for one in head.waits):  # of rows, too many wait to ask for pairs
+            yield from _to_know(found)
 
 
 def _held(waits: Sequence[Wait]) -> Iterator[str]:
