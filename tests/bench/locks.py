@@ -35,6 +35,7 @@ class Crowd:
     def __init__(self, server):
         self.server = server
         self.idle = [self._connect() for _ in range(CONNECTIONS)]
+        self.taken = []  # kept: a connection that nobody refers to is closed
 
     def _connect(self):
         how = {"user": "root", "ssl_disabled": True, "autocommit": True}
@@ -43,6 +44,7 @@ class Crowd:
     def take(self, number):
         """Take some that have done nothing yet."""
         taken, self.idle = self.idle[:number], self.idle[number:]
+        self.taken += taken
         return taken
 
     def star(self):
