@@ -22,7 +22,7 @@ IN_PARTS = {
     "processes run on this host", "not for the user nagios to see", "it waits for the order to start",
     "the TLS certificate of node", "undo log of node", "transactions here that",
     "its process runs here", "its angel may start it again", "its start waits for node",
-    "started without node", "the receiver reconnected",
+    "started without node", "the receiver reconnected", "heartbeats of nodes",
 }  # fmt: skip
 
 
