@@ -182,7 +182,11 @@ class Database(PoolServer):
 class Application(OwnServer):
     """One that does what it is told, see Application.java."""
 
-    artifacts = (("com.zaxxer", "HikariCP", "6.2.1"), H2)
+    artifacts = (
+        ("com.zaxxer", "HikariCP", "6.2.1"),
+        ("org.jboss.threads", "jboss-threads", "3.7.0.Final"),
+        H2,
+    )
     main = "Application"
 
     def __init__(self, folder, sql_port):
@@ -190,7 +194,8 @@ class Application(OwnServer):
 
     def properties(self):
         """Java's system properties. HikariCP does not know H2's error for a broken connection."""
-        return super().properties() | {"com.zaxxer.hikari.aliveBypassWindowMs": 0}
+        settings = {"com.zaxxer.hikari.aliveBypassWindowMs": 0, "jboss.threads.eqe.statistics": True}
+        return super().properties() | settings
 
     def tell(self, *words):
         """Let it do something: tell("work", 4, 100, 50)."""

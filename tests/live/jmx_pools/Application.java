@@ -13,15 +13,19 @@ import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jboss.threads.EnhancedQueueExecutor;
 
 /**
- * An application with a pool of 4 connections to the database of the first argument. It does what is told to it on the
- * port that it prints: "work THREADS HELD PAUSE" (milliseconds), "leak THREADS", "deadlock THREADS",
+ * An application with a pool of 4 connections to the database of the first argument, and one of 2 threads. It does what
+ * is told to it on the port that it prints: "work THREADS HELD PAUSE" (milliseconds), "leak THREADS",
+ * "tasks NUMBER MILLISECONDS" (for the threads, each again when it is done), "deadlock THREADS",
  * "garbage LIVE RATE" (MiB, MiB per second), "stop" (all work).
  */
 public class Application {
     private static final int PIECE = 64 * 1024;
     private static final List<Thread> WORK = new ArrayList<>();
+    private static final EnhancedQueueExecutor THREADS = new EnhancedQueueExecutor.Builder()
+        .setCorePoolSize(2).setMaximumPoolSize(2).setRegisterMBean(true).setMBeanName("bills").build();
     private static HikariDataSource pool;
 
     private interface Task {
@@ -57,6 +61,11 @@ public class Application {
                 break;
             case "leak":
                 start(number, () -> again(Long.MAX_VALUE, 0));
+                break;
+            case "tasks":
+                for (int task = 0; task < number; task++) {
+                    THREADS.execute(() -> task(Long.parseLong(words[2])));
+                }
                 break;
             case "deadlock":
                 deadlock(number);
@@ -95,6 +104,15 @@ public class Application {
                 Thread.sleep(10);
             }
             Thread.sleep(pause);
+        }
+    }
+
+    private static void task(long milliseconds) {
+        try {
+            Thread.sleep(milliseconds);
+            THREADS.execute(() -> task(milliseconds));
+        } catch (InterruptedException end) {
+            Thread.currentThread().interrupt();
         }
     }
 
