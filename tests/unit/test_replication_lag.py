@@ -301,7 +301,7 @@ def test_a_single_one_in_hand_may_be_a_long_statement():
 def test_a_stream_that_was_late_still_is_where_none_was_seen_in_hand():
     late = before(10, of=mariadb(), lag=20.0, high=21.0, came_late=True)
     lag = streamed(before=late)
-    assert (lag.seconds, lag.low, lag.high, lag.by, lag.transport) == (30, 0, 31, "last known", 30)
+    assert (lag.seconds, lag.low, lag.high, lag.by, lag.transport) == (30, 0, 30, "last known", 30)
     assert streamed(is_full=False, before=late).seconds == 0
 
 

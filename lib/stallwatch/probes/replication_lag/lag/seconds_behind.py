@@ -116,8 +116,9 @@ def _full_stream(view: View) -> Figure | None:
     if late is not None and bound is not None and late > bound + _JUMP:
         return None  # the source's clock was set: Seconds_Behind allows for clocks as they were at the log-in
     if late is None and stream.came_late:
-        now = at_most(view.grown(), _as_the_newest(view))
-        return Figure(now, 0.0, most, LAST_KNOWN, now)
+        newest = _as_the_newest(view)
+        now = at_most(view.grown(), newest)
+        return Figure(now, 0.0, now if newest is None else most, LAST_KNOWN, now)  # else it is that at most
     if late is None:
         return Figure(None if most is None else 0.0, 0.0, most, SECONDS_BEHIND)
     if len(stream.in_hand) == 1:
