@@ -25,11 +25,19 @@ def head_waits_for_the_disk(scene, waiters):
         yield
 
 
+# It thaws also when whoever has frozen it is killed: then its standard input ends.
+FREEZE = 'fsfreeze --freeze "$0" && echo frozen && read -r _; fsfreeze --unfreeze "$0"'
+
+
 @contextlib.contextmanager
 def frozen(folder):
     """Meanwhile nothing can be written to the file system that is mounted there."""
-    subprocess.run(["fsfreeze", "--freeze", folder], check=True)
-    try:
-        yield
-    finally:
-        subprocess.run(["fsfreeze", "--unfreeze", folder], check=True)
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(["sh", "-c", FREEZE, folder], start_new_session=True, **pipes) as keeper:
+        if keeper.stdout.readline() != b"frozen\n":
+            raise OSError(f"{folder} cannot be frozen")
+        try:
+            yield
+        finally:
+            keeper.stdin.close()
+            keeper.wait()
