@@ -15,19 +15,21 @@ if TYPE_CHECKING:
     from stallwatch.probes.jmx_thread_pools.model import Observation, Pool
 
 
-# Nobody waits for a pool that may grow, unless it cannot.
+# Nobody waits for a pool that may grow, unless it cannot. With some in use that is a guess: who waits
+# and who is served is counted one after the other, and connections change hands in between.
 _NO_NEW = Meaning(
     "*",
     "the pool is slow or unable to open new ones",
     "check that the database or service answers",
     "and that it lets the application log in; the application's log has the errors",
 )
+_PERHAPS_NO_NEW = _NO_NEW._replace(why=f"probably {_NO_NEW.why}")
 
 
 def meaning(pool: Pool) -> Meaning:
     """Give what a block in this pool means."""
     if pool.family.lends and pool.blocked and pool.busy is not None and not pool.full:
-        return _NO_NEW
+        return _PERHAPS_NO_NEW if pool.active else _NO_NEW
     return pool.family.meaning(pool.name)
 
 
