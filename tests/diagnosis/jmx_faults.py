@@ -4,7 +4,7 @@ from case import CRITICAL_STATE, WARNING_STATE
 from jmx_case import COLLECTING, POOLS, WAITERS, fault
 
 CRITICAL, WARNING = (CRITICAL_STATE,), (WARNING_STATE,)
-LENT_OUT = r"^orders: .*4 of 4 in use, probably slow SQL or leaks"
+LENT_OUT = r"^orders: .*4 of 4 in use, probably slow or hung SQL, or leaks"
 NO_NEW = r"^orders: .*the pool is slow or unable to open new ones"
 REQUESTS = {"4 requests": 4, "8 requests": 8, "30 requests": 30}
 WORKERS = {"2 waiters": 6, "6 waiters": 10, "26 waiters": 30}  # of a pool of 4
@@ -19,9 +19,7 @@ def connections_leak(scene, waiters):
     yield
 
 
-@fault(
-    "database killed", strengths=WORKERS, told={POOLS: NO_NEW}, states=CRITICAL, wrong=("slow SQL or leaks",)
-)
+@fault("database killed", strengths=WORKERS, told={POOLS: NO_NEW}, states=CRITICAL, wrong=("hung SQL",))
 def database_killed(scene, workers):
     """The database of the pool is killed, so that no connection can be made."""
     scene.application.tell("work", workers, 20, 200)
@@ -42,7 +40,8 @@ def database_hangs(scene, workers):
 @fault(
     "requests hang",
     strengths=REQUESTS,
-    told={POOLS: r"^shared: 3 of 3 threads busy, \d+ pending, new requests wait"},
+    told={POOLS: r"^shared: 3 of 3 threads busy, .*(new requests wait|blocked or long requests)"},
+    lasts=45.0,
     states=WARNING,
     evident=2.0,
 )
@@ -57,7 +56,8 @@ def requests_hang(scene, requests):
 @fault(
     "requests hang, no queue is shown",
     strengths=REQUESTS,
-    told={POOLS: r"^http-nio-\S+: 2 of 2 threads busy, probably new requests wait"},
+    told={POOLS: r"^http-nio-\S+: 2 of 2 threads busy, .*(new requests wait|blocked or long requests)"},
+    lasts=45.0,
     states=WARNING,
     evident=2.0,
 )

@@ -14,7 +14,7 @@ PARTS = {
     ),
     "ndb": ("ndb_whole_nodes", "ndb_threads", "ndb_network", "ndb_disks", "ndb_contention", "ndb_healthy"),
     "locks": ("locks_rows", "locks_tables", "locks_applier", "locks_disk", "locks_healthy"),
-    "jmx": ("jmx_faults", "jmx_queues", "jmx_healthy"),
+    "jmx": ("jmx_faults", "jmx_queues", "jmx_cassandra", "jmx_healthy"),
 }  # fmt: skip
 
 

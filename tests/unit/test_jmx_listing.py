@@ -65,3 +65,28 @@ def test_what_would_disturb_a_terminal_is_an_escape_in_json():
     said = listed(JsonLines(), {"Good": "\x1b[31m\u202e\u2028\x9b"})
     assert said.strip().isprintable()
     assert json.loads(said)["attributes"][0]["value"] == "\x1b[31m\u202e\u2028\x9b"
+
+
+@pytest.mark.parametrize(
+    ("word", "shown"),
+    [("size", ["shop:type=Till", "PoolSize"]), ("till", ["shop:type=Till", "PoolSize", "Name"])],
+)
+def test_a_word_finds_attributes_and_beans_by_their_names(word, shown):
+    beans = {"shop:type=Till": ("PoolSize", "Name"), "shop:type=Door": ("Open",)}
+    server = SimpleNamespace(
+        where="here",
+        beans=lambda _: [Bean(name, "Bean") for name in beans],
+        domains=lambda: ["shop"],
+        describe=lambda asked: [
+            [Attribute(name, "int", readable=True, writable=False) for name in beans[bean.name]]
+            for bean in asked
+        ],
+        passing=lambda: nullcontext(lambda _: None),
+    )
+    style = Text(more=False)
+    assert [*listing(server, Wanted(word), style, lambda _: None, values=False)] == []
+    written = "".join(style.written)
+    every = [word for name, attributes in beans.items() for word in (name, *attributes)]
+    assert [word for word in every if word in written] == shown
+    (none,) = listing(server, Wanted("nowhere"), Text(more=False), lambda _: None, values=False)
+    assert none.what == "no MBean or attribute at here has nowhere in its name"

@@ -256,6 +256,19 @@ def test_nothing_counted_is_missing_unless_a_limit_is_about_it(ask, server):
     )
 
 
+@pytest.mark.parametrize(
+    ("pattern", "told"),
+    [("name=*", "12, 2 beans"), ("name=*Cycles", "900, 1 bean"), ("name=ZGC Major*", "5, 1 bean")],
+)
+def test_a_sum_over_collectors_leaves_concurrent_work_out_unless_only_that_is_asked_for(
+    ask, server, pattern, told
+):
+    for name, spent in ("ZGC Major Cycles", 900), ("ZGC Major Pauses", 5), ("ZGC Minor Pauses", 7):
+        server.beans_there[f"java.lang:type=GarbageCollector,name={name}"] = {"CollectionTime": spent}
+    asked = ("-O", f"java.lang:type=GarbageCollector,{pattern}", "-A", "CollectionTime", "--aggregate", "sum")
+    assert f": sum {told}" in ask(*asked)[1].partition(" | ")[0]
+
+
 def test_an_aggregate_says_which_beans_it_leaves_out(ask, server):
     one, other = server.beans_there["s:type=T,name=a"], server.beans_there["s:type=T,name=b"] = (
         {"N": 100},

@@ -213,7 +213,7 @@ def test_connections_that_are_waited_for_are_such_a_block(check, jvm):
     jvm.bean("com.zaxxer.hikari:type=PoolConfig (orders)", MaximumPoolSize=10)
     assert check.line() == (
         2,
-        "CRITICAL - orders: 1 thread waits for a connection, 10 of 10 in use, probably slow SQL or leaks - check running statements",
+        "CRITICAL - orders: 1 thread waits for a connection, 10 of 10 in use, probably slow or hung SQL, or leaks - check running SQL",
     )
     jvm.bean("com.zaxxer.hikari:type=Pool (orders)", ActiveConnections=9, ThreadsAwaitingConnection=2)
     told = "CRITICAL - orders: 2 threads wait for a connection, 9 of 10 in use, probably the pool is slow or unable"
@@ -228,7 +228,23 @@ def test_connections_that_are_waited_for_while_nobody_has_one_cannot_be_made(che
     check.meanwhile = lambda: jvm.bean(
         "com.zaxxer.hikari:type=Pool (orders)", ActiveConnections=9, ThreadsAwaitingConnection=0
     )
-    assert check.line() == (1, f"WARNING - {told}")
+    assert check.line()[0] == 0  # a second later nobody waits
+
+
+def test_who_waits_for_a_connection_for_less_than_a_second_is_a_problem_only_with_a_limit(check, jvm):
+    def pool(waiting):
+        jvm.bean(
+            "com.zaxxer.hikari:type=Pool (orders)", ActiveConnections=10, ThreadsAwaitingConnection=waiting
+        )
+
+    jvm.bean("com.zaxxer.hikari:type=PoolConfig (orders)", MaximumPoolSize=10)
+    check.meanwhile = lambda: pool(0)
+    for options, status in ((), 0), (("--pool", "orders"), 0), (("-w", "0"), 1):
+        pool(3)
+        assert check.line("--no-state", *options)[0] == status
+    check.meanwhile = lambda: pool(2)
+    pool(3)
+    assert check.line("--no-state")[0] == 2
 
 
 def test_pools_of_one_name_are_looked_at_each_for_itself(check, jvm):
@@ -489,6 +505,43 @@ def test_a_queue_of_which_nothing_is_completed_from_run_to_run_is_a_warning(chec
         "WARNING - stock camel-1: 3 tasks wait, none completed in 1 min, 2 of 4 threads busy, blocked or long tasks - take a thread dump (jstack PID)",
     )
     assert check.line("--pending-warning", "5")[0] == 0
+
+
+def tomcat(jvm, busy, requests):
+    jvm.bean('Tomcat:type=ThreadPool,name="http-nio-8080"', maxThreads=8, currentThreadsBusy=busy)
+    jvm.bean('Tomcat:type=GlobalRequestProcessor,name="http-nio-8080"', requestCount=requests)
+
+
+def test_a_tomcat_whose_requests_do_not_end_is_told_for_certain(check, jvm):
+    tomcat(jvm, busy=8, requests=70)
+    assert ", probably new requests wait for a thread - " in check.line()[1]
+    jvm.later(16)
+    assert check.line() == (
+        1,
+        "WARNING - http-nio-8080: 8 of 8 threads busy, none completed in 16 s, blocked or long requests - take a thread dump (jstack PID)",
+    )
+    jvm.later(16)
+    tomcat(jvm, busy=8, requests=71)
+    assert ", probably new requests wait for a thread - " in check.line()[1]
+    jvm.later(16)
+    tomcat(jvm, busy=7, requests=71)
+    assert check.line()[0] == 0
+
+
+def test_a_connector_whose_threads_are_those_of_an_executor_is_no_pool(check, jvm):
+    jvm.bean('Tomcat:type=ThreadPool,name="http"', maxThreads=-1, currentThreadsBusy=-1)
+    jvm.bean('Tomcat:type=GlobalRequestProcessor,name="http"', requestCount=5)
+    jvm.bean("Tomcat:type=Executor,name=shared", maxThreads=8, activeCount=1)
+    assert check.line()[1].startswith("OK - 1 pool, busiest shared")
+
+
+def test_a_queue_stands_still_over_several_runs_however_often_the_check_runs(check, jvm):
+    camel(jvm)
+    for status in (0, 0, 0, 1, 1):
+        assert check.line()[0] == status
+        jvm.later(6)
+    camel(jvm, completed=1)
+    assert check.line()[0] == 0
 
 
 def test_a_queue_that_moves_is_none(check, jvm):

@@ -261,7 +261,12 @@ def test_cassandra_is_asked_for_no_other_pools():
 def test_an_unknown_domain_is_searched_once_for_each_pattern():
     jvm = RecordedJvm({}, ["java.lang", "Catalina"])
     places(jvm, lambda _: None)
-    assert jvm.asked == ["*:type=*Pool,*", "*:type=Executor,*", "*:type=*DataSource,*"]
+    assert jvm.asked == [
+        "*:type=*Pool,*",
+        "*:type=GlobalRequestProcessor,*",
+        "*:type=Executor,*",
+        "*:type=*DataSource,*",
+    ]
 
 
 def test_only_numbers_that_are_judged_or_shown_are_read():

@@ -33,7 +33,7 @@ _SECRET_WITHIN = re.compile(rf"((?:{_SECRET.pattern})[^=\s]*=)\S+", re.IGNORECAS
 
 
 class Wanted:
-    """Which beans to list: those of an object name pattern, or those with a word in their name.
+    """Which beans to list: those of an object name pattern, or with a word in their or an attribute's name.
 
     The word may hold ``*`` and ``?``; upper and lower case are one. Raises NotUnderstoodError.
     """
@@ -46,13 +46,20 @@ class Wanted:
         self._word = re.compile(regex, re.IGNORECASE)
 
     def beans(self, server: Server) -> list[Bean]:
-        """Give them, their names as people write them, sorted by those."""
+        """Give those that may be wanted, their names as people write them, sorted by those."""
         found = server.beans(str(self._pattern) if self._pattern else "*:*")
         named = [Bean(name.familiar, bean.class_name) for bean in found for name in understood([bean.name])]
-        return sorted(
-            (bean for bean in named if self._pattern or self._word.search(bean.name)),
-            key=lambda bean: bean.name.partition(":"),
-        )
+        return sorted(named, key=lambda bean: bean.name.partition(":"))
+
+    def names(self, bean: Bean) -> bool:
+        """Whether the bean is wanted by its own name."""
+        return bool(self._pattern or self._word.search(bean.name))
+
+    def attributes(self, bean: Bean, attributes: list[Attribute]) -> list[Attribute]:
+        """Give those to list: all of a bean that is wanted by its name, else those with the word."""
+        if self.names(bean):
+            return attributes
+        return [one for one in attributes if self._word.search(one.name)]
 
     def none(self, server: Server) -> ProbeError:
         """Say that there are none."""
@@ -60,7 +67,7 @@ class Wanted:
             advice = diagnosis.beans(server, self._pattern)
             return ProbeError(f"no MBean at {server.where} matches {self._text}", advice)
         advice = f"its domains are {listed(server.domains(), MANY_NAMES)}"
-        return ProbeError(f"no MBean at {server.where} has {self._text} in its name", advice)
+        return ProbeError(f"no MBean or attribute at {server.where} has {self._text} in its name", advice)
 
 
 def listing(
@@ -78,30 +85,32 @@ def listing(
     """
     so_far(f"asking {server.where} for its MBeans")
     beans = wanted.beans(server)
-    if not beans:
-        yield wanted.none(server)
-        return
     for start in range(0, len(beans), _TOGETHER):
         with server.passing() as keep:
-            described = _described(server, beans[start : start + _TOGETHER], style)
+            described = _described(server, beans[start : start + _TOGETHER], wanted, style)
             told = _with_values(server, described, values=values)
             for done, (bean, attributes, found) in enumerate(told, start):
                 style.bean(bean, attributes, found)
                 keep(sys.getsizeof(style.written[-1]))
                 if not done % 100:
                     so_far(f"listed {done} of {len(beans)} MBeans of {server.where}")
+    if not style.written:
+        yield wanted.none(server)
+        return
     style.end()
 
 
 def _described(
-    server: Server, beans: Sequence[Bean], style: Text | JsonLines
+    server: Server, beans: Sequence[Bean], wanted: Wanted, style: Text | JsonLines
 ) -> list[tuple[Bean, list[Attribute]]]:
     """Ask for the attributes of beans. Those that have gone meanwhile are no error."""
     known = []
     for bean, attributes in zip(beans, server.describe(beans), strict=True):
         if isinstance(attributes, list):
-            known.append((bean, attributes))
-        elif not isinstance(attributes, NoSuchBeanError):
+            chosen = wanted.attributes(bean, attributes)
+            if chosen or wanted.names(bean):
+                known.append((bean, chosen))
+        elif wanted.names(bean) and not isinstance(attributes, NoSuchBeanError):
             style.unknown(bean, attributes.what)
     return known
 

@@ -99,7 +99,8 @@ check.limit("-w", "--warning", action=Word, metavar="RANGE", help=f"warning {abo
 check.limit("-c", "--critical", action=Word, metavar="RANGE", help=f"critical {about}")
 about = (
     "list the MBeans and their attributes with type, r and w; all, those of a pattern as java.lang:*, or "
-    "those with this word in their name; there are 60s for it; with --output json each line is one MBean"
+    "those with this word in their name or that of an attribute; there are 60s for it; with --output json "
+    "each line is one MBean"
 )
 check.option("--list", action=List, nargs="?", const="", metavar="PATTERN", help=about)
 check.option("--values", action="store_true", help="list the values, too")

@@ -6,7 +6,7 @@ from contextlib import suppress
 from itertools import count
 
 from stallwatch.findings import Fault, ProbeError, Reading, State
-from stallwatch.probes.jmx import collect, messages
+from stallwatch.probes.jmx import collect, collectors, messages
 from stallwatch.probes.jmx.model import AbsentError, absent
 from stallwatch.probes.jmx.reader import Reader
 from stallwatch.startup import TYPE_CHECKING
@@ -120,7 +120,7 @@ def _of_one(
 
     Nothing counted is a number, too, and may be what a limit is about.
     """
-    names = reader.names(quantity.asked)
+    names = collectors.summed(quantity, reader.names(quantity.asked))
     if names and (place := quantity.unfilled(names)):
         yield messages.no_place(quantity, place)
         return

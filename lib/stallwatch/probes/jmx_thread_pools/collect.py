@@ -10,7 +10,7 @@ from stallwatch.findings import ProbeError
 from stallwatch.history.delta import NoIntervalError
 from stallwatch.probes.jmx.changes import CLOCK, Changes
 from stallwatch.probes.jmx.reader import Reader
-from stallwatch.probes.jmx_thread_pools.diagnosis import waits
+from stallwatch.probes.jmx_thread_pools.diagnosis import meaning, waits
 from stallwatch.probes.jmx_thread_pools.model import Observation, Pool
 from stallwatch.sources.jmx.errors import JmxError, NoSuchAttributeError, NoSuchBeanError, UnreachableError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
@@ -119,7 +119,11 @@ def read(
         for place, why in missing
         if numbers[place.key] and place.number not in numbers[place.key] and place.bean not in heard
     ]
-    pools = [_counted(families[family], name, values) for (family, name), values in numbers.items() if values]
+    pools = [
+        _counted(families[family], name, values)
+        for (family, name), values in numbers.items()
+        if values.keys() - {"completed"}  # by another pool: a Tomcat connector with a shared Executor
+    ]
     spent = say_duration(time.monotonic() - begun)
     trace(f"read {len(wanted)} numbers of {len(pools)} pools in {spent}")
     return Found(pools, unread)
@@ -187,10 +191,10 @@ def _settled(pool: Pool, reader: Reader, changes: Changes) -> Pool:
 
 def _observation(pool: Pool, changes: Changes) -> Observation:
     """Compare a pool with the last run."""
-    blocked_key, completed_key, idle_key, pending_key = (
-        f"{'/'.join(pool.key)} {of}" for of in ("blocked", "completed", "idle", "pending")
+    blocked_key, completed_key, idle_key = (
+        f"{'/'.join(pool.key)} {of}" for of in ("blocked", "completed", "idle")
     )
-    blocked = completed = stalled = None
+    blocked = completed = None
     seconds, uncounted = changes.seconds, ""
     if pool.total_blocked is not None:
         is_new = changes.last(blocked_key) is None and changes.last(completed_key) is None
@@ -204,17 +208,33 @@ def _observation(pool: Pool, changes: Changes) -> Observation:
     if pool.completed is not None:
         with suppress(NoIntervalError):
             completed = changes.since(completed_key, pool.completed, only_grows=True) / changes.seconds
-    if pool.family.drains and pool.pending is not None:
-        stands = completed == 0 and changes.before(pending_key) and changes.seconds >= _STILL
-        stalled = pool.pending or None if stands else None
-        changes.note(pending_key, pool.pending)
+    still = _still(pool, changes, moved=completed != 0)
+    stalled = pool.pending if pool.family.drains else pool.active
     idle_before = changes.before(idle_key)
     if pool.idle is not None:
         changes.note(idle_key, 100 * pool.idle)
     known = idle_before if isinstance(idle_before, int | float) else None
     return Observation(
-        pool, blocked, completed, seconds, idle_before=known, stalled=stalled, uncounted=uncounted
+        pool,
+        blocked,
+        completed,
+        seconds,
+        idle_before=known,
+        stalled=stalled if still >= _STILL else None,
+        still=still,
+        uncounted=uncounted,
     )
+
+
+def _still(pool: Pool, changes: Changes, *, moved: bool) -> float:
+    """Give for how many seconds, over several runs, no task of a queue or of a full pool is completed."""
+    if not (pool.pending if pool.family.drains else pool.full and meaning(pool).serves):
+        return 0
+    key = f"{'/'.join(pool.key)} still"
+    before = changes.before(key)
+    still = before + changes.seconds if isinstance(before, int | float) and not moved else 0
+    changes.note(key, still)
+    return still
 
 
 def _counting_for(changes: Changes, *, is_new: bool) -> float | None:

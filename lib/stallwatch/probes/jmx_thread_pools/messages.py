@@ -184,10 +184,14 @@ def _in_words(one: Observation, reading: Reading) -> Reading:
     of = meaning(one.pool)
     what, *others = _facts(one, first=reading.name)
     line = Line(then="".join(f", {fact}" for fact in others), more=tuple(filter(None, (of.more,))))
-    guessed = of.serves and one.pool.pending is None and not one.pool.blocked  # nobody says who waits
+    why = of.why
+    if reading.name == "stalled" and of.serves:
+        why = "blocked or long requests"
+    elif of.serves and one.pool.pending is None and not one.pool.blocked:  # nobody says who waits
+        why = f"probably {why}"
     return reading._replace(
         what=f"{one.pool.name}: {what}",
-        why=f"probably {of.why}" if guessed else of.why,
+        why=why,
         advice=of.advice,
         label=f"{one.pool.name}.{reading.name}",
         in_table=True,
@@ -219,7 +223,7 @@ def _facts(one: Observation, first: str) -> list[str]:
         "blocked_new": _blocked_new(pool, one.blocked_new, one.seconds, first) if one.blocked_new else "",
         "stalled": _stalled(one) if one.stalled else "",
         "idle": "" if pool.idle is None else f"{_idle(pool.idle)} of the time",
-        "active": "" if pool.active is None else _in_use(pool, short=bool(lent)),
+        "active": "" if pool.active is None or _all_stall(one) else _in_use(pool, short=bool(lent)),
         "pending": f"{plain(pool.pending or 0)} pending" if _says_pending(one, first) else "",
     }
     leading = said.pop({"busy": "active"}.get(first, first), "")
@@ -232,9 +236,16 @@ def _says_pending(one: Observation, first: str) -> bool:
 
 
 def _stalled(one: Observation) -> str:
+    if _all_stall(one):
+        return f"{_in_use(one.pool)}, none completed in {say_duration(one.still)}"
     number = one.stalled or 0
     verb = "waits" if number == 1 else "wait"
-    return f"{plural(number, 'task')} {verb}, none completed in {say_duration(one.seconds)}"
+    return f"{plural(number, 'task')} {verb}, none completed in {say_duration(one.still)}"
+
+
+def _all_stall(one: Observation) -> bool:
+    """Whether it is the pool's threads that stand still, rather than a queue."""
+    return bool(one.stalled) and not one.pool.family.drains
 
 
 def _blocked_new(pool: Pool, number: float, seconds: float, first: str) -> str:

@@ -15,6 +15,8 @@ NUMBERS = (
 )  # fmt: skip
 # Whose thresholds judge what lasts.
 LASTING = {name: f"{name} that lasts" for name in ("blocked", "busy", "pending", "idle")}
+# Whose thresholds judge waiting for a connection that is over a second later: the pool works as it should.
+MOMENTARY = "blocked for a moment"
 _UNLIMITED = 2**31 - 1  # Java's largest int
 
 
@@ -80,16 +82,22 @@ class Observation(NamedTuple):
     seconds: float  # since the last run, or since the pool was made
     second: Pool | None = None  # the same at a second look, if somebody waited at the first
     idle_before: float | None = None  # in per cent, at the look that this one is compared with
-    stalled: float | None = None  # tasks in a queue, of which none was completed since the last run
+    stalled: float | None = None  # tasks in a queue, of which none is completed
+    still: float = 0  # for how many seconds that is known
     uncounted: str = ""  # why it is not known how many were blocked since the last run
     unsettled: bool = False  # it is not known yet how idle it is
+
+    @property
+    def passed(self) -> bool:
+        """Whether who waited for a connection at the first look had one at the second."""
+        return self.pool.family.lends and self.second is not None and not self.second.blocked
 
     @property
     def readings(self) -> list[Reading]:
         """What is known, yet without words, the number first that explains the others best."""
         pool = self.pool
         readings = (
-            Reading("blocked", pool.blocked),
+            Reading("blocked", pool.blocked, judged_as=MOMENTARY if self.passed else ""),
             Reading("blocked_new", self.blocked_new),
             Reading("stalled", self.stalled),
             Reading("idle", None if pool.idle is None else 100 * pool.idle, "%"),

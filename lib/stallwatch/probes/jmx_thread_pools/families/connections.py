@@ -9,8 +9,8 @@ _WAITING = ("thread waits for a connection", "threads wait for a connection")
 
 
 def _slow(more: str) -> tuple[Meaning]:
-    why = "probably slow SQL or leaks"
-    return (Meaning("*", why, "check running statements", more),)
+    why = "probably slow or hung SQL, or leaks"
+    return (Meaning("*", why, "check running SQL", more),)
 
 
 FAMILIES = (
@@ -77,7 +77,7 @@ FAMILIES = (
             Meaning(
                 "*",
                 "threads wait for a connection",
-                "check running statements",
+                "check running SQL",
                 "Vibur does not show who waits; logConnectionLongerThanMs logs who keeps a connection",
                 serves=True,
             ),

@@ -16,10 +16,11 @@ FAMILIES = (
     Family(
         "Tomcat",
         "Tomcat 10.1.34",
-        queries=("*:type=*Pool,*",),
+        queries=("*:type=*Pool,*", "*:type=GlobalRequestProcessor,*"),
         beans=(
             # -1 of a connector's own numbers: it uses a shared Executor.
             Bean("type=ThreadPool,name={pool}", active="currentThreadsBusy", maximum="maxThreads"),
+            Bean("type=GlobalRequestProcessor,name={pool}", completed="requestCount"),
         ),
         meanings=(_SERVES,),
         # Spring Boot's reference, "server.tomcat.mbeanregistry.enabled": false unless set
