@@ -189,8 +189,8 @@ def test_one_slow_run_is_critical_only_where_the_user_asks_for_it_and_the_help_s
     server.runs = [5.0, 0.002]
     assert look("-c", "4s", "--max-critical", "6s", "-t", "20s")[0] == 1
     words = " ".join(look("--help")[1].split())
-    assert "one slow or failed run of several is a WARNING at most, but for --max-critical" in words
-    assert "time of the slowest run, also if no other one is slow" in words
+    assert "a single slow or failed run of several is a WARNING at most, except for --max-critical" in words
+    assert "time of the slowest run, in seconds" in words
 
 
 @pytest.mark.parametrize("count", [2, 3, 10, 20, 39])
