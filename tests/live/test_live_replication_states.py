@@ -63,8 +63,8 @@ def test_the_applier_was_stopped(pair, check):
         time.sleep(3)
         found = check.measured(pair, writer)
     assert found.said.status == 2
-    assert ", the applier is stopped, without an error - " in found.said.text
-    assert start(pair, "SQL_THREAD") in found.said.text
+    assert "the applier is stopped, without an error" in found.said.output
+    assert start(pair, "SQL_THREAD") in found.said.output
     assert found.error < (1.5 if pair.kind == "mysql" else 3)
 
 
@@ -75,8 +75,8 @@ def test_the_receiver_was_stopped(pair, check):
         time.sleep(3)
         found = check.measured(pair, writer)
     assert found.said.status == 2
-    assert ", the receiver is stopped, without an error - " in found.said.text
-    assert start(pair, "IO_THREAD") in found.said.text
+    assert "the receiver is stopped, without an error" in found.said.output
+    assert start(pair, "IO_THREAD") in found.said.output
     assert found.error < (1.5 if pair.kind == "mysql" else 3)
 
 
@@ -93,7 +93,7 @@ def test_the_applier_failed(pair, check):
             sql("DELETE FROM lab.failing")
             pair.heal()
             pair.source.sql("DROP TABLE lab.failing")
-    assert re.search(r", the applier stopped with error 1062\b.* on lab.failing", said.text)
+    assert re.search(r"the applier stopped with error 1062\b.* on lab.failing", said.output)
     assert any("Duplicate entry '1'" in line for line in said.more)
     assert check(pair).status == 0
 
@@ -112,7 +112,7 @@ def test_a_dead_port(pair, check):
     assert " lags 0 s" not in said.text  # nobody knows
     unreached = r"the receiver cannot connect to the source: error 2003 \(111\b"
     said = check.until(2, pair, "--connecting-grace", "1s", text=unreached)
-    assert "check that 127.0.0.1:1 runs and listens" in said.text
+    assert "check that 127.0.0.1:1 runs and listens" in said.output
 
 
 def test_a_wrong_password(pair, check):
@@ -127,8 +127,8 @@ def test_both_threads_are_stopped_and_started_by_one_statement(pair, check):
     pair.replica.stop_replication()
     said = check(pair)
     assert said.status == 2
-    assert "receiver and applier are stopped, without an error - find out who stopped them" in said.text
-    assert said.text.endswith((", then START REPLICA", ", then START SLAVE"))
+    assert "receiver and applier are stopped, without an error" in said.output
+    assert re.search(r"find out who stopped them, then START (REPLICA|SLAVE)\b", said.output)
 
 
 def test_what_is_written_to_the_replica_is_seen_on_it_alone(pair, check):
@@ -146,7 +146,7 @@ def test_what_is_written_to_the_replica_is_seen_on_it_alone(pair, check):
     assert said.number("errant") == 1
     said = check(pair, *source_of(pair))
     assert (said.status, said.number("errant") >= 1) == (1, True)
-    assert f" not on 127.0.0.1:{pair.source.port}, read_only is OFF - find who writes here" in said.text
+    assert f" not on 127.0.0.1:{pair.source.port}, read_only is OFF" in said.text
 
 
 def test_one_channel_of_two_is_broken(pair, check):
@@ -156,7 +156,7 @@ def test_one_channel_of_two_is_broken(pair, check):
         said = check(pair)
         assert said.status == 2
         assert said.text.startswith("REPLICATION_LAG CRITICAL - channel east")
-        assert ", the applier is stopped, without an error - " in said.text
+        assert "the applier is stopped, without an error" in said.output
         assert said.number("lag") < 5
         assert check(pair, "--ignore-channel", "east").status == 0
         assert check(pair, "--channel", "east").status == 2
