@@ -484,6 +484,16 @@ def test_a_limit_of_nothing_is_none(check, jvm):
     assert "busy=" not in check.perfdata()
 
 
+def test_a_data_source_of_weblogic_as_its_documentation_has_it(check, jvm):
+    name = "com.bea:ServerRuntime=web1,Name=orders,Type=JDBCDataSourceRuntime"
+    jvm.bean(name, ActiveConnectionsCurrentCount=15, WaitingForConnectionCurrentCount=0)
+    assert check.line() == (0, "OK - 1 pool, none blocked, busiest orders: 15 connections in use")
+    jvm.bean(name, ActiveConnectionsCurrentCount=15, WaitingForConnectionCurrentCount=4)
+    assert check.line()[1].startswith(
+        "CRITICAL - orders: 4 threads wait for a connection, 15 connections in use, probably slow or hung SQL"
+    )
+
+
 # Pools of tasks
 
 

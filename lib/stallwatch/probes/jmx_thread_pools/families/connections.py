@@ -86,6 +86,22 @@ FAMILIES = (
         lends=True,
     ),
     Family(
+        "WebLogic data sources",  # JDBCDataSourceRuntimeMBean in Oracle's reference: it shows no maximum
+        "by documentation of WebLogic 14.1.1, not tried",
+        queries=("com.bea:Type=JDBCDataSourceRuntime,*",),
+        beans=(
+            Bean(
+                "Type=JDBCDataSourceRuntime,Name={pool},...",
+                active="ActiveConnectionsCurrentCount",
+                blocked="WaitingForConnectionCurrentCount",
+            ),
+        ),
+        meanings=_slow("Inactive Connection Timeout of the data source takes leaked connections back"),
+        busy=_IN_USE,
+        waiting=_WAITING,
+        lends=True,
+    ),
+    Family(
         "JDBC pools",  # commons-dbcp, tomcat-jdbc
         "commons-dbcp2 2.13.0, tomcat-dbcp 10.1.34, tomcat-jdbc 10.1.34",
         queries=("*:type=*Pool,*", "*:type=*DataSource,*"),
