@@ -56,9 +56,9 @@ class Hand:
         """Send it, and with SIGKILL its children, a signal."""
         self.ended = self.ended or time.monotonic()
         with suppress(ProcessLookupError):
+            os.kill(self.process, number)
             if number == signal.SIGKILL:
                 os.killpg(self.process, number)
-            os.kill(self.process, number)
 
     def look(self, now: float) -> None:
         """End the worker if its caller is gone, if its check has not ended in time, or if it does not end."""

@@ -96,7 +96,7 @@ class Supervisor:
             self._hear(hand)
         elif hand := self._busy.get(descriptor):
             hand.gone = time.monotonic()
-            self._events.unregister(descriptor)
+            self._watch_no_more(descriptor)
         elif caller := self._callers.get(descriptor):
             self._read(caller)
         elif descriptor == self._wakes.fileno():
@@ -141,7 +141,7 @@ class Supervisor:
         del self._callers[caller.connection.fileno()]
         with suppress(ValueError):
             self._waiting.remove(caller)
-        caller.connection.close()
+        self._close(caller.connection)
 
     def _drop_oldest(self) -> None:
         """Make room: whoever has sent only a part of its request goes first."""
@@ -211,7 +211,7 @@ class Supervisor:
             heard = b""
         if caller := hand.caller:
             del self._busy[caller.fileno()]
-            caller.close()
+            self._close(caller)
             hand.rest()
         if not heard:
             self._bury(hand)
@@ -226,9 +226,18 @@ class Supervisor:
         del self._hands[hand.control.fileno()]
         if hand in self._idle:
             self._idle.remove(hand)
-        hand.control.close()
+        self._close(hand.control)
         hand.slot.close()
         os.waitpid(hand.process, 0)
+
+    def _close(self, connection: socket.socket) -> None:
+        self._watch_no_more(connection.fileno())
+        connection.close()
+
+    def _watch_no_more(self, descriptor: int) -> None:
+        """Get no more events of it: closing is not enough while a worker that was just forked has it, too."""
+        with suppress(OSError):
+            self._events.unregister(descriptor)
 
     def _tick(self, now: float) -> None:
         for caller in [one for one in self._callers.values() if now - one.since > HALF]:

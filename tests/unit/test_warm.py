@@ -1,0 +1,156 @@
+"""What stallwatchd and its fronts send each other, and how commands of Nagios are split."""
+
+import asyncio
+import os
+import select
+import shlex
+import socket
+import subprocess
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from stallwatch.frame.deadline import UNKNOWN
+from stallwatch.warm import nagios, protocol
+from stallwatch.warm.nagios import Front, read, words_of, written
+from stallwatch.warm.supervisor import Supervisor
+
+WORD = st.text(st.characters(exclude_characters="\0", codec="utf-8"))
+NAMES = st.text(st.characters(exclude_characters="\0=", codec="utf-8"), min_size=1)
+
+
+@given(WORD, WORD, st.lists(WORD), st.dictionaries(NAMES, WORD))
+def test_a_request_arrives_as_it_was_sent(plugin, directory, arguments, environment):
+    sent = protocol.packed(plugin, directory, arguments, environment)
+    assert protocol.LENGTH.unpack_from(sent)[0] == len(sent) - protocol.LENGTH.size
+    assert protocol.parsed(sent[protocol.LENGTH.size :]) == (plugin, directory, arguments, environment)
+
+
+@given(st.binary(max_size=200))
+def test_nonsense_is_refused(octets):
+    with pytest.raises(ValueError, match=r"invalid|request|unpack"):
+        protocol.parsed(octets)
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("/bin/check_x", ["/bin/check_x"]),
+        ("  /bin/check_x  -H db1\t-w 5: ", ["/bin/check_x", "-H", "db1", "-w", "5:"]),
+        ("check_x -w '10 s' '' a'b'c", ["check_x", "-w", "10 s", "", "abc"]),
+        ("check_x 'it''s'", ["check_x", "its"]),
+        ("check_x -O 'java.lang:type=*,name=\"a;b\"'", ["check_x", "-O", 'java.lang:type=*,name="a;b"']),
+        ("", None),
+        ("NAME=value check_x", None),
+        ('check_x "a"', None),
+        ("check_x 'a", None),
+        ("check_x a\\ b", None),
+        ("check_x $HOME", None),
+        ("check_x a; reboot", None),
+        ("check_x a\nreboot", None),
+        ("check_x *", None),
+        ("check_x ~", None),
+        ("check_x a >b", None),
+        ("check_x ä", None),
+        ("check_x {a,b}", None),
+    ],
+)
+def test_plain_words_are_split_as_by_a_shell(command, words):
+    assert words_of(command) == words
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="\0", codec="utf-8")), min_size=1))
+def test_what_is_split_is_what_a_shell_would_split(words):
+    command = " ".join(map(shlex.quote, words))
+    found = words_of(command)
+    assert found is None or found == words
+
+
+@pytest.mark.parametrize(
+    "text", ["a b", "x=1", "~", "a#b", "#a", "!", "a%b", "-", "a:b", "[a]", "a,b", "a@b+c"]
+)
+def test_a_shell_agrees(text):
+    if (found := words_of(f"echo {text}")) is not None:
+        said = subprocess.run(["/bin/sh", "-c", f"printf '%s\\n' {text}"], capture_output=True, check=True)
+        assert said.stdout.decode().splitlines() == found[1:]
+
+
+def test_messages_of_nagios():
+    sent = written([("job_id", "7"), ("outstd", b"a\0b\n")])
+    assert sent == b"job_id=7\0outstd=ab\n\0\1\0\0\0"
+    assert read(sent.removesuffix(nagios.MESSAGE_END)) == {"job_id": "7", "outstd": "ab\n"}
+
+
+class QueryHandler:
+    """Stands in for Nagios: takes one registration, gives one job, and keeps what is answered."""
+
+    def __init__(self, command):
+        self.command = command
+        self.registered = b""
+        self.answer = asyncio.get_running_loop().create_future()
+        self.given = asyncio.Event()
+
+    async def __call__(self, reader, writer):
+        self.registered = await reader.readuntil(b"\0")
+        job = {"job_id": "1", "type": "2", "command": self.command, "timeout": "60"}
+        writer.write(b"OK\0" + written(job.items()))
+        self.given.set()
+        message = await reader.readuntil(nagios.MESSAGE_END)
+        if not self.answer.done():
+            self.answer.set_result(read(message.removesuffix(nagios.MESSAGE_END)))
+        writer.close()
+
+
+async def asked(folder, command, *, end=False):
+    """What the front answers to a job; with ``end`` it is ended meanwhile."""
+    handler = QueryHandler(command)
+    path = str(folder / "qh")
+    async with await asyncio.start_unix_server(handler, path):
+        front = Front(path, str(folder / "nobody"), ["/bin/check_x"])
+        serving = asyncio.ensure_future(front.serve())
+        await handler.given.wait()
+        if end:
+            await asyncio.sleep(0.2)
+            front._ending.set()
+        answer = await asyncio.wait_for(handler.answer, 30)
+        front._ending.set()
+        await asyncio.wait_for(serving, 30)
+    assert handler.registered == b"@wproc register name=stallwatchd check_x;plugin=/bin/check_x\0"
+    return answer
+
+
+def test_a_job_is_run_where_stallwatchd_is_not(tmp_path):
+    answer = asyncio.run(asked(tmp_path, "echo $((1 + 1)) | cat; exit 2"))
+    assert (answer["job_id"], answer["wait_status"], answer["outstd"]) == ("1", "512", "2\n")
+    assert (answer["exited_ok"], "error_code" in answer) == ("1", False)
+
+
+def test_a_job_under_way_at_the_end_is_unknown(tmp_path, monkeypatch):
+    monkeypatch.setattr(nagios, "_LAST", 0.1)
+    answer = asyncio.run(asked(tmp_path, "/bin/sleep 60", end=True))
+    assert answer["wait_status"] == str(UNKNOWN << 8)
+    assert answer["outstd"] == "SLEEP UNKNOWN - stallwatchd was stopped before the verdict\n"
+
+
+def test_a_job_that_takes_too_long(tmp_path, monkeypatch):
+    async def late(self, command):
+        raise TimeoutError
+
+    monkeypatch.setattr(Front, "_run", late)
+    answer = asyncio.run(asked(tmp_path, "check_x"))
+    assert (answer["error_code"], answer["exited_ok"]) == ("62", "0")
+
+
+def test_what_a_fork_still_has_gives_no_events(tmp_path):
+    """A worker that was just forked has not closed it yet; its number may be another one's by then."""
+    with socket.socket(socket.AF_UNIX) as listener:
+        supervisor = Supervisor(listener, {})
+        ours, theirs = socket.socketpair()
+        supervisor._events.register(ours, select.EPOLLIN | select.EPOLLRDHUP)
+        copy = os.dup(ours.fileno())
+        supervisor._close(ours)
+        theirs.close()
+        assert supervisor._events.poll(0) == []
+        os.close(copy)
+        for one in (supervisor._events, supervisor._wakes, supervisor._wakened):
+            one.close()
