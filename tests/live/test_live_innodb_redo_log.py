@@ -25,7 +25,7 @@ def small(request, own_server):
 
 
 def test_an_idle_server_is_ok_below_the_async_point(server, check):
-    below = " samples, below the async point, no aggressive flushing; "
+    below = " samples, below the async point, no aggressive flushing, "
     # others may have written to it just now
     said = check.until(lambda said: below in said.text, server, *SAMPLE)
     assert said.status == 0, said.output
