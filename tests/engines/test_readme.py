@@ -21,7 +21,8 @@ class Guest(Stranger):
         for name in ("state", "etc/icinga2/conf.d", "etc/nagios4/conf.d", "etc/stallwatch"):
             (folder / name).mkdir(parents=True)
         self.environment |= {
-            "PATH": f"{self.programs}:{os.environ['PATH']}", "STATE_DIRECTORY": str(folder / "state"),
+            "PATH": f"{self.programs}:{installed}/bin:{os.environ['PATH']}",
+            "STATE_DIRECTORY": str(folder / "state"),
         }  # fmt: skip
         engine_user.give(folder / "state")
         self.option_file = folder / "etc/stallwatch/mysql.cnf"

@@ -185,7 +185,7 @@ def outputs(folder, subject, server, pid_file, *passwords):
             outcome = finish(start([sys.executable, *words], home, env=given), subject, home, began)
         assert outcome.stderr == b"", outcome
         text = outcome.text.replace(f":{port}", ":PORT").replace(str(home), "HOME")
-        yield re.sub(AGE, "N", text) if subject.source == BESIDE else text
+        yield re.sub(r" +", " ", re.sub(AGE, "N", text)) if subject.source == BESIDE else text  # columns, too
 
 
 _NUMBER = r"\d+(\.\d+)?( ([mu]?s|min|h)\b)?"

@@ -45,7 +45,7 @@ def test_the_sdist_makes_the_wheel_that_this_tree_makes(wheel, unpack_sdist, tmp
         scripts = {name.rpartition("/")[2] for name in packed.namelist() if ".data/scripts/" in name}
     assert modules == {str(path.relative_to(tree / "lib")): path.read_bytes() for path in modules_of(tree)}
     assert {str(path.relative_to(ROOT / "lib")) for path in modules_of(ROOT)} == modules.keys()
-    assert PLUGINS | {"stallwatch-discover", "stallwatch-experiment"} == scripts
+    assert PLUGINS | {"stallwatch-discover", "stallwatch-experiment", "stallwatchd"} == scripts
 
 
 def modules_of(tree):

@@ -376,7 +376,7 @@ def a_relay_log_again(pair):
     broken = known._replace(channel=known.channel._replace(applier=failed))
     (cause,) = explain(Case(broken, lag.Lag(seconds=10), None, Signals()))
     file, offset = known.channel.applied
-    assert cause.advice.startswith(f"check {file}:{offset} on the source")
+    assert cause.advice.startswith(f"fetch it again from {file}:{offset} (CHANGE REPLICATION SOURCE TO)")
     pair.replica.stop_replication()
     pair.replica.sql(f"CHANGE REPLICATION SOURCE TO SOURCE_LOG_FILE = '{file}', SOURCE_LOG_POS = {offset}")
     pair.replica.start_replication()

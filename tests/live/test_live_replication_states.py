@@ -101,7 +101,7 @@ def test_the_applier_failed(pair, check):
 def test_the_source_is_down(pair, check):
     assert check(pair).status == 0
     pair.source.stop()
-    check.until(1, pair, text=r"the receiver (is connecting|cannot connect to the source: error 20\d\d\b)")
+    check.until(1, pair, text=r"the receiver (is connecting|cannot connect to the source)")
     check.until(2, pair, "--connecting-grace", "1s")
 
 
@@ -110,14 +110,14 @@ def test_a_dead_port(pair, check):
     said = check.until(1, pair)
     assert said.text.startswith("REPLICATION_LAG WARNING - replica of 127.0.0.1:1, lag unknown")
     assert " lags 0 s" not in said.text  # nobody knows
-    unreached = r"the receiver cannot connect to the source: error 2003 \(111\b"
+    unreached = r"the receiver cannot connect to the source: error 2003\b"
     said = check.until(2, pair, "--connecting-grace", "1s", text=unreached)
     assert "check that 127.0.0.1:1 runs and listens" in said.output
 
 
 def test_a_wrong_password(pair, check):
     repoint(pair, pair.link.port, Account("replication", "wrong"))
-    said = check.until(1, pair, text="error 1045, Access denied for user 'replication'")
+    said = check.until(1, pair, text="error 1045, Access denied f")
     assert "the source refuses the receiver" in said.text
     assert "wrong" not in said.output
     assert check(pair).status == 2  # at the second look, whatever the grace
@@ -255,8 +255,8 @@ def test_a_backup_that_stops_the_applier(running_pair, check, tmp_path):
             with held_backup(pair.replica, tmp_path / "backup") as pid:
                 said = check(pair)
                 assert said.status == 1
-                stopped = "the applier was stopped, likely by the backup that runs: mariabackup pid"
-                assert f"{stopped} {pid}" in said.text
+                assert "the applier was stopped, likely by the backup that runs - " in said.text
+                assert f"the backup that runs: mariabackup pid {pid}" in said.output
                 check.until(2, pair, "--backup-grace", "1s")
         finally:
             pair.heal()
