@@ -117,10 +117,9 @@ def test_a_dead_port(pair, check):
 
 def test_a_wrong_password(pair, check):
     repoint(pair, pair.link.port, Account("replication", "wrong"))
-    said = check.until(1, pair, text="error 1045, Access denied f")
+    said = check.until(2, pair, text="error 1045, Access denied f")  # at the second look, whatever the grace
     assert "the source refuses the receiver" in said.text
     assert "wrong" not in said.output
-    assert check(pair).status == 2  # at the second look, whatever the grace
 
 
 def test_both_threads_are_stopped_and_started_by_one_statement(pair, check):
@@ -277,7 +276,7 @@ def test_thirty_channels(pair, check):
     if "no verdict within" in said.text:  # a busy machine: it has not asked for the causes of all
         said = check(pair, "-t", "60s")
     assert re.match(
-        r"REPLICATION_LAG CRITICAL - channel c(1[5-9]|2\d)[ ,].*, .* (is|are) stopped, without an error",
+        r"REPLICATION_LAG CRITICAL - channel c(1[5-9]|2\d)[ ,].*, .* (is|are) stopped - ",
         said.text,
     )
     assert len(said.output.encode().split(b"\n")[0]) < 1024 or len(said.perfdata) >= 30
