@@ -27,6 +27,7 @@ MESSAGE_END = b"\1\0\0\0"
 _LARGEST = 1 << 20  # bytes of a job
 _AGAIN = 1.0  # seconds until Nagios is asked to register again: it reloads, or restarts
 _LAST = 10.0  # seconds for checks under way when this process ends
+_AT_ONCE = 32  # checks that stallwatchd is given at a time; the others wait for their turn
 _NO_ANSWER = 2.0  # seconds for stallwatchd to begin a check, or beyond the time that it allows one
 _TIMEOUT = 62  # ETIME, which Nagios reads as "timed out"
 # Words without a meaning for a shell; everything else is for /bin/sh, as in Nagios itself.
@@ -85,6 +86,7 @@ class Front:
         self._plugins = list(plugins)
         self._environment = dict(os.environ)
         self._ending = asyncio.Event()
+        self._turns = asyncio.Semaphore(_AT_ONCE)
 
     async def serve(self) -> None:
         """Serve until SIGTERM; checks under way have ten seconds then."""
@@ -170,7 +172,8 @@ class Front:
     async def _run(self, command: str) -> Result:
         words = words_of(command)
         if words and words[0] in self._plugins:
-            answer = await self._asked(os.path.basename(words[0]), words[1:])
+            async with self._turns:  # Nagios gives all at once that is due in a second
+                answer = await self._asked(os.path.basename(words[0]), words[1:])
             if answer:
                 return answer
         return await self._started(words or ["/bin/sh", "-c", command])
