@@ -12,15 +12,18 @@ _CREDENTIALS = struct.Struct("3i")  # process, user, group: unix(7), SO_PEERCRED
 
 def is_ours(connection: socket.socket) -> bool:
     """Whether the process at the other end has our user; of a listener, who called listen(2)."""
-    answer = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-    user: int = _CREDENTIALS.unpack(answer)[1]
-    return user == os.geteuid()
+    return _user_of(connection) == os.geteuid()
 
 
 def is_trusted_server(connection: socket.socket) -> bool:
     """Whether a front may hand its command line to the listener: our own user, or root, as systemd is."""
+    return _user_of(connection) in (0, os.geteuid())
+
+
+def _user_of(connection: socket.socket) -> int:
     answer = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-    return _CREDENTIALS.unpack(answer)[1] in (0, os.geteuid())
+    user: int = _CREDENTIALS.unpack(answer)[1]
+    return user
 
 
 def refusal(folder: str) -> str:
