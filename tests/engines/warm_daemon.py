@@ -68,8 +68,10 @@ class Warm:
 
     @property
     def supervisor(self):
-        """Its first process that is Python."""
-        return next(one for one in self.process.family if "stallwatchd" in " ".join(one.cmdline()))
+        """Its first process that is Python. It is not to be seen for a moment while a new version takes over."""
+        found = []
+        soon(lambda: found.extend(filter(_supervises, self.process.family)) or found)
+        return found[0]
 
     @property
     def workers(self):
@@ -103,6 +105,12 @@ class Warm:
             command, env=environment, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, check=False, **more
         )
         return Outcome(done, warm=False)
+
+
+def _supervises(process):
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return "stallwatchd" in " ".join(process.cmdline())
+    return False
 
 
 @contextlib.contextmanager

@@ -3,6 +3,7 @@
 import contextlib
 import http.server
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -252,11 +253,15 @@ def test_an_attribute_that_cannot_be_read(attribute, jvm):
 
 @pytest.mark.parametrize(
     ("via", "told"),
-    [("rmi", "Value of target:type=Never cannot be read: no answer within 2"), ("jmxquery", "within 3 s")],
+    [
+        ("rmi", r"Value of target:type=Never cannot be read: no answer within [12](\.\d)? s"),
+        ("jmxquery", "within 3 s"),
+    ],
+    ids=["rmi", "jmxquery"],
 )
 def test_an_attribute_that_never_returns(via, told, jvm_that_hangs):
     never = ("-O", "target:type=Never", "-A", "Value")
-    assert told in said(*of(jvm_that_hangs), *never, "--via", via, timeout=3)
+    assert re.search(told, said(*of(jvm_that_hangs), *never, "--via", via, timeout=3))
 
 
 def test_a_server_that_is_frozen(jvm_that_hangs):
