@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 LINE = 1023  # bytes: what check_nrpe -2 lets through
 CUT = "..."  # for what is missing
 _LONGEST = 1 << 16  # letters: more than is ever shown of one sentence
@@ -16,6 +18,11 @@ def clean(text: str) -> str:
     """
     text = text[:_LONGEST].encode(errors="replace").decode().replace("|", "/")
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+
+
+def label(name: str) -> str:
+    """Make a label of the perfdata: letters, digits, "_" and "."; whatever else is in a name becomes "_"."""
+    return re.sub(r"[^A-Za-z0-9_.]", "_", name)
 
 
 def shorten(text: str, room: int) -> str:

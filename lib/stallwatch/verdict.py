@@ -5,10 +5,8 @@ A probe asks `is_problem` where it has to know.
 
 from __future__ import annotations
 
-import re
-
 from stallwatch.findings import Fault, ProbeError, Reading, State
-from stallwatch.line import clean
+from stallwatch.line import clean, label
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.startup.nagiosplugin import Critical, Ok, Unknown, Warn
 from stallwatch.startup.nagiosplugin_context import Context as NagiosContext
@@ -137,12 +135,12 @@ class Report(NamedTuple):
         labels: list[str] = []
         taken: set[str] = set()
         for verdict in self.verdicts:
-            label, copy = "" if verdict.value is None else verdict.label, 1
-            while label in taken:
+            own, copy = "" if verdict.value is None else verdict.label, 1
+            while own in taken:
                 copy += 1
-                label = f"{verdict.label}_{copy}"
-            taken |= {label} - {""}
-            labels.append(label)
+                own = f"{verdict.label}_{copy}"
+            taken |= {own} - {""}
+            labels.append(own)
         return labels
 
 
@@ -192,7 +190,7 @@ def _judged(finding: Finding, thresholds: dict[str, Limits], say: Callable[[str]
         name=say(reading.name) or "value",  # as its label is called then
         value=reading.value,
         unit=reading.unit if reading.unit in UNITS else "",
-        label=_label(reading.name if reading.label is None else reading.label, reading.label),
+        label="" if reading.label == "" else label(reading.label or reading.name) or "value",
         warning=shown.get("warning"),
         critical=shown.get("critical"),
         table=reading.table.said(say) if reading.table else None,
@@ -227,7 +225,3 @@ def _in_numbers(reading: Reading) -> str:
     if reading.value is None:
         return f"{reading.name} could not be measured"
     return f"{reading.name} is {plain(reading.value)}{reading.unit}"
-
-
-def _label(label: str, wanted: str | None) -> str:
-    return "" if wanted == "" else re.sub(r"[^A-Za-z0-9_.]", "_", label) or "value"

@@ -8,7 +8,12 @@ from pathlib import Path
 
 import pytest
 from stallwatch.frame.options import jmx
-from stallwatch.sources.jmx.errors import NoSuchAttributeError, NoSuchBeanError, UnreachableError
+from stallwatch.sources.jmx.errors import (
+    NoSuchAttributeError,
+    NoSuchBeanError,
+    UnreachableError,
+    UnreadableError,
+)
 from stallwatch.sources.jmx.info import Attribute, Bean
 from stallwatch.sources.jmx.object_name import ObjectName
 
@@ -190,6 +195,46 @@ def test_names_do_not_depend_on_what_is_there(ask, server):
     assert perfdata(ask(*both)[1]) == {"T.V": "1", "T.V_2": "2"}
     del server.beans_there["aaa:type=T"]
     assert perfdata(ask(*both)[1]) == {"T.V_2": "2"}
+
+
+@pytest.mark.parametrize(
+    "alike",
+    [
+        ("c:type=Pool,name=a-b", "c:type=Pool,name=a/b"),  # no label may have what differs
+        ("c:type=Pool,name=a_b", "c:type=Pool,name=a-b"),
+        ("c:type=Pool,name=x", "c:type=Pool,scope=x"),  # no name has the key
+        ("c:type=Pool,name=b,scope=a.c", "c:type=Pool,name=c.b,scope=a"),
+    ],
+)
+def test_a_bean_does_not_go_on_with_the_number_of_another_that_is_called_the_same(ask, server, alike):
+    server.beans_there |= {name: {"Busy": number} for number, name in enumerate(alike)}
+    every = ("-O", "c:type=Pool,*", "-A", "Busy")
+    both = perfdata(ask(*every)[1])
+    assert sorted(both.values()) == ["0", "1"]
+    assert perfdata(ask(*every)[1]) == both
+    for number, gone in enumerate(alike):
+        numbers = server.beans_there.pop(gone)
+        (alone,) = perfdata(ask(*every)[1])
+        assert both.get(alone) != str(number)
+        server.beans_there[gone] = numbers
+
+
+def test_beans_of_two_quantities_that_only_signs_tell_apart_have_labels_of_their_own(ask, server):
+    both = ("-O", "c:name=a-b", "-A", "Busy", "-O", "c:name=a_b", "-A", "Busy")
+    server.beans_there |= {"c:name=a-b": {"Busy": 1}, "c:name=a_b": {"Busy": 2}}
+    assert perfdata(ask(*both)[1]) == {"a_b.Busy": "1", "a_b.Busy_2": "2"}
+    del server.beans_there["c:name=a-b"]
+    assert perfdata(ask(*both)[1]) == {"a_b.Busy_2": "2"}
+
+
+def test_a_bean_that_cannot_be_read_for_once_does_not_change_the_label_of_another(ask, server):
+    beans = {"c:type=Pool,name=a-b": {"Busy": 1}, "c:type=Pool,name=a/b": {"Busy": 2}}
+    server.beans_there |= beans
+    both = perfdata(ask("-O", "c:type=Pool,*", "-A", "Busy")[1])
+    beans["c:type=Pool,name=a-b"]["Busy"] = UnreadableError("Busy of c:type=Pool,name=a-b hangs")
+    (left,) = perfdata(ask("-O", "c:type=Pool,*", "-A", "Busy")[1]).items()
+    assert left in both.items()
+    assert left[1] == "2"
 
 
 def test_a_rate_and_a_share_have_names_of_their_own(ask, server):
@@ -478,6 +523,44 @@ def test_a_share_of_nothing_is_not_passed_over_in_a_pattern(ask, server):
     server.beans_there["s:type=T,name=b"] = {"Used": 90, "Max": 0}
     status, output = ask("-O", "s:type=T,*", "-A", "Used", "--of", "Max", "-w", "80")
     assert (status, output.partition(" | ")[0]) == (3, "JMX UNKNOWN - b Used can be no share: Max is 0")
+
+
+KEYS = ("-O", "a:type=T,*", "-A", "X", "-K", "key")
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "first"),
+    [
+        ((), 3, "UNKNOWN - X of a:type=T,name=2 has no key key: it has other (+1 more problem) | 1.X.key=5"),
+        (("--missing", "ok"), 0, "OK - 1 X key 5 | 1.X.key=5"),
+        (("--missing", "warning", "-c", "4"), 2, "CRITICAL - 1 X key 5 (limit 4) (+2 more problems) | 1.X.key=5;;4"),
+        (("--missing", "critical"), 2, "CRITICAL - X of a:type=T,name=2 has no key key: it has other (+1 more problem) | 1.X.key=5"),
+        (("--missing", "ok", "--aggregate", "sum"), 0, "OK - T X key: sum 5, 1 bean | T.X.key.sum=5"),
+        (("--aggregate", "sum"), 3, "UNKNOWN - X of a:type=T,name=2 has no key key: it has other (+1 more problem) | T.X.key.sum=5"),
+        (("--missing", "ok", "--aggregate", "count"), 0, "OK - T X key: 1 bean | T.X.key.count=1"),
+    ],
+)  # fmt: skip
+def test_a_key_that_some_beans_of_a_pattern_lack_is_as_missing_says(ask, server, options, status, first):
+    server.beans_there |= {
+        "a:type=T,name=1": {"X": {"key": 5}},
+        "a:type=T,name=2": {"X": {"other": 1}},
+        "a:type=T,name=3": {"X": None},
+        "a:type=T,name=4": {"Y": 1},  # which was not meant
+    }
+    said, output = ask(*KEYS, *options)
+    assert (said, output.split("\n")[0]) == (status, f"JMX {first}")
+    below = [line.partition("] ")[2] for line in output.split("\n")[1:]]
+    assert "X of a:type=T,name=3 is null and has no key key" in below
+
+
+def test_a_key_that_all_beans_of_a_pattern_lack_is_as_missing_says(ask, server):
+    server.beans_there |= {f"a:type=T,name={number}": {"X": {"other": 1}} for number in (1, 2)}
+    for state, status in ("ok", 0), ("warning", 1), ("critical", 2), ("unknown", 3):
+        assert ask(*KEYS, "--missing", state)[0] == status
+        assert ask(*KEYS, "--missing", state, "--aggregate", "max")[0] == status
+    assert ask(*KEYS, "--missing", "ok", "--aggregate", "count", "-c", "1:")[1].startswith(
+        "JMX CRITICAL - T X key: 0 beans (minimum 1) | T.X.key.count=0\n"
+    )
 
 
 def test_a_place_that_no_bean_can_fill_is_never_missing(ask, server):

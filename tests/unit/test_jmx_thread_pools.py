@@ -814,6 +814,15 @@ def test_the_trouble_of_a_chosen_pool_is_told_once_and_its_perfdata_stays_as_it_
     assert limits[0] == limits[1]
 
 
+def test_chosen_pools_of_one_name_have_labels_of_their_own(check, jvm):
+    jvm.bean("com.zaxxer.hikari:type=Pool (orders)", ActiveConnections=1, ThreadsAwaitingConnection=0)
+    alone = check.perfdata("--pool", "orders")
+    assert " orders.active=1" in alone
+    jvm.bean("com.alibaba.druid:type=DruidDataSource,id=orders", ActiveCount=2, MaxActive=8)
+    both = re.findall(r" (orders_\w{8}\.active)=(\d)", check.perfdata("--pool", "orders"))
+    assert sorted(number for _, number in both) == ["1", "2"]
+
+
 def test_many_chosen_pools_have_only_sums_in_the_perfdata(check, jvm):
     for number in range(11):
         jvm.pool(f"pool{number}", active=1, pending=5)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from stallwatch.findings import ProbeError
 from stallwatch.history.delta import NoIntervalError
+from stallwatch.labels import apart
 from stallwatch.probes.jmx import scale, values
 from stallwatch.probes.jmx.model import NOT_THERE, AbsentError, absent
 from stallwatch.sources.jmx.errors import UnreachableError
@@ -32,6 +35,7 @@ class Sample(NamedTuple):
     whole: float | None = None  # what the value is a share of; 0 only of 0
     instead: str = ""  # what was read in its place
     per: bool = False  # the value is told for each one of ``whole``
+    name: str = ""  # of the reading
 
     @property
     def number(self) -> float:
@@ -77,9 +81,11 @@ def snapshot(
     """Ask bean after bean; ``changes`` is needed for a quantity that is about two runs."""
     sampler = _Sampler(quantity, reader, changes)
     found = Snapshot(quantity, changes.seconds if changes else 0, [], {}, [], [], [], [])
+    meant = []  # those that have the attribute, whether it can be read now or not
     for name in names:
+        meant.append(name)
         try:
-            found.samples.append(sampler.sample(name))
+            found.samples.append(sampler.sample(name)._replace(name=name.canonical))
         except NoIntervalError as error:
             subject = " ".join(quantity.words(quantity.who(name)))
             found.unchanged.setdefault(str(error), []).append(subject)
@@ -89,11 +95,23 @@ def snapshot(
             found.unlimited.append(str(error))
         except NOT_THERE as error:
             found.lacking.append(error)
+            meant.pop()
         except UnreachableError:
             raise
         except ProbeError as error:
             found.others.append(error)
-    return found
+    called = _called(quantity, meant)
+    return found._replace(samples=[one._replace(name=called[one.name]) for one in found.samples])
+
+
+def _called(quantity: Quantity, beans: Sequence[ObjectName]) -> dict[str, str]:
+    """Give what the reading of each bean is called, by its canonical name, told apart from the others."""
+    names, wholes = [], []
+    for bean in beans:
+        with suppress(ProbeError):  # that it has no property for the label, which has been told
+            names.append(quantity.name(quantity.words(quantity.who(bean))))
+            wholes.append(bean.canonical)
+    return dict(zip(wholes, apart(names, wholes), strict=True))
 
 
 class _Sampler:

@@ -27,7 +27,7 @@ def all_of_it(of: Snapshot) -> Iterator[Finding]:
 
     Beans of a pattern that have no such attribute were not meant.
     """
-    if of.quantity.aggregate and of.samples:
+    if of.quantity.aggregate == "count" or (of.quantity.aggregate and of.samples):
         yield aggregate(of)
     elif of.samples:
         if len(of.samples) + len(of.unlimited) > 1:
@@ -75,9 +75,9 @@ def _reading(of: Snapshot, sample: Sample) -> Reading:
         wrong = "matches" if quantity.negated else "does not match"
         wrong = "" if sample.value else f", {wrong} {quantity.match.pattern}"
         what = f"{subject} is {quoted(sample.text)}{instead}{wrong}"
-        return Reading(quantity.name(words), sample.value, what=what, label="")
+        return Reading(sample.name, sample.value, what=what, label="")
     what = f"{subject} {_said(of, sample)}{instead}"
-    return Reading(quantity.name(words), sample.number, quantity.base, what, line=Line())
+    return Reading(sample.name, sample.number, quantity.base, what, line=Line())
 
 
 def _summary(of: Snapshot) -> str:

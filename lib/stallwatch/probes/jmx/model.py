@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from stallwatch.findings import ProbeError, State
+from stallwatch.line import label
 from stallwatch.probes.jmx.scale import UNITS
 from stallwatch.sources.jmx.errors import NoSuchAttributeError, NoSuchBeanError
 from stallwatch.sources.jmx.object_name import ObjectName, unquoted
@@ -114,15 +115,20 @@ class Quantity(NamedTuple):
 
     @property
     def names(self) -> re.Pattern[str]:
-        """Give a pattern that fits every name it may ever have, whatever beans there are."""
+        """Give a pattern that fits the label of every name it may ever have, whatever beans there are."""
         if self.labels_each:
             parts = PLACE.split(self.label)[::2]  # what stands between the places
-            return re.compile(".*".join(map(re.escape, parts)), re.DOTALL)
+            return re.compile(_joined(".*", parts), re.DOTALL)
         if self.aggregate or not self.asked.is_pattern:
-            return re.compile(re.escape(self.name(self.common_words)))
+            return re.compile(_joined("", [self.name(self.common_words)]))
         last = self.name([self.attribute, *self.path])
-        words = map(re.escape, [*_fixed_words(self.asked), last])
-        return re.compile(r"(?:.*\.)?" + r"\.(?:.*\.)?".join(words), re.DOTALL)
+        words = _joined(r"\.(?:.*\.)?", [*_fixed_words(self.asked), last])
+        return re.compile(rf"(?:.*\.)?{words}", re.DOTALL)
+
+
+def _joined(between: str, parts: Sequence[str]) -> str:
+    """Make a regular expression for the label of a name of these parts."""
+    return between.join(re.escape(label(part)) for part in parts)
 
 
 class Whole(NamedTuple):

@@ -6,6 +6,7 @@ from contextlib import suppress
 from itertools import count
 
 from stallwatch.findings import Fault, ProbeError, Reading, State
+from stallwatch.line import label
 from stallwatch.probes.jmx import collect, collectors, messages
 from stallwatch.probes.jmx.model import AbsentError, absent
 from stallwatch.probes.jmx.reader import Reader
@@ -70,7 +71,7 @@ def _found(
         for place, finding in enumerate(several):
             if isinstance(finding, Reading):
                 name = _unique(finding.name, earlier, taken)
-                taken.add(name)
+                taken.add(label(name))
                 several[place] = finding._replace(name=name, judged_as=thresholds)
         yield quantity, _worst_first(several, run)
         earlier.append(quantity)
@@ -139,11 +140,11 @@ def _unique(name: str, earlier: Sequence[Quantity], taken: set[str]) -> str:
     """Give the name for a reading that no other one has.
 
     How many earlier quantities might have the same name decides, not whether they have it today: a graph
-    goes on with the same number. The rest is two beans of one pattern whose words are the same.
+    goes on with the same number. Beans of one pattern have been told apart.
     """
-    copies = 1 + sum(bool(quantity.names.fullmatch(name)) for quantity in earlier)
+    copies = 1 + sum(bool(quantity.names.fullmatch(label(name))) for quantity in earlier)
     names = (f"{name}_{number}" if number > 1 else name for number in count(copies))
-    return next(name for name in names if name not in taken)
+    return next(name for name in names if label(name) not in taken)
 
 
 def _explain(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from stallwatch.findings import Fault, Line, ProbeError, Reading, State
+from stallwatch.labels import apart
 from stallwatch.probes.jmx_thread_pools.collect import THREADING
 from stallwatch.probes.jmx_thread_pools.diagnosis import meaning
 from stallwatch.probes.jmx_thread_pools.families import FAMILIES
@@ -100,13 +101,15 @@ def all_of_it(
     yield from _totals(pools)
     helped: set[str] = set()
     for trouble in troubles:  # without a label, as one that comes and goes would be worthless
-        told = _in_words(trouble.one, trouble.worst)._replace(label="", in_table=False)
+        told = _in_words(trouble.one, trouble.worst)._replace(in_table=False)
         more = meaning(trouble.one.pool).more
         yield told._replace(line=told.line._replace(more=())) if told.line and more in helped else told
         helped.add(more)
     if one_by_one and len(pools) <= _MOST:
-        for one in sorted(pools, key=lambda one: one.pool.name):
-            yield from (_in_words(one, reading) for reading in one.readings)
+        called = apart([one.pool.name for one in pools], ["/".join(one.pool.key) for one in pools])
+        for name, one in sorted(zip(called, pools, strict=True), key=lambda pair: pair[0]):
+            for reading in one.readings:
+                yield _in_words(one, reading)._replace(label=f"{name}.{reading.name}")
     elif one_by_one:
         what = f"{len(pools)} pools fit, more than {_MOST}: only their sums are in the perfdata"
         yield Fault(State.OK, what)
@@ -193,7 +196,7 @@ def _in_words(one: Observation, reading: Reading) -> Reading:
         what=f"{one.pool.name}: {what}",
         why=why,
         advice=of.advice,
-        label=f"{one.pool.name}.{reading.name}",
+        label="",
         in_table=True,
         line=line,
     )
