@@ -16,8 +16,11 @@ def clean(text: str) -> str:
     ``?``; whatever else cannot be printed becomes a blank, and blanks come one at a time. What is longer
     than any output is cut: a server may have said it.
     """
-    text = text[:_LONGEST].encode(errors="replace").decode().replace("|", "/")
-    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+    text = text[:_LONGEST].replace("|", "/")
+    if not text.isprintable():
+        text = text.encode(errors="replace").decode()
+        text = "".join(letter if letter.isprintable() else " " for letter in text)
+    return " ".join(text.split())
 
 
 def label(name: str) -> str:

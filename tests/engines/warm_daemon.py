@@ -68,7 +68,7 @@ class Warm:
 
     @property
     def supervisor(self):
-        """Its first process that is Python. It is not to be seen for a moment while a new version takes over."""
+        """Its first process that is Python: not there for a moment while a new version takes over."""
         found = []
         soon(lambda: found.extend(filter(_supervises, self.process.family)) or found)
         return found[0]

@@ -54,6 +54,7 @@ class Worker:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the supervisor
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         threading.Thread(target=self._watch, daemon=True).start()
+        gc.disable()  # once, behind each check, is enough
         for _ in range(MOST_CHECKS):
             body, descriptors, _, _ = socket.recv_fds(self._control, protocol.LARGEST, 1)
             if not descriptors:

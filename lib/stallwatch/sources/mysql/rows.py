@@ -1,9 +1,9 @@
-"""Rows of an answer: their values in a packet, each behind its length, and by the names of columns."""
+"""Rows and columns of an answer: their values in a packet, each behind its length, and rows by name."""
 
 from __future__ import annotations
 
 from stallwatch.sources.mysql.errors import MissingColumnError
-from stallwatch.startup import TYPE_CHECKING
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -15,9 +15,9 @@ _NULL = 251
 _OCTETS_OF_LENGTH = {252: 2, 253: 3, 254: 8}  # of a value that is longer than 250
 
 
-def values(octets: bytes, begins: int, ends: int, read: Sequence[Callable[[bytes], Value]]) -> list[Value]:
+def values(octets: bytes, begins: int, ends: int, read: Sequence[Callable[[bytes], Any]]) -> list[Any]:
     """Read a row, each value as ``read`` says; IndexError, KeyError or ValueError: it is none."""
-    row: list[Value] = []
+    row: list[Any] = []
     at = begins
     for one in read:
         length = octets[at]
@@ -34,6 +34,30 @@ def values(octets: bytes, begins: int, ends: int, read: Sequence[Callable[[bytes
     if at != ends:
         raise ValueError(at)
     return row
+
+
+def text(octets: bytes) -> str:
+    """Read text; what is no UTF-8 is shown as a question mark in a diamond."""
+    return octets.decode(errors="replace")
+
+
+class Column(NamedTuple):
+    """A column of an answer: its name, and its type as a ``FIELD_TYPE``."""
+
+    name: str
+    type_code: int
+
+    @classmethod
+    def read(cls, octets: bytes, begins: int, ends: int) -> Column:
+        """Read a description; IndexError, KeyError or ValueError: it is none.
+
+        It is like a row: catalogue, schema, table (here, there), name (here, there), and 12 bytes, of which
+        the 7th is the type (MySQL's documentation of Protocol::ColumnDefinition41).
+        """
+        row = values(octets, begins, ends, (len, len, len, len, text, len, bytes))
+        if None in row:
+            raise ValueError(row)
+        return cls(row[4], row[6][6])
 
 
 class Row(dict[str, "Value"]):
