@@ -27,6 +27,7 @@ from server_process import ServerProcess
 
 TRIED = ("check_replication_lag", "check_mysql_query", "check_jmx")
 WORKER = "Nagios with its worker"
+ALL = len(list(warm_daemon.PLUGINS.glob("check_*")))  # that the worker registers
 EASY = 0.8  # of what is sustained
 TOO_MANY = {False: 120, True: 900}  # checks a second, of Python that starts anew, of others
 
@@ -38,16 +39,21 @@ class Front:
 
 
 def nagios_with(daemon, front):
-    """A kind of Nagios that has a worker. It counts its own workers only: here what it writes."""
+    """A kind of Nagios that has a worker. It counts its own workers only: here what it writes.
+
+    It begins once the worker has registered: what it has to start itself until then would take seconds.
+    """
 
     class WithWorker(BusyNagios):
-        more = "process_performance_data=1\n"
+        more = "process_performance_data=1\nexecute_service_checks=0\n"
 
         def start(self):
             super().start()
             plugins = ("--nagios", str(self.path("rw", "nagios.qh")), "--plugins", str(daemon.folder / "bin"))
             command, user = [*daemon.command, *plugins], engine_user.becoming()
             front.process = ServerProcess(command, self.folder / "front", **user)
+            warm_daemon.soon(lambda: self.path("nagios.log").read_text().count("bin/check_") >= ALL)
+            self.order("START_EXECUTING_SVC_CHECKS")
 
         def stop(self, grace=None):
             super().stop(grace)

@@ -178,8 +178,7 @@ def gave_up(*transactions, errno=1205, **more):
 def test_r1_names_who_still_has_the_row_lock_that_was_not_had():
     found = gave_up(HOLDER)
     assert found.what == (
-        "applier stopped with error 1205, row lock probably of connection 55 app@web1,"
-        " idle for 10 min 40 s"
+        "applier stopped with error 1205, row lock probably of connection 55 app@web1, idle for 10 min 40 s"
     )
     assert found.advice == "check it, then KILL 55, then START REPLICA SQL_THREAD"
     assert "error 1205 1 min ago: Update_rows on t.a, Lock wait timeout exceeded" in found.more[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.warm import protocol
@@ -14,10 +15,11 @@ if TYPE_CHECKING:
 class Caller:
     """A connection whose request is not whole yet, or waits for a worker."""
 
-    def __init__(self, connection: socket.socket) -> None:
+    def __init__(self, connection: socket.socket, patience: float) -> None:
         connection.settimeout(0)
         self.connection = connection
         self.since = time.monotonic()
+        self.patience = patience  # seconds after which it runs the plugin itself
         self.plugin = ""  # known once the request is whole
         self.request = b""
         self._received = bytearray()
@@ -40,3 +42,9 @@ class Caller:
         if len(self._received) == head + length:
             self.request = bytes(self._received[head:])
             self.plugin = protocol.parsed(self.request).plugin
+
+    def wait(self, seconds: float) -> None:
+        """Have it wait for its check so long, from when it came."""
+        self.patience = seconds
+        with suppress(OSError):  # it is gone
+            self.connection.send(protocol.allowed(seconds))

@@ -52,6 +52,14 @@ class Hand:
         self.gone = 0.0
         self.since = time.monotonic()
 
+    def is_running(self) -> bool:
+        """Whether it has a processor, or waits for one, rather than for a server (proc(5), stat)."""
+        try:
+            with open(f"/proc/{self.process}/stat", "rb") as file:
+                return file.read().rpartition(b")")[2][1:2] == b"R"
+        except OSError:
+            return False
+
     def end(self, number: int = signal.SIGTERM) -> None:
         """Send it, and with SIGKILL its children, a signal."""
         self.ended = self.ended or time.monotonic()

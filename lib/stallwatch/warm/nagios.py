@@ -27,7 +27,7 @@ MESSAGE_END = b"\1\0\0\0"
 _LARGEST = 1 << 20  # bytes of a job
 _AGAIN = 1.0  # seconds until Nagios is asked to register again: it reloads, or restarts
 _LAST = 10.0  # seconds for checks under way when this process ends
-_AT_ONCE = 32  # checks that stallwatchd is given at a time; the others wait for their turn
+_AT_ONCE = 256  # checks that stallwatchd is given at a time; the others wait for their turn
 _NO_ANSWER = 2.0  # seconds for stallwatchd to begin a check, or beyond the time that it allows one
 _TIMEOUT = 62  # ETIME, which Nagios reads as "timed out"
 # Words without a meaning for a shell; everything else is for /bin/sh, as in Nagios itself.

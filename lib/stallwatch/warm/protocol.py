@@ -3,9 +3,9 @@
 Request: 4 bytes of length (big-endian), then words that end with NUL each: GREETING, the plugin's name, the
 working directory, the number of arguments, the arguments, and the environment as NAME=value.
 
-Answer: 4 bytes, the milliseconds that the check may still take, once it has begun and whenever that changes;
-then 4 bytes, ANSWERED; 4 bytes of length, 1 byte of exit status, what the plugin prints. If the connection
-closes before that, the front runs the plugin itself.
+Answer: 4 bytes, the milliseconds that the front may still have to wait: if the check waits for a processor,
+once it has begun, and whenever that changes. Then 4 bytes, ANSWERED; 4 of length; 1 of exit status; and
+what the plugin prints. If the connection closes before that, the front runs the plugin itself.
 """
 
 from __future__ import annotations

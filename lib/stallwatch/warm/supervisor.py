@@ -16,6 +16,7 @@ import socket
 import time
 from collections import deque
 from contextlib import suppress
+from itertools import islice
 
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.warm.caller import Caller
@@ -34,7 +35,9 @@ LEAST = 2  # workers that are there without checks
 MOST = 64  # workers at most
 IDLE = 60.0  # seconds after which a worker more than LEAST is ended
 PATIENCE = 0.02  # seconds that a request waits for a worker, before another one is forked
-HALF = 2.0  # seconds for a caller to send its request; so long the stub waits for its check to begin
+SHORT = 0.25  # seconds of a check that lets go of its processor soon
+HALF = 2.0  # seconds for a caller to send its request; so long a front waits for its check to begin
+QUEUE = 8.0  # the same where the processors are busy: to start Python for the check would take even more
 CALLERS = 512  # that have sent half a request, at most: the oldest is dropped
 _AT_ONCE = 64  # connections taken, before the others get their turn
 _ENDING = 10.0  # seconds for checks under way when the supervisor ends
@@ -58,6 +61,7 @@ class Supervisor:
         self._idle: list[Hand] = []  # the last one was busy last
         self._ends = False
         self._wakes, self._wakened = socket.socketpair()
+        self._processors = len(os.sched_getaffinity(0))
 
     def end(self, *_: object) -> None:
         """Take no more checks; those under way come to their end. For a handler of signals, too."""
@@ -116,7 +120,7 @@ class Supervisor:
             if not is_ours(connection):
                 connection.close()
                 continue
-            caller = Caller(connection)
+            caller = Caller(connection, HALF)
             self._callers[connection.fileno()] = caller
             self._events.register(connection, select.EPOLLIN | select.EPOLLRDHUP)
             self._read(caller)
@@ -163,12 +167,22 @@ class Supervisor:
                 hand.gone = 0.0
 
     def _grow(self) -> None:
-        """Fork a worker if a request has waited for some time: the others wait for their servers."""
+        """Fork a worker if a request has waited for some time, and the others wait for their servers."""
         late = bool(self._waiting) and time.monotonic() - self._waiting[0].since > PATIENCE
         with suppress(OSError):  # no more processes, or memory: callers go their own way soon
-            while len(self._hands) < LEAST or (late and not self._idle and len(self._hands) < MOST):
+            while len(self._hands) < LEAST or (late and not self._idle and self._helps()):
                 self._idle.append(self._fork())
         self._hand_over()
+
+    def _helps(self) -> bool:
+        """Whether one more worker would get more done: not where the processors are what all wait for."""
+        return len(self._hands) < MOST and not self._processors_are_busy()
+
+    def _processors_are_busy(self) -> bool:
+        """Whether checks that take little time keep them busy. A long one may be there beside others."""
+        now = time.monotonic()
+        short = (hand for hand in self._busy.values() if now - hand.since < SHORT and hand.is_running())
+        return len(list(islice(short, self._processors))) == self._processors
 
     def _fork(self) -> Hand:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -240,8 +254,12 @@ class Supervisor:
             self._events.unregister(descriptor)
 
     def _tick(self, now: float) -> None:
-        for caller in [one for one in self._callers.values() if now - one.since > HALF]:
+        for caller in [one for one in self._callers.values() if now - one.since > one.patience]:
             self._drop(caller)
+        late = [one for one in self._waiting if now - one.since > HALF / 2 and one.patience < QUEUE]
+        if late and self._processors_are_busy():
+            for caller in late:
+                caller.wait(QUEUE)
         for hand in self._hands.values():
             hand.look(now)
         while len(self._idle) > LEAST and now - self._idle[0].since > IDLE:
