@@ -146,6 +146,13 @@ def test_hung_servers_take_no_place_from_others(daemon, hung):
     soon(lambda: not any(map(is_busy, daemon.workers)))
 
 
+def test_a_burst_waits_for_its_turn(daemon):
+    """More checks at once than the processors can do: nearly all wait for a worker, none is lost."""
+    burst = [daemon.begin("check_ndb_log", *QUICK) for _ in range(150)]
+    assert {said(process)[0] for process in burst} == {0}
+    assert len(daemon.noted.read_text().splitlines()) < 0.1 * len(burst)
+
+
 def connected(daemon):
     """A connection of a client that means no good."""
     client = socket.socket(socket.AF_UNIX)

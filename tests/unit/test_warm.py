@@ -6,12 +6,15 @@ import select
 import shlex
 import socket
 import subprocess
+import time
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from stallwatch.frame.deadline import UNKNOWN
 from stallwatch.warm import nagios, protocol
+from stallwatch.warm.hand import Hand
 from stallwatch.warm.nagios import Front, read, words_of, written
 from stallwatch.warm.supervisor import Supervisor
 
@@ -139,6 +142,40 @@ def test_a_job_that_takes_too_long(tmp_path, monkeypatch):
     monkeypatch.setattr(Front, "_run", late)
     answer = asyncio.run(asked(tmp_path, "check_x"))
     assert (answer["error_code"], answer["exited_ok"]) == ("62", "0")
+
+
+@pytest.mark.parametrize(
+    ("hands", "busy"),
+    [
+        ([(0, True)] * 3, True),
+        ([(0, True), (0, False), (0, True)], True),
+        ([(0, True), (0, False), (0, False)], False),  # others wait for their servers
+        ([(0, True), (1, True), (1, True)], False),  # a long log is read
+        ([], False),
+    ],
+)
+def test_whether_the_processors_are_busy(hands, busy):
+    """With two processors: two checks that have just begun, and that run."""
+    with socket.socket() as listener:
+        one = Supervisor(listener, {})
+        one._processors = 2
+        now = time.monotonic()
+        for number, (age, runs) in enumerate(hands):
+            one._busy[number] = SimpleNamespace(since=now - age, is_running=lambda runs=runs: runs)
+        assert one._processors_are_busy() is busy
+        for each in (one._events, one._wakes, one._wakened):
+            each.close()
+
+
+def test_whether_a_worker_runs():
+    hand = Hand(os.getpid(), None, None)
+    assert hand.is_running()
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as waits:
+        hand.process = waits.pid
+        until = time.monotonic() + 60
+        while hand.is_running():
+            assert time.monotonic() < until
+    assert not hand.is_running()  # it is gone
 
 
 def test_what_a_fork_still_has_gives_no_events(tmp_path):
