@@ -10,7 +10,7 @@ from sys import getsizeof
 
 from stallwatch.sources.mysql.literals import literal
 from stallwatch.sources.mysql.log_in import LogIn
-from stallwatch.sources.mysql.rows import Column, text, values
+from stallwatch.sources.mysql.rows import column, text, values
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.startup.pymysql import FIELD_TYPE, SERVER_STATUS, MysqlPacket, connections
 
@@ -122,9 +122,7 @@ class Connection(LogIn):
         if not self._result.unbuffered_active:
             return [], []
         fields = self._result.fields
-        return [field.name for field in fields], self._rows(
-            [_READ.get(one.type_code, text) for one in fields]
-        )
+        return [name for name, _ in fields], self._rows([_READ.get(kind, text) for _, kind in fields])
 
     def _rows(self, read: list[Callable[[bytes], Value]]) -> list[list[Value]]:
         """Read all rows; made into packets first they took three times as long (CPython 3.11)."""
@@ -145,14 +143,14 @@ class Connection(LogIn):
             raise
         return rows
 
-    def columns(self, count: int) -> list[Column]:
-        """Read the description of so many columns, and the end of it."""
-        found: list[Column] = []
+    def columns(self, count: int) -> list[tuple[str, int]]:
+        """Read name and type of so many columns, and the end of their descriptions."""
+        found: list[tuple[str, int]] = []
         while len(found) < count <= _MOST_COLUMNS:
             octets = self._read_packet().get_all_data()
             here = self._rfile.peek()
             described = [(octets, 0, len(octets)), *((here, *place) for place in self._whole_rows(here))]
-            found += [Column.read(*place) for place in described]
+            found += [column(*place) for place in described]
             if _OF_COLUMN * len(found) + _WIDE * self._octets > _MOST_DESCRIBED:
                 raise TooMuchError
         if count > _MOST_COLUMNS:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stallwatch.sources.mysql.errors import MissingColumnError
-from stallwatch.startup import TYPE_CHECKING, NamedTuple
+from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -41,23 +41,16 @@ def text(octets: bytes) -> str:
     return octets.decode(errors="replace")
 
 
-class Column(NamedTuple):
-    """A column of an answer: its name, and its type as a ``FIELD_TYPE``."""
+def column(octets: bytes, begins: int, ends: int) -> tuple[str, int]:
+    """Read the description of a column: its name, and its type as a ``FIELD_TYPE``; errors as ``values``.
 
-    name: str
-    type_code: int
-
-    @classmethod
-    def read(cls, octets: bytes, begins: int, ends: int) -> Column:
-        """Read a description; IndexError, KeyError or ValueError: it is none.
-
-        It is like a row: catalogue, schema, table (here, there), name (here, there), and 12 bytes, of which
-        the 7th is the type (MySQL's documentation of Protocol::ColumnDefinition41).
-        """
-        row = values(octets, begins, ends, (len, len, len, len, text, len, bytes))
-        if None in row:
-            raise ValueError(row)
-        return cls(row[4], row[6][6])
+    It is like a row: catalogue, schema, table (here, there), name (here, there), and 12 bytes, of which the
+    7th is the type (MySQL's documentation of Protocol::ColumnDefinition41).
+    """
+    row = values(octets, begins, ends, (len, len, len, len, text, len, bytes))
+    if None in row:
+        raise ValueError(row)
+    return row[4], row[6][6]
 
 
 class Row(dict[str, "Value"]):
