@@ -48,7 +48,8 @@ demo: $(VENV)/ready
 # get more, of which each may need 3 GB of memory.
 PROCESSORS := $(shell nproc)
 WORKERS ?= $(shell expr 3 '*' $(PROCESSORS) '&' $(PROCESSORS) '<=' 4 '|' 12)
-PYTEST := $(VENV)/bin/python -m pytest -q --durations=20
+# In CI, on a machine that others keep busy, what fails is run once more; the end of the output shows both.
+PYTEST := $(VENV)/bin/python -m pytest -q --durations=20 $(if $(CI),--reruns 1)
 # GROUP= without a name is refused by pytest, which lists the groups.
 CHOSEN = $(if $(filter undefined,$(origin GROUP)),,$(or $(GROUP:%=--group %),--group ''))
 # Modules are compiled once, not by every worker and every run of a plugin.

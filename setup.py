@@ -30,6 +30,7 @@ setup(
         "test": [
             "pytest>=8",
             "pytest-xdist>=3.8",
+            "pytest-rerunfailures>=16",
             "hypothesis>=6.100",
             "jsonschema>=4.18",
             "cyclonedx-python-lib>=8",

@@ -1,5 +1,7 @@
 """The logs of the servers of a test that fails are kept below build/ and named in the failure.
 
+Of a test that failed and was run once more (CI does that), the end shows why it failed.
+
 A plugin of pytest.
 """
 
@@ -29,6 +31,15 @@ def pytest_runtest_makereport(item):
     if report.failed and (kept := keep(item.nodeid, _began.get(item.nodeid, 0.0))):
         report.sections.append(("logs of the servers", "\n".join(map(str, kept))))
     return report
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Show what failed first, whatever came of it then."""
+    reports = terminalreporter.stats.get("rerun", [])
+    if reports:
+        terminalreporter.section("failed, and were run once more")
+    for report in reports:
+        terminalreporter.line(f"{report.nodeid}\n{report.longreprtext}")
 
 
 def keep(name, since):
