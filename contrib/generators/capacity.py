@@ -1,32 +1,37 @@
-"""What engines sustain, from tests/bench/results/capacity.json, which tests/bench/capacity.py measures.
+"""What engines sustain: from tests/bench/results capacity.json, without stallwatchd, and warm.json, with it.
 
 ``sustained``  how many checks a second of each command, and what each costs
 ``said``       what that comes to: before, after, what is left, and what the next factor would need
 ``beyond``     what becomes of an engine that is asked for more
 ``fork``       what checks would cost that need no start
+``warm``       what engines sustain with stallwatchd, beside the same plugins without it and one in C
+``site``       what a large site needs, with and without it
 """
 
 from __future__ import annotations
 
 import json
+import math
 import textwrap
 from typing import Any
 
 from generators.markdown import WIDTH, table
 from generators.plugins import ROOT
 
-MEASURED = ROOT / "tests" / "bench" / "results" / "capacity.json"
+RESULTS = ROOT / "tests" / "bench" / "results"
 BEFORE = ", before"
 PARTS = ("engine", "check", "server")  # that a check's processor time is spent in
 NOTHING = "python3 -I -S, left at once"
 EXAMPLE, SERVICES, MINUTE = "check_replication_lag", 1000, 60
+WARM, SITE = ", stallwatchd", 20_000  # how a row of its checks is called; services of a large site
 
 Rows = dict[str, dict[str, Any]]  # of one engine, by command
 
 
 def part(words: str) -> str:
     """Write the part of that name."""
-    return {"sustained": _sustained, "said": _said, "beyond": _beyond, "fork": _fork}[words]()
+    written = {"sustained": _sustained, "said": _said, "beyond": _beyond, "fork": _fork}
+    return (written | {"warm": _warm, "site": _site})[words]()
 
 
 def _rows(title: str) -> list[dict[str, Any]]:
@@ -36,8 +41,8 @@ def _rows(title: str) -> list[dict[str, Any]]:
     return found
 
 
-def _measured() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(MEASURED.read_text())
+def _measured(part: str = "capacity") -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((RESULTS / f"{part}.json").read_text())
     return found
 
 
@@ -181,6 +186,35 @@ def _fork() -> str:
         for row in _rows("fork")
     ]
     return table(heads, lines)
+
+
+def _warm() -> str:
+    """Write what each engine sustains of each command, how slow checks are at 80 % of it, and the memory."""
+    heads = ["engine", "command", "a second", "busy", "ms each", "99 of 100 within, at 80 %", "memory"]
+    lines = []
+    for each in _measured("warm")["tables"]:
+        for row in each["rows"]:
+            name = f"`{row['name']}`".replace(f"{WARM}`", f"`{WARM}")
+            memory = f"{row['memory']:.0f} MiB" if "memory" in row else ""
+            slow = f"{1000 * row['slow']:.0f} ms"
+            lines.append([each["title"], name, _rate(row), f"{row['busy']:.0%}", _cost(row), slow, memory])
+    return table(heads, lines)
+
+
+def _site() -> str:
+    """Say what a large site needs: pollers like this machine, or processors beside the servers' share."""
+    tables = {
+        each["title"]: {row["name"]: row for row in each["rows"]} for each in _measured("warm")["tables"]
+    }
+    rate = SITE / MINUTE
+    said = [f"{SITE:,} services that are checked every minute are {rate:.0f} checks a second."]
+    for engine, name in (("Icinga", EXAMPLE), ("Icinga", EXAMPLE + WARM), ("Nagios", EXAMPLE + WARM)):
+        if row := tables.get(engine, {}).get(name):
+            pollers = math.ceil(rate / row["asked"])
+            how = "with stallwatchd" if name.endswith(WARM) else "without it"
+            where = f"endpoint{'s' * (pollers > 1)}" if engine == "Icinga" else f"poller{'s' * (pollers > 1)}"
+            said.append(f"Of `{EXAMPLE}`, {engine} {how} needs {pollers} {where} like this machine for them.")
+    return f"{textwrap.fill(' '.join(said), WIDTH, break_on_hyphens=False)}\n"
 
 
 def _number(number: float) -> str:

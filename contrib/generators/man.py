@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from generators.plugins import ROOT
-from generators.programs import programs
+from generators.programs import daemon, programs
 from stallwatch import __version__
 from stallwatch.frame.usage import in_one, pairs
 
@@ -34,7 +34,7 @@ _STATES = (
 def files(plugins: list[Plugin]) -> dict[Path, str]:
     """Give every page."""
     pages = {plugin.program: page(plugin) for plugin in plugins}
-    pages |= {program.name: of_program(program) for program in programs()}
+    pages |= {program.name: of_program(program) for program in (*programs(), daemon())}
     return {ROOT / "contrib" / "man" / f"{name}.1": text for name, text in pages.items()}
 
 
@@ -65,13 +65,15 @@ def of_program(program: Program) -> str:
     for number, way in enumerate(program.ways):
         lines += [".br"] * bool(number)
         lines += [
-            f".B {_text(f'{program.name} {way.name}')}",
+            f".B {_text(f'{program.name} {way.name}'.rstrip())}",
             f"[\\fIOPTION\\fR ...] {_text(way.words)}".rstrip(),
         ]
     lines += [".SH DESCRIPTION", "\n.PP\n".join(map(_text, program.description))]
     for way in program.ways:
-        lines += [f'.SH "{way.name.upper()}"', _text(way.about), *_listed(way.options)]
-    lines += [".SH EXIT STATUS", ".TP", "0", "done", ".TP", "2, 3", "not done: standard error has the reason"]
+        head = [f'.SH "{way.name.upper()}"', _text(way.about)] if way.name else [".SH OPTIONS"]
+        lines += [*head, *_listed(way.options)]
+    lines += [".SH EXIT STATUS", ".TP", "0", "done"]
+    lines += [".TP", program.failed, "not done: standard error has the reason"]
     lines += [".SH EXAMPLES", ".nf", *map(_text, program.examples), ".fi"]
     return "\n".join(lines) + "\n"
 

@@ -6,6 +6,7 @@ import runpy
 from typing import TYPE_CHECKING, NamedTuple
 
 from generators.plugins import ROOT, Option, option
+from stallwatch.warm.daemon import parser
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 class Way(NamedTuple):
     """What a program can do, named by its first argument."""
 
-    name: str
+    name: str  # "" where there is only one
     about: str
     options: tuple[Option, ...]
     words: str = ""  # what is given besides options: "BEFORE AFTER"
@@ -28,11 +29,19 @@ class Program(NamedTuple):
     ways: tuple[Way, ...]
     description: tuple[str, ...]  # paragraphs
     examples: tuple[str, ...]
+    failed: str = "2, 3"  # exit statuses if it has not done what it should
 
 
 def programs() -> list[Program]:
-    """Load them all, by name."""
+    """Load those for people, by name."""
     return [_discover(), _experiment()]
+
+
+def daemon() -> Program:
+    """Load stallwatchd."""
+    loaded = runpy.run_path(str(ROOT / "contrib" / "stallwatchd"))
+    program = _program("stallwatchd", loaded["__doc__"], [_way("", "Options", parser())])
+    return program._replace(failed="1, 2")
 
 
 def _discover() -> Program:

@@ -17,7 +17,7 @@ from interrupted import ending_tidily, status_of
 from measured import RESULTS, ROOT, place
 
 USUAL = ("floor", "startup", "usage", "spent", "mysql", "jmx", "ndb", "ndb_log", "host", "installed")
-LONG = ("before", "replication", "locks", "capacity", "growth")  # minutes each, when they are asked for
+LONG = ("before", "replication", "locks", "capacity", "warm", "growth")  # minutes each, if asked for
 
 
 def kept():

@@ -7,6 +7,7 @@ proportional share (PSS) of all processes of stallwatchd.
 """
 
 import contextlib
+from pathlib import Path
 from types import SimpleNamespace
 
 import psutil
@@ -17,15 +18,22 @@ from peers import peers
 
 # isort: split
 import engine_user
+import sql_node
 import warm_daemon
-from capacity_engines import ENGINES, BusyNagios
+from capacity_engines import EACH, ENGINES, BusyNagios
 from capacity_trial import Trials
 from copies import installed
 from jvm import Jvm
+from ndb_cluster import NdbCluster
 from replication_pair import Pair
 from server_process import ServerProcess
 
-TRIED = ("check_replication_lag", "check_mysql_query", "check_jmx")
+TRIED = ("check_replication_lag", "check_jmx", "check_mysql_query", "check_ndb_memory")
+COLD = {
+    "Icinga": ("check_replication_lag", "check_jmx"),
+    "Nagios": (),
+}  # also without stallwatchd: minutes each
+WARM = ", stallwatchd"  # how a command is called that it runs
 WORKER = "Nagios with its worker"
 ALL = len(list(warm_daemon.PLUGINS.glob("check_*")))  # that the worker registers
 EASY = 0.8  # of what is sustained
@@ -88,23 +96,47 @@ def row(trials, kind, name, command, also):
     return {"name": name, **found, "slow": easy.slow, **also()}
 
 
+@contextlib.contextmanager
+def servers(bench):
+    """A pair of MariaDB, a JVM, and NDB Cluster where it is; and the options of the plugins that ask them."""
+    with contextlib.ExitStack() as running:
+        pair = running.enter_context(Pair(bench.path("pair"), "mariadb", replica={"max_connections": 1000}))
+        jvm = running.enter_context(Jvm(bench.path("jvm")))
+        bench.software["MariaDB"] = version(pair.replica)
+        words, asked = our_words(pair, jvm, bench.path("asked")), [pair.replica, pair.source, jvm]
+        with left_out_if_it_fails(bench, "NDB Cluster"):
+            cluster = running.enter_context(NdbCluster(bench.path("ndb"), sql=True))
+            cluster.sql_node.account(*sql_node.MONITOR)
+            bench.software["NDB Cluster"] = version(cluster.sql_node)
+            words["check_ndb_memory"] = option_file(bench.path("asked"), cluster.sql_node, *sql_node.MONITOR)
+            nodes = [SimpleNamespace(process=process) for process in cluster.servers.values()]
+            asked += [*nodes, cluster.sql_node]
+        yield pair, asked, words
+
+
+def option_file(folder, server, user, password):
+    """Options of a plugin that asks this server."""
+    path = Path(folder, "ndb.cnf")
+    path.write_text(f"[client]\nuser={user}\npassword={password}\n")
+    engine_user.give(folder)
+    login = ("-H", server.host, "-P", str(server.port), "--defaults-file", str(path))
+    return (*login, "--state-dir", f"{folder}/{EACH}")
+
+
 def measure(bench):
     """Fill the table."""
     wanted = peers(bench, "check_mysql", "icinga2", "nagios4")
     cold = installed(bench.path("today")) / "bin"
     with (
-        Pair(bench.path("pair"), "mariadb", replica={"max_connections": 1000}) as pair,
-        Jvm(bench.path("jvm")) as jvm,
+        servers(bench) as (pair, asked, words),
         warm_daemon.running(
             bench.path("warm"), python=cold / "python3", program=cold / "stallwatchd", plugins=cold,
             **engine_user.becoming(),
         ) as daemon,
     ):  # fmt: skip
-        bench.software["MariaDB"] = version(pair.replica)
         front = Front()
         ENGINES[WORKER] = nagios_with(daemon, front)
-        trials = Trials(bench.folder, (pair.replica, pair.source, jvm, daemon, front))
-        ours = our_words(pair, jvm, bench.path("asked"))
+        trials = Trials(bench.folder, (*asked, daemon, front))
         theirs = [wanted["check_mysql"], *their_words(pair)["check_mysql"]]
         for kind in ("Icinga", "Nagios"):
             if ENGINES[kind].program_name not in wanted:
@@ -112,10 +144,11 @@ def measure(bench):
             warm, folder = (kind, daemon.stubs) if kind == "Icinga" else (WORKER, daemon.folder / "bin")
             rows = []
             cases = [("check_mysql", kind, theirs, dict)]
-            for name in TRIED:
-                cases.append((name, kind, [str(cold / name), *ours[name]], dict))
+            for name in filter(words.get, TRIED):
+                if name in COLD[kind]:
+                    cases.append((name, kind, [str(cold / name), *words[name]], dict))
                 also = lambda: {"memory": memory(daemon, front)}  # noqa: E731
-                cases.append((f"{name}, stallwatchd", warm, [str(folder / name), *ours[name]], also))
+                cases.append((f"{name}{WARM}", warm, [str(folder / name), *words[name]], also))
             for name, engine, command, also in cases:
                 with left_out_if_it_fails(bench, f"{engine}, {name}"):
                     rows.append(row(trials, engine, name, command, also))

@@ -255,7 +255,10 @@ TROUBLES = {
         ),
     },
     "2^60 columns": {
-        MYSQL: plays(says(*LET_IN[:2], packet(1, b"\xfe" + bytes(7) + b"\x10")), f"{CLOSED}: {ASKED}")
+        MYSQL: plays(
+            says(*LET_IN[:2], packet(1, b"\xfe" + bytes(7) + b"\x10")),
+            "{where} answers too much to be read: asked ",
+        )
     },
     "a newer protocol": {
         MYSQL: plays(says(greeting(protocol=12)), NO_MYSQL),

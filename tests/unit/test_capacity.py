@@ -217,11 +217,11 @@ def test_a_window_that_is_far_behind_is_not_looked_at_to_its_end():
 def measured(tmp_path, monkeypatch):
     """What was measured, which a test may add to."""
 
-    def tables(**rows):
-        path = tmp_path / "capacity.json"
+    def tables(part="capacity", **rows):
+        path = tmp_path / f"{part}.json"
         found = [{"title": title, "rows": of} for title, of in rows.items()]
         path.write_text(json.dumps({"machine": {"processors": 2}, "tables": found}))
-        monkeypatch.setattr(capacity, "MEASURED", path)
+        monkeypatch.setattr(capacity, "RESULTS", tmp_path)
 
     return tables
 
@@ -304,3 +304,28 @@ def test_what_an_engine_does_that_is_asked_for_more_names_its_bound(measured):
 def test_a_check_that_needs_no_start_stands_beside_the_one_that_does(measured):
     measured(fork=[SKETCH])
     assert capacity.part("fork").splitlines()[2:] == ["| `check_jmx` | 40.0 | 10.0 | 1.3 |"]
+
+
+def warm(measured):
+    lag, easy = "check_replication_lag", {"slow": 0.0621}
+    cold, fast = row(lag, at(48.0), **easy), row(f"{lag}, stallwatchd", at(270.0), memory=81.2, **easy)
+    measured("warm", Icinga=[cold, fast], Nagios=[row(f"{lag}, stallwatchd", at(400.0), memory=79.0, **easy)])
+
+
+def test_what_is_sustained_with_stallwatchd(measured):
+    warm(measured)
+    head, _, cold, fast, nagios = capacity.part("warm").splitlines()
+    assert head.startswith("| engine | command | a second | busy | ms each |")
+    assert cold == "| Icinga | `check_replication_lag` | 48 | 50% | 1.5 + 16.0 + 2.0 | 62 ms |  |"
+    assert fast.startswith("| Icinga | `check_replication_lag`, stallwatchd | 270 | ")
+    assert fast.endswith(" | 62 ms | 81 MiB |")
+    assert nagios.startswith("| Nagios | `check_replication_lag`, stallwatchd | 400 | ")
+
+
+def test_what_a_large_site_needs(measured):
+    warm(measured)
+    text = " ".join(capacity.part("site").split())
+    assert text.startswith("20,000 services that are checked every minute are 333 checks a second.")
+    assert "Icinga without it needs 7 endpoints like this machine" in text
+    assert "Icinga with stallwatchd needs 2 endpoints" in text
+    assert "Nagios with stallwatchd needs 1 poller like" in text

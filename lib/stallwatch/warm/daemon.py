@@ -51,18 +51,23 @@ class Installation:
         return self._look() is None
 
 
-def main(arguments: list[str] | None = None) -> NoReturn:
-    """Serve until SIGTERM. Ends with a sentence and status 1 where it cannot listen."""
-    about = "Run stallwatch's checks in processes that stay, for the stubs in lib/stallwatch/warm."
+def parser() -> argparse.ArgumentParser:
+    """Give the parser of the command line."""
+    about = "Run stallwatch's checks in processes that stay, for the programs in lib/stallwatch/warm."
     parser = argparse.ArgumentParser(prog="stallwatchd", description=about, allow_abbrev=False)
     where = f"listen on this Unix socket (default: that of systemd, or {SOCKET})"
     parser.add_argument("--socket", metavar="PATH", default=SOCKET, help=where)
     parser.add_argument("-V", "--version", action="version", version=f"stallwatchd {stallwatch.__version__}")
     about = "be a worker of the Nagios whose query handler this is, and hand its checks to --socket"
     parser.add_argument("--nagios", metavar="PATH", help=about)
-    about = f"plugins that --nagios registers, by the paths that Nagios calls (default: {PLUGINS})"
+    about = "plugins that --nagios registers, by the paths that Nagios calls (default: where stallwatchd is)"
     parser.add_argument("--plugins", metavar="DIR", default=PLUGINS, help=about)
-    options = parser.parse_args(arguments)
+    return parser
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Serve until SIGTERM. Ends with a sentence and status 1 where it cannot listen."""
+    options = parser().parse_args(arguments)
     if options.nagios:
         found = sorted(one.path for one in os.scandir(options.plugins) if one.name.startswith("check_"))
         _be_worker_of_nagios(options.nagios, options.socket, found)
