@@ -201,6 +201,31 @@ def test_an_open_reader_keeps_a_definition_waiting(pair, mon, table):
         assert_likely(cause, f"metadata lock on {table}", holder)
 
 
+def test_a_definition_of_a_client_behind_a_reader_holds_up_the_applier(pair, mon, table):
+    """The reader is to blame, not the ALTER TABLE that the applier queues behind."""
+    with pair.replica.session() as reads, pair.replica.session() as alters:
+        reads("BEGIN")
+        reads(f"SELECT * FROM {table}")
+        waits = threading.Thread(target=lambda: alters(f"ALTER TABLE {table} COMMENT 'x'"))
+        waits.start()
+        until_seen(pair, "Waiting for table metadata lock")
+        pair.source.sql(f"UPDATE {table} SET v = 3")
+        try:
+            cause = first(pair, mon, "R5")
+            holder = connection(reads)
+        finally:
+            reads("COMMIT")
+            waits.join()
+    if pair.kind == "mysql":
+        assert cause.what.startswith(f"ALTER TABLE {table} of ")
+        assert f", behind connection {holder} root@localhost, idle for " in cause.what
+        assert cause.advice == f"KILL {holder} on the replica, or let it COMMIT or UNLOCK TABLES"
+    else:
+        assert "probably" in cause.what
+        assert cause.advice == f"check it, then KILL {holder} on the replica"
+    pair.heal()
+
+
 def test_a_row_lock(pair, mon, table):
     with pair.replica.session() as sql:
         sql("BEGIN")

@@ -40,8 +40,9 @@ def receiver():
 
 
 def transaction(number=APPLIER, **changes):
-    """A transaction that has just begun."""
-    return Transaction(str(1000 + number), number, 0.0, None)._replace(**changes)
+    """A transaction that has just begun; one that waits, waits for a row of its own."""
+    row = "" if changes.get("waiting") is None else f"5:3:{number}"
+    return Transaction(str(1000 + number), number, 0.0, None, row=row)._replace(**changes)
 
 
 def lock(kind, number, scope="GLOBAL", table=""):

@@ -6,7 +6,7 @@ import pytest
 from stallwatch.probes.mysql.locks import graph, waits
 from stallwatch.probes.mysql.locks.graph import FLUSH, ROW, SERVER, TABLE, USER, Graph, Wait
 from stallwatch.probes.mysql.locks.metadata import USER_LOCK, Lock
-from stallwatch.probes.mysql.locks.rows import RowLock, Transaction, _row, root
+from stallwatch.probes.mysql.locks.rows import RowLock, Transaction, _row
 from stallwatch.probes.mysql.processes import Process
 
 MDL = "Waiting for table metadata lock"
@@ -93,16 +93,6 @@ def test_a_queue_whose_head_has_changed_is_no_wait():
     assert list(waits.for_rows([waiting(2), waiting(3)], [RowLock("t2", "t3")], {})) == []
 
 
-def test_of_several_that_a_wait_ends_at_the_oldest_is_to_blame():
-    ends = [
-        Transaction("t1", 1, 60.0, None),
-        Transaction("t2", 2, 90.0, None),
-        Transaction("t3", 3, 70.0, None),
-    ]
-    pairs = [RowLock("t4", one.id) for one in ends]
-    assert root(waiting(4), pairs, [*ends, waiting(4)]) == ends[1]
-
-
 def lock(kind, number, *, granted=True, scope="TABLE", table="shop.orders"):
     return Lock(scope, table, kind, granted=granted, process=number)
 
@@ -136,6 +126,31 @@ def test_a_queue_where_no_table_tells_locks():
     found = list(waits.for_others(listed, (), [Transaction("0", 1, 26.0, None)]))
     assert edges(found) == {(2, 1), (3, 2)}
     assert not any(one.certain for one in found)
+
+
+@pytest.mark.parametrize(
+    ("state", "seconds", "edge"),
+    [
+        (MDL, 15.0, {(2, 1)}),  # it queues behind the definition itself
+        ("Waiting for prior transaction to commit", 15.0, set()),
+        ("Update_rows_log_event::find_row()", 3.0, set()),
+        ("Slave has read all relay log; waiting for more updates", 90.0, {(2, 1)}),
+    ],
+)
+def test_an_applier_at_work_may_hold_the_lock_as_well_as_a_client(state, seconds, edge):
+    """MariaDB without metadata_lock_info."""
+    applies = process(7, "Slave_worker", seconds, user="system user", state=state)
+    alters = process(2, state=MDL, info="ALTER TABLE shop.orders ADD x INT")
+    listed = by_id(process(1, "Sleep", 25.0), alters, applies)
+    found = waits.for_others(listed, (), [Transaction("0", 1, 26.0, None)])
+    assert {one for one in edges(found) if one[0] == 2} == edge
+
+
+def test_how_long_an_applier_of_mysql_has_waited_nothing_tells():
+    """So nobody is compared with it; MariaDB says Slave_SQL or Slave_worker."""
+    for command, found in (("Query", set()), ("Slave_worker", {(7, 1)})):
+        waits_for = process(7, command, 24.0, user="system user", state="Waiting for backup lock")
+        assert edges(waits.for_others(by_id(process(1, "Sleep", 25.0), waits_for), (), ())) == found
 
 
 def test_a_lock_that_two_may_hold_is_nobody_s():

@@ -7,11 +7,13 @@ from replication_signals import (
     MARIADB,
     MYSQL,
     applier,
+    awaits,
     case,
     counted,
     lock,
     looks,
     process,
+    receiver,
     transaction,
 )
 from replication_snapshots import HERE, NOW, busy, channel, commits, mariadb, snapshot, worker
@@ -21,7 +23,7 @@ from stallwatch.probes.replication_lag.causes import applying, explain, locked, 
 from stallwatch.probes.replication_lag.lag import Lag
 from stallwatch.probes.replication_lag.model import Before, Contact
 from stallwatch.probes.replication_lag.model import Thread as Thread_
-from stallwatch.probes.replication_lag.signals import Host
+from stallwatch.probes.replication_lag.signals import Host, Look
 from stallwatch.probes.replication_lag.signals.backups import Backup
 from stallwatch.probes.replication_lag.signals.scans import Scan
 from stallwatch.probes.replication_lag.trend import Trend
@@ -91,7 +93,8 @@ def test_r5_a_dump_that_goes_on_while_it_holds_the_lock_of_mariadb_is_likely():
 
 def test_r5_on_mysql_nobody_is_likely():
     """Its process list does not tell for how long an applier has waited."""
-    assert "probably" not in locked.r5_server_locked(case(looks=looks(FTWRL, HOLDS))).what
+    waits = FTWRL._replace(command="Query")
+    assert "probably" not in locked.r5_server_locked(case(looks=looks(waits, HOLDS))).what
 
 
 @pytest.mark.parametrize("state", ["Waiting for table level lock", "User lock", "Waiting for disk space"])
@@ -138,11 +141,16 @@ READ_LOCK = process(
 
 
 @pytest.mark.parametrize(
-    ("state", "flavour"), [("Waiting for global read lock", MYSQL), ("Waiting for backup lock", MARIADB)]
+    ("state", "flavour", "locks"),
+    [
+        ("Waiting for global read lock", MYSQL, (lock("SHARED", 60), awaits("INTENTION_EXCLUSIVE"))),
+        ("Waiting for backup lock", MARIADB, (lock("FTWRL1", 60, "BACKUP"),)),
+        ("Waiting for backup lock", MARIADB, ()),
+    ],
 )
-def test_r5_blames_the_statement_that_a_read_lock_waits_for(state, flavour):
+def test_r5_blames_the_statement_that_a_read_lock_waits_for(state, flavour, locks):
     seen = looks(applier(state, 60.0), SELECTS, READ_LOCK, AT_WORK)
-    found = locked.r5_server_locked(case(looks=seen, flavour=flavour, locks=(lock("SHARED", 60),)))
+    found = locked.r5_server_locked(case(looks=seen, flavour=flavour, locks=locks))
     assert found.what == ("FLUSH TABLES of 60, probably behind connection 55 app@web1, runs SELECT FROM t.a")
     assert found.advice == "check it, then KILL 55 on the replica or wait"
 
@@ -158,6 +166,76 @@ def test_r5_a_read_lock_that_waits_for_no_statement_is_to_blame_itself(flush):
     seen = looks(applier("Waiting for global read lock", 60.0), SELECTS, flush)
     found = locked.r5_server_locked(case(looks=seen, locks=(lock("SHARED", 60),)))
     assert found.what.startswith("global read lock of connection 60 app@web1")
+
+
+ALTER = process(
+    30, "Waiting for table metadata lock", command="Query", info="ALTER TABLE t.a ADD b INT", seconds=70.0
+)
+QUEUED = applier("Waiting for table metadata lock", 60.0)
+READER = process(204, user="root", host="localhost", seconds=180.0)
+QUEUE = (
+    lock("SHARED_READ", 204, "TABLE", "t.a"),
+    lock("SHARED_UPGRADABLE", 30, "TABLE", "t.a"),
+    awaits("EXCLUSIVE", 30, "TABLE", "t.a"),
+    awaits("SHARED_WRITE", scope="TABLE", table="t.a"),
+)
+
+
+def test_r5_blames_the_reader_before_the_definition_that_the_applier_queues_behind():
+    """As metadata_locks of MySQL 9.7.2 shows it: nothing that is granted keeps the applier waiting."""
+    found = locked.r5_server_locked(case(looks=looks(QUEUED, READER, ALTER), locks=QUEUE))
+    assert found.what == "ALTER TABLE t.a of 30, behind connection 204 root@localhost, idle for 3 min"
+    assert found.advice == "KILL 204 on the replica, or let it COMMIT or UNLOCK TABLES"
+    assert found.more == ("connection 30 has run ALTER TABLE t.a for 1 min 10 s",)
+    unknown = locked.r5_server_locked(case(looks=looks(QUEUED, ALTER), locks=QUEUE[1:]))
+    assert unknown.what == "ALTER TABLE t.a of connection 30 app@web1, which waits itself"
+    assert unknown.advice == "KILL 30 on the replica"
+
+
+def test_r5_an_applier_at_the_head_of_the_queue_is_not_killed():
+    works_on = applier(number=13, seconds=999.0)
+    held = (QUEUE[0]._replace(process=13), *QUEUE[1:])
+    own = commits(workers=(worker(thread=61),))
+    known = snapshot(case().snapshot.channel, commits=own)
+    threads = (Thread(61, APPLIER, None),)
+    seen = looks(QUEUED, ALTER, works_on)
+    found = locked.r5_server_locked(case(known=known, looks=seen, threads=threads, locks=held))
+    assert found.advice == "KILL 30 on the replica, or wait for 13"
+
+
+def test_r6_blames_who_keeps_the_holder_of_the_row_waiting():
+    """A client has the row, and waits itself for a table that another one has locked."""
+    waits, has = transaction(waiting=40.0, age=41.0), transaction(30, age=600.0)
+    opens = ALTER._replace(info="UPDATE t.b SET v = 1")
+    held = (lock("SHARED_NO_READ_WRITE", 204, "TABLE", "t.b"), awaits("SHARED_WRITE", 30, "TABLE", "t.b"))
+    seen = looks(applier(), READER, opens, transactions=[waits, has])
+    found = locked.r6_row_locked(case(looks=seen, row_locks=(RowLock(waits.id, has.id),), locks=held))
+    assert found.what == (
+        "row lock held by UPDATE t.b of 30, behind connection 204 root@localhost, idle for 3 min"
+    )
+    assert found.advice == "KILL 204 on the replica, or let it COMMIT or UNLOCK TABLES"
+
+
+@pytest.mark.parametrize("heads", [1, 2])
+def test_r6_where_the_status_shows_no_pairs_the_only_head_is_likely(heads):
+    """MariaDB with hundreds that wait for rows, where INNODB_TRX is not asked."""
+    waits = transaction(waiting=40.0, age=41.0)
+    holders = [transaction(number, age=600.0, locked=1) for number in (204, 205)[:heads]]
+    seen = [Look((receiver(), applier(), READER), (waits, *holders), {waits.row: ("t.a", "PRIMARY")})] * 3
+    found = locked.r6_row_locked(case(mariadb(), looks=seen, flavour=MARIADB))
+    if heads == 1:
+        assert found.what.startswith("row lock, probably of connection 204 root@localhost, idle for 3 min")
+        assert found.advice == "check it, then KILL 204 on the replica"
+    else:
+        assert found.what == "row lock for 40 s"
+
+
+def test_r6_of_several_that_hold_the_row_the_oldest_is_to_blame():
+    waits = transaction(waiting=40.0, age=41.0)
+    holders = [transaction(204 + number, age=age) for number, age in enumerate((60.0, 90.0, 70.0))]
+    pairs = tuple(RowLock(waits.id, one.id) for one in holders)
+    seen = looks(applier(), transactions=[*holders, waits])
+    assert "connection 205" in locked.r6_row_locked(case(looks=seen, row_locks=pairs)).what
 
 
 # R1 and R6

@@ -241,6 +241,32 @@ def test_locks_are_asked_only_where_an_applier_waits_for_one():
     assert not [sql for sql in asked.asked if "data_lock_waits" in sql or "'COMMIT'" in sql]
 
 
+@pytest.mark.parametrize(
+    ("version", "waiting", "asks"),
+    [("ma1011", 301, "status"), ("ma1011", 300, "table"), ("my97", 2000, "table")],
+)
+def test_where_hundreds_wait_for_rows_mariadb_is_asked_for_the_status(version, waiting, asks):
+    """INNODB_TRX holds up all that lock rows there: ``in_status``."""
+
+    class Crowded(RecordedServer):
+        def rows(self, sql, *arguments, within=None):
+            if sql.endswith("SHOW ENGINE INNODB STATUS"):
+                self.asked.append(sql)
+                listed = "LIST OF TRANSACTIONS FOR EACH SESSION:\n---TRANSACTION 7, ACTIVE 9 sec\n"
+                return [{"Status": listed}]
+            found = super().rows(sql, *arguments, within=within)
+            if "Innodb_row_lock_current_waits" in sql:
+                found.append({"Variable_name": "Innodb_row_lock_current_waits", "Value": str(waiting)})
+            return found
+
+    server = Crowded(version)
+    found = gathered(server)
+    of_status = [sql for sql in server.asked if "INNODB STATUS" in sql]
+    of_table = [sql for sql in server.asked if "INNODB_TRX" in sql]
+    assert (bool(of_status), bool(of_table)) == (asks == "status", asks == "table")
+    assert [one.id for one in found.transactions] == (["7"] if asks == "status" else [])
+
+
 def test_a_transaction_without_a_connection():
     rows = [{"trx_id": "9", "trx_state": "RUNNING", "process": 0, "age": 3}]
     (found,) = transactions(Asking(Server(rows=rows), told))

@@ -24,12 +24,11 @@ if TYPE_CHECKING:
     from stallwatch.sources.mysql.server import Server
 
 TIMEOUTS, DEADLOCKS, WAITS = "lock_timeouts", "lock_deadlocks", "Innodb_row_lock_waits"
-_HISTORY, _WAIT_NOW = "trx_rseg_history_len", "Innodb_row_lock_current_waits"
+_HISTORY = "trx_rseg_history_len"
 # Of MySQL; MariaDB 10.11.19 counts none while its redo log cannot be written.
 _PENDING = tuple(f"Innodb_{of}_pending_{what}" for of in ("os_log", "data") for what in ("fsyncs", "writes"))
 MOST_ROWS = 20  # that are waited for and whose holders are asked for, those with most waiters first
 _TRIES = 3  # to see the head of a queue that moves
-_LONGEST_STATUS = 4.0  # seconds that SHOW ENGINE INNODB STATUS may take
 _LONGEST = 1.5  # seconds that the server may take for one statement of the costly look
 _STATEMENTS = (
     "SELECT t.PROCESSLIST_ID AS id, s.DIGEST_TEXT AS digest FROM performance_schema.threads t"
@@ -84,9 +83,9 @@ class Collector:
 
     def counters(self) -> Look:
         """Look at what is counted."""
-        status = numbers(global_status(self.asking, ("Uptime", WAITS, _WAIT_NOW)))
+        status = numbers(global_status(self.asking, ("Uptime", WAITS, in_status.WAITING)))
         self._must_have_answered()
-        self._waiting_now = int(status.pop(_WAIT_NOW, 0))
+        self._waiting_now = int(status.pop(in_status.WAITING, 0))
         found = status | numbers(metrics(self.asking, (TIMEOUTS, DEADLOCKS, _HISTORY)))
         self.history = found.pop(_HISTORY, None)
         return Look(found.pop("Uptime", 0.0), time.time(), found)
@@ -103,8 +102,8 @@ class Collector:
 
     def transactions(self) -> tuple[Transaction, ...]:
         """Ask for the transactions that wait, and the oldest: in a way that the server can bear."""
-        if self._waiting_now > in_status.MANY and rows.has_no_data_locks(self.asking):
-            if not (status := self._status(_LONGEST_STATUS)):
+        if in_status.is_better(self.asking, self._waiting_now):
+            if not (status := in_status.ask(self.asking)):
                 what = f"{self._waiting_now} connections of {self.asking.server.where} wait for a row"
                 raise ProbeError(f"{what}, and SHOW ENGINE INNODB STATUS does not tell for whom")
             found, self._tables = in_status.read(status)
@@ -112,12 +111,6 @@ class Collector:
             found, self._tables = rows.first_transactions(self.asking), None
             self._must_have_answered()
         return found
-
-    def _status(self, budget: float) -> str:
-        """Ask for SHOW ENGINE INNODB STATUS, within so many seconds; "": it is not told."""
-        from stallwatch.probes.mysql import innodb
-
-        return innodb.ask_status(self.asking.server, budget).text if self.asking.is_connected else ""
 
     def _must_have_answered(self) -> None:
         if self.asking.failed:
@@ -180,7 +173,7 @@ class Collector:
         """Ask whose statements were in the latest deadlock, within so many seconds; none: it is not told."""
         from stallwatch.probes.mysql.locks import deadlocks
 
-        return deadlocks.latest(self._status(budget))
+        return deadlocks.latest(in_status.ask(self.asking, budget))
 
     def statements(self, connections: Collection[int]) -> dict[int, str]:
         """Ask for the last statement of connections, without values; where it is not kept there is none."""

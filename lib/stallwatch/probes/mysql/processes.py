@@ -45,6 +45,13 @@ _WAITING = (
     " WHERE STATE LIKE 'Waiting for % lock' OR STATE IN ('Waiting for table flush', 'User lock')"
 )
 _SYSTEM = "system user"
+# States of appliers of MySQL 5.7 to 9.7 and MariaDB 10.5 to 11.8, measured there: nothing to do, and who only
+# gives work to others.
+IDLE = re.compile(r"has read all relay log|Waiting for an event from Coordinator|Waiting for work from SQL")
+COORDINATES = re.compile(
+    r"Waiting for (slave|replica) workers|to free pending events|[Ww]orker queue|worker thread"
+    r"|Worker to release|Reading event from the relay log|next event in relay log"
+)
 # MySQL 5.7 to 9.7 tell the receiver from the appliers by nothing but its state.
 _RECEIVES = re.compile(
     r"(master|source) to send event|event to the relay log|^(Re)?[Cc]onnecting|reconnect|[Rr]equesting binlog"
@@ -94,6 +101,16 @@ class Process(NamedTuple):
         if self.command.startswith("Slave_"):
             return self.command != "Slave_IO"
         return self.is_system and self.command != "Daemon" and not _RECEIVES.search(self.state)
+
+    @property
+    def is_applier_at_work(self) -> bool:
+        """Whether it is an applier that has something to apply."""
+        return self.applies and not (IDLE.search(self.state) or COORDINATES.search(self.state))
+
+    @property
+    def tells_since_when(self) -> bool:
+        """Whether ``seconds`` begin with its statement: of an applier of MySQL, when the source wrote it."""
+        return not self.is_system or self.command.startswith("Slave_")
 
 
 class Thread(NamedTuple):

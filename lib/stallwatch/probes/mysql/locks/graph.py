@@ -50,6 +50,19 @@ class Graph:
         found = [one for one in self._waiting if one not in self._holding]
         return sorted(found, key=lambda one: -len(self.behind(one)))
 
+    def holders(self, waiting: int) -> list[Wait]:
+        """Give the waits of a connection itself."""
+        return [one for one in self.waits if one.waiting == waiting]
+
+    def ends(self, waiting: int) -> set[int]:
+        """Tell at whom all waiting of a connection ends: who waits for nobody; none in a circle."""
+        return ends(waiting, self._holding)
+
+    def is_certain(self, waiting: int) -> bool:
+        """Whether tables of the server tell each wait between a connection and the ends of its waiting."""
+        between = {waiting} | reached(waiting, self._holding)
+        return all(one.certain for one in self.waits if one.waiting in between)
+
     def behind(self, head: int) -> set[int]:
         """Tell who waits for it, directly or for others that do."""
         return reached(head, self._waiting)

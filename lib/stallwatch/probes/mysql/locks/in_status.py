@@ -11,13 +11,17 @@ from __future__ import annotations
 import re
 
 from stallwatch.probes.mysql.locks.graph import ROW, Wait
-from stallwatch.probes.mysql.locks.rows import Transaction
+from stallwatch.probes.mysql.locks.rows import Transaction, has_no_data_locks
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-MANY = 300  # that wait for rows, from which on this is asked instead
+    from stallwatch.probes.mysql.asking import Asking
+
+WAITING = "Innodb_row_lock_current_waits"  # the status variable that counts those that wait for rows
+MANY = 300  # of them, from which on this is asked instead
+LONGEST = 4.0  # seconds that the status may take
 _LIST = r"(?ms)^LIST OF TRANSACTIONS FOR EACH SESSION:$(.*?)(?:^-+\nFILE I/O|\Z)|^\.\.\. truncated\.\.\.$(.*)"
 _TRANSACTION = r"(?m)^---TRANSACTION "
 _HEAD = r"(?P<id>\d+), ACTIVE (?:\(PREPARED\) )?(?P<age>\d+) sec"
@@ -30,6 +34,18 @@ _FOR = (
     r"index (?P<key>\S+) of table (?P<table>`.*?`) trx id .*waiting\s*\n"
     r"(?:Record lock, heap no (?P<heap>\d+))?"
 )
+
+
+def is_better(asking: Asking, waiting: float) -> bool:
+    """Whether so many wait for rows that the status is to be asked instead of INNODB_TRX."""
+    return waiting > MANY and has_no_data_locks(asking)
+
+
+def ask(asking: Asking, budget: float = LONGEST) -> str:
+    """Ask for the status, within so many seconds; "": it is not told."""
+    from stallwatch.probes.mysql import innodb
+
+    return innodb.ask_status(asking.server, budget).text if asking.is_connected else ""
 
 
 def read(status: str) -> tuple[tuple[Transaction, ...], dict[str, tuple[str, str]]]:

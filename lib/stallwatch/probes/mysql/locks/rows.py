@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from stallwatch.probes.mysql.asking import PERFORMANCE_SCHEMA, PROCESS, Statement, number, text, whole
-from stallwatch.probes.mysql.locks import graph
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -16,16 +15,13 @@ _COLUMNS = (
     "SELECT trx_id, trx_state, trx_mysql_thread_id AS process,"
     " TIMESTAMPDIFF(SECOND, trx_started, CONVERT_TZ(UTC_TIMESTAMP(), '+00:00', 'SYSTEM')) AS age,"
     " TIMESTAMPDIFF(SECOND, trx_wait_started, CONVERT_TZ(UTC_TIMESTAMP(), '+00:00', 'SYSTEM')) AS waiting,"
-    " trx_rows_modified AS modified, trx_rows_locked AS locked"
-)
-_MORE_COLUMNS = (
-    f"{_COLUMNS}, trx_started AS started, trx_requested_lock_id AS requested,"
-    " trx_isolation_level AS isolation"
+    " trx_rows_modified AS modified, trx_rows_locked AS locked,"
+    " trx_started AS started, trx_requested_lock_id AS requested, trx_isolation_level AS isolation"
 )
 TRANSACTIONS = Statement(f"{_COLUMNS} FROM information_schema.INNODB_TRX", PROCESS)
 MOST = 1000  # transactions of a server with many: those that wait, then the oldest
 FIRST = Statement(
-    f"{_MORE_COLUMNS}"
+    f"{_COLUMNS}"
     " FROM information_schema.INNODB_TRX"
     f" ORDER BY trx_state = 'LOCK WAIT' DESC, trx_started LIMIT {MOST}",
     PROCESS,
@@ -86,7 +82,7 @@ class RowLock(NamedTuple):
 
 def transactions(asking: Asking) -> tuple[Transaction, ...]:
     """Ask for the open transactions."""
-    return tuple(_transaction(row) for row in asking.rows(TRANSACTIONS))
+    return _transactions(asking, TRANSACTIONS)
 
 
 def first_transactions(asking: Asking) -> tuple[Transaction, ...]:
@@ -99,19 +95,13 @@ def transactions_of(asking: Asking, ids: Iterable[str]) -> tuple[Transaction, ..
     listed = ", ".join(one for one in ids if one.isdecimal())
     if not listed:
         return ()
-    sql = f"{_MORE_COLUMNS} FROM information_schema.INNODB_TRX WHERE trx_id IN ({listed})"
+    sql = f"{_COLUMNS} FROM information_schema.INNODB_TRX WHERE trx_id IN ({listed})"
     return _transactions(asking, Statement(sql, PROCESS))
 
 
 def _transactions(asking: Asking, statement: Statement) -> tuple[Transaction, ...]:
-    return tuple(
-        _transaction(row)._replace(
-            started=text(row, "started"),
-            row=_row(text(row, "requested"), mariadb=asking.server.flavour.mariadb),
-            isolation=text(row, "isolation"),
-        )
-        for row in asking.rows(statement)
-    )
+    mariadb = asking.server.flavour.mariadb
+    return tuple(_transaction(row, mariadb=mariadb) for row in asking.rows(statement))
 
 
 def _row(requested: str, *, mariadb: bool) -> str:
@@ -127,7 +117,7 @@ def _row(requested: str, *, mariadb: bool) -> str:
     return ":".join(parts[-4:-1]) if len(parts) > _PARTS_5_7 else requested
 
 
-def _transaction(row: Row) -> Transaction:
+def _transaction(row: Row, *, mariadb: bool) -> Transaction:
     waits = text(row, "trx_state") == "LOCK WAIT"
     return Transaction(
         id=text(row, "trx_id"),
@@ -137,6 +127,9 @@ def _transaction(row: Row) -> Transaction:
         modified=whole(row, "modified"),
         locked=whole(row, "locked"),
         rolls_back=text(row, "trx_state") == "ROLLING BACK",
+        started=text(row, "started"),
+        row=_row(text(row, "requested"), mariadb=mariadb),
+        isolation=text(row, "isolation"),
     )
 
 
@@ -174,16 +167,3 @@ def has_no_data_locks(asking: Asking) -> bool:
 
 def _pairs(rows: Iterable[Row]) -> tuple[RowLock, ...]:
     return tuple({RowLock(text(row, "waiting"), text(row, "holding")): None for row in rows})
-
-
-def root(
-    waits: Transaction, row_locks: Iterable[RowLock], known: Iterable[Transaction]
-) -> Transaction | None:
-    """Find the transaction at the root of a wait: who waits in turn is not to blame; None: none is known."""
-    transactions = {one.id: one for one in known}
-    holding: dict[str, list[str]] = {}
-    for one in row_locks:
-        if one.holding in transactions and one.holding != waits.id:
-            holding.setdefault(one.waiting, []).append(one.holding)
-    heads = [transactions[one] for one in graph.ends(waits.id, holding)]
-    return max(heads, key=lambda one: one.age, default=None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stallwatch.probes.mysql import statements
-from stallwatch.probes.mysql.locks.metadata import GLOBAL_LOCK, table_of
+from stallwatch.probes.mysql.locks.metadata import GLOBAL_LOCK, METADATA_LOCK, table_of
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -27,18 +27,29 @@ def suspect(
     MariaDB 10.11.19: who ran FLUSH TABLES WITH READ LOCK or LOCK TABLES, and then nothing, has been idle for
     0.5 to 1 s longer than an applier has waited, at 2 commits a second, and has no transaction. Who reads
     the table that is to be altered has a transaction that is older than the wait. ``copies`` are connections
-    of backups.
+    of backups. Another applier that is at work may hold the lock of a table as well as a client, and how long
+    an applier of MySQL has waited nothing tells.
     """
+    if not waits.tells_since_when:
+        return None
     clients = [one for one in processes if one.is_client and one.id != waits.id]
     if GLOBAL_LOCK.search(waits.state):
         writes = {one.process for one in transactions if one.modified}  # who cannot while it is held
         reads = [one for one in clients if one.id not in writes]
         return _since(waits, reads) or _only([one for one in reads if one.id in copies])
+    if any(_may_have_it(one, waits) for one in processes):
+        return None
     if statements.defines(waits.info):
         return _in_the_way(waits, transactions, clients)
     table = table_of(waits)
     defining = [one for one in clients if table and statements.defined_table(one.info, one.database) == table]
     return _only(defining) if defining else _since(waits, clients)
+
+
+def _may_have_it(applier: Process, waits: Process) -> bool:
+    """Whether it is another applier that is at work, and not behind this one in the same queue."""
+    behind = METADATA_LOCK.search(applier.state) and applier.seconds <= waits.seconds
+    return applier.is_applier_at_work and applier.id != waits.id and not behind
 
 
 def _in_the_way(

@@ -17,10 +17,10 @@ from stallwatch.probes.mysql.locks.metadata import (
     table_of,
 )
 from stallwatch.probes.mysql.locks.suspects import suspect
-from stallwatch.startup import TYPE_CHECKING
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from stallwatch.probes.mysql.locks.rows import RowLock, Transaction
     from stallwatch.probes.mysql.processes import Process
@@ -29,6 +29,15 @@ _USER, _TABLE_LEVEL = "User lock", "Waiting for table level lock"  # states
 # A request that waits and that later ones of the weaker kinds wait behind (MDL_lock of sql/mdl.cc).
 _STRONG = frozenset({"EXCLUSIVE", "SHARED_NO_READ_WRITE", "SHARED_NO_WRITE"})
 _ROUNDED = 1.0  # seconds: the process list has whole ones
+
+
+class _Suspects(NamedTuple):
+    """Among whom is looked for who probably holds a lock that no table tells; ``flush`` waits itself."""
+
+    flush: Process | None
+    processes: Sequence[Process]
+    transactions: Sequence[Transaction]
+    copies: Collection[int]
 
 
 def kind(process: Process) -> str:
@@ -79,15 +88,19 @@ def for_rows(
 
 
 def for_others(
-    processes: Mapping[int, Process], locks: Sequence[Lock], transactions: Sequence[Transaction]
+    processes: Mapping[int, Process],
+    locks: Sequence[Lock],
+    transactions: Sequence[Transaction],
+    copies: Collection[int] = (),
 ) -> Iterator[Wait]:
     """Give the waits that the states of the process list show; who holds is certain only if a table says so.
 
-    What nothing explains is no wait here: see ``kind``.
+    What nothing explains is no wait here: see ``kind``. ``copies`` are connections of backups, where known.
     """
     # Found once: a thousand may wait for the same.
     listed = list(processes.values())
     ahead, oldest = flush(listed), _oldest_user_of_tables(listed, locks)
+    suspected = _Suspects(ahead, listed, transactions, copies)
     definitions = [one for one in listed if METADATA_LOCK.search(one.state) and statements.defines(one.info)]
     running = [one for one in listed if one.is_client_s_statement and not kind(one)]
     for one in listed:
@@ -99,15 +112,11 @@ def for_others(
         elif one.state.startswith(_TABLE_LEVEL):
             yield from _for_table_level(one, running)
         elif kind_of_it:
-            yield from _for_metadata(one, listed, definitions, locks, transactions)
+            yield from _for_metadata(one, definitions, locks, suspected)
 
 
 def _for_metadata(
-    waits: Process,
-    listed: Sequence[Process],
-    definitions: Sequence[Process],
-    locks: Sequence[Lock],
-    transactions: Sequence[Transaction],
+    waits: Process, definitions: Sequence[Process], locks: Sequence[Lock], suspected: _Suspects
 ) -> Iterator[Wait]:
     kind_of_it, wanted = kind(waits), awaited(locks, waits)
     held = holders_of(locks, wanted)
@@ -121,7 +130,10 @@ def _for_metadata(
         on = table_of(first)
         name = f"metadata lock on {on}"
         yield Wait(waits.id, first.id, kind_of_it, name, on, "", "end", certain=False, queued=True)
-    elif not locks and (holds := suspect(waits, listed, transactions)):
+    elif kind_of_it == SERVER and (flushes := suspected.flush):  # it has that lock before it waits
+        name = words.awaited_lock(waits)
+        yield Wait(waits.id, flushes.id, kind_of_it, name, release="UNLOCK TABLES", certain=False)
+    elif not locks and (holds := suspect(waits, *suspected[1:])):
         on, release = table_of(waits), "COMMIT or UNLOCK TABLES"
         if kind_of_it == SERVER:
             on, release = "", "UNLOCK TABLES"

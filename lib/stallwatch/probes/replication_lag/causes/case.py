@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from stallwatch.probes.mysql.locks import words
 from stallwatch.probes.mysql.locks.metadata import FLUSH, GLOBAL_LOCK, METADATA_LOCK
+from stallwatch.probes.mysql.processes import COORDINATES, IDLE
 from stallwatch.probes.replication_lag.signals import activity
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import say_duration
@@ -141,7 +142,7 @@ class Case(NamedTuple):
         """Whether there is nothing to apply, as the applier itself says; its workers may still be at it."""
         commits = self.snapshot.commits
         at_work = commits and any(one.applying for one in commits.workers)
-        return not at_work and bool(activity.IDLE.search(self.snapshot.channel.applier.state))
+        return not at_work and bool(IDLE.search(self.snapshot.channel.applier.state))
 
     @property
     def os_threads(self) -> set[int]:
@@ -216,7 +217,7 @@ def works(one: Transaction) -> bool:
 
 def _is_busy(one: Process) -> bool:
     """Whether it works itself: an idle one does not, nor a coordinator, nor who waits for its turn."""
-    return not any(state.search(one.state) for state in (activity.IDLE, activity.COORDINATES, activity.ORDER))
+    return not any(state.search(one.state) for state in (IDLE, COORDINATES, activity.ORDER))
 
 
 def backup(running: Backup) -> str:

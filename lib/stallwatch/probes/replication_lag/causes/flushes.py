@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from stallwatch.probes.mysql.locks.flushes import flush, oldest_statement
-from stallwatch.probes.mysql.locks.metadata import FLUSH, GLOBAL_LOCK
+from stallwatch.probes.mysql.locks.flushes import oldest_statement
+from stallwatch.probes.mysql.locks.metadata import FLUSH
 from stallwatch.probes.mysql.locks.words import check_first, doing
 from stallwatch.probes.replication_lag.causes.case import ON, Cause
 from stallwatch.startup import TYPE_CHECKING
@@ -14,28 +14,6 @@ if TYPE_CHECKING:
     from stallwatch.probes.replication_lag.causes.case import Case
 
 _WORTH = 5.0  # seconds of a statement
-
-
-def of_all(case: Case, waits: Process, who: str) -> Cause | None:
-    """Blame the statement for which a FLUSH TABLES WITH READ LOCK waits that already has the global lock.
-
-    The process list shows the FLUSH as "Waiting for table flush" and the applier as waiting for the lock: the
-    FLUSH takes the lock first, then waits until all tables are closed (MySQL Reference Manual, "FLUSH").
-    """
-    if not GLOBAL_LOCK.search(waits.state):
-        return None
-    running = _running(case)
-    ahead, oldest = flush(running), oldest_statement(running)
-    if not ahead or not oldest or oldest.seconds < ahead.seconds:
-        return None
-    what = (
-        f"{who}FLUSH TABLES of {ahead.id}, probably behind connection {case.who(oldest.id)}, {doing(oldest)}"
-    )
-    more = (
-        f"connection {ahead.id} has run FLUSH TABLES for {say_duration(ahead.seconds)}",
-        f"connection {oldest.id} has run its statement for {say_duration(oldest.seconds)}",
-    )
-    return Cause(88, what, _end_or_wait(oldest), more=more)
 
 
 def of_tables(case: Case, waits: Process, since: str) -> Cause:

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import math
 
+from stallwatch.probes.mysql import statements
 from stallwatch.probes.mysql.asking import meant
 from stallwatch.probes.mysql.locks import words
-from stallwatch.probes.mysql.locks.metadata import (
-    FLUSH,
-    GLOBAL_LOCK,
-    METADATA_LOCK,
-    awaited,
-    holders_of,
-)
-from stallwatch.probes.mysql.locks.rows import root
-from stallwatch.probes.mysql.locks.suspects import suspect
+from stallwatch.probes.mysql.locks.graph import FLUSH as FLUSHED
+from stallwatch.probes.mysql.locks.metadata import FLUSH, GLOBAL_LOCK, METADATA_LOCK
+from stallwatch.probes.mysql.locks.waits import kind
 from stallwatch.probes.replication_lag.causes import flushes
 from stallwatch.probes.replication_lag.causes.case import (
     JUST_BEGUN,
@@ -32,7 +27,7 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Sequence
 
-    from stallwatch.probes.mysql.locks.metadata import Lock
+    from stallwatch.probes.mysql.locks.graph import Graph, Wait
     from stallwatch.probes.mysql.locks.rows import Transaction
     from stallwatch.probes.mysql.processes import Process
     from stallwatch.probes.replication_lag.causes.case import Case
@@ -48,19 +43,22 @@ def r5_server_locked(case: Case) -> Cause | None:
     """Blame who keeps the applier waiting for a global, backup or table lock (its state says so).
 
     metadata_locks names the holder on MySQL 8; MariaDB needs the plugin metadata_lock_info. Without it,
-    the only connection that can hold the lock is called likely: KILL of the wrong one mends nothing.
+    the only connection that can hold the lock is called likely: KILL of the wrong one mends nothing. Who
+    waits itself is not to blame, but who is at the head of the queue: a reader before a DDL, a statement
+    before a FLUSH TABLES WITH READ LOCK.
     """
     waits = _waits(case, GLOBAL_LOCK) or _waits(case, METADATA_LOCK)
     if not waits:
         flushed = _waits(case, FLUSH)
         return flushes.of_tables(case, flushed, _for(case, flushed)) if flushed else _otherwise_waits(case)
-    if behind := flushes.of_all(case, waits, _waiting(case)):
-        return behind
-    held = holders(case, waits)
-    if held:
+    graph = case.signals.graph
+    direct = graph.holders(waits.id)
+    if held := [one for one in _clients(case, direct) if not graph.holders(one.holding)]:
         return Cause(88, *_held(case, held))
-    if probably := _suspect(case, waits):
-        return Cause(88, *probably)
+    if behind := _behind(case, graph, direct):
+        return behind
+    if probably := next((one for one in direct if not one.certain), None):
+        return Cause(88, *_suspected(case, probably))
     what = f'{case.subject} has been "{waits.state}"{_for(case, waits)}'
     advice, *more = _how_to_find(case, waits)
     return Cause(88, what, advice, more=tuple(more))
@@ -78,26 +76,42 @@ def _otherwise_waits(case: Case) -> Cause | None:
     return Cause(66, what, "see in SHOW FULL PROCESSLIST what else runs on the replica")
 
 
-def _suspect(case: Case, waits: Process) -> tuple[str, str] | None:
+def _behind(case: Case, graph: Graph, direct: Sequence[Wait], by: str = "") -> Cause | None:
+    """Blame who is at the head of the queue, where the applier waits for a client that waits itself.
+
+    ``by`` says what that client has: "row lock held by ".
+    """
+    processes = case.signals.processes
+    known = [(one, processes[one.holding]) for one in direct if one.holding in processes]
+    first, queued = next(((one, its) for one, its in known if its.is_client and kind(its)), (None, None))
+    if not first or not queued:
+        return None
+    ran = f"connection {queued.id} has run {statements.said(queued.info)} for {say_duration(queued.seconds)}"
+    what = f"{_waiting(case)}{by}{statements.said(queued.info)} of"
+    ends = [processes[one] for one in graph.ends(queued.id) if one in processes]
+    if not ends:
+        what = f"{what} connection {case.who(queued.id)}, which waits itself"
+        return Cause(88, what, f"KILL {queued.id}{ON}", more=(ran,)) if first.certain else None
+    head = max(ends, key=lambda one: (one.is_client, one.seconds))
+    is_proven = first.certain and graph.is_certain(queued.id)
+    probably = "" if is_proven else "probably "
+    what = f"{what} {queued.id}, {probably}behind connection {case.who(head.id)}, {words.doing(head)}"
+    last = next(one for one in graph.waits if one.holding == head.id)
+    has_run = f"connection {head.id} has run its statement for {say_duration(head.seconds)}"
+    more = (ran, *([has_run] if head.is_client_s_statement else []))
+    if not head.is_client:  # an applier is not killed
+        return Cause(88, what, f"KILL {queued.id}{ON}, or wait for {head.id}", more=more)
+    if last.kind == FLUSHED:
+        return Cause(88, what, f"{words.check_first(head.id, ON)} or wait", more=more)
+    ended = case.release(head.id, last.release) if is_proven else words.check_first(head.id, ON)
+    return Cause(88, what, ended, more=more)
+
+
+def _suspected(case: Case, wait: Wait) -> tuple[str, str]:
     """Say who probably holds what the applier waits for, and to look before anybody is ended."""
-    signals, flavour = case.signals, case.signals.flavour
-    if not flavour or not flavour.mariadb or signals.locks:
-        return None
-    if not GLOBAL_LOCK.search(waits.state) and not _applies_alone(case, waits):
-        return None
-    copies = {number for one in signals.backups for number in one.connections}
-    who = suspect(waits, signals.processes.values(), signals.transactions, copies)
-    if not who:
-        return None
-    name = words.awaited_lock(waits)
-    what = f"{_waiting(case)}{name}, probably of connection {case.who(who.id)}, {words.doing(who)}"
-    return what, words.check_first(who.id, ON)
-
-
-def _applies_alone(case: Case, waits: Process) -> bool:
-    """Whether no other applier is at work, which may hold a table's lock as well as a client."""
-    others = (one for one in case.signals.processes.values() if one.applies and one.id != waits.id)
-    return all(activity.IDLE.search(one.state) or activity.COORDINATES.search(one.state) for one in others)
+    does = words.doing(case.signals.processes.get(wait.holding))
+    what = f"{_waiting(case)}{wait.lock}, probably of connection {case.who(wait.holding)}, {does}"
+    return what, words.check_first(wait.holding, ON)
 
 
 def _waiting(case: Case) -> str:
@@ -117,35 +131,38 @@ def _for(case: Case, process: Process) -> str:
     return f" for {say_duration(process.seconds)}" if flavour and flavour.mariadb else ""
 
 
-def holders(case: Case, waits: Process) -> list[Lock]:
-    """Find the clients' locks that keep this applier waiting, who has been there longest first."""
+def _clients(case: Case, direct: Sequence[Wait]) -> list[Wait]:
+    """Find what clients have for certain that an applier waits for, who has been there longest first."""
     processes = case.signals.processes
-    clients = [
+    of_clients = [
         one
-        for one in holders_of(case.signals.locks, awaited(case.signals.locks, waits))
-        if one.process in processes and not processes[one.process].is_system
+        for one in direct
+        if one.certain
+        and not one.queued
+        and one.holding in processes
+        and not processes[one.holding].is_system
     ]
-    first = {one.process: one for one in reversed(clients)}
-    return sorted(first.values(), key=lambda one: -processes[one.process].seconds)
+    first = {one.holding: one for one in reversed(of_clients)}
+    return sorted(first.values(), key=lambda one: -processes[one.holding].seconds)
 
 
 def held_by(case: Case) -> set[int]:
     """Tell which connections keep the applier waiting for what R5 is about."""
     waits = _waits(case, GLOBAL_LOCK) or _waits(case, METADATA_LOCK)
-    return {one.process for one in holders(case, waits)} if waits else set()
+    if not waits:
+        return set()
+    return {one.holding for one in _clients(case, case.signals.graph.holders(waits.id))}
 
 
-def _held(case: Case, held: Sequence[Lock]) -> tuple[str, str]:
+def _held(case: Case, held: Sequence[Wait]) -> tuple[str, str]:
     """Say who holds what the applier waits for, and what to do."""
     first, others = held[0], len(held) - 1
-    process = case.signals.processes.get(first.process)
-    name, release = words.lock(first)
-    what = f"{_waiting(case)}{name} of connection {case.who(first.process)}"
-    if does := words.doing(process):
+    what = f"{_waiting(case)}{first.lock} of connection {case.who(first.holding)}"
+    if does := words.doing(case.signals.processes.get(first.holding)):
         what += f", {does}"
     if others:
         what += f", and of {others} more"
-    return what, case.release(first.process, release)
+    return what, case.release(first.holding, first.release)
 
 
 def _how_to_find(case: Case, waits: Process) -> tuple[str, ...]:
@@ -184,17 +201,28 @@ def r6_row_locked(case: Case) -> Cause | None:
     seconds = max(longest, min(retries * _timeout(case) + longest, _most(case)))
     if seconds < _WORTH and (longest < JUST_BEGUN or not _stands(case)):
         return None
-    holds = root(waits, signals.row_locks, signals.transactions) if waits else _old_enough(case, seconds)
-    if holds and _applies(case, holds):
-        return None  # appliers wait for one another: what the other one does is the cause
-    proven = bool(waits) and seconds >= _WORTH
-    what = f"{_waiting(case)}row lock" if proven or (holds and not waits) else "probably a row lock"
     reckoned = "" if longest >= seconds else "probably "
     more = (f"{reckoned}waiting for that row lock for {say_duration(seconds)}",)
+    graph = signals.graph
+    if waits and (behind := _behind(case, graph, graph.holders(waits.process), "row lock held by ")):
+        return behind._replace(score=86, more=(*behind.more, *more))
+    holds = _head(case, graph, waits) if waits else _old_enough(case, seconds)
+    if holds and _applies(case, holds):
+        return None  # appliers wait for one another: what the other one does is the cause
+    is_told = bool(waits and graph.is_certain(waits.process))  # of whom it is
+    lasts = seconds >= _WORTH if waits else bool(holds)
+    what = f"{_waiting(case)}row lock" if lasts else "probably a row lock"
     if not holds:
         return Cause(86, f"{what} for {say_duration(seconds)}", _who_blocks(case))
-    said, advice = _row_held(case, holds, proven=proven)
-    return Cause(86, f"{what}{'' if waits else ', probably'} of {said}", advice, more=more)
+    said, advice = _row_held(case, holds, proven=lasts and is_told)
+    return Cause(86, f"{what}{', probably' if lasts and not is_told else ''} of {said}", advice, more=more)
+
+
+def _head(case: Case, graph: Graph, waits: Transaction) -> Transaction | None:
+    """Find the transaction at the head of all that this one waits for, of several the oldest."""
+    ends = graph.ends(waits.process)
+    found = [one for one in case.signals.transactions if one.process in ends and one.waiting is None]
+    return max(found, key=lambda one: one.age, default=None)
 
 
 def _stands(case: Case) -> bool:

@@ -7,6 +7,8 @@ from _thread import get_native_id
 from stallwatch.findings import Reading
 from stallwatch.probes.mysql import differing, innodb, processes
 from stallwatch.probes.mysql.differing import Quantity
+from stallwatch.probes.mysql.locks import in_status, waits
+from stallwatch.probes.mysql.locks.graph import Graph
 from stallwatch.sources import processes as processes_here
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
@@ -49,6 +51,7 @@ class Look(NamedTuple):
 
     processes: tuple[Process, ...] = ()
     transactions: tuple[Transaction, ...] = ()
+    tables: Mapping[str, tuple[str, str]] | None = None  # of rows, where the status was asked: no pairs then
 
 
 class Host(NamedTuple):
@@ -143,6 +146,17 @@ class Signals(NamedTuple):
         if not wanted or wanted < 0:
             return None
         return min(1.0, (missed or 0.0) / wanted)  # what is read ahead nobody has wanted
+
+    @property
+    def graph(self) -> Graph:
+        """Who waits for whom on this server, in the model of check_innodb_locks."""
+        look = self.looks[-1] if self.looks else Look()
+        copies = {number for one in self.backups for number in one.connections}
+        if look.tables is None:
+            for_rows = waits.for_rows(look.transactions, self.row_locks, {})
+        else:
+            for_rows = in_status.waits(look.transactions, look.tables)
+        return Graph([*for_rows, *waits.for_others(self.processes, self.locks, look.transactions, copies)])
 
     def program(self, connection: int) -> Program | None:
         """Tell what program a connection is of: a backup tool that was found, or what it told of itself."""

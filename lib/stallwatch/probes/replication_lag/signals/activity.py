@@ -9,16 +9,12 @@ from __future__ import annotations
 import re
 
 from stallwatch.probes.mysql.locks.metadata import FLUSH, GLOBAL_LOCK, METADATA_LOCK
+from stallwatch.probes.mysql.processes import COORDINATES, IDLE
 
-IDLE = re.compile(r"has read all relay log|Waiting for an event from Coordinator|Waiting for work from SQL")
 ORDER = re.compile(r"Waiting for (dependent|preceding|prior) transaction")
 DELAY = re.compile(r"Waiting until (MASTER|SOURCE)_DELAY")
 # MariaDB tells the step of a row event, MySQL only its kind.
 FINDS_ROW = re.compile(r"(Update|Delete)_rows_log_event::|Applying batch of row changes \((update|delete)\)")
-COORDINATES = re.compile(
-    r"Waiting for (slave|replica) workers|to free pending events|[Ww]orker queue|worker thread"
-    r"|Worker to release|Reading event from the relay log|next event in relay log"
-)
 # Whatever else is waited for: a lock of a MyISAM table, GET_LOCK, an ACK of semi-sync, disk space, …
 OTHER_WAIT = re.compile(
     rf"^(?!.*({GLOBAL_LOCK.pattern}|{METADATA_LOCK.pattern}|{FLUSH.pattern}|{IDLE.pattern}|{ORDER.pattern}"

@@ -7,7 +7,7 @@ import time
 
 from stallwatch.probes.mysql import processes, status
 from stallwatch.probes.mysql.asking import PERFORMANCE_SCHEMA, Asking
-from stallwatch.probes.mysql.locks import metadata, rows
+from stallwatch.probes.mysql.locks import in_status, metadata, rows, waits
 from stallwatch.probes.mysql.locks.metadata import GLOBAL_LOCK, METADATA_LOCK
 from stallwatch.probes.replication_lag.signals import (
     Counters,
@@ -24,6 +24,7 @@ from stallwatch.startup import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from stallwatch.probes.mysql.locks.rows import Transaction
     from stallwatch.probes.mysql.processes import Process, Thread
     from stallwatch.probes.replication_lag.model import ChannelSnapshot
     from stallwatch.sources.host import DiskUse
@@ -52,6 +53,7 @@ _STATUS = (
     "Innodb_redo_log_current_lsn",
     "Innodb_redo_log_checkpoint_lsn",
     "Innodb_redo_log_capacity_resized",
+    in_status.WAITING,
 )
 _METRICS = (
     "log_on_file_space_waits",
@@ -115,7 +117,7 @@ def gather(
         threads=threads,
         programs=programs,
         locks=metadata.locks(asking) if _waits_for_a_lock(looks) else (),
-        row_locks=rows.row_locks(asking, _waiting(looks)),
+        row_locks=rows.row_locks(asking, _waiting(looks)) if looks and looks[-1].tables is None else (),
         scans=scanning,
         keyless=scans.keyless(asking, scans.changed(_last_appliers(looks), scanning)),
         host=(own_host.host() if own_host else Host())._replace(hunger=own.hunger() if own else None),
@@ -132,7 +134,10 @@ def _last_appliers(looks: Sequence[Look]) -> list[Process]:
 
 
 def _waits_for_a_lock(looks: Sequence[Look]) -> bool:
+    """Whether an applier does, or somebody else while an applier waits for a row: that may be who has it."""
     wanted = (GLOBAL_LOCK, METADATA_LOCK)
+    if _waiting(looks):
+        return any(waits.kind(one) for one in looks[-1].processes)
     return any(state.search(one.state) for one in _last_appliers(looks) for state in wanted)
 
 
@@ -149,12 +154,21 @@ def _look(asking: Asking, pause: Callable[[float], bool], steps: int) -> tuple[l
     for step in range(steps):
         if step and not pause(_PAUSE):
             break
-        if step % 2 == 0:
-            looks.append(Look(processes.processes(asking), rows.transactions(asking)))
         counted.append(counters(asking, time.monotonic()))
+        if step % 2 == 0:
+            looks.append(Look(processes.processes(asking), *_transactions(asking, counted[-1])))
         if not asking.is_connected:  # what was seen until then is worth more than looks at nothing
             break
     return looks, counted
+
+
+def _transactions(
+    asking: Asking, known: Counters
+) -> tuple[tuple[Transaction, ...], Mapping[str, tuple[str, str]] | None]:
+    """Ask for the open transactions; where many wait for rows, as ``in_status.read`` has them."""
+    if in_status.is_better(asking, known.numbers.get(in_status.WAITING, 0.0)):
+        return in_status.read(in_status.ask(asking))
+    return rows.transactions(asking), None
 
 
 def counters(asking: Asking, at: float) -> Counters:
