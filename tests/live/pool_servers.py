@@ -124,6 +124,7 @@ class Jetty(OwnServer):
     artifacts = (
         ("org.eclipse.jetty", "jetty-server", "12.0.16"),
         ("org.eclipse.jetty", "jetty-jmx", "12.0.16"),
+        ("io.dropwizard.metrics", "metrics-jetty12", "4.2.39"),  # behind, as a newer Jetty is with it
     )
     main = "JettyPools"
 
@@ -162,6 +163,34 @@ class TaskPools(OwnServer):
     def properties(self):
         """Java's system properties."""
         return super().properties() | {"jboss.threads.eqe.statistics": True}
+
+
+class Infinispan(OwnServer):
+    """An Infinispan, see InfinispanPools.java."""
+
+    artifacts = (
+        ("org.infinispan", "infinispan-core", "15.0.11.Final"),
+        ("org.infinispan", "infinispan-component-annotations", "15.0.11.Final"),  # for javac alone
+    )
+    main = "InfinispanPools"
+
+    def properties(self):
+        """Java's system properties."""
+        return super().properties() | {"jboss.threads.eqe.statistics": True}
+
+
+class ActiveMq(OwnServer):
+    """An ActiveMQ, see ActiveMqBroker.java."""
+
+    artifacts = (("org.apache.activemq", "activemq-broker", "5.18.6"),)
+    main = "ActiveMqBroker"
+
+
+class Artemis(OwnServer):
+    """An Artemis, see ArtemisBroker.java."""
+
+    artifacts = (("org.apache.activemq", "artemis-server", "2.37.0"),)
+    main = "ArtemisBroker"
 
 
 class Database(PoolServer):

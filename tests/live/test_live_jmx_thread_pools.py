@@ -4,6 +4,7 @@
 import contextlib
 import os
 import re
+import shlex
 import subprocess
 import sys
 import threading
@@ -18,6 +19,7 @@ from cassandra import OPENED, Cassandra
 from java_server import PASSWORDS
 from jvm import Jvm
 
+SHEET = Path(__file__).parents[2] / "contrib" / "docs" / "check_jmx_thread_pools.md"
 PLUGIN = Path(__file__).parents[2] / "plugins" / "check_jmx_thread_pools"
 TABLES = 20  # of which each is a flush of its own
 
@@ -184,8 +186,9 @@ def test_a_tomcat_whose_connections_are_all_in_use(check, started):
 
 
 @pytest.mark.slow("a Jetty starts and is filled")
-def test_a_jetty_whose_threads_are_all_busy(check, started):
-    jetty = started(pool_servers.Jetty)
+@pytest.mark.parametrize("measured", [(), ("measured",)])
+def test_a_jetty_whose_threads_are_all_busy(check, started, measured):
+    jetty = started(pool_servers.Jetty, *measured)
     assert check(jetty)[0] == 0
     jetty.request(jetty.ports[0], 9)
     until(
@@ -231,7 +234,7 @@ def test_c3p0_druid_and_vibur_at_rest_in_use_and_waited_for(check, started, thre
 
 @pytest.mark.slow("a JVM with four frameworks starts, looks are 16 s apart")
 def test_queues_of_frameworks_that_stand_still_or_move(check, started):
-    blocked = started(pool_servers.TaskPools, 5, 600_000)
+    blocked = started(pool_servers.TaskPools, 5, 600_000, 1000)
     assert check(blocked)[0] == 0
     blocked.request(blocked.ports[0], 5)
     until(
@@ -246,13 +249,72 @@ def test_queues_of_frameworks_that_stand_still_or_move(check, started):
 
 
 @pytest.mark.slow("a JVM with four frameworks starts, looks are 16 s apart")
+def test_queues_of_tasks_that_take_long_from_the_start_are_ok(check, started):
+    batch = started(pool_servers.TaskPools, 5, 25_000, 0)
+    assert check(batch)[0] == 0
+    for _ in range(2):
+        time.sleep(16)
+        status, lines = check(batch)
+        assert status == 0, lines
+    assert " pending=9 " in lines[0]
+
+
+@pytest.mark.slow("a JVM with four frameworks starts, looks are 16 s apart")
 def test_queues_of_frameworks_that_move_are_ok(check, started):
-    busy = started(pool_servers.TaskPools, 5, 200)
+    busy = started(pool_servers.TaskPools, 5, 200, 0)
     assert check(busy)[0] == 0
     time.sleep(16)
     status, lines = check(busy)
     assert status == 0
     assert ": 2 of 2 threads busy, 3 pending | " in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("tasks", "status", "told"),
+    [
+        (0, 0, "OK - 2 pools, all idle"),
+        (
+            5,
+            1,
+            "WARNING - non-blocking: 2 of 2 threads busy, 3 pending, operations wait for a thread, none of ",
+        ),
+    ],
+)
+def test_infinispan_at_rest_and_blocked(check, started, tasks, status, told):
+    infinispan = started(pool_servers.Infinispan, tasks, 600_000)
+    assert until(check, infinispan, f"JMX_THREAD_POOLS {told}")[0] == status
+    assert any(
+        re.match(rf"threadpool-1 +{min(tasks, 2)} +2 +{max(tasks - 2, 0)} +1", line)
+        for line in check(infinispan, "-v")[1]
+    )
+
+
+# Servers whose pools no MBean shows
+
+
+@pytest.mark.parametrize(
+    ("broker", "producers", "said"),
+    [
+        (pool_servers.ActiveMq, 0, r"JMX OK - no MBean at \S+ matches .*,endpoint=Producer,"),
+        (pool_servers.ActiveMq, 3, r"JMX WARNING - .+ ProducerBlocked: sum 3, 3 beans "),
+        (pool_servers.Artemis, 0, r"JMX OK - addresses AddressLimitPercent: all 0 %, 2 beans "),
+        (pool_servers.Artemis, 3, r"JMX WARNING - orders .+ AddressLimitPercent \d{3} % \(limit 99 %\) "),
+    ],
+)
+def test_brokers_block_producers_as_the_sheet_says(check, started, broker, producers, said):
+    row = re.search(
+        rf"^\| {broker.__name__} \| .*`(-O .*)` \|", SHEET.read_text(), re.MULTILINE | re.IGNORECASE
+    )
+    one = started(broker, producers)
+    assert "nothing is watched" in check(one)[1][0]
+    asked = [sys.executable, PLUGIN.with_name("check_jmx"), "-P", str(one.port), *shlex.split(row[1])]
+    end = time.monotonic() + 60
+    while not re.match(said, (told := _said(asked))):
+        assert time.monotonic() < end, told
+
+
+def _said(command):
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60).stdout
 
 
 # Kafka

@@ -500,7 +500,8 @@ def test_a_data_source_of_weblogic_as_its_documentation_has_it(check, jvm):
 CAMEL = 'org.apache.camel:context=camel-1,type=threadpools,name="stock"'
 
 
-def camel(jvm, waiting=3, completed=0):
+def camel(jvm, waiting=3, completed=10_000):
+    """A pool that has completed a task of 60 ms at most again and again, until now."""
     numbers = {"CorePoolSize": 2, "MaximumPoolSize": 4, "ActiveCount": 2}
     jvm.bean(CAMEL, TaskQueueSize=waiting, CompletedTaskCount=completed, **numbers)
 
@@ -514,7 +515,73 @@ def test_a_queue_of_which_nothing_is_completed_from_run_to_run_is_a_warning(chec
         1,
         "WARNING - stock camel-1: 3 tasks wait, none completed in 1 min, 2 of 4 threads busy, blocked or long tasks - take a thread dump (jstack PID)",
     )
+    assert "  a task took at most 144 ms on average until now" in check()[1].split("\n")
     assert check.line("--pending-warning", "5")[0] == 0
+
+
+def batch(jvm, check, seconds, tasks, looks=15):
+    """A batch of tasks that take so long each, two at a time: what is said every so many seconds."""
+    said = []
+    begun = jvm.told[RUNTIME]["Uptime"] / 1000
+    for _ in range(round(seconds * tasks / 2 / looks)):
+        done = 2 * int((jvm.told[RUNTIME]["Uptime"] / 1000 - begun) / seconds)
+        jvm.bean("jboss.threads:name=batch,type=thread-pool", ActiveCount=2, PoolSize=2, MaximumPoolSize=2, QueueSize=tasks - done - 2, CompletedTaskCount=done)  # fmt: skip
+        said.append(check.line())
+        jvm.later(looks)
+    return said
+
+
+def test_a_batch_of_tasks_that_take_minutes_is_no_trouble(check, jvm):
+    assert {status for status, _ in batch(jvm, check, seconds=240, tasks=20)} == {0}
+
+
+def test_tasks_that_take_longer_than_five_minutes_are_a_warning_until_it_is_known_that_they_do(check, jvm):
+    said = batch(jvm, check, seconds=1200, tasks=12)
+    first, second, *others = [said[at : at + 80] for at in range(0, 480, 80)]
+    assert {status for status, _ in first[:20]} == {0}
+    assert {text.partition(", 2 of 2")[2] for status, text in first[21:] if status} == {
+        " threads busy, probably blocked or long tasks - take a thread dump (jstack PID)"
+    }
+    assert {status for status, _ in first[21:]} == {1}
+    assert {status for looks in others for status, _ in looks} == {0}
+    assert {status for status, _ in second} == {0, 1}
+
+
+def test_tasks_that_never_ended_before_are_told_after_five_minutes(check, jvm):
+    camel(jvm, completed=0)
+    for minute in range(7):
+        assert check.line()[0] == (minute >= 5)
+        jvm.later(60)
+    text = check()[1]
+    assert ", probably blocked or long tasks - " in text
+    assert "  none has been completed since the JVM started: they may be long by design" in text.split("\n")
+
+
+def test_short_tasks_that_hang_are_told_soon_though_the_pool_was_idle_for_days(check, jvm):
+    jvm.later(10 * 86_400)
+    camel(jvm, completed=5000)
+    check()
+    jvm.later(60)
+    camel(jvm, completed=6000)  # while they waited: 0.24 s each at most
+    check()
+    for status in (1, 1):
+        jvm.later(60)
+        assert check.line()[0] == status
+
+
+def test_a_thread_pool_of_weblogic_as_its_documentation_has_it(check, jvm):
+    def pool(waiting, completed):
+        jvm.bean("com.bea:ServerRuntime=web1,Name=ThreadPoolRuntime,Type=ThreadPoolRuntime", ExecuteThreadTotalCount=9, PendingUserRequestCount=waiting, CompletedRequestCount=completed)  # fmt: skip
+
+    pool(0, 90_000)
+    assert check.line() == (0, "OK - 1 pool")
+    for _ in range(2):
+        jvm.later(60)
+        pool(4, 90_000)
+        check()
+    assert check.line()[1].startswith(
+        "WARNING - ThreadPoolRuntime: 4 tasks wait, none completed in 1 min, 9 threads busy, blocked or long requests - "
+    )
 
 
 def tomcat(jvm, busy, requests):
@@ -550,7 +617,7 @@ def test_a_queue_stands_still_over_several_runs_however_often_the_check_runs(che
     for status in (0, 0, 0, 1, 1):
         assert check.line()[0] == status
         jvm.later(6)
-    camel(jvm, completed=1)
+    camel(jvm, completed=10_001)
     assert check.line()[0] == 0
 
 
@@ -558,7 +625,7 @@ def test_a_queue_that_moves_is_none(check, jvm):
     camel(jvm)
     check()
     jvm.later(60)
-    camel(jvm, completed=1)
+    camel(jvm, completed=10_001)
     assert check.line() == (0, "OK - 1 pool, busiest stock camel-1: 2 of 4 threads busy, 3 pending")
 
 

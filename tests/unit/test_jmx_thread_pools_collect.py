@@ -116,6 +116,24 @@ def test_jetty_s_pools_are_called_by_their_number():
     }
 
 
+def test_a_pool_of_jetty_s_that_metrics_measure_has_a_name_of_its_own_class():
+    name = "io.dropwizard.metrics.jetty12:type=instrumentedqueuedthreadpool,id=0"
+    numbers = {"utilizedThreads": 4, "maxAvailableThreads": 4, "queueSize": 5, "lowOnThreads": True}
+    assert pools({name: numbers}) == {
+        "queuedthreadpool-0": {"active": 4, "maximum": 4, "pending": 5, "low": 1}
+    }
+
+
+def test_infinispan_s_pools_are_those_that_tell_numbers():
+    name = 'org.infinispan:type=CacheManager,component=org.infinispan.executors.{},name="DefaultCacheManager"'
+    none = {"activeCount": -1, "maximumPoolSize": -1, "queueSize": -1}
+    assert pools({
+        name.format("blocking"): none,  # which JBoss Threads shows
+        name.format("non-blocking"): {"activeCount": 2, "maximumPoolSize": 2, "queueSize": 3},
+        name.format("timeout"): none,
+    }) == {"non-blocking": {"active": 2, "maximum": 2, "pending": 3}}  # fmt: skip
+
+
 # Pools of connections
 
 
@@ -265,6 +283,7 @@ def test_an_unknown_domain_is_searched_once_for_each_pattern():
         "*:type=*Pool,*",
         "*:type=GlobalRequestProcessor,*",
         "*:type=Executor,*",
+        "*:type=*queuedthreadpool,*",
         "*:type=*DataSource,*",
     ]
 

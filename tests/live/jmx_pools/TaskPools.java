@@ -12,8 +12,9 @@ import org.jboss.threads.EnhancedQueueExecutor;
 
 /**
  * Pools of 2 threads of jboss.threads, Camel and Hazelcast, and an Undertow with 2 worker threads, whose requests take
- * a minute. Each pool gets as many tasks as the first argument says, each of which takes as many milliseconds as the
- * second one says, and is given again when it is done. Prints the port of the Undertow.
+ * a minute. Each pool has as many tasks behind it as the third argument says, and gets as many as the first one says,
+ * each of which takes as many milliseconds as the second one says, and is given again when it is done. Prints the port
+ * of the Undertow.
  */
 public class TaskPools {
     public static void main(String[] arguments) throws Exception {
@@ -36,6 +37,9 @@ public class TaskPools {
         config.getExecutorConfig("bills").setPoolSize(2);
         HazelcastInstance hazelcast = Hazelcast.newHazelcastInstance(config);
         for (Executor pool : new Executor[] {orders, stock, hazelcast.getExecutorService("bills")}) {
+            for (int task = 0; task < Integer.parseInt(arguments[2]); task++) {
+                pool.execute(new Task(0, pool));
+            }
             for (int task = 0; task < tasks; task++) {
                 pool.execute(new Task(milliseconds, pool));
             }
@@ -64,7 +68,9 @@ public class TaskPools {
         public void run() {
             try {
                 Thread.sleep(milliseconds);
-                POOLS.get(pool).execute(this);
+                if (milliseconds > 0) {
+                    POOLS.get(pool).execute(this);
+                }
             } catch (InterruptedException end) {
                 Thread.currentThread().interrupt();
             }

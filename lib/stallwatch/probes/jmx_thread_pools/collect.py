@@ -10,8 +10,9 @@ from stallwatch.findings import ProbeError
 from stallwatch.history.delta import NoIntervalError
 from stallwatch.probes.jmx.changes import CLOCK, Changes
 from stallwatch.probes.jmx.reader import Reader
-from stallwatch.probes.jmx_thread_pools.diagnosis import meaning, waits
+from stallwatch.probes.jmx_thread_pools.diagnosis import waits
 from stallwatch.probes.jmx_thread_pools.model import Observation, Pool
+from stallwatch.probes.jmx_thread_pools.standstill import standstill
 from stallwatch.sources.jmx.errors import JmxError, NoSuchAttributeError, NoSuchBeanError, UnreachableError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 from stallwatch.units import is_number, say_duration
@@ -36,7 +37,6 @@ _THREADS = [(THREADING, attribute) for attribute in ("ThreadCount", "PeakThreadC
 _BESIDES = (*CLOCK, *_THREADS)  # what is read together with the pools
 _ALTERNATIVES = 2  # names that an attribute may have
 _AGAIN = 1.0  # seconds to the second look at a pool in which somebody waits: what lasts less heals itself
-_STILL = 15.0  # seconds that a queue stands still: what lasts less may be one long task
 _LARGEST = 2**63 - 1  # Java's largest long; a BigInteger can be more, and no pool
 _OF_TWO = 1.5  # share of time: a single one's is about 1 at most
 _POOLS = "pools"  # beside what Changes keeps in the memory
@@ -67,9 +67,10 @@ def snapshot(server: Server, places: Sequence[Place], memory: dict[str, Any], ru
     second = _second_look(server, [place for place in places if place.key in waiting], run)
     again = second if isinstance(second, dict) else {}
     had, changes = memory.get(_POOLS), Changes(memory, reader)
-    settled = [_settled(pool, reader, changes) for pool in pools]
+    uptime = _uptime(reader)
+    settled = [_settled(pool, uptime, changes) for pool in pools]
     observed = [
-        _observation(pool, changes)._replace(
+        _observation(pool, changes, uptime)._replace(
             second=again.get(pool.key), unsettled=before.idle is not None and pool.idle is None
         )
         for before, pool in zip(pools, settled, strict=True)
@@ -171,7 +172,16 @@ def _second_look(server: Server, waiting: Sequence[Place], run: Run) -> Second:
     return {pool.key: pool for pool in found.pools}
 
 
-def _settled(pool: Pool, reader: Reader, changes: Changes) -> Pool:
+def _uptime(reader: Reader) -> float | None:
+    """Give for how many seconds the JVM has run, if it says so."""
+    with suppress(JmxError):
+        uptime = reader.value(*CLOCK[1])
+        if isinstance(uptime, int | float):
+            return uptime / 1000
+    return None
+
+
+def _settled(pool: Pool, uptime: float | None, changes: Changes) -> Pool:
     """Take an average that is younger than what it is over for not known; nobody is idle twice.
 
     Where two share a number (see families), the one that is busier is idle for what exceeds 1, at least: the
@@ -182,15 +192,13 @@ def _settled(pool: Pool, reader: Reader, changes: Changes) -> Pool:
     key = f"{'/'.join(pool.key)} of two"
     shares = pool.idle > _OF_TWO or (changes.restarted_for is None and changes.last(key) == 1)
     changes.note(key, int(shares))
-    with suppress(JmxError):
-        uptime = reader.value(*CLOCK[1])
-        if isinstance(uptime, int | float) and uptime < pool.family.settles * 1000:
-            return pool._replace(idle=None)
+    if uptime is not None and uptime < pool.family.settles:
+        return pool._replace(idle=None)
     return pool._replace(idle=max(0, min(pool.idle - shares, 1)))
 
 
-def _observation(pool: Pool, changes: Changes) -> Observation:
-    """Compare a pool with the last run."""
+def _observation(pool: Pool, changes: Changes, uptime: float | None) -> Observation:
+    """Compare a pool with the last run; ``uptime`` of the JVM, in seconds."""
     blocked_key, completed_key, idle_key = (
         f"{'/'.join(pool.key)} {of}" for of in ("blocked", "completed", "idle")
     )
@@ -208,8 +216,7 @@ def _observation(pool: Pool, changes: Changes) -> Observation:
     if pool.completed is not None:
         with suppress(NoIntervalError):
             completed = changes.since(completed_key, pool.completed, only_grows=True) / changes.seconds
-    still = _still(pool, changes, moved=completed != 0)
-    stalled = pool.pending if pool.family.drains else pool.active
+    stop = standstill(pool, changes, completed, uptime)
     idle_before = changes.before(idle_key)
     if pool.idle is not None:
         changes.note(idle_key, 100 * pool.idle)
@@ -220,21 +227,11 @@ def _observation(pool: Pool, changes: Changes) -> Observation:
         completed,
         seconds,
         idle_before=known,
-        stalled=stalled if still >= _STILL else None,
-        still=still,
+        stalled=stop.of if stop.counts else None,
+        still=stop.seconds,
+        usual=stop.usual,
         uncounted=uncounted,
     )
-
-
-def _still(pool: Pool, changes: Changes, *, moved: bool) -> float:
-    """Give for how many seconds, over several runs, no task of a queue or of a full pool is completed."""
-    if not (pool.pending if pool.family.drains else pool.full and meaning(pool).serves):
-        return 0
-    key = f"{'/'.join(pool.key)} still"
-    before = changes.before(key)
-    still = before + changes.seconds if isinstance(before, int | float) and not moved else 0
-    changes.note(key, still)
-    return still
 
 
 def _counting_for(changes: Changes, *, is_new: bool) -> float | None:

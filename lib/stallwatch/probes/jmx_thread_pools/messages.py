@@ -103,7 +103,10 @@ def all_of_it(
     for trouble in troubles:  # without a label, as one that comes and goes would be worthless
         told = _in_words(trouble.one, trouble.worst)._replace(in_table=False)
         more = meaning(trouble.one.pool).more
-        yield told._replace(line=told.line._replace(more=())) if told.line and more in helped else told
+        if told.line and more in helped:
+            left = tuple(text for text in told.line.more if text != more)
+            told = told._replace(line=told.line._replace(more=left))
+        yield told
         helped.add(more)
     if one_by_one and len(pools) <= _MOST:
         called = apart([one.pool.name for one in pools], ["/".join(one.pool.key) for one in pools])
@@ -186,11 +189,12 @@ def _in_words(one: Observation, reading: Reading) -> Reading:
     """Say what a number of a pool means."""
     of = meaning(one.pool)
     what, *others = _facts(one, first=reading.name)
-    line = Line(then="".join(f", {fact}" for fact in others), more=tuple(filter(None, (of.more,))))
+    usual = _usual(one) if reading.name == "stalled" else ""
+    line = Line(then="".join(f", {fact}" for fact in others), more=tuple(filter(None, (usual, of.more))))
     why = of.why
     if reading.name == "stalled" and of.serves:
         why = "blocked or long requests"
-    elif of.serves and one.pool.pending is None and not one.pool.blocked:  # nobody says who waits
+    elif _is_guess(one, reading):
         why = f"probably {why}"
     return reading._replace(
         what=f"{one.pool.name}: {what}",
@@ -200,6 +204,13 @@ def _in_words(one: Observation, reading: Reading) -> Reading:
         in_table=True,
         line=line,
     )
+
+
+def _is_guess(one: Observation, reading: Reading) -> bool:
+    """Whether nobody says who waits, or how long the tasks take that wait for others."""
+    if reading.name == "stalled":
+        return one.usual is None
+    return meaning(one.pool).serves and one.pool.pending is None and not one.pool.blocked
 
 
 def _unlimited(pools: Sequence[Pool]) -> Iterator[Finding]:
@@ -244,6 +255,14 @@ def _stalled(one: Observation) -> str:
     number = one.stalled or 0
     verb = "waits" if number == 1 else "wait"
     return f"{plural(number, 'task')} {verb}, none completed in {say_duration(one.still)}"
+
+
+def _usual(one: Observation) -> str:
+    if not one.pool.family.drains:
+        return ""
+    if one.usual is None:
+        return "none has been completed since the JVM started: they may be long by design"
+    return f"a task took at most {say_duration(one.usual)} on average until now"
 
 
 def _all_stall(one: Observation) -> bool:

@@ -84,6 +84,7 @@ class Observation(NamedTuple):
     idle_before: float | None = None  # in per cent, at the look that this one is compared with
     stalled: float | None = None  # tasks in a queue, of which none is completed
     still: float = 0  # for how many seconds that is known
+    usual: float | None = None  # seconds that a task takes at most, on average; None: nothing is known
     uncounted: str = ""  # why it is not known how many were blocked since the last run
     unsettled: bool = False  # it is not known yet how idle it is
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 _KNOWN = (
     "JMImplementation", "ch.qos.logback.classic", "com.alibaba.druid", "com.hazelcast", "com.mchange.v2.c3p0",
     "com.sun.management", "com.zaxxer.hikari", "java.lang", "java.nio", "java.util.logging", "jboss.threads",
-    "jdk.management", "kafka", "org.apache.camel", "org.apache.cassandra", "org.eclipse.jetty",
-    "org.vibur.dbcp", "org.xnio",
+    "jdk.management", "kafka", "org.apache.activemq", "org.apache.camel", "org.apache.cassandra",
+    "org.infinispan", "org.vibur.dbcp", "org.xnio",
 )  # fmt: skip
 _HASHED, _HASH = r"\((0x[0-9a-f]+)\)", "hash"  # what Camel calls a pool's owner by
 _POOL, _DOMAIN = "{pool}", ":"  # no keys of properties

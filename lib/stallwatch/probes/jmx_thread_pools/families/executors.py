@@ -102,6 +102,30 @@ FAMILIES = (
         drains=True,
     ),
     Family(
+        "Infinispan",  # its pool for what may block is one of JBoss Threads: threadpool-1
+        "Infinispan 15.0.11",
+        queries=("org.infinispan:type=CacheManager,component=org.infinispan.executors.*,*",),
+        beans=(
+            Bean(
+                "type=CacheManager,component=org.infinispan.executors.{pool},name=*",
+                active="activeCount",  # -1, as all others, of pools that are none of java.util.concurrent
+                maximum="maximumPoolSize",
+                pending="queueSize",
+            ),
+        ),
+        meanings=(
+            Meaning(
+                "non-blocking",
+                "operations wait for a thread, none of which should block",
+                "take a thread dump (jstack PID)",
+                "it shows a listener or store that blocks; or the processors are at their limit",
+                serves=True,
+            ),
+            *_BLOCKED,
+        ),
+        shown='<jmx enabled="true"/> in the cache container; JBoss Threads shows its pool for what may block',
+    ),
+    Family(
         "Virtual threads",
         "JDK 25 (from 24 on)",
         queries=("jdk.management:type=VirtualThreadScheduler",),

@@ -44,11 +44,12 @@ FAMILIES = (
     ),
     Family(
         "Jetty",
-        "Jetty 12.0.16",
-        queries=("org.eclipse.jetty.util.thread:type=queuedthreadpool,*",),
+        "Jetty 12.0.16, with the pool of Dropwizard Metrics 4.2.39, too",
+        # Type and domain are those of its class: org.eclipse.jetty.util.thread, or whose pool it is instead.
+        queries=("*:type=*queuedthreadpool,*",),
         beans=(
             Bean(
-                "type=queuedthreadpool,id={pool},...",
+                "type=*queuedthreadpool,id={pool},...",
                 pool="queuedthreadpool-{pool}",  # its own name begins anew with every start: qtp1531448569
                 # Without those leased to acceptors and selectors; Jetty 9.4.20 has only the second.
                 active="utilizedThreads busyThreads",
@@ -60,6 +61,28 @@ FAMILIES = (
         ),
         meanings=(_SERVES,),
         shown="--add-modules=jmx; embedded: server.addBean(new MBeanContainer(...)) of jetty-jmx",
+    ),
+    Family(
+        "WebLogic",  # ThreadPoolRuntimeMBean in Oracle's reference: its one pool sizes itself
+        "by documentation of WebLogic 12.2.1, not tried",
+        queries=("com.bea:Type=ThreadPoolRuntime,*",),
+        beans=(
+            Bean(
+                "Type=ThreadPoolRuntime,Name={pool},...",
+                size="ExecuteThreadTotalCount",
+                pending="PendingUserRequestCount",
+                completed="CompletedRequestCount",
+            ),
+        ),
+        meanings=(
+            Meaning(
+                "*",
+                "blocked or long requests",
+                "take a thread dump (jstack PID)",
+                "HoggingThreadCount says how many threads one request has had for long",
+            ),
+        ),
+        drains=True,
     ),
     Family(
         "Kafka",

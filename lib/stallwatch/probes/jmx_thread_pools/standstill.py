@@ -1,0 +1,79 @@
+"""A queue, or threads of a full pool, of which no task is completed: how long that lasts, and may last."""
+
+from __future__ import annotations
+
+from stallwatch.probes.jmx_thread_pools.diagnosis import meaning
+from stallwatch.startup import TYPE_CHECKING, NamedTuple
+from stallwatch.units import is_number
+
+if TYPE_CHECKING:
+    from stallwatch.probes.jmx.changes import Changes
+    from stallwatch.probes.jmx_thread_pools.model import Pool
+
+_LEAST = 15.0  # seconds: what lasts less may be one long task
+_UNUSUAL = 5  # times as long as tasks take: what lasts less may be some long ones at once
+_UNKNOWN = 300.0  # seconds for tasks that may be long: nothing else is known of them
+
+
+class Standstill(NamedTuple):
+    """How long nothing was completed, over all runs that found it so."""
+
+    of: float | None  # tasks that wait, or threads
+    seconds: float
+    patience: float  # seconds from which on it counts
+    usual: float | None  # seconds that a task takes at most, on average; None: nothing is known
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is no longer what such tasks do."""
+        return self.seconds >= self.patience
+
+
+def standstill(pool: Pool, changes: Changes, per_s: float | None, uptime: float | None) -> Standstill:
+    """Compare a pool with the last run, since which ``per_s`` tasks were completed each second.
+
+    ``uptime`` of the JVM is in seconds. Of a full pool that serves requests all are told anyway, so that it
+    may stand still for the least time alone.
+    """
+    queue = pool.family.drains
+    key = "/".join(pool.key)
+    before = changes.before(f"{key} still")
+    seconds: float = 0
+    if pool.pending if queue else pool.full and meaning(pool).serves:
+        seconds = before + changes.seconds if is_number(before) and per_s == 0 else 0
+        changes.note(f"{key} still", seconds)
+    if not queue:
+        return Standstill(pool.active, seconds, _LEAST, None)
+    exact = _while_waiting(pool, changes, (per_s or 0) * changes.seconds, waited=is_number(before))
+    rough = _since_start(pool, uptime)
+    usual = min(filter(None, (exact, rough)), default=None)
+    patience = _UNKNOWN if usual is None else max(_LEAST, _UNUSUAL * usual)
+    return Standstill(pool.pending, seconds, patience if exact else min(patience, _UNKNOWN), usual)
+
+
+def _threads(pool: Pool) -> float:
+    return pool.limit or pool.size or pool.active or 1
+
+
+def _since_start(pool: Pool, uptime: float | None) -> float | None:
+    """Give how many seconds tasks take at most, on average.
+
+    N threads complete at most N * U / T tasks of T seconds in U seconds. They may have been idle for long.
+    """
+    return _threads(pool) * uptime / pool.completed if pool.completed and uptime else None
+
+
+def _while_waiting(pool: Pool, changes: Changes, done: float, *, waited: bool) -> float | None:
+    """Give the same from the time in which tasks waited, so that no thread was idle.
+
+    As many as there are threads may have been at work before the first of them waited: these do not count.
+    """
+    keys = [f"{'/'.join(pool.key)} {of}" for of in ("worked", "finished")]
+    worked, finished = (kept if is_number(kept := changes.before(key)) else 0 for key in keys)
+    if pool.pending and waited:
+        worked, finished = worked + _threads(pool) * changes.seconds, finished + done
+    elif pool.pending:
+        finished -= _threads(pool)
+    for key, number in zip(keys, (worked, finished), strict=True):
+        changes.note(key, number)
+    return worked / finished if finished > 0 else None
