@@ -20,6 +20,19 @@ STUB = (ROOT / "contrib/warm-stub").read_text()
 INSTALLED, SOCKET = "/usr/lib/stallwatch/bin", "/run/stallwatch/stallwatchd.socket"  # in the stub
 
 
+# As the shipped unit: no capability, nothing to gain, and nothing to write but a folder. Its filter of system
+# calls and its limits are left out: only systemd can set them.
+POWERLESS = ("setpriv", "--no-new-privs", "--bounding-set=-all", "--inh-caps=-all", "--ambient-caps=-all")
+CONFINED = """
+mount --bind "$1" "$1"
+while read -r _ point _; do
+    case $point in "$1" | /proc* | /sys* | /dev*) ;; *) mount -o remount,bind,ro "$point" || : ;; esac
+done </proc/self/mounts
+shift
+exec "$@"
+"""
+
+
 class Outcome:
     """Exit status and output of a run, and whether stallwatchd ran it."""
 
@@ -35,7 +48,9 @@ class Outcome:
 class Warm:
     """A stallwatchd in a folder, with stubs for all plugins. A stub that goes cold writes that down."""
 
-    def __init__(self, folder, *, python=sys.executable, program=PROGRAM, plugins=PLUGINS, **process):
+    def __init__(
+        self, folder, *, python=sys.executable, program=PROGRAM, plugins=PLUGINS, confined=False, **process
+    ):
         self.folder = Path(folder)
         self.socket, self.noted = self.folder / "run" / "socket", self.folder / "cold"
         self.stubs, cold = self.folder / "warm", self.folder / "bin"
@@ -50,6 +65,10 @@ class Warm:
             (cold / plugin.name).chmod(0o755)
         self.noted.write_text("")
         self.command = [str(python), str(program), "--socket", str(self.socket)]
+        self._before = POWERLESS if confined else ()
+        if confined:
+            confine = ("unshare", "--mount", "sh", "-ec", CONFINED, "sh", str(self.folder.parent))
+            self.command = [*confine, *POWERLESS, *self.command]
         self._more = process
 
     def start(self):
@@ -99,7 +118,7 @@ class Warm:
 
     def cold(self, plugin, *words, environment=None, **more):
         """The same as an ordinary plugin."""
-        command = [sys.executable, str(PLUGINS / plugin), *map(str, words)]
+        command = [*self._before, sys.executable, str(PLUGINS / plugin), *map(str, words)]
         environment = self.environment(**environment or {})
         done = subprocess.run(
             command, env=environment, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, check=False, **more

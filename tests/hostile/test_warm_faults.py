@@ -1,12 +1,14 @@
 """stallwatchd in trouble: no check is lost, none gets another one's answer, nothing is left behind."""
 
 import contextlib
+import json
 import os
 import socket
 import struct
 import subprocess
 import threading
 import time
+from datetime import datetime
 
 import psutil
 import pytest
@@ -151,6 +153,62 @@ def test_a_burst_waits_for_its_turn(daemon):
     burst = [daemon.begin("check_ndb_log", *QUICK) for _ in range(150)]
     assert {said(process)[0] for process in burst} == {0}
     assert len(daemon.noted.read_text().splitlines()) < 0.1 * len(burst)
+
+
+CLOCK = """import time
+true = time.time
+
+def clock():
+    with open({offset!r}) as file:
+        return true() + float(file.read())
+
+time.time = clock
+"""
+
+
+def test_a_clock_that_is_set(tmp_path, hung):
+    """By a day, forward and back, also while a check waits: all are answered in their time."""
+    offset = tmp_path / "offset"
+    (tmp_path / "sitecustomize.py").write_text(CLOCK.format(offset=str(offset)))
+    offset.write_text("0")
+    with warm_daemon.running(tmp_path, env={**os.environ, "PYTHONPATH": str(tmp_path)}) as daemon:
+        for hours in (24, -24, 0):
+            process, _ = waits(daemon, hung, 2)
+            offset.write_text(str(3600 * hours))
+            assert mostly([quick(daemon) for _ in range(3)])
+            text = daemon.run("check_ndb_log", *QUICK, "--output", "json").text
+            seen = datetime.fromisoformat(json.loads(text)["time"]).timestamp()
+            assert round((seen - time.time()) / 3600) == hours
+            assert said(process)[0] == 3
+            assert not daemon.noted.stat().st_size
+
+
+@pytest.fixture
+def full(tmp_path):
+    """A folder on a file system without room."""
+    folder = tmp_path / "full"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=64k,mode=700", "none", folder]
+    done = subprocess.run(mount, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"no file system can be mounted here: {done.stderr.strip()}")
+    with contextlib.suppress(OSError), (folder / "filler").open("wb", buffering=0) as filler:
+        while filler.write(bytes(4096)):
+            pass
+    yield folder
+    subprocess.run(["umount", "-l", folder], check=True)
+
+
+def test_a_full_disk(tmp_path, full):
+    """What a plugin says about a state file that cannot be written, it says behind stallwatchd, too."""
+    with warm_daemon.running(tmp_path) as daemon:
+        for _ in range(2):
+            words = ("check_ndb_log", *QUICK[1:], "--state-dir", full)
+            behind, alone = daemon.run(*words), daemon.cold(*words)
+            assert (behind.status, behind.text) == (alone.status, alone.text)
+            assert "No space left on device" in behind.text
+            assert behind.warm
+        assert quick(daemon)
 
 
 def connected(daemon):

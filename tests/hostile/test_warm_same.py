@@ -1,6 +1,11 @@
-"""What a plugin prints and returns behind stallwatchd is what it prints and returns by itself."""
+"""What a plugin prints and returns behind stallwatchd is what it prints and returns by itself.
 
+As root, stallwatchd is confined as by the shipped unit.
+"""
+
+import os
 import re
+from pathlib import Path
 
 import pytest
 import warm_daemon
@@ -17,8 +22,23 @@ LOGS = sorted(path for path in (RECORDED / "ndb_log").glob("*.log") if path.stat
 
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory):
-    with warm_daemon.running(tmp_path_factory.mktemp("warm")) as running:
+    folder = (
+        tmp_path_factory.getbasetemp()
+    )  # where all tests have theirs: a check writes what --state-dir names
+    with warm_daemon.running(folder / "warm", confined=not os.geteuid()) as running:
         yield running
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can confine it")
+def test_it_is_confined(daemon):
+    """It can write in its folder alone, and has no capability."""
+    outcome = daemon.run("check_ndb_log", "--log", LOGS[0], "--state-dir", "/var/lib/stallwatch-elsewhere")
+    assert outcome.warm
+    assert "Read-only file system" in outcome.text
+    for worker in daemon.workers:
+        status = Path("/proc", str(worker.pid), "status").read_text()
+        assert re.search(r"^CapEff:\s+0+$", status, re.MULTILINE)
+        assert re.search(r"^NoNewPrivs:\s+1$", status, re.MULTILINE)
 
 
 def undated(text):
