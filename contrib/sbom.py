@@ -67,9 +67,9 @@ def component(name: str, ref: str, digest: str) -> dict[str, Any]:
 def licenses(package: Distribution) -> list[dict[str, Any]]:
     """Give what the package says of its license, or nothing: its expression (SPDX), else its own words."""
     about = package.metadata
-    if expression := about["License-Expression"]:
+    if expression := about.get("License-Expression"):
         return [{"expression": expression}]
-    words = about["License"] or "UNKNOWN"
+    words = about.get("License") or "UNKNOWN"
     if words != "UNKNOWN" and "\n" not in words:
         return [{"license": {"name": words}}]
     kinds = [kind for kind in about.get_all("Classifier") or () if kind.startswith("License :: ")]
