@@ -24,6 +24,7 @@ help:
 	@echo "make audit     ask PyPI for known vulnerabilities of the pinned packages"
 	@echo "make bench     compare the costs of checks with those of other tools, 15 minutes in all; WHAT= ROUNDS="
 	@echo "make diagnosis make faults on real servers and judge what the checks say, 40 minutes; WHAT= QUICK=1"
+	@echo "make pictures  take the screenshots in the documentation anew: as root, 10 minutes"
 	@echo "make generate  write all generated files"
 	@echo "make record    write the output of the plugins on recorded logs and servers as the expected output"
 	@echo "make install   PREFIX=$(PREFIX) PLUGINDIR=$(PLUGINDIR) DESTDIR=$(DESTDIR) EXTRAS=$(EXTRAS)"
@@ -97,6 +98,10 @@ bench: $(VENV)/ready
 # strength of each. The result is kept in tests/diagnosis/results, for contrib/docs/accuracy.md.
 diagnosis: $(VENV)/ready
 	$(VENV)/bin/python tests/diagnosis/run.py $(WHAT) $(if $(QUICK),--quick)
+
+# Screenshots of Icinga Web and Nagios, of real servers in trouble.
+pictures: $(VENV)/ready
+	$(VENV)/bin/python tests/pictures/web.py
 
 places: export PREFIX := $(PREFIX)
 places: export PLUGINDIR := $(PLUGINDIR)
@@ -182,4 +187,4 @@ clean:
 	rm -rf $(VENV) build dist stallwatch-[0-9]*/ lib/*.egg-info .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help demo unit test fuzz test-all durations lint check generate record bench diagnosis audit places install uninstall deb sdist wheel clean
+.PHONY: help demo unit test fuzz test-all durations lint check generate record bench diagnosis pictures audit places install uninstall deb sdist wheel clean

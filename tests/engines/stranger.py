@@ -201,13 +201,18 @@ def has_a_pair(stranger, pair):
     )
 
 
-def has_a_cluster(stranger):
-    """Follow the README: both engines show an NDB Cluster."""
+def cluster_steps():
+    """The commands for an NDB Cluster: its section refers to the steps 1 and 2 of the other one."""
     above = steps(PAIR)
     account = [
         line.replace(SOURCE, NODE) for line in above[: above.index("editor /etc/stallwatch/mysql.cnf") + 1]
     ]
-    stranger.follow([line for line in account if REPLICA not in line] + steps(CLUSTER))
+    return [line for line in account if REPLICA not in line] + steps(CLUSTER)
+
+
+def has_a_cluster(stranger):
+    """Follow the README: both engines show an NDB Cluster."""
+    stranger.follow(cluster_steps())
     looked_at(
         stranger.icinga(),
         {

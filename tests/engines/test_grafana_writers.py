@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import engine_user
+import influx_queries
 import pytest
 from generators import grafana, icinga2, panels
 from generators.plugins import plugins
@@ -88,19 +89,10 @@ def pairs():
 
 
 def found_in_influxdb(target, lines):
-    query = target["query"]
-    measurement = re.search("FROM /(.+?)/", query)[1]
-    wanted = re.search(r'"metric" =~ /(.+?)/ ', query)[1]
-    besides = re.search(r'"metric" !~ /(.+?)/ ', query)
-    for line in lines:
-        name, tags = re.match(r"([\w-]+),((?:\\.|[^ \\])+) ", line).groups()
-        told = dict(tag.split("=") for tag in re.split(r"(?<!\\),", tags))
-        metric = told.get("metric", "")
-        if re.search(measurement, name) and re.search(wanted, metric) and "value=" in line:
-            assert told["hostname"] == "db1.example"
-            assert told["service"].startswith("a\\ ")
-            if not (besides and re.search(besides[1], metric)):
-                yield name, metric
+    for point in influx_queries.found(target["query"], lines):
+        assert point.tags["hostname"] == "db1.example"
+        assert point.tags["service"].startswith("a\\ ")
+        yield point.measurement, point.tags["metric"]
 
 
 def found_in_graphite(target, lines):

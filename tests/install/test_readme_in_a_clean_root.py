@@ -1,33 +1,8 @@
 """A stranger with a clean Debian, the package and Debian's own Icinga and Nagios follows the README alone."""
 
 import pytest
-from debian_engines import DebiansIcinga, DebiansNagios
-from debian_root import surroundings
-from stranger import NODE, OTHER, REPLICA, SOURCE, Stranger, forget, has_a_cluster, has_a_pair
-
-
-class Newcomer(Stranger):
-    """One in a Debian of its own, with servers that are elsewhere: ssh leads out of it."""
-
-    def __init__(self, root, servers):
-        super().__init__(root.folder, servers)
-        self.root = root
-        self.environment = surroundings() | {"HOME": "/root"}
-        self.environment["PATH"] = f"{self.programs}:{self.environment['PATH']}"
-
-    def shell(self, line):
-        return super().shell(line) if "ssh " in line else self.root.inside("sh", "-ec", f"cd\n{line}")
-
-    def validate(self, line):
-        self.root.run(*line.split())
-
-    def icinga(self):
-        """Its Icinga."""
-        return DebiansIcinga(self.root)
-
-    def nagios(self):
-        """Its Nagios."""
-        return DebiansNagios(self.root)
+from newcomer import Newcomer
+from stranger import NODE, OTHER, REPLICA, SOURCE, forget, has_a_cluster, has_a_pair
 
 
 @pytest.fixture
