@@ -5,7 +5,6 @@ It is an old one, which tells what its flushes block, with 1 MiB for memtables.
 
 import contextlib
 import os
-import subprocess
 import threading
 
 import places  # noqa: F401 - it says where the rest is
@@ -13,7 +12,7 @@ from jmx_case import POOLS, fault, healthy
 
 # isort: split
 import pool_servers
-from small_disk import small_disk
+from small_disk import frozen, small_disk
 
 TABLES = 20  # of which each is a flush of its own
 DISK = 256 << 20  # octets of the disk of the tables
@@ -27,7 +26,7 @@ def slow_disk_under_flushes(scene, share):
     """The disk of a Cassandra's tables takes nothing for most of each two seconds, and clients write."""
     cassandra, disk = _start(scene)
     yield
-    with _frozen(disk, share), _writing(cassandra, TABLES, 0.0):
+    with _writing(cassandra, TABLES, 0.0), _frozen(disk, share):  # the disk thaws first, or nobody ends
         yield
 
 
@@ -71,11 +70,8 @@ def _frozen(folder, share):
     """Meanwhile nothing can be written to the file system of a folder, for this share of the time."""
 
     def freeze(end):
-        subprocess.run(["fsfreeze", "--freeze", folder], check=True)
-        try:
+        with frozen(folder):
             end.wait(PERIOD * share if share < 1 else None)
-        finally:
-            subprocess.run(["fsfreeze", "--unfreeze", folder], check=True)
         end.wait(PERIOD * (1 - share))
 
     return _again(freeze)

@@ -31,9 +31,9 @@ def queue_that_moves(scene, tasks):
     yield
 
 
-@healthy("tasks of ten seconds", lasts=42.0)
-def long_tasks(scene, _):
-    """Each of six tasks takes ten seconds: four of them wait, and the queue moves slowly."""
+@healthy("long tasks", strengths={"10 s": 10_000, "25 s": 25_000}, lasts=58.0)
+def long_tasks(scene, milliseconds):
+    """A pool gets a batch of six tasks that take long: four of them wait, and the queue moves slowly."""
     yield
-    scene.application.tell("tasks", 6, 10_000)
+    scene.application.tell("tasks", 6, milliseconds)
     yield

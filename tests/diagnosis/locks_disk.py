@@ -1,12 +1,10 @@
 """The head waits for its disk: the file system of the data is frozen while it commits."""
 
-import contextlib
-import subprocess
 import time
 
 import places  # noqa: F401 - it says where the rest is
 from locks_case import fault
-from small_disk import small_disk
+from small_disk import frozen, small_disk
 
 SIZE = 600 << 20
 
@@ -23,21 +21,3 @@ def head_waits_for_the_disk(scene, waiters):
         scene.crowd(waiters, is_sure=True)
         scene.blocks(head.id)
         yield
-
-
-# It thaws also when whoever has frozen it is killed: then its standard input ends.
-FREEZE = 'fsfreeze --freeze "$0" && echo frozen && read -r _; fsfreeze --unfreeze "$0"'
-
-
-@contextlib.contextmanager
-def frozen(folder):
-    """Meanwhile nothing can be written to the file system that is mounted there."""
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen(["sh", "-c", FREEZE, folder], start_new_session=True, **pipes) as keeper:
-        if keeper.stdout.readline() != b"frozen\n":
-            raise OSError(f"{folder} cannot be frozen")
-        try:
-            yield
-        finally:
-            keeper.stdin.close()
-            keeper.wait()

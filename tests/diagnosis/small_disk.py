@@ -14,15 +14,34 @@ def small_disk(folder, size):
     _run("mkfs.ext4", "-q", "-F", "-m", "0", image)
     os.rename(folder, aside)
     os.mkdir(folder)
-    _run("mount", "-o", "loop", image, folder)
     try:
-        _run("cp", "-a", "--sparse=always", f"{aside}/.", folder)
-        yield
+        with _until_it_ends('mount -o loop "$0" "$1"', 'umount -l "$1"', image, folder):
+            _run("cp", "-a", "--sparse=always", f"{aside}/.", folder)
+            yield
     finally:
-        _run("umount", "-l", folder)
         os.rmdir(folder)
         os.rename(aside, folder)
         os.remove(image)
+
+
+def frozen(folder):
+    """Meanwhile nothing can be written to the file system that is mounted there."""
+    return _until_it_ends('fsfreeze --freeze "$0"', 'fsfreeze --unfreeze "$0"', folder)
+
+
+@contextlib.contextmanager
+def _until_it_ends(begin, end, *arguments):
+    """Meanwhile a shell has done ``begin``; it does ``end`` also if we are killed: its input ends then."""
+    script = f"{begin} && echo done && read -r _; {end}"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(["sh", "-c", script, *arguments], start_new_session=True, **pipes) as shell:
+        if shell.stdout.readline() != b"done\n":
+            raise OSError(f"{begin} failed: {' '.join(arguments)}")
+        try:
+            yield
+        finally:
+            shell.stdin.close()
+            shell.wait()
 
 
 def fill(folder):

@@ -16,7 +16,7 @@ from stallwatch.sources.jmx.errors import JmxError, NoSuchBeanError
 from stallwatch.sources.jmx.info import Bean
 from stallwatch.sources.jmx.object_name import ObjectName, understood
 from stallwatch.startup import TYPE_CHECKING
-from stallwatch.words import listed
+from stallwatch.words import listed, plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -157,7 +157,7 @@ class Text:
     def end(self) -> None:
         """Write how much it was."""
         unreadable = f", {self._unreadable} of them unreadable" if self._unreadable else ""
-        counted = f"{self._beans} MBeans with {self._attributes} attributes{unreadable}"
+        counted = f"{plural(self._beans, 'MBean')} with {plural(self._attributes, 'attribute')}{unreadable}"
         self.written.append(f"\n{counted}; domains: {len(self._domains)}\n")
 
     def _head(self, bean: Bean) -> list[str]:

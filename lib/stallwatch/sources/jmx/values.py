@@ -195,7 +195,19 @@ def _date(_: _Converter, record: Record) -> str:
     from stallwatch.sources.jmx.moments import iso
 
     millis = int.from_bytes(_blocks(record, "java.util.Date")[:8], signed=True)
-    return iso(millis // 1000, millis % 1000 * 1_000_000)
+    return iso(millis // 1000, record.fields.get("nanos", millis % 1000 * 1_000_000))  # java.sql.Timestamp's
+
+
+def _built(converter: _Converter, record: Record) -> Value:
+    """java.lang.StringBuilder: the length of its text, and what there is room for."""
+    (room,) = _objects(record, "java.lang.StringBuilder")
+    length = int.from_bytes(_blocks(record, "java.lang.StringBuilder")[:4])
+    return str(converter.value(room))[:length]
+
+
+def _buffered(converter: _Converter, record: Record) -> Value:
+    """java.lang.StringBuffer: the same as fields."""
+    return str(converter.field(record, "value"))[: record.fields["count"]]
 
 
 def _object_name(_: _Converter, record: Record) -> str:
@@ -253,6 +265,8 @@ _READERS: dict[str, Convert] = {
     "java.math.BigInteger": lambda _, record: _integer(record),
     "java.math.BigDecimal": _decimal,
     "java.time.Ser": _held("value"),
+    "java.lang.StringBuilder": _built,
+    "java.lang.StringBuffer": _buffered,
     "java.util.Date": _date,
     "java.util.UUID": _uuid,
     "java.io.File": _held("path"),

@@ -102,7 +102,9 @@ _READERS: dict[str, Callable[[str], Value]] = {
     ),
     **dict.fromkeys(("Float", "BigDecimal", "DoubleAdder"), lambda text: float(_quoted(text))),
     "AtomicBoolean": lambda text: _BOOLEANS[_quoted(text)],
-    **dict.fromkeys(("String", "Character", "ObjectName", "UUID", "File"), _quoted),
+    **dict.fromkeys(
+        ("String", "StringBuilder", "StringBuffer", "Character", "ObjectName", "UUID", "File"), _quoted
+    ),
 }
 
 
