@@ -15,6 +15,7 @@ from stallwatch.declared import every
 from stallwatch.probes.jmx.options import quantities
 
 LOCAL = [name for name, declared in every().items() if declared.local]  # through NRPE
+NRPE = ROOT / "contrib" / "nrpe" / "stallwatch.cfg"
 SETS = ("replication", "ndb", "cassandra")
 # A plugin that tells its arguments; below line 1, where Nagios leaves a ; alone, and without a | of perfdata.
 TELLS = """#!/usr/bin/env python3
@@ -65,6 +66,13 @@ def plugins():
     return sorted(path.name for path in (ROOT / "plugins").glob("check_*"))
 
 
+def plugin_of(command):
+    """The plugin that a check_command runs, here or through NRPE; a command of another name is its own."""
+    name, first, *_ = f"{command}!".split("!")
+    through_nrpe = dict(re.findall(r"^command\[(\w+)\]=\S*/(check_\w+)", NRPE.read_text(), re.MULTILINE))
+    return through_nrpe[first] if name == "check_stallwatch_nrpe" else name
+
+
 def told(running, services):
     """What arguments the plugin of each service was given, but for its folder."""
     held = running.check_all(services)
@@ -106,15 +114,14 @@ def test_the_link_of_each_service_leads_to_the_sheet_of_its_plugin(name, open_pa
     services = re.findall(r"^define service \{(.*?)^\t\}", cache, re.DOTALL | re.MULTILINE)
     links = 0
     for service in services:
-        command = re.search(r"^\tcheck_command\t(\S+)", service, re.MULTILINE)[1]
-        link = re.search(r"^\tnotes_url\t(.*)", service, re.MULTILINE)
-        if not link:
-            assert not re.match("check_stallwatch_nrpe!|check_(jmx|ndb|mysql_q|replication)", command)
-            continue
-        base = re.search(r"^\t_STALLWATCH_DOCS\t(.*)", service, re.MULTILINE)[1]
-        url = link[1].replace("$_SERVICESTALLWATCH_DOCS$", base)
-        assert (ROOT / "contrib" / "docs" / url.removeprefix("file:///usr/share/stallwatch/docs/")).is_file()
-        links += 1
+        plugin = plugin_of(re.search(r"^\tcheck_command\t(.+)", service, re.MULTILINE)[1])
+        if plugin in plugins():
+            link = re.search(r"^\tnotes_url\t(.*)", service, re.MULTILINE)[1]
+            base = re.search(r"^\t_STALLWATCH_DOCS\t(.*)", service, re.MULTILINE)[1]
+            sheet = link.replace("$_SERVICESTALLWATCH_DOCS$", base)
+            assert sheet == f"file:///usr/share/stallwatch/docs/{plugin}.md"
+            assert (ROOT / "contrib" / "docs" / f"{plugin}.md").is_file()
+            links += 1
     assert links >= 6
 
 
