@@ -31,7 +31,8 @@ class Job(NamedTuple):
 def jobs(part, options):
     """All trials of a part: first those of middle strength, then the others.
 
-    Of each, those that need servers of their own come first, then the longest: the others share servers.
+    Of each, those that need servers of their own come first, then the longest: the others share servers. Of
+    equal ones, those that are played one at a time come first, or they would wait for each other at the end.
     """
     found = []
     for case in parts.cases(part).values():
@@ -50,4 +51,5 @@ def jobs(part, options):
 
 def _order(job):
     case = job.case
-    return job.strength != middle(case.strengths), not case.fresh, -case.seconds, case.name, job.strength
+    is_middle = job.strength == middle(case.strengths)
+    return not is_middle, not case.fresh, -case.seconds, not case.heavy, case.name, job.strength

@@ -75,7 +75,7 @@ def played(part, found, options):
         job.path.unlink(missing_ok=True)
     now, load, begun = dt.datetime.now(dt.UTC), os.getloadavg()[0], time.monotonic()
     peers = known_peers()[1] if part == "replication" else SimpleNamespace(software={}, left_out=[])
-    side_by_side = options.lanes or parts.LANES[part]
+    side_by_side = options.lanes or (parts.QUICK_LANES if options.quick else parts.LANES)[part]
     failed = lanes.play(found, options.minutes, side_by_side)
     return {
         "day": f"{now:%F}",

@@ -72,3 +72,12 @@ def test_every_case_says_what_is_true(bench):
         assert case.about, name
         assert len(case.strengths) == 3 or not case.is_fault, name
         assert case.expected.told or not case.is_fault, name
+
+
+def test_there_is_time_for_all(bench):
+    """Servers start, and end: 10 s for each trial on 2 processors."""
+    cases = bench.parts.cases("jmx").values()
+    whole = sum((case.seconds + 10) * len(case.strengths) for case in cases)
+    quick = sum(case.seconds + 10 for case in cases)
+    assert whole / bench.parts.LANES["jmx"] < 10 * 60
+    assert quick / bench.parts.QUICK_LANES["jmx"] < 3 * 60
