@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import software
 from generators.plugins import plugins
-from generators.programs import programs
+from generators.programs import daemon, programs
 from installing import installable
 from stallwatch.frame.usage import in_one, pairs
 
@@ -28,7 +28,8 @@ def said(*command):
 
 
 def test_every_plugin_and_program_has_a_page():
-    every = [*(plugin.program for plugin in plugins()), *(program.name for program in programs())]
+    others = (*programs(), daemon())
+    every = [*(plugin.program for plugin in plugins()), *(program.name for program in others)]
     assert [page.stem for page in PAGES] == every
 
 

@@ -214,7 +214,11 @@ class Connection(LogIn):
     def _read_query_result(self, unbuffered: bool = True) -> None:  # noqa: ARG002, FBT001, FBT002 - PyMySQL's
         self._result = None  # what is left if this fails
         answer = _Answer(self)
-        answer.init_unbuffered_query()
+        try:
+            answer.init_unbuffered_query()
+        except BaseException:
+            answer.unbuffered_active = False  # or else PyMySQL 1.0.2 reads on when it throws that away
+            raise
         self._result = answer
         if answer.server_status is not None:
             self.server_status = answer.server_status

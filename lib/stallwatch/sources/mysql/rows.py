@@ -45,7 +45,7 @@ def column(octets: bytes, begins: int, ends: int) -> tuple[str, int]:
     """Read the description of a column: its name, and its type as a ``FIELD_TYPE``; errors as ``values``.
 
     It is like a row: catalogue, schema, table (here, there), name (here, there), and 12 bytes, of which the
-    7th is the type (MySQL's documentation of Protocol::ColumnDefinition41).
+    7th is the type (MySQL: Source Code Documentation, column definition of the text protocol).
     """
     row = values(octets, begins, ends, (len, len, len, len, text, len, bytes))
     if None in row:

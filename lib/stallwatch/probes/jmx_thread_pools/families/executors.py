@@ -116,7 +116,7 @@ FAMILIES = (
         meanings=(
             Meaning(
                 "non-blocking",
-                "operations wait for a thread, none of which should block",
+                "operations wait for threads that should not block",
                 "take a thread dump (jstack PID)",
                 "it shows a listener or store that blocks; or the processors are at their limit",
                 serves=True,
