@@ -29,7 +29,7 @@ PAGE = ROOT / "contrib" / "docs" / "performance.md"
 RESULTS = ROOT / "tests" / "bench" / "results"
 # The order of limits and machines; what is not here comes last.
 ORDER = (
-    "floor", "startup", "usage", "spent", "mysql", "jmx", "ndb", "ndb_log", "host", "installed",
+    "floor", "startup", "usage", "spent", "mysql", "locks", "jmx", "ndb", "ndb_log", "host", "installed",
     "replication",
 )  # fmt: skip
 # Those that compare checks of ours: of MySQL's two kinds the first stands for a check.
@@ -103,16 +103,18 @@ def _check(name: str, row: dict[str, Any]) -> list[str]:
 
 def _bench(words: str) -> str:
     part, _, title = words.partition(" ")
+    if not (RESULTS / f"{part}.json").exists():
+        return f"Not measured yet: `make bench WHAT={part}`.\n"
     tables = _tables(part, title)
+    of_server = any("server_ms" in row for each in tables for row in each["rows"])
+    last = ["ms of the server"] if of_server else ["processor, times the first", "modules"]
     rows: list[list[str]] = []
     for each in tables:
         if len(tables) > 1:
-            rows.append([f"**{each['title']}**, {_rounds(each['rounds'])}", "", "", "", "", ""])
+            rows.append([f"**{each['title']}**, {_rounds(each['rounds'])}", "", "", "", *("" for _ in last)])
         rows += [_row(row) for row in each["rows"]]
     first = f"{tables[0]['title']}, {_rounds(tables[0]['rounds'])}" if len(tables) == 1 else "command"
-    return table(
-        [first, "ms of processor", "ms in all", "MiB", "processor, times the first", "modules"], rows
-    )
+    return table([first, "ms of processor", "ms in all", "MiB", *last], rows)
 
 
 def _usage() -> str:
@@ -150,9 +152,15 @@ def _row(row: dict[str, Any]) -> list[str]:
         milliseconds(row["processor_ms"]),
         milliseconds(row["wall_ms"]),
         f"{row['memory_mib']:.0f}",
-        "" if row["times"] is None else f"{row['times']:.2f}",
-        _modules(row),
+        *_beside(row),
     ]
+
+
+def _beside(row: dict[str, Any]) -> list[str]:
+    """Give what stands behind a command's own cost: what it cost the server, or how it compares."""
+    if "server_ms" in row:
+        return [milliseconds(row["server_ms"])]
+    return ["" if row["times"] is None else f"{row['times']:.2f}", _modules(row)]
 
 
 def _status(row: dict[str, Any]) -> str:

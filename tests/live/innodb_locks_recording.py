@@ -1,6 +1,6 @@
 """Record what check_innodb_locks asks of a server on which one client blocks others, for tests/recorded.
 
-.venv/bin/python tests/live/innodb_locks_recording.py mysql|mariadb|mariadb-11.4 [NAME ...]
+.venv/bin/python tests/live/innodb_locks_recording.py KIND [NAME ...], where KIND is one of KINDS
 """
 
 import os
@@ -10,13 +10,19 @@ import time
 
 from lock_scenes import Scene
 from mariadb import Mariadb
+from mariadb_of_debian import Mariadb105, Mariadb118
 from mariadb_of_maven import MariadbOfMaven
+from mysql_of_maven import Mysql57, Mysql80
 from mysql_recording import RECORDED, Recording
 from mysql_server import Mysql
 from stallwatch.sources import mysql
 
 FOLDER = RECORDED / "innodb_locks"
-KINDS = {"mysql": Mysql, "mariadb": Mariadb, "mariadb-11.4": MariadbOfMaven}
+KINDS = {
+    "mysql": Mysql, "mysql-5.7": Mysql57, "mysql-8.0": Mysql80,
+    "mariadb": Mariadb, "mariadb-10.5": Mariadb105,
+    "mariadb-11.4": MariadbOfMaven, "mariadb-11.8": Mariadb118,
+}  # fmt: skip
 METRIC = ("NAME", "COUNT", "STATUS", "ENABLED")
 ALL = ("PROCESS", "SELECT ON performance_schema.*")
 
@@ -27,11 +33,12 @@ class LocksRecording(Recording):
     def __init__(self, server, folder):
         super().__init__(folder)
         self.server = server
-        self.account = server.account("mon", *ALL)
+        self.grants = None
 
     def __call__(self, *options, grants=ALL):
         """One run more."""
-        self.account = self.server.account("mon", *grants)
+        if grants != self.grants:  # once: while somebody has the global read lock nobody can
+            self.account, self.grants = self.server.account("mon", *grants), grants
         self.run("check_innodb_locks", ["-H", "db1", "-u", "mon", *options], self.account.password)
 
     def real(self, target):
@@ -97,9 +104,20 @@ def few_grants(scene, recording):
     recording(grants=("PROCESS",))
 
 
+def read_lock(scene, recording):
+    """FLUSH TABLES WITH READ LOCK, and nothing more: writers wait."""
+    recording()
+    scene.read_lock()
+    scene.writers(2)
+    time.sleep(12)
+    recording()
+    time.sleep(62)
+    recording()
+
+
 STORIES = {
     story.__name__.replace("_", "-"): story
-    for story in (healthy, idle_transaction, chain, table_definition, few_grants)
+    for story in (healthy, idle_transaction, chain, table_definition, read_lock, few_grants)
 }
 
 

@@ -111,6 +111,12 @@ class Scene:
         head.sql("SELECT COUNT(*) FROM shop.orders")
         return head
 
+    def read_lock(self):
+        """Who keeps all others from writing, and does nothing more."""
+        head = self.client()
+        head.sql("FLUSH TABLES WITH READ LOCK")
+        return head
+
     # those that wait
 
     def writers(self, number, *, times=1, row=1):

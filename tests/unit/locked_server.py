@@ -16,6 +16,7 @@ class Locked(CapturedMysql):
         self.listed = []
         self.pairs = []
         self.locks = []
+        self.took = 0.01  # seconds of the head's last statement; None: not known
 
     def idle_head(self, *, waits=12, idle=240, started="2026-11-18 13:00:00", modified=3, waiters=2):
         """Let connection 22 be idle in its transaction, and others wait for its row."""
@@ -37,10 +38,16 @@ class Locked(CapturedMysql):
         answers = {
             "metadata_locks": [one for one in self.locks if (one["type"] == USER_LOCK) == (USER_LOCK in sql)],
             "data_lock_waits": [one for one in self.pairs if one["waiting"] in values],
+            "INNODB_LOCK_WAITS": [one for one in self.pairs if one["waiting"] in values],
+            "INNODB_LOCKS": [{"name": "`shop`.`orders`", "key_name": "`PRIMARY`"}],
             "data_locks": [{"base": "shop", "name": "orders", "key_name": "PRIMARY"}],
             "INNODB_TRX": self.transactions,
             "SHOW PROCESSLIST": self.listed,
-            "events_statements_current": [{"id": HEAD, "digest": "UPDATE `orders` SET `a` = ?"}],
+            "events_statements_current": [
+                {"id": one["Id"], "digest": "UPDATE `orders` SET `a` = ?", "took": self.took}
+                for one in self.listed
+                if one["Command"] == "Sleep"
+            ],
         }
         found = super().rows(sql, *values, within=within)
         return next((rows for part, rows in answers.items() if part in sql), found)

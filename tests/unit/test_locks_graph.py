@@ -67,7 +67,8 @@ def test_queued_waits_are_next_to_the_head_of_what_they_queue_behind():
         ("26:5:3:2", True, "5:3:2"),  # MariaDB 10.11.19
         ("140417812145744:2:2:4:2:140417714687776", False, "2:4:2"),  # MySQL 9.7.2
         ("140417812144128:40:2:4:2:140417714676152", False, "2:4:2"),  # another that waits for the same
-        ("281479:5:3:2", False, "5:3:2"),  # MySQL 5.7
+        ("1308:24:3:2", False, "24:3:2"),  # MySQL 5.7.22
+        ("139988488662640:3:4:2:139988419340344", False, "3:4:2"),  # MySQL 8.0.15
         ("140417812145744:1066:140417714687776", False, "140417812145744:1066:140417714687776"),  # a table
         ("", False, ""),
     ],
@@ -245,3 +246,40 @@ def test_many_sessions_that_wait_are_read_in_time():
 def test_ends_and_reached_stop_in_a_circle():
     assert graph.ends(1, {1: [2], 2: [1]}) == set()
     assert graph.reached(1, {1: [2], 2: [1, 3]}) == {1, 2, 3}
+
+
+def reads(number, age=60.0, locked=1):
+    """A transaction of MariaDB that has only read."""
+    return Transaction("0", number, age, None, locked=locked)
+
+
+@pytest.mark.parametrize(
+    ("others", "pairs", "holders"),
+    [
+        ([reads(1), reads(9, locked=0)], 1, {1: True}),  # 9 has no row lock
+        ([reads(1), reads(9, age=3.0)], 1, {1: True}),  # 9 is younger than the wait
+        ([reads(1), reads(9)], 2, {1: True, 9: True}),  # both have it
+        ([reads(1), reads(9)], 1, {1: False, 9: False}),  # one of them has it
+        ([reads(9, locked=0)], 1, {}),
+    ],
+)
+def test_transactions_of_mariadb_that_only_read_have_no_id_of_their_own(others, pairs, holders):
+    """INNODB_TRX and INNODB_LOCK_WAITS of 10.11.19 have 0 for each, also after LOCK IN SHARE MODE."""
+    told = [RowLock("t2", "0", "5:3:2")] * pairs
+    found = list(waits.for_rows([*others, waiting(2)], told, {}))
+    assert {one.holding: one.certain for one in found} == holders
+
+
+def test_those_without_an_id_that_wait_are_told_apart_by_the_row():
+    """A reader that locks in share mode waits, too; another transaction of that id does not."""
+    holds, waits_for = Transaction("t1", 1, 60.0, None), Transaction("0", 2, 20.0, 20.0, row="5:3:2")
+    found = waits.for_rows([waits_for, reads(9), holds], [RowLock("0", "t1", "5:3:2")], {})
+    assert edges(found) == {(2, 1)}
+
+
+def test_who_waits_for_a_row_is_not_what_a_definition_waits_for():
+    """It has the table open, too, but who has its row goes before it."""
+    alters = process(2, state=MDL, info="ALTER TABLE shop.orders ADD x INT")
+    listed = by_id(process(1, "Sleep", 25.0), process(3, info="UPDATE shop.orders SET a = 1"), alters)
+    older = [Transaction("t1", 1, 26.0, None), waiting(3, seconds=24.0)]
+    assert edges(waits.for_others(listed, (), older)) == {(2, 1)}

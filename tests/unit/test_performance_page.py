@@ -84,6 +84,18 @@ def test_a_table_has_a_line_for_each_command_and_says_how_many_rounds(page):
     assert "| **other**, 1 round |  |  |  |  |  |" in page._bench("jmx")
 
 
+def test_what_it_costs_the_server_stands_in_a_column_of_its_own(page):
+    of_server = {**ROW, "server_ms": 12.34}
+    keep(page, "locks", tables=[of("MariaDB, 10,000 connections", {"name": "nobody waits", **of_server})])
+    head, _, row = page._bench("locks").splitlines()
+    assert head.endswith("25 rounds | ms of processor | ms in all | MiB | ms of the server |")
+    assert row == "| nobody waits | 40.0 | 80.0 | 13 | 12.3 |"
+
+
+def test_what_was_not_measured_yet_is_told_so(page):
+    assert page._bench("locks") == "Not measured yet: `make bench WHAT=locks`.\n"
+
+
 def test_limits_of_all_parts_stand_in_one_table_in_the_order_of_the_page(page):
     keep(page, "growth_log", budgets=[{**LIMIT, "what": "c"}])
     keep(

@@ -22,7 +22,7 @@ from replication_snapshots import channel, snapshot
 from stallwatch.probes.mysql import asking, innodb, processes
 from stallwatch.probes.mysql.asking import PROCESS, Asking, Statement
 from stallwatch.probes.mysql.locks import metadata
-from stallwatch.probes.mysql.locks.rows import RowLock, row_locks, transactions
+from stallwatch.probes.mysql.locks.rows import RowLock, row_locks, transactions, waited_for
 from stallwatch.probes.mysql.processes import Process, Program, Thread
 from stallwatch.probes.replication_lag.signals import Signals, backups, collect
 from stallwatch.probes.replication_lag.signals.backups import Tools
@@ -265,6 +265,20 @@ def test_where_hundreds_wait_for_rows_mariadb_is_asked_for_the_status(version, w
     of_table = [sql for sql in server.asked if "INNODB_TRX" in sql]
     assert (bool(of_status), bool(of_table)) == (asks == "status", asks == "table")
     assert [one.id for one in found.transactions] == (["7"] if asks == "status" else [])
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("`shop`.`orders`", "shop.orders"),
+        ("`shop`.`p` /* Partition `p1` */", "shop.p (partition p1)"),
+        ("`s`.`p` /* Partition `p0`, Subpartition `p0sp0` */", "s.p (partition p0, Subpartition p0sp0)"),
+    ],
+)
+def test_a_row_that_is_waited_for_may_be_in_a_partition(name, said):
+    """As MariaDB 10.11.19 names it."""
+    server = Server(MARIADB, [{"name": name, "key_name": "`PRIMARY`"}])
+    assert waited_for(Asking(server, told), "421") == (said, "PRIMARY")
 
 
 def test_a_transaction_without_a_connection():

@@ -6,7 +6,7 @@ import time
 
 from stallwatch.findings import ProbeError
 from stallwatch.history.delta import Look
-from stallwatch.probes.mysql.asking import PERFORMANCE_SCHEMA, Asking, Statement, text, whole
+from stallwatch.probes.mysql.asking import PERFORMANCE_SCHEMA, Asking, Statement, number, text, whole
 from stallwatch.probes.mysql.locks import in_status, metadata, rows, waits
 from stallwatch.probes.mysql.locks.graph import ROW, USER, Graph, Wait
 from stallwatch.probes.mysql.processes import by_id, processes, programs, waiting_for_locks
@@ -30,8 +30,10 @@ _PENDING = tuple(f"Innodb_{of}_pending_{what}" for of in ("os_log", "data") for 
 MOST_ROWS = 20  # that are waited for and whose holders are asked for, those with most waiters first
 _TRIES = 3  # to see the head of a queue that moves
 _LONGEST = 1.5  # seconds that the server may take for one statement of the costly look
+_MOST_IDLE = 20  # heads of which is asked since when they are idle
 _STATEMENTS = (
-    "SELECT t.PROCESSLIST_ID AS id, s.DIGEST_TEXT AS digest FROM performance_schema.threads t"
+    "SELECT t.PROCESSLIST_ID AS id, s.DIGEST_TEXT AS digest, s.TIMER_WAIT / 1e12 AS took"
+    " FROM performance_schema.threads t"
     " JOIN performance_schema.events_statements_current s ON s.THREAD_ID = t.THREAD_ID"
     " WHERE s.NESTING_EVENT_LEVEL = 0 AND t.PROCESSLIST_ID IN ({})"
 )
@@ -60,12 +62,20 @@ class Waiting(NamedTuple):
         return {one.process: one.waiting for one in self.transactions if one.waiting is not None}
 
 
+class Last(NamedTuple):
+    """The last statement of a connection."""
+
+    digest: str  # without values; "": not kept
+    took: float  # seconds, as yet if it runs
+
+
 class Details(NamedTuple):
     """The result of the costly look: who waits for whom, and what every connection does."""
 
     graph: Graph
     processes: Mapping[int, Process]
     unexplained: Mapping[int, str] = {}  # connections that wait, nobody knows for whom, and what for
+    last: Mapping[int, Last] = {}  # statements of heads
     tells: bool = False  # whether any table of the server names holders of other locks than of rows
     rows_left_out: int = 0  # that are waited for, and whose holders were not asked for
     locks_left_out: bool = False  # there are more metadata locks than were listed
@@ -121,7 +131,7 @@ class Collector:
         self.asking.rows(Statement(f"SET SESSION {self.flavour.statement_limit(_LONGEST)}"))
         if variables(self.asking, ("performance_schema",)).get("performance_schema") == "OFF":
             self.asking.switch_off(PERFORMANCE_SCHEMA)
-        listed = by_id(processes(self.asking))
+        listed = by_id(self._doubted(one) for one in processes(self.asking))
         kinds = {number: kind for number, one in listed.items() if (kind := waits.kind(one))}
         locks: tuple[Lock, ...] = metadata.locks(self.asking) if kinds else ()
         if USER in kinds.values():
@@ -136,7 +146,10 @@ class Collector:
         graph = Graph([*for_rows, *waits.for_others(listed, locks, waiting.transactions)])
         explained = {one.waiting for one in graph.waits}
         unexplained = {number: kind for number, kind in kinds.items() if number not in explained}
-        details = Details(graph, listed, unexplained | dict.fromkeys(unknown, ROW), tells=bool(locks))
+        last = self.last(graph.heads()[:_MOST_IDLE])
+        listed = since_idle(listed, last)
+        unexplained |= dict.fromkeys(unknown, ROW)
+        details = Details(graph, listed, unexplained, last, tells=bool(locks))
         return waiting, details._replace(
             rows_left_out=max(0, len(groups) - MOST_ROWS) if self._tables is None else 0,
             locks_left_out=len(locks) >= metadata.MOST,
@@ -175,17 +188,39 @@ class Collector:
 
         return deadlocks.latest(in_status.ask(self.asking, budget))
 
-    def statements(self, connections: Collection[int]) -> dict[int, str]:
-        """Ask for the last statement of connections, without values; where it is not kept there is none."""
+    def last(self, connections: Collection[int]) -> dict[int, Last]:
+        """Ask for the last statement of connections; where it is not kept there is none."""
         if not connections:
             return {}
         sql = _STATEMENTS.format(", ".join(map(str, connections)))
         found = self.asking.rows(Statement(sql, PERFORMANCE_SCHEMA))
-        return {whole(row, "id"): digest for row in found if (digest := text(row, "digest"))}
+        return {
+            whole(row, "id"): Last(text(row, "digest"), number(row, "took"))
+            for row in found
+            if row.get("took") is not None
+        }
+
+    def _doubted(self, process: Process) -> Process:
+        """Doubt since when one is idle on MySQL: it counts from the begin of the last statement.
+
+        That may have waited for long for the very lock. 1 s after SLEEP(5) it is 6 s on 5.7.22, 8.0.15 and
+        9.7.2; MariaDB 10.11.19 counts from its end.
+        """
+        return process._replace(tells_idle=self.flavour.mariadb or process.command != "Sleep")
 
     def programs(self, connections: Collection[int]) -> dict[int, Program]:
         """Ask which programs connections are of."""
         return programs(self.asking, connections) if connections else {}
+
+
+def since_idle(listed: Mapping[int, Process], last: Mapping[int, Last]) -> dict[int, Process]:
+    """Let the seconds of who sleeps begin when the last statement ended, where that is known."""
+    found = dict(listed)
+    for process in listed.values():
+        if not process.tells_idle and (known := last.get(process.id)):
+            seconds = float(round(max(0.0, process.seconds - known.took)))  # whole ones, as the server's
+            found[process.id] = process._replace(seconds=seconds, tells_idle=True)
+    return found
 
 
 def _stuck(

@@ -2,11 +2,13 @@
 
 A wait tells little: a single one for a row ends after innodb_lock_wait_timeout, and its successor begins;
 and who waits for long in a queue that moves may be blocked by a head of a moment ago. So it is the head that
-counts. Two things are certain: a head that is idle has had its locks since before it became idle, so it has
+counts. Three things are certain: a head that is idle has had its locks since before it became idle, so it has
 blocked others as long as both last: who waits for a row, as INNODB_TRX tells the wait itself, and who waits
 to open a table, which a statement does first. (Of a definition, and of a COMMIT, the process list only tells
-since when the statement runs.) And the same transaction, or the same statement, that was the head at
-the last look, too, has blocked others since then. All else is possible, and a WARNING at most.
+since when the statement runs.) The same transaction, or the same statement, that was the head at the last
+look, too, has blocked others since then. So has a connection that has the table that one and the same
+statement waits for at both looks: whoever comes later queues behind that. (A row may be had out of turn.) All
+else is possible, and a WARNING at most.
 """
 
 from __future__ import annotations
@@ -103,7 +105,8 @@ class Memory:
 
 def heads(waiting: Waiting, details: Details, memory: Memory) -> list[Head]:
     """Tell who blocks others, who has done so for longest first."""
-    transactions = {one.process: one for one in waiting.transactions}
+    # Of those that no connection has, the oldest.
+    transactions = {one.process: one for one in sorted(waiting.transactions, key=lambda one: one.age)}
     found = []
     for connection in details.graph.heads():
         if connection in details.unexplained:  # it waits itself, nobody knows for whom
@@ -112,11 +115,13 @@ def heads(waiting: Waiting, details: Details, memory: Memory) -> list[Head]:
         first = details.graph.first(connection)
         behind = sorted(details.graph.behind(connection))
         certain, possible = _look(process, transaction, first, transactions, details)
+        unbroken = _unbroken(first, details)
         if transaction:
             seen = memory.seconds(f"{connection} {transaction.started}", None)
         else:
-            seen = memory.seconds(f"{connection}", process.seconds if process else None)
-        certain = max(certain, seen)
+            unbroken = max(unbroken, process.seconds if process else 0.0)
+            seen = 0.0
+        certain = max(certain, seen, memory.seconds(f"{connection}", unbroken if connection else None))
         head = Head(connection, process, transaction, first, behind, certain, max(certain, possible))
         found.append(head._replace(is_of_users=_is_of_users(details, behind)))
     return _together(sorted(found, key=lambda one: (one.is_of_users, -one.possible, -len(one.behind))))
@@ -138,7 +143,7 @@ def _look(
     details: Details,
 ) -> tuple[float, float]:
     """Tell for how long a head has blocked others, for certain and possibly, as far as one look shows it."""
-    idle = process.seconds if process and process.command == "Sleep" else 0.0
+    idle = process.seconds if process and process.command == "Sleep" and process.tells_idle else 0.0
     certain = possible = 0.0
     for one in first:
         waits = transactions.get(one.waiting)
@@ -151,8 +156,16 @@ def _look(
             if waiter and opens_a_table(waiter):
                 certain = max(certain, min(seconds, idle))
         ages = [other for other in (transaction and transaction.age, process and process.seconds) if other]
+        if one.kind != ROW and one.certain and not transaction:  # LOCK TABLES lasts longer than a statement
+            ages = []
         possible = max(possible, min(seconds, max(ages, default=seconds)))
     return certain, possible
+
+
+def _unbroken(first: Sequence[Wait], details: Details) -> float:
+    """Tell for how long one has waited to open a table that the head has, as a table of the server says."""
+    direct = (details.processes.get(one.waiting) for one in first if one.certain and not one.queued)
+    return max((one.seconds for one in direct if one and opens_a_table(one)), default=0.0)
 
 
 def lasting(found: Sequence[Head], later: Sequence[Transaction] | None) -> list[Head]:
@@ -213,9 +226,13 @@ def _wait(
     return seen, max(seen, told)
 
 
-def oldest(waiting: Waiting, found: Sequence[Head], processes: Mapping[int, Process]) -> Transaction | None:
-    """Find the oldest transaction that blocks nobody, and is not of a thread of the server itself."""
-    involved = {number for one in found for number in one.behind}
+def oldest(waiting: Waiting, found: Sequence[Head], details: Details) -> Transaction | None:
+    """Find the oldest transaction that blocks nobody, and is not of a thread of the server itself.
+
+    Who waits, also in a circle, is told of there.
+    """
+    processes = details.processes
+    involved = {one.waiting for one in details.graph.waits}
     involved |= {other.connection for one in found for other in one.together}
     others = [
         one

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.mysql.locks.graph import Wait
     from stallwatch.probes.mysql.processes import Process
 
+_AT_WORK = 3.0  # seconds since a connection did something
 _MOST_BESIDE = 10  # heads of the same connections, each on a line of its own
 _METADATA_LOCKS = (8, 0)  # MySQL: the instrument is on by default
 
@@ -33,11 +34,11 @@ def subject(head: Head) -> str:
 
 
 def does(found: Found, head: Head) -> str:
-    """Say what it does: ``idle for 4 min``, in short where a queue has to be named, too; "": not known."""
+    """Say what it does: ``idle for 4 min``, in short where the line has more to name; "": not known."""
     if head.beside:
         idle = sum(one.is_idle for one in head.together)
         return "all idle" if idle == len(head.together) else f"{idle or 'none'} of them idle"
-    if head.is_idle and queue(found.details, head):
+    if head.is_idle and (queue(found.details, head) or any(one.kind == SERVER for one in head.waits)):
         return "idle"
     one = head.transaction
     if one and one.rolls_back:
@@ -91,12 +92,27 @@ def advice(found: Found, head: Head) -> str:
         return words.WAIT_FOR_ROLLBACK
     if not head.is_proven and not (head.process and not head.process.is_client):
         return words.check_first(head.connection)
-    if queue(found.details, head) and head.process and head.process.is_client:
-        return f"KILL {head.connection}"
+    if head.process and head.process.is_client and (said := _of_client(found, head)):
+        return said
     if head.transaction or all(one.kind == ROW for one in head.waits):
         return transactions.end(found, head.connection, head.process, head.transaction)
     by = next(one.release for one in head.waits if not one.queued).removeprefix("COMMIT or ")
     return transactions.end(found, head.connection, head.process, None, by if head.is_idle else "end")
+
+
+def _of_client(found: Found, head: Head) -> str:
+    """Say the next step where a client may not be killed at once, or has others behind it; "": as usual."""
+    if _moves(head):
+        return f"see whether {head.connection} stays at the head, then KILL {head.connection}"
+    if all(one.lock == words.BACKUP_LOCK for one in head.waits):
+        return words.release_backup(head.connection)
+    return f"KILL {head.connection}" if queue(found.details, head) else ""
+
+
+def _moves(head: Head) -> bool:
+    """Whether a client is at work just now and is not known to block others for long: its turn may be new."""
+    is_new = head.certain < min(_AT_WORK, head.possible)
+    return bool(is_new and head.process and head.process.is_client and head.process.seconds < _AT_WORK)
 
 
 def _for_all(found: Found, head: Head) -> str:

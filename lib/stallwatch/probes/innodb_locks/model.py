@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from stallwatch.history.delta import Interval
-    from stallwatch.probes.innodb_locks.collect import Details, Waiting
+    from stallwatch.probes.innodb_locks.collect import Details, Last, Waiting
     from stallwatch.probes.innodb_locks.diagnosis import Blocked, Head
     from stallwatch.probes.mysql.locks.deadlocks import Party
     from stallwatch.probes.mysql.locks.rows import Transaction
@@ -29,7 +29,7 @@ class Found(NamedTuple):
     circles: Sequence[Blocked] = ()
     unexplained: Sequence[Blocked] = ()
     oldest: Transaction | None = None  # that blocks nobody
-    statements: Mapping[int, str] = {}  # the last one of a connection, without values
+    last: Mapping[int, Last] = {}  # statements of connections
     programs: Mapping[int, Program] = {}
     history: float | None = None  # length of the history list
     pending_writes: int = 0  # that InnoDB waits for while a head commits

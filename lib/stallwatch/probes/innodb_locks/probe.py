@@ -6,7 +6,7 @@ import time
 
 from stallwatch.history import delta
 from stallwatch.probes.innodb_locks import diagnosis, messages
-from stallwatch.probes.innodb_locks.collect import DEADLOCKS, TIMEOUTS, Collector, Details
+from stallwatch.probes.innodb_locks.collect import DEADLOCKS, TIMEOUTS, Collector, Details, since_idle
 from stallwatch.probes.innodb_locks.messages import BLOCKED, MOST_HEADS, TRANSACTION
 from stallwatch.probes.innodb_locks.model import Found
 from stallwatch.probes.mysql.locks import words
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 _WORTH = 1.0  # seconds of a wait from which on it is asked who blocks whom
 _SPARE = 1.0  # seconds that are left for the line when the latest deadlock is asked for
-_PAUSE = 0.5  # seconds between two looks at a head: a queue that moves has another one then
+_PAUSE = 1.5  # seconds between two looks at a head: a queue that moves has another one then
+_LEFT = 2.0  # seconds that are left for all else after that
 
 
 def findings(server: Server, run: Run, memory: dict[str, Any]) -> Iterator[Finding]:
@@ -55,13 +56,15 @@ def findings(server: Server, run: Run, memory: dict[str, Any]) -> Iterator[Findi
             heads=heads,
             circles=diagnosis.circles(waiting, details, kept),
             unexplained=diagnosis.unexplained(waiting, details, kept),
-            oldest=diagnosis.oldest(waiting, heads, details.processes),
+            oldest=diagnosis.oldest(waiting, heads, details),
             is_detailed=True,
         )
         run.so_far(messages.all_of_it(found, run), all_but="what the connections do")
         named = [one.connection for one in heads[:MOST_HEADS] if one.connection]
         named += [found.oldest.process] if old and found.oldest and found.oldest.process else []
-        found = found._replace(statements=collector.statements(named), programs=collector.programs(named))
+        last = {**details.last, **collector.last([one for one in named if one not in details.last])}
+        details = details._replace(processes=since_idle(details.processes, last))
+        found = found._replace(details=details, last=last, programs=collector.programs(named))
         if any(words.commits(one.process) for one in heads):
             found = found._replace(pending_writes=collector.pending_writes())
     if interval.counts.get(DEADLOCKS):
@@ -75,7 +78,7 @@ def findings(server: Server, run: Run, memory: dict[str, Any]) -> Iterator[Findi
 
 def _after_a_pause(collector: Collector, run: Run) -> Sequence[Transaction] | None:
     """Look at the transactions once more; None: there was no time for it."""
-    if run.deadline.left() < 4 * _PAUSE:
+    if run.deadline.left() < _PAUSE + _LEFT:
         return None
     time.sleep(_PAUSE)
     found = collector.transactions()

@@ -71,8 +71,8 @@ def last(found: Found, connection: int) -> Iterator[str]:
     program = found.programs.get(connection)
     if program and program.name:
         yield f"its program is {program.name}" + (f", pid {program.pid}" if program.pid else "")
-    if statement := found.statements.get(connection):
-        yield f"its last statement: {shorten(statement, _STATEMENT)}"
+    if (last := found.last.get(connection)) and last.digest:
+        yield f"its last statement: {shorten(last.digest, _STATEMENT)}"
     else:
         yield "its last statement is not known: performance_schema shows it (events_statements_current)"
 

@@ -73,6 +73,7 @@ class Process(NamedTuple):
     state: str
     info: str = ""
     database: str = ""
+    tells_idle: bool = True  # whether ``seconds`` of one that sleeps begin when its last statement ended
 
     @property
     def is_system(self) -> bool:

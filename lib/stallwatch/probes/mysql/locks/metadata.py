@@ -20,22 +20,29 @@ GLOBAL_LOCK = re.compile(r"Waiting for (global read|backup|commit) lock")
 METADATA_LOCK = re.compile(r"Waiting for (table|schema|stored \w+|trigger|event) metadata lock")
 FLUSH = re.compile(r"Waiting for table flush")  # a FLUSH TABLES waits for a statement, and all for that one
 
-_SELECT = (
+_COLUMNS = (
     "SELECT m.OBJECT_TYPE AS type, m.OBJECT_SCHEMA AS base, m.OBJECT_NAME AS name, m.LOCK_TYPE AS lock_type,"
     " m.LOCK_STATUS AS status, t.PROCESSLIST_ID AS process"
     " FROM performance_schema.metadata_locks m"
-    " JOIN performance_schema.threads t ON t.THREAD_ID = m.OWNER_THREAD_ID"
 )
+_THREADS = "JOIN performance_schema.threads t ON t.THREAD_ID = m.OWNER_THREAD_ID"
+_SELECT = f"{_COLUMNS} {_THREADS}"
+# The owner of what XA has prepared is a thread that is no more, once its connection has ended (8.0.15,
+# 9.7.2).
+_SELECT_ALL = f"{_COLUMNS} LEFT {_THREADS}"
+_OF_NO_CONNECTION = "(t.THREAD_ID IS NULL OR t.PROCESSLIST_ID IS NOT NULL)"
 MOST = 2000  # locks that are asked for at once
 _MOST_OBJECTS = 5  # whose holders are asked for where there are more locks
 LOCKS = Statement(  # its instrument wait/lock/metadata/sql/mdl is off by default on MySQL 5.7 and MariaDB
-    f"{_SELECT} WHERE m.OBJECT_TYPE IN ('GLOBAL', 'COMMIT', 'BACKUP LOCK', 'BACKUP', 'TABLE')"
+    f"{_SELECT_ALL} WHERE {_OF_NO_CONNECTION}"
+    " AND m.OBJECT_TYPE IN ('GLOBAL', 'COMMIT', 'BACKUP LOCK', 'BACKUP', 'TABLE')"
     " AND (m.LOCK_TYPE <> 'INTENTION_EXCLUSIVE' OR m.LOCK_STATUS = 'PENDING')"
     f" ORDER BY m.OBJECT_TYPE = 'TABLE', m.LOCK_STATUS = 'GRANTED' LIMIT {MOST}",
     PERFORMANCE_SCHEMA,
 )
 HOLDERS = Statement(
-    f"{_SELECT} WHERE m.LOCK_STATUS = 'GRANTED' AND m.LOCK_TYPE <> 'INTENTION_EXCLUSIVE'"
+    f"{_SELECT_ALL} WHERE {_OF_NO_CONNECTION}"
+    " AND m.LOCK_STATUS = 'GRANTED' AND m.LOCK_TYPE <> 'INTENTION_EXCLUSIVE'"
     " AND m.OBJECT_TYPE = %s AND COALESCE(m.OBJECT_SCHEMA, '') = %s AND COALESCE(m.OBJECT_NAME, '') = %s"
     f" ORDER BY m.LOCK_TYPE IN ('SHARED_READ', 'SHARED_WRITE') LIMIT {MOST}",
     PERFORMANCE_SCHEMA,
@@ -93,7 +100,7 @@ class Lock(NamedTuple):
     table: str  # "shop.orders", where the scope is a table; the name of a user lock
     kind: str  # "SHARED_WRITE", "EXCLUSIVE", MariaDB "FTWRL2", …
     granted: bool
-    process: int
+    process: int  # 0: of a transaction that no connection has
 
     def keeps_waiting(self, awaited: Lock) -> bool:
         """Whether a lock of another connection cannot be had beside this one."""

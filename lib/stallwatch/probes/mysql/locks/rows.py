@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from stallwatch.probes.mysql.asking import PERFORMANCE_SCHEMA, PROCESS, Statement, number, text, whole
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
@@ -32,7 +34,7 @@ LOCK_WAITS = Statement(  # MySQL 8 and later
     PERFORMANCE_SCHEMA,
 )
 LOCK_WAITS_BEFORE = Statement(  # MySQL 5.7, MariaDB
-    "SELECT requesting_trx_id AS waiting, blocking_trx_id AS holding"
+    "SELECT requesting_trx_id AS waiting, blocking_trx_id AS holding, requested_lock_id AS requested"
     " FROM information_schema.INNODB_LOCK_WAITS WHERE requesting_trx_id = %s LIMIT 100",
     PROCESS,
 )
@@ -49,6 +51,7 @@ WAITED_FOR_BEFORE = Statement(
     PROCESS,
 )
 _DATA_LOCK_WAITS = (8, 0)
+NO_ID = "0"  # of each transaction of MariaDB that has only read, also of one that has locked what it read
 _PARTS_5_7 = 4  # of the id of a lock of a row
 _CHAIN = 5  # who waits for whom is followed so far
 
@@ -78,6 +81,7 @@ class RowLock(NamedTuple):
 
     waiting: str
     holding: str
+    row: str = ""  # that it waits for; "": not told
 
 
 def transactions(asking: Asking) -> tuple[Transaction, ...]:
@@ -143,9 +147,10 @@ def row_locks(asking: Asking, waiting: Iterable[str], most: int = _CHAIN) -> tup
     statement = LOCK_WAITS_BEFORE if has_no_data_locks(asking) else LOCK_WAITS
     found: list[RowLock] = []
     asked: set[str] = set()
+    mariadb = asking.server.flavour.mariadb
     while ahead and len(asked) < most:
         asked.add(one := ahead.pop(0))
-        pairs = _pairs(asking.rows(statement, one))
+        pairs = _pairs(asking.rows(statement, one), mariadb=mariadb)
         found += pairs
         ahead += [pair.holding for pair in pairs[:_CHAIN] if pair.holding not in {*asked, *ahead}]
     return tuple(found)
@@ -156,6 +161,7 @@ def waited_for(asking: Asking, transaction: str) -> tuple[str, str]:
     found = asking.rows(WAITED_FOR_BEFORE if has_no_data_locks(asking) else WAITED_FOR, transaction)
     row = found[0] if found else {}
     base, name = text(row, "base"), text(row, "name").replace("`", "")
+    name = re.sub(r" /\* Partition (.*) \*/$", r" (partition \1)", name)  # MariaDB
     return f"{base}.{name}" if base else name, text(row, "key_name").strip("`")
 
 
@@ -165,5 +171,10 @@ def has_no_data_locks(asking: Asking) -> bool:
     return flavour.mariadb or flavour.version < _DATA_LOCK_WAITS
 
 
-def _pairs(rows: Iterable[Row]) -> tuple[RowLock, ...]:
-    return tuple({RowLock(text(row, "waiting"), text(row, "holding")): None for row in rows})
+def _pairs(rows: Iterable[Row], *, mariadb: bool) -> tuple[RowLock, ...]:
+    found = [
+        RowLock(text(row, "waiting"), text(row, "holding"), _row(text(row, "requested"), mariadb=mariadb))
+        for row in rows
+    ]
+    named = dict.fromkeys(one for one in found if one.holding != NO_ID)
+    return (*named, *(one for one in found if one.holding == NO_ID))

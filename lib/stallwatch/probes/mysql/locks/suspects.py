@@ -58,10 +58,12 @@ def _in_the_way(
     """Find who keeps an ALTER TABLE or its like waiting: a transaction or a statement that is older."""
     begun = waits.seconds - _ROUNDED
     open_ = {one.process for one in transactions if one.age >= begun}
+    queued = {one.process for one in transactions if one.waiting is not None}  # who has its row is before it
     older = [
         one
         for one in clients
         if not one.state.startswith("Waiting")  # behind it
+        if one.id not in queued
         if one.id in open_ or (one.is_client_s_statement and one.seconds >= begun)
     ]
     return _only(older) if older else _since(waits, clients)

@@ -16,6 +16,7 @@ from stallwatch.probes.mysql.locks.metadata import (
     holders_of,
     table_of,
 )
+from stallwatch.probes.mysql.locks.rows import NO_ID
 from stallwatch.probes.mysql.locks.suspects import suspect
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
@@ -69,14 +70,22 @@ def for_rows(
 
     ``tables`` are table and index of rows. Who waits for a row, waits for whom the first of them waits for.
     """
-    known = {one.id: one for one in transactions}
-    holding: dict[str, dict[int, None]] = {}
+    listed = list(transactions)
+    known = {one.id: one for one in listed}
+    holding: dict[str, dict[int, bool]] = {}  # by row: who holds it, and whether that is certain
+    of_no_id: dict[str, int] = {}  # by row: how many do that have no id
     for one in row_locks:
         waits, holds = known.get(one.waiting), known.get(one.holding)
-        if waits and holds and waits.row:
-            holding.setdefault(waits.row, {})[holds.process] = None
+        row = one.row or (waits.row if waits else "")
+        if row and one.holding == NO_ID:
+            of_no_id[row] = of_no_id.get(row, 0) + 1
+        elif row and waits and holds:
+            holding.setdefault(row, {})[holds.process] = True
+    for row, number in of_no_id.items():
+        found = _without_an_id(listed, row)
+        holding.setdefault(row, {}).update(dict.fromkeys(found, len(found) <= number))
     groups: dict[str, list[int]] = {}
-    for transaction in known.values():
+    for transaction in listed:
         if transaction.row in holding:
             groups.setdefault(transaction.row, []).append(transaction.process)
     for row, group in groups.items():
@@ -84,7 +93,20 @@ def for_rows(
         on, key = tables.get(row, ("", ""))
         for waiting in group:
             for holder in outside:
-                yield Wait(waiting, holder, ROW, "row lock", on, key)
+                yield Wait(waiting, holder, ROW, "row lock", on, key, certain=holding[row][holder])
+
+
+def _without_an_id(transactions: Sequence[Transaction], row: str) -> list[int]:
+    """List the connections that may hold a row in a transaction that MariaDB gives no id.
+
+    They have row locks, and are as old as the longest wait for it.
+    """
+    longest = max((one.waiting or 0.0 for one in transactions if one.row == row), default=0.0)
+    return [
+        one.process
+        for one in transactions
+        if one.id == NO_ID and one.locked and one.waiting is None and one.age + _ROUNDED >= longest
+    ]
 
 
 def for_others(
@@ -99,6 +121,8 @@ def for_others(
     """
     # Found once: a thousand may wait for the same.
     listed = list(processes.values())
+    if not any(one.is_detached for one in transactions):  # who holds it has just logged out
+        locks = [one for one in locks if one.process]
     ahead, oldest = flush(listed), _oldest_user_of_tables(listed, locks)
     suspected = _Suspects(ahead, listed, transactions, copies)
     definitions = [one for one in listed if METADATA_LOCK.search(one.state) and statements.defines(one.info)]

@@ -19,6 +19,7 @@ DETACHED = "a transaction that no connection has (prepared by XA)"
 END_DETACHED = "XA COMMIT or ROLLBACK it (XA RECOVER lists it), on the source if it is from there"
 WAIT_FOR_ROLLBACK = "wait for the rollback: KILL does not help"
 
+BACKUP_LOCK = "backup lock"  # of LOCK INSTANCE FOR BACKUP, and of MariaDB's BACKUP STAGE
 _MANY_ROWS = 100_000
 _COMMITS = r"waiting for handler commit|Commit$|Waiting for prior transaction to commit"  # states
 _LONG_COMMIT = 2.0  # seconds: to write what was changed takes milliseconds
@@ -37,7 +38,7 @@ def doing(process: Process | None) -> str:
     if not process:
         return ""
     if process.command == "Sleep":
-        return f"idle for {say_duration(process.seconds)}"
+        return f"idle for {say_duration(process.seconds)}" if process.tells_idle else "idle"
     return f"runs {statements.said(process.info)}" if process.info else process.state
 
 
@@ -59,9 +60,9 @@ def lock(held: Lock) -> tuple[str, str]:
     if held.scope == "TABLE":
         return f"metadata lock on {held.table}", "COMMIT or UNLOCK TABLES"
     if held.scope == "BACKUP LOCK":
-        return "backup lock", "UNLOCK INSTANCE"
+        return BACKUP_LOCK, "UNLOCK INSTANCE"
     if held.scope == "BACKUP" and "FTWRL" not in held.kind:
-        return "backup lock", "BACKUP STAGE END"
+        return BACKUP_LOCK, "BACKUP STAGE END"
     return "global read lock", "UNLOCK TABLES"
 
 

@@ -1,0 +1,144 @@
+"""What check_innodb_locks is certain of, and what it is not: each is a situation of a real server."""
+
+import pytest
+from captured_runs import Runs, numbers
+from locked_server import HEAD, MDL, WAITER, Locked, mdl, row, trx
+from stallwatch.sources.mysql import Flavour
+
+
+@pytest.fixture
+def look(tmp_path, monkeypatch):
+    return Runs("check_innodb_locks", tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize(
+    ("took", "status", "says"),
+    [
+        (0.01, 2, "blocks 2 others for 1 min 40 s (limit 60 s) on shop.orders, idle for 1 min 41 s - KILL"),
+        (100.0, 1, "blocks 2 others for up to 1 min 40 s (limit 10 s) on shop.orders, idle for 1 s - see"),
+        (None, 1, "blocks 2 others for up to 1 min 40 s (limit 10 s) on shop.orders, idle - KILL"),
+    ],
+)
+def test_mysql_counts_idle_seconds_from_the_begin_of_the_last_statement(look, took, status, says):
+    """Measured on 5.7.22, 8.0.15 and 9.7.2. That statement may have waited for the same row itself."""
+    server = Locked()
+    server.idle_head(waits=100, idle=101)
+    server.took = took
+    found = look(server)
+    assert found[0] == status
+    assert says in found[1]
+
+
+def test_mariadb_counts_them_from_its_end(look):
+    server = Locked("MariaDB 10.11")
+    server.idle_head(waits=100, idle=101)
+    server.took = 100.0
+    assert look(server)[0] == 2
+
+
+@pytest.mark.parametrize("command", ["Sleep", "Query"])
+def test_who_did_something_just_now_may_be_the_head_since_just_now(look, command):
+    """A row that each of many holds for 1.5 s: the transaction of the head began when it came to wait."""
+    server = Locked()
+    server.idle_head(waits=20, idle=0)
+    server.listed[0] = row(HEAD, "app", command, 0, "", None if command == "Sleep" else "SELECT 1")
+    server.transactions[0] = trx(HEAD, 26)
+    status, text = look(server)
+    assert status == 1
+    assert " for up to 20 s (limit 10 s) on shop.orders" in text
+    assert " - see whether 22 stays at the head, then KILL 22 | " in text
+    assert " - KILL 22, or let it " in look(server)[1]  # it does
+
+
+def restore(server, waits):
+    """Let connection 22 restore a table, statement by statement, that it has locked for others."""
+    server.listed = [
+        row(HEAD, "report", "Query", 0, "update", "INSERT INTO shop.orders VALUES (1, 'x')"),
+        row(WAITER, "app", "Query", waits, MDL, "SELECT * FROM shop.orders"),
+    ]
+    server.transactions = [trx(HEAD, 0, started=f"2026-11-18 13:00:{waits % 60:02}")]
+    server.locks = [
+        mdl("TABLE", "shop", "orders", "SHARED_NO_READ_WRITE", "GRANTED", HEAD),
+        mdl("TABLE", "shop", "orders", "SHARED_READ", "PENDING", WAITER),
+    ]
+
+
+def test_who_runs_one_statement_after_the_other_and_holds_a_table_blocks_all_the_time(look):
+    """LOCK TABLES, FLUSH TABLES WITH READ LOCK: one and the same wait lasts from look to look."""
+    server = Locked()
+    restore(server, waits=2)
+    assert look(server)[0] == 0
+    restore(server, waits=63)
+    status, text = look(server, after=61)
+    assert (status, numbers(text)["blocked"]) == (2, "61s")
+    restore(server, waits=5)
+    assert look(server, after=61)[0] == 0  # another wait: nothing is known of the time between
+
+
+def test_a_prepared_xa_transaction_without_a_connection_holds_metadata_locks_too(look):
+    """The owner in metadata_locks is a thread that is no more (8.0.15, 9.7.2)."""
+    server = Locked()
+    server.listed = [row(WAITER, "app", "Query", 20, MDL, "ALTER TABLE shop.orders ADD x INT")]
+    server.locks = [
+        mdl("TABLE", "shop", "orders", "SHARED_WRITE", "GRANTED", None),
+        mdl("TABLE", "shop", "orders", "EXCLUSIVE", "PENDING", WAITER),
+    ]
+    server.transactions = [trx(0, 40), trx(0, 3, started="2026-11-18 13:00:37")]
+    text = look(server)[1]
+    assert "an XA transaction without a connection blocks 1 other for up to 20 s (limit 10 s)" in text
+    assert "open for 40 s - XA COMMIT or ROLLBACK it | " in text
+    server.transactions = []  # who had it has just logged out
+    assert "who blocks is not known" in look(server, state=False)[1]
+
+
+@pytest.mark.parametrize("command", ["Sleep", "Query"])
+def test_a_backup_is_ended_only_as_the_second_choice(look, command):
+    server = Locked()
+    server.listed = [
+        row(HEAD, "backup", command, 240, "", None if command == "Sleep" else "SELECT 1"),
+        row(WAITER, "app", "Query", 20, "Waiting for backup lock", "ALTER TABLE shop.orders ADD x INT"),
+    ]
+    server.locks = [
+        mdl("BACKUP LOCK", None, None, "SHARED", "GRANTED", HEAD),
+        mdl("BACKUP LOCK", None, None, "INTENTION_EXCLUSIVE", "PENDING", WAITER),
+    ]
+    text = look(server)[1]
+    assert "connection 22 backup@app1 blocks 1 other for up to 20 s (limit 10 s) by the backup lock" in text
+    assert " - let that backup end, or KILL 22 | " in text
+
+
+def test_who_waits_in_a_circle_is_not_told_of_once_more_as_an_old_transaction(look):
+    server = Locked()
+    server.idle_head(waits=3000, idle=3000, waiters=1)
+    server.listed[0] = row(HEAD, "report", "Query", 3000, MDL, "SELECT * FROM shop.items")
+    server.locks = [
+        mdl("TABLE", "shop", "items", "SHARED_NO_READ_WRITE", "GRANTED", WAITER),
+        mdl("TABLE", "shop", "items", "SHARED_READ", "PENDING", HEAD),
+    ]
+    text = look(server)[1]
+    assert "connections 22 and 23 wait for each other" in text
+    assert numbers(text)["transaction"] == "0s"
+
+
+@pytest.mark.parametrize(
+    ("captured", "flavour", "requested", "table"),
+    [
+        ("MySQL 5.7", Flavour("Percona", (5, 7, 44), "Percona 5.7.44"), "1308:24:3:2", "INNODB_LOCK_WAITS"),
+        ("MySQL 8.0", Flavour("Percona", (8, 0, 36), "Percona 8.0.36"), "140:3:4:2:139", "data_lock_waits"),
+        ("MySQL 8.0", Flavour("MySQL", (8, 4, 3), "MySQL 8.4.3"), "140:3:3:4:2:139", "data_lock_waits"),
+    ],
+)
+def test_servers_that_were_not_recorded_are_asked_as_manuals_say(look, captured, flavour, requested, table):
+    """Rows in the shape that the manuals of Percona Server 5.7 and 8.0 and of MySQL 8.4 document.
+
+    No such server was asked: see the recordings for those that were.
+    """
+    server = Locked(captured)
+    server.flavour = flavour
+    server.idle_head(waits=70)
+    for one in server.transactions[1:]:
+        one["requested"] = requested
+    status, text = look(server)
+    assert status == 2
+    assert "connection 22 report@app1 blocks 2 others for 1 min 10 s (limit 60 s) on shop.orders" in text
+    assert [sql for sql in server.asked if table in sql]
