@@ -110,8 +110,8 @@ def _of_client(found: Found, head: Head) -> str:
 
 
 def _moves(head: Head) -> bool:
-    """Whether a client is at work just now and is not known to block others for long: its turn may be new."""
-    is_new = head.certain < min(_AT_WORK, head.possible)
+    """Whether a client did something just now and is hardly known to block others: its turn may be new."""
+    is_new = head.certain < min(_AT_WORK, head.possible / 2)
     return bool(is_new and head.process and head.process.is_client and head.process.seconds < _AT_WORK)
 
 
