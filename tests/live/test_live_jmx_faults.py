@@ -158,9 +158,12 @@ def test_tls_asked_of_a_plain_server(jvm):
 
 @pytest.mark.parametrize("variant", ["tls", "tls-registry"])
 def test_a_server_with_a_certificate_that_nobody_knows(variant, jvm_variant):
-    sentence = said(*of(jvm_variant(variant)), *GOOD)
-    assert "is not to be trusted: self-signed certificate" in sentence
-    assert "--ca-file" in sentence
+    jvm = jvm_variant(variant)
+    another = Path(jvm.ca_file).with_name("elsewhere.pem")
+    for file in (), ("--ca-file", another):
+        sentence = said(*of(jvm), *file, *GOOD)
+        assert "is not to be trusted: self-signed certificate" in sentence
+        assert "--ca-file must have the certificate of its authority, or its own" in sentence
 
 
 @pytest.mark.parametrize(

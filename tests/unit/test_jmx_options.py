@@ -31,7 +31,9 @@ def target():
 def test_the_host_is_our_own_unless_given(target):
     assert (target("-P", "7199").host, target("-P", "7199").port) == ("localhost", 7199)
     assert target("-H", "db1", "-P", "7199").where == "db1:7199"
-    assert target("-H", "::1", "-P", "7199").where == "[::1]:7199"
+    for host in ("::1", "[::1]"):
+        asked = target("-H", host, "-P", "7199", "--rmi-host", host)
+        assert (asked.where, asked.host, asked.rmi_host) == ("[::1]:7199", "::1", "::1")
 
 
 def test_without_a_port_it_asks_which_jvm(target):

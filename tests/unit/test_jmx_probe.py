@@ -553,6 +553,11 @@ def test_a_key_that_some_beans_of_a_pattern_lack_is_as_missing_says(ask, server,
     assert "X of a:type=T,name=3 is null and has no key key" in below
 
 
+def test_a_name_in_a_sentence_begins_with_its_type_as_in_lists(ask, server):
+    server.beans_there["a:name=1,type=T"] = {"X": {"other": 1}}
+    assert " - X of a:type=T,name=1 has no key key: " in ask(*KEYS)[1]
+
+
 def test_a_key_that_all_beans_of_a_pattern_lack_is_as_missing_says(ask, server):
     server.beans_there |= {f"a:type=T,name={number}": {"X": {"other": 1}} for number in (1, 2)}
     for state, status in ("ok", 0), ("warning", 1), ("critical", 2), ("unknown", 3):

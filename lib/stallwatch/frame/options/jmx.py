@@ -69,6 +69,7 @@ def connect(check: Check, options: Namespace, run: Run) -> Server:
 def target(check: Check, options: Namespace) -> Target:
     """Tell whom to ask; what does not go together ends the run as bad usage."""
     from stallwatch.sources import jmx
+    from stallwatch.sources.jmx.target import bare
 
     check.refuse_empty(options, *_NOT_EMPTY)
     host, port, name = _address(check, options)
@@ -97,18 +98,18 @@ def target(check: Check, options: Namespace) -> Target:
     )
     user = options.username and utf8(options.username)
     return jmx.Target(
-        host, port, name, options.rmi_host, options.rmi_port, user, password, tls,
+        host, port, name, options.rmi_host and bare(options.rmi_host), options.rmi_port, user, password, tls,
         options.via, options.java,
     )  # fmt: skip
 
 
 def _address(check: Check, options: Namespace) -> tuple[str, int, str]:
-    from stallwatch.sources.jmx.target import JMXRMI, from_url
+    from stallwatch.sources.jmx.target import JMXRMI, bare, from_url
 
     if options.url is None:
         if options.port is None:
             check.parser.error("which JVM? Give its host with -H and JMX port with -P, or its URL with -U")
-        return options.hostname or "localhost", options.port, JMXRMI
+        return bare(options.hostname or "localhost"), options.port, JMXRMI
     if options.hostname is not None or options.port is not None:
         check.parser.error("-U names host and port already: leave out -H and -P")
     try:

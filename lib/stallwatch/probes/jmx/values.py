@@ -14,6 +14,7 @@ from stallwatch.units import number as read_number
 from stallwatch.words import listed, plural
 
 if TYPE_CHECKING:
+    from stallwatch.sources.jmx.object_name import ObjectName
     from stallwatch.sources.jmx.values import Value
 
 _LONGEST_TEXT = 200  # bytes of a value in a sentence
@@ -96,7 +97,7 @@ def steps(text: str) -> tuple[str, ...]:
     return tuple(step.replace("\0", "/") for step in apart) if text else ()
 
 
-def follow(value: Value, path: tuple[str, ...], attribute: str, name: object) -> Value:
+def follow(value: Value, path: tuple[str, ...], attribute: str, name: ObjectName) -> Value:
     """Give what is at the end of the path into an attribute of the bean ``name``.
 
     AbsentError says which keys there are where one is missing.
@@ -106,9 +107,9 @@ def follow(value: Value, path: tuple[str, ...], attribute: str, name: object) ->
     return value
 
 
-def called(attribute: str, path: tuple[str, ...], name: object) -> str:
+def called(attribute: str, path: tuple[str, ...], name: ObjectName) -> str:
     """Say what is at the end of a path."""
-    return f"{'/'.join((attribute, *path))} of {name}"
+    return f"{'/'.join((attribute, *path))} of {name.familiar}"
 
 
 def _step(value: Value, step: str, subject: str) -> Value:

@@ -55,6 +55,11 @@ def place(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
+def bare(host: str) -> str:
+    """Take the brackets from an IPv6 address, as it stands in URLs."""
+    return host[1:-1] if host.startswith("[") and host.endswith("]") else host
+
+
 def from_url(text: str) -> tuple[str, int, str]:
     """Read ``service:jmx:rmi://ANYTHING/jndi/rmi://HOST:PORT/NAME``; the result is host, port and name.
 

@@ -53,7 +53,7 @@ def _remedy(error: ssl.SSLCertVerificationError) -> str:
         return "renew it"
     if error.verify_code in _MISMATCH:
         return "give the host with -H as the certificate names it"
-    return "give the certificate of its authority, or its own, with --ca-file"
+    return "--ca-file must have the certificate of its authority, or its own"
 
 
 def _no_password() -> str:
