@@ -3,6 +3,7 @@
 import pytest
 from captured_runs import Runs, numbers
 from locked_server import HEAD, MDL, WAITER, Locked, mdl, row, trx
+from stallwatch.probes.innodb_locks import collect
 from stallwatch.sources.mysql import Flavour
 
 
@@ -142,3 +143,28 @@ def test_servers_that_were_not_recorded_are_asked_as_manuals_say(look, captured,
     assert status == 2
     assert "connection 22 report@app1 blocks 2 others for 1 min 10 s (limit 60 s) on shop.orders" in text
     assert [sql for sql in server.asked if table in sql]
+
+
+@pytest.mark.parametrize(
+    ("followed", "says"),
+    [
+        (500, "connection 22 report@app1 blocks 59 others"),
+        (20, "1 connection waits for up to 20 s (limit 10 s) for a row lock, with 20 others behind, who "),
+    ],
+)
+def test_who_waits_at_the_end_of_a_chain_that_was_not_followed_is_no_head(look, monkeypatch, followed, says):
+    """Of 2000 in a chain on 9.7.2, the 20 that were asked for were in its middle."""
+    monkeypatch.setattr(collect, "_MOST_FOLLOWED", followed)
+    server = Locked()
+    links = range(HEAD, HEAD + 60)
+    server.listed = [row(HEAD, "report", "Sleep", 30)]
+    update = ("app", "Query", 20, "updating", "UPDATE shop.orders SET a = 1")
+    server.listed += [row(one, *update) for one in links[1:]]
+    server.transactions = [trx(one, 30, waits=20) for one in links[:0:-1]]
+    for one in server.transactions:
+        one["requested"] = f"9:2:2:4:{one['process']}:1"
+    server.transactions.append(trx(HEAD, 31))
+    server.pairs = [{"waiting": f"t{one}", "holding": f"t{one - 1}"} for one in links[1:]]
+    text = look(server)[1]
+    assert says in text
+    assert ("KILL 22" in text) == (followed > 60)

@@ -28,6 +28,7 @@ _HISTORY = "trx_rseg_history_len"
 # Of MySQL; MariaDB 10.11.19 counts none while its redo log cannot be written.
 _PENDING = tuple(f"Innodb_{of}_pending_{what}" for of in ("os_log", "data") for what in ("fsyncs", "writes"))
 MOST_ROWS = 20  # that are waited for and whose holders are asked for, those with most waiters first
+_MOST_FOLLOWED = 500  # transactions whose holders are asked for, to find the head of a chain
 _TRIES = 3  # to see the head of a queue that moves
 _LONGEST = 1.5  # seconds that the server may take for one statement of the costly look
 _MOST_IDLE = 20  # heads of which is asked since when they are idle
@@ -148,10 +149,12 @@ class Collector:
         unexplained = {number: kind for number, kind in kinds.items() if number not in explained}
         last = self.last(graph.heads()[:_MOST_IDLE])
         listed = since_idle(listed, last)
-        unexplained |= dict.fromkeys(unknown, ROW)
+        unexplained |= dict.fromkeys((*unknown, *_waiting_ends(graph, waiting)), ROW)
         details = Details(graph, listed, unexplained, last, tells=bool(locks))
         return waiting, details._replace(
-            rows_left_out=max(0, len(groups) - MOST_ROWS) if self._tables is None else 0,
+            rows_left_out=sum(group[0].process not in explained for group in groups[MOST_ROWS:])
+            if self._tables is None
+            else 0,
             locks_left_out=len(locks) >= metadata.MOST,
         )
 
@@ -168,7 +171,7 @@ class Collector:
             told_of = {one.waiting for one in found_waits}
             return waiting, found_waits, [one for one in waiting.for_rows() if one not in told_of]
         first = [group[0] for group in groups]
-        found = rows.row_locks(self.asking, [one.id for one in first], MOST_ROWS)
+        found = rows.row_locks(self.asking, [one.id for one in first], _MOST_FOLLOWED)
         if len(waiting.transactions) >= rows.MOST:
             known = {one.id for one in waiting.transactions}
             more = rows.transactions_of(self.asking, {one.holding for one in found} - known)
@@ -211,6 +214,11 @@ class Collector:
     def programs(self, connections: Collection[int]) -> dict[int, Program]:
         """Ask which programs connections are of."""
         return programs(self.asking, connections) if connections else {}
+
+
+def _waiting_ends(graph: Graph, waiting: Waiting) -> set[int]:
+    """Tell who waits itself at the end of a chain that was not followed any further: it is no head."""
+    return {one for one in graph.heads() if one in waiting.for_rows()}
 
 
 def since_idle(listed: Mapping[int, Process], last: Mapping[int, Last]) -> dict[int, Process]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 from stallwatch.probes.mysql.asking import PERFORMANCE_SCHEMA, PROCESS, Statement, number, text, whole
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
@@ -54,6 +55,7 @@ _DATA_LOCK_WAITS = (8, 0)
 NO_ID = "0"  # of each transaction of MariaDB that has only read, also of one that has locked what it read
 _PARTS_5_7 = 4  # of the id of a lock of a row
 _CHAIN = 5  # who waits for whom is followed so far
+_FOLLOWED = 1.0  # seconds
 
 
 class Transaction(NamedTuple):
@@ -138,7 +140,7 @@ def _transaction(row: Row, *, mariadb: bool) -> Transaction:
 
 
 def row_locks(asking: Asking, waiting: Iterable[str], most: int = _CHAIN) -> tuple[RowLock, ...]:
-    """Ask for whom these transactions wait, and those in turn: so many are asked for.
+    """Ask for whom these transactions wait, and those in turn: so many are asked for, for a second at most.
 
     MySQL 8 has 125 000 pairs of 500 that wait for one row, so each is asked for by itself. MySQL 5.7 and
     MariaDB have such a table in information_schema only.
@@ -148,7 +150,8 @@ def row_locks(asking: Asking, waiting: Iterable[str], most: int = _CHAIN) -> tup
     found: list[RowLock] = []
     asked: set[str] = set()
     mariadb = asking.server.flavour.mariadb
-    while ahead and len(asked) < most:
+    until = time.monotonic() + _FOLLOWED
+    while ahead and len(asked) < most and time.monotonic() < until:
         asked.add(one := ahead.pop(0))
         pairs = _pairs(asking.rows(statement, one), mariadb=mariadb)
         found += pairs
