@@ -245,7 +245,7 @@ def test_queues_of_frameworks_that_stand_still_or_move(check, started):
     time.sleep(16)
     _, lines = until(check, blocked, r"JMX_THREAD_POOLS WARNING - .* \(\+3 more problems\)")
     for pool in ("orders", "stock camel-1", "bills"):
-        assert any(re.search(rf"{pool}: 3 tasks wait, none completed in ", line) for line in lines)
+        assert any(re.search(rf"{pool}: \d+ tasks wait, none completed in ", line) for line in lines), "\n".join(lines)
 
 
 @pytest.mark.slow("a JVM with four frameworks starts, looks are 16 s apart")
@@ -276,7 +276,7 @@ def test_queues_of_frameworks_that_move_are_ok(check, started):
         (
             5,
             1,
-            "WARNING - non-blocking: 2 of 2 threads busy, 3 pending, operations wait for a thread, none of ",
+            "WARNING - non-blocking: 2 of 2 threads busy, 3 pending, operations wait for threads that should not block",
         ),
     ],
 )
