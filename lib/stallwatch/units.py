@@ -137,10 +137,10 @@ def say_roughly(seconds: float) -> str:
 
 
 def say_limit(value: float, unit: str) -> str:
-    """Say a threshold as it is written, in base units: ``600 s``, ``90 %``, ``20``; a long time is short."""
+    """Say a threshold as it is written, in base units: ``600 s``, ``90 %``, ``20``; or ``75 ms``, ``2 h``."""
     if unit == "B":
         return say_size(value)
-    if unit == "s" and value >= IN_SECONDS:
+    if unit == "s" and (value >= IN_SECONDS or 0 < value < 1):
         return say_duration(value)
     return f"{plain(value)} {unit}" if unit in ("s", "%") else plain(value)
 
