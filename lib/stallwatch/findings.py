@@ -36,9 +36,10 @@ _GRAVITY = {state: rank for rank, state in enumerate(_WORSE_AND_WORSE)}
 
 
 class Line(NamedTuple):
-    """A finding with a Line is written as ``WHAT, CAUSE - NEXT STEP``, with further lines below.
+    """What the line of a finding shows beside ``WHAT, CAUSE - NEXT STEP``, and the lines below it.
 
-    Without a Line it is written as ``WHAT: CAUSE: NEXT STEP``, and while it is OK as ``WHAT`` alone.
+    With a Line a finding shows the limit that it breaks, and its cause also while it is OK. Without one it
+    fits into a text message.
     """
 
     then: str = ""  # text after ``what`` and the broken limit: " and grows 1 s/s"
@@ -65,7 +66,7 @@ class Reading(NamedTuple):
     confirmed: bool = True  # False: the next look may be good, or it may not be so: a WARNING at most
     judged_as: str = ""  # whose thresholds judge it, if they are others than those of its name
     state: State = State.OK  # how bad a known one is at least, whatever the thresholds say
-    line: Line | None = None  # None: it is said as "what: why: advice"
+    line: Line | None = None  # None: no limit, no further lines, and no cause while it is OK
 
 
 class Fault(NamedTuple):
@@ -75,7 +76,7 @@ class Fault(NamedTuple):
     what: str
     why: str = ""
     advice: str = ""
-    line: Line | None = None  # None: it is said as "what: why: advice"
+    line: Line | None = None  # None: no limit, no further lines, and no cause while it is OK
 
 
 class ProbeError(Exception):
@@ -86,11 +87,16 @@ class ProbeError(Exception):
     """
 
     always_unknown = False
+    more: tuple[str, ...] = ()  # lines below, such as a server's own words
 
     def __init__(self, what: str, advice: str = "") -> None:
         super().__init__(what)
         self.what = what
         self.advice = advice
+
+    def fault(self, state: State) -> Fault:
+        """Give it as a finding of this state."""
+        return Fault(state, self.what, advice=self.advice, line=Line(more=self.more, fits=True))
 
 
 Finding = Reading | Fault | ProbeError

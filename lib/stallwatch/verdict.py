@@ -71,14 +71,14 @@ class Verdict(NamedTuple):
     critical: Range | None = None
     table: Table | None = None
     in_table: bool = False
-    dashed: bool = False  # whether it is said as "WHAT, CAUSE - NEXT STEP"
-    fits: bool = False  # whether the status line has no more of cause and next step than a text message can
+    has_cause: bool = False  # whether its line shows the cause also while it is OK
+    fits: bool = True  # whether the status line has no more of cause and next step than a text message can
     more: tuple[str, ...] = ()  # lines below
 
     @property
     def sentence(self) -> str:
         """All that there is to say; why and what to do only where something is wrong."""
-        in_short = self.state is State.OK and not self.dashed
+        in_short = self.state is State.OK and not self.has_cause
         return self.what or "no details" if in_short else self.detail
 
     @property
@@ -89,7 +89,7 @@ class Verdict(NamedTuple):
     @property
     def step_below(self) -> str:
         """The next step of a cause on a line that is OK, which has the cause alone: said with -v."""
-        return self.advice if self.dashed and self.why and not self.is_wrong else ""
+        return self.advice if self.has_cause and self.why and not self.is_wrong else ""
 
     @property
     def to_be_told(self) -> bool:
@@ -100,10 +100,8 @@ class Verdict(NamedTuple):
     def detail(self) -> str:
         """The same with the evidence where all is well, too."""
         advice = "" if self.state is State.OK else self.advice
-        if self.dashed:
-            said = ", ".join(part for part in (self.what, self.why) if part) or "no details"
-            return f"{said} - {advice}" if advice else said
-        return ": ".join(part for part in (self.what, self.why, advice) if part) or "no details"
+        said = ", ".join(part for part in (self.what, self.why) if part) or "no details"
+        return f"{said} - {advice}" if advice else said
 
 
 class Report(NamedTuple):
@@ -172,12 +170,12 @@ def _limits(reading: Reading, thresholds: dict[str, Limits]) -> Limits:
 
 def _judged(finding: Finding, thresholds: dict[str, Limits], say: Callable[[str], str]) -> Verdict:
     if isinstance(finding, ProbeError):
-        finding = Fault(State.UNKNOWN, finding.what, advice=finding.advice)
+        finding = finding.fault(State.UNKNOWN)
     if isinstance(finding, Fault):
         line = finding.line
         what = finding.what + (line.then if line else "")
         told = Verdict(finding.state, say(what), say(finding.why), say(finding.advice))
-        return told._replace(dashed=True, fits=line.fits, more=_lines(line, say)) if line else told
+        return told._replace(has_cause=True, fits=line.fits, more=_lines(line, say)) if line else told
     reading = _only_numbers(finding)
     shown = _limits(reading, thresholds)
     line = reading.line
@@ -195,8 +193,8 @@ def _judged(finding: Finding, thresholds: dict[str, Limits], say: Callable[[str]
         critical=shown.get("critical"),
         table=reading.table.said(say) if reading.table else None,
         in_table=reading.in_table,
-        dashed=line is not None,
-        fits=line is not None and line.fits,
+        has_cause=line is not None,
+        fits=line is None or line.fits,
         more=_lines(line, say) if line else (),
     )
 

@@ -451,7 +451,7 @@ OPTIONS = {
     "host": ("-H", "{}"), "user": ("-u", "{}"), "group": ("--defaults-group", "{}"),
     "file": ("--password-file", "{}"), "unknown": ("--{}",), "stray": ("{}",), "timeout": ("-t", "{}"),
 }  # fmt: skip
-SERVER = {"host": "cannot be looked up: ", "user": "refused the connection: "}
+SERVER = {"host": "cannot be looked up: ", "user": "refused the connection - "}
 SAYS = {**SERVER, "file": "--password-file "}  # other bad usage says where to look
 
 

@@ -328,7 +328,7 @@ def test_a_connection_that_is_killed_once_is_a_warning(check, shop):
     shop.disconnect_others()
     asks.join()
     assert said[0].status == 1, said[0].output
-    assert "1 of 10 runs failed" in said[0].text
+    assert "1 of 10 runs failed" in said[0].output
 
 
 @pytest.mark.own_server("the query cache can only be used if it is on at the start")

@@ -73,4 +73,4 @@ def test_what_an_account_may_not_ask_of_the_middle_one_is_said_once(pair, leaf, 
     little = leaf.replica.account("little", *GRANTS[pair.kind])
     said = Check(tmp_path)(leaf, *of(pair.replica), account=little)
     assert said.status == 0
-    assert said.output.count("is itself a replica cannot be seen: needs ") == 1
+    assert said.output.count("is itself a replica cannot be seen, needs ") == 1

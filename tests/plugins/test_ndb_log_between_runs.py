@@ -454,7 +454,7 @@ def test_contention_is_measured_from_the_report_of_the_run_before(check, watched
     watched.add("jbalock thr: 1 waiting for lock, contentions: 10200 spins: 5905800\n")
     said = check("--log", watched)
     assert said.text == (
-        'NDB_LOG WARNING - node 4 lock "jbalock thr: 1" spins 30.66 us for each contention: 24529.0 spins each:'
+        'NDB_LOG WARNING - node 4 lock "jbalock thr: 1" spins 30.66 us for each contention, 24529.0 spins each -'
         " check whether the cluster is busy"
     )
     assert said.perfdata["spin"] == "0.000030661s;0.000005"

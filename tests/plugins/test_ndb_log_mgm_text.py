@@ -59,7 +59,7 @@ def test_it_is_judged_as_a_whole(judged, text, expected):
 def test_it_is_no_log_to_follow(judged):
     said = judged(ALL_UP, "--no-state")
     assert said.status == 3
-    assert "show.txt is no log but what ndb_mgm printed in one moment: check_ndb_nodes" in said.text
+    assert "show.txt is no log but what ndb_mgm printed in one moment - check_ndb_nodes" in said.text
 
 
 def test_it_adds_to_a_log(check, judged, log, tmp_path):

@@ -124,7 +124,7 @@ def test_a_backup_that_is_too_old(check, cluster):
     said = check("--log", cluster, "--backup-age", "26h")
     assert said.status == 1
     assert said.text == (
-        "NDB_LOG WARNING - last backup 8 completed 1 d 3 h ago at HH:MM:SS: more than 1 d 2 h: start a backup:"
+        "NDB_LOG WARNING - last backup 8 completed 1 d 3 h ago at HH:MM:SS, more than 1 d 2 h - start a backup:"
         " ndb_mgm -e 'start backup'"
     )
 
@@ -148,7 +148,7 @@ def test_no_backup_in_a_log_that_is_long_enough(check, cluster):
     said = check("--log", cluster, "--backup-age", "26h")
     assert said.status == 1
     assert said.text == (
-        "NDB_LOG WARNING - no backup completed in the 3 d that the cluster log tells of: more than 1 d 2 h:"
+        "NDB_LOG WARNING - no backup completed in the 3 d that the cluster log tells of, more than 1 d 2 h -"
         " start a backup: ndb_mgm -e 'start backup'"
     )
 
@@ -159,7 +159,7 @@ def test_no_backup_in_a_log_that_is_too_short_to_tell(check, cluster):
     said = check("--log", cluster, "--backup-age", "26h")
     assert said.status == 3
     assert said.text == (
-        "NDB_LOG UNKNOWN - no backup completed in the 2 h that the cluster log tells of: start a backup:"
+        "NDB_LOG UNKNOWN - no backup completed in the 2 h that the cluster log tells of - start a backup:"
         " ndb_mgm -e 'start backup'"
     )
     assert "backup_age" not in said.perfdata
@@ -169,7 +169,7 @@ def test_the_age_of_backups_is_not_in_an_out_log(check, log):
     log.say("Operations=0")
     said = check("--log", log, "--backup-age", "26h")
     assert said.text == (
-        "NDB_LOG UNKNOWN - the age of backups is in cluster logs only: name one with --log, ndb_1_cluster.log"
+        "NDB_LOG UNKNOWN - the age of backups is in cluster logs only - name one with --log, ndb_1_cluster.log"
     )
 
 

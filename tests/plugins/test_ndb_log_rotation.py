@@ -181,7 +181,7 @@ def test_a_run_that_may_not_read_everything_says_so_and_goes_on(check, watched):
     behind = check("--log", watched, "--max-bytes", "1500")
     assert behind.status == 3
     assert behind.text == (
-        "NDB_LOG UNKNOWN - ndb_4_out.log: 393 B are still to be read: the next run goes on, --whole begins anew;"
+        "NDB_LOG UNKNOWN - ndb_4_out.log: 393 B are still to be read - the next run goes on, --whole begins anew;"
         " a longer --timeout reads more"
     )
     assert behind.perfdata["lines"] == "2"
@@ -341,7 +341,7 @@ def test_a_state_directory_that_cannot_be_made_is_unknown_when_all_else_is_well(
     assert said.status == 3
     assert said.text == (
         f"NDB_LOG UNKNOWN - nothing is remembered between runs: {tmp_path}/state cannot be made:"
-        " Permission denied: give this user a directory of its own with --state-dir"
+        " Permission denied - give this user a directory of its own with --state-dir"
     )
     assert said.perfdata["lines"] == "1"
 

@@ -176,8 +176,8 @@ def test_logs_of_two_clusters_are_not_judged_as_one(check, tmp_path, name):
     said = check("--log", paths[0], "--log", paths[1])
     assert said.status == 3
     assert said.text == (
-        f"NDB_LOG UNKNOWN - {name} is in two folders, {tmp_path}/shop and {tmp_path}/bank: use one check for "
-        "each cluster"
+        f"NDB_LOG UNKNOWN - {name} is in two folders, {tmp_path}/shop and {tmp_path}/bank - use one check "
+        "for each cluster"
     )
     assert check("--log", paths[0]).status == 2
 
@@ -208,7 +208,7 @@ def test_cluster_logs_of_two_clusters_whose_data_nodes_have_the_same_ids(check, 
     assert said.status == 3
     assert said.text == (
         "NDB_LOG UNKNOWN - ndb_1_cluster.log and ndb_2_cluster.log are of two clusters, whose data nodes have"
-        " the same ids and other addresses: use one check for each cluster"
+        " the same ids and other addresses - use one check for each cluster"
     )
 
 

@@ -110,10 +110,10 @@ def test_a_failover_is_told_until_hold_is_over(look, host):
     status, text = look()
     assert status == 1
     assert first_line(text) == (
-        "BONDING WARNING - bond0 changed from eth0 to eth1 since the last run: why was eth0 given up? "
-        "ethtool eth0, dmesg (+1 more problem)"
+        "BONDING WARNING - bond0 changed from eth0 to eth1 since the last run - find out why eth0 was "
+        "given up: ethtool eth0, dmesg (+1 more problem)"
     )
-    assert "[WARNING] eth0 of bond0 has failed once, eth0 is up again: look at cable" in text
+    assert "[WARNING] eth0 of bond0 has failed once, eth0 is up again - look at cable" in text
     status, text = look()
     assert status == 1
     assert "bond0 changed from eth0 to eth1 1 min ago" in first_line(text)
@@ -175,8 +175,8 @@ def test_another_mode_is_as_bad_as_what_it_needs_of_the_switch(look, host, recor
     host.has(recording)
     found, text = look("--mode", wanted)
     assert found == status
-    assert words in first_line(text)
-    assert "those of the module hold for all bonds" in first_line(text)
+    assert words in text
+    assert "those of the module hold for all bonds" in text
 
 
 def test_each_bond_has_its_own_mode(look, host):
@@ -217,16 +217,17 @@ def test_fewer_bonds_than_expected(look, host):
     status, text = look("--expect", "2")
     assert status == 2
     assert first_line(text) == (
-        "BONDING CRITICAL - 1 bond is there, 2 are expected: there is bond0: make it: options bonding "
-        "max_bonds=N where the module makes them, else ip link add NAME type bond"
+        "BONDING CRITICAL - 1 bond is there, 2 are expected, there is bond0 - make it: options bonding "
+        "max_bonds=N where the module makes them"
     )
+    assert "else ip link add NAME type bond" in text
 
 
 def test_a_bond_that_has_a_mode_is_expected(look, host):
     host.has("6.1-active-backup")
     status, text = look("--mode", "bond1=4", "--mode", "bond2=4")
     assert status == 2
-    assert "bond1 and bond2 are not there: there is bond0" in first_line(text)
+    assert "bond1 and bond2 are not there, there is bond0" in first_line(text)
 
 
 def test_without_the_driver_it_is_unknown_unless_bonds_are_expected(look, host):
@@ -273,10 +274,10 @@ def test_a_link_that_has_left_its_bond_is_told_until_it_is_back(host, look, one_
         status, text = look("--mode", "bond0=active-backup", "--expect", "1", after=after)
         assert status == 1
         assert first_line(text) == (
-            "BONDING WARNING - bond0 has 1 of 2 links: eth1 is not in it any more: is the interface there "
-            "(ip link, dmesg)? Put it back: ip link set eth1 master bond0; or say that it is meant: "
-            "--expect bond0=1"
+            "BONDING WARNING - bond0 has 1 of 2 links: eth1 is not in it any more - put it back if it "
+            "exists (ip link, dmesg): ip link set eth1 master bond0"
         )
+        assert "master bond0, or accept it: --expect bond0=1" in text
     host.starts_anew()
     assert look()[0] == 1
     host.has("6.1-active-backup")
@@ -302,10 +303,10 @@ def test_fewer_links_than_expected_are_told_by_the_first_run(look, host):
     assert look("--expect", "bond0=2", "--expect", "1")[0] == 0
     status, text = look("--expect", "bond0=3")
     assert status == 1
-    assert "bond0 has 2 of 3 links: is the interface there" in first_line(text)
+    assert "bond0 has 2 of 3 links - put it back if it exists" in first_line(text)
     status, text = look("--expect", "bond7=2")
     assert status == 2
-    assert "bond7 is not there: there is bond0" in first_line(text)
+    assert "bond7 is not there, there is bond0" in first_line(text)
 
 
 @pytest.mark.parametrize(
@@ -331,8 +332,8 @@ def test_a_bond_that_is_gone_is_as_bad_as_one_without_links(look, host):
         status, text = look()
         assert status == 2
         assert first_line(text) == (
-            "BONDING CRITICAL - bond1 is not there any more: there is bond0: who has removed it? dmesg, ip "
-            "link; or say that it is meant: --expect 1"
+            "BONDING CRITICAL - bond1 is not there any more, there is bond0 - find out who removed it: "
+            "dmesg, ip link, or accept it: --expect 1"
         )
     assert look("--expect", "1")[0] == 0
     (host.place / "bond0").unlink()

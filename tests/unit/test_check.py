@@ -84,7 +84,7 @@ def test_findings_see_the_options(check):
 
 
 def test_a_raised_probe_error_keeps_what_was_found_before(check):
-    line = "DEMO UNKNOWN - db1:3306 refused the connection: start the server | lag=2s;60;300"
+    line = "DEMO UNKNOWN - db1:3306 refused the connection - start the server | lag=2s;60;300"
     assert check.run(unreachable, []) == (3, line)
 
 
@@ -521,7 +521,7 @@ def test_secrets_are_masked_in_every_rendering(check):
         raise ProbeError("no Hunter2Hunter")
 
     assert check.run(findings, ["-vvv"])[1].splitlines() == [
-        "DEMO CRITICAL - denied: ***: *** (+1 more problem)",
+        "DEMO CRITICAL - denied: ***, *** (+1 more problem)",
         "[UNKNOWN] no ***",
         "connect with ***",
     ]

@@ -183,7 +183,10 @@ def test_a_key_written_as_a_part_of_the_attribute_is_told_apart(ask, server):
     server.beans_there["shop:type=Till"] = {"Sold": {"today": 1}}
     for written in ("Sold.today", "Sold/today"):
         answer = ask("-O", "shop:type=Till", "-A", written)
-        assert answer == (3, f"JMX UNKNOWN - shop:type=Till has no attribute {written}: say -A Sold -K today")
+        assert answer == (
+            3,
+            f"JMX UNKNOWN - shop:type=Till has no attribute {written} - say -A Sold -K today",
+        )
 
 
 # What it is called
@@ -290,7 +293,7 @@ def test_nothing_counted_is_missing_unless_a_limit_is_about_it(ask, server):
     status, output = ask(*count, "-c", "5")
     assert status == 3
     assert output.startswith(
-        "JMX UNKNOWN - no MBean at db1:7199 matches java.lan:type=GarbageCollector,*: did you mean the domain java.lang? | "
+        "JMX UNKNOWN - no MBean at db1:7199 matches java.lan:type=GarbageCollector,* - did you mean the domain java.lang? | "
     )
     name = "GarbageCollector.CollectionTime.count"
     assert perfdata(output) == {name: "0;;5"}
@@ -531,12 +534,12 @@ KEYS = ("-O", "a:type=T,*", "-A", "X", "-K", "key")
 @pytest.mark.parametrize(
     ("options", "status", "first"),
     [
-        ((), 3, "UNKNOWN - X of a:type=T,name=2 has no key key: it has other (+1 more problem) | 1.X.key=5"),
+        ((), 3, "UNKNOWN - X of a:type=T,name=2 has no key key - it has other (+1 more problem) | 1.X.key=5"),
         (("--missing", "ok"), 0, "OK - 1 X key 5 | 1.X.key=5"),
         (("--missing", "warning", "-c", "4"), 2, "CRITICAL - 1 X key 5 (limit 4) (+2 more problems) | 1.X.key=5;;4"),
-        (("--missing", "critical"), 2, "CRITICAL - X of a:type=T,name=2 has no key key: it has other (+1 more problem) | 1.X.key=5"),
+        (("--missing", "critical"), 2, "CRITICAL - X of a:type=T,name=2 has no key key - it has other (+1 more problem) | 1.X.key=5"),
         (("--missing", "ok", "--aggregate", "sum"), 0, "OK - T X key: sum 5, 1 bean | T.X.key.sum=5"),
-        (("--aggregate", "sum"), 3, "UNKNOWN - X of a:type=T,name=2 has no key key: it has other (+1 more problem) | T.X.key.sum=5"),
+        (("--aggregate", "sum"), 3, "UNKNOWN - X of a:type=T,name=2 has no key key - it has other (+1 more problem) | T.X.key.sum=5"),
         (("--missing", "ok", "--aggregate", "count"), 0, "OK - T X key: 1 bean | T.X.key.count=1"),
     ],
 )  # fmt: skip
@@ -555,7 +558,7 @@ def test_a_key_that_some_beans_of_a_pattern_lack_is_as_missing_says(ask, server,
 
 def test_a_name_in_a_sentence_begins_with_its_type_as_in_lists(ask, server):
     server.beans_there["a:name=1,type=T"] = {"X": {"other": 1}}
-    assert " - X of a:type=T,name=1 has no key key: " in ask(*KEYS)[1]
+    assert " - X of a:type=T,name=1 has no key key - " in ask(*KEYS)[1]
 
 
 def test_a_key_that_all_beans_of_a_pattern_lack_is_as_missing_says(ask, server):

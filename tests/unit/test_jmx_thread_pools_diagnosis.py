@@ -78,7 +78,7 @@ def test_what_is_pending_in_a_full_pool_waits_if_the_pool_serves_requests():
     [
         ("Cassandra before 1.2", "FlushWriter", "the disks are too slow for the flushes"),
         ("Cassandra", "PerDiskMemtableFlushWriter_0", "the disks are too slow for the flushes"),
-        ("Cassandra", "Native-Transport-Requests", "too many or slow requests"),
+        ("Cassandra", "Native-Transport-Requests", "many or slow requests"),
         ("Cassandra", "CompactionExecutor", "compaction is slower than the writes"),
         ("Cassandra", "TracingStage", "too many requests are traced"),
         ("Cassandra", "SomethingNew", "its threads cannot keep up"),

@@ -211,8 +211,9 @@ def test_a_file_that_needs_more_time_than_there_is_is_a_warning(check, tmp_path,
     for _ in range(2):
         status, answer = check(tmp_path / "b", "--verify", "full")
         assert status == 1, answer
-        assert "shop.sql.gz cannot be read to the end in the time that there is: --verify full" in first_line(
-            answer
+        assert (
+            "shop.sql.gz cannot be read to the end in the time that there is - --verify full"
+            in first_line(answer)
         )
         assert 0 < float(perfdata(answer)["verified"].rstrip("%")) < 100
     monkeypatch.setattr(verify.contents, "text", real)
@@ -276,7 +277,7 @@ def test_a_dump_that_is_written_over_an_older_one_is_not_finished(check, tmp_pat
     made(tmp_path / "b" / "shop.orders-schema.sql", "CREATE TABLE `orders` (\nid int);\n")
     status, answer = check(tmp_path / "b", "--unfinished-grace", "1h")
     assert status == 2
-    assert "was not finished: mydumper has not renamed metadata.partial" in first_line(answer)
+    assert "was not finished, mydumper has not renamed metadata.partial" in first_line(answer)
 
 
 @pytest.mark.parametrize(
@@ -421,7 +422,7 @@ def test_a_copy_without_the_file_that_is_written_last_is_not_finished(check, cop
     written(path, moment("2026-11-21 23:56:06"))
     status, answer = check(path)
     assert status == 2
-    assert "it has no xtrabackup_info, or an empty one, which is written last" in first_line(answer)
+    assert "it has no xtrabackup_info, or an empty one, which is written last" in answer
 
 
 # Which of several

@@ -72,12 +72,12 @@ def test_a_ratio_is_of_what_grew_in_the_interval(server):
     counted = {"Handler_read_rnd_next": 1_200_000, "Handler_read_key": 600}
     said = watch.after(MINUTE, warn=[f"{ratio}=100"], crit=[f"{ratio}=10000"], **counted)
     assert said.status == 1
-    assert said.summary.startswith(f"{ratio} is 2 000 over 1 min: 1.2 million to 600")
+    assert said.summary.startswith(f"{ratio} is 2 000 over 1 min, 1.2 million to 600")
     found = said.of(ratio)
     assert (found["value"], found["warning"], found["critical"]) == (2000, "100", "10000")
     server.later(MINUTE, Handler_read_rnd_next=50_000, Handler_read_key=100)
     _, text = watch.text(warn=[f"{ratio}=100"])
-    assert text.startswith(f"MYSQL_STATUS WARNING - {ratio} is 500 over 1 min: 50 000 to 100")
+    assert text.startswith(f"MYSQL_STATUS WARNING - {ratio} is 500 over 1 min, 50 000 to 100")
     assert " Handler_read_rnd_next_per_Handler_read_key=500;100" in text
 
 
@@ -114,7 +114,7 @@ def test_a_ratio_of_numbers_as_they_are(mysql):
     ratio = "Innodb_buffer_pool_pages_dirty/Innodb_buffer_pool_pages_total=0.75"
     said = Watch(mysql).run(warn=[ratio])
     assert (said.status, said.summary) == (
-        1, "Innodb_buffer_pool_pages_dirty/Innodb_buffer_pool_pages_total is 0.8: 80 to 100",
+        1, "Innodb_buffer_pool_pages_dirty/Innodb_buffer_pool_pages_total is 0.8, 80 to 100",
     )  # fmt: skip
 
 
@@ -129,7 +129,7 @@ def test_a_ratio_of_unlike_numbers_makes_no_sense(mysql):
 def test_names_that_this_server_does_not_have(server):
     said = Watch(server).run(warn=["Handler_read_rnd_nxt=5", "Threads_running/Cows=5"])
     assert said.status == 3
-    assert f"({server.flavour.text}) has no status variable Handler_read_rnd_nxt: it has " in said.summary
+    assert f"({server.flavour.text}) has no status variable Handler_read_rnd_nxt - it has " in said.summary
     assert "Handler_read_rnd_next" in said.summary
     assert f"db1:3306 ({server.flavour.text}) has no status variable Cows" in said.asides
 

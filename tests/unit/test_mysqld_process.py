@@ -88,8 +88,8 @@ def test_the_first_look_has_no_rates(look):
     assert status == 0
     assert text.splitlines() == [
         (
-            "MYSQLD_PROCESS OK - mysqld 4711 up 16 min 40 s, 91.1 MiB resident, 1 thread, 20 of 20000 "
-            "descriptors | resident_memory=95510528B swapped_memory=0B threads=1 uptime=1000s "
+            "MYSQLD_PROCESS OK - mysqld 4711 up 16 min 40 s, 91.1 MiB resident, 1 thread | "
+            "resident_memory=95510528B swapped_memory=0B threads=1 uptime=1000s "
             "open_descriptors=20 descriptors=0.1%;80;90"
         ),
         "[OK] no rates yet: no earlier look to compare with",
@@ -101,7 +101,7 @@ def test_what_it_used_since_the_last_look(after):
     assert status == 0
     assert text == (
         "MYSQLD_PROCESS OK - mysqld 4711 up 17 min 40 s, 60 % of a processor (user 45 %, system 15 %), "
-        "1 000 minor and 0.1 major page faults/s, 91.1 MiB resident, 1 thread, 20 of 20000 descriptors | "
+        "0.1 major page faults/s, 91.1 MiB resident, 1 thread | "
         "cpu=60% user=45% system=15% system_share=25% minor_faults=1000 major_faults=0.1 "
         "resident_memory=95510528B swapped_memory=0B threads=1 uptime=1060s open_descriptors=20 "
         "descriptors=0.1%;80;90"
@@ -137,10 +137,10 @@ def test_waiting_for_pages_of_memory_is_a_warning(after, mysqld):
     status, text = after(major=3600)
     assert status == 1
     assert first_line(text) == (
-        "MYSQLD_PROCESS WARNING - mysqld 4711 has 60 major page faults/s: it waits for the disk at each, 2 "
-        "GiB of its memory are swapped: give the host memory back: a smaller innodb_buffer_pool_size, fewer "
-        "programs, vm.swappiness=1"
+        "MYSQLD_PROCESS WARNING - mysqld 4711 has 60 major page faults/s, it waits for the disk at each, 2 "
+        "GiB of its memory are swapped - give the host memory back"
     )
+    assert "back: a smaller innodb_buffer_pool_size, fewer programs, vm.swappiness=1" in text
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_the_advice_is_for_that_program(after, mysqld, name, advice):
     mysqld.proc.process(PID, name, threads=9, swapped=1024)
     status, text = after("--program", name, "--major-faults-warning", "5", major=3600)
     assert status == 1
-    assert advice in first_line(text)
+    assert advice in text
 
 
 @pytest.mark.parametrize(
@@ -168,9 +168,8 @@ def test_who_gave_limits_for_major_faults_hears_that_nothing_is_swapped(after, m
     status, text = after("--major-faults-warning", "5", major=3600)
     assert status == 1
     assert first_line(text) == (
-        "MYSQLD_PROCESS WARNING - mysqld 4711 has 60 major page faults/s: it waits for the disk at each, "
-        "none of its memory is swapped: it reads files that it has mapped, its program for one: leave the "
-        "page cache more memory"
+        "MYSQLD_PROCESS WARNING - mysqld 4711 has 60 major page faults/s, it waits for the disk at each, "
+        "none of its memory is swapped - leave the page cache more memory"
     )
 
 
@@ -207,7 +206,7 @@ def test_a_process_that_is_started_often_is_a_warning(look, mysqld):
     said = [look() for _ in started_anew(mysqld, 3)]
     assert [status for status, _ in said] == [0, 0, 1]
     assert first_line(said[-1][1]) == (
-        "MYSQLD_PROCESS WARNING - mysqld 4714 has started 20 s ago, and 3 times within the last hour: "
+        "MYSQLD_PROCESS WARNING - mysqld 4714 has started 20 s ago, and 3 times within the last hour - "
         "if nobody did that, see its error log, and who starts it again"
     )
     mysqld.proc.later(3600)
@@ -237,8 +236,8 @@ def test_no_process_is_critical(look, mysqld):
     status, text = look()
     assert status == 2
     assert first_line(text) == (
-        "MYSQLD_PROCESS CRITICAL - no mysqld, mariadbd, ndbmtd or ndbd runs on this host: see its error log, "
-        "then start it"
+        "MYSQLD_PROCESS CRITICAL - no mysqld, mariadbd, ndbmtd or ndbd runs on this host - see its error "
+        "log, then start it"
     )
 
 
@@ -248,10 +247,9 @@ def test_of_a_process_that_is_gone_the_full_disk_is_named(look, mysqld, monkeypa
     monkeypatch.setattr(host, "free_bytes", lambda directory: free if directory == str(tmp_path) else None)
     status, text = look("--data-dir", str(tmp_path))
     assert status == 2
-    said = "the disk there is full ({}): make room there, then check that it starts"
-    assert (
-        said.format(f"{(free or 0) >> 20} MiB free" if free else "0 B free") in first_line(text)
-    ) == is_full
+    said = "the disk there is full ({})"
+    assert (said.format(f"{(free or 0) >> 20} MiB free" if free else "0 B free") in text) == is_full
+    assert ("make room there, then check that it starts" in first_line(text)) == is_full
     assert ("see its error log" in first_line(text)) != is_full
 
 
@@ -270,7 +268,7 @@ def test_a_process_that_a_debugger_holds_is_critical_in_two_looks_in_a_row(look,
     status, text = look()
     assert status == 2
     assert first_line(text) == (
-        "MYSQLD_PROCESS CRITICAL - mysqld 4711 is held by a debugger, process 99, and answers nobody: end "
+        "MYSQLD_PROCESS CRITICAL - mysqld 4711 is held by a debugger, process 99, and answers nobody - end "
         "gdb, strace or gcore: detaching lets it go on"
     )
     mysqld.later(60)
@@ -366,9 +364,8 @@ def test_descriptors_are_critical_in_two_looks_in_a_row(look, mysqld, limit, fir
     assert look()[0] == 0
     if second == 2:
         assert first_line(text) == (
-            "MYSQLD_PROCESS CRITICAL - mysqld 4711 has 20 of 22 descriptors open: at the limit it can "
-            "neither take connections nor open files (error 24, Too many open files): raise open_files_limit "
-            "and LimitNOFILE of its unit, or lower table_open_cache, max_connections"
+            "MYSQLD_PROCESS CRITICAL - mysqld 4711 has 20 of 22 descriptors open, at the limit it can "
+            "neither take connections nor open files - raise open_files_limit and LimitNOFILE of its unit"
         )
 
 
@@ -450,7 +447,7 @@ def test_the_busiest_thread_has_limits(look, mysqld):
     mysqld.proc.thread(PID, 4712, "ib_io_rd-1", user=59.0)
     status, text = look("--busiest-thread-warning", "90")
     assert status == 1
-    assert "the busiest thread, ib_io_rd 1 4712, uses 95 % of a processor: user 95 %, system 0 %" in text
+    assert "the busiest thread, ib_io_rd 1 4712, uses 95 % of a processor, user 95 %, system 0 %" in text
 
 
 def test_very_many_threads_are_counted_only(look, mysqld, monkeypatch):
@@ -690,7 +687,7 @@ def test_a_grant_that_would_tell_which_process_it_is(look, mysqld):
     mysqld.proc.process(4800)
     status, text = look("--mysql")
     assert status == 3
-    assert "with SELECT ON performance_schema.* the server itself tells" in first_line(text)
+    assert "with SELECT ON performance_schema.* the server itself shows which" in text
 
 
 # read_buffer_size: numbers as in the articles and as measured
@@ -710,11 +707,10 @@ def test_a_read_buffer_that_is_mapped_for_each_connection(after, mysqld):
     status, text = connecting(after, mysqld, 5 * MIB)
     assert status == 1
     assert first_line(text) == (
-        "MYSQLD_PROCESS WARNING - read_buffer_size 5M is mapped and zeroed for 80 connections/s: 100 000 "
-        "minor page faults/s, 1281 for each connection, where such a buffer has 1280 pages, system time 40 % "
-        "of a processor: set 128K and look again (it once cost one of eight processors): if as many are "
-        "left, it was another buffer"
+        "MYSQLD_PROCESS WARNING - read_buffer_size 5M is mapped and zeroed for 80 connections/s, 100 000 "
+        "minor page faults/s - set 128K and look again"
     )
+    assert "1281 for each connection, where such a buffer has 1280 pages, system time 40 % of a" in text
 
 
 def test_the_worked_example_of_the_article(after, mysqld):

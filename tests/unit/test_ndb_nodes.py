@@ -1556,7 +1556,7 @@ def test_two_nodes_that_end_one_after_the_other_are_told(look_at):
     status, text = look()
     assert status == 2
     assert "node 4 is missing" in first_line(text)
-    assert "[UNKNOWN] node 6 has ended while sql1:3306 was asked, and one more just before: run the" in text
+    assert "[UNKNOWN] node 6 has ended while sql1:3306 was asked, and one more just before - run the" in text
     assert "nodes 4 and 6 are missing" in first_line(look()[1])
 
 

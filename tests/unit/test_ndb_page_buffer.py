@@ -711,7 +711,7 @@ def test_a_real_rolling_restart(look, ndb):
     statuses = [status for _, status, _ in told]
     assert statuses[:12] == [0, 3, 1, 1, 2, 2, 3, 0, 0, 0, 0, 0]
     assert set(statuses[12:]) == {0, 3}
-    beginnings = [re.split(r": | \(", first_line(text))[0] for _, _, text in told]
+    beginnings = [re.split(r" - run |: | \(", first_line(text))[0] for _, _, text in told]
     assert beginnings[2:12] == [
         "NDB_PAGE_BUFFER WARNING - hit ratio of node 4 is 20.42 %",
         "NDB_PAGE_BUFFER WARNING - hit ratio of node 4 is 19.71 %",
@@ -862,7 +862,7 @@ def test_a_cluster_too_slow_for_a_sample_is_unknown_and_says_so(sample, ndb):
     status, text = sample(80, seconds=2)
     assert status == 3
     assert first_line(text) == (
-        "NDB_PAGE_BUFFER UNKNOWN - no time is left for a sample: the first of its two looks took 3.9 s: "
+        "NDB_PAGE_BUFFER UNKNOWN - no time is left for a sample: the first of its two looks took 3.9 s - "
         "give it a longer --timeout"
     )
 

@@ -161,7 +161,7 @@ def test_a_run_is_told_as_the_schema_says(told):
 
     answer = told(findings, "-w", "@5:1m", "-c", "~:1e9")
     assert [one["state"] for one in answer["findings"]] == ["OK", "OK", "UNKNOWN"]
-    assert answer["summary"] == "db1:3306 refused the connection: start the server"
+    assert answer["summary"] == "db1:3306 refused the connection - start the server"
     assert answer["findings"][0]["warning"] == "@5:60"
 
 

@@ -11,25 +11,11 @@ ROOT = Path(__file__).parents[2]
 RECORDED = ROOT / "tests" / "recorded"
 FILES = [*RECORDED.rglob("expected/*.txt"), *RECORDED.glob("documented/*.txt")]
 LONGEST = 160  # characters before the perfdata: a text message
-# Longer lines, by a part of each, and why: servers have long names and texts, or much is to be shown.
+# Longer lines, by a part of each, and why.
 LONGER = {
-    "denied SELECT * FROM ndbinfo.nodes": "the GRANT that is missing, to be copied",
-    "'NDBINFO' has been started in offline mode": "the server's own words",
     "it lost node 3, and the arbitration": "three causes to check",
-    "2 threads wait for a connection": "(+3 more problems) is behind it",
-    "133 pending, too many or slow requests": "the name of a pool of Cassandra is long",
     "no pool of a known kind in db1:7199": "two ways out",
-    "HOST OK - processors": "all that a host does in one line",
-    "MYSQLD_PROCESS OK - mysqld": "all that a process does in one line",
-    "INNODB_REDO_LOG OK - ": "all that is known of the redo log in one line",
-    "writers waited 131 times": "not rewritten yet",
-    "read_buffer_size 5M is mapped": "not rewritten yet",
-    "is not in the backup of": "not rewritten yet",
-    "the compressed data end too early": "not rewritten yet",
-    "tables opened anew (Opened_tables)": "not rewritten yet",
-    "rows read in scans (Handler_read_rnd_next)": "not rewritten yet",
-    "clients are turned away": "not rewritten yet",
-    "of page requests missed the pool": "not rewritten yet",
+    "jdbc/dbcp /orders: 2 threads wait for a connection": "a doubtful cause keeps both of its clauses",
 }
 ENDS_IN_S = {"process", "address", "class", "status", "plus", "has", "was", "this", "is", "as", "its"}
 AVOID = {  # in the help: word, and what to write
@@ -64,7 +50,6 @@ LINES = first_lines()
 def test_a_status_line_fits_into_a_text_message():
     long = [line for line in LINES if len(line) > LONGEST]
     assert [line for line in long if not any(part in line for part in LONGER)] == []
-    assert len(long) <= len(LINES) / 10, f"{len(long)} of {len(LINES)}"
 
 
 def test_each_exception_is_one():

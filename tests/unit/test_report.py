@@ -53,7 +53,7 @@ def test_what_is_no_number_is_unknown(value):
 
 def test_what_could_not_be_measured_says_why_and_has_no_perfdata():
     lag = Reading("lag", None, "s", "the lag is unknown", "the receiver is stopped", "START REPLICA")
-    assert text([lag], LAG) == "DEMO UNKNOWN - the lag is unknown: the receiver is stopped: START REPLICA"
+    assert text([lag], LAG) == "DEMO UNKNOWN - the lag is unknown, the receiver is stopped - START REPLICA"
 
 
 def test_nan_is_not_ok_and_not_in_the_perfdata():
@@ -74,7 +74,7 @@ def test_something_that_was_not_found_out_does_not_hide_a_known_problem():
 
 def test_something_that_was_not_found_out_is_worse_than_ok():
     findings = [Reading("lag", 1, what="lag 1 s"), ProbeError("db1 refused", "start it")]
-    assert text(findings) == "DEMO UNKNOWN - db1 refused: start it | lag=1"
+    assert text(findings) == "DEMO UNKNOWN - db1 refused - start it | lag=1"
 
 
 def test_no_finding_at_all_is_unknown():
@@ -96,7 +96,7 @@ def test_the_worst_finding_leads_and_the_first_among_equals():
         Fault(State.CRITICAL, "node 3 down"),
     ]
     assert text(findings, LAG).splitlines() == [
-        "DEMO CRITICAL - disk full: binlogs: purge them (+2 more problems) | lag=100s;60;300",
+        "DEMO CRITICAL - disk full, binlogs - purge them (+2 more problems) | lag=100s;60;300",
         "[CRITICAL] node 3 down",
         "[WARNING] lag 100 s",
     ]
@@ -230,7 +230,7 @@ def test_json_renders_the_same_verdict():
         "target": "db1:3306",
         "time": "2026-11-18T11:06:40Z",
         "state": "WARNING",
-        "summary": "lag 61.5 s: busy: wait",
+        "summary": "lag 61.5 s, busy - wait",
         "findings": [
             {
                 "name": "lag",

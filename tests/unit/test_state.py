@@ -464,7 +464,7 @@ def test_damaged_state_makes_the_run_unknown_beside_what_it_found(counting, fold
 def test_state_that_cannot_be_kept_makes_the_run_unknown_beside_what_it_found(counting):
     sentence = "nothing is remembered between runs: /proc/state cannot be made: No such file or directory"
     advice = "give this user a directory of its own with --state-dir"
-    assert counting("--state-dir", "/proc/state") == (3, f"DEMO UNKNOWN - {sentence}: {advice} | runs=1")
+    assert counting("--state-dir", "/proc/state") == (3, f"DEMO UNKNOWN - {sentence} - {advice} | runs=1")
 
 
 def test_a_run_in_the_way_is_unknown_even_where_an_unreachable_server_is_critical(counting, folder):

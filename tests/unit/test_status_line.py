@@ -74,6 +74,13 @@ def test_what_is_in_brackets_at_the_end_goes_as_well():
     assert len(below) == 2
 
 
+def test_no_condition_stays_without_its_step():
+    step = "is the server up? If so, give -S SOCKET or -H 127.0.0.1"
+    line, below = told("the socket /run/mysqld/mysqld.sock of this host is not there", step)
+    assert line.endswith(" - is the server up?")
+    assert below == [f"  next step: {step}"]
+
+
 def test_a_quote_that_is_left_open_is_no_obstacle():
     words = "Column 1 of table 'shop.orders' cannot be converted from type 'varchar(4" + "x" * 60
     line, _ = told(f"the applier stopped with error 1677: {words}", "compare the columns of shop.orders")
@@ -96,7 +103,14 @@ def test_a_comma_in_quotes_ends_no_clause():
     assert "Duplicate entry 'a, b' for" in line
 
 
-def test_other_lines_stay_as_long_as_they_are():
+def test_a_line_that_was_made_by_hand_stays_as_it_is():
     line, below = told("x" * 200, "do it", fits=False)
     assert "x" * 200 in line
     assert below == []
+
+
+def test_a_finding_without_a_line_fits():
+    fault = Fault(State.WARNING, WHAT, "the disk is slow, " + "and busy " * 20, "check the disk")
+    first, *below = written(Report("replication_lag", judge([fault], {}))).splitlines()
+    assert first.endswith(f"{WHAT}, the disk is slow - check the disk")
+    assert below == ["  cause: the disk is slow, " + ("and busy " * 20).strip()]

@@ -291,7 +291,7 @@ class Check:
         withheld.end()
 
     def _find(self, findings: Findings, options: Namespace, run: Run) -> None:
-        from stallwatch.findings import Fault, ProbeError, State
+        from stallwatch.findings import ProbeError, State
 
         try:
             for finding in findings(options, run):
@@ -299,7 +299,7 @@ class Check:
         except ProbeError as error:
             if error not in run.problems:
                 state = State.UNKNOWN if error.always_unknown else State[options.unreachable.upper()]
-                run.cut_short(Fault(state, error.what, advice=error.advice))
+                run.cut_short(error.fault(state))
         run.found += run.problems
 
     def _cut_short(self, why: str, options: Namespace, run: Run) -> tuple[int, str]:

@@ -74,7 +74,7 @@ def _told(verdict: Verdict, screen: Screen, *, why: bool) -> Iterator[str]:
     state = _INDENT + _painted(verdict.state, screen)
     yield state + what[len(_INDENT) + len(verdict.state.name) :]
     wrong = verdict.is_wrong
-    if verdict.why and (wrong or why or verdict.dashed):
+    if verdict.why and (wrong or why or verdict.has_cause):
         yield screen.wrapped(_COLUMN + "why:  ", verdict.why)
     if step := verdict.advice if wrong else verdict.step_below if why else "":
         yield screen.wrapped(_COLUMN + "do:   ", step)

@@ -17,13 +17,14 @@ LONGEST = 160  # letters before the perfdata: a text message
 _OR = re.compile(r", or (?!.*, or ).*")
 # A clause begins outside of quotes and brackets; what stands in brackets at the end is one, too.
 _CLAUSE = re.compile(r"""(, |: | (?=\([^()]*\)$))(?=(?:[^"'()]|"[^"]*"|'[^']*'|\([^()]*\))*$)""")
+_CONDITION = re.compile(r"(?<=[.?]) If [\w ]+$")  # its clause has been cut: "Is it up? If so"
 _DOUBT = re.compile(r"\b(probably|perhaps|likely|check|find out|unless)\b")
 _STAYS = re.compile(rf"{_DOUBT.pattern}|: error \d+$")
 _DOMAIN = re.compile(r"(@[A-Za-z][\w-]*)\.[\w.-]*\w")  # of an account: app@web1.example.com
 
 
 def on_the_line(headline: Verdict, room: int) -> tuple[Verdict, list[str]]:
-    """Give it with a cause and a next step that fit into so many letters, and lines with what was left out.
+    """Give it with a cause and a next step that fit into ``room`` letters, and lines with what was left out.
 
     First the second choice of the next step goes, then the domain of an account, then the last steps (", then
     START REPLICA"), then the last clauses of the cause; of a server's own words as many stay as fit. What
@@ -71,7 +72,7 @@ def _without_clauses(text: str) -> Iterator[str]:
         begin, in_brackets = clauses[-1].start(), clauses[-1][0] == " "
         if _STAYS.search(text[begin:]) or (len(clauses) <= least and not in_brackets):
             return
-        text = text[:begin]
+        text = _CONDITION.sub("", text[:begin])
         yield text
 
 

@@ -57,14 +57,14 @@ def missing(rules: Rules, names: Sequence[str], had: Sequence[str], why_none: st
     lost = [name for name in had if name not in names and name not in rules.named]
     if lost and not rules.bonds and len(names) < len(had):
         what = f"{listed(lost)} {are(lost)} not there any more"
-        meant = f"; or say that it is meant: --expect {len(names)}" if names else ""
-        yield Fault(State.CRITICAL, what, there, f"who has removed it? dmesg, ip link{meant}")
+        meant = f", or accept it: --expect {len(names)}" if names else ""
+        yield Fault(State.CRITICAL, what, there, f"find out who removed it: dmesg, ip link{meant}")
 
 
 def why_none(*, is_loaded: bool) -> str:
     """Say why no bond is here: the driver of bonds is not loaded, or has none."""
     why = "is empty" if is_loaded else "is missing, so the module bonding is not loaded"
-    return f"{kernel.BONDS} {why}; bonds of another network namespace cannot be seen: run it where they are"
+    return f"{kernel.BONDS} {why}: bonds of another network namespace show only in that namespace"
 
 
 def faults(bond: Bond, rules: Rules) -> Iterator[Fault]:
@@ -101,7 +101,7 @@ def _mode(bond: Bond, wanted: str | None) -> Iterator[Fault]:
 
 
 def _empty(bond: Bond, *, is_meant: bool) -> Fault:
-    advice = "are the interfaces there (ip link), their drivers loaded, and do they name the bond as master?"
+    advice = "check that its interfaces exist (ip link) with their drivers loaded, and have it as master"
     if bond.had:
         return Fault(
             State.CRITICAL, f"{bond.name} has no links any more", f"it had {listed(bond.had)}", advice
@@ -123,8 +123,8 @@ def _fewer(bond: Bond, wanted: int) -> Iterator[Fault]:
     which = f": {listed(lost)} {are(lost)} not in it any more" if lost else ""
     what = f"{bond.name} has {there} of {enough} links{which}"
     name = lost[0] if lost else "NAME"
-    advice = f"is the interface there (ip link, dmesg)? Put it back: ip link set {name} master {bond.name}"
-    advice += "" if wanted else f"; or say that it is meant: --expect {bond.name}={there}"
+    advice = f"put it back if it exists (ip link, dmesg): ip link set {name} master {bond.name}"
+    advice += "" if wanted else f", or accept it: --expect {bond.name}={there}"
     yield Fault(State.WARNING, what, advice=advice)
 
 

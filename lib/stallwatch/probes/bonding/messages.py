@@ -58,7 +58,7 @@ def changes(events: Sequence[Event], now: float) -> Iterator[Fault]:
     latest = {event.bond: event for event in events if event.before}
     for event in latest.values():
         what = f"{event.bond} changed from {event.before} to {event.link} {_when(event, now)}"
-        advice = f"why was {event.before} given up? ethtool {event.before}, dmesg"
+        advice = f"find out why {event.before} was given up: ethtool {event.before}, dmesg"
         yield Fault(State.WARNING, what, advice=advice)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stallwatch.findings import Fault, Reading, State
+from stallwatch.findings import Fault, Line, Reading, State
 from stallwatch.sources.host import name_of
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.table import Table
@@ -53,12 +53,14 @@ def with_summary(readings: Sequence[Reading], summary: str, rules: Rules) -> Ite
         if rules.is_problem(reading):
             yield reading
         else:
-            yield reading._replace(what=reading.what if number else summary, why="")
+            whole = Line(more=(reading.what,)) if reading.what and not number else None
+            yield reading._replace(what=reading.what if number else summary, why="", line=whole)
 
 
 def summed_up(host: Activity) -> str:
     """Say it all in a sentence, for when all is well."""
-    parts = [_busy(host), _load_shortly(host)]
+    busy = f"processors {_percent(host.use.busy)} busy" if host.use else ""
+    parts = [busy, _load_shortly(host)]
     if host.disks:
         parts.append(_disk_shortly(host, host.disks[0]))
     parts.append(_memory_shortly(host))
@@ -73,8 +75,8 @@ def stuck(those: Sequence[Stuck], host: Activity, certain: int) -> Iterator[Faul
         waits = "1 request waits" if one.waiting == 1 else f"{one.waiting} requests wait"
         what = f"disk {_named(one.disk, host)} has answered nothing for {say_duration(one.seconds)}, {waits}"
         lasts = one.looks >= certain
-        why = "whoever reads or writes there hangs" + ("" if lasts else "; critical if it lasts")
-        advice = "dmesg tells what the kernel tries; look at its controller, path (multipath -ll) or array"
+        why = "reads and writes there hang" + ("" if lasts else ", critical if it lasts")
+        advice = "see dmesg, then look at its controller, path (multipath -ll) or array"
         yield Fault(State.CRITICAL if lasts else State.WARNING, what, why, advice)
 
 
@@ -90,7 +92,9 @@ def limits(plateaus: Sequence[Plateau], host: Activity) -> Iterator[Fault]:
         why = f"{_percent(last.busy)} busy"
         if host.use and host.use.iowait >= _WORKING:
             why += f", and processors wait for it {_percent(host.use.iowait)} of their time"
-        advice = "who reads or writes so much (iotop, pidstat -d)? Spread it over more disks, or faster ones"
+        advice = (
+            "see iotop or pidstat -d for who reads or writes, then spread it over more disks, or faster ones"
+        )
         yield Fault(State.WARNING, what, why, advice)
 
 
@@ -117,19 +121,28 @@ def _processors(host: Activity) -> Iterator[Reading]:
     use = host.use
     if use is None:
         return
-    advice = "who takes them: top; of mysqld: check_mysqld_process"
+    advice = "see top for who uses them, check_mysqld_process for mysqld"
     what = _busy(host, _over(host))
     yield Reading("cpu", _rounded(use.busy), "%", what, _load_shortly(host), advice)
     yield Reading("user", _rounded(use.user), "%", in_table=True)
     yield Reading("system", _rounded(use.system), "%", in_table=True)
     what = f"processors wait for disks {_percent(use.iowait)} of their time{_over(host)}"
     why = _disk_shortly(host, host.disks[0]) if host.disks else ""
-    yield Reading("iowait", _rounded(use.iowait), "%", what, why, "who reads or writes: iotop, pidstat -d")
+    yield Reading(
+        "iowait", _rounded(use.iowait), "%", what, why, "see iotop or pidstat -d for who reads or writes"
+    )
     what = (
         f"the hypervisor keeps {_percent(use.steal)} of the processors' time for others (steal){_over(host)}"
     )
     why = "the host has more guests than it can serve, or this guest has used up what it may"
-    yield Reading("steal", _rounded(use.steal), "%", what, why, "ask whoever runs the hypervisor, or move")
+    yield Reading(
+        "steal",
+        _rounded(use.steal),
+        "%",
+        what,
+        why,
+        "ask the administrator of the hypervisor, or move this guest",
+    )
     what = f"the busiest processor {_percent(use.busiest)} busy"
     yield Reading("busiest_processor", _rounded(use.busiest), "%", what)
 
@@ -150,7 +163,7 @@ def _busiest_disk(host: Activity) -> Iterator[Reading]:
     timed = [disk for disk in host.disks if disk.busy is not None]
     if timed:
         disk = timed[0]
-        advice = "who reads or writes so much: iotop, pidstat -d"
+        advice = "see iotop or pidstat -d for who reads or writes"
         what, of_table = _disk(host, disk), table(host)
         yield Reading("disk_busy", _rounded(disk.busy), "%", what, advice=advice, table=of_table)
         if disk.queue is not None:
@@ -160,7 +173,7 @@ def _busiest_disk(host: Activity) -> Iterator[Reading]:
             f"requests of disk {_named(slow.name, host)} take {say_duration(slow.wait or 0.0)}{_over(host)}"
         )
         why = f"{_percent(slow.busy or 0.0)} busy, {say_short(slow.queue or 0.0)} in its queue"
-        advice = "is it slow, or is too much asked of it? iostat -x 1"
+        advice = "check with iostat -x 1 whether it is slow, or asked too much"
         yield Reading("disk_await", _exact(slow.wait), "s", what, why, advice)
 
 
@@ -168,7 +181,7 @@ def _memory(host: Activity) -> Iterator[Reading]:
     if memory := host.snapshot.memory:
         what = f"{_memory_shortly(host)} ({say_size(memory.available)} of {say_size(memory.total)})"
         why = "what is needed beyond that is swapped, or the kernel kills who has most"
-        advice = "who has it: ps -eo rss,pid,comm --sort=-rss; make buffers smaller"
+        advice = "make buffers smaller, or see who has it: ps -eo rss,pid,comm --sort=-rss"
         yield Reading("memory_available", _rounded(memory.share_available), "%", what, why, advice)
 
 
@@ -178,8 +191,8 @@ def _swapping(host: Activity) -> Iterator[Reading]:
     read, written = host.swapping
     what = f"{say_size(read)}/s read from swap{_over(host)}"
     why = "tasks wait for memory of theirs that was given away"
-    why = "; ".join(filter(None, [why, _memory_shortly(host)]))
-    advice = "make buffers smaller, or look who has grown: ps -eo rss,pid,comm --sort=-rss"
+    why = ", ".join(filter(None, [why, _memory_shortly(host)]))
+    advice = "make buffers smaller, or see who has grown: ps -eo rss,pid,comm --sort=-rss"
     yield Reading("swap_in", round(read), "B", what, why, advice)
     yield Reading("swap_out", round(written), "B", f"{say_size(written)}/s written to swap{_over(host)}")
 
@@ -194,12 +207,12 @@ def _network(host: Activity) -> Iterator[Reading]:
         if one.errors
         else "no network errors"
     )
-    advice = f"cable, port or duplex? ip -s -s link show {one.interface}, ethtool -S {one.interface}"
+    advice = f"check cable, port and duplex: ip -s -s link show {one.interface}, ethtool -S {one.interface}"
     yield Reading("network_errors", round(one.errors, 3), "", what + _over(host), advice=advice)
     one = max(host.network, key=lambda trouble: trouble.drops)
     what = f"{one.interface}: {say_short(one.drops)} packets/s dropped" if one.drops else "no packets dropped"
     why = "buffers were full, or nobody here knows their protocol"
-    advice = f"ethtool -S {one.interface} tells which"
+    advice = f"ethtool -S {one.interface} shows which"
     yield Reading("network_drops", round(one.drops, 3), "", what + _over(host), why, advice)
 
 
@@ -230,9 +243,9 @@ def _disk(host: Activity, disk: DiskLoad) -> str:
 
 def _disk_shortly(host: Activity, disk: DiskLoad) -> str:
     busy = "" if disk.busy is None else f" {_percent(disk.busy)} busy"
-    wait = f", await {say_duration(disk.wait)}" if disk.wait else ""
+    wait = f"await {say_duration(disk.wait)}" if disk.wait else f"{disk.requests:.0f} requests/s"
     more = f" of {len(host.disks)}" if len(host.disks) > 1 else ""
-    return f"disk {_named(disk.name, host)}{more}{busy} ({disk.requests:.0f} requests/s{wait})"
+    return f"disk {_named(disk.name, host)}{more}{busy} ({wait})"
 
 
 def _named(disk: str, host: Activity) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stallwatch.findings import Fault, ProbeError, Reading, State
+from stallwatch.findings import Fault, Line, ProbeError, Reading, State
 from stallwatch.history.delta import not_yet
 from stallwatch.probes.innodb_buffer_pool.model import (
     COUNTERS,
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 # "Optimizing your MySQL Tuning Methodology": of 750 MB, 1, 2 and 6 GB, the smallest was the fastest on one
 # kind of machines, and 18 GB were on another, with the same queries.
 LESSON = (
-    "a larger innodb_buffer_pool_size is a hypothesis to test, not a remedy: small steps, and look at query "
-    "times first (750 MB has been faster than 6 GB)"
+    "look at query times, then test a larger innodb_buffer_pool_size in small steps: that is a hypothesis to "
+    "test, not a remedy (750 MB has been faster than 6 GB)"
 )
 
 
@@ -55,14 +55,16 @@ def _misses(snapshot: Snapshot) -> Iterator[Reading]:
         return
     reads, requests = (interval.counts[name] / interval.seconds for name in (READS, REQUESTS))
     what = f"{ratio:.3g} % of page requests missed the pool over {say_duration(interval.seconds)}"
-    what += f" ({say_short(reads)} of {say_short(requests)}/s), {_state(snapshot.pool)}"
+    counts = f", {say_short(reads)} of {say_short(requests)}/s"
     going_on = innodb.dump_under_way(snapshot.pool.texts)
     reasons = [f"buffer pool {going_on} is under way"] if going_on else []
     reasons += [] if snapshot.confirmed else ["critical if it lasts"]
+    state = _state(snapshot.pool)
     yield Reading(
-        MISS_RATIO, ratio, "%", what, ", ".join(reasons), LESSON,
+        MISS_RATIO, ratio, "%", what, ", ".join(reasons or [state]), LESSON,
         table=_table(snapshot),
         confirmed=snapshot.confirmed,
+        line=Line(counts, (state,) if reasons else (), fits=True),
     )  # fmt: skip
 
 
@@ -79,7 +81,7 @@ def _pages(snapshot: Snapshot) -> Iterator[Reading]:
     )
     share, most = round(pool.dirty_share, 2), pool.most_dirty
     wanted = "" if most is None else f", innodb_max_dirty_pages_pct is {most:g} %"
-    advice = "see whether the disk keeps up (iostat -kx 1), and innodb_io_capacity"
+    advice = "check whether the disk keeps up (iostat -kx 1), then innodb_io_capacity"
     yield Reading(DIRTY, share, "%", f"{share:g} % of the pages are dirty{wanted}", advice=advice)
     if pool.size is not None:
         yield Reading("pool_size", pool.size, "B", f"innodb_buffer_pool_size is {say_size(pool.size)}")
@@ -93,7 +95,7 @@ def _waits(snapshot: Snapshot) -> Iterator[Reading]:
     what = f"{f'{waits:.0f} waits' if waits else 'no wait'} for a free page within {within}"
     advice = LESSON
     if snapshot.pool.is_dirty:
-        advice = "pages are not written fast enough: see the disk (iostat -kx 1) and innodb_io_capacity"
+        advice = "check the disk (iostat -kx 1) and innodb_io_capacity: pages are not written fast enough"
     yield Reading("wait_free", waits, what=what, why=_state(snapshot.pool), advice=advice)
 
 

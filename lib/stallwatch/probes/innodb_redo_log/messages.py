@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stallwatch.findings import Fault, ProbeError, Reading, State
+from stallwatch.findings import Fault, Line, ProbeError, Reading, State
 from stallwatch.history.delta import not_yet
 from stallwatch.probes.innodb_redo_log.collect import BUFFER_WAITS, REDO_TIME, STANDING, WAITS
 from stallwatch.probes.mysql.innodb import NEARLY_FULL, redo_log
@@ -62,11 +62,13 @@ def _asides(snapshot: Snapshot) -> Iterator[Fault]:
 def _waits(snapshot: Snapshot) -> Reading | None:
     """Tell whether writers waited: by the metric, or else by where the log stood, which proves only that."""
     counted, samples = snapshot.waits, snapshot.samples
+    line = Line(more=(_state(snapshot),), fits=True)
     if counted is not None:
         within = say_duration(snapshot.interval.seconds)
         said = samples.counter.said.format(f"{counted:.0f}") if counted else "no writer waited"
-        why = _state(snapshot) if counted else ""
-        return Reading(WAITS, counted, what=f"{said} within {within}", why=why, advice=_advice(snapshot))
+        why = _filled_in(snapshot) if counted else ""
+        what = f"{said} in {within}"
+        return Reading(WAITS, counted, "", what, why, _advice(snapshot), line=line if counted else None)
     if not snapshot.standing or (samples.counts_waits and not isinstance(snapshot.interval.why, ProbeError)):
         return None
     times = f"{snapshot.standing} of {len(samples.redos)} samples"
@@ -77,17 +79,18 @@ def _waits(snapshot: Snapshot) -> Reading | None:
         snapshot.standing,
         "",
         what,
-        _state(snapshot),
+        _filled_in(snapshot),
         _advice(snapshot),
         label="",
         confirmed=snapshot.lasts,
+        line=line,
     )
 
 
 def _fill(snapshot: Snapshot) -> Iterator[Reading]:
     if not (one := snapshot.fullest):
         return
-    what = _state(snapshot) + (f", it holds {_said(snapshot.holds)} of that" if snapshot.holds else "")
+    what = _state(snapshot)
     if snapshot.waits == 0:
         what += ", no writer waited"
     least = State.WARNING if snapshot.warns else State.OK
@@ -100,13 +103,22 @@ def _state(snapshot: Snapshot) -> str:
     if one := snapshot.fullest:
         samples = len(snapshot.samples.redos)
         times = f"{samples} samples" if samples > 1 else "one sample"
-        point = "below the async point, no aggressive flushing"
+        point = "below the async point"
         if one.fill >= NEARLY_FULL and one.async_point >= one.stall:  # a small log, or one of many threads
-            point = "which comes before the async point, no aggressive flushing"
+            point = "which comes before the async point"
         elif one.is_flushed_for or snapshot.standing:
             point = "beyond the async point, aggressive flushing"
         said = f"redo log at most {round(one.fill, 1):g} % of the stall point in {times}, {point}"
-    return said if snapshot.rate is None else f"{said}, {say_size(snapshot.rate)}/s written"
+    if snapshot.rate is None:
+        return said
+    return f"{said}, {_filled_in(snapshot) or f'{say_size(snapshot.rate)}/s written'}"
+
+
+def _filled_in(snapshot: Snapshot) -> str:
+    """Say how long the log lasts at the present rate; "": not known."""
+    if not snapshot.holds or snapshot.rate is None:
+        return ""
+    return f"{say_size(snapshot.rate)}/s fill it in {_said(snapshot.holds)}"
 
 
 def _said(seconds: float) -> str:
@@ -129,10 +141,7 @@ def _numbers(snapshot: Snapshot) -> Iterator[Reading]:
 def _advice(snapshot: Snapshot) -> str:
     if snapshot.holds and snapshot.holds >= _HOUR:
         return "it holds an hour of writes: see why pages are flushed so slowly (disk, innodb_io_capacity)"
-    known = _size(snapshot.samples.settings)
-    if snapshot.holds:
-        known += f", filled in {_said(snapshot.holds)} at this rate"
-    return f"enlarge the redo log ({known}), or write less at once"
+    return f"enlarge the redo log ({_size(snapshot.samples.settings)}), or write less at once"
 
 
 def _size(settings: Mapping[str, str]) -> str:

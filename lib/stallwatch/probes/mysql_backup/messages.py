@@ -47,7 +47,7 @@ def age(backup: Backup, *, now: float, known: Sequence[str], newest: bool, place
     old = f"{_rounded(seconds)} old" if seconds >= -AHEAD else "in the future by our clock"
     what = ", ".join([title(backup), old, *known])
     why = f"there is no newer one in {place}" if newest else f"no newer one in {place} is finished"
-    advice = "does its job still run? Look at its log and at free space"
+    advice = "check whether its job still runs, its log and free space"
     return Reading(AGE, round(max(0.0, seconds)), "s", what, why, advice)
 
 
@@ -69,15 +69,13 @@ def without_rows(backup: Backup, tables: Mapping[Table, int], *, known: bool) ->
     if not known:
         return Fault(State.OK, f"{what}: they may have come later")
     why = "nothing was written to them since, as far as the server knows"
-    return Fault(State.WARNING, what, why, "did it break off?")
+    return Fault(State.WARNING, what, why, "check whether it broke off")
 
 
 def unfinished(backup: Backup, now: float) -> Fault:
     """Say of the newest backup that it broke off."""
-    why = f"{backup.unfinished}; last written to {_rounded(now - backup.written)} ago"
-    return Fault(
-        State.CRITICAL, f"{title(backup)} was not finished", why, "look at its log and at free space"
-    )
+    why = f"{backup.unfinished}, last written to {_rounded(now - backup.written)} ago"
+    return Fault(State.CRITICAL, f"{title(backup)} was not finished", why, "check its log and free space")
 
 
 def running(backup: Backup, now: float, *, alone: bool) -> Fault:
@@ -87,7 +85,7 @@ def running(backup: Backup, now: float, *, alone: bool) -> Fault:
         return Fault(State.OK, f"a newer one is not finished yet, {last}: {title(backup)}")
     what = f"there is no finished backup, and one that is being written: {title(backup)}"
     advice = "write it beside the last one, not over it"
-    return Fault(State.WARNING, what, f"{backup.unfinished}; {last}", advice)
+    return Fault(State.WARNING, what, f"{backup.unfinished}, {last}", advice)
 
 
 def missing(backup: Backup, tables: Share, absent: Sequence[Table], *, confirmed: bool) -> Reading:
@@ -101,7 +99,7 @@ def missing(backup: Backup, tables: Share, absent: Sequence[Table], *, confirmed
     if not confirmed:
         why += ", but it was written to a moment ago"
     rows = Rows(("missing table",), tuple((each,) for each in names[:_LISTED]))
-    advice = "did it break off, or does a filter leave them out? --ignore-table REGEX for what is not wanted"
+    advice = "check whether it broke off, or a filter leaves them out (not wanted: --ignore-table REGEX)"
     return Reading(MISSING, len(names), "", what, why, advice, table=rows, confirmed=confirmed)
 
 
@@ -135,7 +133,7 @@ def without_place(backup: Backup) -> Fault:
         State.WARNING,
         f"{title(backup)} does not tell its place in the binary log",
         "what has changed since then cannot be applied after a restore",
-        "mysqldump --source-data=2, mariadb-dump --master-data=2, a newer mydumper; "
+        "make it with mysqldump --source-data=2, mariadb-dump --master-data=2 or a newer mydumper, or give "
         "--no-binlog if nobody wants it",
     )
 
@@ -193,7 +191,7 @@ def damage(backup: Backup, verified: Verified | None, *, may_run: bool) -> Itera
     if damaged:
         what = first if len(damaged) == 1 else f"{len(damaged)} files are damaged, {first}"
     rows = Rows(("damaged file", "damage"), tuple(damaged.items())[:_LISTED]) if damaged else None
-    advice = "make a new backup, and look at free space and at the disk"
+    advice = "make a new backup, then look at free space and at the disk"
     why = f"in the {title(backup)}" if damaged else ""
     confirmed = not may_run or bool(verified and verified.damaged)
     yield Reading(DAMAGED, len(damaged), "", what, why, advice, table=rows, confirmed=confirmed)

@@ -32,7 +32,7 @@ def findings(
     run.deadline.doing = f"reading {path}"
     newest, judged = collect.choose(path, run.deadline.children, now)
     if newest is None:
-        yield Fault(State.CRITICAL, f"no backup in {path}", "", "is that where they are made?")
+        yield Fault(State.CRITICAL, f"no backup in {path}", "", "check whether backups are made there")
         return
     about_newest = [] if newest is judged else [_of_newest(newest, judged, now, rules.grace)]
     if judged is None:

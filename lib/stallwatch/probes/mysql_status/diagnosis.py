@@ -141,7 +141,8 @@ class Diagnosis:
         self._run.judge_by(title, ranges)
         what = f"{title} is {say_number(ratio)}{self._over(kinds)}"
         limit = self._limits.get(names[0])
-        why, advice = (f"{spoken}; {limit.why}", limit.advice) if limit else (spoken, "")
+        why = ", ".join(filter(None, (spoken, limit.why if limit else "")))
+        advice = limit.advice if limit else ""
         yield Reading(title, ratio, "", what, why, advice, "_per_".join(names))
 
     def _over(self, kinds: Iterable[str]) -> str:

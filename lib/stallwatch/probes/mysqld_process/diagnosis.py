@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from stallwatch.findings import Fault, Reading, State
+from stallwatch.findings import Fault, Line, Reading, State
 from stallwatch.probes.mysqld_process.choosing import user_name
 from stallwatch.probes.mysqld_process.model import CONNECTED, READ_BUFFER, SERVERS, named
 from stallwatch.startup import TYPE_CHECKING
@@ -155,8 +155,8 @@ def read_buffer(interval: Interval, use: Use, size: float) -> Iterator[Fault]:
         f"{READ_BUFFER} {written(size)} is mapped and zeroed for {connections:.0f} connections/s",
         f"{say_count(faults)} minor page faults/s, {each:.0f} for each connection, where such a buffer has "
         f"{pages:.0f} pages, system time {use.system:.0f} % of a processor",
-        "set 128K and look again (it once cost one of eight processors): if as many are left, it was another "
-        "buffer",
+        "set 128K and look again",
+        Line(more=("if as many faults are left, another buffer is the cause",), fits=True),
     )
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _BUSIEST = 15  # threads in the table
 _HOST = "give the host memory back: fewer or smaller programs, vm.swappiness=1"
 _SERVER = "give the host memory back: a smaller innodb_buffer_pool_size, fewer programs, vm.swappiness=1"
-_MAPPED = "it reads files that it has mapped, its program for one: leave the page cache more memory"
+_MAPPED = "leave the page cache more memory: it reads files that it has mapped, its program for one"
 _DATA_NODE = "give the host memory back, or lock the node's: LockPagesInMainMemory=1 (rolling restart)"
 _NO_LIMITS = "major faults of what is not swapped"  # no threshold has this name
 
@@ -129,16 +129,12 @@ def _summary(activity: Activity) -> str:
     said = [f"{named(snapshot.process)} up {say_duration(round(snapshot.age))}"]
     if use:
         said.append(f"{_said(use.together)} % of a processor ({_parts(use)})")
-    minor, major = activity.interval.rate("minor_faults"), activity.interval.rate("major_faults")
-    if minor is not None and major is not None:
-        said.append(f"{_count(minor)} minor and {_said(major)} major page faults/s")
+    if (major := activity.interval.rate("major_faults")) is not None:
+        said.append(f"{_said(major)} major page faults/s")
     said.append(f"{say_size(snapshot.status.resident)} resident")
     if snapshot.status.swapped:
         said.append(f"{say_size(snapshot.status.swapped)} swapped")
     said.append(_threads_of(snapshot))
-    if snapshot.descriptors is not None:
-        limit = f" of {snapshot.limit}" if snapshot.limit else ""
-        said.append(f"{snapshot.descriptors}{limit} descriptors")
     return ", ".join(said)
 
 

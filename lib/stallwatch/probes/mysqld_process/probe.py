@@ -80,7 +80,9 @@ def _chosen(wanted: Wanted, server: QueriedServer | None) -> Running:
             raise ProbeError(what, server.lost.advice) from None
         if server and server.missing():
             grants = " and ".join(server.missing())
-            raise ProbeError(error.what, f"{error.advice}; with {grants} the server itself tells") from None
+            raise ProbeError(
+                error.what, f"{error.advice}, with {grants} the server itself shows which"
+            ) from None
         raise
 
 

@@ -98,7 +98,7 @@ def look_at_started(ndbinfo: Ndbinfo, memory: dict[str, Any]) -> Cluster:
     """Do as ``look``, for what started nodes tell alone; raises a ProbeError, too, if there is none."""
     cluster = look(ndbinfo, memory)
     if not cluster.started:
-        raise ProbeError("; ".join(aside.what for aside in cluster.asides()))
+        raise ProbeError(", ".join(aside.what for aside in cluster.asides()))
     return cluster
 
 

@@ -150,9 +150,8 @@ class Ndbinfo:
             if "ndbinfo" not in error.grant:
                 raise
             advice = f"GRANT SELECT ON ndbinfo.* TO {error.account}"
-            raise DeniedError(
-                error.what, advice, error.number, "SELECT on ndbinfo.*", error.account
-            ) from None
+            what = error.what.partition(", who needs ")[0]  # the advice grants more than this one table
+            raise DeniedError(what, advice, error.number, "SELECT on ndbinfo.*", error.account) from None
         except NoAnswerError as error:
             if "ndbinfo." in sql:
                 error.advice = error.advice or _SILENT
@@ -169,11 +168,14 @@ class Ndbinfo:
     def _reason_for_nothing(self, sql: str, notes: str) -> ProbeError:
         """Say why a table is empty: ndbinfo says so in a note (offline, data nodes not upgraded yet)."""
         table = next(iter(re.findall(r"\bndbinfo\.(\w+)", sql)), "ndbinfo")
-        advice = ""
-        if "ndbinfo_offline" in notes:
-            advice = "SET GLOBAL ndbinfo_offline = 0, unless somebody upgrades it right now"
-        said = f": {withheld.message(notes, sql)}" if notes else ", and no data node answers it"
-        return ProbeError(f"{self.where} has no rows in ndbinfo.{table}{said}", advice)
+        said = withheld.message(notes, sql)
+        nothing = f"{self.where} has no rows in ndbinfo.{table}"
+        if "ndbinfo_offline" not in notes:
+            return ProbeError(f"{nothing}: {said}" if notes else f"{nothing}, and no data node answers it")
+        advice = "SET GLOBAL ndbinfo_offline = 0, unless the server is being upgraded"
+        error = ProbeError(f"{nothing}, ndbinfo is offline", advice)
+        error.more = (f"the server: {said}",)
+        return error
 
 
 def _is_lost(error: MysqlError) -> bool:

@@ -27,7 +27,7 @@ _MEANINGS = (
     Meaning(
         "Native-Transport-Requests",
         # native_transport_max_threads in cassandra.yaml
-        "too many or slow requests",
+        "many or slow requests",
         "run nodetool proxyhistograms",
         "requests are slow, or too many for native_transport_max_threads",
         serves=True,

@@ -21,7 +21,7 @@ _MAPPED = 262_144
 # What tells that clients are turned away, all of which a log-in that is refused tells at once.
 TURNED_AWAY = ("Connection_errors_max_connections", "Threads_connected", "Aborted_connects")
 
-_WHO = "see who is connected (SHOW PROCESSLIST) before you raise it"
+_WHO = "look at SHOW PROCESSLIST: who holds the connections? Then raise max_connections"
 
 
 def _connections(facts: Facts) -> Iterator[Limit]:
@@ -34,7 +34,7 @@ def _connections(facts: Facts) -> Iterator[Limit]:
     yield Limit(
         "Threads_connected", f"{are(used, 'client')} connected (Threads_connected)",
         f"{facts.say('max_connections')}, {plural(facts.at_work, 'thread')} at work",
-        "see who they are (SHOW PROCESSLIST): are they idle in too large a pool, or do they wait?",
+        "look at SHOW PROCESSLIST: do they wait, or are they idle in too large a pool?",
         f"{_NEARLY * most:.0f}" if most else "", f"{most:.0f}" if most else "",
     )  # fmt: skip
     yield _new(facts)
@@ -66,10 +66,10 @@ def _new(facts: Facts) -> Limit:
     """Judge what comes: where it goes on, as many leave."""
     coming = facts.rate("Connections")
     statements = facts.rate("Questions") / coming if coming else 0.0
-    advice = "clients do not use them again: let them keep connections, or put a pool before the server"
+    advice = "let clients keep connections, or put a pool before the server"
     buffer = facts.setting("read_buffer_size")
     if buffer > _MAPPED:
-        advice += f"; read_buffer_size {say_size(buffer)} may be mapped and zeroed for each: try 128 KiB"
+        advice += f", then try read_buffer_size 128 KiB ({say_size(buffer)} may be zeroed for each)"
     why = f"{plain(round(statements))} statements each, on average"
     return facts.per_second("Connections", "new connections", why, advice, _MANY_CONNECTIONS)
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 _MANY_ROWS, _TOO_MANY_ROWS = "10000000", "100000000"  # per second
 
 _SCANNING = {
-    True: "queries lack an index: log_slow_filter=full_scan,full_join in the slow query log names them",
-    False: "queries lack an index: see sys.statements_with_full_table_scans",
+    True: "find them in the slow query log, log_slow_filter=full_scan,full_join: queries lack an index",
+    False: "see sys.statements_with_full_table_scans: queries lack an index",
 }
 
 
@@ -25,7 +25,7 @@ def _handlers(facts: Facts) -> Iterator[Limit]:
     scanned, by_key = facts.rate("Handler_read_rnd_next"), facts.rate("Handler_read_key")
     why = ", ".join(f"{one} {say_rate(facts.rate(one))}" for one in ("Select_scan", "Select_full_join"))
     if by_key:
-        why = f"{say_count(scanned / by_key)} for each row that is found by key, {why}"
+        why = f"{say_count(scanned / by_key)} per row found by key, {why}"
     advice = _SCANNING[facts.mariadb]
     yield facts.per_second(
         "Handler_read_rnd_next", "rows read in scans", why, advice, _MANY_ROWS, _TOO_MANY_ROWS

@@ -22,7 +22,7 @@ def _innodb(facts: Facts) -> Iterator[Limit]:
     free = f"{plain(facts.now('Innodb_buffer_pool_pages_free'))} pages are free"
     yield facts.per_second(
         "Innodb_buffer_pool_wait_free", "waits for a free page", free,
-        "pages are not written as fast as others are wanted: how busy is the disk? see innodb_io_capacity",
+        "check how busy the disk is (pages are not written fast enough), then innodb_io_capacity",
         _OFTEN_WAITED,
     )  # fmt: skip
     yield facts.per_second(
@@ -33,7 +33,7 @@ def _innodb(facts: Facts) -> Iterator[Limit]:
     yield facts.per_second(
         "Innodb_buffer_pool_reads", "pages read from disk",
         f"{plain(float(f'{missed:.2g}'))} % of what was wanted, {free}",
-        "a larger innodb_buffer_pool_size is a hypothesis to test, not a remedy: do queries get faster?",
+        "test whether a larger innodb_buffer_pool_size makes queries faster: it may not",
     )  # fmt: skip
     name = "Innodb_row_lock_time"
     waiting = facts.rate(name) / 1000  # it counts milliseconds
@@ -75,7 +75,7 @@ def _replication(facts: Facts) -> Iterator[Limit]:
         "Slave_retried_transactions", "transactions of the source are tried again", "",
         "they meet locks here: see who else writes on this replica", "1",
     )  # fmt: skip
-    advice = "semi-synchronous replication has become asynchronous: are its replicas connected?"
+    advice = "check whether its replicas are connected: semi-synchronous replication has become asynchronous"
     for name in ("Rpl_semi_sync_master_no_tx", "Rpl_semi_sync_source_no_tx"):
         yield facts.per_second(name, "commits were acknowledged by no replica", "", advice, "0")
 
