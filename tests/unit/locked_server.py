@@ -16,6 +16,7 @@ class Locked(CapturedMysql):
         self.listed = []
         self.pairs = []
         self.locks = []
+        self.without_performance_schema = False
         self.took = 0.01  # seconds of the head's last statement; None: not known
 
     def idle_head(self, *, waits=12, idle=240, started="2026-11-18 13:00:00", modified=3, waiters=2):
@@ -30,7 +31,9 @@ class Locked(CapturedMysql):
         self.pairs = [{"waiting": f"t{WAITER}", "holding": f"t{HEAD}"}]
 
     def rows(self, sql, *values, within=None):
-        if "processlist" in sql.lower() and "COUNT(*)" in sql:
+        if "AS waiting, MAX(" in sql:
+            if self.without_performance_schema and "performance_schema" in sql:
+                return [{"waiting": None, "seconds": None}]
             states = [
                 one["Time"] for one in self.listed if str(one["State"]).startswith(("Waiting", "User l"))
             ]

@@ -168,3 +168,15 @@ def test_who_waits_at_the_end_of_a_chain_that_was_not_followed_is_no_head(look, 
     text = look(server)[1]
     assert says in text
     assert ("KILL 22" in text) == (followed > 60)
+
+
+@pytest.mark.parametrize("off", [False, True])
+def test_who_waits_is_also_seen_where_performance_schema_is_off(look, off):
+    """Its process list is empty then (9.7.2)."""
+    server = Locked()
+    server.without_performance_schema = off
+    server.listed = [
+        row(HEAD, "report", "Sleep", 240),
+        row(WAITER, "app", "Query", 20, MDL, "ALTER TABLE shop.orders ADD x INT"),
+    ]
+    assert numbers(look(server)[1])["waiting"] == "1"

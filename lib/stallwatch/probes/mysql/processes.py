@@ -40,10 +40,13 @@ ATTRIBUTES = Statement(
 )
 
 _OWN_PROCESS_LIST = (8, 0, 22)
-_WAITING = (
-    "SELECT COUNT(*) AS waiting, MAX(TIME) AS seconds FROM {}.processlist"
-    " WHERE STATE LIKE 'Waiting for % lock' OR STATE IN ('Waiting for table flush', 'User lock')"
+_WAITS_FOR_LOCK = "STATE LIKE 'Waiting for % lock' OR STATE IN ('Waiting for table flush', 'User lock')"
+_COUNTED = "SELECT COUNT(*) AS waiting, MAX(TIME) AS seconds FROM information_schema.processlist"
+_SUMMED = (
+    "SELECT SUM({0}) AS waiting, MAX(IF({0}, TIME, NULL)) AS seconds FROM performance_schema.processlist"
 )
+_WAITING = f"{_COUNTED} WHERE {_WAITS_FOR_LOCK}"
+_WAITING_THERE = _SUMMED.format(_WAITS_FOR_LOCK)  # NULL where performance_schema is off: it is empty then
 _SYSTEM = "system user"
 # States of appliers of MySQL 5.7 to 9.7 and MariaDB 10.5 to 11.8, measured there: nothing to do, and who only
 # gives work to others.
@@ -176,8 +179,9 @@ def waiting_for_locks(asking: Asking) -> tuple[int, float]:
     flavour = asking.server.flavour
     rows: Sequence[Row] = ()
     if not flavour.mariadb and flavour.version >= _OWN_PROCESS_LIST:
-        rows = asking.rows(Statement(_WAITING.format("performance_schema"), PERFORMANCE_SCHEMA))
-    rows = rows or asking.rows(Statement(_WAITING.format("information_schema"), PROCESS))
+        rows = asking.rows(Statement(_WAITING_THERE, PERFORMANCE_SCHEMA))
+    if not rows or rows[0].get("waiting") is None:
+        rows = asking.rows(Statement(_WAITING, PROCESS))
     row = rows[0] if rows else {}
     return whole(row, "waiting"), number(row, "seconds")
 
