@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import psutil
 from capacity import GUESS, left_out_if_it_fails, our_words, sustained, their_words
 from measured import Bench
-from pairs import version
+from pairs import MONITOR, PASSWORD, version
 from peers import peers
 
 # isort: split
@@ -28,13 +28,13 @@ from ndb_cluster import NdbCluster
 from replication_pair import Pair
 from server_process import ServerProcess
 
-TRIED = ("check_replication_lag", "check_jmx", "check_mysql_query", "check_ndb_memory")
-COLD = {
-    "Icinga": ("check_replication_lag", "check_jmx"),
-    "Nagios": (),
-}  # also without stallwatchd: minutes each
 WARM = ", stallwatchd"  # how a command is called that it runs
 WORKER = "Nagios with its worker"
+LAG, QUERY, JMX, NDB = "check_replication_lag", "check_mysql_query", "check_jmx", "check_ndb_memory"
+TRIED = {  # minutes each
+    "Icinga": (LAG, LAG + WARM, JMX, JMX + WARM, QUERY + WARM),
+    "Nagios": (LAG + WARM, JMX + WARM),
+}
 ALL = len(list(warm_daemon.PLUGINS.glob("check_*")))  # that the worker registers
 EASY = 0.8  # of what is sustained
 TOO_MANY = {False: 120, True: 900}  # checks a second, of Python that starts anew, of others
@@ -96,63 +96,76 @@ def row(trials, kind, name, command, also):
     return {"name": name, **found, "slow": easy.slow, **also()}
 
 
-@contextlib.contextmanager
-def servers(bench):
-    """A pair of MariaDB, a JVM, and NDB Cluster where it is; and the options of the plugins that ask them."""
-    with contextlib.ExitStack() as running:
-        pair = running.enter_context(Pair(bench.path("pair"), "mariadb", replica={"max_connections": 1000}))
-        jvm = running.enter_context(Jvm(bench.path("jvm")))
-        bench.software["MariaDB"] = version(pair.replica)
-        words, asked = our_words(pair, jvm, bench.path("asked")), [pair.replica, pair.source, jvm]
-        with left_out_if_it_fails(bench, "NDB Cluster"):
-            cluster = running.enter_context(NdbCluster(bench.path("ndb"), sql=True))
-            cluster.sql_node.account(*sql_node.MONITOR)
-            bench.software["NDB Cluster"] = version(cluster.sql_node)
-            words["check_ndb_memory"] = option_file(bench.path("asked"), cluster.sql_node, *sql_node.MONITOR)
-            nodes = [SimpleNamespace(process=process) for process in cluster.servers.values()]
-            asked += [*nodes, cluster.sql_node]
-        yield pair, asked, words
+class Tables:
+    """The rows of each engine, filled row by row."""
+
+    def __init__(self, bench, trials, daemon, front, cold):
+        self.bench, self.trials, self.daemon, self.cold = bench, trials, daemon, cold
+        self._memory = {"also": lambda: {"memory": memory(daemon, front)}}
+        self.rows = {}
+
+    def add(self, kind, name, words):
+        """Measure a plugin of ours with an engine: with stallwatchd if the name says so."""
+        plugin = name.removesuffix(WARM)
+        if plugin == name:
+            self._row(kind, kind, name, [str(self.cold / name), *words])
+        elif kind == "Icinga":
+            self._row(kind, kind, name, [str(self.daemon.stubs / plugin), *words], **self._memory)
+        else:
+            self._row(kind, WORKER, name, [str(self.daemon.folder / "bin" / plugin), *words], **self._memory)
+
+    def add_peer(self, kind, name, command):
+        """Measure another plugin."""
+        self._row(kind, kind, name, command)
+
+    def _row(self, kind, engine, name, command, also=dict):
+        with left_out_if_it_fails(self.bench, f"{engine}, {name}"):
+            found = row(self.trials, engine, name, command, also)
+            self.rows.setdefault(kind, []).append(found)
 
 
-def option_file(folder, server, user, password):
-    """Options of a plugin that asks this server."""
+def option_file(folder, server):
+    """Options of a plugin that asks this SQL node."""
     path = Path(folder, "ndb.cnf")
-    path.write_text(f"[client]\nuser={user}\npassword={password}\n")
+    path.write_text(f"[client]\nuser={MONITOR}\npassword={PASSWORD}\n")
     engine_user.give(folder)
     login = ("-H", server.host, "-P", str(server.port), "--defaults-file", str(path))
     return (*login, "--state-dir", f"{folder}/{EACH}")
 
 
 def measure(bench):
-    """Fill the table."""
+    """Fill the tables: what asks MariaDB and a JVM, and then, as data nodes are never idle, NDB Cluster."""
     wanted = peers(bench, "check_mysql", "icinga2", "nagios4")
+    engines = [kind for kind in TRIED if ENGINES[kind].program_name in wanted]
     cold = installed(bench.path("today")) / "bin"
-    with (
-        servers(bench) as (pair, asked, words),
-        warm_daemon.running(
-            bench.path("warm"), python=cold / "python3", program=cold / "stallwatchd", plugins=cold,
-            **engine_user.becoming(),
-        ) as daemon,
-    ):  # fmt: skip
+    place = {"python": cold / "python3", "program": cold / "stallwatchd", "plugins": cold}
+    with warm_daemon.running(bench.path("warm"), **place, **engine_user.becoming()) as daemon:
         front = Front()
         ENGINES[WORKER] = nagios_with(daemon, front)
-        trials = Trials(bench.folder, (*asked, daemon, front))
-        theirs = [wanted["check_mysql"], *their_words(pair)["check_mysql"]]
-        for kind in ("Icinga", "Nagios"):
-            if ENGINES[kind].program_name not in wanted:
-                continue
-            warm, folder = (kind, daemon.stubs) if kind == "Icinga" else (WORKER, daemon.folder / "bin")
-            rows = []
-            cases = [("check_mysql", kind, theirs, dict)]
-            for name in filter(words.get, TRIED):
-                if name in COLD[kind]:
-                    cases.append((name, kind, [str(cold / name), *words[name]], dict))
-                also = lambda: {"memory": memory(daemon, front)}  # noqa: E731
-                cases.append((f"{name}{WARM}", warm, [str(folder / name), *words[name]], also))
-            for name, engine, command, also in cases:
-                with left_out_if_it_fails(bench, f"{engine}, {name}"):
-                    rows.append(row(trials, engine, name, command, also))
-            bench.tables.append({"title": kind, "rows": rows})
+        trials = Trials(bench.folder, [daemon, front])
+        tables = Tables(bench, trials, daemon, front, cold)
+        with (
+            Pair(bench.path("pair"), "mariadb", replica={"max_connections": 1000}) as pair,
+            Jvm(bench.path("jvm")) as jvm,
+        ):
+            bench.software["MariaDB"] = version(pair.replica)
+            trials.servers = [daemon, front, pair.replica, pair.source, jvm]
+            words = our_words(pair, jvm, bench.path("asked"))
+            for kind in engines:
+                tables.add_peer(
+                    kind, "check_mysql", [wanted["check_mysql"], *their_words(pair)["check_mysql"]]
+                )
+                for name in TRIED[kind]:
+                    tables.add(kind, name, words[name.removesuffix(WARM)])
+        with left_out_if_it_fails(bench, NDB), NdbCluster(bench.path("ndb"), sql=True) as cluster:
+            cluster.sql_node.account(*sql_node.MONITOR)
+            bench.software["NDB Cluster"] = version(cluster.sql_node)
+            nodes = [SimpleNamespace(process=process) for process in cluster.servers.values()]
+            trials.servers = [daemon, front, cluster.sql_node, *nodes]
+            asks = option_file(bench.path("asked"), cluster.sql_node)
+            for kind in engines:
+                tables.add(kind, NDB + WARM, asks)
+        bench.tables += [{"title": kind, "rows": rows} for kind, rows in tables.rows.items()]
 
 
 def main():

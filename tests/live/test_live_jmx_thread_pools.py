@@ -245,7 +245,9 @@ def test_queues_of_frameworks_that_stand_still_or_move(check, started):
     time.sleep(16)
     _, lines = until(check, blocked, r"JMX_THREAD_POOLS WARNING - .* \(\+3 more problems\)")
     for pool in ("orders", "stock camel-1", "bills"):
-        assert any(re.search(rf"{pool}: \d+ tasks wait, none completed in ", line) for line in lines), "\n".join(lines)
+        assert any(re.search(rf"{pool}: \d+ tasks wait, none completed in ", line) for line in lines), (
+            "\n".join(lines)
+        )
 
 
 @pytest.mark.slow("a JVM with four frameworks starts, looks are 16 s apart")
