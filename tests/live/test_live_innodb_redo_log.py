@@ -37,7 +37,7 @@ def test_an_idle_server_is_ok_below_the_async_point(server, check):
 
 def test_a_first_run_says_so_and_what_to_enable(server, check):
     said = check(server)
-    assert "what is written is told from the next run on" in said.output
+    assert "what is written is known from the next run on" in said.output
     assert f"SET GLOBAL innodb_monitor_enable = '{counter(server)}', and in my.cnf" in said.output
 
 

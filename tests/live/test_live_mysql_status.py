@@ -181,12 +181,12 @@ def test_a_restart_between_two_runs(check, server):
     while uptime(server) < 8:  # so that it is up for less afterwards
         time.sleep(0.2)
     first = check(server, "--set", "none", "--include", "Com_select")
-    assert "rates are told from the next run on" in first.output
+    assert "rates are known from the next run on" in first.output
     server.stop()
     server.start()
     said = check(server, "--set", "none", "--include", "Com_select")
     assert said.status == 0, said.output
-    assert "it has started anew since the last look: rates are told from the next run on" in said.output
+    assert "it has started anew since the last look: rates are known from the next run on" in said.output
     assert "Com_select" not in said.perfdata
 
 

@@ -91,7 +91,7 @@ def test_a_first_run_knows_of_no_failures(look, host):
     status, text = look()
     assert status == 0
     assert "bond0_link_failures" not in perfdata(text)
-    assert "[OK] what happens to links of bond0 is told from the next run on" in text
+    assert "[OK] what happens to links of bond0 is known from the next run on" in text
 
 
 def test_one_link_of_two_is_a_warning_and_critical_for_whoever_wants_it(look, host):

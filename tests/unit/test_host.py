@@ -60,7 +60,7 @@ def test_a_first_run_says_what_it_cannot_know_yet(look):
     status, text = look()
     assert status == 0
     assert first_line(text) == "HOST OK - load 0.1 per processor, 50 % of memory available"
-    assert "told from the next run on: no earlier look to compare with" in text
+    assert "known from the next run on: no earlier look to compare with" in text
     assert set(perfdata(text)) == {"load", "memory_available"}
 
 
@@ -693,7 +693,7 @@ def test_how_many_disks_have_labels_of_their_own(limited, host):
 def test_advice_is_a_command_that_can_be_typed(limited, host):
     """A pipe would be told as a stroke: it parts the words from the numbers."""
     host.load = (40, 40, 40)
-    assert "ps -eo stat,pid,comm --sort=stat names them" in first_line(limited()[1])
+    assert "run ps -eo stat,pid,comm --sort=stat" in first_line(limited()[1])
     for place in ("host", "bonding"):
         for path in (ROOT / "lib" / "stallwatch" / "probes" / place).glob("*.py"):
             said = [

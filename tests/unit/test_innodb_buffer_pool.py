@@ -44,7 +44,7 @@ def test_a_first_look_tells_what_there_is_now(look, server):
     assert status == 0
     assert text.startswith("INNODB_BUFFER_POOL OK - ")
     assert " MiB free, " in text
-    assert "first look: the miss ratio is told from the next run on, or by --sample" in text
+    assert "first look: the miss ratio is known from the next run on, or by --sample" in text
     assert {"pages_free", "dirty", "pool_size", "innodb_status"} == set(numbers(text))
 
 
@@ -421,7 +421,7 @@ def test_a_server_that_began_anew_has_no_ratio(look, warm, server):
     server.status["Uptime"] = "5"
     status, text = look(server, after=1)
     assert status == 0
-    assert "it has started anew since the last look: the miss ratio is told from the next run on" in text
+    assert "it has started anew since the last look: the miss ratio is known from the next run on" in text
 
 
 def test_a_sample_needs_no_last_run(look, server):

@@ -88,7 +88,7 @@ def look(tmp_path, monkeypatch):
 def test_an_idle_server_is_ok_and_told_in_one_glance(look, server):
     status, first = look(server)
     assert status == 0
-    assert "first look: what is written is told from the next run on, or by --sample" in first
+    assert "first look: what is written is known from the next run on, or by --sample" in first
     status, text = look(server, **{server.written: 60 * MIB})
     assert status == 0
     headline = text.splitlines()[0]
@@ -484,7 +484,7 @@ def test_a_server_that_began_anew_has_no_rate(look, server):
     server.status["Uptime"] = "5"
     status, text = look(server, after=1)
     assert status == 0
-    assert "it has started anew since the last look: what is written is told from the next run on" in text
+    assert "it has started anew since the last look: what is written is known from the next run on" in text
     assert "redo_written_per_s" not in text
 
 

@@ -24,7 +24,7 @@ def test_a_first_run_tells_gauges_and_says_when_there_will_be_rates(server):
     assert said.of("Threads_connected")["value"] == float(server.status["Threads_connected"])
     assert not said.has("Com_select")
     assert said.asides[1:] == [
-        "db1:3306: no earlier look to compare with: rates are told from the next run on, or by --sample 5s"
+        "db1:3306: no earlier look to compare with: rates are known from the next run on, or by --sample 5s"
     ]
 
 
@@ -169,7 +169,7 @@ def test_after_a_restart_there_are_no_rates_and_no_alarm(server):
     said = watch.run(warn=["Com_select=1"])
     assert said.status == 0
     why = "it has started anew since the last look"
-    assert said.asides[1:] == [f"db1:3306: {why}: rates are told from the next run on, or by --sample 5s"]
+    assert said.asides[1:] == [f"db1:3306: {why}: rates are known from the next run on, or by --sample 5s"]
     assert not said.has("Com_select")
 
 

@@ -1256,7 +1256,7 @@ def test_what_is_not_measured_is_no_zero(look, ndb):
 
 
 def test_a_first_look_says_what_it_cannot_tell(look, ndb):
-    said = "overloads, reconnects and page faults of nodes 3 and 4 can be told from the next run on: "
+    said = "overloads, reconnects and page faults of nodes 3 and 4 can be known from the next run on: "
     assert said + "no earlier look" in look()[1]
     assert said + "the first look was a moment ago" in look(after=5)[1]
     assert said not in look()[1]

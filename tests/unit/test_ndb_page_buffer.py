@@ -132,7 +132,7 @@ def test_the_first_look_is_ok_and_says_so(look, ndb):
     status, text = look()
     assert status == 0
     assert first_line(text) == (
-        "NDB_PAGE_BUFFER OK - first look at nodes 3 and 4: their hit ratio is told from the next run on, "
+        "NDB_PAGE_BUFFER OK - first look at nodes 3 and 4: their hit ratio is known from the next run on, "
         "or by --sample"
     )
     assert perfdata(text) == {"cumulative_hit_ratio": 90, "node3_cumulative_hit_ratio": 90, "data_nodes": 2}
@@ -496,7 +496,7 @@ def test_a_restarted_node_has_no_baseline_and_the_other_is_judged(look, ndb):
     assert status == 0
     assert "hit ratio of node 4 is 99.90 %" in first_line(text)
     assert (
-        "\n[OK] node 3: it has started anew since the last look: its hit ratio is told from the next run on"
+        "\n[OK] node 3: it has started anew since the last look: its hit ratio is known from the next run on"
         in text
     )
     assert "-" not in text.splitlines()[0].partition(" | ")[2]

@@ -66,6 +66,23 @@ def test_numbers_agree_with_their_nouns():
     assert found <= ENDS_IN_S
 
 
+def test_no_status_line_tells_or_says():
+    """Except the verdict of a stuck thread whose cause the log does not show: "cannot tell"."""
+    lines = [line.replace("cannot tell", "") for line in LINES]
+    assert [line for line in lines if re.search(r"\b(tells?|told|says?|said)\b", line)] == []
+
+
+def test_a_short_option_means_the_same_everywhere():
+    longs = {}
+    options = [option for plugin in plugins() for option in plugin.options]
+    options += [option for program in programs() for way in program.ways for option in way.options]
+    for option in options:
+        for flag in set(option.flags) - {option.long}:
+            longs.setdefault(flag, set()).add(option.long)
+    assert longs["-d"] == {"--directory"}
+    assert {flag: names for flag, names in longs.items() if len(names) > 1} == {}
+
+
 def helps():
     for plugin in plugins():
         yield plugin.program, plugin.about

@@ -82,7 +82,7 @@ def measured(
 
 def not_yet(what: str, interval: Interval) -> Fault:
     """Say what is not known, as there is nothing to compare with."""
-    return Fault(State.OK, f"{interval.said_why}: {what} is told from the next run on, or by --sample")
+    return Fault(State.OK, f"{interval.said_why}: {what} is known from the next run on, or by --sample")
 
 
 def since_last_look(memory: dict[str, Any], now: Look) -> Interval:

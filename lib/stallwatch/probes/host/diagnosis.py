@@ -211,7 +211,7 @@ def untimed(found: Activity, places: Mapping[str, str] | None, rules: Rules) -> 
 def asides(snapshot: Snapshot) -> Iterator[Fault]:
     """Say what there is to know although all may be well."""
     if why := snapshot.interval.why:
-        yield Fault(State.OK, f"what the host has counted is told from the next run on: {why}")
+        yield Fault(State.OK, f"what the host has counted is known from the next run on: {why}")
     ours = len(os.sched_getaffinity(0))
     if 0 < ours < snapshot.processors:
         what = f"told is the whole host with {snapshot.processors} processors, of which we may use {ours}"

@@ -153,9 +153,9 @@ def _load(host: Activity) -> Iterator[Reading]:
     if load is None or value is None:
         return
     what = f"load {load[1]:g} over 5 min, {say_short(value)} per processor ({host.snapshot.processors})"
-    why = "so many tasks run, want to run, or wait for a disk or a file server"
-    why = "; ".join(filter(None, [why, _busy(host)]))
-    advice = "ps -eo stat,pid,comm --sort=stat names them: D and R"
+    why = "tasks that run, want to run, or wait for a disk or a file server"
+    why = ", ".join(filter(None, [why, _busy(host)]))
+    advice = "run ps -eo stat,pid,comm --sort=stat, and look at the tasks in state D and R"
     yield Reading("load", round(value, 3), "", what, why, advice)
 
 

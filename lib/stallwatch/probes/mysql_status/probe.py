@@ -122,7 +122,7 @@ def _numbers(measured: Measured, chosen: Sequence[str], judged: Sequence[Finding
 def _not_known(measured: Measured, wanted: Iterable[str], *, sampled: bool) -> Iterator[Fault]:
     """Say why there are no rates, or not all of them, those that are ``wanted`` first."""
     if not measured.interval:
-        later = "" if sampled else ": rates are told from the next run on, or by --sample 5s"
+        later = "" if sampled else ": rates are known from the next run on, or by --sample 5s"
         yield Fault(State.OK, f"{measured.answer.where}: {measured.why_not}{later}")
     elif withheld := [*filter(measured.is_withheld, dict.fromkeys([*wanted, *measured.fallen]))]:
         names = listed(withheld, _NAMED)

@@ -290,4 +290,4 @@ def certificate(rows: Sequence[Row], now: float) -> Iterator[Reading]:
 def no_baseline(subjects: Mapping[tuple[str, str], Sequence[str]]) -> Iterator[Fault]:
     """Say which subjects cannot be told yet, by the reason and the names of the nodes."""
     for (why, whose), names in subjects.items():
-        yield Fault(State.OK, f"{listed(names)} of {whose} can be told from the next run on: {why}")
+        yield Fault(State.OK, f"{listed(names)} of {whose} can be known from the next run on: {why}")

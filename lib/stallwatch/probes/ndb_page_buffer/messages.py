@@ -120,7 +120,7 @@ def _unknown_yet(reasons: Mapping[str, list[int]], *, is_first: bool, is_sample:
     """Name the nodes that there is nothing to compare with of, by the reason for that."""
     for why, nodes in reasons.items():
         many = len(nodes) > 1
-        later = f"{'their' if many else 'its'} hit ratio is told from the next run on"
+        later = f"{'their' if many else 'its'} hit ratio is known from the next run on"
         if is_sample:
             what = f"{named(nodes)}: {why}"
         elif is_first:
