@@ -24,7 +24,7 @@ help:
 	@echo "make audit     ask PyPI for known vulnerabilities of the pinned packages"
 	@echo "make bench     compare the costs of checks with those of other tools, 15 minutes in all; WHAT= ROUNDS="
 	@echo "make diagnosis make faults on real servers and judge what the checks say, 40 minutes; WHAT= QUICK=1"
-	@echo "make pictures  take the screenshots in the documentation anew: as root, 10 minutes"
+	@echo "make pictures  make the pictures in the documentation anew: as root, 15 minutes"
 	@echo "make generate  write all generated files"
 	@echo "make record    write the output of the plugins on recorded logs and servers as the expected output"
 	@echo "make install   PREFIX=$(PREFIX) PLUGINDIR=$(PLUGINDIR) DESTDIR=$(DESTDIR) EXTRAS=$(EXTRAS)"
@@ -99,9 +99,10 @@ bench: $(VENV)/ready
 diagnosis: $(VENV)/ready
 	$(VENV)/bin/python tests/diagnosis/run.py $(WHAT) $(if $(QUICK),--quick)
 
-# Screenshots of Icinga Web and Nagios, of real servers in trouble.
+# Screenshots of Icinga Web and Nagios, and the panels of the dashboards, of real servers in trouble.
 pictures: $(VENV)/ready
 	$(VENV)/bin/python tests/pictures/web.py
+	$(VENV)/bin/python tests/pictures/panels.py
 
 places: export PREFIX := $(PREFIX)
 places: export PLUGINDIR := $(PLUGINDIR)
