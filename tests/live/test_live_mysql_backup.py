@@ -182,7 +182,7 @@ def test_a_place_that_mariadb_dump_notes_is_still_on_the_source_until_it_is_purg
     said = check(path, server=mariadb)
     assert said.status == 1, said.output
     assert f"{file}:{position} is not on " in said.text
-    assert f"the oldest binary log there is {newest}" in said.text
+    assert f"the oldest binary log there is {newest}" in said.output
 
 
 def test_one_file_for_each_table(filled, check, tmp_path):

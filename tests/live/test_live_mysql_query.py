@@ -252,7 +252,7 @@ def test_a_network_that_fails_while_the_query_runs_is_told_in_time_with_the_conn
     ((said, ended),) = said
     assert ended - begun < 6 + SLACK
     assert said.status == 2, said.output
-    assert f"see if the query still runs as connection {number} (SHOW FULL PROCESSLIST)" in said.text
+    assert f"see if the query still runs as connection {number} (SHOW FULL PROCESSLIST)" in said.output
 
 
 def test_who_waits_for_a_locked_table_has_no_answer(check, shop):
@@ -261,7 +261,7 @@ def test_who_waits_for_a_locked_table_has_no_answer(check, shop):
         said = check("-q", "SELECT COUNT(*) FROM shop.orders", "-t", "3s", "--spread", "0", "--count", "1")
     assert said.status == 2, said.output
     assert "has not answered within" in said.text
-    assert "look at what it waits for: SHOW FULL PROCESSLIST" in said.text
+    assert "look at what it waits for: SHOW FULL PROCESSLIST" in said.output
     assert check("-q", "SELECT COUNT(*) FROM shop.orders").status == 0
 
 
@@ -378,7 +378,7 @@ def test_what_a_function_writes_is_refused_by_the_read_only_transaction(check, s
         said = check("-q", sql)
         assert said.status == 3, said.output
         assert "READ ONLY transaction" in said.text
-        assert "if it is to write: --allow-writes" in said.text
+        assert "if it is to write: --allow-writes" in said.output
     assert (count(shop), count(shop, "old")) == (3, 0)
 
 

@@ -159,7 +159,7 @@ def test_a_table_cache_that_is_too_small(check, loaded):
         loaded.sql(f"SET GLOBAL table_open_cache = {before['size']}")
     assert said.status == 1, said.output
     assert "tables opened anew (Opened_tables)" in said.text
-    assert "raise table_open_cache, say to 20" in said.text
+    assert "raise table_open_cache, say to 20" in said.output
     assert said.number("Opened_tables") > 1
 
 
