@@ -218,7 +218,7 @@ def main():
             apache.has_sheets(filter(None, links))
             until_it_alerts(icinga, [name for name in names if "!stallwatch-" in name])
             time.sleep(5)  # until it is in the database
-            apache.picture(PROBLEMS, "icinga_problems.png", 450)
+            apache.picture(PROBLEMS, "icinga_problems.png", 470)
             apache.picture(ONE, "icinga_service.png", 810)
         for name in ("replication", "ndb"):
             path = root.path(f"/etc/nagios4/conf.d/{name}.cfg")
