@@ -414,3 +414,13 @@ def test_reading_locks_is_bounded_and_takes_large_steps(look, ndb):
     ndb.asked.clear()
     look("--timeout", "4s")
     assert all("MAX_EXECUTION_TIME(1000)" in sql for sql in asked_of_locks(ndb))
+
+
+def test_a_lock_that_is_older_than_its_data_node_has_just_begun(look, ndb):
+    """NDB 9.7.2 shows so now and then, of who begins to wait."""
+    ndb.transaction()
+    ndb.transaction(WAITER, outstanding=1)
+    ndb.held(held=2000, waited=(5_282_000,), waiters=(WAITER,))
+    said = look()
+    assert said.status == 0
+    assert (said.perfdata["lock_wait"], said.perfdata["lock_held"]) == ("0s;5", "2s;5")

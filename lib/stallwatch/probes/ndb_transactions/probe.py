@@ -26,7 +26,7 @@ def findings(ndbinfo: Ndbinfo, run: Run, memory: dict[str, Any], *, everything: 
     """Judge what is open and who waits, with ``everything`` also which transactions; raises a ProbeError."""
     cluster = data_nodes.look_at_started(ndbinfo, memory)
     begun = time.monotonic()
-    queries = Queries(ndbinfo)
+    queries = Queries(ndbinfo, {node.id: node.uptime for node in cluster.nodes.values()})
     found = Diagnosis(queries.totals(), queries.unclear, run.alerts)
 
     def all_of_it() -> Iterator[Finding]:

@@ -9,13 +9,15 @@ locks will cost.
 
 from __future__ import annotations
 
+import math
+
 from stallwatch.findings import Fault, ProbeError, State
 from stallwatch.probes.ndbinfo.queries import address_of, not_seen, number, whole
 from stallwatch.sources.mysql import DeniedError, MissingTableError
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from typing import TypeVar
 
     from stallwatch.probes.ndbinfo.queries import Ndbinfo, Row
@@ -27,6 +29,7 @@ MOST = 10  # transactions that are told apart
 MOST_LOCKS = 1000  # that are read of those that are waited for, and of those that are held
 MOST_ROWS = 100  # whose holders are asked for
 _LONGEST = 3  # seconds that reading the locks may take
+_ROUNDED = 1.0  # seconds: an uptime has whole ones
 _SPARE = 2.0  # seconds for a statement that only explains: with 48 data nodes one on ndbinfo takes 1 s
 # While a transaction scans it has one row more for each scan, without operations; what a scan waits for is
 # no outstanding operation (9.7.2). 0x8000: blocks of clients begin there (RefConvert.hpp); below are the data
@@ -120,9 +123,10 @@ class Queries:
     number. What only explains is nothing then, and ``unseen`` says why.
     """
 
-    def __init__(self, ndbinfo: Ndbinfo) -> None:
+    def __init__(self, ndbinfo: Ndbinfo, uptimes: Mapping[int, float]) -> None:
         self.unclear: list[ProbeError] = []
         self._ndbinfo = ndbinfo
+        self._uptimes = uptimes  # seconds, of the processes of data nodes, by node
         self.unseen: dict[str, Fault] = {}  # an aside for each reason
 
     def totals(self) -> Totals:
@@ -159,7 +163,17 @@ class Queries:
     def _locks(self, which: str, *values: int) -> list[Lock]:
         seconds = max(1, min(_LONGEST, int(self._ndbinfo.deadline.left() / 2)))
         rows = self._ndbinfo.rows(_LOCKS.format(within=1000 * seconds, which=which), *values)
-        return list(self._clear(rows, _lock))
+        return list(self._clear(rows, self._lock))
+
+    def _lock(self, row: Row) -> Lock:
+        """Make a lock; one that is older than its data node has just begun.
+
+        9.7.2 shows now and then, of who begins to wait, the uptime of the host (seen as 4,792 s and 5,282 s).
+        """
+        key = tuple(whole(row, column) for column in _KEY)
+        seconds = number(row, "millis") / 1000
+        begins = seconds > self._uptimes.get(key[0], math.inf) + _ROUNDED
+        return Lock(key, whole(row, "transid"), 0.0 if begins else seconds)
 
     def _clear(self, rows: Iterable[Row], make: Callable[[Row], Made]) -> Iterator[Made]:
         """Make something of each row, but of those that lack a number."""
@@ -223,8 +237,3 @@ def _transaction(row: Row) -> Transaction:
         is_own=whole(row, "block") < _FIRST_CLIENT,
         is_active=bool(whole(row, "active")),
     )
-
-
-def _lock(row: Row) -> Lock:
-    key = tuple(whole(row, column) for column in _KEY)
-    return Lock(key, whole(row, "transid"), number(row, "millis") / 1000)
