@@ -157,7 +157,7 @@ def test_what_is_rolled_back_after_a_crash_is_no_xa_transaction(look):
     server = old(process=0, trx_state="ROLLING BACK")
     server.listed = []
     text = look(server)[1]
-    assert "a transaction of before the last start is open for" in text
+    assert "a transaction from before the last start of the server is open for" in text
     assert " - wait for the rollback: KILL does not help" in text
     assert "XA" not in text
 
@@ -279,3 +279,43 @@ def test_heads_that_the_same_connections_wait_for_are_one_problem(look):
     server.listed[1] = row(21, "system user", "Query", 600, "Applying batch of row changes")
     text = look(server)[1]
     assert "2 of them idle - wait: check_replication_lag shows what holds up the applier, for 21 | " in text
+
+
+def shared(*readers):
+    """Let several that have locked rows of MariaDB without an id keep one waiting."""
+    server = Locked("MariaDB 10.11")
+    server.listed = [row(number, "report", "Sleep", 600) for number in readers]
+    server.listed.append(row(99, "app", "Query", 20, "Updating", "UPDATE shop.orders SET a = 'x'"))
+    server.transactions = [trx(number, 601) | {"trx_id": "0"} for number in readers[1:]]
+    server.transactions += [trx(readers[0], 601), trx(99, 20, waits=20)]
+    requested = server.transactions[-1]["requested"]
+    holders = (f"t{readers[0]}", "0")
+    server.pairs = [{"waiting": "t99", "holding": one, "requested": requested} for one in holders]
+    return server
+
+
+def test_of_several_heads_none_is_certain_unless_all_are(look):
+    """One is named, and two others are possible: one of them is a bystander."""
+    text = look(shared(20, 21, 22))[1]
+    assert "connections 20, 21 and 22 probably block 1 other" in text
+    assert " - check them, then KILL 20, 21 and 22 | " in text
+    assert "no table of the server names the holder: perhaps not 21 or 22" in text
+    text = look(shared(20, 21), state=False)[1]
+    assert "connections 20 and 21 block 1 other" in text
+    assert " - KILL 20 and 21 | " in text
+
+
+@pytest.mark.parametrize(("changes", "says"), [
+    ({"modified": 2_000_000}, "let it commit: KILL 21 first rolls 2,000,000 rows back, locked as long | "),
+    ({"trx_state": "ROLLING BACK"}, "wait for the rollback: KILL does not help, for 21 | "),
+])  # fmt: skip
+def test_of_several_heads_the_one_that_is_not_just_killed_comes_first(look, changes, says):
+    server = shared(20, 21)
+    server.transactions[0] |= changes
+    found = look(server)[1]
+    assert says in found.replace("2 million", "2,000,000"), found
+
+
+def test_all_of_many_heads_are_named_below(look):
+    server = shared(*range(20, 35))
+    assert f"connections {', '.join(map(str, range(20, 35)))}" in look(server)[1]

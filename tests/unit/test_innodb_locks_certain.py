@@ -16,7 +16,7 @@ def look(tmp_path, monkeypatch):
     ("took", "status", "says"),
     [
         (0.01, 2, "blocks 2 others for 1 min 40 s (limit 60 s) on shop.orders, idle for 1 min 41 s - KILL"),
-        (100.0, 1, "blocks 2 others for up to 1 min 40 s (limit 10 s) on shop.orders, idle for 1 s - see"),
+        (100.0, 1, "blocks 2 others for up to 1 min 40 s (limit 10 s) on shop.orders, idle for 1 s - look"),
         (None, 1, "blocks 2 others for up to 1 min 40 s (limit 10 s) on shop.orders, idle - KILL"),
     ],
 )
@@ -47,7 +47,7 @@ def test_who_did_something_just_now_may_be_the_head_since_just_now(look, command
     status, text = look(server)
     assert status == 1
     assert " for up to 20 s (limit 10 s) on shop.orders" in text
-    assert " - see whether 22 stays at the head, then KILL 22 | " in text
+    assert " - look again: if 22 is still at the head, KILL 22 | " in text
     assert " - KILL 22, or let it " in look(server)[1]  # it does
 
 

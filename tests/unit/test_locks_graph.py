@@ -258,8 +258,9 @@ def reads(number, age=60.0, locked=1):
     [
         ([reads(1), reads(9, locked=0)], 1, {1: True}),  # 9 has no row lock
         ([reads(1), reads(9, age=3.0)], 1, {1: True}),  # 9 is younger than the wait
-        ([reads(1), reads(9)], 2, {1: True, 9: True}),  # both have it
+        ([reads(1), reads(9)], 2, {1: False, 9: False}),  # both have it, or one of them has two locks
         ([reads(1), reads(9)], 1, {1: False, 9: False}),  # one of them has it
+        ([reads(1)], 2, {1: True}),  # two locks
         ([reads(9, locked=0)], 1, {}),
     ],
 )

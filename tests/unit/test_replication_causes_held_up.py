@@ -152,7 +152,7 @@ def test_r5_blames_the_statement_that_a_read_lock_waits_for(state, flavour, lock
     seen = looks(applier(state, 60.0), SELECTS, READ_LOCK, AT_WORK)
     found = locked.r5_server_locked(case(looks=seen, flavour=flavour, locks=locks))
     assert found.what == ("FLUSH TABLES of 60, probably behind connection 55 app@web1, runs SELECT FROM t.a")
-    assert found.advice == "check it, then KILL 55 on the replica or wait"
+    assert found.advice == "check it, then KILL 55 on the replica, or wait"
 
 
 @pytest.mark.parametrize(

@@ -969,7 +969,7 @@ def test_r5_behind_a_flush():
     assert found[0].what == (
         "the applier waits for a FLUSH, probably behind connection 55 app@web1, runs SELECT FROM t.a"
     )
-    assert found[0].advice == "check it, then KILL 55 on the replica or wait"
+    assert found[0].advice == "check it, then KILL 55 on the replica, or wait"
     assert found[0].more[0] == (
         'the applier has been "Waiting for table flush", behind a FLUSH TABLES or its like of 1 min 8 s ago'
     )

@@ -17,7 +17,7 @@ LONGEST = 160  # letters before the perfdata: a text message
 _OR = re.compile(r", or (?!.*, or ).*")
 # A clause begins outside of quotes and brackets; what stands in brackets at the end is one, too.
 _CLAUSE = re.compile(r"""(, |: | (?=\([^()]*\)$))(?=(?:[^"'()]|"[^"]*"|'[^']*'|\([^()]*\))*$)""")
-_CONDITION = re.compile(r"(?<=[.?]) If [\w ]+$")  # its clause has been cut: "Is it up? If so"
+_CONDITION = re.compile(r"(?<=[.?]) If [\w ]+$|: if [\w ]+$")  # its clause has been cut: "Is it up? If so"
 _DOUBT = re.compile(r"\b(probably|perhaps|likely|check|find out|unless)\b")
 _STAYS = re.compile(rf"{_DOUBT.pattern}|: error \d+$")
 _DOMAIN = re.compile(r"(@[A-Za-z][\w-]*)\.[\w.-]*\w")  # of an account: app@web1.example.com

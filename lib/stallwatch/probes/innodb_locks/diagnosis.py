@@ -60,6 +60,11 @@ class Head(NamedTuple):
         """Whether a table of the server says that it holds what others wait for."""
         return any(one.certain for one in self.waits)
 
+    @property
+    def are_proven(self) -> bool:
+        """Whether it is so of each that the same connections wait for."""
+        return all(one.is_proven for one in self.together)
+
 
 class Blocked(NamedTuple):
     """Connections that wait, for one another or for nobody knows whom."""

@@ -26,7 +26,7 @@ _METADATA_LOCKS = (8, 0)  # MySQL: the instrument is on by default
 
 def subject(head: Head) -> str:
     """Say who it is, with its verb: ``connection 22 report@app1 blocks``, ``connections 22 and 23 block``."""
-    probably = "" if head.is_proven else "probably "
+    probably = "" if head.are_proven else "probably "
     if head.beside:
         return f"connections {listed([str(one.connection) for one in head.together])} {probably}block"
     who = transactions.subject(head.connection, head.process, head.transaction)
@@ -103,7 +103,7 @@ def advice(found: Found, head: Head) -> str:
 def _of_client(found: Found, head: Head) -> str:
     """Say the next step where a client may not be killed at once, or has others behind it; "": as usual."""
     if _moves(head):
-        return f"see whether {head.connection} stays at the head, then KILL {head.connection}"
+        return f"look again: if {head.connection} is still at the head, KILL {head.connection}"
     if all(one.lock == words.BACKUP_LOCK for one in head.waits):
         return words.release_backup(head.connection)
     return f"KILL {head.connection}" if queue(found.details, head) else ""
@@ -116,12 +116,34 @@ def _moves(head: Head) -> bool:
 
 
 def _for_all(found: Found, head: Head) -> str:
-    """Say how all of several heads are made to let go: first those that must not be killed."""
+    """Say how all of several heads are made to let go: first those that must not just be killed."""
     for one in head.together:
-        if not (one.process and one.process.is_client):
-            return f"{advice(found, one._replace(beside=()))}, for {one.connection or 'the XA transaction'}"
-    kill = f"KILL {listed([str(one.connection) for one in head.together])}"
-    return kill if head.is_proven else f"check them, then {kill}"
+        if said := _not_just_killed(found, one):
+            return said
+    kill = f"KILL {listed(_ids(head))}"
+    return kill if head.are_proven else f"check them, then {kill}"
+
+
+def _not_just_killed(found: Found, one: Head) -> str:
+    """Say what is to be done about one of several that a plain KILL is wrong for; "": it is right."""
+    number = one.connection
+    if not (one.process and one.process.is_client):
+        said = advice(found, one._replace(beside=()))
+    elif all(wait.lock == words.BACKUP_LOCK for wait in one.waits):
+        said = words.release_backup(number)
+    else:
+        said = transactions.end(found, number, one.process, one.transaction)
+    kill = f"KILL {number}"
+    if said.startswith(kill):
+        return ""
+    if kill not in said:
+        return f"{said}, for {number or 'the XA transaction'}"
+    return said if one.is_proven or said == words.check_first(number) else f"check {number}, then {said}"
+
+
+def _ids(head: Head) -> list[str]:
+    """Give the connections of all heads together."""
+    return [str(one.connection) for one in head.together if one.connection]
 
 
 def more(found: Found, head: Head) -> Iterator[str]:
@@ -131,6 +153,8 @@ def more(found: Found, head: Head) -> Iterator[str]:
     for one in head.together[:_MOST_BESIDE] if head.beside else ():
         who = transactions.subject(one.connection, one.process, one.transaction)
         yield f"they wait for {who}, {does(found, one._replace(waits=(), beside=()))}"
+    if len(head.together) > _MOST_BESIDE:
+        yield f"all that they wait for: connections {', '.join(_ids(head))}"
     if behind := queue(found.details, head):
         # To end a FLUSH TABLES does not help who waits for it (MySQL 9.7.2).
         first = found.details.processes.get(behind[0])
@@ -143,10 +167,18 @@ def more(found: Found, head: Head) -> Iterator[str]:
         yield from transactions.of_transaction(found, head.transaction)
     elif head.connection:
         yield from transactions.last(found, head.connection)
-    if not head.is_proven:
-        yield "no table of the server says who holds it: it is the only one that can, or the oldest"
+    if not head.are_proven:
+        yield _not_named(head)
         if not all(one.kind == ROW for one in head.waits):  # of rows, too many wait to ask for pairs
             yield from _to_know(found)
+
+
+def _not_named(head: Head) -> str:
+    """Say of whom no table of the server tells that it holds what others wait for."""
+    if head.beside:
+        doubted = [str(one.connection) for one in head.together if not one.is_proven]
+        return f"no table of the server names the holder: perhaps not {listed(doubted, last='or')}"
+    return "no table of the server names the holder: this connection is the only possible one, or the oldest"
 
 
 def _held(waits: Sequence[Wait]) -> Iterator[str]:

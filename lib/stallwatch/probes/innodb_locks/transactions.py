@@ -28,7 +28,7 @@ def subject(connection: int, process: Process | None, transaction: Transaction |
     """Say whose it is."""
     if not connection:
         if transaction and transaction.rolls_back:
-            return "a transaction of before the last start"
+            return "a transaction from before the last start of the server"
         return "an XA transaction without a connection"
     if process and process.is_system:
         return f"applier {connection}"

@@ -73,17 +73,17 @@ def for_rows(
     listed = list(transactions)
     known = {one.id: one for one in listed}
     holding: dict[str, dict[int, bool]] = {}  # by row: who holds it, and whether that is certain
-    of_no_id: dict[str, int] = {}  # by row: how many do that have no id
+    of_no_id: dict[str, None] = {}  # rows that somebody holds who has no id
     for one in row_locks:
         waits, holds = known.get(one.waiting), known.get(one.holding)
         row = one.row or (waits.row if waits else "")
         if row and one.holding == NO_ID:
-            of_no_id[row] = of_no_id.get(row, 0) + 1
+            of_no_id[row] = None
         elif row and waits and holds:
             holding.setdefault(row, {})[holds.process] = True
-    for row, number in of_no_id.items():
+    for row in of_no_id:
         found = _without_an_id(listed, row)
-        holding.setdefault(row, {}).update(dict.fromkeys(found, len(found) <= number))
+        holding.setdefault(row, {}).update(dict.fromkeys(found, len(found) == 1))
     groups: dict[str, list[int]] = {}
     for transaction in listed:
         if transaction.row in holding:
@@ -99,7 +99,8 @@ def for_rows(
 def _without_an_id(transactions: Sequence[Transaction], row: str) -> list[int]:
     """List the connections that may hold a row in a transaction that MariaDB gives no id.
 
-    They have row locks, and are as old as the longest wait for it.
+    They have row locks, and are as old as the longest wait for it. How many hold it nothing tells: there is
+    a pair for each lock, of which one transaction may have two.
     """
     longest = max((one.waiting or 0.0 for one in transactions if one.row == row), default=0.0)
     return [

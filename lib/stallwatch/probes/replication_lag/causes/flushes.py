@@ -41,4 +41,4 @@ def _running(case: Case) -> list[Process]:
 
 
 def _end_or_wait(statement: Process) -> str:
-    return f"{check_first(statement.id, ON)} or wait"
+    return f"{check_first(statement.id, ON)}, or wait"

@@ -102,7 +102,7 @@ def _behind(case: Case, graph: Graph, direct: Sequence[Wait], by: str = "") -> C
     if not head.is_client:  # an applier is not killed
         return Cause(88, what, f"KILL {queued.id}{ON}, or wait for {head.id}", more=more)
     if last.kind == FLUSHED:
-        return Cause(88, what, f"{words.check_first(head.id, ON)} or wait", more=more)
+        return Cause(88, what, f"{words.check_first(head.id, ON)}, or wait", more=more)
     ended = case.release(head.id, last.release) if is_proven else words.check_first(head.id, ON)
     return Cause(88, what, ended, more=more)
 
