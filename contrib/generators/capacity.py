@@ -141,7 +141,8 @@ def _next(engines: dict[str, Rows]) -> str:
         said.append(f"{_listed([f'{more:.1f} times the `{check}`' for check, more in sketched])} with {name}")
     return (
         "In children of a process that has everything loaded there would be processor time for "
-        f"{', for '.join(said)}. This is reckoned from the tables here; no engine has run it."
+        f"{', for '.join(said)}. This is reckoned from the tables here. What stays instead is measured: "
+        "[with stallwatchd](#with-stallwatchd)."
     )
 
 
