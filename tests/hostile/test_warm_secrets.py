@@ -7,7 +7,7 @@ import re
 
 import pytest
 import warm_daemon
-from bad_servers import serving
+from bad_servers import serving, silent
 from leaks import files_below
 from stallwatch.warm import supervisor
 
@@ -61,6 +61,27 @@ def test_passwords_of_others(tmp_path, count):
         assert len(daemon.workers) == supervisor.LEAST
         kept = [remembered(worker.pid) for worker in daemon.workers]
         assert max(map(len, kept)) <= 2, kept  # the last command line, until the next one comes
+
+
+def test_a_worker_that_is_started_while_checks_wait(tmp_path):
+    """It has nothing of those checks but of its own."""
+    debug = {**os.environ, "PYTHONMALLOC": "debug"}
+    with warm_daemon.running(tmp_path, env=debug) as daemon, serving(silent) as (host, port):
+        login = ("-H", host, "-P", port, "-u", "monitor", "--no-state", "-t", "30s")
+        waiting = [
+            daemon.begin(
+                "check_mysql_query",
+                *login,
+                environment={"STALLWATCH_MYSQL_PASSWORD": PASSWORD.format(number)},
+            )
+            for number in range(8)
+        ]
+        warm_daemon.soon(lambda: len(daemon.workers) >= len(waiting))
+        warm_daemon.soon(lambda: all(remembered(worker.pid) for worker in daemon.workers) or os.geteuid())
+        assert max(len(remembered(worker.pid)) for worker in daemon.workers) <= 1
+        for process in waiting:
+            process.kill()
+            process.communicate()
 
 
 def remembered(pid):

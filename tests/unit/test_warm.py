@@ -6,6 +6,7 @@ import select
 import shlex
 import socket
 import subprocess
+import sys
 import time
 from types import SimpleNamespace
 
@@ -145,37 +146,39 @@ def test_a_job_that_takes_too_long(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("hands", "busy"),
-    [
-        ([(0, True)] * 3, True),
-        ([(0, True), (0, False), (0, True)], True),
-        ([(0, True), (0, False), (0, False)], False),  # others wait for their servers
-        ([(0, True), (1, True), (1, True)], False),  # a long log is read
-        ([], False),
-    ],
+    ("short", "busy"),
+    [([True] * 3, True), ([True, False, True], True), ([True, False, False], False), ([], False)],
 )
-def test_whether_the_processors_are_busy(hands, busy):
-    """With two processors: two checks that have just begun, and that run."""
+def test_whether_the_processors_are_busy(short, busy):
+    """With two processors: two short checks that run. Of the others, some wait for servers."""
     with socket.socket() as listener:
         one = Supervisor(listener, {})
         one._processors = 2
-        now = time.monotonic()
-        for number, (age, runs) in enumerate(hands):
-            one._busy[number] = SimpleNamespace(since=now - age, is_running=lambda runs=runs: runs)
+        for number, is_short in enumerate(short):
+            one._busy[number] = SimpleNamespace(is_short=lambda is_short=is_short: is_short)
         assert one._processors_are_busy() is busy
         for each in (one._events, one._wakes, one._wakened):
             each.close()
 
 
-def test_whether_a_worker_runs():
-    hand = Hand(os.getpid(), None, None)
-    assert hand.is_running()
-    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as waits:
-        hand.process = waits.pid
-        until = time.monotonic() + 60
-        while hand.is_running():
-            assert time.monotonic() < until
-    assert not hand.is_running()  # it is gone
+def until(condition):
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end
+
+
+@pytest.mark.parametrize("works", [True, False])
+def test_whether_a_worker_is_at_a_short_check(works):
+    """One that waits is not; one that computes is, until it has had a quarter of a second for it."""
+    program = "while True: pass" if works else "input()"
+    hand = Hand(0, None, None)
+    with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE) as process:
+        hand.process = process.pid
+        if works:
+            until(hand.is_short)
+        until(lambda: not hand.is_short())
+        process.kill()
+    assert not hand.is_short()  # it is gone
 
 
 def test_what_a_fork_still_has_gives_no_events(tmp_path):

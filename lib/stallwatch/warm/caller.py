@@ -43,8 +43,13 @@ class Caller:
             self.request = bytes(self._received[head:])
             self.plugin = protocol.parsed(self.request).plugin
 
-    def wait(self, seconds: float) -> None:
-        """Have it wait for its check so long, from when it came."""
+    def queue(self, seconds: float) -> None:
+        """Have it wait so long, from when it came, for its check to begin."""
         self.patience = seconds
         with suppress(OSError):  # it is gone
-            self.connection.send(protocol.allowed(seconds))
+            self.connection.send(protocol.ALLOWED.pack(protocol.QUEUED))
+
+    def forget(self) -> None:
+        """Keep nothing of the request: this process is a worker for others now."""
+        self.request = b""
+        self._received = bytearray()

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 _OVERDUE = 0.35  # seconds after its time in which a check ends itself
 _UNBEGUN = 5.0  # seconds in which a worker understands a command line
 _GONE = 0.5  # seconds in which a caller that is gone may have got its answer
+_SHORT = 0.25  # seconds of processor time: usual checks take 0.01, the reading of a long log takes more
+_TIMES = slice(10, 12)  # of the fields behind the state: utime, stime
+_TICKS = os.sysconf("SC_CLK_TCK")  # of these a second
 _STUBBORN = 1.0  # seconds after SIGTERM, or of writing an answer
 
 
@@ -37,6 +40,7 @@ class Hand:
         self.since = time.monotonic()  # that it is busy or idle
         self.gone = 0.0  # when its caller left, if it has
         self.ended = 0.0  # when it was sent SIGTERM
+        self._spent: float | None = None  # seconds of processor time when its check was seen first
 
     def take(self, caller: Caller) -> None:
         """Run the check of this caller from now on."""
@@ -45,6 +49,7 @@ class Hand:
         self.plugin = caller.plugin
         self.since = time.monotonic()
         self.gone = 0.0
+        self._spent = None
 
     def rest(self) -> None:
         """Have no check."""
@@ -52,13 +57,19 @@ class Hand:
         self.gone = 0.0
         self.since = time.monotonic()
 
-    def is_running(self) -> bool:
-        """Whether it has a processor, or waits for one, rather than for a server (proc(5), stat)."""
+    def is_short(self) -> bool:
+        """Whether it has a processor, or waits for one, and is likely to let go of it soon.
+
+        It does not wait for a server, nor has its check had much time of a processor since the first call.
+        """
         try:
             with open(f"/proc/{self.process}/stat", "rb") as file:
-                return file.read().rpartition(b")")[2][1:2] == b"R"
+                state, *fields = file.read().rpartition(b")")[2].split()  # proc(5)
         except OSError:
             return False
+        spent = sum(map(int, fields[_TIMES])) / _TICKS
+        self._spent = spent if self._spent is None else self._spent
+        return state == b"R" and spent - self._spent < _SHORT
 
     def end(self, number: int = signal.SIGTERM) -> None:
         """Send it, and with SIGKILL its children, a signal."""

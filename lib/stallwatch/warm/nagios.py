@@ -28,6 +28,8 @@ _LARGEST = 1 << 20  # bytes of a job
 _AGAIN = 1.0  # seconds until Nagios is asked to register again: it reloads, or restarts
 _LAST = 10.0  # seconds for checks under way when this process ends
 _AT_ONCE = 256  # checks that stallwatchd is given at a time; the others wait for their turn
+_COLD = 4 * (os.cpu_count() or 1)  # plugins of ours that are started at a time
+_QUEUED = 7.0  # seconds for a check to begin that waits for a processor
 _NO_ANSWER = 2.0  # seconds for stallwatchd to begin a check, or beyond the time that it allows one
 _TIMEOUT = 62  # ETIME, which Nagios reads as "timed out"
 # Words without a meaning for a shell; everything else is for /bin/sh, as in Nagios itself.
@@ -77,6 +79,11 @@ def written(pairs: Iterable[tuple[str, str | bytes]]) -> bytes:
     return b"".join(b"%s=%s\0" % item for item in items) + MESSAGE_END
 
 
+def _late(plugin: str) -> bytes:
+    text = "stallwatchd has not answered in time: is it suspended?"
+    return f"{status(plugin.removeprefix('check_'), 'UNKNOWN', text)}\n".encode()
+
+
 class Front:
     """Keeps a connection to Nagios for each plugin, and has stallwatchd run what comes."""
 
@@ -87,6 +94,7 @@ class Front:
         self._environment = dict(os.environ)
         self._ending = asyncio.Event()
         self._turns = asyncio.Semaphore(_AT_ONCE)
+        self._cold = asyncio.Semaphore(_COLD)
 
     async def serve(self) -> None:
         """Serve until SIGTERM; checks under way have ten seconds then."""
@@ -176,10 +184,14 @@ class Front:
                 answer = await self._asked(os.path.basename(words[0]), words[1:])
             if answer:
                 return answer
+            async with (
+                self._cold
+            ):  # stallwatchd is gone, or all its workers wait: then for many checks at once
+                return await self._started(words)
         return await self._started(words or ["/bin/sh", "-c", command])
 
     async def _asked(self, plugin: str, arguments: list[str]) -> Result | None:
-        """Have stallwatchd run it; None: it does not, and nothing has been run."""
+        """Have stallwatchd run it; None: the plugin is to be started."""
         try:
             reader, writer = await asyncio.open_unix_connection(self._socket)
         except OSError:
@@ -188,17 +200,20 @@ class Front:
             if not trust.is_trusted_server(writer.get_extra_info("socket")):
                 return None
             writer.write(protocol.packed(plugin, "/", arguments, self._environment))
-            seconds = _NO_ANSWER
+            seconds, begun = _NO_ANSWER, False
             while True:
                 (said,) = protocol.LENGTH.unpack(
                     await asyncio.wait_for(reader.readexactly(protocol.LENGTH.size), seconds)
                 )
                 if said == protocol.ANSWERED:
                     break
-                seconds = said / 1000 + _NO_ANSWER
+                begun = said != protocol.QUEUED
+                seconds = said / 1000 + _NO_ANSWER if begun else _QUEUED
             length, code = protocol.REST.unpack(await reader.readexactly(protocol.REST.size))
             return Result(code << 8, await reader.readexactly(length))
-        except (OSError, asyncio.IncompleteReadError, TimeoutError):
+        except TimeoutError:
+            return Result(UNKNOWN << 8, _late(plugin)) if begun else None
+        except (OSError, asyncio.IncompleteReadError):
             return None
         finally:
             writer.close()

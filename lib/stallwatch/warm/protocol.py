@@ -3,9 +3,9 @@
 Request: 4 bytes of length (big-endian), then words that end with NUL each: GREETING, the plugin's name, the
 working directory, the number of arguments, the arguments, and the environment as NAME=value.
 
-Answer: 4 bytes, the milliseconds that the front may still have to wait: if the check waits for a processor,
-once it has begun, and whenever that changes. Then 4 bytes, ANSWERED; 4 of length; 1 of exit status; and
-what the plugin prints. If the connection closes before that, the front runs the plugin itself.
+Answer: 4 bytes, QUEUED, if the check waits for a processor. 4 bytes, the milliseconds that it may still take,
+once it has begun and whenever that changes. Then 4 bytes, ANSWERED; 4 of length; 1 of exit status; and what
+the plugin prints. If the connection closes before that, the front runs the plugin itself.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 GREETING = b"stallwatch 1"
 LARGEST = 128 << 10  # bytes of a request: it has to fit into one message to a worker
 ANSWERED = 0xFFFFFFFF  # in place of the time allowed
+QUEUED = 0xFFFFFFFE  # the same: the check waits for a processor, and begins within QUEUE of the supervisor
 LENGTH = struct.Struct("!I")
 ALLOWED = struct.Struct("!I")
 ANSWER = struct.Struct("!IIB")  # ANSWERED, and REST
@@ -66,4 +67,4 @@ def answered(status: int, text: str) -> bytes:
 
 def allowed(seconds: float) -> bytes:
     """Tell the front how long the check may still take."""
-    return ALLOWED.pack(max(0, min(round(seconds * 1000), ANSWERED - 1)))
+    return ALLOWED.pack(max(0, min(round(seconds * 1000), QUEUED - 1)))

@@ -35,9 +35,8 @@ LEAST = 2  # workers that are there without checks
 MOST = 64  # workers at most
 IDLE = 60.0  # seconds after which a worker more than LEAST is ended
 PATIENCE = 0.02  # seconds that a request waits for a worker, before another one is forked
-SHORT = 0.25  # seconds of a check that lets go of its processor soon
 HALF = 2.0  # seconds for a caller to send its request; so long a front waits for its check to begin
-QUEUE = 8.0  # the same where the processors are busy: to start Python for the check would take even more
+QUEUE = 5.0  # the same where the processors are busy: to start Python for the check would take even more
 CALLERS = 512  # that have sent half a request, at most: the oldest is dropped
 _AT_ONCE = 64  # connections taken, before the others get their turn
 _ENDING = 10.0  # seconds for checks under way when the supervisor ends
@@ -180,8 +179,7 @@ class Supervisor:
 
     def _processors_are_busy(self) -> bool:
         """Whether checks that take little time keep them busy. A long one may be there beside others."""
-        now = time.monotonic()
-        short = (hand for hand in self._busy.values() if now - hand.since < SHORT and hand.is_running())
+        short = (hand for hand in self._busy.values() if hand.is_short())
         return len(list(islice(short, self._processors))) == self._processors
 
     def _fork(self) -> Hand:
@@ -212,7 +210,11 @@ class Supervisor:
             connections += [caller.connection for caller in self._callers.values()]
             for one in (ours, self._listener, self._wakes, self._wakened, *connections):
                 one.close()
-            Worker(control, slot, self._plugins).serve()
+            for caller in self._callers.values():
+                caller.forget()
+            plugins = self._plugins
+            self.__dict__.clear()
+            Worker(control, slot, plugins).serve()
         os._exit(0)
 
     def _hear(self, hand: Hand) -> None:
@@ -259,7 +261,7 @@ class Supervisor:
         late = [one for one in self._waiting if now - one.since > HALF / 2 and one.patience < QUEUE]
         if late and self._processors_are_busy():
             for caller in late:
-                caller.wait(QUEUE)
+                caller.queue(QUEUE)
         for hand in self._hands.values():
             hand.look(now)
         while len(self._idle) > LEAST and now - self._idle[0].since > IDLE:
