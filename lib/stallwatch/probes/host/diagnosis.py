@@ -90,7 +90,7 @@ def _confirmed(reading: Reading, streaks: Streaks, rules: Rules) -> Reading:
     if rules.confirm == 1 or streaks.of(label) >= rules.confirm:
         return reading
     last = f"critical after {rules.confirm} runs in a row"
-    why = f"{reading.why}; {last}" if reading.why else last
+    why = f"{reading.why}, {last}" if reading.why else last
     return reading._replace(why=why, confirmed=False)
 
 
