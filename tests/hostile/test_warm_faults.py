@@ -403,6 +403,18 @@ def test_a_socket_in_a_folder_of_all(tmp_path):
     assert log.read_text().endswith(f"{daemon.socket.parent} can be written by other users\n")
 
 
+def test_a_file_in_the_place_of_the_socket(tmp_path):
+    """It stays as it is."""
+    daemon = warm_daemon.Warm(tmp_path)
+    daemon.socket.write_text("precious")
+    log = tmp_path / "log"
+    daemon.process = ServerProcess(daemon.command, log)
+    assert daemon.process.wait(warm_daemon.PATIENCE)
+    daemon.stop()
+    assert log.read_text().endswith(": there is a file that is not a socket\n")
+    assert daemon.socket.read_text() == "precious"
+
+
 def test_two_at_one_socket(daemon, tmp_path):
     other = ServerProcess(daemon.command, tmp_path / "other")
     assert other.wait(warm_daemon.PATIENCE)

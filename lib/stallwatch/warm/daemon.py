@@ -6,6 +6,7 @@ import argparse
 import os
 import signal
 import socket
+import stat
 import sys
 import time
 
@@ -74,7 +75,8 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     try:
         listener = _listener(options.socket)
     except (OSError, ValueError) as error:
-        print(f"stallwatchd: cannot listen on {options.socket}: {error}", file=sys.stderr)  # noqa: T201
+        why = error.strerror if isinstance(error, OSError) else error
+        print(f"stallwatchd: cannot listen on {options.socket}: {why}", file=sys.stderr)  # noqa: T201
         raise SystemExit(1) from None
     _serve(listener)
 
@@ -136,7 +138,9 @@ def _is_served(path: str) -> bool:
             probe.connect(path)
     except FileNotFoundError:
         return False
-    except ConnectionRefusedError:
+    except ConnectionRefusedError:  # of a file that is no socket, too
+        if not stat.S_ISSOCK(os.lstat(path).st_mode):
+            raise ValueError("there is a file that is not a socket") from None
         os.unlink(path)
         return False
     return True

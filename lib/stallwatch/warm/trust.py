@@ -30,6 +30,8 @@ def refusal(folder: str) -> str:
     """Say why a socket in this folder could be replaced by somebody else; "": it could not."""
     try:
         found = os.stat(folder)
+    except FileNotFoundError:
+        return f"{folder} does not exist: create it as the user that runs the checks"
     except OSError as error:
         return f"{folder}: {error.strerror}"
     if not stat.S_ISDIR(found.st_mode):
