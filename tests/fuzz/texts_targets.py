@@ -24,6 +24,8 @@ from stallwatch.sources.mysql.flavour import flavour
 from stallwatch.thresholds import Range
 from stallwatch.units import NotUnderstoodError
 
+MEMORY = ObjectName.parse("java.lang:type=Memory")
+
 LONGEST = 1 << 16  # letters of an option; the kernel takes twice as many
 
 
@@ -110,8 +112,8 @@ def a_regex(octets):
 def a_path(octets):
     """The way into a composite value."""
     steps = values.steps(option(octets))
-    values.called("Usage", steps, "java.lang:type=Memory")
-    values.follow({"used": [1, {"a.b": 2}], "": {}}, steps, "Usage", "java.lang:type=Memory")
+    values.called("Usage", steps, MEMORY)
+    values.follow({"used": [1, {"a.b": 2}], "": {}}, steps, "Usage", MEMORY)
 
 
 def a_statement(octets):

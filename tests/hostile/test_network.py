@@ -119,7 +119,7 @@ TROUBLES = {
     "no host name": {kind: bad(lambda: bad_servers.named("ü" * 70), NO_HOST) for kind in (MYSQL, JMX)},
     "refused": {
         MYSQL: bad(bad_servers.nobody, "{where} refused the connection"),
-        JMX: bad(bad_servers.nobody, "{where} refused the connection: is the JVM up, and JMX open on this"),
+        JMX: bad(bad_servers.nobody, "{where} refused the connection"),
     },
     "filtered": {
         kind: bad(bad_servers.filtered, "{where} does not answer: no connection", slow=SILENCE)

@@ -263,7 +263,7 @@ NOBODY = {
     **troubles("with an expired password", SQL, expired, EXPIRED),
     **troubles(EXPIRED_INSIDE, "mariadb lenient", expired_inside, EXPIRED),
     **troubles("with a locked account", SQL, locked, LOCKED),
-    **troubles("offline", "mysql ndb", offline, "ndbinfo is offline"),
+    **troubles("offline", "mysql ndb", offline, "ndbinfo is offline|in offline mode"),
     **troubles("shutting down", f"{SQL} jvm", slow_shutdown, "refused the connection"),
     **troubles("recovering", "mariadb mysql", recovering, "refused the connection"),
     **troubles("just starting", "mariadb mysql", just_starting, SILENT, SHORT),

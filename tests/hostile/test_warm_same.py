@@ -50,12 +50,15 @@ def told(text):
     return ANY.sub("N", NUMBER.sub("N", text))
 
 
+def runs(daemon, plugin, *words, **more):
+    """Outcomes behind stallwatchd, of which those on a busy machine may be cold."""
+    for _ in range(10):
+        yield daemon.run(plugin, *words, **more)
+
+
 def both(daemon, plugin, *words, **more):
     """Outcomes of the plugin behind stallwatchd and by itself."""
-    behind = daemon.run(plugin, *words, **more)
-    if not behind.warm:  # a busy machine
-        behind = daemon.run(plugin, *words, **more)
-    assert behind.warm
+    behind = next(run for run in runs(daemon, plugin, *words, **more) if run.warm)
     return behind, daemon.cold(plugin, *words, **more)
 
 
@@ -133,7 +136,8 @@ def test_a_healthy_server_and_one_that_refuses(daemon, subject, healthy, tmp_pat
             if subject.plugin not in BUSY:
                 assert labels(behind.text) == labels(alone.text)
                 assert told(first(behind.text)) == told(first(alone.text))
-    assert any(warm_ones)  # on a busy machine one may have been run cold
+    again = (one.warm for one in runs(daemon, f"check_{subject.plugin}", *words, environment=given))
+    assert any(warm_ones) or any(again)
 
 
 def first(text):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import printed_labels
+from first_line import sentence
 
 ROOT = Path(__file__).parents[2]
 PLUGINS = ROOT / "plugins"
@@ -34,6 +35,11 @@ class Said:
             printed_labels.known(text.partition(" ")[0].lower(), item)
         pairs = dict(item.partition("=")[::2] for item in perfdata.split())
         return cls(process.returncode, text, pairs, more, process.stdout)
+
+    @property
+    def sentence(self):
+        """What is wrong first, with its whole next step."""
+        return sentence(self.output)
 
     def number(self, label):
         """The value in the perfdata, without its unit and thresholds."""

@@ -206,7 +206,7 @@ def test_what_has_no_limit_is_no_share(ask, jvm):
 def test_what_is_not_there_is_unknown_and_says_what_there_is(ask, jvm, arguments, sentence):
     said = ask(jvm, *arguments)
     where = f"{jvm.host}:{jvm.port}"
-    assert (said.status, said.text) == (3, "JMX UNKNOWN - " + sentence.format(where=where))
+    assert (said.status, said.sentence) == (3, sentence.format(where=where))
     assert said.perfdata == {}
 
 
@@ -339,9 +339,9 @@ def test_the_articles_misspelling_is_answered_with_the_name_that_exists(tmp_path
     said = check_jmx_command.nagios(
         tmp_path, ARTICLE.format(port=changeable_jvm.port), HOSTADDRESS=changeable_jvm.host
     )
-    assert (said.status, said.text) == (
+    assert (said.status, said.sentence) == (
         3,
-        "JMX UNKNOWN - org.apache.cassandra.internal:type=FlushWriter has no attribute CurrentlyBlockedTask: did you mean CurrentlyBlockedTasks?",
+        "org.apache.cassandra.internal:type=FlushWriter has no attribute CurrentlyBlockedTask: did you mean CurrentlyBlockedTasks?",
     )
     said = check_jmx_command.nagios(
         tmp_path, ARTICLE.format(port=changeable_jvm.port) + "s -c 2", HOSTADDRESS=changeable_jvm.host
@@ -354,7 +354,7 @@ def test_a_cassandra_of_today_has_it_elsewhere(tmp_path, cassandra):
     command = ARTICLE.format(port=cassandra.port)
     said = check_jmx_command.nagios(tmp_path, command, HOSTADDRESS=cassandra.host)
     assert said.status == 3
-    assert said.text.endswith(
+    assert said.sentence.endswith(
         f": did you mean CurrentlyBlockedTasks? This Cassandra has it as -O {BLOCKED} -A Count"
     )
     said = check_jmx_command.nagios(tmp_path, command + "s -w 10 -c 50", HOSTADDRESS=cassandra.host)
@@ -399,11 +399,11 @@ def test_a_list_may_be_narrowed(tmp_path, jvm, wanted):
 def test_a_list_of_nothing_says_what_there_is(ask, jvm):
     said = ask(jvm, "--list", "cassandra")
     assert said.status == 3
-    assert " has cassandra in its name: its domains are JMImplementation, " in said.text
+    assert " has cassandra in its name: its domains are JMImplementation, " in said.sentence
     said = ask(jvm, "--list", "java.lan:*")
-    assert (said.status, said.text) == (
+    assert (said.status, said.sentence) == (
         3,
-        f"JMX UNKNOWN - no MBean at {jvm.host}:{jvm.port} matches java.lan:*: did you mean the domain java.lang?",
+        f"no MBean at {jvm.host}:{jvm.port} matches java.lan:*: did you mean the domain java.lang?",
     )
 
 

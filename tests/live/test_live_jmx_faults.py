@@ -14,6 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 from cassandra import Cassandra
+from first_line import sentence
 from jmx_value import value_of
 from loopback import free_port
 from stallwatch.frame.deadline import Deadline
@@ -37,12 +38,12 @@ def said(*arguments, timeout=5, password=SECRET):
     assert run.returncode == 3, run.stdout
     assert run.stderr == ""
     assert run.stdout.startswith("JMX UNKNOWN - ")
-    assert run.stdout.count("\n") == 1
+    assert all(line.startswith("  ") for line in run.stdout.splitlines()[1:])
     assert "Traceback" not in run.stdout
     assert "internal error" not in run.stdout
     assert password not in run.stdout
     assert took < timeout + 0.5 + SLACK
-    return run.stdout.removeprefix("JMX UNKNOWN - ").strip()
+    return sentence(run.stdout)
 
 
 def of(server, **more):
