@@ -3,11 +3,13 @@
 import time
 
 import pytest
-from stallwatch.probes.mysql.locks import graph, waits
+from locked_server import Locked
+from stallwatch.probes.mysql.asking import Asking
+from stallwatch.probes.mysql.locks import graph, waits, words
 from stallwatch.probes.mysql.locks.graph import FLUSH, ROW, SERVER, TABLE, USER, Graph, Wait
 from stallwatch.probes.mysql.locks.metadata import USER_LOCK, Lock
 from stallwatch.probes.mysql.locks.rows import RowLock, Transaction, _row
-from stallwatch.probes.mysql.processes import Process
+from stallwatch.probes.mysql.processes import Process, processes
 
 MDL = "Waiting for table metadata lock"
 
@@ -284,3 +286,22 @@ def test_who_waits_for_a_row_is_not_what_a_definition_waits_for():
     listed = by_id(process(1, "Sleep", 25.0), process(3, info="UPDATE shop.orders SET a = 1"), alters)
     older = [Transaction("t1", 1, 26.0, None), waiting(3, seconds=24.0)]
     assert edges(waits.for_others(listed, (), older)) == {(2, 1)}
+
+
+@pytest.mark.parametrize("tells", [True, False])
+def test_seconds_that_do_not_tell_since_when_one_is_idle_make_nobody_suspect(tells):
+    """On MySQL they begin with the last statement, which may have waited for long itself."""
+    idle = process(1, "Sleep", 25.0)._replace(tells_idle=tells)
+    other = process(5, "Sleep", 90.0)._replace(tells_idle=tells)
+    alters = process(2, state=MDL, info="ALTER TABLE shop.orders ADD x INT")
+    found = waits.for_others(by_id(idle, other, alters), (), ())
+    assert edges(found) == ({(2, 1)} if tells else set())
+
+
+@pytest.mark.parametrize(("version", "says"), [("MySQL 9.7", "idle"), ("MariaDB 10.11", "idle for 4 min")])
+def test_the_process_list_says_whether_idle_seconds_are_known(version, says):
+    server = Locked(version)
+    server.idle_head(idle=240)
+    first, *others = processes(Asking(server, print))
+    assert words.doing(first) == says
+    assert all(one.tells_idle for one in others)

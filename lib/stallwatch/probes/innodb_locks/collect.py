@@ -132,7 +132,7 @@ class Collector:
         self.asking.rows(Statement(f"SET SESSION {self.flavour.statement_limit(_LONGEST)}"))
         if variables(self.asking, ("performance_schema",)).get("performance_schema") == "OFF":
             self.asking.switch_off(PERFORMANCE_SCHEMA)
-        listed = by_id(self._doubted(one) for one in processes(self.asking))
+        listed = by_id(processes(self.asking))
         kinds = {number: kind for number, one in listed.items() if (kind := waits.kind(one))}
         locks: tuple[Lock, ...] = metadata.locks(self.asking) if kinds else ()
         if USER in kinds.values():
@@ -202,14 +202,6 @@ class Collector:
             for row in found
             if row.get("took") is not None
         }
-
-    def _doubted(self, process: Process) -> Process:
-        """Doubt since when one is idle on MySQL: it counts from the begin of the last statement.
-
-        That may have waited for long for the very lock. 1 s after SLEEP(5) it is 6 s on 5.7.22, 8.0.15 and
-        9.7.2; MariaDB 10.11.19 counts from its end.
-        """
-        return process._replace(tells_idle=self.flavour.mariadb or process.command != "Sleep")
 
     def programs(self, connections: Collection[int]) -> dict[int, Program]:
         """Ask which programs connections are of."""

@@ -74,7 +74,7 @@ def _since(waits: Process, clients: Sequence[Process]) -> Process | None:
     running = [one for one in clients if not one.state.startswith("Waiting")]
     if len(running) == 1:
         return running[0]
-    idle = [one for one in running if one.command == "Sleep"]
+    idle = [one for one in running if one.command == "Sleep" and one.tells_idle]
     return _only([one for one in idle if -_ROUNDED <= one.seconds - waits.seconds <= _BEFORE])
 
 
