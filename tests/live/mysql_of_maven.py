@@ -58,6 +58,8 @@ class MysqlOfMaven(Mysql):
                 archive.open(ARCHIVE) as packed,
                 tarfile.open(fileobj=packed) as files,
             ):
+                # Nothing outside of the folder is written to, where this Python can tell.
+                files.extraction_filter = getattr(tarfile, "data_filter", None)
                 files.extractall(folder)
 
         return software.kept(f"{cls.artifact}-{RELEASE}-server", unpack)
