@@ -134,7 +134,7 @@ def test_a_prepared_xa_transaction_has_nobody_to_kill(look):
     server.transactions[0] |= {"process": 0}
     text = look(server)[1]
     assert "an XA transaction without a connection blocks 2 others" in text
-    assert "XA COMMIT or ROLLBACK it (XA RECOVER lists it)" in text
+    assert "end it by XA where it began (XA RECOVER, XA COMMIT or ROLLBACK)" in text
     assert "KILL" not in text
 
 

@@ -149,7 +149,7 @@ def test_a_prepared_transaction_that_nobody_owns_is_ended_by_xa(look):
     server.listed = []
     text = look(server)[1]
     assert "WARNING - an XA transaction without a connection is open for 31 min 40 s (limit 30 min)" in text
-    assert " - XA COMMIT or ROLLBACK it | " in text
+    assert " - end it by XA where it began | " in text
     assert "KILL" not in text
 
 

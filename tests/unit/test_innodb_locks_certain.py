@@ -84,10 +84,15 @@ def test_a_prepared_xa_transaction_without_a_connection_holds_metadata_locks_too
         mdl("TABLE", "shop", "orders", "SHARED_WRITE", "GRANTED", None),
         mdl("TABLE", "shop", "orders", "EXCLUSIVE", "PENDING", WAITER),
     ]
-    server.transactions = [trx(0, 40), trx(0, 3, started="2026-11-18 13:00:37")]
+    server.transactions = [trx(0, 40)]
     text = look(server)[1]
     assert "an XA transaction without a connection blocks 1 other for up to 20 s (limit 10 s)" in text
-    assert "open for 40 s - XA COMMIT or ROLLBACK it | " in text
+    assert "open for 40 s - end it by XA where it began | " in text
+    server.transactions.append(trx(0, 3, started="2026-11-18 13:00:37") | {"trx_state": "ROLLING BACK"})
+    text = look(server, state=False)[1]
+    assert "one of several transactions without a connection blocks 1 other" in text
+    assert " - see which of them XA RECOVER lists | " in text
+    assert "before the last start" not in text
     server.transactions = []  # who had it has just logged out
     assert "who blocks is not known" in look(server, state=False)[1]
 
@@ -180,3 +185,14 @@ def test_who_waits_is_also_seen_where_performance_schema_is_off(look, off):
         row(WAITER, "app", "Query", 20, MDL, "ALTER TABLE shop.orders ADD x INT"),
     ]
     assert numbers(look(server)[1])["waiting"] == "1"
+
+
+def test_different_transactions_without_a_connection_are_not_one_head(look):
+    server = Locked()
+    for number, age in (("t1", 12), ("t2", 12)):
+        server.idle_head(waits=11)
+        server.listed = server.listed[1:]
+        server.transactions[0] |= {"process": 0, "trx_id": number, "age": age}
+        server.pairs = [{"waiting": "t23", "holding": number}]
+        status, text = look(server, after=61)
+        assert (status, numbers(text)["blocked"]) == (1, "11s")

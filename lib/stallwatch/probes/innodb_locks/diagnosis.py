@@ -110,8 +110,9 @@ class Memory:
 
 def heads(waiting: Waiting, details: Details, memory: Memory) -> list[Head]:
     """Tell who blocks others, who has done so for longest first."""
-    # Of those that no connection has, the oldest.
-    transactions = {one.process: one for one in sorted(waiting.transactions, key=lambda one: one.age)}
+    transactions = {one.process: one for one in waiting.transactions}
+    if sum(one.is_detached for one in waiting.transactions) > 1:
+        del transactions[0]  # which of them it is nothing tells
     found = []
     for connection in details.graph.heads():
         if connection in details.unexplained:  # it waits itself, nobody knows for whom
@@ -122,11 +123,12 @@ def heads(waiting: Waiting, details: Details, memory: Memory) -> list[Head]:
         certain, possible = _look(process, transaction, first, transactions, details)
         unbroken = _unbroken(first, details)
         if transaction:
-            seen = memory.seconds(f"{connection} {transaction.started}", None)
+            number = f"{connection}" if connection else f"0 {transaction.id}"
+            certain = max(certain, memory.seconds(f"{number} {transaction.started}", None))
         else:
             unbroken = max(unbroken, process.seconds if process else 0.0)
-            seen = 0.0
-        certain = max(certain, seen, memory.seconds(f"{connection}", unbroken if connection else None))
+        if connection:
+            certain = max(certain, memory.seconds(f"{connection}", unbroken))
         head = Head(connection, process, transaction, first, behind, certain, max(certain, possible))
         found.append(head._replace(is_of_users=_is_of_users(details, behind)))
     return _together(sorted(found, key=lambda one: (one.is_of_users, -one.possible, -len(one.behind))))

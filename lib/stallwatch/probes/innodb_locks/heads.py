@@ -90,11 +90,11 @@ def advice(found: Found, head: Head) -> str:
         return _for_all(found, head)
     if head.process and head.process.command == "Killed":
         return words.WAIT_FOR_ROLLBACK
-    if not head.is_proven and not (head.process and not head.process.is_client):
+    if head.connection and not head.is_proven and not (head.process and not head.process.is_client):
         return words.check_first(head.connection)
     if head.process and head.process.is_client and (said := _of_client(found, head)):
         return said
-    if head.transaction or all(one.kind == ROW for one in head.waits):
+    if head.transaction or not head.connection or all(one.kind == ROW for one in head.waits):
         return transactions.end(found, head.connection, head.process, head.transaction)
     by = next(one.release for one in head.waits if not one.queued).removeprefix("COMMIT or ")
     return transactions.end(found, head.connection, head.process, None, by if head.is_idle else "end")
@@ -167,6 +167,8 @@ def more(found: Found, head: Head) -> Iterator[str]:
         yield from transactions.of_transaction(found, head.transaction)
     elif head.connection:
         yield from transactions.last(found, head.connection)
+    else:
+        yield words.END_DETACHED
     if not head.are_proven:
         yield _not_named(head)
         if not all(one.kind == ROW for one in head.waits):  # of rows, too many wait to ask for pairs

@@ -29,6 +29,8 @@ def subject(connection: int, process: Process | None, transaction: Transaction |
     if not connection:
         if transaction and transaction.rolls_back:
             return "a transaction from before the last start of the server"
+        if not transaction:
+            return "one of several transactions without a connection"
         return "an XA transaction without a connection"
     if process and process.is_system:
         return f"applier {connection}"
@@ -42,7 +44,7 @@ def end(
     if transaction and transaction.rolls_back:
         return words.WAIT_FOR_ROLLBACK
     if not connection:
-        return words.END_DETACHED.partition(" (")[0]
+        return words.END_DETACHED.partition(" (")[0] if transaction else "see which of them XA RECOVER lists"
     if words.commits(process):
         return _DISK
     if process and not process.is_client:

@@ -15,8 +15,11 @@ if TYPE_CHECKING:
     from stallwatch.probes.mysql.processes import Process, Program
 
 # A transaction without a connection. A replica of MySQL 8 has those of its source, which are ended there.
+# What stands before the bracket is never cut, so it says that, too.
 DETACHED = "a transaction that no connection has (prepared by XA)"
-END_DETACHED = "XA COMMIT or ROLLBACK it (XA RECOVER lists it), on the source if it is from there"
+END_DETACHED = (
+    "end it by XA where it began (XA RECOVER, XA COMMIT or ROLLBACK), on the source if it is from there"
+)
 WAIT_FOR_ROLLBACK = "wait for the rollback: KILL does not help"
 
 BACKUP_LOCK = "backup lock"  # of LOCK INSTANCE FOR BACKUP, and of MariaDB's BACKUP STAGE
