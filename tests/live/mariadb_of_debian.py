@@ -3,13 +3,15 @@
 import glob
 import os
 import shutil
+import subprocess
 
 import software
 from mariadb import INITIAL, OPTIONS, Mariadb
 from sql_server import AS_ROOT
 
 KEYS = "/usr/share/keyrings/debian-archive-keyring.gpg"
-SOURCE = "deb [signed-by={keys}] http://deb.debian.org/debian {suite} main\n"
+SOURCE = "deb [signed-by={keys}] {mirror} {suite} main\n"
+ASKED = ("apt-get", "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages", "Label: Debian")
 SETTINGS = ("Dir::Etc::sourceparts=/dev/null", "Dir::State::status=/dev/null")  # as if nothing were installed
 # Run by the loader of that release, which finds that release's libraries.
 WRAPPER = """#!/bin/sh
@@ -20,6 +22,17 @@ loader=$one/ld-linux-x86-64.so.2
 exec $loader --library-path $one:$other {server} "$@"
 """
 NOTHING = "#!/bin/sh\n"  # my_print_defaults: no file of settings is read
+
+
+def mirror():
+    """The mirror of Debian that this system gets its packages from. Raises Missing."""
+    try:
+        told = subprocess.run(ASKED, stdout=subprocess.PIPE, text=True, check=False).stdout.split()
+    except OSError as error:
+        raise software.Missing(f"cannot ask apt-get for a mirror: {error}") from error
+    if not told:
+        raise software.Missing("apt-get has no mirror of Debian: run apt-get update")
+    return told[0]
 
 
 class MariadbOfDebian(Mariadb):
@@ -61,7 +74,7 @@ class MariadbOfDebian(Mariadb):
         for one in ("lists/partial", "archives/partial"):
             os.makedirs(os.path.join(folder, one))
         with open(sources, "w") as file:
-            file.write(SOURCE.format(keys=KEYS, suite=cls.suite))
+            file.write(SOURCE.format(keys=KEYS, mirror=mirror(), suite=cls.suite))
         places = (
             f"Dir::Etc::sourcelist={sources}", f"Dir::State::lists={folder}/lists",
             f"Dir::Cache={folder}", f"Dir::Cache::archives={archives}",
