@@ -951,6 +951,8 @@ def test_r5_says_how_many_hold_the_lock():
     seen = looks(waits, process(55), process(56, seconds=900.0), process(57))
     found = locked.r5_server_locked(case(mariadb(), looks=seen, locks=held, flavour=MARIADB))
     assert "of connection 56 app@web1, idle for 15 min, and of 2 more" in found.what
+    assert found.advice == "KILL 56, 57 and 55 on the replica"
+    assert found.more == ("held by connections 56, 57, 55",)
 
 
 FLUSHED = applier("Waiting for table flush", 70.0)

@@ -22,6 +22,7 @@ from stallwatch.probes.replication_lag.causes.case import (
 from stallwatch.probes.replication_lag.signals import activity
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
+from stallwatch.words import listed
 
 if TYPE_CHECKING:
     import re
@@ -54,7 +55,9 @@ def r5_server_locked(case: Case) -> Cause | None:
     graph = case.signals.graph
     direct = graph.holders(waits.id)
     if held := [one for one in _clients(case, direct) if not graph.holders(one.holding)]:
-        return Cause(88, *_held(case, held))
+        what, advice = _held(case, held)
+        ids = ", ".join(str(one.holding) for one in held)
+        return Cause(88, what, advice, more=(f"held by connections {ids}",) if len(held) > 1 else ())
     if behind := _behind(case, graph, direct):
         return behind
     if probably := next((one for one in direct if not one.certain), None):
@@ -96,7 +99,11 @@ def _behind(case: Case, graph: Graph, direct: Sequence[Wait], by: str = "") -> C
     is_proven = first.certain and graph.is_certain(queued.id)
     probably = "" if is_proven else "probably "
     what = f"{what} {queued.id}, {probably}behind connection {case.who(head.id)}, {words.doing(head)}"
-    last = next(one for one in graph.waits if one.holding == head.id)
+    last = next(
+        one
+        for one in graph.waits
+        if one.holding == head.id and (one.waiting == queued.id or queued.id in graph.behind(one.waiting))
+    )
     has_run = f"connection {head.id} has run its statement for {say_duration(head.seconds)}"
     more = (ran, *([has_run] if head.is_client_s_statement else []))
     if not head.is_client:  # an applier is not killed
@@ -162,7 +169,12 @@ def _held(case: Case, held: Sequence[Wait]) -> tuple[str, str]:
         what += f", {does}"
     if others:
         what += f", and of {others} more"
-    return what, case.release(first.holding, first.release)
+    ends = {one.holding: case.release(one.holding, one.release) for one in held}
+    if not others:
+        return what, ends[first.holding]
+    if special := next((ends[one] for one in ends if not ends[one].startswith(f"KILL {one}")), ""):
+        return what, special
+    return what, f"KILL {listed([str(one) for one in ends])}{ON}"
 
 
 def _how_to_find(case: Case, waits: Process) -> tuple[str, ...]:
