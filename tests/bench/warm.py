@@ -10,8 +10,6 @@ import contextlib
 from pathlib import Path
 from types import SimpleNamespace
 
-import capacity_search
-import capacity_trial
 import psutil
 from capacity import GUESS, left_out_if_it_fails, our_words, sustained, their_words
 from measured import Bench
@@ -19,6 +17,8 @@ from pairs import MONITOR, PASSWORD, version
 from peers import peers
 
 # isort: split
+import capacity_search
+import capacity_trial
 import engine_user
 import sql_node
 import warm_daemon
