@@ -326,6 +326,6 @@ def test_what_a_large_site_needs(measured):
     warm(measured)
     text = " ".join(capacity.part("site").split())
     assert text.startswith("20,000 services that are checked every minute are 333 checks a second.")
-    assert "Icinga without it needs 7 endpoints like this machine" in text
-    assert "Icinga with stallwatchd needs 2 endpoints" in text
-    assert "Nagios with stallwatchd needs 1 poller like" in text
+    assert "- Icinga without it: 9 endpoints like this machine" in text
+    assert "- Icinga with stallwatchd: 2 endpoints like" in text
+    assert text.endswith("- Nagios with stallwatchd: 2 pollers like this machine")
