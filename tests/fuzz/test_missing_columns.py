@@ -10,12 +10,12 @@ import plugin_runs
 import pytest
 import recorded_mysql
 from captured_mysql import VERSIONS, CapturedMysql
-from first_line import sentence
 from levels import representative
 from stallwatch.frame.options import mysql as mysql_options
 from stallwatch.frame.run import Run
 from stallwatch.sources import mysql, ndb_mgm
 from stallwatch.sources.mysql import rows
+from whole_sentence import sentence
 
 OK, WARNING, CRITICAL, UNKNOWN = range(4)
 # Columns that some versions do not have, and without which all may be well.

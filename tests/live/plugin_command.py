@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import printed_labels
-from first_line import sentence
+from whole_sentence import sentence
 
 ROOT = Path(__file__).parents[2]
 PLUGINS = ROOT / "plugins"

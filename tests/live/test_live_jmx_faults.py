@@ -14,12 +14,12 @@ from pathlib import Path
 import psutil
 import pytest
 from cassandra import Cassandra
-from first_line import sentence
 from jmx_value import value_of
 from loopback import free_port
 from stallwatch.frame.deadline import Deadline
 from stallwatch.sources import jmx
 from troubled_link import TroubledLink
+from whole_sentence import sentence
 
 SLACK = 5  # seconds for a busy machine to start a program and to end it
 JAVA = 30  # seconds for it to start a Java that asks
