@@ -31,8 +31,14 @@ Rows = dict[str, dict[str, Any]]  # of one engine, by command
 
 def part(words: str) -> str:
     """Write the part of that name."""
-    written = {"sustained": _sustained, "said": _said, "beyond": _beyond, "fork": _fork}
-    return (written | {"warm": _warm, "site": _site})[words]()
+    return {
+        "sustained": _sustained,
+        "said": _said,
+        "beyond": _beyond,
+        "fork": _fork,
+        "warm": _warm,
+        "site": _site,
+    }[words]()
 
 
 def _rows(title: str) -> list[dict[str, Any]]:
@@ -47,10 +53,10 @@ def _measured(part: str = "capacity") -> dict[str, Any]:
     return found
 
 
-def _engines() -> dict[str, Rows]:
+def _engines(part: str = "capacity") -> dict[str, Rows]:
     return {
         each["title"]: {row["name"]: row for row in each["rows"]}
-        for each in _measured()["tables"]
+        for each in _measured(part)["tables"]
         if each["title"] not in ("beyond", "fork")
     }
 
@@ -205,9 +211,7 @@ def _warm() -> str:
 
 def _site() -> str:
     """Say how many pollers like this machine a large site needs."""
-    tables = {
-        each["title"]: {row["name"]: row for row in each["rows"]} for each in _measured("warm")["tables"]
-    }
+    engines = _engines("warm")
     rate = SITE / MINUTE
     about = (
         f"{SITE:,} services that are checked every minute are {rate:.0f} checks a second. Where each is "
@@ -216,7 +220,7 @@ def _site() -> str:
     said = []
     ways = {"Icinga": (EXAMPLE, EXAMPLE + WARM), "Nagios": (EXAMPLE + WARM,)}
     for engine, name in ((engine, name) for engine, names in ways.items() for name in names):
-        if row := tables.get(engine, {}).get(name):
+        if row := engines.get(engine, {}).get(name):
             pollers = math.ceil(rate / (EASY * row["asked"]))
             how = "with stallwatchd" if name.endswith(WARM) else "without it"
             where = "endpoint" if engine == "Icinga" else "poller"

@@ -15,6 +15,7 @@ import pytest
 import warm_daemon
 from bad_servers import serving, silent
 from server_process import ServerProcess
+from small_tmpfs import small_tmpfs
 from stallwatch.warm import protocol, supervisor
 from subjects import ROOT
 from warm_daemon import lives, soon
@@ -208,17 +209,11 @@ def test_a_clock_that_is_set(tmp_path, hung):
 @pytest.fixture
 def full(tmp_path):
     """A folder on a file system without room."""
-    folder = tmp_path / "full"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=64k,mode=700", "none", folder]
-    done = subprocess.run(mount, capture_output=True, text=True, check=False)
-    if done.returncode:
-        pytest.skip(f"no file system can be mounted here: {done.stderr.strip()}")
-    with contextlib.suppress(OSError), (folder / "filler").open("wb", buffering=0) as filler:
-        while filler.write(bytes(4096)):
-            pass
-    yield folder
-    subprocess.run(["umount", "-l", folder], check=True)
+    with small_tmpfs(tmp_path / "full", "64k", 700) as folder:
+        with contextlib.suppress(OSError), (folder / "filler").open("wb", buffering=0) as filler:
+            while filler.write(bytes(4096)):
+                pass
+        yield folder
 
 
 def test_a_full_disk(tmp_path, full):

@@ -1,23 +1,16 @@
 """check_replication_lag on a replica whose relay log has no disk space: MariaDB's status hangs, too."""
 
-import subprocess
-
 import pytest
 from replication_check import Check
 from replication_pair import Pair
+from small_tmpfs import small_tmpfs
 
 
 @pytest.fixture
 def small_disk(tmp_path):
     """A file system with room for 4 MB."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=4m,mode=777", "tmpfs", folder]
-    done = subprocess.run(mount, capture_output=True, text=True, check=False)
-    if done.returncode:
-        pytest.skip(f"no file system can be mounted here: {done.stderr.strip()}")
-    yield folder
-    subprocess.run(["umount", "-l", folder], check=True)
+    with small_tmpfs(tmp_path / "disk", "4m", 777) as folder:
+        yield folder
 
 
 @pytest.mark.own_server("its relay log is on a small file system")

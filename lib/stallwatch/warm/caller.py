@@ -43,9 +43,9 @@ class Caller:
             self.request = bytes(self._received[head:])
             self.plugin = protocol.parsed(self.request).plugin
 
-    def queue(self, seconds: float) -> None:
-        """Have it wait so long, from when it came, for its check to begin."""
-        self.patience = seconds
+    def queue(self) -> None:
+        """Have it wait longer for its check to begin."""
+        self.patience = protocol.QUEUE
         with suppress(OSError):  # it is gone
             self.connection.send(protocol.ALLOWED.pack(protocol.QUEUED))
 

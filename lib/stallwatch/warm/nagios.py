@@ -29,7 +29,6 @@ _AGAIN = 1.0  # seconds until Nagios is asked to register again: it reloads, or 
 _LAST = 10.0  # seconds for checks under way when this process ends
 _AT_ONCE = 256  # checks that stallwatchd is given at a time; the others wait for their turn
 _COLD = 4 * (os.cpu_count() or 1)  # plugins of ours that are started at a time
-_QUEUED = 7.0  # seconds for a check to begin that waits for a processor
 _NO_ANSWER = 2.0  # seconds for stallwatchd to begin a check, or beyond the time that it allows one
 _TIMEOUT = 62  # ETIME, which Nagios reads as "timed out"
 # Words without a meaning for a shell; everything else is for /bin/sh, as in Nagios itself.
@@ -79,9 +78,9 @@ def written(pairs: Iterable[tuple[str, str | bytes]]) -> bytes:
     return b"".join(b"%s=%s\0" % item for item in items) + MESSAGE_END
 
 
-def _late(plugin: str) -> bytes:
-    text = "stallwatchd has not answered in time: is it suspended?"
-    return f"{status(plugin.removeprefix('check_'), 'UNKNOWN', text)}\n".encode()
+def _unknown(plugin: str, why: str) -> Result:
+    line = status(plugin.removeprefix("check_"), "UNKNOWN", why)
+    return Result(UNKNOWN << 8, f"{line}\n".encode())
 
 
 class Front:
@@ -158,9 +157,8 @@ class Front:
         except TimeoutError:
             result = Result(0, b"", timed_out=True)
         except asyncio.CancelledError:
-            name = os.path.basename(command.partition(" ")[0]).removeprefix("check_")
-            line = status(name, "UNKNOWN", "stallwatchd was stopped before the verdict")
-            result = Result(UNKNOWN << 8, f"{line}\n".encode())
+            plugin = os.path.basename(command.partition(" ")[0])
+            result = _unknown(plugin, "stallwatchd was stopped before the verdict")
         took = time.monotonic() - began  # whatever becomes of the clock
         times = (("start", start), ("stop", start + took), ("runtime", took))
         writer.write(
@@ -184,9 +182,8 @@ class Front:
                 answer = await self._asked(os.path.basename(words[0]), words[1:])
             if answer:
                 return answer
-            async with (
-                self._cold
-            ):  # stallwatchd is gone, or all its workers wait: then for many checks at once
+            # stallwatchd is gone, or all its workers wait: then this comes for many checks at once.
+            async with self._cold:
                 return await self._started(words)
         return await self._started(words or ["/bin/sh", "-c", command])
 
@@ -208,11 +205,12 @@ class Front:
                 if said == protocol.ANSWERED:
                     break
                 begun = said != protocol.QUEUED
-                seconds = said / 1000 + _NO_ANSWER if begun else _QUEUED
+                seconds = said / 1000 + _NO_ANSWER if begun else protocol.QUEUE + _NO_ANSWER
             length, code = protocol.REST.unpack(await reader.readexactly(protocol.REST.size))
             return Result(code << 8, await reader.readexactly(length))
         except TimeoutError:
-            return Result(UNKNOWN << 8, _late(plugin)) if begun else None
+            late = _unknown(plugin, "stallwatchd has not answered in time: is it suspended?")
+            return late if begun else None
         except (OSError, asyncio.IncompleteReadError):
             return None
         finally:

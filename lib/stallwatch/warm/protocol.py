@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 GREETING = b"stallwatch 1"
 LARGEST = 128 << 10  # bytes of a request: it has to fit into one message to a worker
 ANSWERED = 0xFFFFFFFF  # in place of the time allowed
-QUEUED = 0xFFFFFFFE  # the same: the check waits for a processor, and begins within QUEUE of the supervisor
+QUEUED = 0xFFFFFFFE  # the same: the check waits for a processor
+QUEUE = 5.0  # seconds that it waits so, from when its request came; then the front runs the plugin itself
 LENGTH = struct.Struct("!I")
 ALLOWED = struct.Struct("!I")
 ANSWER = struct.Struct("!IIB")  # ANSWERED, and REST

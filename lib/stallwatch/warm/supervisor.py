@@ -19,6 +19,7 @@ from contextlib import suppress
 from itertools import islice
 
 from stallwatch.startup import TYPE_CHECKING
+from stallwatch.warm import protocol
 from stallwatch.warm.caller import Caller
 from stallwatch.warm.hand import Hand
 from stallwatch.warm.slot import Slot
@@ -36,7 +37,6 @@ MOST = 64  # workers at most
 IDLE = 60.0  # seconds after which a worker more than LEAST is ended
 PATIENCE = 0.02  # seconds that a request waits for a worker, before another one is forked
 HALF = 2.0  # seconds for a caller to send its request; so long a front waits for its check to begin
-QUEUE = 5.0  # the same where the processors are busy: to start Python for the check would take even more
 CALLERS = 512  # that have sent half a request, at most: the oldest is dropped
 _AT_ONCE = 64  # connections taken, before the others get their turn
 _ENDING = 10.0  # seconds for checks under way when the supervisor ends
@@ -258,10 +258,10 @@ class Supervisor:
     def _tick(self, now: float) -> None:
         for caller in [one for one in self._callers.values() if now - one.since > one.patience]:
             self._drop(caller)
-        late = [one for one in self._waiting if now - one.since > HALF / 2 and one.patience < QUEUE]
-        if late and self._processors_are_busy():
+        late = [one for one in self._waiting if now - one.since > HALF / 2 and one.patience < protocol.QUEUE]
+        if late and self._processors_are_busy():  # to start Python for the check would take even more of them
             for caller in late:
-                caller.queue(QUEUE)
+                caller.queue()
         for hand in self._hands.values():
             hand.look(now)
         while len(self._idle) > LEAST and now - self._idle[0].since > IDLE:

@@ -6,9 +6,9 @@ counts. Three things are certain: a head that is idle has had its locks since be
 blocked others as long as both last: who waits for a row, as INNODB_TRX tells the wait itself, and who waits
 to open a table, which a statement does first. (Of a definition, and of a COMMIT, the process list only tells
 since when the statement runs.) The same transaction, or the same statement, that was the head at the last
-look, too, has blocked others since then. So has a connection that has the table that one and the same
-statement waits for at both looks: whoever comes later queues behind that. (A row may be had out of turn.) All
-else is possible, and a WARNING at most.
+look, too, has blocked others since then. So has the holder of a table for which one and the same statement
+waited at both looks, as later requests for a table queue behind that statement. (Requests for a row do not
+queue so strictly.) All else is possible, and a WARNING at most.
 """
 
 from __future__ import annotations
@@ -236,7 +236,7 @@ def _wait(
 def oldest(waiting: Waiting, found: Sequence[Head], details: Details) -> Transaction | None:
     """Find the oldest transaction that blocks nobody, and is not of a thread of the server itself.
 
-    Who waits, also in a circle, is told of there.
+    Transactions that wait, also for each other, are left out: their heads are reported.
     """
     processes = details.processes
     involved = {one.waiting for one in details.graph.waits}

@@ -32,8 +32,8 @@ class Standstill(NamedTuple):
 def standstill(pool: Pool, changes: Changes, per_s: float | None, uptime: float | None) -> Standstill:
     """Compare a pool with the last run, since which ``per_s`` tasks were completed each second.
 
-    ``uptime`` of the JVM is in seconds. Of a full pool that serves requests all are told anyway, so that it
-    may stand still for the least time alone.
+    ``uptime`` of the JVM is in seconds. A full pool that serves requests is reported anyway, so it may stand
+    still for the least time only.
     """
     queue = pool.family.drains
     key = "/".join(pool.key)
