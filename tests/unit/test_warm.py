@@ -174,10 +174,12 @@ def test_whether_a_worker_is_at_a_short_check(works):
     hand = Hand(0, None, None)
     with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE) as process:
         hand.process = process.pid
-        if works:
-            until(hand.is_short)
-        until(lambda: not hand.is_short())
-        process.kill()
+        try:
+            if works:
+                until(hand.is_short)
+            until(lambda: not hand.is_short())
+        finally:
+            process.kill()
     assert not hand.is_short()  # it is gone
 
 
