@@ -78,8 +78,10 @@ def test_what_the_sentence_leaves_out_is_told_with_v(look, looked, host):
     looked(cpu={"user": 24, "system": 12, "iowait": 6})
     host.later(60, {"user": 24, "system": 12, "iowait": 6})
     _, text = look("-v")
-    parts = "(user 10, system 5, iowait 2.5, steal 0 %, the busiest one 15 %)"
-    assert text.splitlines()[1] == f"  processors 15 % busy over 1 min {parts}"
+    parts = (
+        "user 10 %, system 5 %, iowait 2.5 %, steal 0 %, the busiest processor 15 %, load 0.1 per processor"
+    )
+    assert text.splitlines()[1] == f"  processors 15 % busy over 1 min, {parts}"
 
 
 def test_perfdata_has_the_names_of_sar_and_iostat(looked):
@@ -122,8 +124,38 @@ def test_processors_that_are_all_busy_are_a_warning(looked):
     status, text = looked(cpu={"user": 200, "system": 38})
     assert status == 1
     assert first_line(text) == (
-        "HOST WARNING - processors 99.2 % busy over 1 min (user 83, system 16, iowait 0, steal 0 %, "
-        "the busiest one 99 %), load 0.1 per processor - see top for who uses them"
+        "HOST WARNING - processors 99.2 % busy over 1 min (limit 95 %), user 83 %, system 16 %, iowait 0 %, "
+        "steal 0 % - see top for who uses them"
+    )
+
+
+def test_the_load_of_busy_processors_is_no_second_problem(looked, host):
+    host.load = (24, 24, 24)
+    status, text = looked(cpu={"user": 200, "system": 38})
+    assert status == 1
+    assert first_line(text).startswith(
+        "HOST WARNING - processors 99.2 % busy over 1 min (limit 95 %), user 83 %"
+    )
+    assert "more problem" not in text
+    assert text.endswith("\n  load 24 over 5 min, 6 per processor")
+    assert perfdata(text)["load"].startswith("6;5")
+
+
+def test_a_load_that_is_worse_than_its_processors_is_on_the_line(looked, host):
+    host.load = (24, 24, 24)
+    status, text = looked("--load-critical", "5", "--confirm", "1", cpu={"user": 200, "system": 38})
+    assert status == 2
+    assert first_line(text).startswith(
+        "HOST CRITICAL - load 24 over 5 min, 6 per processor (limit 5), processors 99.2 %"
+    )
+
+
+def test_a_load_of_tasks_that_wait_for_a_disk_is_a_problem_of_its_own(looked, host):
+    host.load = (24, 24, 24)
+    status, text = looked(cpu={"user": 20})
+    assert status == 1
+    assert first_line(text).startswith(
+        "HOST WARNING - load 24 over 5 min, 6 per processor (limit 5), processors 8.3 %"
     )
 
 
@@ -131,7 +163,7 @@ def test_steal_is_critical_only_if_it_lasts(looked):
     for run in range(1, 5):
         status, text = looked(cpu={"steal": 120})
         assert status == (1 if run < 3 else 2)
-        assert "hypervisor keeps 50 % of the processors' time" in first_line(text)
+        assert "steal 50 % of the processors' time" in first_line(text)
         assert ("critical after 3 runs in a row" in text) == (run < 3)
         assert perfdata(text)["steal"] == "50%;20;40"
     assert looked()[0] == 0
@@ -180,7 +212,7 @@ def test_memory_is_judged_by_what_is_available_not_by_what_is_free(look, host):
     host.memory["MemAvailable"] = 2 * GIB
     status, text = look()
     assert status == 1
-    assert "3.1 % of memory available (2 GiB of 64 GiB)" in first_line(text)
+    assert "3.1 % of memory available (minimum 5 %), 2 GiB of 64 GiB" in first_line(text)
 
 
 def test_a_bare_limit_for_memory_is_refused(look):
@@ -335,7 +367,7 @@ def test_a_host_that_was_started_meanwhile(looked, host):
     host.cpu = dict.fromkeys(host.cpu, 1.0)
     status, text = looked(seconds=10)
     assert status == 0
-    assert "it has started anew since the last look" in text
+    assert "it has restarted since the last look" in text
 
 
 def test_a_container_without_diskstats(look, host):
@@ -377,7 +409,7 @@ def test_what_the_kernel_does_not_count_is_not_none(looked, host):
     host.swapped = {"pgpgin": 1}
     status, text = looked()
     assert status == 3
-    assert f"what {host.folder}/vmstat tells cannot be understood" in first_line(text)
+    assert f"the contents of {host.folder}/vmstat cannot be understood" in first_line(text)
     assert "swap_in" not in perfdata(text)
 
 
@@ -415,7 +447,7 @@ def test_without_proc_there_is_nothing_to_tell(look):
 def test_fewer_processors_for_us_than_there_are(look, host, monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
     _, text = look()
-    assert "[OK] told is the whole host with 4 processors, of which we may use 1" in text
+    assert "[OK] the numbers are of all 4 processors of the host, of which this check may use 1" in text
 
 
 def test_a_kernel_that_does_not_say_what_is_available(look, host):
@@ -451,7 +483,7 @@ def test_a_sample_looks_twice(host, look, monkeypatch):
     monkeypatch.setattr(time, "sleep", sleep)
     status, text = look("--sample", "3s")
     assert status == 1  # one sample pages nobody
-    assert "hypervisor keeps 90 %" in first_line(text)
+    assert "steal 90 %" in first_line(text)
     assert look("--sample", "3s", "--confirm", "1")[0] == 2
 
 
@@ -490,9 +522,8 @@ def test_a_disk_at_its_limit_is_a_warning_however_long_it_lasts(looked):
         assert status == (0 if run < 3 else 1)
         if run == 3:
             assert first_line(text) == (
-                "HOST WARNING - disk sda is at its limit: for 3 min it did no more than 1454 requests/s, "
-                "112.5 MiB/s, while their wait rose from 2 ms to 8.2 ms, 95.3 % busy - see iotop or "
-                "pidstat -d for who reads or writes"
+                "HOST WARNING - disk sda is at its limit, 1454 requests/s for 3 min while their wait rose "
+                "from 2 ms to 8.2 ms - see iotop or pidstat -d for who reads or writes"
             )
 
 
@@ -703,4 +734,4 @@ def test_advice_is_a_command_that_can_be_typed(limited, host):
 
 
 def test_with_vvv_it_tells_what_was_read(look, host):
-    assert f"{host.folder} told " in look("-vvv")[1]
+    assert f"{host.folder} showed " in look("-vvv")[1]

@@ -120,7 +120,7 @@ def take_snapshot(
         begun = time.monotonic()
         seen.append(_take(places, memory))
         counters = len(seen[-1].look.counts)
-        run.trace(f"{kernel.PLACE} told {counters} counters in {say_duration(time.monotonic() - begun)}")
+        run.trace(f"{kernel.PLACE} showed {counters} counters in {say_duration(time.monotonic() - begun)}")
         return seen[-1].look
 
     interval = delta.measured(take_look, memory, options.sample, run.deadline)
@@ -175,7 +175,7 @@ def _part(file: str, read: Callable[[], Part], missing: list[Missing]) -> Part |
         may_be = read is kernel.disks and isinstance(error, FileNotFoundError)
         missing.append(Missing(f"{error.filename}: {error.strerror}", may_be))
     except (ValueError, IndexError, TypeError, KeyError, AssertionError):  # not what we, or psutil, know
-        missing.append(Missing(f"what {kernel.PLACE}/{file} tells cannot be understood"))
+        missing.append(Missing(f"the contents of {kernel.PLACE}/{file} cannot be understood"))
     return None
 
 

@@ -214,5 +214,6 @@ def asides(snapshot: Snapshot) -> Iterator[Fault]:
         yield Fault(State.OK, f"what the host has counted is known from the next run on: {why}")
     ours = len(os.sched_getaffinity(0))
     if 0 < ours < snapshot.processors:
-        what = f"told is the whole host with {snapshot.processors} processors, of which we may use {ours}"
+        every = f"all {snapshot.processors} processors of the host"
+        what = f"the numbers are of {every}, of which this check may use {ours}"
         yield Fault(State.OK, what)

@@ -13,9 +13,15 @@ if TYPE_CHECKING:
     from typing import Any
 
     from stallwatch.probes.host.diagnosis import Plateau, Rules, Stuck
-    from stallwatch.probes.host.model import Activity, DiskLoad
+    from stallwatch.probes.host.model import Activity, DiskLoad, Use
 
 LABELLED, CHOSEN = 2, 4  # disks that have perfdata of their own: the line is to stay within 1023 bytes
+_FITS = Line(fits=True)
+_IN_NUMBERS = {
+    "cpu",
+    "disk_busy",
+    "memory_available",
+}  # their evidence is numbers, of interest also if all is well
 _WORKING = 10.0  # per cent: a processor that waits less than this for disks waits for nothing worth telling
 
 
@@ -48,13 +54,32 @@ def labelled(memory: dict[str, Any], host: Activity) -> list[str]:
 
 
 def with_summary(readings: Sequence[Reading], summary: str, rules: Rules) -> Iterator[Reading]:
-    """Let the first reading speak for all, unless it is wrong itself; say why of what is wrong only."""
+    """Let the first reading speak for all, unless it is wrong itself.
+
+    Of what is not wrong the numbers are shown, and neither a cause nor a next step.
+    """
     for number, reading in enumerate(readings):
         if rules.is_problem(reading):
             yield reading
-        else:
-            whole = Line(more=(reading.what,)) if reading.what and not number else None
-            yield reading._replace(what=reading.what if number else summary, why="", line=whole)
+            continue
+        numbers = reading.why if reading.name in _IN_NUMBERS else ""
+        whole = ", ".join(filter(None, (reading.what, numbers)))
+        line = Line(more=(whole,)) if whole and not number else None
+        yield reading._replace(what=whole if number else summary, why="", advice="", line=line)
+
+
+def without_symptoms(readings: Iterable[Reading], rules: Rules) -> list[Reading]:
+    """Give the same readings, the load as a line of busy processors instead of a second problem.
+
+    Tasks that wait for a processor are load: it is a problem of its own only if it is worse than the
+    processors, as with a critical threshold of its own.
+    """
+    by_name = {reading.name: reading for reading in readings if reading.label is None}
+    cpu, load = by_name.get("cpu"), by_name.get("load")
+    if cpu and load and rules.is_problem(cpu) and rules.is_problem(load):
+        by_name["cpu"] = cpu._replace(line=_FITS._replace(more=(load.what,)))
+        by_name["load"] = load._replace(in_table=True)
+    return [by_name[reading.name] if reading.label is None else reading for reading in readings]
 
 
 def summed_up(host: Activity) -> str:
@@ -84,12 +109,12 @@ def limits(plateaus: Sequence[Plateau], host: Activity) -> Iterator[Fault]:
     """Warn of disks at their limit; no more than that, because a backup at night does it, too."""
     for one in plateaus:
         first, last = one.spells[0], one.spells[-1]
-        what = (
-            f"disk {_named(one.disk, host)} is at its limit: for {say_duration(one.seconds)} it did no more "
-            f"than {last.requests:.0f} requests/s, {say_size(last.octets)}/s, while their wait rose from "
-            f"{say_duration(first.wait)} to {say_duration(last.wait)}"
+        what = f"disk {_named(one.disk, host)} is at its limit"
+        why = (
+            f"{last.requests:.0f} requests/s for {say_duration(one.seconds)} while their wait rose from "
+            f"{say_duration(first.wait)} to {say_duration(last.wait)}, {say_size(last.octets)}/s, "
+            f"{_percent(last.busy)} busy"
         )
-        why = f"{_percent(last.busy)} busy"
         if host.use and host.use.iowait >= _WORKING:
             why += f", and processors wait for it {_percent(host.use.iowait)} of their time"
         advice = (
@@ -122,27 +147,21 @@ def _processors(host: Activity) -> Iterator[Reading]:
     if use is None:
         return
     advice = "see top for who uses them, check_mysqld_process for mysqld"
-    what = _busy(host, _over(host))
-    yield Reading("cpu", _rounded(use.busy), "%", what, _load_shortly(host), advice)
+    what = f"processors {_percent(use.busy)} busy{_over(host)}"
+    why = ", ".join(filter(None, (_times(use), _load_shortly(host))))
+    yield Reading("cpu", _rounded(use.busy), "%", what, why, advice, line=_FITS)
     yield Reading("user", _rounded(use.user), "%", in_table=True)
     yield Reading("system", _rounded(use.system), "%", in_table=True)
     what = f"processors wait for disks {_percent(use.iowait)} of their time{_over(host)}"
     why = _disk_shortly(host, host.disks[0]) if host.disks else ""
     yield Reading(
-        "iowait", _rounded(use.iowait), "%", what, why, "see iotop or pidstat -d for who reads or writes"
-    )
-    what = (
-        f"the hypervisor keeps {_percent(use.steal)} of the processors' time for others (steal){_over(host)}"
-    )
-    why = "the host has more guests than it can serve, or this guest has used up what it may"
-    yield Reading(
-        "steal",
-        _rounded(use.steal),
-        "%",
-        what,
-        why,
-        "ask the administrator of the hypervisor, or move this guest",
-    )
+        "iowait", _rounded(use.iowait), "%", what, why, "see iotop or pidstat -d for who reads or writes",
+        line=_FITS,
+    )  # fmt: skip
+    what = f"steal {_percent(use.steal)} of the processors' time{_over(host)}"
+    why = "the hypervisor has more guests than it can serve, or this guest has used up what it may"
+    advice = "ask the administrator of the hypervisor, or move this guest"
+    yield Reading("steal", _rounded(use.steal), "%", what, why, advice, line=_FITS)
     what = f"the busiest processor {_percent(use.busiest)} busy"
     yield Reading("busiest_processor", _rounded(use.busiest), "%", what)
 
@@ -152,11 +171,12 @@ def _load(host: Activity) -> Iterator[Reading]:
     load, value = host.snapshot.load, host.load
     if load is None or value is None:
         return
-    what = f"load {load[1]:g} over 5 min, {say_short(value)} per processor ({host.snapshot.processors})"
-    why = "tasks that run, want to run, or wait for a disk or a file server"
-    why = ", ".join(filter(None, [why, _busy(host)]))
+    what = f"load {load[1]:g} over 5 min, {say_short(value)} per processor"
+    busy = f"processors {_percent(host.use.busy)} busy ({_times(host.use)})" if host.use else ""
+    tasks = "tasks run, want to run, or wait for a disk or a file server"
+    why = ", ".join(filter(None, [busy, tasks]))
     advice = "run ps -eo stat,pid,comm --sort=stat, and look at the tasks in state D and R"
-    yield Reading("load", round(value, 3), "", what, why, advice)
+    yield Reading("load", round(value, 3), "", what, why, advice, line=_FITS)
 
 
 def _busiest_disk(host: Activity) -> Iterator[Reading]:
@@ -164,25 +184,26 @@ def _busiest_disk(host: Activity) -> Iterator[Reading]:
     if timed:
         disk = timed[0]
         advice = "see iotop or pidstat -d for who reads or writes"
-        what, of_table = _disk(host, disk), table(host)
-        yield Reading("disk_busy", _rounded(disk.busy), "%", what, advice=advice, table=of_table)
+        yield Reading(
+            "disk_busy", _rounded(disk.busy), "%", *_disk(host, disk), advice, table=table(host), line=_FITS
+        )
         if disk.queue is not None:
             yield Reading("disk_queue", _rounded(disk.queue), "", in_table=True)
     if slow := host.slowest:
-        what = (
-            f"requests of disk {_named(slow.name, host)} take {say_duration(slow.wait or 0.0)}{_over(host)}"
-        )
+        what = f"requests of disk {_named(slow.name, host)} take {say_duration(slow.wait or 0.0)}"
+        what += _over(host)
         why = f"{_percent(slow.busy or 0.0)} busy, {say_short(slow.queue or 0.0)} in its queue"
         advice = "check with iostat -x 1 whether it is slow, or asked too much"
-        yield Reading("disk_await", _exact(slow.wait), "s", what, why, advice)
+        yield Reading("disk_await", _exact(slow.wait), "s", what, why, advice, line=_FITS)
 
 
 def _memory(host: Activity) -> Iterator[Reading]:
     if memory := host.snapshot.memory:
-        what = f"{_memory_shortly(host)} ({say_size(memory.available)} of {say_size(memory.total)})"
-        why = "what is needed beyond that is swapped, or the kernel kills who has most"
+        what, why = _memory_shortly(host), f"{say_size(memory.available)} of {say_size(memory.total)}"
         advice = "make buffers smaller, or see who has it: ps -eo rss,pid,comm --sort=-rss"
-        yield Reading("memory_available", _rounded(memory.share_available), "%", what, why, advice)
+        yield Reading(
+            "memory_available", _rounded(memory.share_available), "%", what, why, advice, line=_FITS
+        )
 
 
 def _swapping(host: Activity) -> Iterator[Reading]:
@@ -211,7 +232,7 @@ def _network(host: Activity) -> Iterator[Reading]:
     yield Reading("network_errors", round(one.errors, 3), "", what + _over(host), advice=advice)
     one = max(host.network, key=lambda trouble: trouble.drops)
     what = f"{one.interface}: {say_short(one.drops)} packets/s dropped" if one.drops else "no packets dropped"
-    why = "buffers were full, or nobody here knows their protocol"
+    why = "buffers were full, or their protocol is not known here"
     advice = f"ethtool -S {one.interface} shows which"
     yield Reading("network_drops", round(one.drops, 3), "", what + _over(host), why, advice)
 
@@ -219,7 +240,7 @@ def _network(host: Activity) -> Iterator[Reading]:
 def _each_disk(host: Activity, labelled: Iterable[str]) -> Iterator[Reading]:
     by_name = {disk.name: disk for disk in host.disks}
     for disk in (by_name[name] for name in labelled):
-        what, name = _disk(host, disk), disk.name
+        what, name = ": ".join(_disk(host, disk)), disk.name
         if disk.busy is not None:
             yield Reading("disk_busy", _rounded(disk.busy), "%", what, label=f"{name}_busy", in_table=True)
         if disk.wait is not None:
@@ -232,12 +253,15 @@ def _each_disk(host: Activity, labelled: Iterable[str]) -> Iterator[Reading]:
         yield Reading("written", round(disk.written), "B", label=f"{name}_written", in_table=True)
 
 
-def _disk(host: Activity, disk: DiskLoad) -> str:
+def _disk(host: Activity, disk: DiskLoad) -> tuple[str, str]:
+    """Give how busy a disk is, and what it does."""
     each = "" if disk.wait is None else f", each for {say_duration(disk.wait)}"
     return (
-        f"disk {_named(disk.name, host)} {_percent(disk.busy or 0.0)} busy{_over(host)}: "
-        f"{disk.reads:.0f} reads/s, {disk.writes:.0f} writes/s, {say_size(disk.read + disk.written)}/s, "
-        f"{say_short(disk.queue or 0.0)} in its queue{each}"
+        f"disk {_named(disk.name, host)} {_percent(disk.busy or 0.0)} busy{_over(host)}",
+        (
+            f"{disk.reads:.0f} reads/s, {disk.writes:.0f} writes/s, {say_size(disk.read + disk.written)}/s, "
+            f"{say_short(disk.queue or 0.0)} in its queue{each}"
+        ),
     )
 
 
@@ -255,13 +279,10 @@ def _named(disk: str, host: Activity) -> str:
     return f"{disk} ({known})" if known else disk
 
 
-def _busy(host: Activity, over: str = "") -> str:
-    if (use := host.use) is None:
-        return ""
+def _times(use: Use) -> str:
     return (
-        f"processors {_percent(use.busy)} busy{over} (user {say_short(use.user)}, system "
-        f"{say_short(use.system)}, iowait {say_short(use.iowait)}, steal {say_short(use.steal)} %, "
-        f"the busiest one {say_short(use.busiest)} %)"
+        f"user {say_short(use.user)} %, system {say_short(use.system)} %, iowait {say_short(use.iowait)} %, "
+        f"steal {say_short(use.steal)} %, the busiest processor {say_short(use.busiest)} %"
     )
 
 
