@@ -56,7 +56,7 @@ GRANT PROCESS ON *.* TO 'mon'@'monitoring.example';
 GRANT SELECT ON performance_schema.* TO 'mon'@'monitoring.example';
 
 -- On an SQL node of NDB Cluster (accounts are its own, unless they have NDB_STORED_USER):
--- all that data nodes tell, without which all is unknown
+-- all that data nodes report, without which all is unknown
 /*!50700 GRANT SELECT ON ndbinfo.* TO 'mon'@'monitoring.example' */;
 -- how full tablespaces are, which connection holds a lock (both in information_schema)
 /*!50700 GRANT PROCESS ON *.* TO 'mon'@'monitoring.example' */;

@@ -172,7 +172,8 @@ def say_short(number: float) -> str:
     return f"{number:.0f}" if number >= 10 else f"{number:.2g}"  # noqa: PLR2004
 
 
-def say_rate(per_second: float) -> str:
-    """Say how much that is per second: ``2.2 million/s``, ``940/s``, ``0.05/s``."""
+def say_rate(per_second: float, thing: str = "") -> str:
+    """Give how much that is per second: ``2.2 million/s``, ``0.05/s``; of a ``thing``: ``940 rows/s``."""
     few = per_second < 100  # noqa: PLR2004
-    return (plain(float(f"{per_second:.2g}")) if few else say_count(per_second)) + "/s"
+    number = plain(float(f"{per_second:.2g}")) if few else say_count(per_second)
+    return f"{number} {thing}{'s' * (number != '1')}/s" if thing else f"{number}/s"

@@ -137,7 +137,10 @@ def test_a_number_that_is_none_is_told_once(tmp_path, number):
         values["at"] = 7
     (path,) = tmp_path.glob("*.json")
     path.write_text(path.read_text().replace("7}", f"{number}}}"))
-    for told in (f"the memory of earlier runs is lost, this run begins anew: {path} is damaged", None):
+    for told in (
+        f"the memory of earlier runs is lost, this run counts as the first: {path} is damaged",
+        None,
+    ):
         problems = []
         with state(IDENTITY, str(tmp_path), Deadline(10), problems) as values:
             values["at"] = values.get("at", 0) + 1

@@ -351,8 +351,8 @@ STARTED = b"".join(
     for node in range(1, 145)
 )
 MANAGEMENT = {
-    "lines": (repeats(b"node.4.type: NDB\n" * 4000), "does not tell the status of data nodes"),
-    "one line": (repeats(b"x" * 65536), "does not tell the status of data nodes"),
+    "lines": (repeats(b"node.4.type: NDB\n" * 4000), "does not show the status of data nodes"),
+    "one line": (repeats(b"x" * 65536), "does not show the status of data nodes"),
     "144 data nodes": (
         says(b"node status\nnodes: 144\n" + STARTED + b"\n"),
         "144: NodeStatus(status='STARTED'",

@@ -86,7 +86,7 @@ NO_MYSQL = "{where} does not speak MySQL's protocol"
 NO_JMX = "{where} does not speak JMX: it sent "
 ELSE = "{where} speaks something else, not JMX over RMI"
 NO_STREAM = "{where} speaks RMI in another protocol than the stream protocol, not JMX over RMI"
-TOO_MUCH = "{where} says too much before it lets us in"
+TOO_MUCH = "{where} sends too much before the log-in"
 BREAKS = "{where} breaks MySQL's protocol"
 
 MARIADB = mysql_bytes.load("mariadb")  # its greeting, let in, who it is, the session is set, an answer
@@ -229,7 +229,7 @@ TROUBLES = {
     "an error of 4 MB": {
         MYSQL: plays(
             says(greeting(), packet(2, mysql_bytes.error(45000, b"x" * 4_000_000))),
-            "{where} says too much before it lets us in",
+            "{where} sends too much before the log-in",
         )
     },
     "a packet of 16 MB": {MYSQL: plays(says(mysql_head(LARGEST) + NOISE), TOO_MUCH)},
@@ -491,7 +491,7 @@ def test_a_bad_reference_is_no_trouble_of_the_replica(home, replica, one):
 
 
 TELLS = b"node status\nnodes: 2\nnode.3.type: NDB\nnode.3.status: STARTED\n"
-NOT_TOLD = "the management server {where} does not tell the status of data nodes: it "
+NOT_TOLD = "the management server {where} does not show the status of data nodes: it "
 NOT_ASKED = "the management server {where} cannot be asked: "
 NOT_IN_TIME = "the management server {where} has not answered within "
 MANAGEMENT = {

@@ -90,7 +90,7 @@ def test_reading_more_than_the_pool_holds_has_a_miss_ratio_and_less_has_none(sma
         said = check.until(misses, small, *options)
         assert said.status == 0, said.output  # evidence, and no alarm
         assert said.number("reads_per_s") > 0
-        assert "of page requests missed the pool over " in said.text
+        assert "of page requests missed the pool in " in said.text
         limited = check.until(misses, small, *options, "-c", "0.01%")
         assert limited.status == 1, limited.output  # one sample confirms nothing
         assert "a hypothesis to test, not a remedy" in limited.output

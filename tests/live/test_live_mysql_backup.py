@@ -149,7 +149,7 @@ def test_mydumper_finds_no_place_in_the_binary_log_of_a_new_mysql(running_server
     finally:
         backup_makers.clear(server)
     assert said.status == 1, said.output
-    assert "does not tell its place in the binary log" in said.text
+    assert "does not name its position in the binary log" in said.text
 
 
 @pytest.mark.parametrize("name", ["all.sql", "all.sql.gz"])
@@ -230,7 +230,7 @@ def test_mariadb_backup_prepared_and_not(mariadb, check, tmp_path):
     os.truncate(data, size // 2)
     said = check(copy, server=mariadb)
     assert said.status == 2, said.output
-    assert f"shop/orders.ibd: it has {size // 2} bytes, and its header tells of {size}" in said.text
+    assert f"shop/orders.ibd: it has {size // 2} bytes, and its header names {size}" in said.text
     os.remove(data)
     said = check(copy, server=mariadb)
     assert said.status == 2, said.output

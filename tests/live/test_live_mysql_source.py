@@ -261,7 +261,7 @@ def test_a_server_that_takes_nobody_without_tls(server, target, mon):
     try:
         found = refusal(target(mon, tls=mysql.Tls("DISABLED")))
         if isinstance(server, Mysql):
-            assert found.what.endswith(" lets nobody in without TLS (require_secure_transport)")
+            assert found.what.endswith(" allows no log-in without TLS (require_secure_transport)")
         else:  # it says no more than of a wrong password
             assert "REQUIRE SSL takes TLS" in found.advice
         with connect(target(mon)):

@@ -102,7 +102,7 @@ def test_a_server_that_is_stopped_is_critical(server, check):
     finally:
         server.resume()
     assert said.status == 2
-    assert f" {server.pid} is stopped and answers nobody" in said.text
+    assert f" {server.pid} is stopped and does not respond" in said.text
 
 
 def test_a_server_that_was_killed_is_critical_and_one_that_came_back_is_another(server, check):

@@ -80,7 +80,7 @@ def test_a_node_that_is_shut_down_in_order(ndb, check):
     # Whether a look has seen that it was ordered is a matter of chance.
     assert (said.status == WARNING) == ("node 4 was shut down in order " in said.text)
     assert (said.status == CRITICAL) == ("node 4 is missing, " in said.text)
-    assert f"the management server 127.0.0.1:{ndb.port} says that node 4 is not connected" in said.output
+    assert f"the management server 127.0.0.1:{ndb.port} reports that node 4 is not connected" in said.output
     assert said.number("groups_without_redundancy") == 1
     ndb.start_again(4)
     until(check, "2 of 2 data nodes are up", *STEADY, "-v", status=OK)
@@ -114,7 +114,7 @@ def test_a_node_that_is_killed_for_good(ndb, check):
     told = until(check, "node 4 is missing, node group 0 has only node 3 left - see ndb_4_out.log")
     said = told[-1]
     assert said.status == CRITICAL
-    assert "the end of ndb_4_out.log says what ended it" in said.output
+    assert "the end of ndb_4_out.log shows what ended it" in said.output
     # For a moment the management server calls it started.
     assert not [one for one in told if "- check the network to" in one.text]
     nobody = check("--management", "127.0.0.1:1")
@@ -168,5 +168,5 @@ def test_an_sql_node_that_is_started_while_the_cluster_is_down(ndb, check):
     said = check("--management", f"127.0.0.1:{ndb.port}")
     assert said.status == CRITICAL
     assert "has reached no data node since it was started" in said.text
-    what = f"the management server 127.0.0.1:{ndb.port} says that nodes 3 and 4 are not connected"
+    what = f"the management server 127.0.0.1:{ndb.port} reports that nodes 3 and 4 are not connected"
     assert what in said.output

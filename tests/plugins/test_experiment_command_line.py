@@ -119,7 +119,7 @@ def test_what_was_taken_is_kept_if_the_plugin_breaks(experiment, check_demo, tmp
     words = ("-n", "5", "--pause", "0", "--", check_demo, "broken", "1")
     status, _, complaint = experiment("take", "a.json", *words)
     assert status == 2
-    assert complaint.endswith("check_demo said: it broke\n")
+    assert complaint.endswith("check_demo printed: it broke\n")
     assert len((tmp_path / "a.json").read_text().splitlines()) == 2
 
 
@@ -210,7 +210,7 @@ def test_a_plugin_of_this_suite_is_found_by_its_name(experiment, tmp_path):
         (["take", "/nowhere/a.json", "-n", "1", "--", "DEMO", "fine", "1"], "/nowhere/a.json: No such file"),
         (
             ["take", "a.json", "--", "check_ndb_log", "--log", "x", "--nope"],
-            "said: NDB_LOG UNKNOWN - unknown option --nope",
+            "printed: NDB_LOG UNKNOWN - unknown option --nope",
         ),
         (["take", "a.json", "-n", "none", "--", "DEMO"], '"none" is not a whole number'),
         (["take", "a.json", "--pause", "x", "--", "DEMO"], '"x" is not a time'),

@@ -78,7 +78,7 @@ def test_an_empty_name_is_said_to_be_empty(check, words):
 
 def test_the_sentence_says_what_it_is_and_how_long_somebody_waited(check, fifo):
     _, text, _ = check(["check_mysql_query", *NOBODY, "--defaults-file", fifo])
-    why = "it is a FIFO, not a regular file, and nobody has written all of it within 1 s"
+    why = "it is a FIFO, not a regular file, and no writer has completed it within 1 s"
     assert f"{fifo} cannot be read: {why}" in text
 
 

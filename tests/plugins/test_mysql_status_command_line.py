@@ -13,8 +13,8 @@ def run_it(call):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--warn", "100"], '"100" says not of what: write NAME=RANGE, as Threads_running=50'),
-        (["-c", "Threads_running"], '"Threads_running" says not of what'),
+        (["--warn", "100"], '"100" names no variable: write NAME=RANGE, as Threads_running=50'),
+        (["-c", "Threads_running"], '"Threads_running" names no variable'),
         (["--crit", "A/B/C=5"], '"B/C" is no name of a status variable'),
         (["--warn", "Threads_running=x"], '"x" is not a plain number'),
         (["--warn", "Uptime=5", "--warn", "uptime=6"], "there are two warning ranges of Uptime: give one"),

@@ -148,7 +148,7 @@ def test_no_backup_in_a_log_that_is_long_enough(check, cluster):
     said = check("--log", cluster, "--backup-age", "26h")
     assert said.status == 1
     assert said.text == (
-        "NDB_LOG WARNING - no backup completed in the 3 d that the cluster log tells of, more than 1 d 2 h -"
+        "NDB_LOG WARNING - no backup completed in the 3 d that the cluster log covers, more than 1 d 2 h -"
         " start a backup: ndb_mgm -e 'start backup'"
     )
 
@@ -159,7 +159,7 @@ def test_no_backup_in_a_log_that_is_too_short_to_tell(check, cluster):
     said = check("--log", cluster, "--backup-age", "26h")
     assert said.status == 3
     assert said.text == (
-        "NDB_LOG UNKNOWN - no backup completed in the 2 h that the cluster log tells of - start a backup:"
+        "NDB_LOG UNKNOWN - no backup completed in the 2 h that the cluster log covers - start a backup:"
         " ndb_mgm -e 'start backup'"
     )
     assert "backup_age" not in said.perfdata

@@ -181,7 +181,7 @@ def test_a_run_that_may_not_read_everything_says_so_and_goes_on(check, watched):
     behind = check("--log", watched, "--max-bytes", "1500")
     assert behind.status == 3
     assert behind.text == (
-        "NDB_LOG UNKNOWN - ndb_4_out.log: 393 B are still to be read - the next run goes on, --whole begins anew;"
+        "NDB_LOG UNKNOWN - ndb_4_out.log: 393 B are still to be read - the next run goes on, --whole reads all again,"
         " a longer --timeout reads more"
     )
     assert behind.perfdata["lines"] == "2"
@@ -283,7 +283,7 @@ def test_a_state_that_is_damaged(check, watched):
     said = check("--log", watched)
     assert said.status == 2
     assert (
-        f"[UNKNOWN] the memory of earlier runs is lost, this run begins anew: {state} is damaged"
+        f"[UNKNOWN] the memory of earlier runs is lost, this run counts as the first: {state} is damaged"
         in said.output
     )
     assert "UNKNOWN" not in check("--log", watched).output

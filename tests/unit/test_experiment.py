@@ -95,12 +95,12 @@ def test_thresholds_tell_which_values_are_better(file, warning, critical, better
     [
         ("", "a.json has no readings in it"),
         ("  \n", "a.json has no readings in it"),
-        ("MYSQL_QUERY OK - p95 2 ms | p95=0.002s", "a.json: reading 1 is not JSON: was the plugin told"),
+        ("MYSQL_QUERY OK - p95 2 ms | p95=0.002s", "a.json: reading 1 is not JSON: did the plugin run"),
         (json.dumps(reading()) + '{"name"', "a.json: reading 2 is not JSON"),
         ("[" * 100_000, "a.json: reading 1 is not JSON"),
-        ("[1, 2]", "a.json: reading 1 is not what a plugin says with --output json"),
-        ('{"name": "x"}', "a.json: reading 1 is not what a plugin says"),
-        (json.dumps({**reading(), "findings": [3]}), "a.json: reading 1 is not what a plugin says"),
+        ("[1, 2]", "a.json: reading 1 is not what a plugin prints with --output json"),
+        ('{"name": "x"}', "a.json: reading 1 is not what a plugin prints"),
+        (json.dumps({**reading(), "findings": [3]}), "a.json: reading 1 is not what a plugin prints"),
         (
             json.dumps(reading()) + json.dumps(reading(name="x")),
             "a.json has readings of mysql_query and of x",
@@ -184,7 +184,7 @@ def test_what_is_good_is_said_by_the_user_or_not_known(compared):
     unknown = {"unit": "", "warning": None, "critical": None}
     assert sentence(compared([1] * 4, [5] * 4, **unknown)) == (
         "p95 rose from 1 to 5 (+400 %), and never changed otherwise: "
-        "--better lower, or higher, says whether that is good"
+        "--better lower, or higher, sets whether that is good"
     )
     assert sentence(compared([1] * 4, [5] * 4, better="higher", **unknown)).endswith("keep the change")
 
@@ -200,7 +200,7 @@ def test_what_is_within_the_noise_is_no_difference(compared):
 
 def test_single_readings_cannot_tell_a_change_from_noise(compared):
     assert sentence(compared([0.26], [0.214])) == (
-        "p95 fell from 260 ms to 214 ms (-17.7 %); 1 before and 1 after cannot tell that from noise: "
+        "p95 fell from 260 ms to 214 ms (-17.7 %); 1 before and 1 after cannot distinguish that from noise: "
         "take 4 readings of each at least"
     )
 
@@ -325,7 +325,11 @@ def test_what_cannot_measure_twice_in_a_run_has_a_memory_of_its_own_and_a_run_fo
 @pytest.mark.parametrize(
     ("after", "primary", "why"),
     [
-        (reading(finding("p95", 1), name="mysql_status"), None, "is of mysql_query, after of mysql_status"),
+        (
+            reading(finding("p95", 1), name="mysql_status"),
+            None,
+            "are of mysql_query, those after of mysql_status",
+        ),
         (reading(finding("p50", 1)), None, "nothing was measured both before"),
         (reading(), None, "nothing was measured both before"),
         (reading(finding("p95", 1)), "p99", "p99 was not measured before and after, but p95"),

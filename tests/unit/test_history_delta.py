@@ -45,7 +45,7 @@ def test_a_restart_is_no_interval(up):
     with pytest.raises(NoIntervalError):
         since(memory, 0, reads=7)
     later = Look(up, NOW + 6000, {"reads": 9})
-    with pytest.raises(NoIntervalError, match=r"^it has started anew since the last look$"):
+    with pytest.raises(NoIntervalError, match=r"^it has restarted since the last look$"):
         since_last_look(memory, later)
     assert since_last_look(memory, Look(up + 60, NOW + 6060, {"reads": 15})).counts == {"reads": 6}
 

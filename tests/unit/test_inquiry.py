@@ -55,7 +55,7 @@ def test_evidence_that_is_missing_is_an_aside(inquiry):
     inquiry.evidence("by whom", refused(ProbeError("nobody knows")))
     assert inquiry.problems == []
     assert [*inquiry.asides()] == [
-        Fault(State.OK, "this version does not tell why"),
+        Fault(State.OK, "this version does not show why"),
         Fault(State.OK, "not known is since when: access denied"),
         Fault(State.OK, "not known is by whom: nobody knows"),
     ]

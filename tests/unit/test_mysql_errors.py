@@ -86,10 +86,15 @@ def test_a_denial_names_the_grant():
             1146,
             b"Table 'a.b' doesn't exist",
             mysql.MissingTableError,
-            " says: Table 'a.b' doesn't exist: asked SHOW",
+            " reports: Table 'a.b' doesn't exist: asked SHOW",
         ),
-        (1109, b"Unknown table 'B'", mysql.MissingTableError, " says: Unknown table 'B': asked SHOW"),
-        (1054, b"Unknown column 'c'", mysql.MysqlError, " says: Unknown column 'c' (error 1054): asked SHOW"),
+        (1109, b"Unknown table 'B'", mysql.MissingTableError, " reports: Unknown table 'B': asked SHOW"),
+        (
+            1054,
+            b"Unknown column 'c'",
+            mysql.MysqlError,
+            " reports: Unknown column 'c' (error 1054): asked SHOW",
+        ),
         (
             1205,
             b"Lock wait timeout exceeded",
@@ -101,7 +106,7 @@ def test_a_denial_names_the_grant():
         (1820, b"You must reset", mysql.UnreachableError, " wants the user mon to change the password"),
         (1927, b"Connection was killed", mysql.UnreachableError, " closed the connection: asked SHOW"),
         (1053, b"Server shutdown in progress", mysql.UnreachableError, " closed the connection: asked SHOW"),
-        (1142, b"no", mysql.DeniedError, " says: no: asked SHOW"),
+        (1142, b"no", mysql.DeniedError, " reports: no: asked SHOW"),
     ],
 )
 def test_other_answers(number, text, kind, sentence):

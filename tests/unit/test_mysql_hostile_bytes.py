@@ -210,7 +210,7 @@ def test_a_server_that_speaks_something_else(said, sentence):
         (error(1040, b"Too many connections", b""), "db1 has no connection left (Too many connections)"),
         (error(1040, b"Too many connections"), "db1 has no connection left (Too many connections)"),
         (error(1129, b"Host 'x' is blocked", b""), "db1 has blocked this host after too many connect errors"),
-        (error(1130, b"Host 'x' is not allowed", b""), "db1 lets nobody in from this host"),
+        (error(1130, b"Host 'x' is not allowed", b""), "db1 allows no log-in from this host"),
     ],
 )
 def test_a_server_that_does_not_even_greet(octets, sentence):
@@ -231,7 +231,7 @@ def test_a_server_that_does_not_even_greet(octets, sentence):
         (error(1862, b"..."), "db1 wants the user mon to change the password"),
         (error(3118, b"..."), "db1 has locked the account of the user mon"),
         (error(4151, b"..."), "db1 has locked the account of the user mon"),
-        (error(3159, b"..."), "db1 lets nobody in without TLS (require_secure_transport)"),
+        (error(3159, b"..."), "db1 allows no log-in without TLS (require_secure_transport)"),
         (
             error(1524, b"Plugin 'x' is not loaded"),
             "db1 refused the log-in: Plugin 'x' is not loaded (error 1524)",
@@ -281,7 +281,7 @@ def test_nothing_is_sent_to_a_server_without_the_tls_that_is_wanted(mode):
 def test_a_server_that_does_not_say_who_it_is():
     for who in (result(b"a"), result(b"a", rows=[(b"1",)]), packet(1, OK)):
         said = complaint(turns([*LET_IN[:2], who, LET_IN[3]]))
-        assert said.startswith("db1 does not say who it is")
+        assert said.startswith("db1 does not name its version")
 
 
 # answers that are none, or too much

@@ -571,7 +571,7 @@ def test_a_server_that_does_not_tell_who_it_is_is_asked_all_the_same(look, serve
     assert first_line(text).endswith(
         "2 of 2 runs failed - see if the query still runs (SHOW FULL PROCESSLIST)"
     )
-    assert "[OK] the query may still run, the server does not tell which one it is" in text
+    assert "[OK] the query may still run, the server does not name its connection" in text
 
 
 # answers that are errors

@@ -117,7 +117,7 @@ def test_nothing_is_ended_on_another_server(here):
 
 def test_nothing_is_ended_on_a_server_that_is_not_known():
     server = Asked([process()])
-    assert (ended(server, at=None), server.killed) == ("the server does not tell which one it is", [])
+    assert (ended(server, at=None), server.killed) == ("the server does not name its connection", [])
 
 
 def test_a_connection_that_has_ended_meanwhile_needs_no_end():

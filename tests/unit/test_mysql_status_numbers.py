@@ -132,7 +132,7 @@ def test_after_flush_status_what_fell_and_what_may_have_is_not_told(mysql):
     assert not said.has("Key_reads")
     assert not said.has("Created_tmp_files")  # 9 since FLUSH STATUS, not 4 since the last run
     assert said.asides[1:] == [
-        "begun anew, as by FLUSH STATUS, so no rates this time: Created_tmp_files and Key_reads"
+        "reset, as by FLUSH STATUS, so no rates this time: Created_tmp_files and Key_reads"
     ]
 
 
@@ -146,7 +146,7 @@ def test_a_server_that_tells_of_flush_status_is_believed(clock):
     said = watch.run()
     assert not said.has("Aborted_clients")
     assert (
-        "begun anew, as by FLUSH STATUS, so no rates this time: Aborted_clients, Aborted_connects and "
+        "reset, as by FLUSH STATUS, so no rates this time: Aborted_clients, Aborted_connects and "
         "Binlog_cache_disk_use" in said.asides
     )
 
@@ -159,7 +159,7 @@ def test_a_range_that_could_not_be_judged_is_unknown(mysql):
     mysql.status["Aborted_clients"] = "0"
     said = watch.run(crit=["Aborted_clients=0.1"])
     assert said.status == 3
-    assert said.summary.startswith("Aborted_clients is not judged this time: it began anew")
+    assert said.summary.startswith("Aborted_clients is not judged this time: it was reset")
 
 
 def test_after_a_restart_there_are_no_rates_and_no_alarm(server):
@@ -168,7 +168,7 @@ def test_after_a_restart_there_are_no_rates_and_no_alarm(server):
     server.status["Uptime"] = "5"
     said = watch.run(warn=["Com_select=1"])
     assert said.status == 0
-    why = "it has started anew since the last look"
+    why = "it has restarted since the last look"
     assert said.asides[1:] == [f"db1:3306: {why}: rates are known from the next run on, or by --sample 5s"]
     assert not said.has("Com_select")
 
@@ -184,7 +184,7 @@ def test_an_answer_without_uptime_is_unknown(mysql):
     mysql.status = {}
     said = Watch(mysql).run()
     assert said.status == 3
-    assert said.summary == "db1:3306 does not tell for how long it has been up: asked SHOW GLOBAL STATUS"
+    assert said.summary == "db1:3306 does not show its uptime: asked SHOW GLOBAL STATUS"
 
 
 def test_a_server_that_hangs_up_is_unknown(mysql):

@@ -90,7 +90,7 @@ def test_a_ratio_to_next_to_nothing_is_not_told(server, scanned, by_key):
     assert said.status == 0
     assert not said.has(ratio)
     few = f"Handler_read_key is {by_key} over 1 min, of 100 at least"
-    assert f"no ratio {ratio} is told: {few}" in said.asides
+    assert f"no ratio {ratio} is judged: {few}" in said.asides
 
 
 def test_nothing_counted_is_no_low_ratio(mysql):
@@ -151,7 +151,7 @@ def test_one_that_makes_no_sense_does_not_hide_another(mysql):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("100", "says not of what: write NAME=RANGE, as Threads_running=50"),
+        ("100", "names no variable: write NAME=RANGE, as Threads_running=50"),
         ("=100", '"" is no name of a status variable'),
         ("A/=100", '"" is no name of a status variable'),
         ("A/B/C=100", '"B/C" is no name of a status variable'),

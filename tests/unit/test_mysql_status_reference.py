@@ -120,7 +120,7 @@ def test_a_reference_that_was_restarted_is_not_compared_by_rates(clock):
     compared.here.later(MINUTE, Com_select=600)
     compared.there.status["Uptime"] = "3"
     said = compared.watch.run()
-    assert "rates are not compared with db2:3306: it has started anew since the last look" in said.asides
+    assert "rates are not compared with db2:3306: it has restarted since the last look" in said.asides
     assert said.status == 0
 
 

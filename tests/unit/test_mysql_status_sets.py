@@ -37,7 +37,7 @@ def test_a_hundred_million_rows_read_in_scans_a_second_are_critical_once_they_la
         states.append(said.status)
     assert states == [1, 1, 2, 2]
     assert said.summary.startswith(
-        "150 million/s rows read in scans (Handler_read_rnd_next), 15 million per row found "
+        "150 million rows/s read in scans (Handler_read_rnd_next), 15 million per row found "
     )
     assert "row found by key, Select_scan 20/s" in said.summary
     assert "queries lack an index" in said.summary
@@ -90,9 +90,9 @@ def test_tables_opened_again_and_again_with_a_full_cache(server):
     )
     assert said.status == 1
     assert said.summary == (
-        "57/s tables opened anew (Opened_tables), Open_tables 398 of table_open_cache 400, "
-        "Table_open_cache_overflows 55/s - raise table_open_cache, say to 800, and see whether queries are "
-        "answered sooner"
+        "57 tables/s opened (Opened_tables), Open_tables 398 of table_open_cache 400, "
+        "Table_open_cache_overflows 55/s - raise table_open_cache, for example to 800, and see whether "
+        "queries are answered sooner"
     )
 
 
@@ -118,7 +118,7 @@ def test_connections_without_reuse(server):
     said = Watch(server, sets=["connections"]).after(MINUTE, **counted)
     assert said.status == 1
     assert said.summary == (
-        "80/s new connections (Connections), 4 statements each, on average - let clients keep connections, "
+        "80 new connections/s (Connections), 4 statements each, on average - let clients keep connections, "
         "or put a pool before the server, then try read_buffer_size 128 KiB (5 MiB may be zeroed for each)"
     )
 
@@ -154,7 +154,7 @@ def test_clients_that_are_turned_away_page_once_it_lasts(server):
         said = watch.run()
         states.append(said.status)
     assert states == [1, 1, 2]
-    assert said.summary.startswith("2/s clients are turned away (Connection_errors_max_connections)")
+    assert said.summary.startswith("2 clients/s turned away (Connection_errors_max_connections)")
 
 
 @pytest.mark.parametrize("server", [one for one in VERSIONS if "MySQL" in one], indirect=True)
@@ -164,7 +164,7 @@ def test_clients_that_are_turned_away_come_before_those_who_come(server):
     server.later(MINUTE, Connection_errors_max_connections=120, Connections=15000)
     said = watch.run()
     assert said.status == 1
-    assert said.summary.startswith("2/s clients are turned away (Connection_errors_max_connections)")
+    assert said.summary.startswith("2 clients/s turned away (Connection_errors_max_connections)")
     assert said.of("Connections")["state"] == "WARNING"
 
 
@@ -181,7 +181,7 @@ def test_mariadb_counts_who_is_turned_away_among_those_who_fail_to_log_in(clock)
         states.append(said.status)
     assert states == [1, 1, 2]
     assert said.summary.startswith(
-        "2/s clients are not let in (Aborted_connects), all connections are used, max_connections is 60"
+        "2 log-ins/s failed (Aborted_connects), all connections are used, max_connections is 60"
     )
     server.status["Threads_connected"] = "20"
     server.later(MINUTE, Aborted_connects=120)  # wrong passwords, as far as anybody knows
@@ -275,7 +275,7 @@ def test_such_log_ins_count_together_with_what_is_seen_by_those_who_are_let_in(m
     said = watch.run()
     assert said.status == 1  # this interval is about the same two looks
     assert said.summary.startswith(
-        "1.2/s clients are turned away (Connection_errors_max_connections) (2 of 3 intervals)"
+        "1.2 clients/s turned away (Connection_errors_max_connections) (2 of 3 intervals)"
     )
     mysql.later(50, Connection_errors_max_connections=60)
     assert watch.run().status == 2
@@ -313,7 +313,7 @@ def test_threads_that_are_made_for_each_connection(server):
     said = Watch(server, sets=["threads"]).after(MINUTE, **counted)
     assert said.status == 1
     assert said.summary.startswith(
-        "30/s threads are made (Threads_created), for 90 % of the new connections: thread_cache_size is 8"
+        "30 threads/s created (Threads_created), for 90 % of the new connections: thread_cache_size is 8"
     )
     server.variables["thread_handling"] = "pool-of-threads"  # it makes and ends them as it likes
     assert Watch(server, sets=["threads"]).after(MINUTE, **counted).status == 0
@@ -336,17 +336,17 @@ def test_more_threads_at_work_than_processors(server, monkeypatch):
 @pytest.mark.parametrize(
     ("one", "counted", "sentence"),
     [
-        ("innodb", {"Innodb_buffer_pool_wait_free": 600}, "10/s waits for a free page"),
-        ("innodb", {"Innodb_log_waits": 600}, "10/s waits for the log buffer (Innodb_log_waits)"),
+        ("innodb", {"Innodb_buffer_pool_wait_free": 600}, "10 waits/s for a free page"),
+        ("innodb", {"Innodb_log_waits": 600}, "10 waits/s for the log buffer (Innodb_log_waits)"),
         (
             "temporary",
             {"Created_tmp_disk_tables": 1200, "Created_tmp_tables": 2400},
-            "20/s temporary tables on disk (Created_tmp_disk_tables), 50 % of all temporary tables",
+            "20 temporary tables/s on disk (Created_tmp_disk_tables), 50 % of all temporary tables",
         ),
         (
             "replication",
             {"Binlog_cache_disk_use": 1200, "Binlog_cache_use": 2400},
-            "20/s transactions go through a file to the binary log (Binlog_cache_disk_use), 50 % of all",
+            "20 transactions/s written to the binary log through a file (Binlog_cache_disk_use), 50 % of all",
         ),
     ],
 )  # fmt: skip
@@ -406,7 +406,7 @@ def test_a_larger_cache_takes_more_files(server):
     server.variables |= {"table_open_cache": "400", "open_files_limit": "1024"}
     server.status |= {"Open_tables": "400", "Open_files": "860"}
     said = Watch(server, sets=["tables"]).after(MINUTE, Opened_tables=6000)
-    assert "raise open_files_limit (1024) first, then table_open_cache, say to 800" in said.summary
+    assert "raise open_files_limit (1024) first, then table_open_cache, for example to 800" in said.summary
 
 
 def test_temptable_has_a_size_of_its_own(mysql):

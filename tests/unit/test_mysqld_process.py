@@ -206,8 +206,8 @@ def test_a_process_that_is_started_often_is_a_warning(look, mysqld):
     said = [look() for _ in started_anew(mysqld, 3)]
     assert [status for status, _ in said] == [0, 0, 1]
     assert first_line(said[-1][1]) == (
-        "MYSQLD_PROCESS WARNING - mysqld 4714 has started 20 s ago, and 3 times within the last hour - "
-        "if nobody did that, see its error log, and who starts it again"
+        "MYSQLD_PROCESS WARNING - mysqld 4714 started 20 s ago, and 3 times within the last hour - "
+        "if unplanned, see its error log, and what starts it again"
     )
     mysqld.proc.later(3600)
     mysqld.seconds += 3600
@@ -257,7 +257,9 @@ def test_a_stopped_process_is_critical_and_nobody_asks_it(look, mysqld):
     mysqld.proc.process(PID, state="T")
     status, text = look("--mysql")
     assert status == 2
-    assert first_line(text).startswith("MYSQLD_PROCESS CRITICAL - mysqld 4711 is stopped and answers nobody")
+    assert first_line(text).startswith(
+        "MYSQLD_PROCESS CRITICAL - mysqld 4711 is stopped and does not respond"
+    )
     assert mysqld.server.asked == []
 
 
@@ -268,7 +270,7 @@ def test_a_process_that_a_debugger_holds_is_critical_in_two_looks_in_a_row(look,
     status, text = look()
     assert status == 2
     assert first_line(text) == (
-        "MYSQLD_PROCESS CRITICAL - mysqld 4711 is held by a debugger, process 99, and answers nobody - end "
+        "MYSQLD_PROCESS CRITICAL - mysqld 4711 is held by a debugger, process 99, and does not respond - end "
         "gdb, strace or gcore: detaching lets it go on"
     )
     mysqld.later(60)
@@ -655,7 +657,7 @@ def test_of_several_processes_a_server_that_is_not_reached_is_told_first(look, m
     status, text = look("--mysql")
     assert status == 3
     assert first_line(text).startswith(
-        "MYSQLD_PROCESS UNKNOWN - db1:3306 did not say a word, so it cannot tell which process it is: 2 "
+        "MYSQLD_PROCESS UNKNOWN - db1:3306 did not say a word, so it cannot name its process: 2 "
         "processes run on this host: mysqld 4711 and mysqld 4800 (/srv/b, stopped)"
     )
 

@@ -32,13 +32,13 @@ def test_a_thread_may_be_off_the_processor_while_its_process_is_busy():
 def test_more_than_one_core_cannot_be_the_stuck_thread_alone():
     verdict = judge(1.8, 0.3, 1, own=False)
     assert str(verdict) == (
-        "cannot tell (process busy: user 1.80, system 0.30 core, and no times of the thread itself)"
+        "cause unclear (process busy: user 1.80, system 0.30 core, and no times of the thread itself)"
     )
     assert verdict.advice == "check ndbinfo.threadstat"
 
 
 def test_a_busy_node_without_the_threads_own_times_leaves_the_cause_open():
-    assert judge(0.36, 0, 1, own=False, busy=True).who == "cannot tell"
+    assert judge(0.36, 0, 1, own=False, busy=True).who == "cause unclear"
 
 
 def test_a_busy_node_whose_process_stands_still_did_not_run():
@@ -46,17 +46,17 @@ def test_a_busy_node_whose_process_stands_still_did_not_run():
 
 
 def test_a_mixture_of_user_and_system_time_leaves_the_cause_open():
-    assert str(judge(0.2, 0.15, 1, own=True)) == "cannot tell (a mixture: user 0.20, system 0.15 core)"
+    assert str(judge(0.2, 0.15, 1, own=True)) == "cause unclear (a mixture: user 0.20, system 0.15 core)"
 
 
 def test_twice_as_much_system_as_user_time_is_enough():
     assert judge(0.1, 0.2, 1, own=True).who == "OS kernel busy"
-    assert judge(0.1, 0.19, 1, own=True).who == "cannot tell"
+    assert judge(0.1, 0.19, 1, own=True).who == "cause unclear"
 
 
 def test_four_reports_are_enough_and_three_are_too_few():
     assert judge(0, 0.03, 0.3, own=False).who == "probably OS kernel busy"
-    assert judge(0, 0.02, 0.2, own=False).who == "too short to tell"
+    assert judge(0, 0.02, 0.2, own=False).who == "too short to judge"
 
 
 def test_each_verdict_has_its_own_advice():

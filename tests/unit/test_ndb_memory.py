@@ -591,7 +591,7 @@ def test_one_file_without_numbers_makes_its_tablespace_unknown(look, ndb):
     ndb.tables["information_schema.files"] = [data_file("ts_1", 10, 16), data_file("ts_1", None, 16)]
     status, text = look()
     assert status == 3
-    assert "how full tablespace ts_1 is cannot be told" in first_line(text)
+    assert "the fill level of tablespace ts_1 is not known" in first_line(text)
 
 
 def test_an_empty_logspaces_is_not_taken_for_no_disk_data(look, ndb):

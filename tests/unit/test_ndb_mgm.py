@@ -82,13 +82,13 @@ def test_an_answer_may_come_in_pieces(server):
     ("said", "words"),
     [
         (b"", "hangs up without an answer"),
-        (ANSWER[:-30], "does not tell the status of data nodes"),
-        (b"HTTP/1.1 400 Bad Request\r\n\r\n", 'it says "HTTP/1.1 400 Bad Request"'),
-        (b"node status\nnodes: 0\n\n", "does not tell the status of data nodes"),
-        (b"\x15\x03\x03\x00\x02\x02\x46", "does not tell the status of data nodes"),
-        (b"result: Authorization failed\n\n", 'it says "result: Authorization failed"'),
-        (b"node status\nnode.99999999999999999.type: NDB\nnode.x.type: NDB\n\n", "does not tell"),
-        (b"node status\n" + b"node.3.type: NDB\n" * 100_000, "does not tell the status of data nodes"),
+        (ANSWER[:-30], "does not show the status of data nodes"),
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", 'it answers "HTTP/1.1 400 Bad Request"'),
+        (b"node status\nnodes: 0\n\n", "does not show the status of data nodes"),
+        (b"\x15\x03\x03\x00\x02\x02\x46", "does not show the status of data nodes"),
+        (b"result: Authorization failed\n\n", 'it answers "result: Authorization failed"'),
+        (b"node status\nnode.99999999999999999.type: NDB\nnode.x.type: NDB\n\n", "does not show"),
+        (b"node status\n" + b"node.3.type: NDB\n" * 100_000, "does not show the status of data nodes"),
     ],
 )
 def test_nonsense_is_a_sentence(server, said, words):

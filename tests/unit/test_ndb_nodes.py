@@ -108,7 +108,7 @@ def test_a_missing_node_is_critical(look, ndb):
         "NDB_NODES CRITICAL - node 4 is missing, node group 0 has only node 3 left - "
         "see ndb_4_out.log, if ended run ndbmtd --ndb-nodeid=4"
     )
-    assert "\n  the management server mgm1:1186 says that node 4 is not connected\n" in text
+    assert "\n  the management server mgm1:1186 reports that node 4 is not connected\n" in text
     assert "nodes_started=1 nodes_missing=1;;0 nodes_starting=0;0 groups_without_redundancy=1" in text
 
 
@@ -172,7 +172,7 @@ def two_managers(look, ndb, monkeypatch):
 def test_if_a_management_server_is_down_another_one_is_asked(look, ndb, two_managers):
     ndb.end(4)
     _, text = look()
-    assert "\n  the management server mgm2:1186 says that node 4 is not connected\n" in text
+    assert "\n  the management server mgm2:1186 reports that node 4 is not connected\n" in text
     assert "mgm1" not in text
 
 
@@ -314,7 +314,7 @@ def test_a_node_that_runs_but_does_not_answer_is_a_matter_of_the_network(look, n
     status, text = look()
     assert status == 2
     assert first_line(text).endswith(" - check the network to node 4")
-    assert "mgm1:1186 says that node 4 is started" in text
+    assert "mgm1:1186 reports that node 4 is started" in text
 
 
 def test_a_node_that_was_up_and_is_started_for_the_management_server_is_a_matter_of_the_next_look(look, ndb):
@@ -502,9 +502,9 @@ def test_an_sql_node_that_never_reached_its_cluster(look, ndb):
     assert first_line(text).startswith(
         "NDB_NODES WARNING - sql1:3306 has reached no data node since it was started - "
     )
-    assert "sql1:3306 does not tell its management server: give it with --management" in text
+    assert "sql1:3306 does not show its management server: name it with --management" in text
     _, text = look("--management", "mgm2")
-    assert "\n  the management server mgm2:1186 says that nodes 3 and 4 are started\n" in text
+    assert "\n  the management server mgm2:1186 reports that nodes 3 and 4 are started\n" in text
 
 
 def test_a_cluster_that_starts_is_to_be_waited_for(look, ndb):
@@ -986,7 +986,7 @@ def test_a_restart_is_a_warning_for_a_while(look, ndb):
     status, text = look()
     assert status == 1
     assert first_line(text) == (
-        "NDB_NODES WARNING - node 4 restarted 1 min 20 s ago - if nobody did that, see in "
+        "NDB_NODES WARNING - node 4 restarted 1 min 20 s ago - if unplanned, see in "
         "ndb_4_out.log what ended it"
     )
     assert look(after=500)[0] == 1
@@ -1015,7 +1015,7 @@ def test_a_rolling_restart_that_was_seen_is_an_aside(look, ndb):
         assert "\n[OK] node 4 has been restarted in order" in text
         assert "uptime=" in text
     ndb.restart(4)
-    assert "nodes 3 (3 min 20 s ago) and 4 (1 min 20 s ago) restarted - if nobody" in look()[1]
+    assert "nodes 3 (3 min 20 s ago) and 4 (1 min 20 s ago) restarted - if unplanned" in look()[1]
 
 
 def test_a_crash_is_none_although_a_new_configuration_waits_for_it(look, ndb):
@@ -1024,7 +1024,7 @@ def test_a_crash_is_none_although_a_new_configuration_waits_for_it(look, ndb):
     ndb.node(4)["config_generation"] = 2
     status, text = look()
     assert status == 1
-    assert "node 4 restarted 1 min 20 s ago - if nobody did that" in first_line(text)
+    assert "node 4 restarted 1 min 20 s ago - if unplanned" in first_line(text)
 
 
 def test_a_crash_loop_is_one_although_looks_have_seen_it_missing(look, ndb):
@@ -1058,7 +1058,7 @@ def test_a_node_that_does_not_stay_up_is_told_as_such(look, ndb):
         status, text = look()
     assert status == 1
     assert (
-        "node 4 restarted 3 times within 1 h, the last time 1 min 20 s ago - if nobody did that, see in "
+        "node 4 restarted 3 times within 1 h, the last time 1 min 20 s ago - if unplanned, see in "
         "ndb_4_out.log what ended it" in text
     )
     assert "more problem" not in text
@@ -1243,7 +1243,7 @@ def test_of_a_link_that_was_connected_anew_nobody_knows_what_it_has_counted(look
     ndb.link(4, 3, overload_count=-900, connect_count=1)
     status, text = look()
     assert status == 1
-    assert "connected anew" in first_line(text)
+    assert "reconnected" in first_line(text)
     assert "overloads=" not in text
 
 
@@ -1283,7 +1283,7 @@ def test_links_that_break_are_a_warning(look, ndb):
     status, text = look()
     assert status == 1
     assert (
-        "links between data nodes were connected anew 4 times within 1 min, most at node 3 - "
+        "links between data nodes reconnected 4 times within 1 min, most at node 3 - "
         "check the network between the data nodes"
     ) in first_line(text)
 
@@ -1300,7 +1300,7 @@ def test_a_node_that_ends_breaks_its_links_which_is_no_trouble_of_theirs(look, n
     ndb.link(3, 4, connect_count=1)
     for _ in range(3):
         _, text = look("--restarted", "0")
-        assert "connected anew" not in text
+        assert "reconnected" not in text
     assert look()[0] == 1  # the restart itself
 
 
@@ -1423,7 +1423,7 @@ def test_null_costs_its_subject_only(look, ndb):
     status, text = look("--unreachable", "critical")
     assert status == 2
     assert "ldm thread 2 of node 4 worked 99 %" in first_line(text)
-    assert "[UNKNOWN] ndbinfo tells no number as arbitrator" in text
+    assert "[UNKNOWN] ndbinfo shows no number as arbitrator" in text
     ndb.end(4)
     ndb.tables["restart_info"] = [
         {"node_id": 4, "node_restart_status": None, "node_restart_status_int": None}

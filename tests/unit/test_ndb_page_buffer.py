@@ -496,7 +496,7 @@ def test_a_restarted_node_has_no_baseline_and_the_other_is_judged(look, ndb):
     assert status == 0
     assert "hit ratio of node 4 is 99.90 %" in first_line(text)
     assert (
-        "\n[OK] node 3: it has started anew since the last look: its hit ratio is known from the next run on"
+        "\n[OK] node 3: it has restarted since the last look: its hit ratio is known from the next run on"
         in text
     )
     assert "-" not in text.splitlines()[0].partition(" | ")[2]
@@ -513,7 +513,7 @@ def test_a_counter_that_goes_down_is_no_negative_number(look, ndb):
     ndb.hits(4, 99.9)
     status, text = look()
     assert status == 0
-    assert "node 3: counters have begun anew: " in text
+    assert "node 3: counters have been reset: " in text
     assert "=-" not in text
     ndb.hits(3, 99.7)
     assert "hit ratio of node 3 is 99.70 %" in first_line(look()[1])
@@ -608,7 +608,7 @@ def not_comparable(said):
     status, text = said
     assert status == 0
     assert "node3_hit_ratio" not in perfdata(text)
-    return "[OK] node 3: not as many threads tell of their page buffer as before: " in text
+    return "[OK] node 3: the number of threads that show their page buffer has changed: " in text
 
 
 def test_such_an_interval_breaks_no_run(look, ndb):
@@ -680,7 +680,7 @@ def test_the_story_of_the_example(look, ndb):
     ndb.restart(4, uptime=10)
     status, text = look(after=20)
     assert status == 0
-    assert "nodes 3 and 4: they have started anew since the last look" in text
+    assert "nodes 3 and 4: they have restarted since the last look" in text
     for percents in ((98.2487, 98.6386), (99.2035, 99.5251)):
         for node, percent in zip((3, 4), percents, strict=True):
             ndb.hits(node, percent, 1_000_000)
@@ -725,9 +725,9 @@ def test_a_real_rolling_restart(look, ndb):
         "NDB_PAGE_BUFFER OK - no page requests on nodes 3 and 4 in 18 s",
     ]
     assert "node 3 does not answer: judged without it" in told[4][2]
-    assert "node 3: it has started anew since the last look" in told[5][2]
+    assert "node 3: it has restarted since the last look" in told[5][2]
     # Its requests are more than before it restarted, its waits are not.
-    assert "node 4: it has started anew since the last look" in told[10][2]
+    assert "node 4: it has restarted since the last look" in told[10][2]
 
 
 def show(ndb, nodes, counted, after):
@@ -832,7 +832,7 @@ def test_a_counter_that_goes_down_during_a_sample_is_no_negative_number(ndb, tmp
     ndb.hits(3, 80)
     status, text = runner(ndb, tmp_path, monkeypatch, during=begin_anew)("--sample", "5s")
     assert status == 0
-    assert "\n[OK] node 3: counters have begun anew" in text
+    assert "\n[OK] node 3: counters have been reset" in text
 
 
 def test_a_sample_is_as_long_as_it_was(sample, ndb):

@@ -303,7 +303,7 @@ def test_a_cluster_log_tells_nothing_of_redo_buffers(look, tmp_path, ndb):
     shutil.copy(RECORDED / "ndb_log" / "R3_redo_throttled_abort.ndb_1_cluster.log", path)
     status, text = look("--log", path)
     assert status == 3
-    assert "is a management node's, which tells nothing of full redo buffers" in text
+    assert "is a management node's, which shows no full redo buffers" in text
     assert "name the data nodes' ndb_N_out.log" in text
 
 
@@ -383,8 +383,8 @@ def test_an_old_version_knows_less_and_says_so_when_it_matters(look, ndb):
     status, text = look()
     assert status == 2
     assert "a small buffer or a slow disk - run iostat" in first_line(text)
-    assert "[OK] this version does not tell whether redo writes lagged" in text
-    assert "[OK] this version does not tell how busy threads are" in text
+    assert "[OK] this version does not show whether redo writes lagged" in text
+    assert "[OK] this version does not show how busy threads are" in text
 
 
 def test_time_that_is_short_makes_fewer_samples(look, ndb):
@@ -720,7 +720,7 @@ def test_a_log_of_a_node_nobody_knows_is_heard_all_the_same(look, log, tmp_path)
     status, text = look("--log", path)
     assert status == 1
     assert "redo buffer was full 12 times from 19:43:42" in first_line(text)
-    assert "datanode.log does not say of which data node it is: it is no evidence for any, unless it" in text
+    assert "datanode.log does not name its data node: it is no evidence for any, unless it" in text
 
 
 @pytest.mark.parametrize("kept", [5, [], None, {"/x": 5}, "x"])

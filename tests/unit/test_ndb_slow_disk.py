@@ -224,7 +224,7 @@ def test_a_second_of_lag_in_a_minute_is_ok(look, ndb):
 def test_a_version_without_the_table_says_so_to_who_wants_to_know(look, ndb):
     del ndb.tables["pgman_time_track_stats"]
     assert look()[0] == 0
-    assert "this version does not tell how long page reads and writes take" in look("-v")[1]
+    assert "this version does not show how long page reads and writes take" in look("-v")[1]
     ndb.failing["pgman"] = MysqlError("sql1:3306 says: no")
     assert "[OK] not known is how long page reads and writes take: sql1:3306 says: no" in look("-v")[1]
 

@@ -243,7 +243,7 @@ def test_older_versions_tell_of_no_locks(look, ndb):
     said = look()
     assert said.status == 1
     assert "KILL 28 " in said.text
-    assert "[OK] this version does not tell who waits for whom" in said.output
+    assert "[OK] this version does not show who waits for whom" in said.output
     assert "lock_held" not in said.perfdata
 
 
@@ -299,7 +299,7 @@ def test_a_row_without_numbers_is_said_and_left_out(look, ndb):
     said = look()
     assert said.status == 1
     assert "KILL 28 " in said.text
-    assert "ndbinfo tells no number as inactive" in said.output
+    assert "ndbinfo shows no number as inactive" in said.output
     assert ", and 1 more row like it" in said.output
 
 

@@ -220,7 +220,7 @@ def test_a_restart_has_no_baseline(ndb):
     reason(ndb, memory, reads=5)
     ndb.later(60)
     ndb.restart(3, uptime=20)
-    assert reason(ndb, memory, reads=9) == "it has started anew since the last look"
+    assert reason(ndb, memory, reads=9) == "it has restarted since the last look"
     ndb.later(60)
     assert since(ndb, memory, reads=10).counts == {"reads": 1}
 
@@ -231,7 +231,7 @@ def test_a_restart_is_seen_although_the_node_is_up_for_longer_than_before(ndb):
     reason(ndb, memory, reads=5)
     ndb.later(600)
     ndb.restart(3, uptime=500)
-    assert reason(ndb, memory, reads=9) == "it has started anew since the last look"
+    assert reason(ndb, memory, reads=9) == "it has restarted since the last look"
 
 
 def test_what_begins_anew_is_not_among_the_counts(ndb):
@@ -278,7 +278,7 @@ def test_a_restart_is_seen_although_little_time_has_passed(ndb):
     reason(ndb, memory, reads=5)
     ndb.later(60)
     ndb.restart(3, uptime=50)
-    assert reason(ndb, memory, reads=9) == "it has started anew since the last look"
+    assert reason(ndb, memory, reads=9) == "it has restarted since the last look"
 
 
 def test_a_node_that_was_away_is_compared_when_it_is_back(ndb):
@@ -312,5 +312,5 @@ def test_names_of_nodes():
 @pytest.mark.parametrize("uptime", [None, "soon", float("nan")])
 def test_what_is_no_number_is_said(ndb, uptime):
     ndb.node(4)["uptime"] = uptime
-    with pytest.raises(ProbeError, match="ndbinfo tells no number as uptime, but"):
+    with pytest.raises(ProbeError, match="ndbinfo shows no number as uptime, but"):
         seen(ndb)

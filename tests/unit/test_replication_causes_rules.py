@@ -239,7 +239,7 @@ def heartbeat(age, source_age):
 
 def test_r24_a_writer_that_is_dead():
     (found,) = explain(case(known=heartbeat(600.0, 600.0), lag=Lag(seconds=600.0)))
-    assert found.what == "nobody writes the heartbeats of server 101, 10 min old on the source, too"
+    assert found.what == "no process writes the heartbeats of server 101, 10 min old on the source, too"
     assert found.rule == "R24"
 
 

@@ -735,7 +735,7 @@ def test_nothing_in_hand_is_older_than_seconds_behind():
 
 # E8: clocks that differ
 
-PERHAPS = "the clocks probably differ, as nothing else tells of a lag: compare them with --source"
+PERHAPS = "the clocks probably differ, as nothing else shows a lag: compare them with --source"
 
 
 def test_commit_times_are_corrected_by_the_difference_of_the_clocks():

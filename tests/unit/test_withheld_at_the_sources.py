@@ -40,7 +40,7 @@ def test_an_error_of_a_server(number):
 
 def test_an_error_that_only_repeats_the_question():
     what = explained(1146, "Table 'app.replica' doesn't exist", "SELECT 1 FROM app.replica").what
-    assert what.startswith("db1:3306 says: Table 'app.replica' doesn't exist: asked SELECT")
+    assert what.startswith("db1:3306 reports: Table 'app.replica' doesn't exist: asked SELECT")
 
 
 def test_a_missing_grant_is_still_found():
@@ -81,7 +81,7 @@ def test_what_java_writes(output):
 
 
 def test_a_management_server_and_a_program():
-    assert ndb_mgm._quoted(b"no 'replica'" + b"x" * 100) == f'it says "{WITHHELD}"'
+    assert ndb_mgm._quoted(b"no 'replica'" + b"x" * 100) == f'it answers "{WITHHELD}"'
     assert contents._why("x.zst: no 'replica'") == f"zstd: {WITHHELD}"
 
 

@@ -120,7 +120,7 @@ class _Look:
         yield HOST._replace(options=of_disk)
         more = "" if whole(settings, "@@log_bin") else "; the binary log is off, so with --no-binlog"
         self._remarks.append(
-            "Nothing tells from here where backups are: add a service for check_mysql_backup --directory"
+            "Where backups are is not visible from here: add a service for check_mysql_backup --directory"
             f" on the host that has them{more}."
         )
 

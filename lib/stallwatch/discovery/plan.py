@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 OPTION_FILE = "/etc/stallwatch/mysql.cnf"
 PASSWORD_FILE = "/etc/stallwatch/jmx.password"  # noqa: S105 - a path
 DOCS = "file:///usr/share/stallwatch/docs"  # of the Debian package: a sheet for each plugin
-ONE_PROBLEM = "That nobody answers is one problem: who asks there notifies nobody meanwhile."
+ONE_PROBLEM = "An unreachable server is one problem: services that ask it send no notifications meanwhile."
 
 _ADDRESS = re.compile(r"[A-Za-z0-9:][A-Za-z0-9_.:%-]{0,254}")
 _LONGEST = 100  # letters of a name

@@ -116,7 +116,7 @@ def compare(before: Readings, after: Readings, primary: str | None, better: str 
     """Compare two files; ``better`` says which values of the primary measure are. NotUnderstoodError."""
     if before.plugin != after.plugin:
         raise NotUnderstoodError(
-            f"what was told before is of {before.plugin}, after of {after.plugin}: they cannot be compared"
+            f"the readings before are of {before.plugin}, those after of {after.plugin}: not comparable"
         )
     common = [label for label in before.measures if label in after.measures]
     if not common:
@@ -184,7 +184,7 @@ def _moved(comparison: Comparison) -> str:
     if one.times is None or one.noise is None:
         sides = (side.measures[one.label].values for side in (comparison.before, comparison.after))
         few = "{} before and {} after".format(*map(len, sides))
-        return f"{moved}; {few} cannot tell that from noise: take {ENOUGH} readings of each at least"
+        return f"{moved}; {few} cannot distinguish that from noise: take {ENOUGH} readings of each at least"
     if not one.noise and one.difference:
         return f"{moved}, and never changed otherwise"
     return f"{moved}, {one.times:.1f} times the noise ({said(one.noise, one.unit)})"
@@ -196,7 +196,7 @@ def _verdict(one: Change) -> str:
     if not one.clear:
         return ": single readings differ by as much anyhow"
     if one.good is None:
-        return ": --better lower, or higher, says whether that is good"
+        return ": --better lower, or higher, sets whether that is good"
     return ": keep the change" if one.good else ": undo the change, whatever else is better"
 
 

@@ -68,7 +68,7 @@ def load(path: str) -> Readings:
     except OSError as error:
         raise NotUnderstoodError(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise NotUnderstoodError(f"{path} is not UTF-8, so it is nothing that a plugin said") from None
+        raise NotUnderstoodError(f"{path} is not UTF-8, so it is no output of a plugin") from None
     return collected(_all_in(text, os.path.basename(path)), os.path.basename(path))
 
 
@@ -107,10 +107,12 @@ def _all_in(text: str, name: str) -> Iterator[Said]:
             said, at = decoder.raw_decode(text, at)
         except (ValueError, RecursionError):
             raise NotUnderstoodError(
-                f"{name}: reading {number} is not JSON: was the plugin told --output json?"
+                f"{name}: reading {number} is not JSON: did the plugin run with --output json?"
             ) from None
         if not _is_of_a_plugin(said):
-            raise NotUnderstoodError(f"{name}: reading {number} is not what a plugin says with --output json")
+            raise NotUnderstoodError(
+                f"{name}: reading {number} is not what a plugin prints with --output json"
+            )
         yield said
 
 
@@ -223,11 +225,11 @@ def _said(command: Sequence[str]) -> str:
     done = _said_to([*command, "--output", "json"])
     said = done.stdout or done.stderr
     if not 0 <= done.returncode <= _COUNTS or not said.startswith("{"):
-        raise NotUnderstoodError(f"{name} said: {shorten(clean(said), _LONGEST) or 'nothing'}")
+        raise NotUnderstoodError(f"{name} printed: {shorten(clean(said), _LONGEST) or 'nothing'}")
     told = reading(said, name)
     if str(told["summary"]).endswith(" --help"):  # the arguments make no sense, however often it is run
         summary = shorten(clean(str(told["summary"])), _LONGEST)
-        raise NotUnderstoodError(f"{name} said: {str(told['name']).upper()} {told['state']} - {summary}")
+        raise NotUnderstoodError(f"{name} printed: {str(told['name']).upper()} {told['state']} - {summary}")
     return said
 
 

@@ -69,7 +69,9 @@ def memory(
         try:
             values = Memory(store.read())
         except _UnusableError as error:
-            problems.append(ProbeError(f"the memory of earlier runs is lost, this run begins anew: {error}"))
+            problems.append(
+                ProbeError(f"the memory of earlier runs is lost, this run counts as the first: {error}")
+            )
             values = Memory()
             values.problem = str(error)
         values.path = store.path

@@ -151,7 +151,7 @@ def _not_comparable(last: Look, now: Look) -> str:
     """Say why two looks are not about the same run of the same thing; "": they are."""
     passed = now.at - last.at
     if has_restarted(now.uptime, last.uptime, passed):
-        return "it has started anew since the last look"
+        return "it has restarted since the last look"
     if now.uptime > last.uptime + max(0.0, passed) + _LATE:
         return "it is up for longer than it can be: another one answers, or a clock was set"
     return ""

@@ -104,5 +104,5 @@ def _has_data(descriptor: int, seconds: float) -> bool:
 
 
 def _silent(seconds: float) -> OSError:
-    why = f"it is a FIFO, not a regular file, and nobody has written all of it within {seconds:.0f} s"
+    why = f"it is a FIFO, not a regular file, and no writer has completed it within {seconds:.0f} s"
     return OSError(errno.ETIME, why)

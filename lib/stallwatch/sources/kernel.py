@@ -103,7 +103,7 @@ def uptime() -> float:
     """
     told = re.match(_UPTIME, _read("uptime"))
     if not told:
-        raise OSError(errno.EBADMSG, "it tells no time", f"{PLACE}/uptime")
+        raise OSError(errno.EBADMSG, "it shows no time", f"{PLACE}/uptime")
     return float(told[0])
 
 

@@ -66,7 +66,7 @@ def data_nodes(host: str, port: int = PORT, patience: float = PATIENCE) -> dict[
         raise ProbeError(f"{where} cannot be asked: {why}", advice) from None
     if nodes := _understood(answer):
         return nodes
-    raise ProbeError(f"{where} does not tell the status of data nodes: {_quoted(answer)}", advice)
+    raise ProbeError(f"{where} does not show the status of data nodes: {_quoted(answer)}", advice)
 
 
 def _asked(host: str, port: int, end: float) -> bytes:
@@ -107,4 +107,4 @@ def _status(about: dict[str, str]) -> NodeStatus:
 
 def _quoted(answer: bytes) -> str:
     text = withheld.message(answer[: 4 * _QUOTED].decode(errors="replace").strip())
-    return f'it says "{shorten(text, _QUOTED)}"' if text else "it hangs up without an answer"
+    return f'it answers "{shorten(text, _QUOTED)}"' if text else "it hangs up without an answer"

@@ -109,7 +109,7 @@ def _empty(bond: Bond, *, is_meant: bool) -> Fault:
     what = f"{bond.name} has no links at all"
     if is_meant:
         return Fault(State.CRITICAL, what, advice=advice)
-    advice = f"if nobody uses it, ip link delete {bond.name}"
+    advice = f"if it is not used, ip link delete {bond.name}"
     more = ("max_bonds=0 for the module prevents such bonds",)
     return Fault(State.WARNING, what, "the module made it when it was loaded", advice, Line(more=more))
 

@@ -35,7 +35,7 @@ def findings(
     had = _most(memory, "bonds", names)
     why_none = diagnosis.why_none(is_loaded=texts is not None)
     if not (names or had or rules.bonds or rules.named):
-        raise ProbeError(f"no bond is here: {why_none}", "--expect tells how many there are to be")
+        raise ProbeError(f"no bond is here: {why_none}", "--expect sets how many there must be")
     bonds = []
     for name, text in (texts or {}).items():
         trace(f"{kernel.BONDS}/{name}: {len(text)} characters")

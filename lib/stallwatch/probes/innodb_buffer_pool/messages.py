@@ -54,8 +54,8 @@ def _misses(snapshot: Snapshot) -> Iterator[Reading]:
     if ratio is None:
         return
     reads, requests = (interval.counts[name] / interval.seconds for name in (READS, REQUESTS))
-    what = f"{ratio:.3g} % of page requests missed the pool over {say_duration(interval.seconds)}"
-    counts = f", {say_short(reads)} of {say_short(requests)}/s"
+    what = f"{ratio:.3g} % of page requests missed the pool in {say_duration(interval.seconds)}"
+    counts = f", {say_short(reads)} of {say_short(requests)} pages/s"
     going_on = innodb.dump_under_way(snapshot.pool.texts)
     reasons = [f"buffer pool {going_on} is under way"] if going_on else []
     reasons += [] if snapshot.confirmed else ["critical if it lasts"]
@@ -102,7 +102,7 @@ def _waits(snapshot: Snapshot) -> Iterator[Reading]:
 def _rates(snapshot: Snapshot) -> Iterator[Reading]:
     for name, counter, what in (
         ("read_requests_per_s", REQUESTS, "page requests/s"),
-        ("reads_per_s", READS, "of them from the disk/s"),
+        ("reads_per_s", READS, "page reads/s from the disk"),
         ("pages_flushed_per_s", FLUSHED, "pages/s written"),
     ):
         rate = snapshot.interval.rate(counter)

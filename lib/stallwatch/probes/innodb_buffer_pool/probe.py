@@ -87,7 +87,7 @@ def _pool(asking: Asking) -> Pool:
     if lacking:
         where, flavour = asking.server.where, asking.server.flavour.text
         raise ProbeError(
-            f"{where} ({flavour}) tells nothing of a buffer pool: SHOW GLOBAL STATUS has no {lacking[0]}",
+            f"{where} ({flavour}) shows no buffer pool: SHOW GLOBAL STATUS has no {lacking[0]}",
             "see with SHOW ENGINES whether InnoDB is there",
         )
     pages = {name: int(found[variable]) for name, variable in _PAGES.items()}

@@ -48,7 +48,7 @@ _STATUS = (
 _AGE = ("log_lsn_checkpoint_age",)
 _TEXTS = 2  # of SHOW ENGINE INNODB STATUS in one look: it is the load that the article warns of
 _BUDGET = 2.0  # seconds that one may take
-_AGE_METRIC = "SET GLOBAL innodb_monitor_enable = 'log_lsn_checkpoint_age', which tells it at no cost"
+_AGE_METRIC = "SET GLOBAL innodb_monitor_enable = 'log_lsn_checkpoint_age', which shows it at no cost"
 _LACKING = (DeniedError, MissingTableError)  # a server that will not or cannot tell, whenever it is asked
 
 
@@ -173,7 +173,7 @@ class Samples:
         self._must_have_answered()
         found = numbers(texts)
         if "Uptime" not in found:
-            raise ProbeError(f"{self._server.where} does not tell its status: SHOW GLOBAL STATUS is empty")
+            raise ProbeError(f"{self._server.where} does not show its status: SHOW GLOBAL STATUS is empty")
         self.is_enabled = texts.get("Innodb_redo_log_enabled") != "OFF"
         if one := innodb.redo(found, self.settings) or self._before_8_0_30():
             self.redos.append(one)

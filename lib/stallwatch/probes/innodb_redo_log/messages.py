@@ -50,9 +50,9 @@ def _asides(snapshot: Snapshot) -> Iterator[Fault]:
             how = f"SET GLOBAL innodb_monitor_enable = '{snapshot.samples.counter.enable}', and in my.cnf"
         yield Fault(State.OK, f"whether writers waited between two runs is not counted: {how}")
     elif snapshot.interval.seconds and WAITS not in counts:
-        yield Fault(State.OK, "the count of waits began anew: it is known from the next run on")
+        yield Fault(State.OK, "the count of waits was reset: it is known from the next run on")
     elif counts.get(WAITS) and snapshot.cannot_have_waited:
-        what = "a checkpoint was ordered, for which nobody waited: too little was written for that"
+        what = "a checkpoint was ordered, no writer waited for it: too little was written for that"
         yield Fault(State.OK, f"{what} (innodb_log_checkpoint_now)")
     if waited := counts.get(BUFFER_WAITS):
         times = f"{waited:.0f} times for the log buffer (Innodb_log_waits)"

@@ -131,10 +131,10 @@ def without_place(backup: Backup) -> Fault:
     """Say that nothing that came after the backup can be applied to it."""
     return Fault(
         State.WARNING,
-        f"{title(backup)} does not tell its place in the binary log",
+        f"{title(backup)} does not name its position in the binary log",
         "what has changed since then cannot be applied after a restore",
         "make it with mysqldump --source-data=2, mariadb-dump --master-data=2 or a newer mydumper, or give "
-        "--no-binlog if nobody wants it",
+        "--no-binlog if it is not needed",
     )
 
 
@@ -149,7 +149,9 @@ def place_lost(backup: Backup, place: Place, server: Snapshot) -> Fault:
     logs = server.logs or {}
     why = f"the oldest binary log there is {next(iter(logs))}" if logs else "there are no binary logs there"
     if place.file in logs:
-        why = f"{place.file} has {logs[place.file]} bytes there: it is of another server, or was begun anew"
+        why = (
+            f"{place.file} has {logs[place.file]} bytes there: it is of another server, or was written again"
+        )
     what = f"{place} is not on {server.where} any more"
     what += f": after a restore of the {title(backup)} later changes are lost"
     advice = "keep binary logs longer (binlog_expire_logs_seconds, expire_logs_days), or copy them elsewhere"
@@ -211,8 +213,8 @@ def _not_verified(verified: Verified) -> Iterator[Finding]:
         advice = "--verify full with a longer --verify-timeout, as a service that the engine gives the time"
         yield Fault(State.WARNING, f"{what} in the time that there is", "", advice)
     if verified.untold:
-        what = f"whether {listed(verified.untold)} ends where it should, cannot be told"
-        yield ProbeError(f"{what}: no comment and no statement says so", "make it without --compact")
+        what = f"whether {listed(verified.untold)} is complete is not known"
+        yield ProbeError(f"{what}: no comment and no statement marks the end", "make it without --compact")
     yield from verified.problems[:FEW]
 
 

@@ -103,7 +103,7 @@ def _unfinished(files: Iterable[File], info: dict[str, str], checkpoints: dict[s
     if not any(file.size for file in files if file.name.startswith(tuple(one + "info" for one in PREFIXES))):
         return "it has no xtrabackup_info, or an empty one, which is written last"
     if info and "end_time" not in info:
-        return "its xtrabackup_info tells no end_time"
+        return "its xtrabackup_info has no end_time"
     return ""
 
 

@@ -51,7 +51,7 @@ check.option(
 check.option(
     "--reconnect",
     action="store_true",
-    help="connect anew for each run, as an application without persistent connections does",
+    help="open a new connection for each run, as an application without persistent connections does",
 )
 check.option(
     "--expect",

@@ -35,12 +35,12 @@ def ask(server: Server) -> Answer:
     at = time.time()  # servers reckon their uptime when a statement begins
     rows = having(server.rows(_SQL), "Variable_name", "Value")
     if len(rows) > _MOST:
-        what = f"{server.where} tells {len(rows)} status variables, more than a check judges: {_MOST}"
+        what = f"{server.where} shows {len(rows)} status variables, more than a check judges: {_MOST}"
         raise ProbeError(what, "is it a MySQL server?")
     texts = {text(row, "Variable_name"): text(row, "Value") for row in rows}
     known = {name: number for name, number in numbers(texts).items() if number != _MINUS_ONE}
     if "Uptime" not in known:
-        raise ProbeError(f"{server.where} does not tell for how long it has been up: asked {_SQL}")
+        raise ProbeError(f"{server.where} does not show its uptime: asked {_SQL}")
     return Answer(server.where, server.flavour, Look(known["Uptime"], at, known), texts)
 
 

@@ -103,7 +103,7 @@ class Diagnosis:
         """Whether there is no rate at this look, as at a first one; raises ProbeError if only it has none."""
         if self._measured.is_withheld(name):
             raise ProbeError(
-                f"{name} is not judged this time: it began anew since the last look, as by FLUSH STATUS"
+                f"{name} is not judged this time: it was reset since the last look, as by FLUSH STATUS"
             )
         return self._measured.value(name) is None
 
@@ -135,7 +135,7 @@ class Diagnosis:
         if below < ENOUGH if COUNTER in kinds else below <= 0:
             at_least = f", of {ENOUGH} at least" if COUNTER in kinds else ""
             few = f"{names[1]} is {say_number(below)}{self._over(kinds)}{at_least}"
-            self.asides.append(Fault(State.OK, f"no ratio {title} is told: {few}"))
+            self.asides.append(Fault(State.OK, f"no ratio {title} is judged: {few}"))
             return
         ratio = float(f"{above / below:.6g}")
         self._run.judge_by(title, ranges)
@@ -162,7 +162,7 @@ class Diagnosis:
             raise ProbeError(
                 f"{name} of {whose} is not judged: it is not known whether it counts up, so that a rate is to"
                 " be made of it, or goes up and down",
-                f"say so: --counter {name}, or --gauge {name}",
+                f"declare it: --counter {name}, or --gauge {name}",
             )
         return name
 

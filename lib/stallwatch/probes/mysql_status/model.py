@@ -142,8 +142,12 @@ class Facts(NamedTuple):
         return meant(self.variables.get(name)) or 0.0
 
     def per_second(self, name: str, what: str, *more: str) -> Limit:
-        """Say how fast a counter grows: ``3/s clients are turned away (NAME)``; ``more`` is as of Limit."""
-        return Limit(name, f"{say_rate(self.rate(name))} {what} ({name})", *more)
+        """Give how fast a counter grows: ``3 clients/s turned away (NAME)`` of ``client/s turned away``.
+
+        ``more`` is as of Limit.
+        """
+        noun, _, rest = what.partition("/s")
+        return Limit(name, f"{say_rate(self.rate(name), noun)}{rest} ({name})", *more)
 
     def say(self, name: str, how: Callable[[float], str] = plain) -> str:
         """Say how a system variable is set: ``max_connections is 151``."""

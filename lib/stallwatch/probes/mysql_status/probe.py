@@ -126,7 +126,7 @@ def _not_known(measured: Measured, wanted: Iterable[str], *, sampled: bool) -> I
         yield Fault(State.OK, f"{measured.answer.where}: {measured.why_not}{later}")
     elif withheld := [*filter(measured.is_withheld, dict.fromkeys([*wanted, *measured.fallen]))]:
         names = listed(withheld, _NAMED)
-        yield Fault(State.OK, f"begun anew, as by FLUSH STATUS, so no rates this time: {names}")
+        yield Fault(State.OK, f"reset, as by FLUSH STATUS, so no rates this time: {names}")
 
 
 def _table(measured: Measured, chosen: Sequence[str], judged: Sequence[Finding]) -> Reading:

@@ -40,7 +40,7 @@ def wanted(text: str) -> Wanted:
     quantity, equals, limit = text.partition("=")
     name, slash, per = quantity.partition("/")
     if not equals:
-        raise NotUnderstoodError(f'"{text}" says not of what: write NAME=RANGE, as Threads_running=50')
+        raise NotUnderstoodError(f'"{text}" names no variable: write NAME=RANGE, as Threads_running=50')
     for one in (name, per) if slash else (name,):
         if not re.fullmatch(_NAME, one):
             raise NotUnderstoodError(f'"{one}" is no name of a status variable: write NAME=RANGE')

@@ -27,7 +27,7 @@ _PORT = ("--port", "-P")
 _ROOT = 0
 _WITHOUT_NODE = "an angel without its node"
 _FORKED = 10.0  # seconds; a program that starts another one is called as before until it has
-_HOW = "say which with --pid-file, --listens, --data-dir or --program"
+_HOW = "choose one with --pid-file, --listens, --data-dir or --program"
 
 
 class NotThereError(Exception):

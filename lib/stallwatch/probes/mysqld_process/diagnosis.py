@@ -58,7 +58,7 @@ def stopped(snapshot: Snapshot) -> Fault:
     pid = snapshot.process.pid
     return Fault(
         State.CRITICAL,
-        f"{named(snapshot.process)} is stopped and answers nobody",
+        f"{named(snapshot.process)} is stopped and does not respond",
         "it got SIGSTOP",
         f"find out who stopped it, then kill -CONT {pid}",
     )
@@ -68,7 +68,7 @@ def held(snapshot: Snapshot) -> Fault:
     """Say that a debugger holds it, which takes microseconds where one only looks at what it does."""
     pid = snapshot.status.tracer
     who = f", process {pid}," if pid else ""
-    what = f"{named(snapshot.process)} is held by a debugger{who} and answers nobody"
+    what = f"{named(snapshot.process)} is held by a debugger{who} and does not respond"
     return Fault(State.CRITICAL, what, "", "end gdb, strace or gcore: detaching lets it go on")
 
 
@@ -114,8 +114,8 @@ def starts(snapshot: Snapshot, last: LastProcess | None) -> Iterator[Fault]:
     ago, times = say_duration(round(snapshot.age)), len(last.starts)
     yield Fault(
         State.WARNING,
-        f"{named(snapshot.process)} has started {ago} ago, and {times} times within the last hour",
-        advice="if nobody did that, see its error log, and who starts it again",
+        f"{named(snapshot.process)} started {ago} ago, and {times} times within the last hour",
+        advice="if unplanned, see its error log, and what starts it again",
     )
 
 

@@ -76,7 +76,7 @@ def _chosen(wanted: Wanted, server: QueriedServer | None) -> Running:
         return choose(wanted, server.likeness) if server else choose(wanted)
     except ProbeError as error:
         if server and server.lost:
-            what = f"{server.lost.what}, so it cannot tell which process it is: {error.what}"
+            what = f"{server.lost.what}, so it cannot name its process: {error.what}"
             raise ProbeError(what, server.lost.advice) from None
         if server and server.missing():
             grants = " and ".join(server.missing())

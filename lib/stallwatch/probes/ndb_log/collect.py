@@ -113,7 +113,7 @@ class NodeLog:
             self.problems.append(error)
         if source.behind:
             what = f"{os.path.basename(self.path)}: {say_size(source.behind)} are still to be read"
-            advice = "the next run goes on, --whole begins anew; a longer --timeout reads more"
+            advice = "the next run goes on, --whole reads all again, a longer --timeout reads more"
             self.problems.append(ProbeError(what, advice))
         if self._garbled:
             what = f"{os.path.basename(self.path)}: {self._garbled} damaged lines skipped"
@@ -236,7 +236,8 @@ def collect(paths: Iterable[str], follow: Follow, memory: dict[str, Any], rules:
             if path not in memory:
                 raise
             del memory[path]
-            what = f"the memory of earlier runs of {os.path.basename(path)} is lost, this run begins anew"
+            what = f"the memory of earlier runs of {os.path.basename(path)}"
+            what += " is lost, this run counts as the first"
             problems.append(ProbeError(f"{what}: {type(error).__name__} in it"))
             log = _one_log(path, follow, memory, rules)
         problems += log.problems

@@ -3,11 +3,11 @@
 from stallwatch.declared import NDB_DATA_DIR, NDB_GUESS, Declared, Healthy, Label, Panel, Service, Times
 
 NODE_LOG = Service(
-    "NDB log", "ndb_log", f"What do data nodes complain of? Told for an hour. {NDB_GUESS}",
+    "NDB log", "ndb_log", f"What do data nodes complain of? Reported for an hour. {NDB_GUESS}",
     (("log", f"{NDB_DATA_DIR}/ndb_*_out.log"),), attempts=1, nrpe="stallwatch_ndb_log", guessed=True,
 )  # fmt: skip
 CLUSTER_LOG = Service(
-    "NDB cluster log", "ndb_log", f"What does the cluster log tell? Told for an hour. {NDB_GUESS}",
+    "NDB cluster log", "ndb_log", f"What does the cluster log report? Reported for an hour. {NDB_GUESS}",
     (("log", f"{NDB_DATA_DIR}/ndb_*_cluster.log"),), attempts=1, nrpe="stallwatch_ndb_cluster_log",
     guessed=True,
 )  # fmt: skip

@@ -293,7 +293,7 @@ def of_backups(logs: list[Backups], limit: float) -> Iterator[Finding]:
         yield Reading("backup_age", age, "s", what)
     else:
         age = max(log.seen() for log in logs)
-        what = f"no backup completed in the {say_duration(age)} that the cluster log tells of"
+        what = f"no backup completed in the {say_duration(age)} that the cluster log covers"
     if age > limit:
         yield Fault(State.WARNING, what, f"more than {say_duration(limit)}", advice)
     elif not completed:

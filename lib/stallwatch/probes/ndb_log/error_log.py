@@ -102,7 +102,7 @@ def consult(
             try:
                 text = text_of(follow(path, None))
             except ProbeError as error:
-                asides.append(f"{error.what}, which may say why the node ended")
+                asides.append(f"{error.what}, which may show why the node ended")
             else:
                 explain(shutdown, node_of(path, text), records(text))
     for path in given:

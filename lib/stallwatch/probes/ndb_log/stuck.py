@@ -17,8 +17,8 @@ _ADVICE = {
     "OS kernel busy": "check network, swapping, memory compaction",
     "NDB kernel busy": "check its load in ndbinfo.threadstat",
     "process not running": "check swapping, VM steal, CPU quota, disk",
-    "cannot tell": "check ndbinfo.threadstat",
-    "too short to tell": "watch whether it comes back",
+    "cause unclear": "check ndbinfo.threadstat",
+    "too short to judge": "watch whether it comes back",
 }
 FURTHER = {
     "OS kernel busy": "turn frequency scaling off (cpuspeed), set RealtimeScheduler=1, LockExecThreadToCPU",
@@ -44,12 +44,12 @@ def judge(user: float, system: float, span: float, *, own: bool, busy: bool = Fa
     they make a cause only probable, and none when the process is ``busy`` or used more than one thread can.
     """
     if span < _DECIDABLE:
-        return _cause("too short to tell", f"{span * 1000:.0f} ms of evidence" if span else "one report")
+        return _cause("too short to judge", f"{span * 1000:.0f} ms of evidence" if span else "one report")
     user, system = user / span, system / span
     flat = user < _USED and system < _USED
     both = f"user {_core(user)}, system {_core(system)} core"
     if not own and not flat and (busy or user + system > _ONE_CORE):
-        return _cause("cannot tell", f"process busy: {both}, and no times of the thread itself")
+        return _cause("cause unclear", f"process busy: {both}, and no times of the thread itself")
     if flat:
         who, evidence = "process not running", "no CPU time"
     elif system >= _USED and system >= _RATIO * user:
@@ -57,7 +57,7 @@ def judge(user: float, system: float, span: float, *, own: bool, busy: bool = Fa
     elif user >= _USED and user >= _RATIO * system:
         who, evidence = "NDB kernel busy", f"user {_core(user)} core, system {_core(system)}"
     else:
-        return _cause("cannot tell", f"a mixture: {both}")
+        return _cause("cause unclear", f"a mixture: {both}")
     return _cause(who, evidence, probably=not own)
 
 

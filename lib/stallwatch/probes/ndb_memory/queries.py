@@ -205,7 +205,7 @@ def _tablespace(name: str, row: Row) -> Use:
     """
     if whole(row, "told") < whole(row, "files"):  # as while data nodes cannot be asked
         raise ProbeError(
-            f"how full tablespace {name} is cannot be told: information_schema.files has no free_extents"
+            f"the fill level of tablespace {name} is not known: information_schema.files has no free_extents"
         )
     total = number(row, "total")
     can_be_had = max(1.0, (96 * total - 1) // 100)

@@ -37,7 +37,7 @@ _ITS_ANGEL_RUNS = Advice(
 )
 _HAS_ENDED = Advice(
     "see {log}, if ended run ndbmtd --ndb-nodeid={number}",
-    "the end of {log} says what ended {it}, but if {its_process} {runs}, {nodes} {hangs} or {is_cut} off",
+    "the end of {log} shows what ended {it}, but if {its_process} {runs}, {nodes} {hangs} or {is_cut} off",
 )
 _NEVER_SEEN = Advice(_START, "no look has seen {it} up: {log} may not exist yet")
 _APART_OR_ENDED = Advice(
@@ -45,7 +45,7 @@ _APART_OR_ENDED = Advice(
     "if {its_process} {is_gone}, see the end of {log}, then run ndbmtd --ndb-nodeid={number}",
 )
 _APART = Advice("check the network to {nodes}")
-_LATE = Advice("see the end of {log}", "it says what delays {it}, or has ended {it}")
+_LATE = Advice("see the end of {log}", "it shows what delays {it}, or has ended {it}")
 _WAITS = Advice("start {it}: {order}", "{nodes} {waits} for the order to start, as after ndbmtd --nostart")
 _WAS_STOPPED = Advice("unless this is planned, run ndbmtd --ndb-nodeid={number}")
 _WAITS_MAYBE = Advice("wait, or if started with --nostart: {order}")
@@ -54,7 +54,7 @@ _ORDER = (
     _IS_STOPPED, _RUNS, _ITS_ANGEL_RUNS, _HAS_ENDED, _NEVER_SEEN, _APART_OR_ENDED, _APART, _LATE, _WAITS,
     _WAS_STOPPED, _WAITS_MAYBE, _ON_ITS_WAY,
 )  # fmt: skip
-_ENDS = "the end of each ndb_N_out.log says what ended that data node"
+_ENDS = "the end of each ndb_N_out.log shows what ended that data node"
 _LOOKS_FOR = "SHOW VARIABLES LIKE 'ndb_connectstring' shows where the SQL node looks for its cluster"
 _NOBODY_KNOWS = Advice("run ndb_mgm -e show, see each ndb_N_out.log", _ENDS)
 

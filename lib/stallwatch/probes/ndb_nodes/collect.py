@@ -258,7 +258,7 @@ def _place(ndbinfo: Ndbinfo, sql_host: str) -> tuple[str, int]:
     values = {str(row["Variable_name"]): str(row["Value"]) for row in rows}
     host, port = values.get(_HOST, ""), values.get(_PORT, "")
     if not host:  # it has reached none since it was started (9.7.2)
-        raise ProbeError(f"{ndbinfo.where} does not tell its management server: give it with --management")
+        raise ProbeError(f"{ndbinfo.where} does not show its management server: name it with --management")
     if re.fullmatch(_THIS_HOST, host):  # as the SQL node sees it
         host = sql_host
     return host, int(port) if _is_port(port) else PORT

@@ -14,7 +14,7 @@ DECLARED = Declared(
         Label("generations"),
         Label("thread_use"),
         Label("overloads", "", "overloads of links between data nodes per minute, of the worst node"),
-        Label("reconnects", "", "links between data nodes connected anew since the last run"),
+        Label("reconnects", "", "links between data nodes that reconnected since the last run"),
         Label("major_faults", "", "major page faults per minute, of the worst node"),
         Label("certificate", "s", "time until the first TLS certificate expires, where data nodes have any"),
         Label("uptime", "s", "how long the youngest data node is up"),
@@ -24,7 +24,7 @@ DECLARED = Declared(
         Service(
             "NDB nodes",
             "ndb_nodes",
-            "Are all data nodes up? CRITICAL, too, if this SQL node does not answer: then nobody knows.",
+            "Are all data nodes up? CRITICAL, too, if this SQL node does not answer.",
             (("unreachable", "critical"),),
         ),
     ),

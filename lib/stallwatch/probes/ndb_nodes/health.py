@@ -146,10 +146,10 @@ def reconnects(intervals: Mapping[int, Interval]) -> Iterator[Reading]:
         return
     count, worst = sum(changed.values()), max(changed, key=lambda node: changed[node])
     span = say_duration(max(interval.seconds for interval in intervals.values()))
-    what = f"no link between data nodes was connected anew within {span}"
+    what = f"no link between data nodes reconnected within {span}"
     why = ""
     if count:
-        what = f"links between data nodes were connected anew {times(int(count))} within {span}"
+        what = f"links between data nodes reconnected {times(int(count))} within {span}"
         why = f"most at node {worst}"
     advice = "check the network between the data nodes"
     more = "no node has restarted: look for errors of interfaces, firewalls, time-outs"
@@ -223,7 +223,7 @@ def restarts(presence: Presence, starts: Mapping[int, Start], young: float) -> I
         more = [f"{named(others)} {have(others)} restarted often, too"] if others else []
         yield Fault(
             State.WARNING, f"node {first} restarted {how_often}, the last time {_uptime(starts[first])} ago",
-            advice=f"if nobody did that, see in ndb_{first}_out.log what ended it",
+            advice=f"if unplanned, see in ndb_{first}_out.log what ended it",
             line=Line(more=(*more,)),
         )  # fmt: skip
     if in_order:
@@ -232,7 +232,7 @@ def restarts(presence: Presence, starts: Mapping[int, Start], young: float) -> I
         log = f"ndb_{unexplained[0] if len(unexplained) == 1 else 'N'}_out.log"
         yield Fault(
             State.WARNING, _restarted(unexplained, starts),
-            advice=f"if nobody did that, see in {log} what ended {'it' if len(unexplained) == 1 else 'them'}",
+            advice=f"if unplanned, see in {log} what ended {'it' if len(unexplained) == 1 else 'them'}",
             line=Line(),
         )  # fmt: skip
     if up:

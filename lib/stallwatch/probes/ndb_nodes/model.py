@@ -64,7 +64,7 @@ class Management(NamedTuple):
         for node in sorted(set(about) & set(self.nodes)):
             by_status.setdefault(_in_words(self.nodes[node]), []).append(node)
         each = [f"{named(nodes)} {are(nodes)} {status}" for status, nodes in by_status.items()]
-        return f"the management server {self.where} says that {listed(each)}" if each else ""
+        return f"the management server {self.where} reports that {listed(each)}" if each else ""
 
 
 def _in_words(seen: SeenStatus) -> str:

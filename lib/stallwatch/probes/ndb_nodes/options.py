@@ -85,7 +85,7 @@ check.threshold(
 )  # fmt: skip
 check.threshold(
     "reconnects", warning="0",
-    help="links between data nodes connected anew since the last run, although no node has restarted",
+    help="links between data nodes that reconnected since the last run, although no node has restarted",
 )  # fmt: skip
 check.threshold("major_faults", warning="100", help="major page faults of a data node per minute")
 check.threshold(

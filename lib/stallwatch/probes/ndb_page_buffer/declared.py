@@ -22,7 +22,7 @@ DECLARED = Declared(
         Label("requests_per_s", "", "page requests per second, of all nodes"),
         Label("pages_read_per_s", "", "pages per second read from disk, of all nodes"),
         Label("log_waits_per_s", "", "waits per second for the undo log, of all nodes"),
-        Label("data_nodes", "", "data nodes that told of their page buffer"),
+        Label("data_nodes", "", "data nodes that showed their page buffer"),
     ),
     privileges=(NDBINFO,),
     services=(PAGE_BUFFER,),

@@ -132,5 +132,5 @@ def _traffic(seconds: float, counts: Mapping[str, float]) -> Traffic:
 def _not_comparable(interval: Interval) -> str:
     """Say why an interval tells nothing: rows may be missing without an error while a data node ends."""
     if interval.counts.get(INSTANCES) != 0:
-        return "not as many threads tell of their page buffer as before"
-    return "" if len(interval.counts) > len(COUNTERS) else "counters have begun anew"
+        return "the number of threads that show their page buffer has changed"
+    return "" if len(interval.counts) > len(COUNTERS) else "counters have been reset"

@@ -135,7 +135,7 @@ def _all_nodes(
 ) -> Reading:
     """Count the nodes that tell of their page buffer, with a table of all that they tell."""
     rows = tuple(_row(node, total, intervals.get(node), evidence) for node, total in totals.items())
-    what = f"{plural(len(rows), 'data node')} told of the page buffer"
+    what = f"{plural(len(rows), 'data node')} showed the page buffer"
     return Reading("data_nodes", len(rows), what=what, table=Table(_COLUMNS, rows))
 
 

@@ -182,12 +182,12 @@ def hear(snapshot: Snapshot) -> tuple[list[Heard], list[Finding]]:
         if log.node.is_cluster_log:
             continue  # a management node's, which ndb_*_out.log fits, too
         if node is None:
-            what = f"{log.path} does not say of which data node it is: it is no evidence for any"
+            what = f"{log.path} does not name its data node: it is no evidence for any"
             findings.append(Fault(State.OK, f"{what}, unless it is called ndb_N_out.log"))
         one = _heard(log)
         heard[node] = heard[node].and_more(one) if node in heard else one
     if snapshot.logs and not heard:
-        what = f"{snapshot.logs[0].path} is a management node's, which tells nothing of full redo buffers"
+        what = f"{snapshot.logs[0].path} is a management node's, which shows no full redo buffers"
         findings.append(ProbeError(what, "name the data nodes' ndb_N_out.log with --log"))
     return list(heard.values()), findings
 

@@ -48,7 +48,7 @@ class Inquiry:
             case NoAnswerError() | UnreachableError() as failure:
                 self.problems.append(ProbeError(f"not known is {about}: {failure.what}", failure.advice))
             case MissingTableError():
-                self._missing.append(Fault(State.OK, f"this version does not tell {about}"))
+                self._missing.append(Fault(State.OK, f"this version does not show {about}"))
             case failure:
                 self._missing.append(Fault(State.OK, f"not known is {about}: {failure.what}"))
 

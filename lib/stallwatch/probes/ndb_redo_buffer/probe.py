@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _FINE = 100  # parts of one per cent that a forecast tells apart
 _NOT_SEEN = (
     "not seen is a redo buffer that was full for milliseconds between the samples: only the node's own log "
-    "tells of that (--log)"
+    "shows that (--log)"
 )
 
 
@@ -92,7 +92,7 @@ class _Look:
             takes = queries.LAG_SHOWS + self._statement
             self._evidence("whether undo buffers stay full", self._look_at_undo_again, takes)
         if self._options.log:
-            self._step("what the logs say", self._read_logs)
+            self._step("what the logs show", self._read_logs)
         waits = self._waits()
         self._slow = slow_disk.lasting(waits, alerts, self._memory, time.time())
         suspects = self._suspects()

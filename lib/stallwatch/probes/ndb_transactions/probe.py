@@ -58,7 +58,7 @@ def _ask_locks(queries: Queries, found: Diagnosis) -> None:
     try:
         waiting = queries.waits()
     except MissingTableError:
-        found.notes.append(Fault(State.OK, "this version does not tell who waits for whom"))
+        found.notes.append(Fault(State.OK, "this version does not show who waits for whom"))
     except ProbeError as error:
         found.unread.append(_unread("who waits for whom", operations, error))
     else:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from stallwatch.sources.mysql.privilege import Privilege
 
-NDBINFO = Privilege("SELECT ON ndbinfo.*", "", "all that data nodes tell, without which all is unknown")
+NDBINFO = Privilege("SELECT ON ndbinfo.*", "", "all that data nodes report, without which all is unknown")
 PROCESS = Privilege(
     "PROCESS", "", "how full tablespaces are, which connection holds a lock (both in information_schema)"
 )

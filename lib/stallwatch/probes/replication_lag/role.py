@@ -29,6 +29,6 @@ def judge(role: str | None, facts: Facts, channels: Sequence[Channel], where: st
             State.CRITICAL, "no client can write to this source, read_only is ON", "", advice, Line(fits=True)
         )
     elif not channels:
-        yield Fault(State.OK, f"{where} is a source: it takes writes, and replicates from nobody")
+        yield Fault(State.OK, f"{where} is a source: it takes writes, and replicates from no other server")
     for one in channels:
         yield Fault(State.OK, f"this source still replicates from {one.source}")

@@ -176,7 +176,7 @@ def _compare_positions(source: Server, replica: Server, channel: Channel, *, sev
 def _not_its_count(strange: gtid.Position) -> str:
     domain, (server, sequence) = next(iter(strange.items()))
     return (
-        f"what is missing cannot be told: {domain}-{server}-{sequence}, applied last in domain {domain}, "
+        f"what is missing is not known: {domain}-{server}-{sequence}, applied last in domain {domain}, "
         "is of another source: give each its own gtid_domain_id"
     )
 

@@ -68,7 +68,7 @@ def _packing(first: bytes, path: str) -> str:
     if first.startswith(ZSTD) or (first[1:4] == _SKIPPABLE and first[0] >> 4 == _SKIPPABLE_HIGH):
         return "zstd"
     if called := _CALLED.get(os.path.splitext(path)[1]):
-        raise DamagedError(f"it is not {called}, as its name says")
+        raise DamagedError(f"it is not {called}, although its name says so")
     return ""
 
 

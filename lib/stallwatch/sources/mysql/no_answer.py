@@ -98,11 +98,11 @@ def _refused(asked: Asked, facts: Facts) -> MysqlError:
         what = f"{asked.where} does not know the statement {asked.shortly}"
         return UnknownStatementError(f"{what}: {near}" if near else what, "", number)
     if number in _NO_TABLE:
-        return MissingTableError(f"{asked.where} says: {quoted}: asked {asked.shortly}", "", number)
+        return MissingTableError(f"{asked.where} reports: {quoted}: asked {asked.shortly}", "", number)
     if number in REFUSALS:
         what, advice = (text.format(user=asked.user) for text in REFUSALS[number])
         return UnreachableError(f"{asked.where} {what}", advice, number)
-    what = f"{asked.where} says: {quoted} (error {number}): asked {asked.shortly}"
+    what = f"{asked.where} reports: {quoted} (error {number}): asked {asked.shortly}"
     return MysqlError(what, "", number, facts.said)
 
 
@@ -111,7 +111,7 @@ def _denied(asked: Asked, number: int, said: str, quoted: str) -> DeniedError:
     user, _, host = asked.account.rpartition("@")
     account = f"'{user}'@'{host}'"
     if not grant:
-        return DeniedError(f"{asked.where} says: {quoted}: asked {asked.shortly}", "", number)
+        return DeniedError(f"{asked.where} reports: {quoted}: asked {asked.shortly}", "", number)
     privilege, _, on = grant.partition(" on ")
     return DeniedError(
         f"{asked.where} denied {asked.shortly} to the user {asked.user}, who needs {grant}",

@@ -31,13 +31,13 @@ REFUSALS = {
     1040: ("has no connection left (Too many connections)", "look who holds them, or raise max_connections"),
     1044: ("denied access to the user {user}", "look at SHOW GRANTS of that user"),
     1129: ("has blocked this host after too many connect errors", "find what breaks them, then FLUSH HOSTS"),
-    1130: ("lets nobody in from this host", "create an account of the user {user} for its address"),
+    1130: ("allows no log-in from this host", "create an account of the user {user} for its address"),
     1203: _FULL_FOR_USER,
     1226: _FULL_FOR_USER,
     1820: _EXPIRED,
     1862: _EXPIRED,
     3118: _LOCKED,
-    3159: ("lets nobody in without TLS (require_secure_transport)", "do without --ssl-mode DISABLED"),
+    3159: ("allows no log-in without TLS (require_secure_transport)", "do without --ssl-mode DISABLED"),
     3955: _LOCKED,
     4151: _LOCKED,
 }
@@ -89,7 +89,7 @@ def _decided_here(case: _Case) -> UnreachableError | None:
             f"{case.where} has no TLS: nothing was sent", "is --ssl-mode to be PREFERRED?"
         )
     if isinstance(case.failure, TooMuchError):
-        return UnreachableError(f"{case.where} says too much before it lets us in", "is it a MySQL server?")
+        return UnreachableError(f"{case.where} sends too much before the log-in", "is it a MySQL server?")
     return None
 
 

@@ -95,7 +95,7 @@ class Server:
         sql = f"SELECT {', '.join(_WHO)}"
         told = [str(value) for one in self.rows(sql) for value in one.values()]
         if len(told) != len(_WHO):
-            raise UnreachableError(f"{self.where} does not say who it is: asked {sql}")
+            raise UnreachableError(f"{self.where} does not name its version: asked {sql}")
         version, comment, host, self._account = told
         self.flavour = flavour(version, comment)
         # What answers at an address of ours may be a tunnel or a container: there the name is another one.

@@ -29,7 +29,7 @@ def _connections(facts: Facts) -> Iterator[Limit]:
     most, used = facts.setting("max_connections"), facts.now("Threads_connected")
     yield from _turned_away(facts, full=0 < most <= used)
     advice = "it has no memory or no thread for them: see its error log, the host's memory and ulimit -u"
-    yield facts.per_second("Connection_errors_internal", "clients are turned away", "", advice, "0")
+    yield facts.per_second("Connection_errors_internal", "client/s turned away", "", advice, "0")
     # One place more is reserved for administrators: who is in it sees that all others are taken.
     yield Limit(
         "Threads_connected", f"{are(used, 'client')} connected (Threads_connected)",
@@ -48,11 +48,11 @@ def _turned_away(facts: Facts, *, full: bool) -> Iterator[Limit]:
     connections has gone beyond max_connections by one.
     """
     most = facts.say("max_connections")
-    yield facts.per_second(TURNED_AWAY[0], "clients are turned away", most, _WHO, "0", "0")
+    yield facts.per_second(TURNED_AWAY[0], "client/s turned away", most, _WHO, "0", "0")
     if not facts.mariadb:
         return
     why, beyond = (f"all connections are used, {most}", "0") if full else ("", "")
-    yield facts.per_second("Aborted_connects", "clients are not let in", why, _WHO, beyond, beyond)
+    yield facts.per_second("Aborted_connects", "log-in/s failed", why, _WHO, beyond, beyond)
     name = "Max_used_connections"
     places = facts.setting("max_connections")
     rose = places and facts.now(name) > places and facts.measured.grown(name)
@@ -71,7 +71,7 @@ def _new(facts: Facts) -> Limit:
     if buffer > _MAPPED:
         advice += f", then try read_buffer_size 128 KiB ({say_size(buffer)} may be zeroed for each)"
     why = f"{plain(round(statements))} statements each, on average"
-    return facts.per_second("Connections", "new connections", why, advice, _MANY_CONNECTIONS)
+    return facts.per_second("Connections", "new connection/s", why, advice, _MANY_CONNECTIONS)
 
 
 CONNECTIONS = StatusSet(
@@ -108,13 +108,13 @@ def _threads(facts: Facts) -> Iterator[Limit]:
     missed = facts.share("Threads_created", "Connections")
     pool = facts.variables.get("thread_handling", "") == "pool-of-threads"
     yield facts.per_second(
-        "Threads_created", "threads are made",
+        "Threads_created", "thread/s created",
         f"for {missed:.0f} % of the new connections: {facts.say('thread_cache_size')}",
         "raise thread_cache_size, or let clients keep their connections",
         _OFTEN if missed >= _MISSES and not pool else "",
     )  # fmt: skip
     yield facts.per_second(
-        "Slow_launch_threads", "threads took longer than slow_launch_time to make", "",
+        "Slow_launch_threads", "thread/s took longer than slow_launch_time to start", "",
         "the host is short of processors or memory: see check_host", "1",
     )  # fmt: skip
 

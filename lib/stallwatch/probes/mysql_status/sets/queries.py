@@ -28,10 +28,10 @@ def _handlers(facts: Facts) -> Iterator[Limit]:
         why = f"{say_count(scanned / by_key)} per row found by key, {why}"
     advice = _SCANNING[facts.mariadb]
     yield facts.per_second(
-        "Handler_read_rnd_next", "rows read in scans", why, advice, _MANY_ROWS, _TOO_MANY_ROWS
+        "Handler_read_rnd_next", "row/s read in scans", why, advice, _MANY_ROWS, _TOO_MANY_ROWS
     )
     why = f"Select_scan {say_rate(facts.rate('Select_scan'))}"
-    yield facts.per_second("Select_full_join", "joins without an index", why, advice)
+    yield facts.per_second("Select_full_join", "join/s without an index", why, advice)
 
 
 HANDLERS = StatusSet(
@@ -62,9 +62,9 @@ def _tables(facts: Facts) -> Iterator[Limit]:
     it tells 3, MariaDB 10.11.19 has 55 where it tells 32): both are counted where it tells of them.
     """
     names = ("Opened_tables", "Open_tables", "table_open_cache", "Table_open_cache_overflows")
-    yield _cache(facts, "tables", *names)
+    yield _cache(facts, "table", *names)
     definitions = ("Opened_table_definitions", "Open_table_definitions", "table_definition_cache")
-    yield _cache(facts, "table definitions", *definitions)
+    yield _cache(facts, "table definition", *definitions)
     of_innodb, most = facts.now(_OF_INNODB), facts.setting("open_files_limit")
     besides = f", besides {plain(of_innodb)} of InnoDB ({_OF_INNODB})" if of_innodb else ""
     yield Limit(
@@ -86,8 +86,10 @@ def _cache(facts: Facts, what: str, opened: str, held: str, variable: str, overf
         files = facts.now("Open_files") + facts.now(_OF_INNODB) + to - size
         most = facts.setting("open_files_limit")
         first = f"raise open_files_limit ({plain(most)}) first, then" if files > most > 0 else "raise"
-        advice = f"{first} {variable}, say to {plain(to)}, and see whether queries are answered sooner"
-    return facts.per_second(opened, f"{what} opened anew", why, advice, _OFTEN_OPENED if full else "")
+        advice = (
+            f"{first} {variable}, for example to {plain(to)}, and see whether queries are answered sooner"
+        )
+    return facts.per_second(opened, f"{what}/s opened", why, advice, _OFTEN_OPENED if full else "")
 
 
 TABLES = StatusSet(
@@ -114,17 +116,17 @@ def _temporary(facts: Facts) -> Iterator[Limit]:
     """Judge temporary tables on disk; what we ask makes some, too, of which a few a minute are no trouble."""
     share = facts.share("Created_tmp_disk_tables", "Created_tmp_tables")
     yield facts.per_second(
-        "Created_tmp_disk_tables", "temporary tables on disk",
+        "Created_tmp_disk_tables", "temporary table/s on disk",
         f"{share:.0f} % of all temporary tables, in memory they have {_size(facts)}",
         f"they are larger, or have TEXT or BLOB columns: {_QUERIES[facts.mariadb]}",
         _OFTEN if share >= _SHARE else "",
     )  # fmt: skip
     yield facts.per_second(
-        "TempTable_count_hit_max_ram", "temporary tables found no memory",  # of MySQL 9.7, not yet of 8.0.46
+        "TempTable_count_hit_max_ram", "temporary table/s found no memory",  # of MySQL 9.7, not yet of 8.0.46
         f"{facts.say('temptable_max_ram', say_size)}, for all sessions together",
         f"{_QUERIES[False]} before you raise it", "1",
     )  # fmt: skip
-    what, why = "merges of sorts that do not fit into memory", facts.say("sort_buffer_size", say_size)
+    what, why = "merge/s of sorts that do not fit into memory", facts.say("sort_buffer_size", say_size)
     yield facts.per_second(
         "Sort_merge_passes", what, f"{why}, of each session", "an index may spare the sort"
     )

@@ -21,17 +21,17 @@ def _innodb(facts: Facts) -> Iterator[Limit]:
     """
     free = f"{plain(facts.now('Innodb_buffer_pool_pages_free'))} pages are free"
     yield facts.per_second(
-        "Innodb_buffer_pool_wait_free", "waits for a free page", free,
+        "Innodb_buffer_pool_wait_free", "wait/s for a free page", free,
         "check how busy the disk is (pages are not written fast enough), then innodb_io_capacity",
         _OFTEN_WAITED,
     )  # fmt: skip
     yield facts.per_second(
-        "Innodb_log_waits", "waits for the log buffer",
+        "Innodb_log_waits", "wait/s for the log buffer",
         facts.say("innodb_log_buffer_size", say_size), "raise innodb_log_buffer_size", _OFTEN_WAITED,
     )  # fmt: skip
     missed = facts.share("Innodb_buffer_pool_reads", "Innodb_buffer_pool_read_requests")
     yield facts.per_second(
-        "Innodb_buffer_pool_reads", "pages read from disk",
+        "Innodb_buffer_pool_reads", "page/s read from disk",
         f"{plain(float(f'{missed:.2g}'))} % of what was wanted, {free}",
         "test whether a larger innodb_buffer_pool_size makes queries faster: it may not",
     )  # fmt: skip
@@ -66,18 +66,18 @@ def _replication(facts: Facts) -> Iterator[Limit]:
     """Judge transactions larger than their cache, those tried again, and those that nobody acknowledged."""
     share = facts.share("Binlog_cache_disk_use", "Binlog_cache_use")
     yield facts.per_second(
-        "Binlog_cache_disk_use", "transactions go through a file to the binary log",
+        "Binlog_cache_disk_use", "transaction/s written to the binary log through a file",
         f"{share:.0f} % of all: {facts.say('binlog_cache_size', say_size)}",
         "raise binlog_cache_size, which each session takes",
         _OFTEN if share >= _SHARE else "",
     )  # fmt: skip
     yield facts.per_second(
-        "Slave_retried_transactions", "transactions of the source are tried again", "",
+        "Slave_retried_transactions", "transaction/s of the source retried", "",
         "they meet locks here: see who else writes on this replica", "1",
     )  # fmt: skip
     advice = "check whether its replicas are connected: semi-synchronous replication has become asynchronous"
     for name in ("Rpl_semi_sync_master_no_tx", "Rpl_semi_sync_source_no_tx"):
-        yield facts.per_second(name, "commits were acknowledged by no replica", "", advice, "0")
+        yield facts.per_second(name, "commit/s acknowledged by no replica", "", advice, "0")
 
 
 REPLICATION = StatusSet(

@@ -201,5 +201,5 @@ def r24_heartbeat_dead(case: Case) -> Cause | None:
     if heartbeat.source_age < _SAME * heartbeat.age:
         return None
     age = say_duration(heartbeat.source_age)
-    what = f"nobody writes the heartbeats of server {heartbeat.server_id}, {age} old on the source, too"
+    what = f"no process writes the heartbeats of server {heartbeat.server_id}, {age} old on the source, too"
     return Cause(97, what, "start pt-heartbeat --update on the source")

@@ -40,7 +40,7 @@ def remarks(view: View, found: Figure) -> Iterator[str]:
         yield wrong
     yield from _missing(view, found)
     if view.guessed:
-        yield "the clocks probably differ, as nothing else tells of a lag: compare them with --source"
+        yield "the clocks probably differ, as nothing else shows a lag: compare them with --source"
     if delayed := chain.intended(view):
         yield f"its source is delayed by {say_duration(delayed)} as configured"
     if _delay_is_not_kept(view):
