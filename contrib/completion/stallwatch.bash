@@ -365,7 +365,7 @@ _stallwatch_check_ndb_page_buffer() {
 _stallwatch_check_ndb_redo_buffer() {
     case $option in
     -H| --hostname) _stallwatch_hosts ;;
-    -P| --port| -u| --username| -p| --password| --defaults-group| --samples| --every| --hold| -w| \
+    -P| --port| -u| --username| -p| --password| --defaults-group| --count| --spread| --hold| -w| \
         --warning| -c| --critical| --redo-space-warning| --redo-space-critical| --undo-space-warning| \
         --undo-space-critical| --undo-buffer-warning| --undo-buffer-critical| --slow-pages-warning| \
         --slow-pages-critical| --slow-undo-warning| --slow-undo-critical| --redo-lagged-warning| \
@@ -380,7 +380,7 @@ _stallwatch_check_ndb_redo_buffer() {
     --unreachable) _stallwatch_words critical warning unknown ;;
     *) _stallwatch_words --hostname --port --socket --username --password --password-file \
         --defaults-file --defaults-group --ssl-mode --ssl-ca --ssl-cert --ssl-key --server-public-key-path \
-        --enable-cleartext-plugin --samples --every --log --hold --data-dir --warning --critical \
+        --enable-cleartext-plugin --count --spread --log --hold --data-dir --warning --critical \
         --redo-space-warning --redo-space-critical --undo-space-warning --undo-space-critical \
         --undo-buffer-warning --undo-buffer-critical --slow-pages-warning --slow-pages-critical \
         --slow-undo-warning --slow-undo-critical --redo-lagged-warning --redo-lagged-critical \

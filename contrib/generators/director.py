@@ -44,7 +44,7 @@ def _command(plugin: Plugin, made: Command, numbers: dict[str, int]) -> Object:
         "arguments": {option: _argument(attributes) for option, attributes in made.arguments.items()},
         "command": f"{PLUGIN_DIR}/{made.program}",
         "disabled": False,
-        "fields": [_link(attributes, numbers) for attributes in made.arguments.values()],
+        "fields": [link for attributes in made.arguments.values() for link in _link(attributes, numbers)],
         "imports": [],
         "is_string": None,
         "methods_execute": "PluginCheck",
@@ -56,10 +56,12 @@ def _command(plugin: Plugin, made: Command, numbers: dict[str, int]) -> Object:
     }
 
 
-def _link(attributes: Object, numbers: dict[str, int]) -> Object:
+def _link(attributes: Object, numbers: dict[str, int]) -> Iterable[Object]:
+    """Give the field of an argument; a former option has none."""
     variable = attributes.get("value", attributes.get("set_if")).strip("$")
-    required = "y" if attributes.get("required") else "n"
-    return {"datafield_id": numbers[variable], "is_required": required, "var_filter": None}
+    if variable in numbers:
+        required = "y" if attributes.get("required") else "n"
+        yield {"datafield_id": numbers[variable], "is_required": required, "var_filter": None}
 
 
 def _argument(attributes: Object) -> Object:

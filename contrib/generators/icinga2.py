@@ -31,7 +31,10 @@ FORMER_COMMANDS = ("bonding", "host", "jmx")
 FORMER_VARIABLES = {
     "mysql_status_warning": "mysql_status_warn",
     "mysql_status_critical": "mysql_status_crit",
+    "ndb_redo_buffer_count": "ndb_redo_buffer_samples",
 }
+# Options until 0.1 of another meaning than what they are now, which the plugin still takes.
+FORMER_OPTIONS = {"ndb_redo_buffer": {"--every": "--spread"}}
 # The server is an extra of these, which is asked only if it is named; the others have the host's address.
 ON_THIS_HOST = ("mysql_backup", "mysqld_process")
 # Another way than --hostname to say which server.
@@ -118,6 +121,13 @@ def command(plugin: Plugin) -> Command:
     made = Command(name, plugin.program, plugin.about, {}, hostname, timeout, {})
     for option in variables(plugin):
         made.arguments[option.long] = _argument(plugin, option, made)
+    for option, now in FORMER_OPTIONS.get(plugin.name, {}).items():
+        value = f"${made.name}_{option.removeprefix('--')}$"
+        made.arguments[option] = {
+            "value": value,
+            "repeat_key": False,
+            "description": f"former option: see {now}",
+        }
     if plugin.name == "jmx":
         made.arguments["quantities"] = _quantities(made)
     names = [name.removeprefix("--").replace("-", "_") for name in made.arguments]

@@ -25,7 +25,7 @@ AT_ONCE = 2
 MANY = 1000  # times that each of the checks is run, with --all-cells
 QUICK = {  # what takes its time by waiting need not do so a thousand times
     "check_mysql_query": ("--count", "2"),
-    "check_ndb_redo_buffer": ("--samples", "2"),
+    "check_ndb_redo_buffer": ("--count", "2"),
 }
 ROUGHLY = 1.2  # times what is said, of rows and octets: versions differ
 NOISE = {"rows_sent": 10, "rows_examined": 30, "temporary_tables": 0, "on_disk": 0}  # octets: 100

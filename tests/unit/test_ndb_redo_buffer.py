@@ -388,7 +388,7 @@ def test_an_old_version_knows_less_and_says_so_when_it_matters(look, ndb):
 
 
 def test_time_that_is_short_makes_fewer_samples(look, ndb):
-    status, text = look("-t", "2", "--every", "700ms")
+    status, text = look("-t", "2", "--spread", "3.5s")
     assert status == 0
     assert "(3 of 5 samples, time was short)" in first_line(text)
 
@@ -396,18 +396,27 @@ def test_time_that_is_short_makes_fewer_samples(look, ndb):
 def test_one_sample_is_a_warning_at_most_and_proves_no_staying(look, ndb):
     ndb.show([*buffers(3, used=100), *buffers(4, used=9)])
     ndb.change("disk_write_speed_aggregate", 3, redo_speed_last_10sec=500_000, redo_speed_last_60sec=520_000)
-    status, text = look("-t", "2", "--every", "5s")
+    status, text = look("-t", "2", "--spread", "25s")
     assert status == 1
     assert "no evidence which of the two" in text
     assert "100 % full (1 of 5 samples, time was short)" in text
     assert look.perfdata["redo_buffer"] == "100%;60;85"
 
 
+def test_the_former_names_of_the_options_of_samples_still_work(look):
+    status, text = look("-t", "2", "--samples", "5", "--every", "700ms", "-v")
+    assert status == 0
+    assert "(3 of 5 samples, time was short)" in first_line(text)
+    assert "[OK] --samples is now --count; both work" in text
+    assert "[OK] --every is now --spread, the time of all samples; both work" in text
+    assert "--every" not in look("--help")[1]
+
+
 @pytest.mark.parametrize("samples", ["1", "0", "-3", "x", "101", "2.5", "9" * 50])
 def test_one_sample_cannot_be_asked_for(look, samples):
-    status, text = look("--samples", samples)
+    status, text = look("--count", samples)
     assert status == 3
-    assert re.search("--samples: .* is not a (whole )?number from [12] to ", text)
+    assert re.search("--count: .* is not a (whole )?number from [12] to ", text)
 
 
 def test_limits_are_the_users(look, ndb):
@@ -614,7 +623,7 @@ def test_a_sample_that_fails_ends_the_samples_and_not_the_run(look, ndb, monkeyp
 
 def test_a_server_that_hangs_in_a_later_sample_is_not_ok(look, ndb, monkeypatch):
     fail_at(ndb, monkeypatch, 2)
-    status, text = look("--samples", 2)
+    status, text = look("--count", 2)
     assert status == 3
     assert "UNKNOWN - only 1 of 2 samples: sql1:3306 has not answered within 3 s" in first_line(text)
     assert " redo_buffer=9%;" in text
@@ -678,7 +687,7 @@ def test_what_is_known_is_told_before_the_next_statement(look, ndb, monkeypatch,
     fail_at(ndb, monkeypatch, number, part=part, error=StandstillError)
     told = []
     ndb.deadline = Deadline(8)
-    options = SimpleNamespace(samples=5, every=0.01, log=[], hold=3600, data_dir=[], verbose=0)
+    options = SimpleNamespace(count=5, spread=0.05, log=[], hold=3600, data_dir=[], verbose=0)
     run = SimpleNamespace(alerts=lambda *_: True, so_far=lambda findings: told.append(list(findings)))
     with pytest.raises(StandstillError):
         list(probe.findings(Ndbinfo(ndb, ndb.deadline), options, run, {}))
@@ -799,7 +808,7 @@ def test_whatever_alerts_is_suspected(look, ndb, limits):
     assert "run iostat -kx 1 on its host" in first_line(text)
 
 
-@pytest.mark.parametrize("options", [(), ("-t", "2", "--every", "5s")])
+@pytest.mark.parametrize("options", [(), ("-t", "2", "--spread", "25s")])
 def test_what_is_doubtful_warns_where_only_a_critical_limit_is_given(look, ndb, options):
     ndb.show(*([FULL] if options else [QUIET, FULL, QUIET]))
     status, text = look("-w", "~:", "-c", "85", *options)

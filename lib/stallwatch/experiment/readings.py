@@ -33,7 +33,7 @@ SAMPLE = "5s"  # how long an interval is, unless --sample says so; it has to fit
 _LONGEST = 300  # bytes of what a plugin said instead
 _FAREWELL = 2  # seconds that an interrupted plugin has to take leave of its server
 _COUNTS = 3  # UNKNOWN is the largest exit status of a plugin
-_SAMPLES = re.compile(r"--sample(?![\w-])")  # not --samples
+_SAMPLES = re.compile(r"--sample(?![\w-])")
 _PLUGINS = os.path.join(os.path.dirname(__file__), *[os.pardir] * 3, "plugins")  # in a repository
 
 

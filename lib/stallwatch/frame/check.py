@@ -93,6 +93,13 @@ class Check:
         """
         self._add(self._particular, flags, settings)
 
+    def former_option(self, flag: str, now: str, **settings: Any) -> None:
+        """Accept an option that is now ``now`` with another value, which the plugin makes of it.
+
+        Neither the help nor any document shows it; its value is None where it is not given.
+        """
+        self.parser.keep_option(flag, now, described({**settings, "help": ""}))
+
     def _add(self, group: Any, flags: tuple[str, ...], settings: dict[str, Any]) -> Action:
         former = settings.pop("formerly", None)
         action: Action = group.add_argument(*flags, **described(settings))

@@ -114,6 +114,11 @@ class Parser(ArgumentParser):
         self._option_string_actions[former] = action
         self.former[former] = action.option_strings[-1]
 
+    def keep_option(self, flag: str, now: str, settings: dict[str, Any]) -> None:
+        """Accept an option of another value than that of ``now``; the help does not show it."""
+        self.add_argument(flag, **{**settings, "help": SUPPRESS})
+        self.former[flag] = now
+
     def former_names(self, arguments: list[str]) -> list[str]:
         """Return one sentence for each former name that is used."""
         words = {word.partition("=")[0] if word.startswith("--") else word[:2] for word in arguments}

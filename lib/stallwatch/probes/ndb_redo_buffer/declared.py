@@ -38,5 +38,5 @@ DECLARED = Declared(
         Panel("Redo log, undo log, undo buffer", ("redo_space", "undo_space", "undo_buffer")),
         Panel("Slow disks", ("slow_pages", "slow_undo", "redo_lagged")),
     ),
-    healthy=Healthy("ndb", ("--samples", "2"), "2 samples"),
+    healthy=Healthy("ndb", ("--count", "2"), "2 samples"),
 )

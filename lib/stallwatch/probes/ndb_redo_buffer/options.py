@@ -30,9 +30,12 @@ check = Check(
     "Watch the redo buffers of NDB data nodes: if they fill, is the buffer small or the disk slow?",
 )
 mysql.add(check)
-check.option("--samples", type=samples, default="5", metavar="N",
+check.option("--count", formerly="--samples", type=samples, default="5", metavar="COUNT",
              help="number of samples of the buffers; fewer if --timeout is short")  # fmt: skip
-check.option("--every", type=duration, default="400ms", metavar="TIME", help="time between two samples")
+check.option(
+    "--spread", type=duration, default="2s", metavar="TIME", help="start the samples within this time"
+)
+check.former_option("--every", "--spread, the time of all samples", type=duration)
 check.option("--log", action="append", default=[], metavar="FILE",
              help="ndb_N_out.log of a data node, for full buffers between the samples; may be given several "
                   "times, with * and ?")  # fmt: skip
@@ -82,6 +85,8 @@ def findings(options: Namespace, run: Run) -> Iterator[Finding]:
     from stallwatch.probes.ndbinfo.queries import Ndbinfo
 
     check.refuse_empty(options, "log", "data_dir")
+    if options.every is not None:
+        options.spread = options.every * options.count
     target = mysql.target(check, options)
     with (
         run.memory(target=target.where, logs=sorted(options.log)) as memory,

@@ -121,7 +121,7 @@ class _Look:
         self._run.so_far(self.findings())
 
     def _sample(self) -> None:
-        for samples in watch(self._ndbinfo, self._cluster, self._options.samples, self._options.every):
+        for samples in watch(self._ndbinfo, self._cluster, self._options.count, self._options.spread):
             self._samples, self._too_full = samples, find_too_full(samples, self._run.alerts)
             self._run.so_far(self.findings())
 

@@ -116,8 +116,8 @@ class _Watch:
         return self._ndbinfo.deadline.left() >= seconds + (1 + afterwards) * self.slowest
 
 
-def watch(ndbinfo: Ndbinfo, cluster: Cluster, wanted: int, every: float) -> Iterator[Samples]:
-    """Take samples of the started nodes, ``every`` so many seconds; give what they show after each one.
+def watch(ndbinfo: Ndbinfo, cluster: Cluster, wanted: int, spread: float) -> Iterator[Samples]:
+    """Take samples of the started nodes within ``spread`` seconds; give what they show after each one.
 
     A sample that fails ends them; raises a ProbeError if it is the first one.
     """
@@ -125,7 +125,7 @@ def watch(ndbinfo: Ndbinfo, cluster: Cluster, wanted: int, every: float) -> Iter
     begun = time.monotonic()
     while watched.taken < wanted:
         if watched.taken:
-            wait = max(0.0, begun + watched.taken * every - time.monotonic())
+            wait = max(0.0, begun + spread * watched.taken / wanted - time.monotonic())
             if not watched.has_time(wait):
                 return
             ndbinfo.deadline.doing = "looking several times at the redo buffers"
