@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from stallwatch.frame.deadline import UNKNOWN
-from stallwatch.warm import nagios, protocol
+from stallwatch.warm import nagios, protocol, supervisor
 from stallwatch.warm.hand import Hand
 from stallwatch.warm.nagios import Front, read, words_of, written
 from stallwatch.warm.supervisor import Supervisor
@@ -161,6 +161,36 @@ def test_whether_the_processors_are_busy(short, busy):
             each.close()
 
 
+@pytest.mark.parametrize(
+    ("workers", "running", "ages", "busy"),
+    [
+        (8, 3, [0.1, 0.1], True),
+        (8, 2, [0.1, 0.1], False),  # a processor is idle: the server that they wait for is elsewhere
+        (8, 9, [0.1, 5.0], False),  # servers do not answer, whatever else runs on this host
+        (7, 9, [0.1, 0.1], False),
+    ],
+)
+def test_many_workers_wait_for_a_server_of_this_host(monkeypatch, workers, running, ages, busy):
+    """With two processors. ``running`` counts the supervisor, too; ``ages`` are those of the checks."""
+    monkeypatch.setattr(supervisor, "_running", lambda: running)
+    with socket.socket() as listener:
+        one = Supervisor(listener, {})
+        one._processors, one._hands = 2, dict.fromkeys(range(workers))
+        now = time.monotonic()
+        one._busy = {
+            number: SimpleNamespace(is_short=lambda: False, since=now - age)
+            for number, age in enumerate(ages)
+        }
+        assert one._processors_are_busy() is busy
+        for each in (one._events, one._wakes, one._wakened):
+            each.close()
+
+
+def test_a_process_that_runs_is_counted():
+    """This one runs."""
+    assert supervisor._running() >= 1
+
+
 def until(condition):
     end = time.monotonic() + 60
     while not condition():
@@ -186,13 +216,13 @@ def test_whether_a_worker_is_at_a_short_check(works):
 def test_what_a_fork_still_has_gives_no_events(tmp_path):
     """A worker that was just forked has not closed it yet; its number may be another one's by then."""
     with socket.socket(socket.AF_UNIX) as listener:
-        supervisor = Supervisor(listener, {})
+        one = Supervisor(listener, {})
         ours, theirs = socket.socketpair()
-        supervisor._events.register(ours, select.EPOLLIN | select.EPOLLRDHUP)
+        one._events.register(ours, select.EPOLLIN | select.EPOLLRDHUP)
         copy = os.dup(ours.fileno())
-        supervisor._close(ours)
+        one._close(ours)
         theirs.close()
-        assert supervisor._events.poll(0) == []
+        assert one._events.poll(0) == []
         os.close(copy)
-        for one in (supervisor._events, supervisor._wakes, supervisor._wakened):
-            one.close()
+        for each in (one._events, one._wakes, one._wakened):
+            each.close()

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _OVERDUE = 0.35  # seconds after its time in which a check ends itself
 _UNBEGUN = 5.0  # seconds in which a worker understands a command line
 _GONE = 0.5  # seconds in which a caller that is gone may have got its answer
-_SHORT = 0.25  # seconds of processor time: usual checks take 0.01, the reading of a long log takes more
+SHORT = 0.25  # seconds of processor time: usual checks take 0.01, the reading of a long log takes more
 _TIMES = slice(10, 12)  # of the fields behind the state: utime, stime
 _TICKS = os.sysconf("SC_CLK_TCK")  # of these a second
 _STUBBORN = 1.0  # seconds after SIGTERM, or of writing an answer
@@ -69,7 +69,7 @@ class Hand:
             return False
         spent = sum(map(int, fields[_TIMES])) / _TICKS
         self._spent = spent if self._spent is None else self._spent
-        return state == b"R" and spent - self._spent < _SHORT
+        return state == b"R" and spent - self._spent < SHORT
 
     def end(self, number: int = signal.SIGTERM) -> None:
         """Send it, and with SIGKILL its children, a signal."""

@@ -21,20 +21,21 @@ from itertools import islice
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.warm import protocol
 from stallwatch.warm.caller import Caller
-from stallwatch.warm.hand import Hand
+from stallwatch.warm.hand import SHORT, Hand
 from stallwatch.warm.slot import Slot
 from stallwatch.warm.trust import is_ours
 from stallwatch.warm.worker import Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import NoReturn
 
     from stallwatch.warm.worker import Plugins
 
 LEAST = 2  # workers that are there without checks
 MOST = 64  # workers at most
-IDLE = 60.0  # seconds after which a worker more than LEAST is ended
+FEW = 4  # workers for each processor: more keep each other waiting, unless servers keep them waiting
+IDLE = 10.0  # seconds after which a worker more than LEAST is ended
 PATIENCE = 0.02  # seconds that a request waits for a worker, before another one is forked
 HALF = 2.0  # seconds for a caller to send its request; so long a front waits for its check to begin
 CALLERS = 512  # that have sent half a request, at most: the oldest is dropped
@@ -178,9 +179,21 @@ class Supervisor:
         return len(self._hands) < MOST and not self._processors_are_busy()
 
     def _processors_are_busy(self) -> bool:
-        """Whether checks that take little time keep them busy. A long one may be there beside others."""
-        short = (hand for hand in self._busy.values() if hand.is_short())
-        return len(list(islice(short, self._processors))) == self._processors
+        """Whether checks that take little time keep them busy. A long one may be there beside others.
+
+        Where there are many workers, checks that have just begun count, too, while a process waits for a
+        processor: the server that they wait for may be one of this host, and wait for the same.
+        """
+        if self._are_enough(hand.is_short() for hand in self._busy.values()):
+            return True
+        many, now = len(self._hands) >= FEW * self._processors, time.monotonic()
+        return many and _running() > self._processors and self._are_enough(
+            now - hand.since < SHORT for hand in self._busy.values()
+        )  # fmt: skip
+
+    def _are_enough(self, found: Iterable[bool]) -> bool:
+        """Whether so many are true that each processor has one."""
+        return len(list(islice(filter(None, found), self._processors))) == self._processors
 
     def _fork(self) -> Hand:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -287,3 +300,9 @@ class Supervisor:
             hand.end(signal.SIGKILL)
             self._bury(hand)
         self._events.close()
+
+
+def _running() -> int:
+    """Count what runs on this host or waits for a processor: this process, too (proc(5), loadavg)."""
+    with open("/proc/loadavg", encoding="ascii") as file:
+        return int(file.read().split()[3].partition("/")[0])

@@ -155,7 +155,7 @@ class History:
             sum(before.offsets)
             sum(sum(look) for look in before.source_history)
         sum(self._kept.get("since", {}).values())
-        sum(one.at + one.lag for one in self.samples)
+        sum(at + lag for at, lag, _ in self._kept.get("samples", ()))
 
     @property
     def before(self) -> Before | None:
