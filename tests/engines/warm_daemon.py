@@ -135,7 +135,13 @@ def _supervises(process):
 @contextlib.contextmanager
 def running(folder, **more):
     """Meanwhile a stallwatchd serves in that folder."""
-    warm = Warm(folder, **more)
+    with serving(Warm(folder, **more)) as warm:
+        yield warm
+
+
+@contextlib.contextmanager
+def serving(warm):
+    """Meanwhile this one serves."""
     try:
         yield warm.start()
     finally:

@@ -410,6 +410,16 @@ def test_a_file_in_the_place_of_the_socket(tmp_path):
     assert daemon.socket.read_text() == "precious"
 
 
+def test_a_socket_that_is_removed(daemon, hung):
+    """It ends, as nobody could ask any more; the check under way is answered."""
+    process, _ = waits(daemon, hung, 3)
+    daemon.socket.unlink()
+    assert said(process)[0] == 3
+    assert daemon.process.wait(warm_daemon.PATIENCE)
+    assert f"{daemon.socket} was removed: start it again\n" in (daemon.folder / "log").read_text()
+    assert daemon.noted.stat().st_size == 0
+
+
 def test_two_at_one_socket(daemon, tmp_path):
     other = ServerProcess(daemon.command, tmp_path / "other")
     assert other.wait(warm_daemon.PATIENCE)

@@ -24,24 +24,26 @@ _FIRST = 3  # sd_listen_fds(3)
 _SETTLES = 3.0  # seconds without a change after which an installation is complete
 
 
+def _look(path: str) -> tuple[int, int] | None:
+    """Give what another file at this path would not have; None: there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns
+
+
 class Installation:
     """The version on the disk: whether it is still the one that runs."""
 
     def __init__(self) -> None:
         self._path = stallwatch.__file__
-        self._loaded = self._seen = self._look()
+        self._loaded = self._seen = _look(self._path)
         self._since = 0.0
-
-    def _look(self) -> tuple[int, int] | None:
-        try:
-            found = os.stat(self._path)
-        except OSError:
-            return None
-        return found.st_ino, found.st_mtime_ns
 
     def is_current(self) -> bool:
         """Whether nothing else is installed, or it is still being installed: what runs is loaded whole."""
-        now, found = time.monotonic(), self._look()
+        now, found = time.monotonic(), _look(self._path)
         if found != self._seen:
             self._seen, self._since = found, now
         return found == self._loaded or now - self._since < _SETTLES
@@ -49,7 +51,7 @@ class Installation:
     @property
     def is_gone(self) -> bool:
         """Whether the package was removed."""
-        return self._look() is None
+        return _look(self._path) is None
 
 
 def parser() -> argparse.ArgumentParser:
@@ -91,17 +93,27 @@ def _be_worker_of_nagios(query_handler: str, path: str, plugins: list[str]) -> N
 
 
 def _serve(listener: socket.socket) -> NoReturn:
-    """Serve until SIGTERM, or until another version is installed, which goes on with the same socket."""
+    """Serve until SIGTERM, or until another version is installed, which goes on with the same socket.
+
+    Ends with a sentence and status 1 when the socket is removed: nobody could ask any more.
+    """
     from stallwatch.warm.plugins import loaded
     from stallwatch.warm.supervisor import Supervisor
 
     os.umask(0o077)
-    installation = Installation()
-    supervisor = Supervisor(listener, loaded(), installation.is_current)
+    installation, place = Installation(), listener.getsockname()
+    socket_at_start = _look(place)
+
+    def is_current() -> bool:
+        if socket_at_start and _look(place) != socket_at_start:
+            print(f"stallwatchd: {place} was removed: start it again", file=sys.stderr)  # noqa: T201
+            raise SystemExit(1)
+        return installation.is_current()
+
+    supervisor = Supervisor(listener, loaded(), is_current)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, supervisor.end)
-    supervisor.serve()
-    if not installation.is_current() and not installation.is_gone:
+    if supervisor.serve() and not installation.is_gone:
         listener.set_inheritable(True)
         os.environ[_INHERITED] = str(listener.fileno())
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606 - the new version of ourselves

@@ -60,6 +60,7 @@ class Supervisor:
         self._busy: dict[int, Hand] = {}  # by the descriptor of their caller
         self._idle: list[Hand] = []  # the last one was busy last
         self._ends = False
+        self._is_outdated = False
         self._wakes, self._wakened = socket.socketpair()
         self._processors = len(os.sched_getaffinity(0))
 
@@ -67,8 +68,11 @@ class Supervisor:
         """Take no more checks; those under way come to their end. For a handler of signals, too."""
         self._ends = True
 
-    def serve(self) -> None:
-        """Serve. Afterwards all workers are gone; the listening socket is still open."""
+    def serve(self) -> bool:
+        """Serve. Afterwards all workers are gone; the listening socket is still open.
+
+        True: it is out of date; False: it was told to end.
+        """
         for one in (self._listener, self._wakes, self._wakened):
             one.settimeout(0)
         signal.set_wakeup_fd(self._wakened.fileno(), warn_on_full_buffer=False)
@@ -87,6 +91,7 @@ class Supervisor:
         finally:
             signal.set_wakeup_fd(-1)
             self._finish()
+        return self._is_outdated
 
     def _patience(self) -> float:
         if self._waiting:
@@ -280,6 +285,7 @@ class Supervisor:
         while len(self._idle) > LEAST and now - self._idle[0].since > IDLE:
             self._idle.pop(0).end()
         if not self._is_current():
+            self._is_outdated = True
             self.end()
 
     def _finish(self) -> None:
