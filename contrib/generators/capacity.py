@@ -5,6 +5,7 @@
 ``beyond``     what becomes of an engine that is asked for more
 ``fork``       what checks would cost that need no start
 ``warm``       what engines sustain with stallwatchd, beside the same plugins without it and one in C
+``hung``       what becomes of them while other checks wait for servers that hang
 ``site``       what a large site needs, with and without it
 """
 
@@ -37,6 +38,7 @@ def part(words: str) -> str:
         "beyond": _beyond,
         "fork": _fork,
         "warm": _warm,
+        "hung": _hung,
         "site": _site,
     }[words]()
 
@@ -207,6 +209,19 @@ def _warm() -> str:
             slow = f"{1000 * row['slow']:.0f} ms"
             lines.append([each["title"], name, _rate(row), f"{row['busy']:.0%}", _cost(row), slow, memory])
     return table(heads, lines)
+
+
+def _hung() -> str:
+    """Say what becomes of checks while others wait for servers that hang."""
+    said = [
+        f"Beside {beside['hung']} checks that always waited for a server that says nothing, {each['title']} "
+        f"ran {beside['done']:.0f} `{row['name'].removesuffix(WARM)}` a second ({beside['asked']:.0f} were "
+        f"due): 99 of 100 within {1000 * beside['slow']:.0f} ms."
+        for each in _measured("warm")["tables"]
+        for row in each["rows"]
+        if (beside := row.get("beside"))
+    ]
+    return textwrap.fill(" ".join(said) or "Not measured yet.", WIDTH, break_on_hyphens=False) + "\n"
 
 
 def _site() -> str:

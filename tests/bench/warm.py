@@ -3,10 +3,14 @@
 A real Icinga runs each plugin by itself and behind the stub, a real Nagios by itself and by its worker: each
 at the highest rate that it sustains (capacity.py says how that is found; here in at most 5 trials of 3
 intervals), then at 80 % of it, for the time that a check takes. The engine, stallwatchd and the servers share
-this machine. Memory is the proportional share (PSS) of all processes of stallwatchd.
+this machine. Of one row it is also seen what becomes of it while 16 checks always wait for a server that says
+nothing. Memory is the proportional share (PSS) of all processes of stallwatchd.
 """
 
 import contextlib
+import socket
+import subprocess
+import threading
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -39,6 +43,7 @@ TRIED = {  # minutes each
 }
 ALL = len(list(warm_daemon.PLUGINS.glob("check_*")))  # that the worker registers
 EASY = 0.8  # of what is sustained
+HUNG, BESIDE = 16, 250  # checks that always wait for a server, and others a second beside them, at most
 TOO_MANY = {False: 120, True: 900}  # checks a second, of Python that starts anew, of others
 
 
@@ -86,6 +91,33 @@ def memory(daemon, front):
     return round(found / (1 << 20), 1)
 
 
+@contextlib.contextmanager
+def hung(daemon):
+    """Meanwhile so many checks wait for a server that says nothing, each until its time is up, and again."""
+    ends = threading.Event()
+    with socket.create_server(("127.0.0.1", 0), backlog=512) as silent:
+        port = str(silent.getsockname()[1])
+        stub = str(daemon.stubs / "check_mysql_query")
+        command = [stub, "-H", "127.0.0.1", "-P", port, "-u", MONITOR, "--no-state", "-t", "8s"]
+
+        def ask():
+            while not ends.is_set():
+                subprocess.run(
+                    command, env=daemon.environment(), stdout=subprocess.DEVNULL, check=False,
+                    **engine_user.becoming(),
+                )  # fmt: skip
+
+        asking = [threading.Thread(target=ask) for _ in range(HUNG)]
+        for one in asking:
+            one.start()
+        try:
+            yield
+        finally:
+            ends.set()
+            for one in asking:
+                one.join()
+
+
 def row(trials, kind, name, command, also):
     """What is sustained, and how long a check takes at 80 % of that."""
     print(f"{kind}, {name}", flush=True)
@@ -124,6 +156,11 @@ class Tables:
         with left_out_if_it_fails(self.bench, f"{engine}, {name}"):
             found = row(self.trials, engine, name, command, also)
             self.rows.setdefault(kind, []).append(found)
+            if (engine, name) == (WORKER, LAG + WARM):
+                with hung(self.daemon):
+                    rate = min(BESIDE, EASY * found["asked"])
+                    beside = self.trials.run(engine, command, rate, 0)
+                found["beside"] = {"hung": HUNG, **beside.kept()}
 
 
 def option_file(folder, server):
