@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -161,3 +162,14 @@ def test_an_address_is_one(address):
 @pytest.mark.parametrize("text", ["", "a b", "db1;x", "$(x)", "db1\n", "-H", "a/b", "x" * 300])
 def test_what_is_no_address_is_not_taken_for_one(text):
     assert not plan.is_address(text)
+
+
+def test_the_links_lead_to_the_sheets_of_this_installation(tmp_path, monkeypatch):
+    """Below PREFIX, which need not be that of the deb; after pip install there are no sheets, and no links."""
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "lib" / "stallwatch"))
+    assert "notes_url" not in nagios.written(planned("db1", local=False))
+    (tmp_path / "share" / "stallwatch" / "docs").mkdir(parents=True)
+    links = re.findall("notes_url +(.*)", nagios.written(planned("db1", local=False)))
+    sheets = re.compile(rf"file://{tmp_path}/share/stallwatch/docs/check_\w+\.md")
+    assert links
+    assert all(map(sheets.fullmatch, links))

@@ -143,7 +143,7 @@ def is_down(world, _):
     def refused(*_):
         raise UnreachableError(
             "db1:3306 refused the connection",
-            "is the server up, and does it listen there (bind_address, port)?",
+            "check that it runs and listens there (bind_address, port)",
         )
 
     for place in (mysql, source):

@@ -274,7 +274,7 @@ def test_another_public_key_gets_no_password(known, monkeypatch, tmp_path):
     assert error.advice.startswith("use TLS, or, if the server no longer has it, remove ")
     denied = Asking(method=CACHING, answers=(FULL, DENIED))
     error = log_in(denied, mode="DISABLED", server_key=KEY)
-    assert error.advice.startswith("are the password and --server-public-key-path right? ")
+    assert error.advice.startswith("check the password and --server-public-key-path, ")
     assert not without.got.endswith(b"encrypted")
 
     named = Asking(method=CACHING, answers=(FULL, OK))

@@ -80,7 +80,7 @@ def test_ndbinfo_is_silent(ndb):
     ndb.failing["ndbinfo.nodes"] = NoAnswerError(silent)
     with pytest.raises(NoAnswerError, match="has not answered within 7 s") as caught:
         seen(ndb)
-    assert caught.value.advice.startswith("is a data node frozen")
+    assert caught.value.advice.startswith("check for a frozen data node")
 
 
 def test_ndbinfo_is_off(ndb):

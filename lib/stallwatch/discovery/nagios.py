@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shlex
+import sys
 
 from stallwatch.declared import FLAG
-from stallwatch.discovery.plan import DOCS, ONE_PROBLEM, OPTION_FILE, apart, commented, parts, remark
+from stallwatch.discovery.plan import ONE_PROBLEM, OPTION_FILE, apart, commented, parts, remark, sheets
 from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -66,12 +67,17 @@ def _service(host: str, title: str, service: Service, command: str) -> str:
         "    use                     generic-service\n"
         f"    host_name               {host}\n"
         f"    check_command           {command}\n"
-        f"    notes_url               {DOCS}/check_{service.plugin}.md\n"
+        f"{_link(service)}"
         "    check_interval          1\n"
         f"    retry_interval          {SOONER if service.leads else 1}\n"
         f"    max_check_attempts      {service.attempts}\n"
         "    notification_options    w,u,c,r\n    flap_detection_enabled  0\n}\n"
     )
+
+
+def _link(service: Service) -> str:
+    url = sheets(sys.prefix)
+    return f"    notes_url               {url}/check_{service.plugin}.md\n" if url else ""
 
 
 def _dependency(host: str, leaders: list[str], others: list[str]) -> str:

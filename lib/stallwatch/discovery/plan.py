@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from itertools import count
 from typing import NamedTuple
@@ -20,6 +21,16 @@ ONE_PROBLEM = "An unreachable server is one problem: services that ask it send n
 
 _ADDRESS = re.compile(r"[A-Za-z0-9:][A-Za-z0-9_.:%-]{0,254}")
 _LONGEST = 100  # letters of a name
+
+
+def sheets(environment: str) -> str:
+    """Return the URL of the sheets that belong to this Python ``environment``; "": it has none, as after pip.
+
+    ``make install`` and the deb put it into PREFIX/lib/stallwatch, and the sheets into PREFIX/share.
+    """
+    prefix = os.path.dirname(os.path.dirname(environment))
+    place = os.path.join(prefix, "share", "stallwatch", "docs")
+    return f"file://{place}" if os.path.isdir(place) else ""
 
 
 class Place(NamedTuple):

@@ -12,13 +12,15 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-NO_CONNECTION = "is the host up, does the server hang, is a firewall in between?"  # if nothing comes back
+NO_CONNECTION = (
+    "check whether the host is up, the server hangs, or a firewall is in between"  # if nothing comes back
+)
 
 
 class UnknownHostError(OSError):
     """The name of the host cannot be looked up; the message is why."""
 
-    advice = "is that its name?"
+    advice = "check its name"
 
 
 class SilentNameServerError(UnknownHostError):

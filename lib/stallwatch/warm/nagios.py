@@ -209,7 +209,7 @@ class Front:
             length, code = protocol.REST.unpack(await reader.readexactly(protocol.REST.size))
             return Result(code << 8, await reader.readexactly(length))
         except TimeoutError:
-            late = _unknown(plugin, "stallwatchd has not answered in time: is it suspended?")
+            late = _unknown(plugin, "stallwatchd has not answered in time, it may be suspended")
             return late if begun else None
         except (OSError, asyncio.IncompleteReadError):
             return None

@@ -134,9 +134,7 @@ def _down(bond: Bond) -> Iterator[Fault]:
     first = bond.links[0].name
     if bond.up:
         what = f"{bond.name} is down although {_links(bond.up)} up"
-        yield Fault(
-            State.CRITICAL, what, advice="is it set up (ip link set up)? Does min_links ask for more?"
-        )
+        yield Fault(State.CRITICAL, what, advice="set it up (ip link set up), and check min_links")
         return
     what = f"{bond.name} is down: {_links(bond.down)} down"
     advice = f"look at cables, switch and driver: ethtool {first}, dmesg"

@@ -50,7 +50,8 @@ def _asides(snapshot: Snapshot) -> Iterator[Fault]:
             how = f"SET GLOBAL innodb_monitor_enable = '{snapshot.samples.counter.enable}', and in my.cnf"
         yield Fault(State.OK, f"whether writers waited between two runs is not counted: {how}")
     elif snapshot.interval.seconds and WAITS not in counts:
-        yield Fault(State.OK, "the count of waits was reset: it is known from the next run on")
+        what = "the count of waits was reset or switched on since the last look"
+        yield Fault(State.OK, f"{what}: it is known from the next run on")
     elif counts.get(WAITS) and snapshot.cannot_have_waited:
         what = "a checkpoint was ordered, no writer waited for it: too little was written for that"
         yield Fault(State.OK, f"{what} (innodb_log_checkpoint_now)")

@@ -160,7 +160,7 @@ class _Names:
     def doubts(self) -> tuple[str, ...]:
         """Say that there are tables in it and no rows."""
         without_rows = self._schemas and all(stem.endswith(_SCHEMA) for stem in self._stems)
-        return ("no table in it has any rows: was it made with --no-data?",) if without_rows else ()
+        return ("no table in it has any rows, as after --no-data",) if without_rows else ()
 
     def _file(self, table: Table) -> str:
         return f"{table.schema}.{self._called.get((table.schema, table.name), table.name)}"

@@ -39,7 +39,7 @@ _ZSTD = 20  # files by zstd that are looked into, which costs a process each
 _LEAST, _PACE = 3600.0, 1 << 20  # seconds, and bytes in a second: how long a dump may have taken
 _OLD = 86400.0  # seconds between files of one dump
 _NO_LAST_LINE = "no last line shows that it is whole"
-_FILLS_NOTHING = "it makes no table and fills none: is it a backup?"
+_FILLS_NOTHING = "it makes no table and fills none, so it may be no backup"
 _SEPARATORS = "-._/"  # of schema and table in the name of a file
 _SEPARATOR = re.compile(r"[-._/]")
 

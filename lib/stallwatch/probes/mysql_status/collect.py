@@ -36,7 +36,7 @@ def ask(server: Server) -> Answer:
     rows = having(server.rows(_SQL), "Variable_name", "Value")
     if len(rows) > _MOST:
         what = f"{server.where} shows {len(rows)} status variables, more than a check judges: {_MOST}"
-        raise ProbeError(what, "is it a MySQL server?")
+        raise ProbeError(what, "check that it is a MySQL server")
     texts = {text(row, "Variable_name"): text(row, "Value") for row in rows}
     known = {name: number for name, number in numbers(texts).items() if number != _MINUS_ONE}
     if "Uptime" not in known:

@@ -107,7 +107,7 @@ class Selection(NamedTuple):
             if not any(map(one.fullmatch, names)):
                 yield ProbeError(
                     f"no number of SHOW GLOBAL STATUS has a name that fits --include {one.pattern}",
-                    "the whole name is to fit, whatever the case: is a .* missing?",
+                    "the whole name has to match, in any case: add .* for a part of it",
                 )
 
     def _includes(self, name: str) -> bool:

@@ -28,7 +28,7 @@ _LOST = r"\b(?:157|4009) '"
 _GOT_ERROR = (1296, 1297)  # ER_GET_ERRMSG, ER_GET_TEMPORARY_ERRMSG: an error of NDB's own
 # A frozen data node keeps ndbinfo silent for 5 s. An SQL node that was started without a cluster was once
 # silent for good when it had one (9.7.2).
-_SILENT = 'is a data node frozen (ndb_mgm -e "all status")? If none is, restart that SQL node'
+_SILENT = 'check for a frozen data node (ndb_mgm -e "all status"), otherwise restart that SQL node'
 _NO_ENGINE = 1286  # ER_UNKNOWN_STORAGE_ENGINE
 _DATA_NODES, _READY = "Ndb_number_of_data_nodes", "Ndb_number_of_ready_data_nodes"
 # Numbers of parameters in ndbinfo.config_params: CFG_DB_... of mgmapi_config_parameters.h.
@@ -193,7 +193,7 @@ def number(row: Row, column: str) -> float:
     if isinstance(value, int | float) and meant(value) is not None:
         return value
     raise ProbeError(
-        f"ndbinfo shows no number as {column}, but {value!r}: {row}", "is that server's ndbinfo intact?"
+        f"ndbinfo shows no number as {column}, but {value!r}: {row}", "check that server's ndbinfo"
     )
 
 

@@ -116,6 +116,6 @@ def _remark(age: float) -> str:
     """Say what is odd: measured from the wrong zone it would be off by hours, or quarters of one."""
     is_zone = abs(age) >= _ZONES - _NEAR and (abs(age) + _NEAR) % _ZONES <= 2 * _NEAR
     if age < _PLAUSIBLE:
-        what = "is it of another time zone?" if is_zone else "clocks differ"
+        what = "probably of another time zone" if is_zone else "clocks differ"
         return f"heartbeat is {say_duration(-age)} in the future: {what}"
-    return f"heartbeat is {say_duration(age)} old: is it of another time zone?" if is_zone else ""
+    return f"heartbeat is {say_duration(age)} old: probably of another time zone" if is_zone else ""

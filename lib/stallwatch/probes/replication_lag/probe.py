@@ -130,7 +130,8 @@ class Probe:
         where = self._server.where
         if not existing:
             what = f"{where} ({self._server.flavour.text}) is not a replica: it has no replication channel"
-            return Fault(State[self._options.not_replica.upper()], what)
+            advice = "ask a replica, or set --not-replica ok"
+            return Fault(State[self._options.not_replica.upper()], what, advice=advice)
         names = ", ".join(f'"{one.name}"' for one in existing)
         what = f"{where} has no channel that --channel and --ignore-channel leave to judge"
         return Fault(State.UNKNOWN, what, f"its channels are {names}")

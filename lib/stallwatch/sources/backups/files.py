@@ -164,4 +164,4 @@ def reading(path: str) -> Iterator[int]:
 
 
 def _unreadable(path: str, error: OSError) -> ProbeError:
-    return unreadable(path, error, "the path; is its file system mounted?")
+    return unreadable(path, error, "the path, and that its file system is mounted")

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 _LONGEST = 80  # bytes of a statement
 _NO_TIME = 0.05  # seconds: of a server that was given no more it is not said that it does not answer
-_BETWEEN = "is it a MySQL server, and what is in between?"
-_TOO_MUCH = "is it a MySQL server? If so, ask for less: a check takes 8 MiB at once"
+_BETWEEN = "check that it is a MySQL server, and what is in between"
+_TOO_MUCH = "check that it is a MySQL server, then ask for less: a check takes 8 MiB at once"
 
 # Error numbers of MySQL 9.7 and MariaDB 10.11.
 _ENDED = (1053, 1077, 1079, 1927, 4031)  # shutting down, killed, idle for too long
@@ -68,7 +68,7 @@ def reason(failure: Exception, asked: Asked) -> MysqlError:
     if facts.lost or facts.number in _ENDED:
         return UnreachableError(
             f"{asked.where} closed the connection: asked {asked.shortly}",
-            "was it restarted, or the connection killed?", facts.number,
+            "check whether it restarted, or the connection was killed", facts.number,
         )  # fmt: skip
     if not facts.by_server:
         return UnreachableError(f"{asked.where} breaks MySQL's protocol: asked {asked.shortly}", _BETWEEN)

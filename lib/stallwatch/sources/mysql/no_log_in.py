@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from stallwatch.sources.mysql.target import Target
 
 _NO_PASSWORD = "give --password-file, or --defaults-file with a password in it"  # noqa: S105 - no password
-_WRONG_PASSWORD = "is the password right, and has that user an account for this address?"  # noqa: S105
-_WRONG_AT_SOCKET = "are the password and the account right? REQUIRE SSL refuses sockets"  # MySQL and MariaDB
+_WRONG_PASSWORD = "check the password, and that this user has an account for this address"  # noqa: S105
+_WRONG_AT_SOCKET = "check the password and the account, REQUIRE SSL refuses sockets"  # MySQL and MariaDB
 _LOCKED = ("has locked the account of the user {user}", "ALTER USER ... ACCOUNT UNLOCK")
 _EXPIRED = ("wants the user {user} to change the password", "ALTER USER ... PASSWORD EXPIRE NEVER")
 _FULL_FOR_USER = (
@@ -89,7 +89,9 @@ def _decided_here(case: _Case) -> UnreachableError | None:
             f"{case.where} has no TLS: nothing was sent", "is --ssl-mode to be PREFERRED?"
         )
     if isinstance(case.failure, TooMuchError):
-        return UnreachableError(f"{case.where} sends too much before the log-in", "is it a MySQL server?")
+        return UnreachableError(
+            f"{case.where} sends too much before the log-in", "check that it is a MySQL server"
+        )
     return None
 
 
@@ -108,7 +110,7 @@ def _late(case: _Case) -> UnreachableError | None:
     if case.seconds < LITTLE_TIME:  # the machine is busy, or others were asked before
         return UnreachableError(f"no time was left to log in at {case.where}", "raise --timeout")
     how_far = "does not finish the log-in"
-    advice = "see the load of its host: is the server stopped, or swapping?"
+    advice = "check whether the server is stopped or swapping, and the load of its host"
     if case.stage == GREETING:
         how_far = "sends half a greeting" if case.connection.first else "sends no greeting"
         advice = (
@@ -135,7 +137,7 @@ def _no_tls(case: _Case) -> UnreachableError | None:
         return UnreachableError(f"the certificate of {case.where} is not to be trusted: {why}", how)
     if not isinstance(error, ssl.SSLEOFError | ssl.SSLZeroReturnError):  # it was closed
         why = (getattr(error, "reason", None) or str(error)).replace("_", " ").lower()
-        how = "look at --ssl-cert if it wants a certificate of ours; is its TLS too old (see --ssl-mode)?"
+        how = "give --ssl-cert if it wants one, or check whether its TLS is too old (see --ssl-mode)"
         return UnreachableError(f"no TLS connection with {case.where}: {why}", how)
     return None
 
@@ -148,12 +150,14 @@ def _no_connection(case: _Case) -> UnreachableError | None:
         what = f"the host {case.target.host} cannot be looked up: {why}"
         return UnreachableError(what, case.failure.advice)
     if case.target.socket:
-        how = "is the server up? If so, give -S SOCKET or -H 127.0.0.1"
+        how = "check that the server runs, then name its socket with -S, or use -H 127.0.0.1"
+        if not case.target.found:
+            how = "check that the server runs, and that its my.cnf has this socket"
         if isinstance(case.failure, PermissionError):
             how = "let the user that runs this check get there"
         return UnreachableError(f"the socket {case.where} cannot be used: {why}", how)
     if isinstance(case.failure, ConnectionRefusedError):
-        how = "is the server up, and does it listen there (bind_address, port)?"
+        how = "check that it runs and listens there (bind_address, port)"
         return UnreachableError(f"{case.where} refused the connection", how)
     return UnreachableError(f"{case.where} cannot be reached: {why}")
 
@@ -164,13 +168,13 @@ def _hung_up(case: _Case) -> UnreachableError | None:
     if case.connection.shakes_hands:
         return UnreachableError(
             f"no TLS connection with {case.where}: it closed the connection in the handshake",
-            "look into its log; is its TLS too old (see --ssl-mode)?",
+            "see its log, and check whether its TLS is too old (see --ssl-mode)",
         )
     if case.stage != GREETING:
         return UnreachableError(f"{case.where} closed the connection while we logged in", "look into its log")
     said = "in the middle of its greeting" if case.connection.first else "without a word"
     return UnreachableError(
-        f"{case.where} closed the connection {said}", "is it MySQL's port? Look into its log"
+        f"{case.where} closed the connection {said}", "check that it is MySQL's port, and see its log"
     )
 
 
@@ -186,7 +190,7 @@ def _not_let_in(case: _Case) -> UnreachableError | None:
         if case.connection.password and case.target.socket:
             how = _WRONG_AT_SOCKET
         elif case.connection.password and case.target.server_key and not case.connection.ssl:
-            how = "are the password and --server-public-key-path right? An account with REQUIRE SSL takes TLS"
+            how = "check the password and --server-public-key-path, an account with REQUIRE SSL takes TLS"
         elif case.connection.password and not case.connection.ssl:
             how += " An account with REQUIRE SSL takes TLS"
         return UnreachableError(f"{case.where} denied access to the user {user}{without}", how, number)
@@ -200,7 +204,7 @@ def _not_let_in(case: _Case) -> UnreachableError | None:
 def _no_method(case: _Case) -> UnreachableError | None:
     """Say that PyMySQL cannot log in as the account wants it, or only with another Python module."""
     said = case.facts.said
-    how = "is it to have a password of another kind? ALTER USER ... IDENTIFIED ..."
+    how = "give it a password of another kind: ALTER USER ... IDENTIFIED ..."
     if case.facts.number in _UNKNOWN_METHOD:
         method = re.search(r"b?'(\w+)'", said.removeprefix("Authentication plugin '"))
         what = f"by {method[1]}, which cannot be done here" if method else "in a way that cannot be done here"
@@ -219,7 +223,9 @@ def _no_method(case: _Case) -> UnreachableError | None:
             "let that user log in another way, or make install EXTRAS=ed25519",
         )
     wanted = case.facts.quoted()
-    return UnreachableError(f"{case.where} wants what it may not have: {wanted}", "is it a MySQL server?")
+    return UnreachableError(
+        f"{case.where} wants what it may not have: {wanted}", "check that it is a MySQL server"
+    )
 
 
 _EXPLANATIONS = (
@@ -231,13 +237,13 @@ def _not_mysql(case: _Case) -> UnreachableError:
     if case.stage != GREETING:
         return UnreachableError(
             f"{case.where} breaks MySQL's protocol while we log in",
-            "is it a MySQL server, and what is in between?",
+            "check that it is a MySQL server, and what is in between",
         )
     spoken = _SPEAKS.get(case.connection.first)
     if getattr(case.connection, "protocol_version", None) == _X_PROTOCOL:
         spoken = "MySQL's X protocol"
     if spoken:
         return UnreachableError(
-            f"{case.where} speaks {spoken}, not MySQL's classic protocol", "which is its port?"
+            f"{case.where} speaks {spoken}, not MySQL's classic protocol", "give its classic port with -P"
         )
-    return UnreachableError(f"{case.where} does not speak MySQL's protocol", "which is the server's port?")
+    return UnreachableError(f"{case.where} does not speak MySQL's protocol", "give the server's port with -P")

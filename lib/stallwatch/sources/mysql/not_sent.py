@@ -34,7 +34,7 @@ def reason(failure: Exception, where: str, user: str, *, in_tls: bool) -> NotSen
             what = f"{where} {asked} {how}: it was not sent"
             advice = f"{_VERIFY if in_tls else 'enable TLS on the server'}, or {_ALLOW}"
             if str(failure) == _DECOY:
-                advice = f"is there such a user? If so, {advice}"
+                advice = f"check that there is such a user, then {advice}"
         case ChangedError():
             what = f"{where} {failure}: the password was not sent"
             advice = _of_change(failure)

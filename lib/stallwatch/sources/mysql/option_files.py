@@ -138,7 +138,9 @@ def _included(directive: bytes, depth: int, where: str, room: _Room) -> Iterator
     if word not in (b"include", b"includedir") or not path or "\0" in path:
         return
     if depth >= _DEEPEST:
-        raise UnusableFileError(f"{where}: {_DEEPEST} files include one another: does one include itself?")
+        raise UnusableFileError(
+            f"{where}: {_DEEPEST} files include one another: check whether one includes itself"
+        )
     for file in [path] if word == b"include" else _configurations(path, where):
         if os.path.exists(file):
             yield from _entries(file, depth, room)

@@ -21,7 +21,7 @@ _MAPPED = 262_144
 # What tells that clients are turned away, all of which a log-in that is refused tells at once.
 TURNED_AWAY = ("Connection_errors_max_connections", "Threads_connected", "Aborted_connects")
 
-_WHO = "look at SHOW PROCESSLIST: who holds the connections? Then raise max_connections"
+_WHO = "look at SHOW PROCESSLIST, see who holds the connections, then raise max_connections"
 
 
 def _connections(facts: Facts) -> Iterator[Limit]:
@@ -34,7 +34,7 @@ def _connections(facts: Facts) -> Iterator[Limit]:
     yield Limit(
         "Threads_connected", f"{are(used, 'client')} connected (Threads_connected)",
         f"{facts.say('max_connections')}, {plural(facts.at_work, 'thread')} at work",
-        "look at SHOW PROCESSLIST: do they wait, or are they idle in too large a pool?",
+        "see in SHOW PROCESSLIST whether they wait, or are idle in too large a pool",
         f"{_NEARLY * most:.0f}" if most else "", f"{most:.0f}" if most else "",
     )  # fmt: skip
     yield _new(facts)
