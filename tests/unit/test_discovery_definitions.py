@@ -165,7 +165,7 @@ def test_what_is_no_address_is_not_taken_for_one(text):
 
 
 def test_the_links_lead_to_the_sheets_of_this_installation(tmp_path, monkeypatch):
-    """Below PREFIX, which need not be that of the deb; after pip install there are no sheets, and no links."""
+    """Below PREFIX, which need not be that of the deb; pip installs no sheets, so there are no links."""
     monkeypatch.setattr(sys, "prefix", str(tmp_path / "lib" / "stallwatch"))
     assert "notes_url" not in nagios.written(planned("db1", local=False))
     (tmp_path / "share" / "stallwatch" / "docs").mkdir(parents=True)
