@@ -141,7 +141,7 @@ _stallwatch_check_jmx() {
     --missing) _stallwatch_words ok warning critical unknown ;;
     -H| --hostname| --rmi-host) _stallwatch_hosts ;;
     --password-file| --ca-file| --client-cert| --client-key) _stallwatch_files ;;
-    --via) _stallwatch_words rmi jmxquery ;;
+    --via) _stallwatch_words rmi jolokia jmxquery ;;
     --output) _stallwatch_words text json human ;;
     --color) _stallwatch_words never auto always ;;
     --unreachable) _stallwatch_words critical warning unknown ;;
@@ -149,8 +149,8 @@ _stallwatch_check_jmx() {
     *) _stallwatch_words --object --attribute --key --unit --of --per --age --rate --delta --match \
         --no-match --mismatch --aggregate --label --missing --warning --critical --list --values --hostname \
         --port --url --username --password --password-file --tls --tls-registry --ca-file --client-cert \
-        --client-key --insecure --rmi-host --rmi-port --via --java --timeout --output --color --verbose \
-        --version --help --unreachable --state-dir --no-state ;;
+        --client-key --insecure --rmi-host --rmi-port --via --allow-cleartext --java --timeout --output \
+        --color --verbose --version --help --unreachable --state-dir --no-state ;;
     esac
 }
 
@@ -162,17 +162,18 @@ _stallwatch_check_jmx_thread_pools() {
         --active-critical| --threads-warning| --threads-critical| -t| --timeout) ;;
     --pools| --password-file| --ca-file| --client-cert| --client-key) _stallwatch_files ;;
     -H| --hostname| --rmi-host) _stallwatch_hosts ;;
-    --via) _stallwatch_words rmi jmxquery ;;
+    --via) _stallwatch_words rmi jolokia jmxquery ;;
     --output) _stallwatch_words text json human ;;
     --color) _stallwatch_words never auto always ;;
     --unreachable) _stallwatch_words critical warning unknown ;;
     --state-dir) _stallwatch_folders ;;
     *) _stallwatch_words --pool --deadlocks --pools --hostname --port --url --username --password \
         --password-file --tls --tls-registry --ca-file --client-cert --client-key --insecure --rmi-host \
-        --rmi-port --via --java --warning --critical --blocked-new-warning --blocked-new-critical \
-        --busy-warning --busy-critical --idle-warning --idle-critical --pending-warning --pending-critical \
-        --active-warning --active-critical --threads-warning --threads-critical --timeout --output --color \
-        --verbose --version --help --unreachable --state-dir --no-state ;;
+        --rmi-port --via --allow-cleartext --java --warning --critical --blocked-new-warning \
+        --blocked-new-critical --busy-warning --busy-critical --idle-warning --idle-critical \
+        --pending-warning --pending-critical --active-warning --active-critical --threads-warning \
+        --threads-critical --timeout --output --color --verbose --version --help --unreachable --state-dir \
+        --no-state ;;
     esac
 }
 
@@ -470,10 +471,10 @@ _stallwatch_stallwatch-discover_jmx() {
     --name| -P| --port| -U| --url| -u| --username| -p| --password| --rmi-port| --java| -t| --timeout) ;;
     --address| -H| --hostname| --rmi-host) _stallwatch_hosts ;;
     --password-file| --ca-file| --client-cert| --client-key) _stallwatch_files ;;
-    --via) _stallwatch_words rmi jmxquery ;;
+    --via) _stallwatch_words rmi jolokia jmxquery ;;
     *) _stallwatch_words --format --name --address --hostname --port --url --username --password \
         --password-file --tls --tls-registry --ca-file --client-cert --client-key --insecure --rmi-host \
-        --rmi-port --via --java --timeout --verbose --version --help ;;
+        --rmi-port --via --allow-cleartext --java --timeout --verbose --version --help ;;
     esac
 }
 

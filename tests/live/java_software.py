@@ -14,7 +14,7 @@ POM = """<project>
   <modelVersion>4.0.0</modelVersion>
   <groupId>tests</groupId><artifactId>tests</artifactId><version>1</version><packaging>pom</packaging>
   <dependencies><dependency>
-    <groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>{version}</version>
+    <groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>{version}</version>{classifier}
   </dependency></dependencies>
 </project>
 """
@@ -39,18 +39,19 @@ def java(version):
 
 
 @functools.cache
-def jars(group, artifact, version):
+def jars(group, artifact, version, classifier=""):
     """The folder with the jar of a Maven artifact and all that it needs. Raises Missing."""
+    told = f"<classifier>{classifier}</classifier>" * bool(classifier)
 
     def download(folder):
         maven = program("mvn", "maven", os.environ.get("MAVEN_HOME"))
         with open(os.path.join(folder, "pom.xml"), "w") as file:
-            file.write(POM.format(group=group, artifact=artifact, version=version))
+            file.write(POM.format(group=group, artifact=artifact, version=version, classifier=told))
         run(f"{artifact} from Maven", maven, "--quiet", "--batch-mode", "-f", file.name, MAVEN,
              "-DincludeScope=runtime", f"-DoutputDirectory={folder}",
              f"-Dmaven.repo.local={os.path.join(CACHE, 'maven')}")  # fmt: skip
 
-    return kept(f"{artifact}-{version}", download)
+    return kept("-".join(filter(None, (artifact, version, classifier))), download)
 
 
 @functools.cache

@@ -41,7 +41,7 @@ class Recorded:
 
 def record(name, target):
     """Ask, and keep what came."""
-    connected, sockets = wire._connected, []
+    connected, sockets = wire.connected, []
 
     def recorded(*where):
         sockets.append(Recorded(connected(*where)))
@@ -51,7 +51,7 @@ def record(name, target):
         sockets[-1].socket = context.wrap_socket(sockets[-1].socket, server_hostname=self._host)
 
     with (
-        mock.patch.object(wire, "_connected", recorded),
+        mock.patch.object(wire, "connected", recorded),
         mock.patch.object(wire.Wire, "encrypt", encrypt),
         contextlib.suppress(jmx.JmxError),
         jmx.connect(target, Deadline(30)) as server,

@@ -178,7 +178,7 @@ def conversation(name):
             return jmx_bytes.Played(stream)
         raise jmx.UnreachableError(f"{where}:{port} refused the connection")
 
-    return changed((wire, "_connected", connected), (wire.Wire, "encrypt", lambda *_: None))
+    return changed((wire, "connected", connected), (wire.Wire, "encrypt", lambda *_: None))
 
 
 def at_servers():

@@ -126,7 +126,7 @@ def replay(ask, streams, deadline=10):
         raise jmx.UnreachableError(f"{host}:{port} refused the connection")
 
     with (
-        mock.patch.object(wire, "_connected", connected),
+        mock.patch.object(wire, "connected", connected),
         mock.patch.object(wire.Wire, "encrypt"),
         jmx.connect(jmx.Target("db1", 7199, user="me", password="secret"), Deadline(deadline)) as server,
     ):

@@ -144,3 +144,43 @@ def test_the_rest_is_told_as_given(target):
         tls=jmx.Tls(wanted=True, client_cert="c", client_key="k"),
     )  # fmt: skip
     assert target(*words.split()) == expected
+
+
+# Jolokia
+
+
+def test_a_url_of_http_is_jolokia(target):
+    found = target("-U", "https://app1/actuator/jolokia", "--ca-file", "f")
+    assert (found.where, found.name, found.via) == ("app1:443", "/actuator/jolokia/", "jolokia")
+    assert found.tls == jmx.Tls(wanted=True, ca_file="f")
+    found = target("-H", "app1", "-P", "8778", "--via", "jolokia", "--allow-cleartext")
+    assert (found.where, found.name, found.tls.wanted, found.cleartext) == (
+        "app1:8778",
+        "/jolokia/",
+        False,
+        True,
+    )
+    assert target("-P", "8778", "--via", "jolokia", "--tls").tls.wanted
+    assert target("-P", "7199").via == "rmi"
+
+
+@pytest.mark.parametrize(
+    ("words", "because"),
+    [
+        ("-U http://app1:8778 --tls", "write https://"),
+        ("-U http://app1:8778 --rmi-port 1", "--rmi-port is for RMI"),
+        ("-P 8778 --via jolokia --tls-registry", "--tls-registry is for RMI"),
+        ("-U http://app1:8778 --via rmi", "is no JMX URL"),
+        ("-U service:jmx:rmi:///jndi/rmi://h:1/jmxrmi --via jolokia", "is no URL of Jolokia"),
+        ("-U http://app1:8778 -P 1", "leave out -H and -P"),
+        ("-P 7199 --allow-cleartext", "belongs to --via jolokia"),
+    ],
+)
+def test_what_does_not_go_together_with_jolokia(target, words, because):
+    assert because in target(*words.split())
+
+
+def test_a_password_in_a_url_is_refused_and_not_shown(target):
+    said = target("-U", "http://me:geheim@app1:8778/jolokia")
+    assert "give -u and --password-file" in said
+    assert "geheim" not in said

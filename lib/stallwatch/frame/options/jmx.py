@@ -25,14 +25,17 @@ def add(check: Check) -> None:
     """Add the options; ``connect`` uses them."""
     check.connection("-H", "--hostname", metavar="HOST", help="host of the JVM (default: localhost)")
     check.connection("-P", "--port", type=port, metavar="PORT", help="JMX port, Cassandra: 7199")
-    about = "host, port and name in one: service:jmx:rmi:///jndi/rmi://HOST:PORT/NAME"
+    about = (
+        "host, port and name in one: service:jmx:rmi:///jndi/rmi://HOST:PORT/NAME, or of Jolokia: "
+        "http://HOST:PORT/jolokia"
+    )
     check.connection("-U", "--url", metavar="URL", help=about)
     check.connection("-u", "--username", metavar="USER", help="JMX user; a read-only role is sufficient")
     about = "password (visible in the process list; prefer --password-file)"
     check.connection("-p", "--password", help=about)
     about = f"file with the password in its first line (default: ${PASSWORD})"
     check.connection("--password-file", metavar="FILE", help=about)
-    about = "require TLS for the log-in (default: as the server does)"
+    about = "require TLS for the log-in, of Jolokia: use https (default: as the server does)"
     check.connection("--tls", action="store_true", help=about)
     check.connection("--tls-registry", action="store_true", help="use TLS for the registry, too")
     about = "certificates (PEM) of the authorities that sign the server's"
@@ -50,8 +53,15 @@ def add(check: Check) -> None:
     check.connection("--rmi-host", metavar="HOST", help=about)
     about = "RMI port (default: the port that the server names)"
     check.connection("--rmi-port", type=port, metavar="PORT", help=about)
-    about = "rmi: the built-in client; jmxquery: run Java"
-    check.connection("--via", choices=["rmi", "jmxquery"], default="rmi", help=about)
+    about = (
+        "rmi: the built-in client; jolokia: Jolokia's agent, over HTTP; jmxquery: run Java (default: rmi; "
+        "jolokia with a URL of http or https)"
+    )
+    check.connection("--via", choices=["rmi", "jolokia", "jmxquery"], help=about)
+    about = (
+        "send the readable password to Jolokia also without TLS (default: only over https, or to this host)"
+    )
+    check.connection("--allow-cleartext", action="store_true", help=about)
     about = "Java command and its options, for --via jmxquery"
     check.connection("--java", default="java", metavar="COMMAND", help=about)
     check.asks_server()
@@ -72,7 +82,7 @@ def target(check: Check, options: Namespace) -> Target:
     from stallwatch.sources.jmx.target import bare
 
     check.refuse_empty(options, *_NOT_EMPTY)
-    host, port, name = _address(check, options)
+    to = _address(check, options)
     try:
         password = _password(options)
     except UnusableFileError as error:
@@ -87,33 +97,65 @@ def target(check: Check, options: Namespace) -> Target:
         check.parser.error("--client-key needs --client-cert")
     for file in filter(None, (options.password_file, options.client_key or options.client_cert)):
         exposed.tell(check, file)
-    given = (options.tls_registry, options.ca_file, options.client_cert, options.insecure)
+    given = (options.tls, options.tls_registry, options.ca_file, options.client_cert, options.insecure)
+    if to.via == "jolokia":
+        _must_fit_jolokia(check, options, to, tls=any(given))
+    elif options.allow_cleartext:
+        check.parser.error("--allow-cleartext belongs to --via jolokia")
     tls = jmx.Tls(
-        wanted=options.tls or any(given),
+        wanted=to.tls.wanted or any(given),
         registry=options.tls_registry,
         ca_file=options.ca_file,
         client_cert=options.client_cert,
         client_key=options.client_key,
         insecure=options.insecure,
     )
-    user = options.username and utf8(options.username)
-    return jmx.Target(
-        host, port, name, options.rmi_host and bare(options.rmi_host), options.rmi_port, user, password, tls,
-        options.via, options.java,
-    )  # fmt: skip
+    return to._replace(
+        rmi_host=options.rmi_host and bare(options.rmi_host),
+        rmi_port=options.rmi_port,
+        user=options.username and utf8(options.username),
+        password=password,
+        tls=tls,
+        java=options.java,
+        cleartext=options.allow_cleartext,
+    )
 
 
-def _address(check: Check, options: Namespace) -> tuple[str, int, str]:
-    from stallwatch.sources.jmx.target import JMXRMI, bare, from_url
+def _must_fit_jolokia(check: Check, options: Namespace, to: Target, *, tls: bool) -> None:
+    """See that there is no option that Jolokia has no use for; ``tls``: one that is about TLS is given."""
+    for name in ("rmi_host", "rmi_port", "tls_registry"):
+        if getattr(options, name):
+            check.parser.error(f"--{name.replace('_', '-')} is for RMI: Jolokia has one port, which -P names")
+    if options.url is not None and tls and not to.tls.wanted:
+        check.parser.error("-U is a URL without TLS: write https://, or leave out the options of TLS")
 
+
+def _address(check: Check, options: Namespace) -> Target:
+    """Give the place, without what is to be said there, and the way that it is asked."""
+    from stallwatch.sources.jmx.target import (
+        JMXRMI,
+        JOLOKIA,
+        Target,
+        Tls,
+        bare,
+        from_http_url,
+        from_url,
+        is_http,
+    )
+
+    via = options.via or ("jolokia" if options.url and is_http(options.url) else "rmi")
     if options.url is None:
         if options.port is None:
             check.parser.error("which JVM? Give its host with -H and JMX port with -P, or its URL with -U")
-        return bare(options.hostname or "localhost"), options.port, JMXRMI
+        name = JOLOKIA if via == "jolokia" else JMXRMI
+        return Target(bare(options.hostname or "localhost"), options.port, name, via=via)
     if options.hostname is not None or options.port is not None:
         check.parser.error("-U names host and port already: leave out -H and -P")
     try:
-        return from_url(options.url)
+        if via == "jolokia":
+            host, port, path, https = from_http_url(options.url)
+            return Target(host, port, path, via=via, tls=Tls(wanted=https))
+        return Target(*from_url(options.url), via=via)
     except NotUnderstoodError as error:
         check.parser.error(f"-U/--url: {error}")
 

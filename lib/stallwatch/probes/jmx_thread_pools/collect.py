@@ -140,7 +140,7 @@ def _number(reader: Reader, place: Place, attribute: str) -> float | None:
     """Read a number; a negative one is how servers say that there is none. Raises ProbeError."""
     bean = place.bean
     value = reader.value(bean, attribute)
-    if place.number == "idle" and isinstance(value, float) and math.isnan(value):
+    if place.number == "idle" and (value is None or (isinstance(value, float) and math.isnan(value))):
         return None  # of no threads: Kafka's control plane without a listener of its own (3.9 with ZooKeeper)
     if isinstance(value, bool):
         return int(value)

@@ -1,6 +1,7 @@
-"""JMX: the managed beans of a JVM, asked over RMI without Java, or through jmxquery where only Java can.
+"""JMX: the managed beans of a JVM, asked over RMI without Java, or over HTTP where Jolokia's agent is in it.
 
-``connect`` gives a log-in; both kinds have the same methods, ``client.Client`` says what each does.
+Through jmxquery Java asks, where only Java can. ``connect`` gives a log-in; all kinds have the same methods,
+``client.Client`` says what each does.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
     from stallwatch.frame.deadline import Deadline
     from stallwatch.sources.jmx.client import Client
     from stallwatch.sources.jmx.jmxquery import Client as JavaClient
+    from stallwatch.sources.jmx.jolokia import Client as HttpClient
 
-    Server: TypeAlias = Client | JavaClient  # a log-in at a JVM, whoever carries the questions
+    Server: TypeAlias = Client | JavaClient | HttpClient  # a log-in at a JVM, whoever carries the questions
 
 
 __all__ = [
@@ -51,6 +53,10 @@ def connect(target: Target, deadline: Deadline, trace: Callable[[str], None] = l
         from stallwatch.sources.jmx import jmxquery
 
         return jmxquery.Client(target, deadline, trace)
+    if target.via == "jolokia":
+        from stallwatch.sources.jmx import jolokia
+
+        return jolokia.Client(target, deadline, trace)
     from stallwatch.sources.jmx import client
 
     return client.Client(target, deadline, trace)

@@ -5,7 +5,13 @@ Sizes are what objects take in CPython 3.11 on 64 bits, sys.getsizeof and the ga
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 from stallwatch.sources.jmx.errors import UnreachableError
+from stallwatch.startup import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 # Bytes: of one answer as it is read, of the values that are made of it, and of all that a run keeps.
 # Cassandra 5 has 11 718 beans: their names and classes take 15 MiB as they are read, and a run that asks each
@@ -40,6 +46,19 @@ class Kept:
                 f"{self._where} tells more than a check keeps ({MOST_KEPT >> 20} MiB)",
                 "ask for fewer MBeans",
             )
+
+    @contextmanager
+    def passing(self) -> Iterator[Callable[[int], None]]:
+        """Keep nothing of what is read within but for the bytes that the function is told."""
+        staying = self.bytes
+
+        def keep(size: int) -> None:
+            nonlocal staying
+            self.add(size)
+            staying += size
+
+        yield keep
+        self.bytes = staying
 
     def name(self, name: str) -> None:
         """Keep the name of a bean."""

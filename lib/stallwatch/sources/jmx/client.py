@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from contextlib import contextmanager
 from functools import partial
 
 from stallwatch.sources.jmx import rmi
@@ -16,6 +15,7 @@ from stallwatch.startup import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from contextlib import AbstractContextManager
     from typing import Any, Self
 
     from stallwatch.frame.deadline import Deadline
@@ -76,19 +76,9 @@ class Client:
             Bean(str(plain(field(one, "name"), keep)), str(field(one, "className"))) for one in members(found)
         )
 
-    @contextmanager
-    def passing(self) -> Iterator[Callable[[int], None]]:
+    def passing(self) -> AbstractContextManager[Callable[[int], None]]:
         """Keep nothing of what is read within but for the bytes that the function is told."""
-        kept = self._session.kept
-        staying = kept.bytes
-
-        def keep(size: int) -> None:
-            nonlocal staying
-            kept.add(size)
-            staying += size
-
-        yield keep
-        kept.bytes = staying
+        return self._session.kept.passing()
 
     def read(self, wanted: Wanted) -> Iterator[Values | JmxError]:
         """Give the values of attributes, pair for pair of bean and attributes, in the order asked.

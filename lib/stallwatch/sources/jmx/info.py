@@ -65,7 +65,7 @@ class Describing:
             if isinstance(answer, Exception):
                 raise answer
             self.result = attributes_of(answer)
-            self._session.kept.add(sum(map(_size, self.result)))
+            self._session.kept.add(sum(map(size, self.result)))
             self._same.learn(self.result, immutable=_is_of_class(answer))
         except rmi.FAILURES as failure:
             self.result = self._session.explained(failure, self._name, "")
@@ -107,7 +107,7 @@ def attributes_of(info: Any) -> list[Attribute]:
     return [_attribute(_fields(one)) for one in found.items] if isinstance(found, Array) else []
 
 
-def _size(attribute: Attribute) -> int:
+def size(attribute: Attribute) -> int:
     """Tell how much memory is kept of it, in bytes."""
     letters = len(attribute.name) + len(attribute.type) + len(attribute.description)
     return LIST + 3 * TEXT + WIDE * letters
@@ -116,7 +116,7 @@ def _size(attribute: Attribute) -> int:
 def _attribute(fields: dict[str, Any]) -> Attribute:
     return Attribute(
         name=str(fields.get("name")),
-        type=_type_name(str(fields.get("attributeType"))),
+        type=type_name(str(fields.get("attributeType"))),
         readable=bool(fields.get("isRead")),
         writable=bool(fields.get("isWrite")),
         description=str(fields.get("description") or ""),
@@ -143,7 +143,7 @@ def _is_of_class(info: Any) -> bool:
     return False
 
 
-def _type_name(code: str) -> str:
+def type_name(code: str) -> str:
     """Write ``[J`` as ``long[]``, ``[Ljava.lang.String;`` as ``java.lang.String[]``."""
     element = code.lstrip("[")
     depth = len(code) - len(element)

@@ -13,6 +13,9 @@ _URL = r"(?i)service:jmx:(?P<protocol>[^:]*)://(?P<place>[^/;]*)(?:/(?P<path>.*)
 _JNDI = r"(?i)jndi/rmi://(?P<place>[^/]*)/(?P<name>.+)"
 _PLACE = r"(?:\[(?P<ipv6>[0-9A-Fa-f:.]+(?:%[^\]]+)?)\]|(?P<host>[^\[\]:]+))?(?::(?P<port>\d{1,5}))?"
 _REGISTRY_PORT = 1099  # java.rmi.registry.Registry.REGISTRY_PORT
+JOLOKIA = "/jolokia/"  # where Jolokia's agent is asked unless it is told otherwise
+_HTTP = r"(?i)(?P<scheme>https?)://(?P<place>[^/?#@]*)(?P<path>/[!-~]*)?"
+_HTTP_PORTS = {"http": 80, "https": 443}
 PORTS = range(1, 65536)
 
 
@@ -28,7 +31,10 @@ class Tls(NamedTuple):
 
 
 class Target(NamedTuple):
-    """A JVM's JMX agent: its registry at ``host:port``, and what it takes to be let in."""
+    """A JVM's JMX agent: its registry at ``host:port``, and what it takes to be let in.
+
+    ``name`` is what it is bound to there; of Jolokia the path of its URL, and ``tls.wanted`` means https.
+    """
 
     host: str
     port: int
@@ -40,6 +46,7 @@ class Target(NamedTuple):
     tls: Tls = Tls()
     via: str = "rmi"
     java: str = "java"
+    cleartext: bool = False  # Jolokia may get the password without TLS, wherever it is
 
     def __repr__(self) -> str:
         return f"Target({self.where})"  # never with the password
@@ -58,6 +65,29 @@ def place(host: str, port: int) -> str:
 def bare(host: str) -> str:
     """Take the brackets from an IPv6 address, as it stands in URLs."""
     return host[1:-1] if host.startswith("[") and host.endswith("]") else host
+
+
+def is_http(url: str) -> bool:
+    """Whether a URL is one of Jolokia."""
+    return url.strip().lower().startswith(("http:", "https:"))
+
+
+def from_http_url(text: str) -> tuple[str, int, str, bool]:
+    """Read ``http[s]://HOST[:PORT][/PATH]``; the result is host, port and path, and whether it is https."""
+    if "@" in text:  # which must not be shown
+        raise NotUnderstoodError("user and password do not belong into a URL: give -u and --password-file")
+    url = re.fullmatch(_HTTP, text.strip())
+    found = re.fullmatch(_PLACE, url["place"]) if url else None
+    host = found and (found["ipv6"] or found["host"])
+    if not url or not found or not host or "?" in text or "#" in text:
+        raise NotUnderstoodError(f'"{text}" is no URL of Jolokia: write http://HOST:PORT/jolokia')
+    port = int(found["port"] or _HTTP_PORTS[url["scheme"].lower()])
+    if port not in PORTS:
+        raise NotUnderstoodError(
+            f'"{found["port"]}" in "{text}" is not a port: write a number from 1 to 65535'
+        )
+    path = (url["path"] or "").rstrip("/")
+    return host, port, f"{path}/" if path else JOLOKIA, url["scheme"].lower() == "https"
 
 
 def from_url(text: str) -> tuple[str, int, str]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _EXPIRED, _MISMATCH = 10, (62, 64)
 # A JVM that does not speak TLS closes the connection at our first words.
 _NO_TLS = ("wrong version number", "record layer failure", "http request", "eof")
+_PORTS = "is this the right port? Look at --tls-registry and --rmi-port"
 _NOT_LET_IN = ("certificate required", "bad certificate", "handshake failure", "unknown ca")
 
 
@@ -61,16 +62,17 @@ def _no_password() -> str:
     return ""
 
 
-def explained(error: OSError, where: str) -> UnreachableError:
-    """Say what a failure of TLS, or a connection that is reset in its handshake, means for the operator."""
+def explained(error: OSError, where: str, plain: str = _PORTS) -> UnreachableError:
+    """Say what a failure of TLS, or a connection that is reset in its handshake, means for the operator.
+
+    ``plain`` is the advice where the peer does not speak TLS.
+    """
     reason = (getattr(error, "reason", None) or str(error)).replace("_", " ").lower()
     if isinstance(error, ssl.SSLCertVerificationError):
         why = error.verify_message.rstrip(".")
         return UnreachableError(f"the certificate of {where} is not to be trusted: {why}", _remedy(error))
     if isinstance(error, ConnectionError) or any(words in reason for words in _NO_TLS):
-        return UnreachableError(
-            f"{where} does not speak TLS", "is this the right port? Look at --tls-registry and --rmi-port"
-        )
+        return UnreachableError(f"{where} does not speak TLS", plain)
     if any(words in reason for words in _NOT_LET_IN):
         return UnreachableError(
             f"{where} refused the TLS handshake ({reason})",

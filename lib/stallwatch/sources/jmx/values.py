@@ -126,10 +126,11 @@ class _Converter:
         """Make text of what a map or a table is indexed by."""
         self._spend(ENTRY)
         found = self.value(thing)
-        return found if isinstance(found, str) else self.text(_written(found))
+        return found if isinstance(found, str) else self.text(written(found))
 
 
-def _written(value: Value) -> str:
+def written(value: Value) -> str:
+    """Write a value as Java's toString does: what a map or a table is indexed by."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     return str(value)
@@ -228,7 +229,7 @@ def _table(converter: _Converter, record: Record) -> Value:
         if not isinstance(row, dict) or not isinstance(index, list):
             raise TypeError
         converter.key(None)
-        indexed = ",".join(converter.text(_written(row[str(name)])) for name in index)
+        indexed = ",".join(converter.text(written(row[str(name)])) for name in index)
         found[indexed] = row["value"] if is_map else row
     return found
 
@@ -247,8 +248,9 @@ def _keys_of(name: str) -> Convert:
     return read
 
 
-def _uuid(_: _Converter, record: Record) -> str:
-    whole = f"{record.fields['mostSigBits'] % 2**64:016x}{record.fields['leastSigBits'] % 2**64:016x}"
+def uuid(most: int, least: int) -> str:
+    """Write the two halves of a UUID, as Java's long numbers."""
+    whole = f"{most % 2**64:016x}{least % 2**64:016x}"
     return "-".join((whole[:8], whole[8:12], whole[12:16], whole[16:20], whole[20:]))
 
 
@@ -268,7 +270,7 @@ _READERS: dict[str, Convert] = {
     "java.lang.StringBuilder": _built,
     "java.lang.StringBuffer": _buffered,
     "java.util.Date": _date,
-    "java.util.UUID": _uuid,
+    "java.util.UUID": lambda _, record: uuid(record.fields["mostSigBits"], record.fields["leastSigBits"]),
     "java.io.File": _held("path"),
     "javax.management.ObjectName": _object_name,
     "javax.management.openmbean.CompositeDataSupport": _held("contents"),

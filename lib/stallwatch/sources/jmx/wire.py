@@ -35,7 +35,7 @@ class Wire:
         self._buffer = b""
         self._at = 0
         deadline.doing = f"connecting to {self.where}"
-        self._socket: socket = _connected(host, port, deadline.left)
+        self._socket: socket = connected(host, port, deadline.left)
         deadline.doing = ""
 
     def encrypt(self, context: ssl.SSLContext) -> None:
@@ -110,7 +110,11 @@ class Wire:
         self._socket.close()
 
 
-def _connected(host: str, port: int, left: Callable[[], float]) -> socket:
+def connected(host: str, port: int, left: Callable[[], float], what: str = "JMX") -> socket:
+    """Connect; raises UnreachableError, NoConnectionError where nobody takes it, and SilentError.
+
+    ``what`` is to be there, in words.
+    """
     try:
         return tcp.connected(host, port, left)
     except tcp.UnknownHostError as error:
@@ -118,13 +122,13 @@ def _connected(host: str, port: int, left: Callable[[], float]) -> socket:
     except tcp.NoTimeError:
         raise SilentError from None
     except OSError as error:
-        raise _no_connection(place(host, port), error) from None
+        raise _no_connection(place(host, port), error, what) from None
 
 
-def _no_connection(where: str, failure: OSError) -> NoConnectionError:
+def _no_connection(where: str, failure: OSError, what: str) -> NoConnectionError:
     if isinstance(failure, TimeoutError):
         return NoConnectionError(where, "does not answer: no connection", tcp.NO_CONNECTION)
     if isinstance(failure, ConnectionRefusedError):
-        advice = "is the JVM up, and JMX open on this address and port?"
+        advice = f"is the JVM up, and {what} open on this address and port?"
         return NoConnectionError(where, "refused the connection", advice)
     return NoConnectionError(where, f"cannot be reached: {failure.strerror or failure}")

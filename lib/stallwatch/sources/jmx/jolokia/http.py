@@ -1,0 +1,268 @@
+"""Sending bodies to a JVM's agent over HTTP, and what its answers mean where they are none of the agent's.
+
+Redirects are not followed, proxies are not used: only the host that was named gets the password.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from binascii import b2a_base64
+from http.client import BadStatusLine, HTTPConnection, HTTPException, IncompleteRead, RemoteDisconnected
+from socket import IPPROTO_TCP, TCP_QUICKACK, socket
+
+from stallwatch import withheld
+from stallwatch.line import shorten
+from stallwatch.sources.encrypted import EncryptedSocket
+from stallwatch.sources.jmx.errors import UnreachableError
+from stallwatch.sources.jmx.wire import LostError, SilentError, connected
+from stallwatch.startup import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import ssl
+    from http.client import HTTPResponse
+    from typing import Any
+
+    from stallwatch.frame.deadline import Deadline
+    from stallwatch.sources.jmx.target import Target
+
+MOST = 8 << 20  # bytes of an answer: twice the names and classes of the 11 718 beans of a Cassandra 5
+_TLS_ALERT = b"\x15\x03"  # what a TLS server says to plain text
+_LONGEST = 200  # bytes of what others say
+_OK, _MOVED, _WRONG, _DENIED, _FORBIDDEN, _NOT_FOUND = 200, 300, 400, 401, 403, 404
+_PORT = "which is Jolokia's port? Its agent's is usually 8778, never the JMX port; does it want --tls?"
+_NO_TLS = "is it the port of https?"
+_PATH = "where is Jolokia? Give its URL with -U, as http://HOST:PORT/actuator/jolokia"
+
+
+class TooLongError(Exception):
+    """The answer has more than MOST bytes."""
+
+
+class _Bounded(socket):
+    """A socket whose waits end with a deadline, however slowly its peer speaks."""
+
+    deadline: Deadline
+
+    def recv_into(self, *arguments: Any) -> int:
+        """Receive, in the time that is left."""
+        _end_in_time(self, self.deadline)
+        return super().recv_into(*arguments)
+
+    def sendall(self, *arguments: Any) -> None:
+        """Send, in the time that is left."""
+        _end_in_time(self, self.deadline)
+        super().sendall(*arguments)
+
+
+class _BoundedInTls(EncryptedSocket):
+    """The same in TLS."""
+
+    deadline: Deadline
+
+    def recv_into(self, *arguments: Any) -> int:
+        """Receive, in the time that is left."""
+        _end_in_time(self, self.deadline)
+        return super().recv_into(*arguments)
+
+    def sendall(self, *arguments: Any) -> None:
+        """Send, in the time that is left."""
+        _end_in_time(self, self.deadline)
+        super().sendall(*arguments)
+
+
+def _end_in_time(peer: socket, deadline: Deadline) -> None:
+    """Let the next wait end in time, and let the agent not wait for us.
+
+    Java's own HTTP server (JDK 17) sends an answer in pieces, the second when we have acknowledged the first:
+    Linux takes 40 ms for that unless it is told otherwise, each time.
+    """
+    if not (left := deadline.left()):
+        raise TimeoutError
+    peer.settimeout(left)
+    peer.setsockopt(IPPROTO_TCP, TCP_QUICKACK, 1)
+
+
+class Agent:
+    """Where bodies are sent, over one connection as long as the agent keeps it open."""
+
+    def __init__(self, target: Target) -> None:
+        self.where = target.where
+        self._target = target
+        self._connection: HTTPConnection | None = None
+        self._peer: _Bounded | _BoundedInTls | None = None  # of the connection
+        self._tls: ssl.SSLContext | None = None
+        self._headers = {"Content-Type": "application/json", "User-Agent": "stallwatch"}
+        if target.password is not None:
+            login = f"{target.user}:{target.password}".encode(errors="surrogateescape")
+            self._headers["Authorization"] = f"Basic {b2a_base64(login, newline=False).decode()}"
+
+    def close(self) -> None:
+        """Hang up."""
+        if self._connection:
+            self._connection.close()
+            self._connection = None
+
+    def post(self, body: bytes, deadline: Deadline) -> bytes:
+        """Send a body and give what comes back; all bodies are reads, so that one may be sent twice.
+
+        Raises SilentError, TooLongError and UnreachableError.
+        """
+        kept = self._connection is not None
+        try:
+            return self._posted(body, deadline)
+        except LostError:
+            if not kept:
+                raise self._hung_up() from None
+        try:  # an agent may close a connection at any time that is not used
+            return self._posted(body, deadline)
+        except LostError:
+            raise self._hung_up() from None
+
+    def _hung_up(self) -> UnreachableError:
+        return UnreachableError(f"{self.where} closed the connection without a whole answer", _PORT)
+
+    def _posted(self, body: bytes, deadline: Deadline) -> bytes:
+        try:
+            connection = self._open(deadline)
+            connection.request("POST", self._target.name, body, self._headers)
+            response = connection.getresponse()
+            octets = response.read(MOST + 1)
+            complete = len(octets) > MOST or not response.length
+        except BaseException as error:
+            self.close()
+            if isinstance(error, OSError | HTTPException | ValueError):
+                raise self._explained(error) from None
+            raise
+        if not complete or len(octets) > MOST or response.will_close:
+            self.close()
+        if response.status != _OK:
+            self.close()
+            raise self._refused(response, octets)
+        if len(octets) > MOST:
+            raise TooLongError
+        if not (complete and octets):
+            raise LostError
+        return octets
+
+    def _open(self, deadline: Deadline) -> HTTPConnection:
+        if self._connection is None:
+            deadline.doing = f"connecting to {self.where}"
+            self._peer = self._connected(deadline)
+            self._connection = HTTPConnection(self._target.host, self._target.port)
+            self._connection.auto_open = 0  # it would connect in its own way
+            self._connection.sock = self._peer
+        if self._peer:
+            self._peer.deadline = deadline
+        deadline.doing = f"waiting for {self.where}, asked over HTTP"
+        return self._connection
+
+    def _connected(self, deadline: Deadline) -> _Bounded | _BoundedInTls:
+        plain = connected(self._target.host, self._target.port, deadline.left, "Jolokia")
+        peer = _Bounded(fileno=plain.detach())
+        try:
+            if not self._target.tls.wanted:
+                self._may_be_read(peer)
+                peer.deadline = deadline
+                return peer
+            _end_in_time(peer, deadline)
+            found = self._context().wrap_socket(peer, server_hostname=self._target.host)
+        except TimeoutError:  # Java's own server reads on: it takes that for a request
+            peer.close()
+            raise UnreachableError(f"{self.where} has not answered in TLS", _NO_TLS) from None
+        except BaseException:
+            peer.close()
+            raise
+        assert isinstance(found, _BoundedInTls)  # noqa: S101 - the context makes no other
+        found.deadline = deadline
+        return found
+
+    def _may_be_read(self, peer: socket) -> None:
+        """See that the password, if there is one, does not leave this host for everybody to read."""
+        if self._target.password is None or self._target.cleartext:
+            return
+        other, own = peer.getpeername()[0], peer.getsockname()[0]
+        if other in (own, "::1") or other.removeprefix("::ffff:").startswith("127."):
+            return
+        raise UnreachableError(
+            f"{self.where} is asked without TLS: the password was not sent",
+            "use https (--tls), or allow it with --allow-cleartext",
+        )
+
+    def _context(self) -> ssl.SSLContext:
+        if self._tls is None:
+            from stallwatch.sources.jmx.tls import context
+
+            self._tls = context(self._target.tls)
+            self._tls.sslsocket_class = _BoundedInTls
+        return self._tls
+
+    def _explained(self, error: Exception) -> Exception:
+        """Say what went wrong on the way: SilentError, LostError, or UnreachableError."""
+        from stallwatch.sources.jmx.tls import explained
+
+        if isinstance(error, TimeoutError):
+            return SilentError()
+        if isinstance(error, OSError) and type(error).__module__ == "ssl":
+            return explained(error, self.where, _NO_TLS)
+        if isinstance(error, OSError | RemoteDisconnected | IncompleteRead):
+            return LostError()
+        said = str(error)
+        if isinstance(error, BadStatusLine) and _TLS_ALERT in said.encode("latin-1", "replace"):
+            return UnreachableError(f"{self.where} speaks TLS", "use --tls, or https:// in the URL")
+        return UnreachableError(f"{self.where} does not speak HTTP: {_said(said)}", _PORT)
+
+    def _refused(self, response: HTTPResponse, octets: bytes) -> UnreachableError:
+        """Say what an answer means that has another status than 200."""
+        where, user, status = self.where, self._target.user, response.status
+        said = _text(octets) or _said(response.reason)
+        if _MOVED <= status < _WRONG:
+            there = _without_login(response.headers.get("Location", "nowhere"))
+            what = f"{where} redirects {self._target.name} to {_said(there)}: nothing was sent there"
+            return UnreachableError(what, "if that is right, give that URL with -U")
+        if status == _DENIED and user is None:
+            return UnreachableError(f"{where} wants a user and a password", "give -u and --password-file")
+        if status == _DENIED:
+            advice = "look at the user and the password of its agent"
+            return UnreachableError(f"{where} denied access to the user {user}", advice)
+        if status == _FORBIDDEN:
+            return forbidden(where, said)
+        if status == _NOT_FOUND:
+            return UnreachableError(f"{where} has no {self._target.name}: {said}", _PATH)
+        return UnreachableError(
+            f"{where} answered HTTP {status}: {said}", "look into its log, and for a proxy in between"
+        )
+
+
+def forbidden(where: str, why: str) -> UnreachableError:
+    """Say that nothing may be asked."""
+    advice = "look at the agent's policy (jolokia-access.xml), and for a proxy in between"
+    return UnreachableError(f"{where} forbids to ask it: {why}", advice)
+
+
+def not_json(where: str, octets: bytes) -> UnreachableError:
+    """Say that what came back is not from Jolokia."""
+    return UnreachableError(f"{where} does not answer as Jolokia does: {_text(octets) or 'no text'}", _PATH)
+
+
+def _text(octets: bytes) -> str:
+    """Give what an answer says to a person: Jolokia's error, the title of a page, or how it begins."""
+    try:
+        told = json.loads(octets)
+        error = told.get("error") if isinstance(told, dict) else None
+        if isinstance(error, str):
+            return _said(error)
+    except (ValueError, RecursionError):
+        pass
+    text = octets[:4096].decode(errors="replace")
+    title = re.search(r"(?is)<title[^>]*>(.*?)</title>", text)
+    return _said(title[1] if title else text)
+
+
+def _said(text: str) -> str:
+    return shorten(withheld.message(" ".join(text.split())), _LONGEST)
+
+
+def _without_login(url: str) -> str:
+    """Take user and password from a URL, and what stands behind ``?``."""
+    return re.sub(r"//[^/@]*@", "//", url).partition("?")[0]

@@ -1,0 +1,377 @@
+"""Jolokia's agent, asked over HTTP: what it sends, and what else may answer at that port."""
+
+import json
+import re
+import time
+from types import SimpleNamespace
+
+import pytest
+from http_server import answer, serving
+from stallwatch.frame.deadline import Deadline
+from stallwatch.sources import jmx
+from stallwatch.sources.jmx import jolokia
+from stallwatch.sources.jmx.jolokia import http
+from stallwatch.sources.jmx.jolokia.values import SpoiledError, parsed, plain
+from stallwatch.sources.jmx.target import JOLOKIA, from_http_url
+from stallwatch.units import NotUnderstoodError
+
+VERSION = {
+    "status": 200,
+    "value": {"agent": "2.1.1", "protocol": "8.0", "config": {"maxCollectionSize": "0"}},
+}
+SECRET = "Tr0ub4dor3x"
+
+
+def told(value):
+    return {"status": 200, "value": value}
+
+
+def refused(kind, text="", status=404):
+    return {"status": status, "error_type": kind, "error": f"{kind} : {text}" if text else kind}
+
+
+def agent(reply):
+    """An agent that answers each question with what ``reply`` gives for it."""
+
+    def answered(request, _):
+        questions = json.loads(request.partition(b"\r\n\r\n")[2])
+        return answer([VERSION if one["type"] == "version" else reply(one) for one in questions])
+
+    return answered
+
+
+def connect(asked, seconds=5, **more):
+    host, port = asked.place
+    return jmx.connect(jmx.Target(host, port, JOLOKIA, via="jolokia", **more), Deadline(seconds))
+
+
+def failure(octets, **more):
+    """What is said of a server that answers so."""
+    with serving(lambda *_: octets) as asked, pytest.raises(jmx.UnreachableError) as error:
+        connect(asked, **more)
+    where = "{}:{}".format(*asked.place)
+    return error.value.what.replace(where, "HOST"), error.value.advice, asked
+
+
+def values_of(reply, *wanted, **more):
+    with serving(agent(reply)) as asked, connect(asked, **more) as server:
+        return list(server.read(wanted)), asked
+
+
+# what it says
+
+
+@pytest.mark.parametrize(
+    ("sent", "value"),
+    [
+        (None, None),
+        (2**63 - 1, 2**63 - 1),
+        ({"objectName": "a:b=c"}, "a:b=c"),
+        ([{"objectName": "a:b=c"}], ["a:b=c"]),
+        ({"bigint": "1180591620717411303424"}, 2**70),
+        ({"name": "int", "interfaces": []}, "int"),
+        ({"mostSignificantBits": 4822678189205111, "leastSignificantBits": -8603657889541918977},
+         "00112233-4455-6677-8899-aabbccddeeff"),
+        ({"epochSecond": 1709210096, "nano": 789000000}, "2024-02-29T12:34:56.789Z"),
+        ({"seconds": -2, "nano": 500000000, "units": [], "zero": False, "negative": True}, -1.5),
+        ({"plain": 5, "opaque": 5, "acquire": 5}, 5),
+        ({"a": {"used": 1, "disk": "a"}}, {"a": {"used": 1, "disk": "a"}}),
+        ({"a": {"x": {"host": "a", "disk": "x", "used": 1}},
+          "b": {"y": {"host": "b", "disk": "y", "used": 2}}},
+         {"a,x": {"host": "a", "disk": "x", "used": 1}, "b,y": {"host": "b", "disk": "y", "used": 2}}),
+        ({"a": {"x": {"host": "c", "disk": "x"}}}, {"a": {"x": {"host": "c", "disk": "x"}}}),
+        ({"a": {"b": {"c": {}}}}, {"a": {"b": {"c": {}}}}),
+        ({"indexNames": ["a", "b"], "values": [{"a": 1, "b": True, "c": 3}]},
+         {"1,true": {"a": 1, "b": True, "c": 3}}),
+    ],
+)  # fmt: skip
+def test_values_have_the_shape_that_rmi_gives_them(sent, value):
+    assert plain(sent, 0, lambda _: None) == value
+
+
+@pytest.mark.parametrize(
+    ("sent", "most", "why"),
+    [
+        ({"bigint": "9" * 3000}, 0, "an integer of 3000 digits"),
+        ({"bigint": 7}, 0, "makes no sense"),
+        ({"epochSecond": "now", "nano": 0}, 0, "makes no sense"),
+        ({"indexNames": ["a"], "values": [{}]}, 0, "makes no sense"),
+        ([1, 2], 2, "2 items at most"),
+        ({"a": 1, "b": 2, "c": 3}, 2, "2 items at most"),
+        ("[Object limit exceeded]", 0, "maxObjects"),
+        (json.loads("[" * 200 + "]" * 200), 0, "deeper than 100"),
+        (["x" * 1000] * 10_000, 0, "needs more than 8 MiB"),
+    ],
+)
+def test_values_that_cannot_be_read(sent, most, why):
+    with pytest.raises(jmx.UnreadableError, match=why):
+        plain(sent, most, lambda _: None)
+
+
+def test_lists_that_are_shorter_than_the_limit_and_tables_that_are_longer_are_whole():
+    assert plain([1], 2, lambda _: None) == [1]
+    assert plain({"a": 1, "b": 2, "c": 3, "d": 4}, 2, lambda _: None)["d"] == 4
+
+
+@pytest.mark.parametrize(
+    "octets",
+    [
+        b'{"value":"\\u001;"}', b"[" * 100_000, b'[{"status":200', b"\xff\xfe",
+        b"[" + b"[]," * 2_000_000 + b"1]",
+        b"{" + b",".join(b'"%d":{}' % one for one in range(300_000)) + b"}",
+        '"{}é"'.format("x" * 7_000_000).encode(),
+    ],
+)  # fmt: skip
+def test_answers_that_are_no_json_or_need_much_memory(octets):
+    with pytest.raises(SpoiledError):
+        parsed(octets)
+
+
+def test_errors_are_told_apart():
+    def reply(one):
+        return {
+            "Gone": refused("javax.management.InstanceNotFoundException", "a:b=c"),
+            "None": refused("javax.management.AttributeNotFoundException", "No such attribute: None"),
+            "Fails": refused("java.lang.IllegalStateException", "not now", 500),
+            "Wrapped": refused("javax.management.RuntimeErrorException", "java.lang.StackOverflowError", 500),
+            "Denied": refused("java.lang.SecurityException", "not you", 403),
+            "Forbidden": refused("java.lang.Exception", "Reading attribute is forbidden", 403),
+            "Odd": {"status": "x"},
+        }.get(one["attribute"], told(one["attribute"]))
+
+    wanted = [
+        ("a:b=c", ["Gone"]),
+        ("a:b=d", ["None", "Fails", "Wrapped", "Denied", "Forbidden", "Odd", "Good"]),
+    ]
+    (gone, found), _ = values_of(reply, *wanted)
+    assert isinstance(gone, jmx.NoSuchBeanError)
+    assert isinstance(found["None"], jmx.NoSuchAttributeError)
+    assert found["Good"] == "Good"
+    reasons = {
+        name: one.what.partition(" cannot be read: ")[2] for name, one in found.items() if name != "Good"
+    }
+    assert reasons == {
+        "None": "",
+        "Fails": "IllegalStateException: not now",
+        "Wrapped": "StackOverflowError",
+        "Denied": "this user may not, SecurityException: not you",
+        "Forbidden": "the agent's policy forbids it, Exception: Reading attribute is forbidden",
+        "Odd": "an error",
+    }
+
+
+def test_many_attributes_go_in_one_round_trip():
+    names = [f"Attribute{number}" for number in range(60)]
+    (found,), asked = values_of(lambda one: told(one["attribute"]), ("a:b=c", names))
+    assert found == {name: name for name in names}
+    assert len(asked) == 2  # with the greeting
+
+
+def test_a_value_that_spoils_the_answer_costs_itself():
+    def reply(request, _):
+        questions = json.loads(request.partition(b"\r\n\r\n")[2])
+        if questions[0]["type"] == "version":
+            return answer([VERSION])
+        if any(one["attribute"] == "A31" for one in questions):
+            return answer(b'[{"status":200,"value":"\\u001;"}]')
+        return answer([told(one["attribute"]) for one in questions])
+
+    names = [f"A{number}" for number in range(60)]
+    with serving(reply) as asked, connect(asked) as server:
+        (found,) = server.read([("a:b=c", names)])
+    bad = found.pop("A31")
+    assert "A31 of a:b=c cannot be read: as JSON it is not valid" in bad.what
+    assert found == {name: name for name in names if name != "A31"}
+
+
+def test_an_attribute_that_hangs_costs_few_and_is_asked_twice():
+    def reply(request, _):
+        questions = json.loads(request.partition(b"\r\n\r\n")[2])
+        if any(one.get("attribute") == "A31" for one in questions):
+            return None
+        return answer([VERSION if one["type"] == "version" else told(1) for one in questions])
+
+    names = [f"A{number}" for number in range(60)]
+    with serving(reply) as asked, connect(asked, seconds=2) as server:
+        (found,) = server.read([("a:b=c", names)])
+    hung = [name for name, one in found.items() if isinstance(one, jmx.UnreadableError)]
+    assert hung == ["A30", "A31", "A32", "A33", "A34", "A35"]
+    assert "no answer within" in found["A31"].what
+    assert sum(b'"A31"' in one for one in asked) == 2
+
+
+def test_dates_are_asked_for_their_milliseconds():
+    def reply(one):
+        if one.get("path") == "time":
+            return (
+                told(1709210096789) if one["attribute"] == "Date" else refused("x.AttributeNotFoundException")
+            )
+        return told("2024-02-29T12:34:56Z")
+
+    (found,), _ = values_of(reply, ("a:b=c", ["Date", "Text"]))
+    assert found == {"Date": "2024-02-29T12:34:56.789Z", "Text": "2024-02-29T12:34:56Z"}
+
+
+# who else may answer
+
+
+@pytest.mark.parametrize(
+    ("octets", "what", "advice"),
+    [
+        (answer(b"<html><title>Welcome</title>"), "HOST does not answer as Jolokia does: Welcome", "with -U"),
+        (answer({"cluster_name": "search"}), "HOST does not answer as Jolokia does", "with -U"),
+        (answer([{"status": 200, "value": {}}]), "HOST does not answer as Jolokia does", "with -U"),
+        (answer([]), "HOST does not answer as Jolokia does: []", "with -U"),
+        (answer(b""), "HOST closed the connection without a whole answer", "8778"),
+        (answer(b"", "401 Unauthorized"), "HOST wants a user and a password", "give -u"),
+        (answer(b"", "403 Forbidden"), "HOST forbids to ask it: Forbidden", "jolokia-access.xml"),
+        (answer([refused("java.lang.Exception", "No access from client 10.0.0.1 allowed", 403)]),
+         "HOST forbids to ask it: No access from client 10.0.0.1 allowed", "jolokia-access.xml"),
+        (answer({"error": "no access"}, "403 Forbidden"),
+         "HOST forbids to ask it: no access", "jolokia-access.xml"),
+        (answer(b"<TITLE>No\nsuch page</TITLE>", "404 Not Found"),
+         "HOST has no /jolokia/: No such page", "with -U"),
+        (answer(b"", "502 Bad Gateway"), "HOST answered HTTP 502: Bad Gateway", "proxy"),
+        (b"\x15\x03\x01\x00\x02\x02\x50\r\n", "HOST speaks TLS", "https://"),
+        (b"220 mail.example ESMTP\r\n", "HOST does not speak HTTP: 220 mail.example ESMTP", "8778"),
+        (b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 200,
+         "HOST does not speak HTTP: got more than 100 headers", "8778"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 9000\r\n\r\n[", "HOST has not answered within 1 s", "getter"),
+    ],
+)  # fmt: skip
+def test_what_is_no_jolokia(octets, what, advice):
+    said, hint, _ = failure(octets, seconds=1)
+    assert said.startswith(what)
+    assert advice in hint
+
+
+@pytest.mark.parametrize("cut", [0, 30, 60])
+def test_an_answer_that_is_cut_off(cut):
+    whole = answer([VERSION])
+
+    def reply(_, connection):
+        connection.sendall(whole[:cut])
+        raise ConnectionError
+
+    with serving(reply) as asked, pytest.raises(jmx.UnreachableError, match="without a whole answer"):
+        connect(asked)
+
+
+def test_a_connection_that_the_agent_has_closed_meanwhile_is_made_anew():
+    def reply(request, connection):
+        if len(asked) == 2:
+            raise ConnectionError
+        questions = json.loads(request.partition(b"\r\n\r\n")[2])
+        return answer([VERSION if one["type"] == "version" else told(1) for one in questions])
+
+    with serving(reply) as asked, connect(asked) as server:
+        assert list(server.read([("a:b=c", ["A"])])) == [{"A": 1}]
+
+
+def test_a_redirect_is_not_followed_and_gets_no_password():
+    with serving(lambda *_: answer([VERSION])) as elsewhere:
+        there = "http://me:{}@{}:{}/jolokia?x=1".format(SECRET, *elsewhere.place)
+        what, advice, asked = failure(
+            answer(b"", "302 Found", f"Location: {there}"), user="me", password=SECRET
+        )
+    assert re.search(r"redirects /jolokia/ to http://127\.0\.0\.1:\d+/jolokia: nothing was sent there", what)
+    assert "with -U" in advice
+    assert not elsewhere
+    assert len(asked) == 1
+
+
+def test_a_wrong_password_is_not_shown():
+    said, hint, asked = failure(answer(SECRET.encode(), "401 no " + SECRET), user="me", password=SECRET)
+    assert said == "HOST denied access to the user me"
+    assert SECRET not in hint
+    assert b"Authorization: Basic bWU6VHIwdWI0ZG9yM3g=" in asked[0]
+    said, _, _ = failure(answer(SECRET.encode(), "500 no"), user="me", password=SECRET)
+    assert SECRET not in said
+
+
+@pytest.mark.parametrize(
+    ("other", "own", "sent"),
+    [
+        ("127.0.0.1", "127.0.0.1", True),
+        ("::1", "::1", True),
+        ("::ffff:127.0.0.1", "::ffff:127.0.0.1", True),
+        ("192.0.2.1", "192.0.2.1", True),
+        ("192.0.2.1", "192.0.2.2", False),
+        ("2001:db8::1", "2001:db8::2", False),
+    ],
+)
+def test_without_tls_the_password_leaves_this_host_only_if_that_is_allowed(other, own, sent):
+    peer = SimpleNamespace(getpeername=lambda: (other, 1), getsockname=lambda: (own, 2))
+    target = jmx.Target("db1", 8778, JOLOKIA, user="me", password=SECRET, via="jolokia")
+    if not sent:
+        with pytest.raises(jmx.UnreachableError, match="asked without TLS: the password was not sent"):
+            http.Agent(target)._may_be_read(peer)
+    for allowed in (
+        target._replace(cleartext=True),
+        target._replace(user=None, password=None),
+        *[target] * sent,
+    ):
+        http.Agent(allowed)._may_be_read(peer)
+
+
+def test_an_agent_that_is_silent_or_slow_ends_the_run_in_time():
+    def drip(_, connection):
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n")
+        for _ in range(100):
+            connection.sendall(b" ")
+            time.sleep(0.1)
+        return b""
+
+    for reply in (lambda *_: None, drip):
+        begun = time.monotonic()
+        with (
+            serving(reply) as asked,
+            pytest.raises(jmx.UnreachableError, match="has not answered within 1 s"),
+        ):
+            connect(asked, seconds=1)
+        assert time.monotonic() - begun < 12
+
+
+def test_an_answer_without_end_is_not_read():
+    def endless(_, connection):
+        connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n[")
+        while True:
+            connection.sendall(b" " * 65536)
+
+    with serving(endless) as asked, pytest.raises(jmx.UnreachableError, match="its JSON is too long"):
+        connect(asked)
+
+
+# where it is
+
+
+@pytest.mark.parametrize(
+    ("url", "read"),
+    [
+        ("http://h:8778/jolokia", ("h", 8778, "/jolokia/", False)),
+        ("http://h:8778", ("h", 8778, "/jolokia/", False)),
+        ("https://h/", ("h", 443, "/jolokia/", True)),
+        ("HTTP://[::1]:81/actuator/jolokia/", ("::1", 81, "/actuator/jolokia/", False)),
+    ],
+)
+def test_urls(url, read):
+    assert from_http_url(url) == read
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://", "http://:1/x", "http://h:0/", "http://h:70000/", "http://h/a b", "http://h/?x=1", "ftp://h/"],
+)
+def test_what_is_no_url(url):
+    with pytest.raises(NotUnderstoodError):
+        from_http_url(url)
+
+
+def test_a_password_in_a_url_is_refused_and_not_shown():
+    with pytest.raises(NotUnderstoodError) as error:
+        from_http_url(f"http://me:{SECRET}@h/jolokia")
+    assert SECRET not in str(error.value)
+
+
+def test_paths_are_escaped():
+    assert jolokia._path("a/b!c", "d") == "a!/b!!c/d"
