@@ -77,7 +77,8 @@ def listener(answer=b"", again=b""):
 def test_refused():
     port = free_port()
     assert said("-H", "127.0.0.1", "-P", port, *GOOD) == (
-        f"127.0.0.1:{port} refused the connection: is the JVM up, and JMX open on this address and port?"
+        f"127.0.0.1:{port} refused the connection: "
+        "check that the JVM runs, with JMX open on this address and port"
     )
 
 

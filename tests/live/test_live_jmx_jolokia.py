@@ -251,7 +251,7 @@ def test_http_where_https_is_spoken_and_the_other_way_round(jvm, locked, ask):
     assert "--tls" in said.output
     said = ask(jvm, url=jvm.agent_url.replace("http", "https"))
     assert said.status == 3
-    assert "has not answered in TLS - is it the port of https?" in said.output
+    assert "has not answered in TLS - check that this is the port of https" in said.output
 
 
 def test_the_jmx_port_is_no_port_of_jolokia(jvm, ask):
@@ -343,7 +343,7 @@ def test_one_that_has_no_other_thread_ends_the_run_in_time(tmp_path):
         said = run(tmp_path, "check_jmx", *asked)
         assert said.status == 3
         assert (
-            "has not answered within 3 s: asked for Value of target:type=Never - does a getter hang"
+            "has not answered within 3 s: asked for Value of target:type=Never - check whether a getter hangs"
             in said.output
         )
         assert time.monotonic() - begun < 3 + 0.5 + 5

@@ -171,18 +171,21 @@ def _threads(counts: list[Value] | JmxError) -> Reading:
 def _totals(observed: Sequence[Observation]) -> Iterator[Reading]:
     """Give numbers over all pools, whose labels do not depend on what pools there are today."""
     pools = [one.pool for one in observed]
-    for name, values in (
-        ("active", [pool.active for pool in pools]),
-        ("pending", [pool.pending for pool in pools]),
-        ("blocked", [pool.blocked for pool in pools]),
-        ("blocked_new", [one.blocked_new for one in observed]),
+    for name, of, values in (
+        ("active", "in use", [pool.active for pool in pools]),
+        ("pending", "tasks in queues", [pool.pending for pool in pools]),
+        ("blocked", "tasks or threads blocked", [pool.blocked for pool in pools]),
+        ("blocked_new", "tasks blocked since the last run", [one.blocked_new for one in observed]),
     ):
         if known := [value for value in values if value is not None]:
-            yield Reading(f"total_{name}", sum(known), label=name, in_table=True)
+            what = f"all pools together: {sum(known):.0f} {of}"
+            yield Reading(f"total_{name}", sum(known), label=name, what=what, in_table=True)
     if shares := [pool.busy for pool in pools if pool.busy is not None]:
-        yield Reading("highest_busy", max(shares), "%", label="busy", in_table=True)
+        what = f"the busiest pool uses {max(shares):.0f} % of its threads or connections"
+        yield Reading("highest_busy", max(shares), "%", label="busy", what=what, in_table=True)
     if idle := [pool.idle for pool in pools if pool.idle is not None]:
-        yield Reading("lowest_idle", 100 * min(idle), "%", label="idle", in_table=True)
+        what = f"the least idle pool was {_idle(min(idle))} of the time"
+        yield Reading("lowest_idle", 100 * min(idle), "%", label="idle", what=what, in_table=True)
 
 
 def _in_words(one: Observation, reading: Reading) -> Reading:

@@ -77,7 +77,8 @@ def of_bean(failure: Exception, name: str, attribute: str, where: str) -> JmxErr
         if kind == "javax.management.AttributeNotFoundException" and not _is_write_only(failure.record):
             return NoSuchAttributeError(f"{name} has no attribute {attribute}")
         if kind == "java.rmi.NoSuchObjectException":
-            return UnreachableError(f"{where} has ended our log-in", "was it restarted just now?")
+            advice = "check whether it was restarted just now"
+            return UnreachableError(f"{where} has ended our log-in", advice)
     return UnreadableError(f"{subject} cannot be read: {reason(failure)}")
 
 

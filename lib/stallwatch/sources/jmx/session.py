@@ -129,7 +129,8 @@ class Session:
 
     def silent(self, asked: str) -> UnreachableError:
         """Say that the server, which has let us in, has not answered in time."""
-        return self._silent(self.rmi_where, asked, "is the JVM in a long garbage collection, or swapping?")
+        advice = "check whether the JVM is in a long garbage collection, or swapping"
+        return self._silent(self.rmi_where, asked, advice)
 
     def _silent(self, where: str, asked: str, advice: str) -> UnreachableError:
         within = say_duration(self._deadline.seconds)
@@ -232,7 +233,7 @@ class Session:
             link.send(call)
             stub = reference(link.answer(stub=True))
         except SilentError:
-            advice = "is it a JMX port? If so, is the JVM stopped, or swapping?"
+            advice = "check that it is a JMX port, and whether the JVM is stopped, or swapping"
             if peer.object_id != rmi.REGISTRY:
                 within = say_duration(self._deadline.seconds)
                 raise self._at_rmi_port(
@@ -240,7 +241,7 @@ class Session:
                 ) from None
             raise self._silent(self.where, asked, advice) from None
         except LostError:
-            advice = "is it a JMX port, and does it want TLS?"
+            advice = "check that it is a JMX port, and whether it wants TLS"
             raise UnreachableError(
                 f"{self._named(peer)} closed the connection without an answer", advice
             ) from None
@@ -257,7 +258,7 @@ class Session:
             return UnreachableError(f"{where} speaks TLS, although it says that it does not")
         kinds = {_HTTP: "HTTP", _NOT_SUPPORTED: "RMI in another protocol than the stream protocol"}
         kind = kinds.get(first, "something else")
-        return UnreachableError(f"{where} speaks {kind}, not JMX over RMI", "which is the JMX port?")
+        return UnreachableError(f"{where} speaks {kind}, not JMX over RMI", "give the JMX port with -P")
 
     def _not_found(self, registry: Reference, error: RemoteError) -> UnreachableError:
         if error.record.name == "java.rmi.NoSuchObjectException":

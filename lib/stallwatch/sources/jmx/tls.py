@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _EXPIRED, _MISMATCH = 10, (62, 64)
 # A JVM that does not speak TLS closes the connection at our first words.
 _NO_TLS = ("wrong version number", "record layer failure", "http request", "eof")
-_PORTS = "is this the right port? Look at --tls-registry and --rmi-port"
+_PORTS = "check that this is the right port, and --tls-registry and --rmi-port"
 _NOT_LET_IN = ("certificate required", "bad certificate", "handshake failure", "unknown ca")
 
 

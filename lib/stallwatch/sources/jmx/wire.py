@@ -129,6 +129,6 @@ def _no_connection(where: str, failure: OSError, what: str) -> NoConnectionError
     if isinstance(failure, TimeoutError):
         return NoConnectionError(where, "does not answer: no connection", tcp.NO_CONNECTION)
     if isinstance(failure, ConnectionRefusedError):
-        advice = f"is the JVM up, and {what} open on this address and port?"
+        advice = f"check that the JVM runs, with {what} open on this address and port"
         return NoConnectionError(where, "refused the connection", advice)
     return NoConnectionError(where, f"cannot be reached: {failure.strerror or failure}")

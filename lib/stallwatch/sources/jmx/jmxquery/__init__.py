@@ -193,7 +193,7 @@ class Client:
         except java.OverdueError:
             raise UnreachableError(
                 f"{self.where} has not answered Java within {say_duration(self._deadline.seconds)}",
-                "is it a JMX port, and the JVM not in a long garbage collection? Or give more --timeout",
+                "check that it is a JMX port and no long garbage collection goes on, or raise --timeout",
             ) from None
         spent = say_duration(time.monotonic() - begun)
         self._trace(f"asked {self.where} through jmxquery, {len(asked)} queries, in {spent}")

@@ -74,7 +74,7 @@ _MEANINGS = (
     (
         r"RMIServer stub[^\n]*Connection refused",
         "{where} refused the connection",
-        "is the JVM up, and JMX open on this address and port?",
+        "check that the JVM runs, with JMX open on this address and port",
     ),
     (
         r"Connection refused to host: (?P<host>[^\s;]+)",
@@ -94,7 +94,7 @@ _MEANINGS = (
     (
         r"non-JRMP server",
         "{where} does not speak JMX over RMI, or wants TLS for the look-up",
-        "which is the JMX port? --via rmi --tls-registry can look up in TLS",
+        "give the JMX port with -P; --via rmi --tls-registry can look up in TLS",
     ),
     (
         r"SSL\w*Exception: (?P<cause>[^\n\"]*)",
@@ -104,7 +104,7 @@ _MEANINGS = (
     (
         r"EOFException|Connection reset|Broken pipe",
         "{where} closed the connection without an answer",
-        "is it a JMX port, and does it want TLS, or a client's certificate?",
+        "check that it is a JMX port, and whether it wants TLS, or a client's certificate",
     ),
     (
         r"NoSuchObjectException",
@@ -264,5 +264,5 @@ def _java_failed(ended: Ended, said: str) -> UnreachableError:
     lines = [line for line in ended.errors.splitlines() if line.strip() and not _ASIDE.match(line)]
     why = said or " ".join(lines[:1]) or f"exit status {ended.status}, and not a word"
     return UnreachableError(
-        f"Java did not get an answer: {withheld.message(why)}", "does the command of --java run by hand?"
+        f"Java did not get an answer: {withheld.message(why)}", "run the command of --java by hand"
     )

@@ -59,7 +59,7 @@ _DATE = re.compile(r"[+-]?\d{4,}-\d\d-\d\dT\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d)")
 _DENIED = 403
 _SECURITY = "SecurityException"
 _NO_BEAN, _NO_ATTRIBUTE, _WRITE_ONLY = "InstanceNotFoundException", "AttributeNotFoundException", "Write-only"
-_SLOW = "does a getter hang, is the JVM in a long garbage collection, or swapping?"
+_SLOW = "check whether a getter hangs, or the JVM is in a long garbage collection, or swapping"
 
 
 class _Question(NamedTuple):

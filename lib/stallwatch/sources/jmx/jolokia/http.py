@@ -30,9 +30,9 @@ MOST = 8 << 20  # bytes of an answer: twice the names and classes of the 11 718 
 _TLS_ALERT = b"\x15\x03"  # what a TLS server says to plain text
 _LONGEST = 200  # bytes of what others say
 _OK, _MOVED, _WRONG, _DENIED, _FORBIDDEN, _NOT_FOUND = 200, 300, 400, 401, 403, 404
-_PORT = "which is Jolokia's port? Its agent's is usually 8778, never the JMX port; does it want --tls?"
-_NO_TLS = "is it the port of https?"
-_PATH = "where is Jolokia? Give its URL with -U, as http://HOST:PORT/actuator/jolokia"
+_PORT = "give the port of Jolokia with -P, usually 8778 and never the JMX port; if it wants TLS, use --tls"
+_NO_TLS = "check that this is the port of https"
+_PATH = "give Jolokia's URL with -U, such as http://HOST:PORT/actuator/jolokia"
 
 
 class TooLongError(Exception):
