@@ -26,7 +26,7 @@ CAUSES = {
     r"|node 1 (is )?(disconnected|down|ended|gone)|no management node is connected",
     "network": r"network (is )?(split|partition|trouble|apart)|\bpartition(ed)?\b"
     r"|link.{0,40}(cut|broke|lost|silent)"
-    r"|lost node \d+, and the arbitration|of each other"
+    r"|lost node \d+,? and the arbitration|of each other"
     r"|no contact|connection to .{0,30}lost|error 2305|error 2315",
     "slow disk": r"disk (cannot|does not) (drain|keep up)"
     r"|\bdisk\b.{0,30}(is |too )?(slow|\d+ % busy|at its limit)"

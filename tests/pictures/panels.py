@@ -8,6 +8,7 @@ the middle.
 
 import contextlib
 import json
+import math
 import sys
 import tempfile
 import time
@@ -28,7 +29,7 @@ from icinga_writers import Writers  # noqa: E402
 from lock_scenes import Scene  # noqa: E402
 from making import make_install  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
-from matplotlib.ticker import EngFormatter  # noqa: E402
+from matplotlib.ticker import EngFormatter, MaxNLocator  # noqa: E402
 from ndb_cluster import NdbCluster  # noqa: E402
 from palette import compact  # noqa: E402
 from replication_pair import GRANTS, Pair  # noqa: E402
@@ -51,10 +52,12 @@ EVERY, BEFORE, TROUBLE, GONE, AFTER = 10, 70, 90, 30, 60  # seconds
 # Pictures, and the rows of the dashboards in each.
 PICTURES = {
     "panels_mysql": ("Replication", "MySQL, MariaDB, InnoDB"),
+    "panels_ndb": ("NDB Cluster",),
     "panels_jmx_host": ("JMX", "Host"),
 }
 ACROSS, WIDTH, HEIGHT, DOTS = 4, 3.3, 1.75, 100  # panels side by side; inches of each; dots per inch
-MOST = 6  # series that a legend has room for
+MOST = 6  # series that a legend has room for, in two columns
+ROOM = 0.13  # of the height, for each line of a legend
 SCALES = {  # Grafana's units: what a panel shows, by one of them
     "bytes": (2**20, "MiB"), "binBps": (2**20, "MiB/s"), "s": (1, "s"), "percent": (1, "%"), "short": (1, ""),
 }  # fmt: skip
@@ -218,6 +221,16 @@ def short(value):
     return f"{value:g}" if value < 10_000 else EngFormatter(sep="")(value)
 
 
+def _broken(minutes, values):
+    """Break a line where nothing was measured: what is not known is not 0."""
+    broken = [(minutes[0], values[0])]
+    for sooner, minute, value in zip(minutes, minutes[1:], values[1:], strict=False):
+        if (minute - sooner) * 60 > 4 * EVERY:
+            broken.append((minute, math.nan))
+        broken.append((minute, value))
+    return zip(*broken, strict=True)
+
+
 def draw(panels, target):
     """Draw panels beside and below each other."""
     down = -(-len(panels) // ACROSS)
@@ -229,11 +242,14 @@ def draw(panels, target):
         place.tick_params(labelsize=6)
         place.margins(x=0)
         for label, (minutes, values) in sorted(series.items(), key=lambda one: -max(one[1][1]))[:MOST]:
-            place.plot(minutes, [value / divisor for value in values], linewidth=1.2, label=label)
+            place.plot(*_broken(minutes, [value / divisor for value in values]), linewidth=1.2, label=label)
         if series:
-            place.set_ylim(0, None if max(max(values) for _, values in series.values()) else 1)
+            highest = max(max(values) for _, values in series.values()) / divisor or 1
+            lines = -(-min(len(series), MOST) // 2)
+            place.set_ylim(0, highest * 1.05 / (1 - ROOM * lines))
+            place.yaxis.set_major_locator(MaxNLocator(4))
             place.yaxis.set_major_formatter(lambda value, _: short(value))
-            place.legend(fontsize=5.5, loc="upper left", framealpha=0.6, borderpad=0.2)
+            place.legend(fontsize=5.5, loc="upper left", ncols=2, frameon=False, borderpad=0, columnspacing=1)
         else:
             place.text(0.5, 0.5, "no data", fontsize=7, ha="center", transform=place.transAxes)
     for place in places:

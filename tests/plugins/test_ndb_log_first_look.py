@@ -96,8 +96,8 @@ def told(tmp_path, *lines, log="ndb_4_out.log"):
         (NEW + "Forced node shutdown completed, restarting, no start, initial. Caused by error 2810: 'x'.", "error 2810"),
         (NEW + "Child process terminated by signal 6", "signal 6"),
         (NEW + "Angel detected too many startup failures(3), not restarting again", "node 4"),
-        (NEW + "Failed to allocate nodeid, error: 'Id 4 already allocated'", "node 4 cannot start"),
-        (NEW + "Couldn't start as daemon, error: 'lock failed'", "node 4 cannot start"),
+        (NEW + "Failed to allocate nodeid, error: 'Id 4 already allocated'", "node 4 could not start"),
+        (NEW + "Couldn't start as daemon, error: 'lock failed'", "node 4 could not start"),
         (NEW + DIED, "node 4 failed"),
         (CLUSTER + "Node 3: " + DIED, "node 4 failed"),
         # Memory, backups, subscribers, file system

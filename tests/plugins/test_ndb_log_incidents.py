@@ -38,7 +38,7 @@ def test_a_process_that_stood_still_is_the_cause_of_what_others_say(check, log, 
         " for a paused VM, SIGSTOP, CPU quota, swapping, VM steal"
     )
     assert said.details == [
-        "  node 3: node 4 missed heartbeat 3 at HH:MM:SS, after 4 it is declared dead",
+        "  node 3: node 4 missed heartbeat 3 at HH:MM:SS, after 4 a node is declared dead",
         "  node 3: GCP_COMMIT lag 20 s at HH:MM:SS, commits waited for a node",
     ]
     assert said.perfdata["missed_heartbeats"] == "3;2;3"
@@ -52,7 +52,7 @@ def test_a_node_with_a_stuck_receive_thread_accuses_nobody(check, log):
     log.say("Node 1 missed heartbeat 2", 20.5, "WARNING")
     said = check("--log", log)
     assert said.text.startswith("NDB_LOG WARNING - node 4 thread 4 was stuck 3.9 s until HH:MM:SS, probably")
-    assert "  node 4: node 1 missed heartbeat 2 at HH:MM:SS, after 4 it is declared dead" in said.details
+    assert "  node 4: node 1 missed heartbeat 2 at HH:MM:SS, after 4 a node is declared dead" in said.details
 
 
 def test_a_management_node_that_was_running_is_not_accused(check, cluster):
@@ -60,7 +60,7 @@ def test_a_management_node_that_was_running_is_not_accused(check, cluster):
     cluster.say("Node 1 missed heartbeat 1 from node 4.", 22, "WARNING")
     cluster.say("Node 4: Node 1 missed heartbeat 2", 20, "WARNING")
     assert check("--log", cluster).text == (
-        "NDB_LOG WARNING - nodes 4 and 1 missed 2 heartbeats of each other at HH:MM:SS, after 4 it is declared dead"
+        "NDB_LOG WARNING - nodes 4 and 1 missed 2 heartbeats of each other at HH:MM:SS, after 4 a node is declared dead"
         " - check the log of node 4, then the network"
     )
 

@@ -18,6 +18,9 @@ def look_at_json(report):
     told = json.loads(as_json(report))
     output_schema.validate(told)
     assert told["state"] == report.state.name
+    assert told["target"]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", told["time"])
+    assert [one for one in told["findings"] if one["state"] == "OK" and one["advice"]] == []
     assert as_text(report).startswith(f"{report.name.upper()} {told['state']} - ")
 
 

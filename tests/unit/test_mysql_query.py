@@ -156,7 +156,7 @@ def test_the_articles_260_ms_are_more_than_250(look, server):
     status, text = look()
     assert status == 1
     assert first_line(text).startswith(
-        "MYSQL_QUERY WARNING - p95 260 ms, p50 260 ms, max 260 ms of 20 runs - look"
+        "MYSQL_QUERY WARNING - p95 260 ms (limit 250 ms), p50 260 ms, max 260 ms of 20 runs - look"
     )
     assert "EXPLAIN" not in text
     assert "and EXPLAIN it" in look("-q", "SELECT a FROM b")[1]
@@ -168,7 +168,7 @@ def test_a_query_that_stays_slow_is_critical(look, server):
     server.runs = [1.5]
     status, text = look()
     assert status == 2
-    assert "p95 1.5 s, p50 1.5 s, max 1.5 s of 4 runs - look at" in text
+    assert "p95 1.5 s (limit 1 s), p50 1.5 s, max 1.5 s of 4 runs - look at" in text
     assert "[OK] 4 of 20 runs: a longer --timeout has time for more" in text
 
 
@@ -203,7 +203,7 @@ def test_the_only_run_that_is_wanted_is_judged_as_it_is(look, server):
     server.runs = [1.1]
     status, text = look("--count", "1")
     assert status == 2
-    assert "answered in 1.1 s - look" in text
+    assert "answered in 1.1 s (limit 1 s) - look" in text
 
 
 def test_one_slow_run_of_20_is_told_beside_a_good_p95(look, server):
@@ -328,7 +328,10 @@ def test_a_run_that_our_own_time_ends_is_no_failure(look, server):
     server.runs = [2.9, 2.9, 3.6]
     status, text = look("-t", "10s")
     assert status == 2
-    assert "p95 3.2 s, p50 2.9 s, max 3.2 s of 3 runs, the last without an answer in 3.2 s - look" in text
+    assert (
+        "p95 3.2 s (limit 1 s), p50 2.9 s, max 3.2 s of 3 runs, the last without an answer in 3.2 s - look"
+        in text
+    )
     assert "failed" not in text
 
 
@@ -336,7 +339,7 @@ def test_a_run_that_our_own_time_ends_took_that_long_at_least(look, server):
     server.runs = [2.0, 1.9, HANGS]
     status, text = look("-w", "3s", "-c", "5s", "--max-warning", "5s", "--expect", "1")
     assert status == 1
-    assert "p95 3.1 s, p50 2 s, max 3.1 s of 3 runs, the last without an answer in 3.1 s" in text
+    assert "p95 3.1 s (limit 3 s), p50 2 s, max 3.1 s of 3 runs, the last without an answer in 3.1 s" in text
 
 
 def test_a_run_may_take_as_long_as_the_critical_limit_needs(look, server):

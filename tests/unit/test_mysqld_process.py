@@ -710,7 +710,7 @@ def test_a_read_buffer_that_is_mapped_for_each_connection(after, mysqld):
     assert status == 1
     assert first_line(text) == (
         "MYSQLD_PROCESS WARNING - read_buffer_size 5M is mapped and zeroed for 80 connections/s, 100 000 "
-        "minor page faults/s - set 128K and look again"
+        "minor page faults/s - set it to 128K and check again"
     )
     assert "1281 for each connection, where such a buffer has 1280 pages, system time 40 % of a" in text
 

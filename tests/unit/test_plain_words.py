@@ -13,7 +13,6 @@ FILES = [*RECORDED.rglob("expected/*.txt"), *RECORDED.glob("documented/*.txt")]
 LONGEST = 160  # characters before the perfdata: a text message
 # Longer lines, by a part of each, and why.
 LONGER = {
-    "it lost node 3, and the arbitration": "three causes to check",
     "no pool of a known kind in db1:7199": "two ways out",
     "jdbc/dbcp /orders: 2 threads wait for a connection": "a doubtful cause keeps both of its clauses",
 }

@@ -765,7 +765,7 @@ def test_r17_appliers_that_wait_for_one_another(state):
     waiting = [applier(state, number=number) for number in (13, 14, 15)]
     coordinator = applier("Waiting for replica workers to process their queues", number=16)
     (found,) = explain(case(looks=looks(applier(), coordinator, *waiting)))
-    assert found.what == "4 appliers wait for one another (1.0 at work)"
+    assert found.what == "4 appliers wait for one another (1 at work)"
 
 
 def test_r17_against():

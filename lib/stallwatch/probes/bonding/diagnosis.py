@@ -136,8 +136,8 @@ def _down(bond: Bond) -> Iterator[Fault]:
         what = f"{bond.name} is down although {_links(bond.up)} up"
         yield Fault(State.CRITICAL, what, advice="set it up (ip link set up), and check min_links")
         return
-    what = f"{bond.name} is down: {_links(bond.down)} down"
-    advice = f"look at cables, switch and driver: ethtool {first}, dmesg"
+    what = f"{bond.name} is down, {_links(bond.down)} down"
+    advice = f"check cables, switch and driver (ethtool {first}, dmesg)"
     yield Fault(State.CRITICAL, what, advice=advice)
 
 

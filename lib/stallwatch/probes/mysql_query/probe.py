@@ -6,7 +6,7 @@ Slow is what is slow more than once; wrong is another answer than the expected o
 from __future__ import annotations
 
 from stallwatch import withheld
-from stallwatch.findings import Fault, ProbeError, Reading, State
+from stallwatch.findings import Fault, Line, ProbeError, Reading, State
 from stallwatch.line import shorten
 from stallwatch.probes.mysql_query.collect import ENOUGH, Runs
 from stallwatch.probes.mysql_query.queries import READ_ONLY, is_ours
@@ -87,17 +87,21 @@ def _numbers(runs: Runs, rules: Rules) -> Iterator[Finding]:
 def _times(runs: Runs, rules: Rules) -> Iterator[Reading]:
     seconds = [one.seconds for one in runs.answers]
     p95, p50, slowest = percentile(seconds, 95), percentile(seconds, 50), max(seconds)
-    what = f"p95 {say_duration(p95)}, p50 {say_duration(p50)}, max {say_duration(slowest)}"
-    what = f"{what} of {len(seconds)} runs" if len(seconds) > 1 else f"answered in {say_duration(p95)}"
+    what, then = f"answered in {say_duration(p95)}", ""
+    if len(seconds) > 1:
+        what = f"p95 {say_duration(p95)}"
+        then = f", p50 {say_duration(p50)}, max {say_duration(slowest)} of {len(seconds)} runs"
     if runs.answers[-1].cut:
-        what += f", the last without an answer in {say_duration(seconds[-1])}"
-        what += f", and may still run{_where(runs.left)}" if runs.left else ""
+        then += f", the last without an answer in {say_duration(seconds[-1])}"
+        then += f", and may still run{_where(runs.left)}" if runs.left else ""
     advice = _SLOW + ", and EXPLAIN it" * runs.query.is_given
     confirmed = runs.plan.times == 1 or rules.is_critical_twice("p95", seconds)
-    yield Reading("p95", _rounded(p95), "s", what, advice=advice, confirmed=confirmed)
+    yield Reading(
+        "p95", _rounded(p95), "s", what, "", advice, confirmed=confirmed, line=Line(then, fits=True)
+    )
     half = f"half of the runs took up to {say_duration(p50)}"
     yield Reading("p50", _rounded(p50), "s", half, in_table=True)
-    what = f"the slowest run took {say_duration(slowest)}: {what}"
+    what = f"the slowest run took {say_duration(slowest)}: {what}{then}"
     yield Reading("max", _rounded(slowest), "s", what, advice=_WAITS, in_table=True)
 
 

@@ -155,7 +155,7 @@ def read_buffer(interval: Interval, use: Use, size: float) -> Iterator[Fault]:
         f"{READ_BUFFER} {written(size)} is mapped and zeroed for {connections:.0f} connections/s",
         f"{say_count(faults)} minor page faults/s, {each:.0f} for each connection, where such a buffer has "
         f"{pages:.0f} pages, system time {use.system:.0f} % of a processor",
-        "set 128K and look again",
+        "set it to 128K and check again",
         Line(more=("if as many faults are left, another buffer is the cause",), fits=True),
     )
 

@@ -29,7 +29,7 @@ _NOT_AGAIN = ", not started again"
 _FOLLOWS = r"error 230[58]|it lost "
 _ERROR = r"(error \d+): "
 # Why nodes end that a split leaves without an arbitrator
-SPLIT = r"it (lost node \d+, and the arbitration)$"
+SPLIT = r"it (lost node \d+ and the arbitration)$"
 ERROR_LOG = "read the node's error log"
 _SIGNALS = {
     6: ("aborted", ERROR_LOG),

@@ -110,7 +110,7 @@ RULES = (
         pattern=r"Node (?P<peer>\d+) missed heartbeat (?P<value>\d+)",
         key="silence {observer} {peer}",
         what="node {peer} missed heartbeat {value}",
-        why="after 4 it is declared dead",
+        why="after 4 a node is declared dead",
         advice=_SILENCE,
         quantity="missed_heartbeats",
     ),

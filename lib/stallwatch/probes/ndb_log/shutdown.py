@@ -105,7 +105,7 @@ class Shutdown(Peers):
         # Who stands still misses no heartbeats.
         if winner and not self._silent(line.node, winner, line.moment):
             advice = f"check for a paused VM, swapping, network trouble{RESTART}"
-        return f"it lost node {winner}, and the arbitration", advice, None
+        return f"it lost node {winner} and the arbitration", advice, None
 
     def _on_disk_full(self, match: re.Match[str], line: lines.Line) -> None:
         """Note it until the node has started: its starts fail with other errors then (9.7.2: 2301)."""
@@ -143,11 +143,11 @@ class Shutdown(Peers):
         cause = withheld.message(match["cause"])
         # Where it was asked stands before.
         why = withheld.message(match["cause"].rpartition(": ")[2]).rstrip(".")
-        self._end(line.node, line, "cannot start", why, advice, () if why == cause else (cause,))
+        self._end(line.node, line, "could not start", why, advice, () if why == cause else (cause,))
 
     def _on_no_memory(self, match: re.Match[str], line: lines.Line) -> None:
         why = f"no {say_size(number(match['bytes']))} of memory for {match['pools']}"
-        self._end(line.node, line, "cannot start", why, "lower DataMemory, or free memory")
+        self._end(line.node, line, "could not start", why, "lower DataMemory, or free memory")
 
     def _on_gave_up(self, match: re.Match[str], line: lines.Line) -> None:
         """Note it of the node that failed to start; the line of its last failure comes after this one."""

@@ -12,7 +12,7 @@ from stallwatch.probes.ndb_log.events import TOGETHER, Event, Kind
 from stallwatch.probes.ndb_log.lines import number
 from stallwatch.probes.ndb_log.model import Row, Subject
 from stallwatch.startup import TYPE_CHECKING, NamedTuple
-from stallwatch.units import say_duration
+from stallwatch.units import say_count, say_duration
 from stallwatch.words import named
 
 if TYPE_CHECKING:
@@ -233,8 +233,8 @@ class Contention(Subject):
     def _judge(self, spin: Spin, spin_seconds: float) -> Reading:
         seconds = spin.spins * spin_seconds
         at = self._present.at(spin.clock, spin.when)
-        spins = f"spins {say_duration(seconds)} for each contention{at}"
-        what, why = f'{self._node.prefix}lock "{spin.lock}" {spins}', f"{spin.spins:.1f} spins each"
+        spins = f"spins {say_duration(float(f'{seconds:.3g}'))} for each contention{at}"
+        what, why = f'{self._node.prefix}lock "{spin.lock}" {spins}', f"{say_count(spin.spins)} spins each"
         advice = "check whether the cluster is busy"
         return Reading("spin", seconds, "s", what, why, advice)
 

@@ -126,7 +126,9 @@ def _unknown_yet(reasons: Mapping[str, list[int]], *, is_first: bool, is_sample:
         elif is_first:
             what = f"first look at {named(nodes)}: {later}, or by --sample"
         else:
-            what = f"{named(nodes)}: {why.replace('it has', 'they have') if many else why}: {later}"
+            what = f"{named(nodes)}: {why}, {later}"
+            if why.startswith("it has "):
+                what = f"{named(nodes)} {'have' if many else 'has'} {why.removeprefix('it has ')}: {later}"
         yield Fault(State.OK, what)
 
 

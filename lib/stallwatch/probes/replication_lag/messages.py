@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _MOST = 3  # channels that have more than their lag in the perfdata: each takes 150 characters of the line
 _FAR = 5.0  # seconds
 _CATCHING_UP = ", catching up"
+_UNEXPLAINED = "see SHOW PROCESSLIST on the replica"  # the next step if no cause was found
 _STRONG = 60.0  # score; what is weaker does not hold up a replica that catches up
 _NULL = "Seconds_Behind is NULL"  # as of each channel with a thread that does not run
 
@@ -64,7 +65,9 @@ def _lag(one: Diagnosis, criteria: Criteria, label: str) -> Reading | Fault:
     found, why, state = one.lag, _why(one), _state(one, criteria)
     what = f"{one.channel.subject}{_amount(one)}"
     line = Line(_then(one, criteria, explained=bool(why)), tuple(_more(one, criteria, why)), fits=True)
-    cause, advice = (text.replace(";", ",") for text in why or (_stands_still(one) or _doubt(one), ""))
+    is_known = found.seconds is not None and not _catches_up(one)
+    unexplained = _stands_still(one) or _doubt(one), _UNEXPLAINED if is_known else ""
+    cause, advice = (text.replace(";", ",") for text in why or unexplained)
     if found.seconds is None and state is not State.OK:
         return Fault(state, what, cause, advice, line)
     seconds = None if found.seconds is None else round(found.seconds, 3)
@@ -116,7 +119,7 @@ def _flaps(found: Reconnects) -> str:
 def _cause(one: Diagnosis) -> Cause | None:
     if not one.is_worth_explaining or (one.runs and one.lag.silent):
         return None
-    least = _STRONG if direction(one.trend, one.lag).startswith(_CATCHING_UP) else 0.0
+    least = _STRONG if _catches_up(one) else 0.0
     suitable = (
         cause
         for cause in one.causes
@@ -124,6 +127,10 @@ def _cause(one: Diagnosis) -> Cause | None:
         if cause.score >= least
     )
     return next(suitable, None)
+
+
+def _catches_up(one: Diagnosis) -> bool:
+    return direction(one.trend, one.lag).startswith(_CATCHING_UP)
 
 
 def _also(one: Diagnosis, first: Cause | None) -> Iterator[str]:

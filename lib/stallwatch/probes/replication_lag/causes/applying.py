@@ -6,7 +6,7 @@ from stallwatch.probes.mysql import statements
 from stallwatch.probes.replication_lag.causes.case import Cause, rule
 from stallwatch.probes.replication_lag.signals import activity
 from stallwatch.startup import TYPE_CHECKING
-from stallwatch.units import say_count, say_duration
+from stallwatch.units import plain, say_count, say_duration
 from stallwatch.words import listed, plural
 
 if TYPE_CHECKING:
@@ -220,7 +220,7 @@ def r17_parallelism_unused(case: Case) -> Cause | None:
     busy = case.busy
     if busy > _ALONE:
         return None
-    what = f"{known[1]} appliers wait for one another ({busy:.1f} at work)"
+    what = f"{known[1]} appliers wait for one another ({plain(round(busy, 1))} at work)"
     more = ("or the source commits in small groups",)
     return Cause(50, what, "look for one large transaction on the source", more=more)
 
