@@ -178,11 +178,17 @@ deb:
 	rm -f dist/stallwatch_*.deb
 	contrib/debian/build-deb dist
 
-sdist: $(VENV)/ready
-	$(VENV)/bin/python -m build --sdist --outdir dist
+BUILDER := build/packaging
+$(BUILDER)/ready:
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || contrib/debian-install python3-venv
+	$(PYTHON) -m venv --clear $(BUILDER) && $(BUILDER)/bin/pip install --quiet build
+	@touch $@
 
-wheel: $(VENV)/ready
-	$(VENV)/bin/python -m build --outdir dist
+sdist: $(BUILDER)/ready
+	$(BUILDER)/bin/python -m build --sdist --outdir dist
+
+wheel: $(BUILDER)/ready
+	$(BUILDER)/bin/python -m build --outdir dist
 
 clean:
 	rm -rf $(VENV) build dist stallwatch-[0-9]*/ lib/*.egg-info .mypy_cache .ruff_cache .hypothesis

@@ -13,7 +13,7 @@ PROGRAMS = "contrib/stallwatch-discover", "contrib/stallwatch-experiment", "cont
 setup(
     name="stallwatch",
     version=VERSION[1],
-    description="Nagios and Icinga plugins that say where a database stalls, why, and what to do about it",
+    description="Nagios and Icinga plugins that show where a database stalls, why, and what to do about it",
     long_description=(HERE / "README.md").read_text(),
     long_description_content_type="text/markdown",
     license="Apache-2.0",

@@ -116,7 +116,7 @@ SECTIONS = (
         ),
     ),
     Section(
-        "A node of Cassandra, whose JMX is for its own host unless told otherwise; _mode: does it answer?\n"
+        "A node of Cassandra, whose JMX is for its own host by default; _mode: does it answer?\n"
         "# Its pid file is that of the packages; whose port is whose, the user nagios does not see.",
         (
             Command("cassandra_mode", "jmx", f"{JMX} --unreachable critical {MODE}"),

@@ -130,7 +130,7 @@ def _of_nagios(which: Set, service: Service) -> str:
 
 def _dependency(which: Set, services: list[Service]) -> str:
     return (
-        f"# Who does not answer is told once, by {which.leader}.\n"
+        f"# Who does not answer is reported once, by {which.leader}.\n"
         "define servicedependency {\n"
         f"    hostgroup_name                 {which.group}\n"
         f"    service_description            {which.leader}\n"

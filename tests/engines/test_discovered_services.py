@@ -181,7 +181,7 @@ def test_a_server_with_nothing_particular(running_server, kind):
     assert account.password not in told
     assert f'vars.mysql_status_defaults_file = "{OPTION_FILE}"' in told
     assert "mysql_status_username" not in told  # it would be given the password of another one
-    assert f"Its services log in as {OPTION_FILE} says, not as mon" in told
+    assert f"Its services log in as {OPTION_FILE} sets, not as mon" in told
 
 
 def test_words_reach_a_plugin_of_nagios_as_they_are(open_path):

@@ -464,7 +464,7 @@ def test_contention_over_the_wrap_of_its_counters(check, watched):
     watched.add("jbalock thr: 1 waiting for lock, contentions: 4294967196 spins: 4294960000\n")
     assert check("--log", watched).status == 0
     watched.add("jbalock thr: 1 waiting for lock, contentions: 100 spins: 4898504\n")
-    assert "spins 30.66 us for each contention" in check("--log", watched).text
+    assert "spins 30.7 us for each contention" in check("--log", watched).text
 
 
 def test_contention_after_a_restart_begins_anew(check, watched):
