@@ -36,7 +36,7 @@ class Table(NamedTuple):
         return ["  ".join(row).rstrip() for row in zip(*columns, strict=True)]
 
     def widths(self) -> list[int]:
-        """Tell how wide each column is."""
+        """Return how wide each column is."""
         return [max(map(len, written)) for written, _ in self._columns()]
 
     def _columns(self) -> Iterator[tuple[list[str], list[Cell]]]:

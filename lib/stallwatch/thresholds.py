@@ -81,7 +81,7 @@ class Range(NagiosRange):  # type: ignore[misc]  # nagiosplugin has no types
         return self.end if self.start == 0 and self.end != math.inf else None
 
     def broken_by(self, value: float, unit: str) -> str:
-        """Say the limit that a value breaks: ``limit 60 s``, ``minimum 20``; "": none, or 0."""
+        """Write the limit that a value breaks: ``limit 60 s``, ``minimum 20``; "": none, or 0."""
         if not self.alerts(value):
             return ""
         if self.inside and self.start != -math.inf and self.end != math.inf:

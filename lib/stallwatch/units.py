@@ -114,7 +114,7 @@ _SHORT = ((1e-6, "us", 2, 100), (1e-6, "us", 0, 1000), (1e-3, "ms", 1, 1000), (1
 
 
 def say_duration(seconds: float) -> str:
-    """Say a time as a person would: ``30.66 us``, ``2.9 s``, ``3 min 5 s``, ``5 d 3 h``."""
+    """Write a time as a person would: ``30.66 us``, ``2.9 s``, ``3 min 5 s``, ``5 d 3 h``."""
     if not math.isfinite(seconds):
         return f"{seconds} s"
     if seconds < 0:
@@ -131,13 +131,13 @@ def say_duration(seconds: float) -> str:
 
 
 def say_roughly(seconds: float) -> str:
-    """Say a time in three digits: ``8 min 57 s``, ``17 min``, ``9 h 10 min``, ``12 h``."""
+    """Write a time in three digits: ``8 min 57 s``, ``17 min``, ``9 h 10 min``, ``12 h``."""
     coarse = next((unit for unit in (86400, 3600, 60) if seconds >= 10 * unit), 0)
     return say_duration(round(seconds / coarse) * coarse if coarse else seconds)
 
 
 def say_limit(value: float, unit: str) -> str:
-    """Say a threshold as it is written, in base units: ``600 s``, ``90 %``, ``20``; or ``75 ms``, ``2 h``."""
+    """Show a threshold as written, in base units: ``600 s``, ``90 %``, ``20``; or ``75 ms``, ``2 h``."""
     if unit == "B":
         return say_size(value)
     if unit == "s" and (value >= IN_SECONDS or 0 < value < 1):
@@ -151,7 +151,7 @@ def _two_words(seconds: float, large: int, word: str, small: int, rest: str) -> 
 
 
 def say_size(octets: float) -> str:
-    """Say a size as a person would: ``512 MiB``."""
+    """Write a size as a person would: ``512 MiB``."""
     words = ["PiB", "TiB", "GiB", "MiB", "KiB", "B"]
     word = words.pop()
     while words and abs(octets) >= 1023.95 and math.isfinite(octets):  # noqa: PLR2004
@@ -160,7 +160,7 @@ def say_size(octets: float) -> str:
 
 
 def say_count(number: float) -> str:
-    """Say a count in two or three digits: ``2.2 million``, ``33 000``, ``940``."""
+    """Write a count in two or three digits: ``2.2 million``, ``33 000``, ``940``."""
     if number >= 1e6:  # noqa: PLR2004
         return f"{float(f'{number / 1e6:.3g}'):,.15g} million".replace(",", " ")
     digits = max(0, len(str(int(number))) - 2)
@@ -168,7 +168,7 @@ def say_count(number: float) -> str:
 
 
 def say_short(number: float) -> str:
-    """Say a number in two digits, or all before the point: ``0.25``, ``9.5``, ``1234``."""
+    """Write a number in two digits, or all before the point: ``0.25``, ``9.5``, ``1234``."""
     return f"{number:.0f}" if number >= 10 else f"{number:.2g}"  # noqa: PLR2004
 
 

@@ -204,7 +204,7 @@ def _lines(line: Line, say: Callable[[str], str]) -> tuple[str, ...]:
 
 
 def _broken(reading: Reading, limits: Limits) -> str:
-    """Say in brackets which limit its value breaks, the one that its state is from."""
+    """Return in brackets which limit its value breaks, the one that its state is from."""
     levels = ("critical", "warning") if reading.confirmed else ("warning", "critical")
     ranges = [limit for level in levels if (limit := limits.get(level)) and reading.value is not None]
     broken = next(filter(None, (limit.broken_by(reading.value or 0.0, reading.unit) for limit in ranges)), "")

@@ -20,7 +20,7 @@ def plural(count: float, thing: str) -> str:
 
 
 def times(count: int) -> str:
-    """Say how often: ``once``, ``3 times``."""
+    """Return how often: ``once``, ``3 times``."""
     return "once" if count == 1 else f"{count} times"
 
 

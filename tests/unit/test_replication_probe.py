@@ -123,7 +123,9 @@ def test_the_worst_channel_comes_first(look, replica):
     assert status == 2
     assert "channel west lags 0 s, the applier stopped with error 1062: Duplicate entry" in first_line(text)
     step = "see SHOW PROCESSLIST on the replica"
-    assert f"\n[CRITICAL] channel east lags 700 s (limit 600 s) - {step}\n  how the lag is known: commit" in text
+    assert (
+        f"\n[CRITICAL] channel east lags 700 s (limit 600 s) - {step}\n  how the lag is known: commit" in text
+    )
 
 
 def test_a_lag_has_its_cause(look, replica):

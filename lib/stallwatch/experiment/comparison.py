@@ -82,7 +82,7 @@ def change(before: Measure, after: Measure) -> Change:
 
 
 def spread(values: Sequence[float]) -> float:
-    """Tell how far one reading is from the next, as a standard deviation that a few odd ones do not move.
+    """Return how far one reading is from the next, as a standard deviation that a few odd ones do not move.
 
     Where more than half are the same, the MAD is 0, and says nothing of the others: then it is the mean
     deviation (Iglewicz and Hoaglin, "How to Detect and Handle Outliers", 1993).
@@ -154,7 +154,7 @@ def lines(comparison: Comparison, *, everything: bool) -> Iterator[str]:
 
 
 def sentence(comparison: Comparison) -> str:
-    """Tell what the change did to the primary measure, and what to do; first of all what it broke."""
+    """Return what the change did to the primary measure, and what to do; first of all what it broke."""
     before, after = comparison.before, comparison.after
     broken = [*_trouble(before, after), *_missing(after, comparison.primary.label)]
     if broken:
@@ -163,7 +163,7 @@ def sentence(comparison: Comparison) -> str:
 
 
 def _trouble(before: Readings, after: Readings) -> Iterator[str]:
-    """Tell the states that more of the readings have after the change, with what is worse counted in."""
+    """Return the states that more of the readings have after the change, with what is worse counted in."""
     for at, state in enumerate(_WORST):
         found, earlier = (sum(side.states[one] for one in _WORST[: at + 1]) for side in (after, before))
         if found / after.number > earlier / before.number and after.states[state]:
@@ -176,7 +176,7 @@ def _missing(after: Readings, label: str) -> Iterator[str]:
 
 
 def _moved(comparison: Comparison) -> str:
-    """Tell how the primary measure changed, beside its noise."""
+    """Return how the primary measure changed, beside its noise."""
     one = comparison.primary
     verb = "fell" if one.difference < 0 else "rose" if one.difference else "went"
     share = f" ({_share(one)})" if one.share else ""
@@ -201,7 +201,7 @@ def _verdict(one: Change) -> str:
 
 
 def taken(readings: Readings) -> str:
-    """Tell what a file of readings has in it, first of all of the plugin's first measure."""
+    """Return what a file of readings has in it, first of all of the plugin's first measure."""
     told = f"{readings.number} readings of {readings.plugin}"
     for one in readings.measures.values():
         found = f"{one.label} {said(median(one.values), one.unit)}"

@@ -131,7 +131,7 @@ def _measure(label: str, findings: list[Said]) -> Measure:
 
 
 def _better(limit: object) -> str:
-    """Tell which values a threshold allows, if it has one end."""
+    """Return which values a threshold allows, if it has one end."""
     if not isinstance(limit, str):
         return ""
     try:
@@ -175,7 +175,7 @@ def _write(path: str, text: str) -> None:
 
 
 def _left(path: str, count: int) -> str:
-    """Say what the file of an interrupted run has, and how to go on."""
+    """Return what the file of an interrupted run has, and how to go on."""
     try:
         number = load(path).number
     except NotUnderstoodError:

@@ -184,7 +184,7 @@ class Check:
         withheld.keep(value)
 
     def aside(self, sentence: str) -> None:
-        """Tell this with -v, once, whatever is found: no matter of the server, and of no consequence."""
+        """Return this with -v, once, whatever is found: no matter of the server, and of no consequence."""
         self._asides[sentence] = None
 
     def main(self, findings: Findings) -> NoReturn:
@@ -346,7 +346,7 @@ class Check:
         return report.state.value.code, written
 
     def _crash(self, error: BaseException, verbose: int) -> str:
-        """Say where it happened, not ``str(error)``: that may hold a password or a whole command line."""
+        """Return where it happened, not ``str(error)``: that may hold a password or a whole command line."""
         if isinstance(error, ModuleNotFoundError) and error.name and not error.name.startswith("stallwatch"):
             module = error.name.partition(".")[0]
             how = f": {_HOW_TO_GET[module]}" if module in _HOW_TO_GET else ""

@@ -283,7 +283,7 @@ class Exit:
             self._leave(report, briefly)
 
     def _leave(self, report: Report, briefly: Report) -> NoReturn:
-        """Say what ``report`` gives, or ``briefly`` if somebody else has begun to leave and is late."""
+        """Return what ``report`` gives, or ``briefly`` if somebody else has begun to leave and is late."""
         own = get_ident()
         self._comers.append(own)
         if self._comers[0] != own:
@@ -320,7 +320,7 @@ class Exit:
         self.write(text)
 
     def columns(self) -> int:
-        """Tell how wide the terminal is to which the answer goes; 0: it goes elsewhere."""
+        """Return how wide the terminal is to which the answer goes; 0: it goes elsewhere."""
         try:
             return os.get_terminal_size(self._output).columns or 80
         except OSError:

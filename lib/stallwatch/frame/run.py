@@ -83,7 +83,7 @@ class Run:
         return limit.reached_in(value, slope) if limit else None
 
     def so_far(self, findings: Iterable[Finding], *, all_but: str = "") -> None:
-        """Tell these, instead of nothing, if the run is cut short before it has found anything.
+        """Report these, instead of nothing, if the run is cut short before it has found anything.
 
         ``all_but`` names what is still to come, if its lack is no reason for UNKNOWN, as it only explains:
         "the search for causes".
@@ -113,7 +113,7 @@ class Run:
         self.traced.append(sentence)
 
     def answer(self, text: str) -> None:
-        """Say a part of a long answer, at the pace of its reader: no deadline is kept from then on.
+        """Write a part of a long answer, at the pace of its reader: no deadline is kept from then on.
 
         The run then leaves with 0 unless something is found.
         """

@@ -205,7 +205,7 @@ def _finite(text: str) -> float:
 
 
 def _memory(octets: bytes) -> int:
-    """Tell how much memory the values in a text of JSON take, at most; our own is ASCII."""
+    """Return how much memory the values in a text of JSON take, at most; our own is ASCII."""
     letters = 2 if octets.isascii() else 6
     return letters * len(octets) + sum(octets.count(sign) * size for sign, size in _COSTS.items())
 
@@ -242,7 +242,7 @@ def _make(place: str) -> None:
 
 
 def _no_place(places: list[str], refused: list[OSError]) -> _UnusableError:
-    """Say what is wrong with the place that is meant, then with the home, and what root can do."""
+    """Return what is wrong with the place that is meant, then with the home, and what root can do."""
     user = _user(os.geteuid())
     told = [f"{place} cannot be made: {error.strerror}" for place, error in zip(places, refused, strict=True)]
     cure = f"install -d -o {user} -m 700 {places[0]}"

@@ -56,7 +56,7 @@ class Since:
         self._kept, self._now = kept, now
 
     def seconds(self, what: str, *, holds: bool = True) -> float:
-        """Tell for how many seconds it has been so; 0 at the first look, and if it ``holds`` no more."""
+        """Return for how many seconds it has been so; 0 at the first look, and if it ``holds`` no more."""
         if not holds:
             self._kept.pop(what, None)
             return 0.0

@@ -48,13 +48,13 @@ class Interval(NamedTuple):
     why: str | ProbeError = ""  # there is nothing to compare with: an error if a look was lost
 
     def rate(self, name: str) -> float | None:
-        """Tell how much that is per second; None: it was not there, or began anew."""
+        """Return how much that is per second; None: it was not there, or began anew."""
         counted = self.counts.get(name)
         return None if counted is None else counted / self.seconds
 
     @property
     def said_why(self) -> str | ProbeError:
-        """Say why there is nothing to compare with, before a colon."""
+        """Return why there is nothing to compare with, before a colon."""
         return "first look" if self.why == FIRST else self.why
 
 
@@ -68,7 +68,7 @@ class NoIntervalError(Exception):
 def measured(
     take: Callable[[], Look], memory: dict[str, Any], seconds: float | None, deadline: Deadline
 ) -> Interval:
-    """Tell what was counted since the last look that ``memory`` knows of, or in a sample of so many seconds.
+    """Give what was counted since the last look that ``memory`` knows of, or in a sample of so many seconds.
 
     ``take`` looks once. Where there is nothing to compare with, the interval says why. Raises ProbeError.
     """
@@ -81,12 +81,12 @@ def measured(
 
 
 def not_yet(what: str, interval: Interval) -> Fault:
-    """Say what is not known, as there is nothing to compare with."""
+    """Return what is not known, as there is nothing to compare with."""
     return Fault(State.OK, f"{interval.said_why}: {what} is known from the next run on, or by --sample")
 
 
 def since_last_look(memory: dict[str, Any], now: Look) -> Interval:
-    """Tell what was counted since the last look in ``memory``, and remember this one.
+    """Return what was counted since the last look in ``memory``, and remember this one.
 
     ``memory`` is a dictionary of its own, for nothing else. Raises NoIntervalError.
     """
@@ -106,7 +106,7 @@ def since_last_look(memory: dict[str, Any], now: Look) -> Interval:
 
 
 def between(first: Look, second: Look) -> Interval:
-    """Tell what was counted between these two; raises NoIntervalError if it was started anew meanwhile."""
+    """Return what was counted between these two; raises NoIntervalError if it was started anew meanwhile."""
     if why := _not_comparable(first, second):
         raise NoIntervalError(why)
     seconds = _seconds(first, second)
@@ -121,7 +121,7 @@ def between(first: Look, second: Look) -> Interval:
 
 
 def _seconds(first: Look, second: Look) -> float:
-    """Tell how much time has passed, by our clock unless it was set: an uptime moves by whole seconds."""
+    """Return how much time has passed, by our clock unless it was set: an uptime moves by whole seconds."""
     up, passed = second.uptime - first.uptime, second.at - first.at
     return passed if abs(passed - up) < _WHOLE else up
 
@@ -148,7 +148,7 @@ def pause(seconds: float, took: float, deadline: Deadline) -> None:
 
 
 def _not_comparable(last: Look, now: Look) -> str:
-    """Say why two looks are not about the same run of the same thing; "": they are."""
+    """Return why two looks are not about the same run of the same thing; "": they are."""
     passed = now.at - last.at
     if has_restarted(now.uptime, last.uptime, passed):
         return "it has restarted since the last look"

@@ -41,7 +41,7 @@ class Streaks:
             memory[key] = self._lengths
 
     def of(self, name: str | int) -> int:
-        """Tell how many bad looks in a row there have been, this one included; 0: the last one was good."""
+        """Return how many bad looks in a row there have been, this one included; 0: the last one was good."""
         return self._lengths.get(str(name), 0)
 
     def add(self, name: str | int) -> None:

@@ -17,7 +17,7 @@ KEPT = "boot"  # the name in memory of the host's start: which one, and seconds 
 
 
 def steady_now(memory: dict[str, Any], up: float | None = None) -> float:
-    """Tell the time, in seconds since the epoch, by the clock as it stood at the first look since the boot.
+    """Return the time, in seconds since the epoch, by the clock as it stood at the first look since the boot.
 
     It is our clock, as if nobody had set it since: what passes between two runs is true. For probes that
     would take a clock set by a day for a day's trouble; a server's own uptime (history/delta.py) needs none.

@@ -69,7 +69,7 @@ def _painted(state: State, screen: Screen) -> str:
 
 
 def _told(verdict: Verdict, screen: Screen, *, why: bool) -> Iterator[str]:
-    """Tell it with the evidence and the next step; of what is OK the evidence at most, if ``why``."""
+    """Return it with the evidence and the next step; of what is OK the evidence at most, if ``why``."""
     what = screen.wrapped(_COLUMN, verdict.what or "no details")
     state = _INDENT + _painted(verdict.state, screen)
     yield state + what[len(_INDENT) + len(verdict.state.name) :]

@@ -40,7 +40,7 @@ def is_frozen(pid: int) -> bool:
 
 
 def rationed(pid: int) -> dict[str, Rationed]:
-    """Tell of the group of a process, and of those around it, how it is limited, by the group's folder."""
+    """Report the group of a process, and of those around it, how it is limited, by the group's folder."""
     counts = {group: _numbers(f"{group}/cpu.stat") for group in _groups(pid, "cpu")}
     return {
         group: Rationed(one["nr_periods"], one["nr_throttled"])
@@ -50,7 +50,7 @@ def rationed(pid: int) -> dict[str, Rationed]:
 
 
 def exhausted(before: Mapping[str, Rationed], after: Mapping[str, Rationed]) -> float:
-    """Tell in what share of its periods the tightest group had used up its own, in per cent."""
+    """Return in what share of its periods the tightest group had used up its own, in per cent."""
     nothing = Rationed(0, 0)
     grown = [
         (one.exhausted - was.exhausted, one.periods - was.periods)

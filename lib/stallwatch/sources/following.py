@@ -50,7 +50,7 @@ def opener(path: str, _flags: int) -> int:
 
 
 def strangers(path: str) -> frozenset[int]:
-    """Tell whose links, but root's and our own, are on the way to a path, as far as it leads."""
+    """Return whose links, but root's and our own, are on the way to a path, as far as it leads."""
     met: set[int] = set()
     with suppress(OSError):
         os.close(_led(path, met))
@@ -58,7 +58,7 @@ def strangers(path: str) -> frozenset[int]:
 
 
 def unreadable(path: str, error: OSError, check: str) -> ProbeError:
-    """Say to an operator why something cannot be read, and what to do: to ``check``, if it is not there."""
+    """Give for an operator why something cannot be read, and what to do: to ``check``, if it is not there."""
     if isinstance(error, FileNotFoundError):
         if os.path.islink(path):
             return ProbeError(f"{path} is a symbolic link to {os.readlink(path)}, which does not exist")

@@ -64,7 +64,7 @@ def having_data(*paths: str | None) -> Iterator[None]:
 
 
 def unusable(kind: type[Unreachable], option: str, path: str, error: OSError) -> Unreachable:
-    """Say why a file for TLS cannot be used: that is UNKNOWN whatever a server that cannot be asked is."""
+    """Return why a file for TLS cannot be used: that is UNKNOWN whatever a server that cannot be asked is."""
     from stallwatch.startup.tls import ssl
 
     why = error.strerror or "there is nothing of that kind in it"

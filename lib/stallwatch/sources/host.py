@@ -71,7 +71,7 @@ def disk_use(disk: str) -> DiskUse | None:
 
 
 def disk_load(before: DiskUse, after: DiskUse) -> DiskLoad | None:
-    """Tell what happened between two looks; None: no time has passed."""
+    """Return what happened between two looks; None: no time has passed."""
     seconds = after.at - before.at
     if seconds <= 0:
         return None
@@ -81,7 +81,7 @@ def disk_load(before: DiskUse, after: DiskUse) -> DiskLoad | None:
 
 
 def free_bytes(directory: str) -> int | None:
-    """Tell how many bytes of a directory's file system are free to others than root; None: not known."""
+    """Return how many bytes of a directory's file system are free to others than root; None: not known."""
     try:
         of = os.statvfs(directory)
     except OSError:

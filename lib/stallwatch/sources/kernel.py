@@ -97,7 +97,7 @@ def asked(question: str, **how: Any) -> Any:
 
 
 def uptime() -> float:
-    """Tell for how many seconds the host has been up, the time that it slept included. Raises OSError.
+    """Return for how many seconds the host has been up, the time that it slept included. Raises OSError.
 
     psutil tells only when it was started, in whole seconds by a clock that is set.
     """
@@ -116,7 +116,7 @@ def boot() -> str | None:
 
 
 def load() -> tuple[float, float, float]:
-    """Tell how many tasks ran, wanted to or waited for a disk, over 1, 5 and 15 minutes. Raises OSError.
+    """Return how many tasks ran, wanted to or waited for a disk, over 1, 5 and 15 minutes. Raises OSError.
 
     psutil asks the C library, which looks at no other place and does not say what it could not read.
     """
@@ -125,7 +125,7 @@ def load() -> tuple[float, float, float]:
 
 
 def processors() -> dict[str, Processor]:
-    """Tell what each processor has done, and as "cpu" all of them. Raises OSError, ValueError, TypeError.
+    """Return what each processor has done, and as "cpu" all of them. Raises OSError, ValueError, TypeError.
 
     psutil does not name them: where the second of three is off-line, it gives the third in its place.
     """
@@ -138,7 +138,7 @@ def processors() -> dict[str, Processor]:
 
 
 def disks() -> dict[str, Disk]:
-    """Tell what each block device has done. Raises OSError, as without /proc/diskstats; ValueError."""
+    """Return what each block device has done. Raises OSError, as without /proc/diskstats; ValueError."""
     rest = _queues()  # first: where there is no such file psutil goes on to /sys, wherever we look
     told = asked("disk_io_counters", perdisk=True, nowrap=False)
     return {
@@ -153,7 +153,7 @@ def disks() -> dict[str, Disk]:
 
 
 def _queues() -> dict[str, dict[str, int]]:
-    """Tell of each disk what psutil leaves out: what waits, how long, discards and flushes."""
+    """Report each disk what psutil leaves out: what waits, how long, discards and flushes."""
     rows = (line.split() for line in _read("diskstats").splitlines())
     found = {name: [*map(counted, numbers)] for _, _, name, *numbers in rows if len(numbers) >= _WHOLE_LINE}
     return {
@@ -167,7 +167,7 @@ def _queues() -> dict[str, dict[str, int]]:
 
 
 def interfaces() -> dict[str, Interface]:
-    """Tell what has gone wrong with packets of each network interface. Raises OSError, ValueError."""
+    """Return what has gone wrong with packets of each network interface. Raises OSError, ValueError."""
     told = asked("net_io_counters", pernic=True, nowrap=False)
     if not told:  # each network namespace has a lo
         raise ValueError
@@ -175,7 +175,7 @@ def interfaces() -> dict[str, Interface]:
 
 
 def memory() -> Memory:
-    """Tell how much memory there is, and how much could be had without swapping.
+    """Return how much memory there is, and how much could be had without swapping.
 
     Raises OSError, ValueError, KeyError.
     """
@@ -191,7 +191,7 @@ def memory() -> Memory:
 
 
 def swapped() -> tuple[int, int]:
-    """Tell how many bytes were read from swap and written to it. Raises OSError, KeyError.
+    """Return how many bytes were read from swap and written to it. Raises OSError, KeyError.
 
     psutil takes all pages for 4 KiB, and says 0 where they are not to be read.
     """
@@ -200,7 +200,7 @@ def swapped() -> tuple[int, int]:
 
 
 def stalled(resource: str) -> float | None:
-    """Tell for how long some task had to wait for "cpu", "io" or "memory", in seconds since the start.
+    """Return for how long some task had to wait for "cpu", "io" or "memory", in seconds since the start.
 
     None: the kernel does not tell (CONFIG_PSI, psi=0). psutil does not have it.
     """

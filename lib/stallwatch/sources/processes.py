@@ -241,7 +241,7 @@ def _stat(path: str) -> tuple[str, list[bytes]]:
 
 
 def age(task: Task) -> float:
-    """Tell for how many seconds it has been there."""
+    """Return for how many seconds it has been there."""
     return max(0.0, _now() - task.started)
 
 
@@ -274,7 +274,7 @@ def thread(pid: int, number: int) -> Thread | None:
 
 
 def thread_seconds(number: int) -> float | None:
-    """Tell how much processor time a thread has used, in seconds; None: there is no such thread here.
+    """Return how much processor time a thread has used, in seconds; None: there is no such thread here.
 
     psutil reads all threads of a process to tell of one.
     """
@@ -283,7 +283,7 @@ def thread_seconds(number: int) -> float | None:
 
 
 def thread_waits(number: int) -> float | None:
-    """Tell for how long a thread was ready to run and had no processor, in seconds; None: not known.
+    """Return for how long a thread was ready to run and had no processor, in seconds; None: not known.
 
     So it is also while its control group has used up its share of the processors (Linux 6.18). The time is
     counted when the thread runs again. psutil does not tell it; a kernel without CONFIG_SCHED_INFO says 0.
@@ -304,7 +304,7 @@ def program_of(thread: int) -> str:
 
 
 def process_of(thread: int) -> int | None:
-    """Tell the id of the process that a thread belongs to; None: there is no such thread here."""
+    """Return the id of the process that a thread belongs to; None: there is no such thread here."""
     try:
         return int(_about(thread)["Tgid"])
     except (OSError, ValueError, KeyError):
@@ -312,7 +312,7 @@ def process_of(thread: int) -> int | None:
 
 
 def status(pid: int) -> Status | None:
-    """Tell whose a process is and what memory it has; None: it is not there."""
+    """Return whose a process is and what memory it has; None: it is not there."""
     try:
         about = _about(pid)
         return Status(
@@ -337,7 +337,7 @@ def _bytes(told: str) -> int:
 
 
 def descriptor_limit(pid: int) -> int | None:
-    """Tell how many descriptors a process may have open, RLIMIT_NOFILE; None: not limited, or not known.
+    """Return how many descriptors a process may have open, RLIMIT_NOFILE; None: not limited, or not known.
 
     psutil asks prlimit(2), which tells only the process's own user and root.
     """
@@ -401,7 +401,7 @@ def works_in(pid: int, directory: str) -> bool | None:
 
 
 def directory_of(pid: int) -> str | None:
-    """Tell in which directory a process works; None: that is not for us to see.
+    """Return in which directory a process works; None: that is not for us to see.
 
     psutil leaves out "(deleted)": another one may have that name now.
     """

@@ -29,7 +29,7 @@ def password(path: str, errors: str = "strict") -> str:
 
 
 def tell(check: Check, path: str, *, secret: bool = True) -> None:
-    """Tell with -v that everybody can read a ``secret``, or that others can change what a check is told.
+    """Return with -v that everybody can read a ``secret``, or that others can change what a check is told.
 
     That a group may read it is meant: /etc/stallwatch/mysql.cnf is root's and for the group nagios, 0640.
     """

@@ -77,7 +77,7 @@ def connect(check: Check, options: Namespace, run: Run) -> Server:
 
 
 def target(check: Check, options: Namespace) -> Target:
-    """Tell whom to ask; what does not go together ends the run as bad usage."""
+    """Return whom to ask; what does not go together ends the run as bad usage."""
     from stallwatch.sources import jmx
     from stallwatch.sources.jmx.target import bare
 

@@ -124,7 +124,7 @@ def connect_besides(target: Target, run: Run) -> Server:
 
 
 def target(check: Check, options: Namespace) -> Target:
-    """Tell whom to ask; what does not go together ends the run as bad usage.
+    """Return whom to ask; what does not go together ends the run as bad usage.
 
     What is given here outranks the option file. Of passwords, -p outranks --password-file, that the
     environment, and that the option file, which others use as well.
@@ -148,7 +148,7 @@ def target(check: Check, options: Namespace) -> Target:
 
 
 def other(check: Check, options: Namespace, place: str | None, group: str | None) -> Target:
-    """Tell how to ask another server, at ``HOST[:PORT]`` or where the option group says.
+    """Return how to ask another server, at ``HOST[:PORT]`` or where the option group says.
 
     The rest is as for ``target``, port, user, password and TLS, as far as the group says nothing else.
     """
@@ -269,7 +269,7 @@ def _tls(check: Check, given: Given, mode: str) -> Tls:
 
 
 def _implied_mode(given: Given) -> str:
-    """Tell it as MySQL's client does by an authority, and as MariaDB's does, which has no ssl-mode."""
+    """Return it as MySQL's client does by an authority, and as MariaDB's does, which has no ssl-mode."""
     if _on(given, "ssl-verify-server-cert"):
         return "VERIFY_IDENTITY"
     if given.get("ssl-ca") or given.get("ssl-capath"):

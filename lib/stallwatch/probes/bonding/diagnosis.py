@@ -42,7 +42,7 @@ class Rules(NamedTuple):
 
 
 def missing(rules: Rules, names: Sequence[str], had: Sequence[str], why_none: str) -> Iterator[Fault]:
-    """Tell of bonds that are expected, or were there, and are not.
+    """Report bonds that are expected, or were there, and are not.
 
     It is as bad as a bond without any link, unless the user says that so many are enough.
     """
@@ -62,13 +62,13 @@ def missing(rules: Rules, names: Sequence[str], had: Sequence[str], why_none: st
 
 
 def why_none(*, is_loaded: bool) -> str:
-    """Say why no bond is here: the driver of bonds is not loaded, or has none."""
+    """Return why no bond is here: the driver of bonds is not loaded, or has none."""
     why = "is empty" if is_loaded else "is missing, so the module bonding is not loaded"
     return f"{kernel.BONDS} {why}: bonds of another network namespace show only in that namespace"
 
 
 def faults(bond: Bond, rules: Rules) -> Iterator[Fault]:
-    """Tell what is wrong with it, the worst first."""
+    """Return what is wrong with it, the worst first."""
     mode = rules.modes.get(bond.name, rules.modes.get(OTHERS))
     yield from _mode(bond, mode)
     if not bond.links:
@@ -115,7 +115,7 @@ def _empty(bond: Bond, *, is_meant: bool) -> Fault:
 
 
 def _fewer(bond: Bond, wanted: int) -> Iterator[Fault]:
-    """Tell of links that have left the bond, unless the user says that so many are enough."""
+    """Report links that have left the bond, unless the user says that so many are enough."""
     there, enough = len(bond.links), wanted or len(bond.had)
     if there >= enough:
         return
@@ -178,7 +178,7 @@ def _why_apart(apart: list[Link]) -> str:
 
 
 def _speeds(bond: Bond) -> Iterator[Fault]:
-    """Tell of links that do not go together; a slower spare link may be meant."""
+    """Report links that do not go together; a slower spare link may be meant."""
     half = [link for link in bond.up if link.duplex == "half"]
     if half:
         what = f"{_names(half)} of {bond.name} {are(half)} half duplex"

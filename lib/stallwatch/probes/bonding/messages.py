@@ -32,7 +32,7 @@ def readings(bonds: Sequence[Bond], events: Sequence[Event], known: Container[st
 
 
 def new(names: Sequence[str]) -> Iterator[Fault]:
-    """Say of bonds that were not known before that nothing is known of what has happened to them."""
+    """Report of bonds that were not known before that nothing is known of what has happened to them."""
     if names:
         yield Fault(State.OK, f"what happens to links of {listed(names)} is known from the next run on")
 

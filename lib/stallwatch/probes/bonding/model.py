@@ -59,7 +59,7 @@ def mode_of(text: str) -> str:
 
 
 def needs(mode: str) -> str:
-    """Tell what the switch is to do with its ports for this mode; of a mode that we do not know, nothing."""
+    """Give what the switch is to do with its ports for this mode; of a mode that we do not know, nothing."""
     return _NEEDS.get(mode, "does not bundle")
 
 

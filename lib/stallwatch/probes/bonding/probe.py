@@ -121,7 +121,7 @@ def _most(memory: dict[str, Any], what: str, now: Iterable[str]) -> list[str]:
 
 
 def _events(memory: dict[str, Any], bonds: Iterable[Bond], now: float, hold: float) -> list[Event]:
-    """Tell what has happened within ``hold`` seconds and since the last run; ``memory`` keeps it."""
+    """Return what has happened within ``hold`` seconds and since the last run; ``memory`` keeps it."""
     last, kept = own(memory, _LAST), memory.get(_EVENTS)
     found = [event for event in map(_event, kept if isinstance(kept, list) else []) if event]
     for bond in bonds:

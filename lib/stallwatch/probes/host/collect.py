@@ -223,7 +223,7 @@ def _counted_on(disks: Mapping[str, Disk], memory: dict[str, Any]) -> dict[str, 
 
 
 def _turns(disk: Disk, before: Any) -> dict[str, int]:
-    """Tell how often each time has begun again; never, if the disk itself is another one."""
+    """Return how often each time has begun again; never, if the disk itself is another one."""
     match before:
         case [dict(counts), dict(turns)] if all(
             getattr(disk, name) >= _whole(counts.get(name)) for name in _OTHERS

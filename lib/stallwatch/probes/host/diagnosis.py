@@ -95,7 +95,7 @@ def _confirmed(reading: Reading, streaks: Streaks, rules: Rules) -> Reading:
 
 
 def stuck(memory: dict[str, Any], loads: Iterable[DiskLoad], uptime: float, *, again: bool) -> list[Stuck]:
-    """Tell which disks answer nothing: requests wait in them, and none is completed.
+    """Return which disks answer nothing: requests wait in them, and none is completed.
 
     Their await is not measured, for the kernel counts the time of a request when it is completed; nor does a
     queue of requests that never end show in aqu-sz. A disk that works takes milliseconds for a request, one
@@ -127,7 +127,7 @@ def _since(kept: Any) -> tuple[float, int] | None:
 def plateaus(
     memory: dict[str, Any], loads: Iterable[DiskLoad], seconds: float, *, again: bool
 ) -> list[Plateau]:
-    """Tell which disks are at their limit: more is asked of them, and they do no more.
+    """Return which disks are at their limit: more is asked of them, and they do no more.
 
     The article "Tuning your Cluster with ndbinfo" finds such a disk by iostat, and a flat line in a graph
     shows it. Here it is three intervals in a row in which the disk had something to do all the time (90 %),
@@ -182,7 +182,7 @@ def _spells(kept: Any) -> list[Spell]:
 
 
 def missing(snapshot: Snapshot, places: Collection[str] | None, rules: Rules) -> Iterator[Finding]:
-    """Tell what the kernel does not; that it counts no disks matters to whoever asks for some."""
+    """Return what the kernel does not; that it counts no disks matters to whoever asks for some."""
     matters = places is not None or rules.judges_disks
     for what, may_be in snapshot.missing:
         if may_be and not matters:
@@ -194,7 +194,7 @@ def missing(snapshot: Snapshot, places: Collection[str] | None, rules: Rules) ->
 
 
 def untimed(found: Activity, places: Mapping[str, str] | None, rules: Rules) -> Iterator[Finding]:
-    """Tell of disks without times, unless nobody asks, or what they are made of has them."""
+    """Report disks without times, unless nobody asks, or what they are made of has them."""
     if found.seconds and not found.disks and places is None and rules.judges_disks:
         yield ProbeError("no disk has done anything yet that the kernel counts")
     untimed = [disk.name for disk in found.disks if disk.busy is None]
@@ -209,7 +209,7 @@ def untimed(found: Activity, places: Mapping[str, str] | None, rules: Rules) -> 
 
 
 def asides(snapshot: Snapshot) -> Iterator[Fault]:
-    """Say what there is to know although all may be well."""
+    """Return what there is to know although all may be well."""
     if why := snapshot.interval.why:
         yield Fault(State.OK, f"what the host has counted is known from the next run on: {why}")
     ours = len(os.sched_getaffinity(0))

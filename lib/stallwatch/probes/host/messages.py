@@ -83,7 +83,7 @@ def without_symptoms(readings: Iterable[Reading], rules: Rules) -> list[Reading]
 
 
 def summed_up(host: Activity) -> str:
-    """Say it all in a sentence, for when all is well."""
+    """Write it all in a sentence, for when all is well."""
     busy = f"processors {_percent(host.use.busy)} busy" if host.use else ""
     parts = [busy, _load_shortly(host)]
     if host.disks:
@@ -95,7 +95,7 @@ def summed_up(host: Activity) -> str:
 
 
 def stuck(those: Sequence[Stuck], host: Activity, certain: int) -> Iterator[Fault]:
-    """Tell of disks that answer nothing, as critical after so many looks in a row."""
+    """Report disks that answer nothing, as critical after so many looks in a row."""
     for one in those:
         waits = "1 request waits" if one.waiting == 1 else f"{one.waiting} requests wait"
         what = f"disk {_named(one.disk, host)} has answered nothing for {say_duration(one.seconds)}, {waits}"

@@ -97,7 +97,7 @@ class Activity(NamedTuple):
 
 
 def activity(snapshot: Snapshot, places: Mapping[str, str] | None) -> Activity:
-    """Tell what the host did until this snapshot; ``places`` are the disks that were chosen, None: all."""
+    """Return what the host did until this snapshot; ``places`` are the disks that were chosen, None: all."""
     interval = snapshot.interval
     read, written = interval.rate("swap in"), interval.rate("swap out")
     return Activity(
@@ -111,7 +111,7 @@ def activity(snapshot: Snapshot, places: Mapping[str, str] | None) -> Activity:
 
 
 def processors(interval: Interval, several: int) -> Use | None:
-    """Tell how busy so many processors were; None: it is not known.
+    """Return how busy so many processors were; None: it is not known.
 
     What the kernel counts as iowait goes back now and then (man proc): that is none then. So does idle, when
     a processor goes off-line: all of the time is that of the processors then, which is known without it.
@@ -138,7 +138,7 @@ def processors(interval: Interval, several: int) -> Use | None:
 
 
 def _troubles(interval: Interval) -> Iterator[Trouble]:
-    """Tell of each network interface what went wrong; one whose counters began anew is left out."""
+    """Report each network interface what went wrong; one whose counters began anew is left out."""
     for name in interval.counts:
         kind, _, rest = name.partition(" ")
         interface, _, field = rest.rpartition(" ")
@@ -149,7 +149,7 @@ def _troubles(interval: Interval) -> Iterator[Trouble]:
 
 
 def loads(interval: Interval, disks: Mapping[str, Disk], chosen: Collection[str] | None) -> list[DiskLoad]:
-    """Tell what these disks did, the busiest first; those that never did anything only if they are chosen."""
+    """Give what these disks did, the busiest first; those that never did anything only if they are chosen."""
     found = [
         load
         for name, disk in disks.items()
@@ -192,7 +192,7 @@ def _load(name: str, disk: Disk, interval: Interval) -> DiskLoad | None:
 
 
 def _silent(name: str, disk: Disk, interval: Interval, busy: float) -> float:
-    """Tell for how long requests have waited, at least, if nothing was completed in the interval.
+    """Return for how long requests have waited, at least, if nothing was completed in the interval.
 
     Those that were in flight at its beginning still are; else the disk has been busy since they came.
     """

@@ -93,7 +93,7 @@ _MARIADB = Counter(
 
 
 def counter(flavour: Flavour) -> Counter:
-    """Tell which one a server has."""
+    """Return which one a server has."""
     if flavour.mariadb:
         return _MARIADB
     return _MYSQL if flavour.version >= _COUNTS_WAITS else _MYSQL_5_7

@@ -20,7 +20,7 @@ _HOUR = 3600.0  # that a redo log is to hold of writes at their peak, by custom
 
 
 def all_of_it(snapshot: Snapshot, is_problem: Callable[[Finding], bool]) -> Iterator[Finding]:
-    """Say that writers waited before all else, else how full the log is, then what could not be asked."""
+    """Report that writers waited before all else, else how full the log is, then what could not be asked."""
     waits = _waits(snapshot)
     if waits and is_problem(waits):
         yield waits
@@ -40,7 +40,7 @@ def all_of_it(snapshot: Snapshot, is_problem: Callable[[Finding], bool]) -> Iter
 
 
 def _asides(snapshot: Snapshot) -> Iterator[Fault]:
-    """Say what is not known, and what is easily taken for waits for the redo log."""
+    """Return what is not known, and what is easily taken for waits for the redo log."""
     counts = snapshot.interval.counts
     if not snapshot.interval.seconds:
         yield not_yet("what is written", snapshot.interval)
@@ -61,7 +61,7 @@ def _asides(snapshot: Snapshot) -> Iterator[Fault]:
 
 
 def _waits(snapshot: Snapshot) -> Reading | None:
-    """Tell whether writers waited: by the metric, or else by where the log stood, which proves only that."""
+    """Give whether writers waited: by the metric, or else by where the log stood, which proves only that."""
     counted, samples = snapshot.waits, snapshot.samples
     line = Line(more=(_state(snapshot),), fits=True)
     if counted is not None:
@@ -99,7 +99,7 @@ def _fill(snapshot: Snapshot) -> Iterator[Reading]:
 
 
 def _state(snapshot: Snapshot) -> str:
-    """Say how full it was, what InnoDB does about it, and how much is written."""
+    """Return how full it was, what InnoDB does about it, and how much is written."""
     said = "it is not known how full the redo log is"
     if one := snapshot.fullest:
         samples = len(snapshot.samples.redos)
@@ -116,7 +116,7 @@ def _state(snapshot: Snapshot) -> str:
 
 
 def _filled_in(snapshot: Snapshot) -> str:
-    """Say how long the log lasts at the present rate; "": not known."""
+    """Return how long the log lasts at the present rate; "": not known."""
     if not snapshot.holds or snapshot.rate is None:
         return ""
     return f"{say_size(snapshot.rate)}/s fill it in {_said(snapshot.holds)}"
@@ -146,7 +146,7 @@ def _advice(snapshot: Snapshot) -> str:
 
 
 def _size(settings: Mapping[str, str]) -> str:
-    """Say which variable it is, and what that is now: of one file, where there are several."""
+    """Return which variable it is, and what that is now: of one file, where there are several."""
     known = numbers(settings)
     name = next((one for one in ("innodb_redo_log_capacity", "innodb_log_file_size") if one in known), "")
     if not name:

@@ -31,7 +31,7 @@ def differ(mine: Quantity, theirs: Quantity) -> bool:
 
 
 def said(mine: Quantity, theirs: Quantity) -> str:
-    """Say both: ``rows changed 300/s instead of 12/s``."""
+    """Write both: ``rows changed 300/s instead of 12/s``."""
     return f"{mine.name} {_number(mine)} instead of {_number(theirs)}"
 
 

@@ -241,7 +241,7 @@ def redo_in(status: str, settings: Mapping[str, str]) -> Redo | None:
 
 
 def dump_under_way(texts: Mapping[str, str]) -> str:
-    """Say what is going on with the buffer pool's dump: "load 31 %"; "": nothing."""
+    """Return what is going on with the buffer pool's dump: "load 31 %"; "": nothing."""
     for what in ("load", "dump"):
         status = texts.get(f"Innodb_buffer_pool_{what}_status", "")
         if status.startswith(_UNDER_WAY) and not any(words in status for words in _OVER):

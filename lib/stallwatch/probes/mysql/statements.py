@@ -50,7 +50,7 @@ _READ = 1000
 
 
 def said(statement: str) -> str:
-    """Say the verb and the first table: ``UPDATE shop.orders``; "": there is no statement."""
+    """Write the verb and the first table: ``UPDATE shop.orders``; "": there is no statement."""
     plain = _plain(statement)
     if not plain.strip():
         return ""

@@ -180,7 +180,7 @@ def _dated_files(files: Iterable[File]) -> Iterator[Candidate]:
 
 
 def _ended(series: Iterable[Sequence[tuple[float, File]]], newest: float) -> Iterator[str]:
-    """Tell which series have no file any more, though by their own rhythm there should be one."""
+    """Return which series have no file any more, though by their own rhythm there should be one."""
     for *_, (before, _), (last, file) in (one for one in series if len(one) > 1):
         if newest - last > max(_DAY, _LATE * (last - before)):
             yield f"{file.name} has had no successor since: if its database is gone, remove its old files"

@@ -70,7 +70,7 @@ def _tables(backup: Backup, server: Snapshot, *, may_run: bool) -> Diagnosis:
 
 
 def _without_rows(backup: Backup, server: Snapshot) -> list[Finding]:
-    """Tell of tables with rows on the server and none in the backup; they may have been empty then."""
+    """Report tables with rows on the server and none in the backup; they may have been empty then."""
     lost: dict[Table, int] = {}
     later: dict[Table, int] = {}
     for table, rows in server.filled.items():
@@ -79,7 +79,7 @@ def _without_rows(backup: Backup, server: Snapshot) -> list[Finding]:
 
 
 def _place(backup: Backup, server: Snapshot | None) -> Diagnosis:
-    """Tell whether the changes since the backup are still in the binary log."""
+    """Return whether the changes since the backup are still in the binary log."""
     if not backup.places:
         if backup.gtids:
             return Diagnosis(["GTIDs noted"], ())
@@ -107,7 +107,7 @@ def _is_there(place: Place, logs: Mapping[str, int]) -> bool:
 
 
 def size_before(memory: dict[str, Any], backup: Backup) -> int | None:
-    """Tell the bytes of the backup of the same kind before this one, and remember this one.
+    """Return the bytes of the backup of the same kind before this one, and remember this one.
 
     None: there is none that earlier runs have seen. It is told as long as no newer backup comes.
     """

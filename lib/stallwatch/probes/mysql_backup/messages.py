@@ -26,7 +26,7 @@ _LISTED = 200  # rows of a table: more are cut off anyhow
 
 
 def share(tables: Share) -> str:
-    """Say how many tables are in it."""
+    """Return how many tables are in it."""
     notes = [f"{tables.newer} made later"] if tables.newer else []
     notes += [f"{tables.unknown} not known yet"] if tables.unknown else []
     more = f" ({', '.join(notes)})" if notes else ""
@@ -56,14 +56,14 @@ def _rounded(seconds: float) -> str:
 
 
 def ahead(backup: Backup, now: float) -> Fault:
-    """Say that its age is not known, as clocks differ."""
+    """Report that its age is not known, as clocks differ."""
     when = f"in {say_duration(round(backup.taken - now))} by our clock"
     what = f"{title(backup)} was made {when}: its age is not known"
     return Fault(State.WARNING, what, "", "set the clocks right, of this host and of the one that makes it")
 
 
 def without_rows(backup: Backup, tables: Mapping[Table, int], *, known: bool) -> Fault:
-    """Say that rows are not in it; they may have come later, unless the contrary is ``known``."""
+    """Report that rows are not in it; they may have come later, unless the contrary is ``known``."""
     names = listed([f"{table} (about {rows})" for table, rows in tables.items()])
     what = f"there are no rows of {names} in the {title(backup)}"
     if not known:
@@ -73,13 +73,13 @@ def without_rows(backup: Backup, tables: Mapping[Table, int], *, known: bool) ->
 
 
 def unfinished(backup: Backup, now: float) -> Fault:
-    """Say of the newest backup that it broke off."""
+    """Report of the newest backup that it broke off."""
     why = f"{backup.unfinished}, last written to {_rounded(now - backup.written)} ago"
     return Fault(State.CRITICAL, f"{title(backup)} was not finished", why, "check its log and free space")
 
 
 def running(backup: Backup, now: float, *, alone: bool) -> Fault:
-    """Say of the newest backup that it may be at work; that is wrong only if there is no other."""
+    """Report of the newest backup that it may be at work; that is wrong only if there is no other."""
     last = f"last written to {_rounded(now - backup.written)} ago"
     if not alone:
         return Fault(State.OK, f"a newer one is not finished yet, {last}: {title(backup)}")
@@ -104,7 +104,7 @@ def missing(backup: Backup, tables: Share, absent: Sequence[Table], *, confirmed
 
 
 def tables_hidden(backup: Backup) -> Finding:
-    """Say that it cannot be told which tables are in it."""
+    """Report that it cannot be told which tables are in it."""
     what = f"which tables are in the {title(backup)}, is not known"
     if backup.is_sealed:
         return Fault(State.OK, what, backup.hidden)
@@ -112,7 +112,7 @@ def tables_hidden(backup: Backup) -> Finding:
 
 
 def no_table_seen(server: Snapshot) -> ProbeError:
-    """Say that the account sees nothing."""
+    """Report that the account sees nothing."""
     what = (
         f"{server.where} shows no table to this account: whether any is missing in the backup, is not known"
     )
@@ -120,7 +120,7 @@ def no_table_seen(server: Snapshot) -> ProbeError:
 
 
 def not_all_seen(server: Snapshot) -> ProbeError:
-    """Say that the account sees only a part."""
+    """Report that the account sees only a part."""
     what = f"compared are only the tables that {server.where} shows to this account, {len(server.tables)}"
     return ProbeError(
         f"{what}: whether others are missing, is not known", f"GRANT {TABLES.mysql} ON *.* shows all"
@@ -128,7 +128,7 @@ def not_all_seen(server: Snapshot) -> ProbeError:
 
 
 def without_place(backup: Backup) -> Fault:
-    """Say that nothing that came after the backup can be applied to it."""
+    """Report that nothing that came after the backup can be applied to it."""
     return Fault(
         State.WARNING,
         f"{title(backup)} does not name its position in the binary log",
@@ -139,13 +139,13 @@ def without_place(backup: Backup) -> Fault:
 
 
 def place_unknown(place: Place, server: Snapshot) -> ProbeError:
-    """Say why it is not known whether changes since then can be applied."""
+    """Return why it is not known whether changes since then can be applied."""
     why = server.no_logs or ProbeError("")
     return ProbeError(f"whether {place} is still on the source, is not known: {why.what}", why.advice)
 
 
 def place_lost(backup: Backup, place: Place, server: Snapshot) -> Fault:
-    """Say that the binary log from the backup on is gone."""
+    """Report that the binary log from the backup on is gone."""
     logs = server.logs or {}
     why = f"the oldest binary log there is {next(iter(logs))}" if logs else "there are no binary logs there"
     if place.file in logs:
@@ -159,7 +159,7 @@ def place_lost(backup: Backup, place: Place, server: Snapshot) -> Fault:
 
 
 def size_change(backup: Backup, before: float) -> Reading:
-    """Tell how its size compares with that of the one before it."""
+    """Return how its size compares with that of the one before it."""
     change = 100 * (backup.size - before) / before
     what = f"{say_size(backup.size)}, {change:+.1f} % against the backup before it ({say_size(before)})"
     why = f"in the {title(backup)}"
@@ -183,7 +183,7 @@ def how_verified(backup: Backup, verified: Verified | None) -> list[str]:
 
 
 def damage(backup: Backup, verified: Verified | None, *, may_run: bool) -> Iterator[Finding]:
-    """Tell what is damaged, as far as that can be seen, and what could not be read.
+    """Return what is damaged, as far as that can be seen, and what could not be read.
 
     ``may_run``: somebody may be at work on it, and what seems to be too short may yet grow.
     """
@@ -224,7 +224,7 @@ def _progress(verified: Verified) -> str:
 
 
 def asides(backup: Backup, *, verify: bool) -> Iterator[Finding]:
-    """Say what cannot be seen; who wants it verified is told that it is not."""
+    """Return what cannot be seen; who wants it verified is told that it is not."""
     if verify and not backup.can_be_verified:
         yield ProbeError(f"{title(backup)} cannot be verified: {backup.hidden}")
     elif backup.hidden and backup.is_sealed:

@@ -118,5 +118,5 @@ class Backup(NamedTuple):
         return self._replace(read={**self.read, **read})
 
     def absent(self, tables: Sequence[Table]) -> Absent:
-        """Tell which of these are not in it, and of which that is not known."""
+        """Return which of these are not in it, and of which that is not known."""
         return self.holds(tables, self.read) if self.holds else Absent([], tables)

@@ -17,7 +17,7 @@ _CLOSE = 10.0  # seconds within which a file is written once its text says that 
 
 
 def in_name(name: str) -> float | None:
-    """Tell the moment in a name like ``shop-2026-11-20_0200.sql.gz``, by our clock; None: there is none."""
+    """Return the moment in a name like ``shop-2026-11-20_0200.sql.gz``, by our clock; None: there is none."""
     if not (found := IN_NAME.search(name)):
         return None
     year, _, month, day, *clock = found.groups()
@@ -25,13 +25,13 @@ def in_name(name: str) -> float | None:
 
 
 def in_text(text: str) -> float | None:
-    """Tell the moment in a text such as ``2026-11-20 23:34:33``, by our clock."""
+    """Return the moment in a text such as ``2026-11-20 23:34:33``, by our clock."""
     found = _IN_TEXT.search(text)
     return _moment(*map(int, found.groups())) if found else None
 
 
 def not_after(name: str, written: float) -> float:
-    """Tell when that was made at the latest that tells no moment itself: when it was written, by its files.
+    """Return when that was made at the latest that tells no moment itself: when it was written, by its files.
 
     A copy is written later than what it is a copy of. A date in its name is that of the day on which it was
     begun.
@@ -41,7 +41,7 @@ def not_after(name: str, written: float) -> float:
 
 
 def shift(ended: float | None, written: float) -> float:
-    """Tell by how many seconds the clock that wrote a text differs from ours, as clocks in other zones do.
+    """Return by how many seconds the clock that wrote a text differs from ours, as clocks in other zones do.
 
     The text says when it ``ended``, and the file says when it was ``written``. A file that was copied later
     is not mistaken for one from another zone, unless it was done half an hour later to the second.

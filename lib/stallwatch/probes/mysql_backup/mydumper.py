@@ -158,7 +158,7 @@ class _Names:
                 yield name, f"it has no file of rows, and metadata counts {count}"
 
     def doubts(self) -> tuple[str, ...]:
-        """Say that there are tables in it and no rows."""
+        """Report that there are tables in it and no rows."""
         without_rows = self._schemas and all(stem.endswith(_SCHEMA) for stem in self._stems)
         return ("no table in it has any rows, as after --no-data",) if without_rows else ()
 
@@ -189,7 +189,7 @@ def _judged(
 
 
 def _wrong_end(file: File, head: bytes) -> str:
-    """Tell that a file is empty, or ends within a statement."""
+    """Report that a file is empty, or ends within a statement."""
     if not head:
         return sql_text.NOTHING
     is_packed = sql_text.PACKED.search(file.name)
@@ -202,7 +202,7 @@ def _small_schemas(files: Iterable[File]) -> list[File]:
 
 
 def _without_table(file: File, head: bytes) -> str:
-    """Tell that mydumper 0.10 could not dump a table: it says "Finished" all the same."""
+    """Report that mydumper 0.10 could not dump a table: it says "Finished" all the same."""
     return WITHOUT_TABLE if makes_no_table(file.name, head) else ""
 
 

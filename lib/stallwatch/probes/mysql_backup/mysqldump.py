@@ -172,7 +172,7 @@ class Edges(NamedTuple):
 
 
 def damaged(tree: Tree) -> dict[str, str]:
-    """Tell which files of a dump are damaged by what their directory tells alone."""
+    """Return which files of a dump are damaged by what their directory tells alone."""
     found = dict.fromkeys(tree.broken, "a symbolic link to a file that is not there")
     found.update(
         (file.name, "it is empty") for file in tree.files if not file.size and sql_text.DUMP.search(file.name)
@@ -197,7 +197,7 @@ def _places(dumps: Iterable[File], children: Children) -> Iterator[Place]:
 
 
 def _absent(dumps: Sequence[File], tables: Sequence[Table], read: Read) -> Absent:
-    """Tell by the names of files, and by what is in those that were read, which tables are not in a dump.
+    """Return by the names of files, and by what is in those that were read, which tables are not in a dump.
 
     Where some tables of a schema have a file of their own, all have. Else its tables are in a file that is
     called after it, or in any that is called after no schema: missing they are only if those were read.
@@ -254,7 +254,7 @@ class _Names:
         return (table.schema, table.name) in self._own
 
     def schemas_of(self, file: str) -> set[str]:
-        """Tell after which schemas a file is called."""
+        """Return after which schemas a file is called."""
         return {schema for schema, named in self._schemas.items() if file in named}
 
     def may_hold(self, schema: str) -> set[str]:

@@ -108,7 +108,7 @@ def _unfinished(files: Iterable[File], info: dict[str, str], checkpoints: dict[s
 
 
 def _said_in(logs: Iterable[File]) -> str:
-    """Tell by the last line of the log of the backup, or of its preparation, if that is to be found."""
+    """Return by the last line of the log of the backup, or of its preparation, if that is to be found."""
     for log in sorted(logs, key=lambda file: -file.written):
         if log.size > _LONGEST_LOG or not _OF_LOG.search(backup_files.text(log.path, _MOST)):
             continue
@@ -144,7 +144,7 @@ def _places(info: dict[str, str], files: Iterable[File]) -> Iterator[Place]:
 
 
 def _holds(files: Iterable[File]) -> Callable[[Table], bool]:
-    """Tell by the names of the files which tables are in it: ``shop/orders.ibd``, ``shop/part#P#p0.ibd``.
+    """Return by the names of the files which tables are in it: ``shop/orders.ibd``, ``shop/part#P#p0.ibd``.
 
     Letters outside of ASCII are written as codes (MySQL manual, "Mapping of Identifiers to File Names"), most
     of them without a rule: two names that differ in nothing else are not told apart.
@@ -167,7 +167,7 @@ def _holds(files: Iterable[File]) -> Callable[[Table], bool]:
 
 
 def in_shared_tablespaces(names: Iterable[str], tables: Iterable[Table]) -> set[Table]:
-    """Tell which of these are among those in ibdata1 or a general tablespace, as InnoDB calls them."""
+    """Return which of these are among those in ibdata1 or a general tablespace, as InnoDB calls them."""
     decoded = {tuple(map(_decoded, name.split("#", 1)[0].partition("/")[::2])) for name in names}
     return {table for table in tables if (_plain(table.schema), _plain(table.name)) in decoded}
 
@@ -190,7 +190,7 @@ def settings(path: str) -> dict[str, str]:
 
 
 def lacks(path: str, checkpoints: dict[str, str]) -> str:
-    """Tell that a copy is not beside it that the one in ``path`` is based on; "": nothing is lacking."""
+    """Report that a copy is not beside it that the one in ``path`` is based on; "": nothing is lacking."""
     if checkpoints.get("backup_type") != "incremental":
         return ""
     beside = _beside(path)

@@ -149,7 +149,7 @@ class Source(NamedTuple):
 def _remembered(
     memory: dict[str, Any], missing: Sequence[Table], made: Mapping[Table, float]
 ) -> dict[Table, float]:
-    """Tell when tables were made or, if that is earlier, since when they are known to be missing.
+    """Return when tables were made or, if that is earlier, since when they are known to be missing.
 
     OPTIMIZE TABLE, TRUNCATE and many an ALTER make a table anew: the server tells the time of the
     last one.
@@ -187,13 +187,13 @@ def _snapshot(server: Server) -> Snapshot:
 
 
 def _made(server: Server, tables: Iterable[Table]) -> dict[Table, float]:
-    """Tell when these tables were made, in seconds since the epoch, as far as the server knows."""
+    """Return when these tables were made, in seconds since the epoch, as far as the server knows."""
     rows = _rows_of(tables, server, _MADE, "name")
     return {table: number(row, "made") for table, row in rows if row["made"] is not None}
 
 
 def _filled(server: Server, tables: Sequence[Table]) -> dict[Table, Rows]:
-    """Tell which of these tables have rows, by the server's estimate."""
+    """Return which of these tables have rows, by the server's estimate."""
     if tables and _is_new(server):
         server.rows(_AS_THEY_ARE)
     return {

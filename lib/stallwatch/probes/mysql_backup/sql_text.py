@@ -42,7 +42,7 @@ NOTHING = "there is nothing in it"
 
 
 def wrong_head(head: bytes) -> str:
-    """Tell what is wrong with a text by its first bytes: it is no SQL."""
+    """Return what is wrong with a text by its first bytes: it is no SQL."""
     if not head:
         return NOTHING
     if _SQL.match(head):
@@ -56,7 +56,7 @@ def wrong_head(head: bytes) -> str:
 
 
 def cut_off(head: bytes, end: bytes) -> str | None:
-    """Tell by its beginning and its end how a text is cut off; "": it is whole; None: nothing tells.
+    """Return by its beginning and its end how a text is cut off; "": it is whole; None: nothing tells.
 
     A dump with --compact has no last line. It is cut off if it ends within a statement, and may be if not.
     """
@@ -85,13 +85,13 @@ def fills_nothing(text: bytes) -> bool:
 
 
 def completed(end: bytes) -> float | None:
-    """Tell when a dump was completed, by its last line."""
+    """Return when a dump was completed, by its last line."""
     found = COMPLETED.search(end[-200:])
     return moments.in_text(found[1].decode(errors="replace")) if found and found[1] else None
 
 
 def database(head: bytes) -> str:
-    """Tell of which database a dump is by its first lines; "": of several."""
+    """Report which database a dump is by its first lines; "": of several."""
     found = _OF_DATABASE.search(head[:2000])
     return found[1].decode(errors="replace").strip() if found else ""
 

@@ -31,7 +31,7 @@ _ABSENT = "it is not there"
 
 
 def damaged(files: Iterable[File], *, prepared: bool) -> dict[str, str]:
-    """Tell what is wrong with the files of a copy; if it is ``prepared``, headers tell how long they are."""
+    """Give what is wrong with the files of a copy; if it is ``prepared``, headers tell how long they are."""
     by_name = {file.name: file for file in files}
     found = {
         name: "it is empty" for name, file in by_name.items() if not file.size and _NEVER_EMPTY.search(name)
@@ -68,7 +68,7 @@ def _without_partner(names: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 
 def _cut(file: File, *, prepared: bool) -> str:
-    """Tell whether a tablespace is shorter than it should be, by its first page."""
+    """Return whether a tablespace is shorter than it should be, by its first page."""
     if file.size % _LEAST_PAGE:
         return f"{file.size} bytes are no whole pages"
     if prepared and (length := _length(backup_files.beginning(file, _HEADER))) > file.size:
@@ -77,7 +77,7 @@ def _cut(file: File, *, prepared: bool) -> str:
 
 
 def _length(header: bytes) -> int:
-    """Tell how many bytes a tablespace has by its header; 0 if it tells nothing that makes sense."""
+    """Return how many bytes a tablespace has by its header; 0 if it tells nothing that makes sense."""
     pages, flags = (int.from_bytes(header[part], "big") for part in (_SIZE, _FLAGS))
     page = flags & 15 if flags & 16 else (flags >> 1 & 15) or (flags >> 6 & 15)
     return pages * (512 << page if page else _USUAL) if page <= _LARGEST else 0

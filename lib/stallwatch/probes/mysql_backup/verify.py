@@ -68,7 +68,7 @@ class Kept:
         self._late: dict[str, Any] = dict(late) if isinstance(late, dict) else {}
 
     def wrong(self, file: File) -> str | None:
-        """Tell what is wrong with a file; None: it has not been read as it is now."""
+        """Return what is wrong with a file; None: it has not been read as it is now."""
         return None if file.key not in self._found else str(self._found[file.key].get("wrong", ""))
 
     def keep(self, file: File, wrong: str, tables: Iterable[Table], *, untold: bool) -> None:
@@ -94,7 +94,7 @@ class Kept:
         return found
 
     def needs(self, file: File) -> float:
-        """Tell how many seconds have not been enough for a file; 0: it has not been tried."""
+        """Return how many seconds have not been enough for a file; 0: it has not been tried."""
         seconds = self._late.get(file.key)
         return float(seconds) if seconds is not None and is_number(seconds) else 0.0
 
@@ -149,7 +149,7 @@ def _sample(files: list[File]) -> list[File]:
 
 
 def _workers(files: Iterable[File]) -> int:
-    """Tell how many files are read at once: what zstd looks back for all of them is to be in memory."""
+    """Return how many files are read at once: what zstd looks back for all of them is to be in memory."""
     widest = max((contents.window(file.path) for file in files if ".zst" in file.name), default=0)
     return max(1, min(processors(), _MOST_WORKERS, contents.WIDEST // max(1, widest)))
 
@@ -227,7 +227,7 @@ class _Run:
             return self._left.pop() if self._left and self._deadline.left() else None
 
     def _judge(self, file: File) -> tuple[str, list[Table], bool]:
-        """Tell what is wrong with a file, the tables that it makes, and whether its end tells nothing."""
+        """Return what is wrong with a file, the tables that it makes, and whether its end tells nothing."""
         head, tail, tables = b"", b"", sql_text.Tables()
 
         def moved(size: int) -> None:
@@ -270,7 +270,7 @@ class _TimeIsUpError(Exception):
 
 
 def _wrong_end(head: bytes, tail: bytes, *, by_mysqldump: bool, name: str) -> str:
-    """Tell what is wrong with the end of a text that is whole as far as its packing goes."""
+    """Return what is wrong with the end of a text that is whole as far as its packing goes."""
     if by_mysqldump:
         cut = sql_text.cut_off(head, tail)
         return sql_text.wrong_head(head) or (f"it {cut}" if cut else "")

@@ -128,7 +128,7 @@ class Runs:
             raise
 
     def _time_for_a_run(self) -> float:
-        """Tell its patience: if the first run does not end, a second has as much, or was it an accident?"""
+        """Return its patience: if the first run does not end, a second has as much, or was it an accident?"""
         left = self._time_left()
         share = self._deadline.left() / min(self.plan.times, ENOUGH) - self._to_end
         return min(left, max(share, _LEAST, self.plan.needs * _MORE + 2 * LEAD))

@@ -103,7 +103,7 @@ def only_reads(name: str, *, quoted: bool) -> bool:
 
 
 def objection(name: str) -> str:
-    """Say what is to be said against a function, in capitals, that is not known to only read."""
+    """Return what is to be said against a function, in capitals, that is not known to only read."""
     return _CHANGING.get(name) or _NOT_KNOWN
 
 

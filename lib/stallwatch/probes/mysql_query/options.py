@@ -125,6 +125,6 @@ def _statement(options: Namespace, run: Run) -> str | None:
 
 
 def _longest(run: Run) -> float:
-    """Tell the longest time that a run may take without being critical, if there is a limit."""
+    """Return the longest time that a run may take without being critical, if there is a limit."""
     limits = [limit.end for name in ("p95", "max") if (limit := run.thresholds[name]["critical"])]
     return max(filter(math.isfinite, limits), default=0.0)

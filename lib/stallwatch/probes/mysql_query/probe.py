@@ -40,7 +40,7 @@ class Rules(NamedTuple):
     expected: str | None = None  # what the first column of the first row is to be; None: anything
 
     def is_critical_twice(self, name: str, seconds: Sequence[float]) -> bool:
-        """Tell a query that is slow from one slow run of several: the next may be good."""
+        """Return a query that is slow from one slow run of several: the next may be good."""
         return len(seconds) > 1 and self.is_critical(name, sorted(seconds)[-2])
 
 
@@ -73,7 +73,7 @@ def percentile(values: Iterable[float], share: int) -> float:
 
 
 def _numbers(runs: Runs, rules: Rules) -> Iterator[Finding]:
-    """Say how long it took and how many rows came."""
+    """Return how long it took and how many rows came."""
     if runs.answers:
         yield from _times(runs, rules)
     if runs.log_ins:
@@ -115,7 +115,7 @@ def _log_in(seconds: Sequence[float], rules: Rules) -> Reading:
 
 
 def _rows(counts: Sequence[int], rules: Rules) -> Iterator[Reading]:
-    """Say the least and the most: what is critical in some runs and not in others may be good again."""
+    """Write the least and the most: what is critical in some runs and not in others may be good again."""
     if not counts:
         return
     least, most = min(counts), max(counts)
@@ -165,7 +165,7 @@ def _advice(error: MysqlError, runs: Runs) -> str:
 
 
 def _where(left: Sequence[Left]) -> str:
-    """Say as which connections runs may go on; "" where their numbers are not known."""
+    """Return as which connections runs may go on; "" where their numbers are not known."""
     connections = [str(one.connection) for one in left if one.connection]
     return f" as {named('connection', connections)}" if connections else ""
 

@@ -68,7 +68,7 @@ class _Parts(NamedTuple):
 
 
 def refusal(sql: str, longest: float = 0.0) -> str:
-    """Say why a statement is not taken for a read that may take ``longest`` seconds; "" if it is one."""
+    """Return why a statement is not taken for a read that may take ``longest`` seconds; "" if it is one."""
     if _ESCAPED.search(sql):
         return "it has a backslash before a quote, which not every sql_mode reads alike: write a quote twice"
     parts = _taken_apart(sql)
@@ -120,7 +120,7 @@ def _refusal(words: list[str]) -> str:
 
 
 def _of_hint(hints: str, longest: float) -> str:
-    """Say why what stands in ``/*+ */`` is refused; "" if it is not."""
+    """Return why what stands in ``/*+ */`` is refused; "" if it is not."""
     if not re.fullmatch(rf"(?:[^'\"`]|{_IN_QUOTES})*", hints):
         return "its hint has a quote that does not end"
     bare = re.sub(_IN_QUOTES, "''", hints).upper()
@@ -167,7 +167,7 @@ def _names_columns(words: list[str], at: int) -> bool:
 
 
 def _verb(words: list[str]) -> str:
-    """Tell what it does, after the tables that it names WITH, and whether it is only to be explained."""
+    """Return what it does, after the tables that it names WITH, and whether it is only to be explained."""
     begins = next((at for at, word in enumerate(words) if word != "("), 0)
     text = " ".join(_folded(words[begins:])) + " "
     at = 0

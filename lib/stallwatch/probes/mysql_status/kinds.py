@@ -200,7 +200,7 @@ _LIKE_OPEN_FILES = (8, 0, 0)
 
 
 def kind(name: str, flavour: Flavour) -> str:
-    """Tell a counter from a gauge, or that it is not known."""
+    """Return a counter from a gauge, or that it is not known."""
     if name == "Opened_files" and not flavour.mariadb and flavour.version >= _LIKE_OPEN_FILES:
         return GAUGE  # from MySQL 8.0 on it is what Open_files is: it falls (8.0.46, 9.7.2, 9.7.4)
     if name in _gauges:

@@ -66,7 +66,7 @@ class Measured:
         return bool(self.interval) and self.kind(name) == COUNTER and self.grown(name) is None
 
     def kind(self, name: str) -> str:
-        """Tell a counter from a gauge."""
+        """Return a counter from a gauge."""
         known = kind(name, self.answer.flavour)
         return self._kinds.get(name.lower(), known) if known is UNKNOWN else known
 
@@ -93,7 +93,7 @@ class Measured:
         return None if rate is None else float(f"{rate:.6g}")
 
     def say(self, name: str) -> str:
-        """Say the value of a variable: ``12 000/s``, ``37``, ``4.1 MiB``."""
+        """Write the value of a variable: ``12 000/s``, ``37``, ``4.1 MiB``."""
         value = self.value(name)
         if value is None:
             return "unknown"
@@ -150,7 +150,7 @@ class Facts(NamedTuple):
         return Limit(name, f"{say_rate(self.rate(name), noun)}{rest} ({name})", *more)
 
     def say(self, name: str, how: Callable[[float], str] = plain) -> str:
-        """Say how a system variable is set: ``max_connections is 151``."""
+        """Return how a system variable is set: ``max_connections is 151``."""
         return f"{name} is {how(self.setting(name)) if name in self.variables else 'not known'}"
 
     @property
@@ -184,10 +184,10 @@ class StatusSet(NamedTuple):
 
 
 def say_number(number: float) -> str:
-    """Say a number: ``3``, ``2.5``, ``33 000``."""
+    """Write a number: ``3``, ``2.5``, ``33 000``."""
     return say_count(number) if number >= 1000 else plain(float(f"{number:.3g}"))  # noqa: PLR2004
 
 
 def are(number: float, things: str) -> str:
-    """Say how many there are: ``1 client is``, ``37 clients are``."""
+    """Return how many there are: ``1 client is``, ``37 clients are``."""
     return f"{plural(number, things)} {'is' if number == 1 else 'are'}"

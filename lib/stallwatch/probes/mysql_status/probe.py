@@ -73,7 +73,7 @@ def findings(
 
 
 def _not_judged(asking: Asking, chosen: Selection) -> Iterator[ProbeError]:
-    """Say of what there are no limits, where the server does not say how it is set up."""
+    """Report of what there are no limits, where the server does not say how it is set up."""
     blind = [name for name in chosen.judged_sets if SETS[name].variables]
     if asking.failed and blind:
         what = f"not all of {', '.join(blind)} is judged, as its settings are not known: {asking.failed.what}"
@@ -90,7 +90,7 @@ def _compared(
 
 
 def _processors(server: Server) -> int | None:
-    """Tell how many the host of the server has, if that is ours."""
+    """Return how many the host of the server has, if that is ours."""
     if not server.local:
         return None
     from stallwatch.sources import host
@@ -99,7 +99,7 @@ def _processors(server: Server) -> int | None:
 
 
 def _summary(facts: Facts) -> Iterator[Fault]:
-    """Say in one line what the server is doing."""
+    """Return in one line what the server is doing."""
     measured = facts.measured
     queries = measured.rate("Queries")
     clients = plural(facts.now("Threads_connected"), "client")
@@ -120,7 +120,7 @@ def _numbers(measured: Measured, chosen: Sequence[str], judged: Sequence[Finding
 
 
 def _not_known(measured: Measured, wanted: Iterable[str], *, sampled: bool) -> Iterator[Fault]:
-    """Say why there are no rates, or not all of them, those that are ``wanted`` first."""
+    """Return why there are no rates, or not all of them, those that are ``wanted`` first."""
     if not measured.interval:
         later = "" if sampled else ": rates are known from the next run on, or by --sample 5s"
         yield Fault(State.OK, f"{measured.answer.where}: {measured.why_not}{later}")

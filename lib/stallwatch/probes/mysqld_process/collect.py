@@ -50,7 +50,7 @@ def take_snapshot(process: Running) -> Snapshot | None:
 
 
 def roles(snapshot: Snapshot) -> dict[int, Role]:
-    """Tell what each thread is called, by its id.
+    """Return what each thread is called, by its id.
 
     All threads of ndbmtd are called ndbmtd. MySQL 9.7 names most threads, older ones none (15 bytes:
     "ib_log_writer", "connection"); performance_schema knows them all. MariaDB 10.11 names none, and tells
@@ -60,13 +60,13 @@ def roles(snapshot: Snapshot) -> dict[int, Role]:
 
 
 def _numbered(name: str) -> Role:
-    """Tell "ib_io_rd-1" and "GC Thread#1" from others of their kind."""
+    """Distinguish "ib_io_rd-1" and "GC Thread#1" from others of their kind."""
     kind = name.rstrip("0123456789")
     return Role(kind[:-1], name[len(kind) :]) if name != kind and kind.endswith(("-", "#")) else Role(name)
 
 
 def exact_roles(snapshot: Snapshot, directory: str | None, server: QueriedServer | None) -> dict[int, Role]:
-    """Tell what each thread does, by its id, as far as a log or the server tells it."""
+    """Return what each thread does, by its id, as far as a log or the server tells it."""
     if snapshot.process.name in DATA_NODES:
         return _roles_in_log(snapshot.process.pid, directory)
     return server.roles() if server else {}
@@ -132,7 +132,7 @@ def _end_of(log: str) -> tuple[int, bytes]:
 
 
 def remembered(memory: dict[str, Any]) -> LastProcess | None:
-    """Tell what is remembered; None: nothing, or it is none of ours."""
+    """Return what is remembered; None: nothing, or it is none of ours."""
     match memory.get(_KEPT):
         case {"id": list(one), "at": at, "starts": list(starts)} if all(map(is_number, (*one, at, *starts))):
             return LastProcess(one, at, starts)

@@ -40,7 +40,7 @@ FEWEST, MOST = 0.8, 1.25
 
 
 def gone(error: NotThereError, directory: str | None) -> Fault:
-    """Say that the process that is meant is not there, and whether the disk of its data directory is full.
+    """Report that the process that is meant is not there, and whether the disk of its data directory is full.
 
     Then it cannot even write into its log what ended it (a data node of 9.7.2 did not).
     """
@@ -54,7 +54,7 @@ def gone(error: NotThereError, directory: str | None) -> Fault:
 
 
 def stopped(snapshot: Snapshot) -> Fault:
-    """Say that somebody has stopped it."""
+    """Report that somebody has stopped it."""
     pid = snapshot.process.pid
     return Fault(
         State.CRITICAL,
@@ -65,7 +65,7 @@ def stopped(snapshot: Snapshot) -> Fault:
 
 
 def held(snapshot: Snapshot) -> Fault:
-    """Say that a debugger holds it, which takes microseconds where one only looks at what it does."""
+    """Report that a debugger holds it, which takes microseconds where one only looks at what it does."""
     pid = snapshot.status.tracer
     who = f", process {pid}," if pid else ""
     what = f"{named(snapshot.process)} is held by a debugger{who} and does not respond"
@@ -108,7 +108,7 @@ def descriptors(snapshot: Snapshot, run: Run, *, lasting: bool) -> Iterator[Find
 
 
 def starts(snapshot: Snapshot, last: LastProcess | None) -> Iterator[Fault]:
-    """Tell of a process that was started so often that it may not stay up: each look finds another one."""
+    """Report a process that was started so often that it may not stay up: each look finds another one."""
     if last is None or len(last.starts) < _OFTEN:
         return
     ago, times = say_duration(round(snapshot.age)), len(last.starts)
@@ -120,7 +120,7 @@ def starts(snapshot: Snapshot, last: LastProcess | None) -> Iterator[Fault]:
 
 
 def read_buffer(interval: Interval, use: Use, size: float) -> Iterator[Fault]:
-    """Say that a large read_buffer_size is mapped anew for each connection, if all that was counted says so.
+    """Show that a large read_buffer_size is mapped anew for each connection, if all that was counted says so.
 
     ``size`` in bytes. The article is "Read Buffer performance hit".
 

@@ -118,13 +118,13 @@ def named(process: Running) -> str:
 
 
 def of_process(interval: Interval) -> Use | None:
-    """Tell what the process used."""
+    """Return what the process used."""
     user, system = interval.rate("user"), interval.rate("system")
     return None if user is None or system is None else Use(100 * user, 100 * system)
 
 
 def of_threads(snapshot: Snapshot, interval: Interval) -> dict[int, Use]:
-    """Tell what each thread used that is there now, by its id; one that is new has done all of it since."""
+    """Return what each thread used that is there now, by its id; one that is new has done all of it since."""
     if not interval.seconds:
         return {}
     began = snapshot.task.started + snapshot.age - interval.seconds

@@ -144,7 +144,7 @@ def _faults(seen: list[Snapshot], options: Namespace, run: Run, memory: dict[str
 def _activity(
     snapshot: Snapshot, interval: Interval, server: QueriedServer | None, options: Namespace, run: Run
 ) -> Activity:
-    """Tell what it used; what threads do is found out more exactly if it is going to be said."""
+    """Return what it used; what threads do is found out more exactly if it is going to be said."""
     threads = model.of_threads(snapshot, interval)
     busiest = max((one.together for one in threads.values()), default=0.0)
     roles = collect.roles(snapshot)

@@ -61,7 +61,7 @@ class QueriedServer:
         return self._lost or (self._asking.lost if self._asking else None)
 
     def missing(self) -> Mapping[str, str]:
-        """Say what it does not tell, by the privilege that is missing."""
+        """Return what it does not tell, by the privilege that is missing."""
         return self._asking.missing if self._asking else {}
 
     def close(self) -> None:
@@ -70,7 +70,7 @@ class QueriedServer:
             self._asking.server.close()
 
     def likeness(self, process: Running) -> int:
-        """Tell how sure it is that it is this process; 0: it is not, or nobody knows. Logs in."""
+        """Return how sure it is that it is this process; 0: it is not, or nobody knows. Logs in."""
         self._log_in()
         if self._thread and processes.thread(process.pid, self._thread):
             return _CERTAIN
@@ -130,7 +130,7 @@ class QueriedServer:
         }
 
     def asides(self) -> Iterator[Finding]:
-        """Tell what it did not."""
+        """Return what it did not."""
         for grant, sentence in self.missing().items():
             if grant:
                 yield Fault(State.OK, f"not seen: {sentence}")

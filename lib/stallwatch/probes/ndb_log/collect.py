@@ -134,7 +134,7 @@ class NodeLog:
             subject.keep()
 
     def _is_strange(self, head: bytes) -> None:
-        """Say what the file is that holds no line of NDB."""
+        """Return what the file is that holds no line of NDB."""
         from stallwatch.probes.ndb_log.mgm_text import is_printed
 
         if not is_printed(head):

@@ -78,7 +78,7 @@ class Down(NamedTuple):
     also: Sequence[int] = ()  # other nodes that ended so, of the same split
 
     def fault(self, present: Present) -> Fault:
-        """Say that it is down; of one that is back, that it was."""
+        """Report that it is down; of one that is back, that it was."""
         name = "node" if self.node is None else named("node", [str(node) for node in (self.node, *self.also)])
         what = f"{name} {self.what}{present.at(self.clock, self.when, self.at)}"
         advice = self.advice.partition(RESTART)[0].partition(_INITIAL)[0]
@@ -117,7 +117,7 @@ def _fault(state: State, what: str, why: str, advice: str, line: Line) -> Fault:
 
 
 def all_down(nodes: Sequence[str], faults: Sequence[Fault], phases: Collection[str], since: str) -> Fault:
-    """Say that no data node is up, and why if the logs of all know one reason, or which ended first."""
+    """Report that no data node is up, and why if the logs of all know one reason, or which ended first."""
     are = "are down" if "starting" not in phases else "are down or starting"
     what = f"all data nodes ({listed(nodes)}) {are}{since}"
     more = tuple(", ".join(filter(None, (fault.what, fault.why))) for fault in faults)
@@ -145,7 +145,7 @@ def stall(error: str | None) -> float:
 
 
 def forced(match: re.Match[str]) -> tuple[str, str, str, tuple[str, ...]]:
-    """Say what happened, why, what to do, and NDB's own words, from the line of a forced shutdown."""
+    """Return what happened, why, what to do, and NDB's own words, from the line of a forced shutdown."""
     from stallwatch.probes.ndb_log import exit_codes
 
     # With a signal 9.7 says "startphase 0" of a node that was running.
@@ -163,6 +163,6 @@ def forced(match: re.Match[str]) -> tuple[str, str, str, tuple[str, ...]]:
 
 
 def by_signal(signal: int) -> tuple[str, str]:
-    """Say why a signal ended a node, and what to do."""
+    """Return why a signal ended a node, and what to do."""
     meaning, advice = _SIGNALS.get(signal, ("", ERROR_LOG))
     return f"signal {signal}{f' ({meaning})' if meaning else ''}", advice

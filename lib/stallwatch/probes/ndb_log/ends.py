@@ -65,7 +65,7 @@ def of_shutdowns(logs: list[Shutdown]) -> Iterator[Finding | Event]:
 
 
 def _explained(end: tuple[Down, Present], logs: list[Shutdown]) -> tuple[Down, Present]:
-    """Say why a node ended of which others only know that they lost it, where its own log tells."""
+    """Return why a node ended of which others only know that they lost it, where its own log tells."""
     down, present = end
     for log in logs:
         down = log.explained(down)

@@ -166,7 +166,7 @@ def _acknowledged(kept: Any) -> float:
 
 
 def _explained(record: Record) -> tuple[str, str]:
-    """Say why a node ended, and what to do."""
+    """Return why a node ended, and what to do."""
     meaning, advice = exit_codes.meaning(record.error)
     short = exit_codes.short(record.error, meaning or withheld.message(record.message))
     return f"error {record.error}: {short}", advice.replace("read its error log and keep", "keep")

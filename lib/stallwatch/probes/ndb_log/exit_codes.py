@@ -175,5 +175,5 @@ def meaning(code: int) -> tuple[str, str]:
 
 
 def short(code: int, text: str) -> str:
-    """Say an error in a few words: where no better ones are known, up to the first stop of its text."""
+    """Write an error in a few words: where no better ones are known, up to the first stop of its text."""
     return _SHORT.get(code) or _LONG.split(text, maxsplit=1)[0].rstrip()

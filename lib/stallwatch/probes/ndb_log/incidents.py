@@ -92,7 +92,7 @@ class Incident:
         self.events = sorted([*self.events, *other.events], key=lambda one: one.kind)
 
     def fault(self, gravity: Callable[[Event], State], now: float) -> Fault:
-        """Say it: the cause with its evidence and the next step, the symptoms below."""
+        """Write it: the cause with its evidence and the next step, the symptoms below."""
         ended = self._of(Kind.ENDED)
         gap = self._usual_gap()
         counting = [one._replace(over=one.over and not self._goes_on(one, now, gap)) for one in self.events]
@@ -151,14 +151,14 @@ class Incident:
         return 0 <= now - event.end <= min(2 * gap, AGAIN)
 
     def _again(self) -> str:
-        """Say what came again and again: how long at most, how often, since when, and when the last was."""
+        """Give what came again and again: how long at most, how often, since when, and when the last was."""
         longest, (_, since) = say_duration(self.cause.seconds), self._since()
         last = max(self._of(self.cause.kind), key=lambda one: (one.seconds > 0, one.end))
         when = f" since{since}, the last at{last.at}" if since else ""
         return f"{self.cause.who} up to {longest}, {self._how_often()}{when}"
 
     def _often(self) -> str:
-        """Say how often it happened, if it did several times."""
+        """Return how often it happened, if it did several times."""
         if self.cause.kind not in _COUNTED or self._count() <= 1:
             return ""
         return f", {self._how_often()} in {say_duration(self.end - self._since()[0])}"
@@ -186,7 +186,7 @@ class Incident:
         return max((event.like for event in self._of(self.cause.kind)), key=len)
 
     def _ends(self, ended: list[Event]) -> str:
-        """Say what became of other nodes."""
+        """Return what became of other nodes."""
         if len({event.node for event in ended}) == 1:
             return f"node {ended[0].node} {ended[0].cause}"
         return f"{named('node', [str(event.node) for event in ended])} ended"

@@ -93,7 +93,7 @@ def number(digits: str) -> int:
 
 
 def speaks_ndb(block: bytes) -> bool:
-    """Tell whether any line of the block is one that only an NDB process writes."""
+    """Return whether any line of the block is one that only an NDB process writes."""
     return re.search(_NDB, block) is not None
 
 

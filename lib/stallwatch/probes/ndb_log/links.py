@@ -34,7 +34,7 @@ def lives(down: Down, logs: Sequence[Shutdown]) -> bool:
 
 
 def of_links(cut: Ends, missed: Ends, logs: Sequence[Shutdown]) -> Iterator[Event]:
-    """Say which links were lost.
+    """Return which links were lost.
 
     ``cut`` are data nodes that a management node lost and that run; ``missed`` are arbitrators
     whose heartbeats data nodes missed.
@@ -68,7 +68,7 @@ def _until(group: Ends) -> float:
 
 
 def _closed(cut: Ends) -> Event:
-    """Say that a management node lost its connection to these nodes."""
+    """Report that a management node lost its connection to these nodes."""
     downs, present = [down for down, _ in cut], cut[0][1]
     begin, end = min(down.when for down in downs), _until(cut)
     fault, over, seconds = _contact_lost(downs, present), present.over(end), end - begin
@@ -79,7 +79,7 @@ def _closed(cut: Ends) -> Event:
 
 
 def _contact_lost(downs: Sequence[Down], present: Present) -> Fault:
-    """Say that a management node lost its connection to these nodes for a while."""
+    """Report that a management node lost its connection to these nodes for a while."""
     nodes = [str(down.node) for down in downs]
     if any(down.phase != "back" for down in downs):
         first = min(downs, key=lambda down: down.when)
@@ -96,7 +96,7 @@ def _contact_lost(downs: Sequence[Down], present: Present) -> Fault:
 
 
 def _away(downs: Sequence[Down], seconds: float) -> str:
-    """Say for how long a node was away that was cut off for so many seconds: it had been silent before."""
+    """Return for how long a node was away that was cut off for so many seconds: it had been silent before."""
     silent = max(down.silent for down in downs)
     long = say_duration(max(1.0, seconds + silent))
     if not silent and any(down.why == CUT for down in downs):
@@ -109,7 +109,7 @@ def _near(down: Down, others: Ends) -> bool:
 
 
 def _link(missed: Ends, cut: Ends, logs: Sequence[Shutdown]) -> Event:
-    """Say which data nodes lost one other node; ``cut`` is what that one says itself."""
+    """Return which data nodes lost one other node; ``cut`` is what that one says itself."""
     downs, present = [down for down, _ in (*missed, *cut)], missed[0][1]
     client = missed[0][0].node
     asked = {log.node_id for log in logs if log.has_cut_off(client, downs[0].when)}

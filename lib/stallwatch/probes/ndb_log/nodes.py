@@ -99,7 +99,7 @@ class Nodes(Subject):
     def explain(
         self, node: int | None, why: str = "", advice: str = "", more: Sequence[str] = (), waited: float = 0.0
     ) -> None:
-        """Say why a node ended where more is known than the line of its end tells.
+        """Return why a node ended where more is known than the line of its end tells.
 
         ``waited``: others waited for it for so many seconds before, and a stall of it can be why.
         """
@@ -114,7 +114,7 @@ class Nodes(Subject):
         self._memory["foretold"] = [line.moment, line.node, why, advice]
 
     def explained(self, down: Down) -> Down:
-        """Say why a node ended of which others only know that they lost it, where its own log tells."""
+        """Return why a node ended of which others only know that they lost it, where its own log tells."""
         if down.why != LOST or not (told := self.foretold(down.node, down.when)):
             return down
         why, advice = told

@@ -101,7 +101,7 @@ def _judge(snapshot: Snapshot, rules: Rules, run: Run) -> Iterator[Finding]:
 
 
 def _twice(node_logs: Sequence[NodeLog]) -> Iterator[ProbeError]:
-    """Say which logs are of two clusters, or copies.
+    """Return which logs are of two clusters, or copies.
 
     Those of one node id have the name that NDB gives them, of others the data nodes differ.
     """
@@ -197,14 +197,14 @@ def _value(finding: Finding) -> float:
 
 
 def _records(error_logs: Sequence[ErrorLog]) -> Reading:
-    """Say what was read where there are error logs only."""
+    """Return what was read where there are error logs only."""
     count = sum(log.records for log in error_logs)
     names = listed([os.path.basename(log.path) for log in error_logs])
     return Reading("lines", count, what=f"{plural(count, 'record')} of {names}")
 
 
 def _summary(node_logs: Sequence[NodeLog], *, whole: bool) -> Reading:
-    """Say what was read; the line stands first when nothing else has to be said."""
+    """Return what was read; the line stands first when nothing else has to be said."""
     lines = sum(log.lines for log in node_logs)
     names = os.path.basename(node_logs[0].path) if len(node_logs) == 1 else f"{len(node_logs)} logs"
     longest = max(log.watchdog.longest for log in node_logs)

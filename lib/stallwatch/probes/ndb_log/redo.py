@@ -205,7 +205,7 @@ class Redo(Subject):
             yield Event(Kind.REDO, self._node.id, fault, min(begins), now, over=False, seconds=seconds)
 
     def problems(self) -> Iterator[Fault]:
-        """Tell what was said to have started and not to be cleared: each kind once, for all log parts."""
+        """Return what was said to have started and not to be cleared: each kind once, for all log parts."""
         kinds: dict[str, list[tuple[int, float, str]]] = {}
         for problem, (when, clock) in self._problems.items():
             part, _, kind = problem.partition(" ")

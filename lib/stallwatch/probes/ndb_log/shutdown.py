@@ -85,7 +85,7 @@ class Shutdown(Peers):
         self._order_ends(str(line.node), line.moment)
 
     def _split(self, line: lines.Line) -> tuple[str, str, int | None] | None:
-        """Say why a node that saw no majority ended, what to do, and whose end was the cause."""
+        """Return why a node that saw no majority ended, what to do, and whose end was the cause."""
         if self._recent("alone", line):
             peer = self._recent("lost", line)
             others = f"node {peer}" if peer else "the others"
@@ -168,7 +168,7 @@ class Shutdown(Peers):
         self._ordered["any"] = [line.moment, line.moment + WINDOW]
 
     def _on_completed(self, match: re.Match[str], line: lines.Line) -> None:
-        """Tell a stop by order from the end of a node that could not start: 9.7.2 calls both completed."""
+        """Return a stop by order from the end of a node that could not start: 9.7.2 calls both completed."""
         node, when = line.node, line.moment
         ordered = self.has_ordered(str(node), when) or self.has_ordered("any", when)
         since = self._ordered.get(str(node), [when])[0] if ordered else when

@@ -74,7 +74,7 @@ class Starts(Subject):
             del self._going_on[node]
 
     def findings(self, _: Rules) -> Iterator[Finding]:
-        """Tell which starts do not go on."""
+        """Return which starts do not go on."""
         slow = []
         for node, (when, clock, phase, alone) in self._going_on.items():
             seconds = self._present.now - when

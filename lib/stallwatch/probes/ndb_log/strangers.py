@@ -9,7 +9,7 @@ from stallwatch.probes.ndb_log.lines import speaks_ndb
 
 
 def stranger(path: str, head: bytes) -> ProbeError:
-    """Say what a log is that holds no line of NDB."""
+    """Return what a log is that holds no line of NDB."""
     name = os.path.basename(path)
     if not head:
         what = f"{name} is empty, no line of NDB was ever seen in it"

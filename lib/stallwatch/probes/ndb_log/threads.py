@@ -151,7 +151,7 @@ class Oversleeps(Subject):
         return not late or (late > 1 and 2 * late >= known)
 
     def _late(self, oversleep: Oversleep) -> str:
-        """Say which of its threads were late with the watchdog."""
+        """Return which of its threads were late with the watchdog."""
         late, known = len(oversleep.threads), self._node.threads
         if not late:
             return "the watchdog overslept"

@@ -105,5 +105,5 @@ def of_unknown(logs: Sequence[Unknown]) -> Iterator[Finding]:
 
 
 def unknown_warnings(count: int) -> str:
-    """Say how many there are."""
+    """Return how many there are."""
     return f"{plural(count, 'warning')} that no rule knows"

@@ -213,7 +213,7 @@ class Watchdog(Subject):
         )  # fmt: skip
 
     def _often(self) -> Iterator[Event]:
-        """Say that threads were stuck again and again; several in one instant are once."""
+        """Report that threads were stuck again and again; several in one instant are once."""
         instants = one_each(self._begun)
         crowds = zip(instants, instants[_OFTEN - 1 :], strict=False)
         begin, end = max((crowd for crowd in crowds if crowd[1] - crowd[0] <= _OFTEN_WITHIN), default=(0, 0))

@@ -76,7 +76,7 @@ class Zone:
         self._memory.update(offset=self.offset, likely=self._likely, seen=self._now, behind=behind)
 
     def findings(self, name: str) -> Iterator[Finding]:
-        """Say what is corrected, and what cannot be."""
+        """Return what is corrected, and what cannot be."""
         if self._age is not None:
             age = say_duration(abs(self._age))
             what = f"new lines of {name} are {age} {'old' if self._age > 0 else 'in the future'}"

@@ -52,7 +52,7 @@ def full_soon(fillings: Sequence[Filling], horizon: float) -> Iterator[Fault]:
 
 
 def too_few(fillings: Sequence[Filling], history: History, horizon: float) -> Iterator[Fault]:
-    """Say that little is known of the future yet, if somebody wants to: from the second look on a bound."""
+    """Show that little is known of the future yet, if somebody wants to: from the second look on a bound."""
     if horizon and history.shortest < FEWEST:
         looks = f"it takes {FEWEST} looks {say_duration(history.apart)} apart, {history.shortest} so far"
         what = f"what will be full within {say_duration(horizon)} is not known yet: {looks}"
@@ -88,7 +88,7 @@ def _fullest(filling: Filling) -> Reading:
 
 
 def _below(filling: Filling, use: Use) -> tuple[str, str]:
-    """Say what happens when it is full, and what else helps."""
+    """Return what happens when it is full, and what else helps."""
     return _consequence(filling, use, filling.subject.full), filling.subject.helps
 
 
@@ -104,7 +104,7 @@ def _table(filling: Filling) -> Table:
 
 
 def _consequence(filling: Filling, use: Use, full: str) -> str:
-    """Say what happens when it is full, and where that is."""
+    """Return what happens when it is full, and where that is."""
     if filling.subject is not DATA_MEMORY:
         return full
     end = filling.end(use)
@@ -134,7 +134,7 @@ def _amount(filling: Filling, use: Use) -> str:
 
 
 def _shortly(filling: Filling) -> str:
-    """Say how full the fullest is in a few words."""
+    """Return how full the fullest is in a few words."""
     subject, use = filling.subject, filling.fullest
     most = f"at most {_said(use)}"
     if subject is TABLESPACE:

@@ -93,7 +93,7 @@ class Tables:
             self._failures.append(Fault(State.OK, error.what) if evidence else error)
 
     def problems(self, *, everything: bool) -> Iterator[Finding]:
-        """Say what could not be read, and why; what the version lacks, only if ``everything`` is wanted."""
+        """Give what could not be read, and why; what the version lacks, only if ``everything`` is wanted."""
         yield from self._failures
         if self.left_out:
             why = "after that" if self._is_closed else "as no time is left (--timeout)"

@@ -49,7 +49,7 @@ def arbitrator(
     why_none: Callable[[], str | None],
     no_manager: Callable[[], tuple[str, str, str]],
 ) -> Iterator[Fault]:
-    """Say what is wrong with it: a WARNING, CRITICAL after ``grace`` seconds; raises a ProbeError.
+    """Return what is wrong with it: a WARNING, CRITICAL after ``grace`` seconds; raises a ProbeError.
 
     Asked for in trouble only: ``why_none``, and as ``no_manager`` that no management node is connected, the
     next step, and a line below; all empty: one is. With one data node up there is nothing to decide.
@@ -75,7 +75,7 @@ def arbitrator(
 
 
 def _trouble(rows: Sequence[Row]) -> str:
-    """Say what is wrong; empty: all agree on one that is connected and runs."""
+    """Return what is wrong; empty: all agree on one that is connected and runs."""
     arbitrators = sorted({whole(row, "arbitrator") for row in rows})
     if 0 in arbitrators:
         without = [row for row in rows if not whole(row, "arbitrator")]
@@ -101,7 +101,7 @@ def overloads(
     memory: dict[str, Any],
     is_problem: Callable[[Reading, State], bool],
 ) -> Iterator[Reading]:
-    """Say how often send buffers were found full beyond OverloadLimit, per minute.
+    """Return how often send buffers were found full beyond OverloadLimit, per minute.
 
     Not of links that broke: what a link counts begins anew whenever it is connected. It is critical from the
     second interval in a row on, which ``memory`` counts.
@@ -138,7 +138,7 @@ def overloads(
 
 
 def reconnects(intervals: Mapping[int, Interval]) -> Iterator[Reading]:
-    """Say how often links were connected anew. Only where no node has ended: that breaks its links, too."""
+    """Give how often links were connected anew. Only where no node has ended: that breaks its links, too."""
     changed = {
         node: interval.counts[CONNECTS] for node, interval in intervals.items() if CONNECTS in interval.counts
     }
@@ -157,7 +157,7 @@ def reconnects(intervals: Mapping[int, Interval]) -> Iterator[Reading]:
 
 
 def major_faults(intervals: Mapping[int, Interval]) -> Iterator[Reading]:
-    """Say how many major page faults there are per minute: NDB's memory is not to be swapped."""
+    """Return how many major page faults there are per minute: NDB's memory is not to be swapped."""
     comparable = _unchanged(intervals, THREADS)
     node = _worst(comparable, MAJOR_FAULTS)
     if node is not None:
@@ -171,7 +171,7 @@ def major_faults(intervals: Mapping[int, Interval]) -> Iterator[Reading]:
 
 
 def thread_use(worst: Busiest, thread: Thread | None) -> Reading:
-    """Say how busy the busiest of all is, and which thread that is, as far as it was asked.
+    """Return how busy the busiest of all is, and which thread that is, as far as it was asked.
 
     A short time of it is no more than a WARNING.
     """
@@ -241,7 +241,7 @@ def restarts(presence: Presence, starts: Mapping[int, Start], young: float) -> I
 
 
 def _restarted(nodes: Sequence[int], starts: Mapping[int, Start]) -> str:
-    """Say when each of these has, if they are few: nodes 3 (4 min ago) and 4 (20 s ago) restarted."""
+    """Return when each of these has, if they are few: nodes 3 (4 min ago) and 4 (20 s ago) restarted."""
     if len(nodes) == 1:
         return f"node {nodes[0]} restarted {_uptime(starts[nodes[0]])} ago"
     if len(nodes) > _FEW:
@@ -256,7 +256,7 @@ def _uptime(start: Start) -> str:
 
 
 def generations(nodes: Mapping[int, list[int]], seconds: float) -> Iterator[Reading]:
-    """Say how long the generations of the configuration differ; nothing where they are not told."""
+    """Return how long the generations of the configuration differ; nothing where they are not told."""
     if not nodes:
         return
     if len(nodes) == 1:
@@ -273,7 +273,7 @@ def generations(nodes: Mapping[int, list[int]], seconds: float) -> Iterator[Read
 
 
 def certificate(rows: Sequence[Row], now: float) -> Iterator[Reading]:
-    """Say how long the certificate is good that expires first, by our clock; nothing where there is none."""
+    """Give how long the certificate is good that expires first, by our clock; nothing where there is none."""
     if not rows:
         return
     first = number(rows[0], "expires")
@@ -288,6 +288,6 @@ def certificate(rows: Sequence[Row], now: float) -> Iterator[Reading]:
 
 
 def no_baseline(subjects: Mapping[tuple[str, str], Sequence[str]]) -> Iterator[Fault]:
-    """Say which subjects cannot be told yet, by the reason and the names of the nodes."""
+    """Return which subjects cannot be told yet, by the reason and the names of the nodes."""
     for (why, whose), names in subjects.items():
         yield Fault(State.OK, f"{listed(names)} of {whose} can be known from the next run on: {why}")

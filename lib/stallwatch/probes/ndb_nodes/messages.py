@@ -27,7 +27,7 @@ _COLUMNS = ("node", "group", "state", "phase", "up for", "generation", "version"
 
 
 def who_is_up(presence: Presence, is_problem: Callable[[Reading], bool]) -> Iterator[Finding]:
-    """Say it; the summary first. Nodes that are missing are named although no threshold alerts on it."""
+    """Write it; the summary first. Nodes that are missing are named although no threshold alerts on it."""
     yield Reading("nodes_started", len(presence.up), "", _summary(presence))
     yield from _lost_groups(presence)
     yield (missing := _missing(presence))
@@ -53,7 +53,7 @@ def who_is_up(presence: Presence, is_problem: Callable[[Reading], bool]) -> Iter
 
 
 def no_contact(presence: Presence, error: ClusterDownError, *, lasts: bool) -> Iterator[Finding]:
-    """Say that no data node is connected, and why; the numbers are those of any other run.
+    """Report that no data node is connected, and why; the numbers are those of any other run.
 
     The cluster is down if the management server calls no node started either, or its host refuses the
     connection. Else the SQL node may have lost the nodes for a moment: critical if that ``lasts``.
@@ -139,7 +139,7 @@ def _about(presence: Presence, nodes: Sequence[int]) -> tuple[str, str, Line]:
 
 
 def _how(presence: Presence, missing: Sequence[int]) -> str:
-    """Say what is known of how they came to be missing, of each that it is known of."""
+    """Return what is known of how they came to be missing, of each that it is known of."""
     remarks: dict[str, list[int]] = {}
     for node in missing:
         process = presence.process(node)
@@ -174,7 +174,7 @@ def _progress(presence: Presence, node: int) -> str:
 
 
 def _meaning(presence: Presence, nodes: Sequence[int]) -> tuple[str, list[str]]:
-    """Say what it means for the node groups that these nodes are not up; with several, name them below."""
+    """Return what it means for the node groups that these nodes are not up; with several, name them below."""
     groups = {group.name: group for node in nodes if (group := presence.groups.of(node))}
     alone = [group for group in groups.values() if group.is_alone]
     less = [group for group in groups.values() if len(group.up) > 1]

@@ -59,7 +59,7 @@ class Management(NamedTuple):
         return self.nodes[node].status if node in self.nodes else ""
 
     def says(self, about: Iterable[int]) -> str:
-        """Say what it sees of these nodes; empty if that is not known."""
+        """Return what it sees of these nodes; empty if that is not known."""
         by_status: dict[str, list[int]] = {}
         for node in sorted(set(about) & set(self.nodes)):
             by_status.setdefault(_in_words(self.nodes[node]), []).append(node)

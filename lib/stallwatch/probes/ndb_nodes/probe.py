@@ -59,7 +59,7 @@ class _Look:
         self._no_baseline: dict[tuple[str, str], list[str]] = {}  # by reason and nodes: subjects
 
     def findings(self) -> list[Finding]:
-        """Say who is there, then all else; where no data node is connected, why."""
+        """Return who is there, then all else; where no data node is connected, why."""
         try:
             return self._of_all_subjects()
         except ClusterDownError as error:
@@ -80,7 +80,7 @@ class _Look:
         return found
 
     def _no_contact(self, error: ClusterDownError) -> Iterator[Finding]:
-        """Say that no data node is connected to the SQL node: what the management server sees says why."""
+        """Report that no data node is connected to the SQL node: what the management server sees says why."""
         known = data_nodes.remembered(self._memory)
         missing = max(0, error.configured - len(known))
         cluster = Cluster(self._ndbinfo.where, {}, tuple(sorted(known)), missing)
@@ -164,7 +164,7 @@ class _Look:
         yield from self._tables.understand("membership", judged) or ()
 
     def _no_manager(self, presence: Presence) -> tuple[str, str, str]:
-        """Say that no management node is connected to the data nodes, and what to do; all empty: one is."""
+        """Show that no management node is connected to the data nodes, and what to do; all empty: one is."""
         connected = self._connected()
         if connected is None or any(one.program == clients.MANAGEMENT for one in connected.values()):
             return "", "", ""

@@ -69,7 +69,7 @@ class Traffic(NamedTuple):
 
     @property
     def waits_for(self) -> str:
-        """Tell what most of the waits are for: only READS speak for a larger buffer.
+        """Return what most of the waits are for: only READS speak for a larger buffer.
 
         Measured on NDB 9.7.2: reads by key, in ranges and by scans wait 1.0 to 1.2 times for each page
         read, updates of many rows 20 times, bulk inserts 33 times and more. If it is checkpoints that

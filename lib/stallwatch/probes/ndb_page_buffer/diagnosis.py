@@ -112,7 +112,7 @@ def _hit_ratio(node: int, traffic: Traffic, ratio: float, uptime: float, rules: 
 
 
 def _side(ratio: float, rules: Rules) -> tuple[bool, bool]:
-    """Tell on which side of the thresholds it is: whether one alerts, and whether the critical one does."""
+    """Return on which side of the thresholds it is: whether one alerts, and whether the critical one does."""
     reading = Reading(HIT_RATIO, ratio)
     return rules.is_problem(reading, State.WARNING), rules.is_problem(reading, State.CRITICAL)
 
@@ -130,7 +130,7 @@ def _traffic(seconds: float, counts: Mapping[str, float]) -> Traffic:
 
 
 def _not_comparable(interval: Interval) -> str:
-    """Say why an interval tells nothing: rows may be missing without an error while a data node ends."""
+    """Return why an interval tells nothing: rows may be missing without an error while a data node ends."""
     if interval.counts.get(INSTANCES) != 0:
         return "the number of threads that show their page buffer has changed"
     return "" if len(interval.counts) > len(COUNTERS) else "counters have been reset"

@@ -24,7 +24,7 @@ _COLUMNS = ("node", "hit_ratio", *_RATES, "cumulative_hit_ratio", "uptime", "Dis
 
 
 def all_of_it(snapshot: Snapshot, found: Diagnosis, evidence: Evidence, rules: Rules) -> Iterator[Finding]:
-    """Say all that was found, in the order in which it is shown among equals."""
+    """Write all that was found, in the order in which it is shown among equals."""
     nodes = snapshot.cluster.configured
     yield from _ratios(found, evidence, rules, is_sample=snapshot.is_sample)
     yield from _quiet(found.idle, rules.min_requests)
@@ -39,7 +39,7 @@ def all_of_it(snapshot: Snapshot, found: Diagnosis, evidence: Evidence, rules: R
 
 
 def _ratios(found: Diagnosis, evidence: Evidence, rules: Rules, *, is_sample: bool) -> Iterator[Reading]:
-    """Tell the hit ratios, worst first: in words that of one node for each cause of low ones."""
+    """Return the hit ratios, worst first: in words that of one node for each cause of low ones."""
     if not found.ratios:
         return
     lowest = min(found.ratios, key=lambda one: one.per_cent)
@@ -158,7 +158,7 @@ def _ratio(one: HitRatio) -> str:
 
 
 def _remark(one: HitRatio, rules: Rules, *, is_sample: bool) -> str:
-    """Say what keeps a low ratio from being critical, or for how long it has been."""
+    """Return what keeps a low ratio from being critical, or for how long it has been."""
     if not one.is_critical or one.is_excused:
         return ""
     if one.confirmed:
@@ -181,7 +181,7 @@ def _why(one: HitRatio) -> str:
 
 
 def _evidence(one: HitRatio, evidence: Evidence) -> Iterator[str]:
-    """Say what waited, what was read and written, and how long that takes."""
+    """Return what waited, what was read and written, and how long that takes."""
     of = one.traffic
     counts = (of.waited, of.requests, of.pages_read)
     waits, requests, reads = (say_short(of.per_second(count)) for count in counts)

@@ -111,7 +111,7 @@ class Diagnosis(NamedTuple):
 
 
 def diagnose(evidence: Evidence) -> Diagnosis:
-    """Say which it is."""
+    """Return which it is."""
     for answer, proves in _RULES:
         if proof := proves(evidence):
             advice, below = _ADVICE[answer]
@@ -187,7 +187,7 @@ _RULES = (
 
 
 def _in_detail(evidence: Evidence) -> Iterator[str]:
-    """Say all evidence of the disk and the buffer, whichever of it has decided."""
+    """Write all evidence of the disk and the buffer, whichever of it has decided."""
     node, heard, writing = evidence.node, evidence.heard, evidence.writing
     if heard and heard.blames_disk is not None:
         yield f"log of node {node}: {heard.said}"

@@ -53,7 +53,7 @@ class Inquiry:
                 self._missing.append(Fault(State.OK, f"not known is {about}: {failure.what}"))
 
     def asides(self, *, all_of_them: bool = True) -> Iterator[Fault]:
-        """Say which evidence was left out for want of time, and if ``all_of_them`` are wanted, what else."""
+        """Give which evidence was left out for want of time, and if ``all_of_them`` are wanted, what else."""
         if self._left_out:
             yield Fault(State.OK, f"not looked at, as time was short: {'; '.join(self._left_out)}")
         if all_of_them:

@@ -59,7 +59,7 @@ class Buffers(NamedTuple):
     alerts: Alerts
 
     def findings(self, nodes: int) -> Iterator[Finding]:
-        """Say how full the fullest one stayed, then what else is too full; of so few nodes, of each."""
+        """Return how full the fullest one stayed, then what else is too full; of so few nodes, of each."""
         fullest, peak = self.samples.fullest, self.samples.peak
         table = _table(self.samples.uses)
         if fullest is None:
@@ -73,7 +73,7 @@ class Buffers(NamedTuple):
             yield from self._by_node()
 
     def _not_said_yet(self) -> Iterator[Reading]:
-        """Say what is too full besides the fullest: the first peak, and each other cause."""
+        """Return what is too full besides the fullest: the first peak, and each other cause."""
         fullest = self.samples.fullest
         said = set()
         for use in self.too_full.worst():
@@ -98,7 +98,7 @@ class Buffers(NamedTuple):
         return self._said(use, use.largest, self.too_full.peaks, confirmed=False)
 
     def _said(self, use: Use, value: float | None, alike: Sequence[Use], *, confirmed: bool) -> Reading:
-        """Say it of one buffer; of the first of those that are too full, how many are ``alike``."""
+        """Write it of one buffer; of the first of those that are too full, how many are ``alike``."""
         part = use.part.log_id if self._numbered_by_id else use.part.log_part
         where = f"redo buffer of node {use.part.node} part {part}"
         seen = f"{_between(use)} full ({_when(self.samples)})"
@@ -132,7 +132,7 @@ class Buffers(NamedTuple):
 
 
 def heard(logs: Sequence[Heard], diagnoses: Diagnoses) -> Iterator[Finding]:
-    """Say what the nodes' logs tell: of each quantity the worst, which alone is in the perfdata, first."""
+    """Return what the nodes' logs tell: of each quantity the worst, which alone is in the perfdata, first."""
     for one in logs:
         yield from one.problems
     for quantity in ("full", "lag"):
@@ -152,7 +152,7 @@ def _explained(reading: Reading, diagnosis: Diagnosis | None) -> Reading:
 def log_space(
     name: str, used: dict[int, float], lasting: Container[int], bounds: Bounds, alerts: Alerts
 ) -> Iterator[Reading]:
-    """Say how full the fullest is, and of those that are critical for longer, the fullest: it weighs more."""
+    """Give how full the fullest is, and of those that are critical for longer, the fullest: it counts."""
     fullest = space(name, used, bounds, alerts)
     certain = {node: share for node, share in used.items() if node in lasting}
     if max(certain.values(), default=None) == fullest.value:
@@ -168,7 +168,7 @@ def log_space(
 
 
 def space(name: str, used: dict[int, float], bounds: Bounds, alerts: Alerts) -> Reading:
-    """Say how full the fullest is, within which bound it will be full, and how many others are too full."""
+    """Give how full the fullest is, within which bound it will be full, and how many others are too full."""
     what, full, why, advice, helps = _SPACES[name]
     node = max(used, key=lambda one: used[one])
     fullest = f"{what} of node {node} {_say(used[node])} % full"

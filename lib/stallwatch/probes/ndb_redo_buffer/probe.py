@@ -165,7 +165,7 @@ class _Look:
         self._buffers = queries.fullest(self._ndbinfo, self._cluster, queries.BUFFERS)
 
     def _silent(self) -> list[ProbeError]:
-        """Say so of started nodes of which a table has no row."""
+        """Report started nodes of which a table has no row."""
         looked_at = ((self._spaces, queries.SPACES), (self._buffers, queries.BUFFERS))
         return [
             problem
@@ -232,7 +232,7 @@ class _Look:
         return list(dict.fromkeys((*full, *complaints)))[:FEW]
 
     def _diagnoses(self) -> dict[int, Diagnosis]:
-        """Say of each suspect which it is, a small buffer or a slow disk, as far as is known yet."""
+        """Report of each suspect which it is, a small buffer or a slow disk, as far as is known yet."""
         heard = {one.node: one for one in self._heard}
         return {
             node: diagnose(
@@ -251,13 +251,13 @@ class _Look:
         }
 
     def _space(self, name: str, used: dict[int, float]) -> Iterator[Reading]:
-        """Say how full a log is, unless there is none."""
+        """Return how full a log is, unless there is none."""
         if used:
             lasting, bounds = self._lasting.get(name, ()), self._bounds.get(name, {})
             yield from messages.log_space(name, used, lasting, bounds, self._run.alerts)
 
     def findings(self) -> Iterator[Finding]:
-        """Say all of it, in the order in which it is shown among equals."""
+        """Write all of it, in the order in which it is shown among equals."""
         alerts, everything, diagnoses = self._run.alerts, bool(self._options.verbose), self._diagnoses()
         samples = self._samples
         full = {use.part.node for use in self._too_full.worst()}

@@ -61,7 +61,7 @@ class Waits(NamedTuple):
         return REDO in slow or len(slow) + trouble >= _SURE
 
     def what(self, quantity: str) -> str:
-        """Say a quantity."""
+        """Write a quantity."""
         percent = self.percent(quantity) or 0
         if quantity == REDO or not self.pages:
             return f"redo writes of node {self.node} lagged {percent:g} % of the time"
@@ -77,7 +77,7 @@ class Waits(NamedTuple):
         return time.strftime(" until %H:%M", time.localtime(self.pages.until))
 
     def evidence(self) -> Iterator[str]:
-        """Say all of it, for the lines below."""
+        """Write all of it, for the lines below."""
         if self.pages:
             counts = [
                 f"{one.longer:.0f} of {one.of:.0f} {_WORDS[kind]}" for kind, one in self.pages.kinds.items()
@@ -106,7 +106,7 @@ def lasting(
 def readings(
     waits: Mapping[int, Waits], lasts: Mapping[str, set[int]], alerts: Alerts, *, full: set[int]
 ) -> Iterator[Reading]:
-    """Say each quantity of its worst node, in words the first that alerts: all are one incident.
+    """Write each quantity of its worst node, in words the first that alerts: all are one incident.
 
     ``full`` are nodes whose redo buffers or redo logs are too full: lag of redo is said there.
     """

@@ -26,7 +26,7 @@ _TIMEOUT = "a wait ends with error 1205 after TransactionDeadlockDetectionTimeou
 
 
 def all_of_it(found: Diagnosis) -> Iterator[Finding]:
-    """Say all that was found, in the order in which it is shown among equals."""
+    """Write all that was found, in the order in which it is shown among equals."""
     yield _inactive(found)
     yield from _lock_waits(found)
     yield from found.unread
@@ -66,7 +66,7 @@ def _worst(found: Diagnosis, worst: Sequence[Transaction]) -> Reading:
 
 
 def _summary(found: Diagnosis) -> str:
-    """Say all of it in a sentence, for when all is well."""
+    """Write all of it in a sentence, for when all is well."""
     totals, waits = found.totals, found.waits
     if not totals.transactions:
         return "no open transactions"
@@ -101,7 +101,7 @@ def _lock_waits(found: Diagnosis) -> Iterator[Reading]:
 
 
 def _lock(found: Diagnosis, reading: Reading, row: WantedRow, chain: Chain) -> Reading:
-    """Say who holds a row up, what to do, and below, who waits; ``chain`` is at the end of all waiting."""
+    """Return who holds a row up, what to do, and below, who waits; ``chain`` is at the end of all waiting."""
     held_up, why, advice, below = _who(found, row, chain)
     is_wait = reading.name == LOCK_WAIT
     then = f" for a row of {_of_table(found, row)}" if is_wait else ""
@@ -111,7 +111,7 @@ def _lock(found: Diagnosis, reading: Reading, row: WantedRow, chain: Chain) -> R
 
 
 def _who(found: Diagnosis, row: WantedRow, chain: Chain) -> tuple[str, str, str, tuple[str, ...]]:
-    """Say who holds a row, for WHAT, then cause, next step, and lines below."""
+    """Return who holds a row, for WHAT, then cause, next step, and lines below."""
     if row.held is None:
         meanwhile = "the holder may have released the row meanwhile"
         return "", "its holder is not seen", "look again at ndbinfo.cluster_locks", (meanwhile,)
@@ -154,7 +154,7 @@ def _short(found: Diagnosis, transactions: Sequence[int]) -> str:
 
 
 def _waiting(found: Diagnosis, row: WantedRow) -> Iterator[str]:
-    """Say who waits, when a wait ends, and how many rows are waited for."""
+    """Return who waits, when a wait ends, and how many rows are waited for."""
     several = len(row.waiters) > 1
     least = "at least " * found.has_more
     waiter = found.client(row.first_waiter)
@@ -177,7 +177,7 @@ def _named(found: Diagnosis, transactions: Sequence[int]) -> str:
 
 
 def _does(client: Client) -> str:
-    """Say in a few words what a client does; "": not known."""
+    """Return in a few words what a client does; "": not known."""
     if client.transaction.is_active:
         return "at work"
     if client.connection is None or not client.connection.command:
@@ -187,7 +187,7 @@ def _does(client: Client) -> str:
 
 
 def _state(client: Client) -> str:
-    """Say what a client does, as far as that is known."""
+    """Return what a client does, as far as that is known."""
     if client.transaction.is_active:
         return "at work in the data nodes"
     if client.connection is None or not client.connection.command:
@@ -201,7 +201,7 @@ def _state(client: Client) -> str:
 
 
 def _advice_on(client: Client) -> tuple[str, tuple[str, ...]]:
-    """Say what to do about its transaction, and below; only what does nothing is to be ended."""
+    """Return what to do about its transaction, and below; only what does nothing is to be ended."""
     if client.transaction.is_own:
         return "wait until it ends", (_OWN,)
     if client.connection is not None and client.is_idle:

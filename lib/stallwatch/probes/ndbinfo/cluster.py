@@ -73,14 +73,14 @@ class Cluster(NamedTuple):
         return tuple(sorted(set(self.expected) - set(self.nodes)))
 
     def without_row(self, told: Container[int], table: str) -> Iterator[ProbeError]:
-        """Say so of started nodes that a table does not tell of: that is no sign of health."""
+        """Report started nodes that a table does not show: that is no sign of health."""
         silent = [node for node in self.started if node not in told]
         if silent:
             answer = "answer" if len(silent) > 1 else "answers"
             yield ProbeError(f"{named(silent)} {answer}, but {have(silent)} no row in ndbinfo.{table}")
 
     def asides(self) -> Iterator[Fault]:
-        """Say whom a verdict is not about: rows of a node that does not answer are simply not there."""
+        """Return whom a verdict is not about: rows of a node that does not answer are simply not there."""
         missing = len(self.missing) + self.unnamed
         if self.unnamed:
             yield Fault(
@@ -178,7 +178,7 @@ def settled(look: Callable[[], Found]) -> Found:
 
 
 def without_row(ndbinfo: Ndbinfo, cluster: Cluster, told: Container[int], table: str) -> list[ProbeError]:
-    """Say so of started nodes that a table does not tell of; raises NodeEndedError if one has ended since."""
+    """Report started nodes that a table does not show; raises NodeEndedError if one has ended since."""
     problems: list[ProbeError] = [*cluster.without_row(told, table)]
     if problems:
         try:
@@ -218,5 +218,5 @@ class Intervals:
         memory[_COUNTERS] = self._looks
 
     def since(self, node: int, counts: Mapping[str, float]) -> Interval:
-        """Tell what a node counted since the last look, and remember ``counts``; or raise NoIntervalError."""
+        """Give what a node counted since the last look, and remember ``counts``; or raise NoIntervalError."""
         return since_last_look(own(self._looks, str(node)), Look(self._nodes[node].uptime, self._now, counts))

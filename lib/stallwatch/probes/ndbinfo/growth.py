@@ -112,7 +112,7 @@ def of_logs(memory: dict[str, Any], now: float) -> History:
 
 
 def say_full(bound: tuple[float, float]) -> str:
-    """Say a bound: ``full in 10 to 25 min``, ``full in 50 s to 3 min``, ``full in 10 min``."""
+    """Write a bound: ``full in 10 to 25 min``, ``full in 50 s to 3 min``, ``full in 10 min``."""
     earliest, latest = map(say_roughly, bound)
     if earliest == latest:
         return f"full in {earliest}"

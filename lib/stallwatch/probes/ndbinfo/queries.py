@@ -166,7 +166,7 @@ class Ndbinfo:
         return "; ".join(str(row["Message"]) for row in self._server.rows("SHOW WARNINGS"))
 
     def _reason_for_nothing(self, sql: str, notes: str) -> ProbeError:
-        """Say why a table is empty: ndbinfo says so in a note (offline, data nodes not upgraded yet)."""
+        """Return why a table is empty: ndbinfo says so in a note (offline, data nodes not upgraded yet)."""
         table = next(iter(re.findall(r"\bndbinfo\.(\w+)", sql)), "ndbinfo")
         said = withheld.message(notes, sql)
         nothing = f"{self.where} has no rows in ndbinfo.{table}"
@@ -203,7 +203,7 @@ def whole(row: Row, column: str) -> int:
 
 
 def not_seen(what: str, denied: DeniedError) -> str:
-    """Say what an account does not see, and what it takes."""
+    """Return what an account does not see, and what it takes."""
     return f"{what} is not seen: {denied.advice or denied.what}"
 
 

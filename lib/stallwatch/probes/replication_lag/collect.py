@@ -106,7 +106,7 @@ class Collector:
         return nothing if all(told) else self._optional(queries.appliers, nothing, _NO_PROCESSES)
 
     def _idle(self, channel: Channel) -> float | None:
-        """Tell for how long this channel's applier has had nothing to do.
+        """Return for how long this channel's applier has had nothing to do.
 
         The process list does not say whose thread is whose: as many have to be idle as the status says,
         and they have to agree.
@@ -167,5 +167,5 @@ def _is_late(error: ProbeError) -> bool:
 
 
 def _why(error: MysqlError) -> str:
-    """Say what went wrong; of a privilege that is missing, that alone."""
+    """Return what went wrong; of a privilege that is missing, that alone."""
     return f"needs {error.grant}" if isinstance(error, DeniedError) and error.grant else error.what

@@ -26,7 +26,7 @@ _PATIENCE = 1.0  # seconds
 
 
 def dropped_for(memory: dict[str, Any], channel: Channel, server: Server, now: float) -> float | None:
-    """Tell for how many seconds all that came has been dropped; None: it was not, or no filter is set.
+    """Return for how many seconds all that came has been dropped; None: it was not, or no filter is set.
 
     ``memory`` is the channel's, for nothing else; ``now`` is by its clock. Raises UnreachableError.
     """

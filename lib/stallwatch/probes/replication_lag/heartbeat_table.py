@@ -113,7 +113,7 @@ def _age(ages: Iterable[float], expected: float | None) -> float:
 
 
 def _remark(age: float) -> str:
-    """Say what is odd: measured from the wrong zone it would be off by hours, or quarters of one."""
+    """Return what is odd: measured from the wrong zone it would be off by hours, or quarters of one."""
     is_zone = abs(age) >= _ZONES - _NEAR and (abs(age) + _NEAR) % _ZONES <= 2 * _NEAR
     if age < _PLAUSIBLE:
         what = "probably of another time zone" if is_zone else "clocks differ"

@@ -106,7 +106,7 @@ class Memory:
 
 
 def _passed(memory: dict[str, Any], facts: Facts, now: float) -> tuple[bool, float]:
-    """Tell whether the replica was started since the last look, and how many seconds ago that look was."""
+    """Return whether the replica was started since the last look, and how many seconds ago that look was."""
     if "at" not in memory:
         return False, 0.0
     ours, its = now - memory["at"], facts.uptime - memory["uptime"]
@@ -116,7 +116,7 @@ def _passed(memory: dict[str, Any], facts: Facts, now: float) -> tuple[bool, flo
 
 
 def _set(memory: dict[str, Any], facts: Facts, now: float) -> float:
-    """Tell by how many seconds the replica's clock was set since the last look, by one that nobody sets."""
+    """Return by how many seconds the replica's clock was set since the last look, by one that nobody sets."""
     if "shown" not in memory or now < memory["at"]:
         return 0.0
     step = facts.now - memory["shown"] - (now - memory["at"])
@@ -192,7 +192,7 @@ class History:
         return [Sample(*sample) for sample in self._kept.get("samples", ())]
 
     def since(self, what: str, *, holds: bool) -> float:
-        """Tell for how long it has been so, in seconds: since the first look in a row that found it."""
+        """Return for how long it has been so, in seconds: since the first look in a row that found it."""
         return Since(own(self._kept, "since"), self._now).seconds(what, holds=holds)
 
     def of(self, what: str) -> dict[str, Any]:

@@ -34,7 +34,7 @@ _NULL = "Seconds_Behind is NULL"  # as of each channel with a thread that does n
 
 
 def channels(diagnoses: Sequence[Diagnosis], criteria: Criteria) -> Iterator[Finding]:
-    """Say of each channel how far it lags, where that goes and why, then its other numbers."""
+    """Report of each channel how far it lags, where that goes and why, then its other numbers."""
     labels = labels_of(diagnoses)
     tables = iter([table(diagnoses)] if diagnoses else [])
     for one in diagnoses:
@@ -61,7 +61,7 @@ def errant(diagnoses: Sequence[Diagnosis], facts: Facts) -> Iterator[Reading]:
 
 
 def _lag(one: Diagnosis, criteria: Criteria, label: str) -> Reading | Fault:
-    """Tell how far a channel lags, where that is going, and why; the rest below."""
+    """Return how far a channel lags, where that is going, and why; the rest below."""
     found, why, state = one.lag, _why(one), _state(one, criteria)
     what = f"{one.channel.subject}{_amount(one)}"
     line = Line(_then(one, criteria, explained=bool(why)), tuple(_more(one, criteria, why)), fits=True)
@@ -170,7 +170,7 @@ def _more(one: Diagnosis, criteria: Criteria, why: tuple[str, str] | None) -> It
 
 
 def _amount(one: Diagnosis) -> str:
-    """Say the figure; where there is none, why."""
+    """Write the figure; where there is none, why."""
     lag = one.lag
     if lag.seconds is not None and lag.doubtful and lag.high:
         return f" lags {say_lag(lag.seconds)}, up to {say_lag(lag.high)} unless the clocks differ"
@@ -183,13 +183,13 @@ def _amount(one: Diagnosis) -> str:
 
 
 def _reason(one: Diagnosis) -> str:
-    """Say why there is no figure."""
+    """Return why there is no figure."""
     null = _NULL if one.channel.seconds_behind is None else "no evidence yet"
     return next(filter(None, (*one.lag.remarks, one.lag.cannot_tell)), null)
 
 
 def _bound(lag: Lag, best: float) -> str:
-    """Say on which side of the figure the truth is, where it may be far from it."""
+    """Return on which side of the figure the truth is, where it may be far from it."""
     if lag.is_rough:
         return "about "
     is_least, is_most = best - lag.low <= _FAR, best == lag.high
@@ -199,7 +199,7 @@ def _bound(lag: Lag, best: float) -> str:
 
 
 def _then(one: Diagnosis, criteria: Criteria, *, explained: bool) -> str:
-    """Say where the lag goes, and which delay is intended."""
+    """Return where the lag goes, and which delay is intended."""
     dropped = f", its filters dropped all of the last {say_duration(one.dropped)}" if one.dropped else ""
     delayed = f", delayed by {say_duration(one.channel.delay)} as configured" if one.lag.delayed else ""
     going = direction(one.trend, one.lag)
@@ -210,7 +210,7 @@ def _then(one: Diagnosis, criteria: Criteria, *, explained: bool) -> str:
 
 
 def _stands_still(one: Diagnosis) -> str:
-    """Say that nothing is applied, where no cause is known."""
+    """Report that nothing is applied, where no cause is known."""
     before, applied = one.snapshot.before, one.channel.applied
     moves = before is not None and before.applied != applied  # many transactions of one moment
     stands = _is_clear(one) and one.trend and one.trend.apply_speed <= CLEAR_SLOPE and not moves
@@ -218,13 +218,13 @@ def _stands_still(one: Diagnosis) -> str:
 
 
 def _doubt(one: Diagnosis) -> str:
-    """Say that the lag may be much more, where the stream of transactions has no pause."""
+    """Report that the lag may be much more, where the stream of transactions has no pause."""
     stream = one.snapshot.stream
     return one.lag.cannot_tell if stream and stream.is_full else ""
 
 
 def _not_running(channel: Channel) -> str:
-    """Say which thread does not run, in the server's words, while nobody knows why."""
+    """Return which thread does not run, in the server's words, while nobody knows why."""
     threads = (("receiver", channel.receiver), ("applier", channel.applier))
     return " and ".join(f"the {name} is not running ({one.running})" for name, one in threads if not one.runs)
 
@@ -242,7 +242,7 @@ def _soon(seconds: float) -> str:
 
 
 def direction(found: Trend | None, lag: Lag) -> str:
-    """Say where the lag is going, or nothing if that is not clear."""
+    """Return where the lag is going, or nothing if that is not clear."""
     if not found or not _is_known(found, lag):
         return ""
     if found.slope < 0:
@@ -251,7 +251,7 @@ def direction(found: Trend | None, lag: Lag) -> str:
 
 
 def crossing(found: Trend | None, lag: Lag, criteria: Criteria) -> str:
-    """Say when the lag crosses the next threshold, as ``CRITICAL in 9 min``; or nothing."""
+    """Return when the lag crosses the next threshold, as ``CRITICAL in 9 min``; or nothing."""
     if not found or not _is_known(found, lag):
         return ""
     for level in ("warning", "critical"):
@@ -261,7 +261,7 @@ def crossing(found: Trend | None, lag: Lag, criteria: Criteria) -> str:
 
 
 def breach(found: Trend | None, lag: Lag, criteria: Criteria) -> str:
-    """Say when the lag will be CRITICAL, if that is within the horizon; else nothing."""
+    """Return when the lag will be CRITICAL, if that is within the horizon; else nothing."""
     if not found or not _is_known(found, lag):
         return ""
     left = criteria.seconds_until("critical", "lag", lag.seconds or 0.0, found.slope)

@@ -119,7 +119,7 @@ def _log_in(sources: Sequence[Opened], until: ExitStack, asides: list[Finding]) 
 
 
 def _not_asked(error: ProbeError, what: str = "the source was not asked") -> Finding:
-    """Say that it is the source that fails, or its name, not the replica.
+    """Report that it is the source that fails, or its name, not the replica.
 
     One that gives no answer where there is little time left does not hide the lag, which is known.
     """

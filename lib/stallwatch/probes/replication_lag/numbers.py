@@ -69,7 +69,7 @@ def labels_of(diagnoses: Sequence[Diagnosis]) -> dict[str, str]:
 
 
 def say_lag(value: float) -> str:
-    """Say a lag: in seconds, as thresholds are written; a long one as a person would."""
+    """Write a lag: in seconds, as thresholds are written; a long one as a person would."""
     if value >= IN_SECONDS:
         return say_roughly(value)
     return f"{value:.0f} s" if value >= _SHORT else f"{round(value, 1):g} s"

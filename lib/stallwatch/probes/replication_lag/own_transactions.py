@@ -185,7 +185,7 @@ def _by_position(server: Server, facts: Facts, channels: Sequence[Channel]) -> b
 
 
 def _hosts(server: Server) -> set[str] | None:
-    """Tell where the replicas are; None: the process list is withheld (PROCESS), its own threads are too."""
+    """Give where the replicas are; None: the process list is withheld (PROCESS), its own threads are too."""
     rows = server.rows(_DUMPS)
     dumps = [row for row in rows if text(row, "command").startswith("Binlog")]
     return {text(row, "host").rpartition(":")[0] for row in dumps} if rows else None
@@ -217,7 +217,7 @@ def not_on_source(channel: Channel, source: str, number: int, facts: Facts, labe
 
 
 def _reading(number: int, what: str, facts: Facts, label: str | None = None) -> Reading:
-    """Say what they break: a failover, and gtid_strict_mode's applier.
+    """Return what they break: a failover, and gtid_strict_mode's applier.
 
     Five local GRANTs stopped a 10.11.19 with error 1950.
     """

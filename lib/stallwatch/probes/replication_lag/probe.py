@@ -105,7 +105,7 @@ class Probe:
         self._run.so_far([*found, *self._asides, *self._denied], all_but="the search for causes")
 
     def findings(self, reference: Opened | None = None) -> Iterator[Finding]:
-        """Tell what was judged, with its causes where there is something to explain.
+        """Return what was judged, with its causes where there is something to explain.
 
         ``reference`` opens a healthy replica to compare with.
         """
@@ -162,7 +162,7 @@ class Probe:
     def _own(
         self, memory: history.Memory, facts: queries.Facts, channels: Sequence[Channel]
     ) -> Iterator[Finding]:
-        """Tell what the sources do not have; where none says that, what was written here of late.
+        """Return what the sources do not have; where none says that, what was written here of late.
 
         The latter is meant on a source.
         """
@@ -229,7 +229,7 @@ class Probe:
             yield innodb.redo_log(told)  # MySQL 5.7 to 8.0.29
 
     def _compared(self, signals: Signals, reference: Opened) -> Finding:
-        """Say what differs from a healthy replica, asked in the same way."""
+        """Return what differs from a healthy replica, asked in the same way."""
         from stallwatch.probes.replication_lag.signals import can_compare, differences
 
         try:
@@ -252,7 +252,7 @@ class Probe:
 
 
 def _why_no_answer(server: Server, error: NoAnswerError) -> Fault:
-    """Tell why the status hangs, if another connection sees it; else raise the error."""
+    """Return why the status hangs, if another connection sees it; else raise the error."""
     try:
         with server.again() as another:
             full = queries.appliers(another, queries.PATIENCE).lack_space

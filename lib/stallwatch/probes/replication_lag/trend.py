@@ -132,7 +132,7 @@ def _bent(samples: Sequence[Sample], slope: float) -> int:
 
 
 def _new_line(samples: Sequence[Sample]) -> int:
-    """Tell that the last two steps are another line than those before: 2, or 0 if they are not."""
+    """Report that the last two steps are another line than those before: 2, or 0 if they are not."""
     before, after = samples[:-2], samples[-3:]
     old = _slope(before)
     clean = not any(_sides(before, old)) and not any(_sides(after, _slope(after)))
@@ -144,7 +144,7 @@ def _sides(samples: Sequence[Sample], slope: float) -> list[int]:
 
 
 def _side(earlier: Sample, later: Sample, slope: float) -> int:
-    """Tell to which side of a line a step leads: 1 more, -1 less, 0 along it."""
+    """Return to which side of a line a step leads: 1 more, -1 less, 0 along it."""
     passed = later.at - earlier.at
     off = later.lag - earlier.lag - slope * passed
     return 0 if abs(off) < max(_BEND, _BEND_SLOPE * passed) else 1 if off > 0 else -1

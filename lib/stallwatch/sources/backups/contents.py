@@ -50,7 +50,7 @@ class SealedError(Exception):
 
 
 def packing(path: str) -> str:
-    """Tell how a file is packed by its first bytes: "", "gzip" or "zstd".
+    """Return how a file is packed by its first bytes: "", "gzip" or "zstd".
 
     Raises SealedError if we cannot look into it, DamagedError if it is not what its name says, ProbeError if
     it cannot be read.
@@ -175,7 +175,7 @@ def _by_zstd(descriptor: int, children: Children, size: int, moved: Moved) -> Ge
 
 
 def window(path: str) -> int:
-    """Tell how far zstd is to look back in a file, in bytes; 0: it is not packed by it, or cannot be read."""
+    """Give how far zstd is to look back in a file, in bytes; 0: it is not packed by it, or cannot be read."""
     try:
         with reading(path) as descriptor:
             return _window(descriptor) if os.pread(descriptor, 4, 0)[1:4] in (ZSTD[1:], _SKIPPABLE) else 0

@@ -124,7 +124,7 @@ class Cursor:
         )
 
     def remarks(self) -> list[str]:
-        """Say what could not be handed out."""
+        """Return what could not be handed out."""
         lines = "1 line" if self._skipped == 1 else f"{self._skipped} lines"
         return [f"{lines} of {self.file.name} longer than {say_size(BLOCK)} skipped"] if self._skipped else []
 

@@ -138,7 +138,7 @@ class Whereabouts:
         ]
 
     def obstacles(self) -> list[str]:
-        """Say what may hold new lines but cannot be read."""
+        """Return what may hold new lines but cannot be read."""
         unread = {generation.inode for generation in self.unread()}
         return [
             closed.why
@@ -147,7 +147,7 @@ class Whereabouts:
         ]
 
     def losses(self, *, copied: bool) -> list[str]:
-        """Say of which generations something may be lost, and why.
+        """Report of which generations something may be lost, and why.
 
         Of one that was ``copied`` before it was truncated, that is what was written in between.
         """

@@ -226,7 +226,7 @@ def open_log(path: str, time_is_short: Callable[[], bool], strangers: Iterable[i
 
 
 def unreadable(path: str, error: OSError) -> ProbeError:
-    """Say to an operator why a file cannot be read, and what to do."""
+    """Return for an operator why a file cannot be read, and what to do."""
     where = "the path and where the server writes its log"
     if isinstance(error, FileNotFoundError) and any(sign in path for sign in "*?["):
         return ProbeError(f"no file fits {path}", f"check {where}")

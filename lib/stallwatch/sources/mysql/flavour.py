@@ -32,7 +32,7 @@ class Flavour(NamedTuple):
 
 
 def flavour(version: str, comment: str) -> Flavour:
-    """Tell it by ``@@version`` and ``@@version_comment``.
+    """Return it by ``@@version`` and ``@@version_comment``.
 
     MariaDB has its name in the version; Percona, whose versions are MySQL's, has it in the comment.
     """

@@ -187,11 +187,11 @@ class LogIn(connections.Connection):  # type: ignore[misc]
             self.here = process_here.found(self.pid, where)
 
     def network_trip(self) -> float:
-        """Tell the round trip of the network as the kernel measures it, in seconds; 0: not known."""
+        """Return the round trip of the network as the kernel measures it, in seconds; 0: not known."""
         return network_trip(self._sock)
 
     def why_late(self) -> Why | None:
-        """Tell what keeps the server from answering; None: it is not here, or that does not show."""
+        """Return what keeps the server from answering; None: it is not here, or that does not show."""
         if self.pid:  # at a TCP port it takes too long now to find it
             self.watch()
         return self.here.why() if self.here else None

@@ -57,7 +57,7 @@ class Asked(NamedTuple):
 
 
 def reason(failure: Exception, asked: Asked) -> MysqlError:
-    """Say why."""
+    """Return why."""
     facts = Facts(failure)
     if isinstance(failure, TooMuchError):
         return UnreachableError(
@@ -120,7 +120,7 @@ def _denied(asked: Asked, number: int, said: str, quoted: str) -> DeniedError:
 
 
 def missing_grant(number: int, said: str, sql: str) -> str:
-    """Tell the privilege that is missing: ``PROCESS``, ``SELECT on sys.metrics``; "" if that is not said.
+    """Return the privilege that is missing: ``PROCESS``, ``SELECT on sys.metrics``; "" if that is not said.
 
     1227 names privileges in capitals, whatever the language (lc_messages), SUPER before better ones. 1142
     and 1143 name the table, MySQL 9.7 without its database, MariaDB 10.11 with it.

@@ -75,7 +75,7 @@ class _Case(NamedTuple):
 
 
 def reason(failure: Exception, connection: Connection, target: Target, seconds: float) -> UnreachableError:
-    """Say why one could not connect and log in within ``seconds``."""
+    """Return why one could not connect and log in within ``seconds``."""
     if isinstance(failure, UnreachableError):
         return failure
     case = _Case(failure, Facts(failure), connection, target, seconds)
@@ -202,7 +202,7 @@ def _not_let_in(case: _Case) -> UnreachableError | None:
 
 
 def _no_method(case: _Case) -> UnreachableError | None:
-    """Say that PyMySQL cannot log in as the account wants it, or only with another Python module."""
+    """Report that PyMySQL cannot log in as the account wants it, or only with another Python module."""
     said = case.facts.said
     how = "give it a password of another kind: ALTER USER ... IDENTIFIED ..."
     if case.facts.number in _UNKNOWN_METHOD:

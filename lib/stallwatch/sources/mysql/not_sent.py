@@ -20,7 +20,7 @@ _DECOY = "sha256_password"  # MySQL asks for it, or another one, if the user doe
 
 
 def reason(failure: Exception, where: str, user: str, *, in_tls: bool) -> NotSentError | None:
-    """Say it of a server at ``where``; None: that is not what went wrong."""
+    """Return the error for a server at ``where``; None: that is not what went wrong."""
     match failure:
         case StrangerError() | OpenFolderError():
             what, advice = _of_socket(failure, where)

@@ -65,7 +65,7 @@ def options(entries: Iterable[Entry], groups: Iterable[str], known: Iterable[str
 
 
 def files(entries: Iterable[Entry]) -> dict[str, bool]:
-    """Tell the files in which they stand, and of each whether a password does, of whatever group."""
+    """Return the files in which they stand, and of each whether a password does, of whatever group."""
     found: dict[str, bool] = {}
     for entry in entries:
         secret = _name(entry.name, ["password"]) == "password"

@@ -31,13 +31,13 @@ class ProcessHere:
         self._before = control_groups.rationed(pid)
 
     def exhausted(self) -> float:
-        """Tell in how many periods since then its control group had no processor time left, in per cent."""
+        """Return in how many periods since then its control group had no processor time left, in per cent."""
         if time.monotonic() - self._begun < SHORTEST:
             return 0.0
         return control_groups.exhausted(self._before, control_groups.rationed(self.pid))
 
     def why(self) -> Why | None:
-        """Tell what keeps it from answering; None: that does not show."""
+        """Return what keeps it from answering; None: that does not show."""
         task, pid = processes.task(self.pid), self.pid
         if control_groups.is_frozen(pid):
             what = f"{_SILENT}: the control group of process {pid} is frozen"
@@ -66,7 +66,7 @@ RAISE = "raise the CPU limit"  # of its container or unit
 
 
 def said(share: float) -> str:
-    """Say that a control group rations it."""
+    """Report that a control group rations it."""
     return f"mysqld is throttled: its CPU limit is used up in {share:.0f} % of the periods"
 
 

@@ -162,7 +162,7 @@ class Server:
 
     @contextmanager
     def _waiting(self, sql: str) -> Iterator[Callable[[int], None]]:
-        """Say what is waited for, and how many rows came of it in what time; explain what goes wrong."""
+        """Return what is waited for, and how many rows came of it in what time; explain what goes wrong."""
         begun = time.monotonic()
 
         def told(rows: int) -> None:

@@ -60,7 +60,7 @@ class _Incoming(io.RawIOBase):
         self._peer = peer
 
     def readable(self) -> bool:
-        """Say that it can be read."""
+        """Report that it can be read."""
         return True
 
     def readinto(self, buffer: Any) -> int:
@@ -114,7 +114,7 @@ def connected_locally(path: str, left: Callable[[], float]) -> BoundedSocket:
 
 
 def open_folder(path: str) -> str:
-    """Tell the folder that a socket is really in, if everybody may write to it; "" if not."""
+    """Return the folder that a socket is really in, if everybody may write to it; "" if not."""
     folder = os.path.dirname(os.path.realpath(path))
     try:
         return folder * bool(os.stat(folder).st_mode & S_IWOTH)
@@ -123,7 +123,7 @@ def open_folder(path: str) -> str:
 
 
 def listener(peer: BoundedSocket) -> Listener:
-    """Tell who listens at the local socket of this connection, process 0: it is not to be seen from here."""
+    """Give who listens at the local socket of this connection, process 0: it is not to be seen from here."""
     octets = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
     pid, uid, _ = _CREDENTIALS.unpack(octets)
     return Listener(pid, uid)
@@ -142,7 +142,7 @@ def is_silent(peer: BoundedSocket) -> bool:
 
 
 def stranger(peer: BoundedSocket, path: str) -> Listener | None:
-    """Tell who listens at the socket ``path`` if that is nobody to be trusted, None if it is.
+    """Return who listens at the socket ``path`` if that is nobody to be trusted, None if it is.
 
     Trusted are root, the user mysql, the owner of the folder and the user that we run as.
     """
@@ -157,7 +157,7 @@ def stranger(peer: BoundedSocket, path: str) -> Listener | None:
 
 
 def network_trip(peer: Any) -> float:
-    """Tell the round trip of the network as the kernel measures it, in seconds; 0: not known."""
+    """Return the round trip of the network as the kernel measures it, in seconds; 0: not known."""
     try:
         octets = peer.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _ROUND_TRIP + 4)
         return int.from_bytes(octets[_ROUND_TRIP:], sys.byteorder) / 1e6

@@ -133,7 +133,7 @@ def _temporary(facts: Facts) -> Iterator[Limit]:
 
 
 def _size(facts: Facts) -> str:
-    """Say how large one may be in memory: the smaller of both, but for MySQL's TempTable engine (8.0.28)."""
+    """Give how large one may be in memory: the smaller of both, but for MySQL's TempTable engine (8.0.28)."""
     temptable = facts.variables.get("internal_tmp_mem_storage_engine", "") == "TempTable"
     names = ("tmp_table_size",) if temptable else ("tmp_table_size", "max_heap_table_size")
     known = {name: facts.setting(name) for name in names if facts.setting(name)}

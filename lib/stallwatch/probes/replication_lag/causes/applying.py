@@ -78,7 +78,7 @@ def _own_scans(case: Case) -> list[Scan]:
 
 
 def _scanned(case: Case, scan: Scan) -> Cause | None:
-    """Tell that the applier itself reads whole tables, and which of those that it changes has no key."""
+    """Report that the applier itself reads whole tables, and which of those that it changes has no key."""
     if scan.reads < _SCANNED_PER_SECOND or scan.per_change < _SCANNED_PER_CHANGE:
         return None
     if not case.lasting(activity.FINDS_ROW):
@@ -127,7 +127,7 @@ def r10_one_transaction(case: Case) -> Cause | None:
 
 
 def _for_rows(modified: int | None, seconds: float) -> str:
-    """Say what helps: to split it only where it changes many rows, as INNODB_TRX counts them."""
+    """Return what helps: to split it only where it changes many rows, as INNODB_TRX counts them."""
     if modified is None:
         return _UNKNOWN_ROWS
     if modified >= _MANY:
@@ -136,7 +136,7 @@ def _for_rows(modified: int | None, seconds: float) -> str:
 
 
 def _defines(case: Case) -> Cause | None:
-    """Tell of an ALTER TABLE or its like where nothing says since when it runs (MySQL 5.7)."""
+    """Report an ALTER TABLE or its like where nothing says since when it runs (MySQL 5.7)."""
     applier = case.lasting(activity.DEFINITION)
     if not applier:
         return None
@@ -175,7 +175,7 @@ def _at_work(case: Case) -> Iterator[tuple[float, str, int | None]]:
 
 
 def _about(modified: int, process: Process | None, tables: Sequence[str] = ()) -> str:
-    """Say how many rows are changed so far, and the statement, or in which tables."""
+    """Return how many rows are changed so far, and the statement, or in which tables."""
     rows = f"{say_count(modified)} rows so far" if modified else ""
     statement = statements.said(process.info) if process else ""
     return ", ".join(filter(None, [rows, statement or listed(tables)]))
@@ -201,7 +201,7 @@ def r16_single_threaded(case: Case) -> Cause | None:
 
 
 def _parallel(case: Case, name: str) -> tuple[str, str]:
-    """Say how to apply side by side. MariaDB refuses it while any applier runs (1198, 10.11.19)."""
+    """Return how to apply side by side. MariaDB refuses it while any applier runs (1198, 10.11.19)."""
     flavour, change = case.signals.flavour, f"SET GLOBAL {name} = 4"
     if flavour and flavour.mariadb:
         return f"STOP ALL SLAVES, {change}, START ALL SLAVES", "MariaDB refuses that while an applier runs"
@@ -213,7 +213,7 @@ def _parallel(case: Case, name: str) -> tuple[str, str]:
 
 @rule(slow=True)
 def r17_parallelism_unused(case: Case) -> Cause | None:
-    """Tell that several appliers wait for one another: for the order of commits, or what depends on what."""
+    """Show that several appliers wait for one another: for the order of commits, or what depends on what."""
     known = case.signals.workers
     if not known or known[1] <= 1 or not case.lasting(activity.ORDER) or case.waits:
         return None

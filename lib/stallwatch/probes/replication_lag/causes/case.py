@@ -105,7 +105,7 @@ class Case(NamedTuple):
         return max(seen[-1], key=lambda one: one.seconds)
 
     def share(self, state: re.Pattern[str]) -> float:
-        """Tell in what part of all sightings of a busy applier it is in this state, 0 to 1."""
+        """Return in what part of all sightings of a busy applier it is in this state, 0 to 1."""
         busy = [one for look in self.appliers for one in look if _is_busy(one)]
         return sum(bool(state.search(one.state)) for one in busy) / len(busy) if busy else 0.0
 
@@ -163,7 +163,7 @@ class Case(NamedTuple):
         return words.who(connection, self.signals.processes.get(connection), self.signals.program(connection))
 
     def release(self, connection: int, by: str) -> str:
-        """Say how a connection is made to let go: KILL, unless that costs a backup or a large transaction."""
+        """How a connection is made to let go: KILL, unless that costs a backup or a large transaction."""
         modified = sum(one.modified for one in self.signals.transactions if one.process == connection)
         if any(connection in one.connections for one in self.signals.backups):
             return words.release_backup(connection, ON)
@@ -221,7 +221,7 @@ def _is_busy(one: Process) -> bool:
 
 
 def backup(running: Backup) -> str:
-    """Say which backup, and since when: ``mariabackup pid 26920 for 2 h``."""
+    """Return which backup, and since when: ``mariabackup pid 26920 for 2 h``."""
     connection = f"connection {running.connections[0]}" if running.connections else ""
     parts = [running.tool, f"pid {running.pid}" if running.pid else connection]
     if not running.tool:

@@ -17,7 +17,7 @@ _WORTH = 5.0  # seconds of a statement
 
 
 def of_tables(case: Case, waits: Process, since: str) -> Cause:
-    """Tell of a FLUSH TABLES that waits for a statement: whoever opens such a table waits with it.
+    """Report a FLUSH TABLES that waits for a statement: whoever opens such a table waits with it.
 
     The statement is older than the FLUSH. To end the FLUSH does not help (MySQL 9.7.2).
     """

@@ -68,7 +68,7 @@ def r5_server_locked(case: Case) -> Cause | None:
 
 
 def _otherwise_waits(case: Case) -> Cause | None:
-    """Tell of any other wait in the server's words: more the evidence does not tell."""
+    """Report any other wait in the server's words: more the evidence does not tell."""
     waits = _waits(case, activity.OTHER_WAIT)
     if not waits:
         return None
@@ -115,7 +115,7 @@ def _behind(case: Case, graph: Graph, direct: Sequence[Wait], by: str = "") -> C
 
 
 def _suspected(case: Case, wait: Wait) -> tuple[str, str]:
-    """Say who probably holds what the applier waits for, and to look before anybody is ended."""
+    """Return who probably holds what the applier waits for, and to look before anybody is ended."""
     does = words.doing(case.signals.processes.get(wait.holding))
     what = f"{_waiting(case)}{wait.lock}, probably of connection {case.who(wait.holding)}, {does}"
     return what, words.check_first(wait.holding, ON)
@@ -133,7 +133,7 @@ def _waits(case: Case, state: re.Pattern[str]) -> Process | None:
 
 
 def _for(case: Case, process: Process) -> str:
-    """Say for how long; MySQL counts an applier's time from when the source wrote the event."""
+    """Return for how long; MySQL counts an applier's time from when the source wrote the event."""
     flavour = case.signals.flavour
     return f" for {say_duration(process.seconds)}" if flavour and flavour.mariadb else ""
 
@@ -154,7 +154,7 @@ def _clients(case: Case, direct: Sequence[Wait]) -> list[Wait]:
 
 
 def held_by(case: Case) -> set[int]:
-    """Tell which connections keep the applier waiting for what R5 is about."""
+    """Return which connections keep the applier waiting for what R5 is about."""
     waits = _waits(case, GLOBAL_LOCK) or _waits(case, METADATA_LOCK)
     if not waits:
         return set()
@@ -162,7 +162,7 @@ def held_by(case: Case) -> set[int]:
 
 
 def _held(case: Case, held: Sequence[Wait]) -> tuple[str, str]:
-    """Say who holds what the applier waits for, and what to do."""
+    """Return who holds what the applier waits for, and what to do."""
     first, others = held[0], len(held) - 1
     what = f"{_waiting(case)}{first.lock} of connection {case.who(first.holding)}"
     if does := words.doing(case.signals.processes.get(first.holding)):
@@ -178,7 +178,7 @@ def _held(case: Case, held: Sequence[Wait]) -> tuple[str, str]:
 
 
 def _how_to_find(case: Case, waits: Process) -> tuple[str, ...]:
-    """Say where the holder can be found, and what would tell."""
+    """Return where the holder can be found, and what would tell."""
     flavour = case.signals.flavour
     if flavour and flavour.mariadb:
         what = "LOCK TABLES, ALTER TABLE or an old transaction"
@@ -244,7 +244,7 @@ def _stands(case: Case) -> bool:
 
 
 def _most(case: Case) -> float:
-    """Tell for how long the applier can have waited: no longer than it lags, or is at this transaction."""
+    """Return for how long the applier can have waited: no longer than it lags, or is at this transaction."""
     lag, commits = case.lag, case.snapshot.commits
     most = [max(lag.seconds, lag.high or 0.0)] if lag.seconds is not None else []
     begun = [one.applying_since for one in commits.workers if one.applying and one.retries] if commits else []
@@ -268,7 +268,7 @@ def _old_enough(case: Case, seconds: float) -> Transaction | None:
 
 
 def still_held(case: Case, ago: float, table: str) -> tuple[str, str] | None:
-    """Say who probably still has the row lock that an applier gave up on so many seconds ago, and what to do.
+    """Who probably still has the row lock that an applier gave up on so many seconds ago, and what to do.
 
     It has to be older than the last wait, which ended with the error (1205), and to be the only one. Where
     metadata_locks names the connections that use the table (MySQL 8), it is one of those.
@@ -285,7 +285,7 @@ def still_held(case: Case, ago: float, table: str) -> tuple[str, str] | None:
 
 
 def _row_held(case: Case, holds: Transaction, *, proven: bool) -> tuple[str, str]:
-    """Say who holds it, and what to do; to look first where that is only likely."""
+    """Return who holds it, and what to do; to look first where that is only likely."""
     if holds.is_detached:
         return f"{words.DETACHED}, {say_duration(holds.age)} old", words.END_DETACHED
     said = f"connection {case.who(holds.process)}"

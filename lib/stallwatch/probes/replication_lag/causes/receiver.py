@@ -85,7 +85,7 @@ _HELPS = (
 
 @rule(SLOW, "R4", "R8", down=True)
 def r3_receiver_down(case: Case) -> Cause | None:
-    """Tell why the receiver does not run: stopped, or no way to the source (errno is 0 until a try fails).
+    """Return why the receiver does not run: stopped, or no way to the source (errno is 0 until a try fails).
 
     A firewall that drops, or a port where nobody answers, leaves it at 0 for replica_net_timeout (60 s).
     """
@@ -115,7 +115,7 @@ def r3_receiver_down(case: Case) -> Cause | None:
 
 
 def _doing(case: Case) -> str:
-    """Say whether it tries on."""
+    """Return whether it tries on."""
     receiver = case.snapshot.channel.receiver
     tried, most = _pair(_ATTEMPT, receiver)
     if receiver.running == "No":
@@ -129,7 +129,7 @@ def _doing(case: Case) -> str:
 
 
 def _ended(receiver: Thread, tried: int, most: int) -> str:
-    """Say how it ended. It gives up after SOURCE_RETRY_COUNT attempts: 10 by default on 9.7."""
+    """Return how it ended. It gives up after SOURCE_RETRY_COUNT attempts: 10 by default on 9.7."""
     if not _CONNECTING.search(receiver.error):
         return "the receiver stopped"
     if tried >= most > 0:
@@ -146,7 +146,7 @@ def _pair(numbers: re.Pattern[str], receiver: Thread) -> tuple[int, int]:
 
 
 def _in_short(receiver: Thread) -> tuple[str, tuple[str, ...]]:
-    """Say what went wrong, without where to and how often; if that is cut, give all of it for below."""
+    """Return what went wrong, without where to and how often; if that is cut, give all of it for below."""
     short = _AFTER.sub("", _BEFORE.sub("", _CONNECTING.sub("", receiver.error, count=1)))
     words = " ".join(withheld.message(short).replace(";", ",").split()).rstrip(".")
     words = words.strip("'") if words.startswith("'") else words  # of the source, quoted as a whole
@@ -157,7 +157,7 @@ def _in_short(receiver: Thread) -> tuple[str, tuple[str, ...]]:
 
 
 def _advice(case: Case) -> str:
-    """Say what helps with this error."""
+    """Return what helps with this error."""
     channel = case.snapshot.channel
     error = f"{channel.receiver.errno} {channel.receiver.error}"
     fits = (helps for said, helps in _HELPS if re.search(said, error, re.IGNORECASE | re.DOTALL))
@@ -171,7 +171,7 @@ def _advice(case: Case) -> str:
 
 
 def _twin(case: Case) -> str:
-    """Say which of two replicas to change, and how: MySQL knows them by server_uuid, MariaDB has none."""
+    """Return which of two replicas to change, and how: MySQL knows them by server_uuid, MariaDB has none."""
     flavour = case.signals.flavour
     if flavour and flavour.mariadb:
         return "give the copied one of both replicas its own server_id"

@@ -39,7 +39,7 @@ def _is_most(part: float | None, case: Case) -> bool:
 
 
 def _asked(case: Case) -> Cause | None:
-    """Tell why the source is behind itself, if that was asked."""
+    """Return why the source is behind itself, if that was asked."""
     above = case.snapshot.source.upstream if case.snapshot.source else None
     if above is None:
         return None
@@ -51,7 +51,7 @@ def _asked(case: Case) -> Cause | None:
 
 
 def _why(above: Upstream, which: str) -> tuple[str, str]:
-    """Say what is wrong with the source's replication, or with that of its own source, and what helps."""
+    """Return what is wrong with the source's replication, or with that of its own source, and what helps."""
     channel, where = above.snapshot.channel, above.where
     who = f"{which}{where}"
     deeper = above.snapshot.source.upstream if above.snapshot.source else None
@@ -68,7 +68,7 @@ def _why(above: Upstream, which: str) -> tuple[str, str]:
 
 
 def _down(above: Upstream, who: str, ask: str) -> tuple[str, str] | None:
-    """Say which of its threads does not run, and what helps; None: both run."""
+    """Return which of its threads does not run, and what helps; None: both run."""
     channel = above.snapshot.channel
     for name, thread, its in (
         ("SQL_THREAD", channel.applier, "applier"), ("IO_THREAD", channel.receiver, "receiver")
@@ -90,7 +90,7 @@ def _down(above: Upstream, who: str, ask: str) -> tuple[str, str] | None:
 
 
 def _connecting(channel: Channel, who: str, ask: str) -> tuple[str, str]:
-    """Say of a receiver that tries on who it fails at: its source refuses it, or is not reached."""
+    """Report of a receiver that tries on who it fails at: its source refuses it, or is not reached."""
     errno, source = channel.receiver.errno, channel.source
     if not errno:
         return f"the receiver of {who} is connecting to {source}", f"check that {source} answers"
@@ -100,7 +100,7 @@ def _connecting(channel: Channel, who: str, ask: str) -> tuple[str, str]:
 
 
 def _not_at_the_source(case: Case) -> Cause | None:
-    """Tell what a server above has and the source has not sent, unless the link is slow."""
+    """Return what a server above has and the source has not sent, unless the link is slow."""
     source, channel = case.snapshot.source, case.snapshot.channel
     if not source or not source.distant or not source.not_received or not case.is_idle:
         return None
@@ -113,7 +113,7 @@ def _not_at_the_source(case: Case) -> Cause | None:
 
 
 def _sent_late(case: Case) -> Cause | None:
-    """Tell how late the source had it, by commit times of both servers, unless their clocks differ."""
+    """Return how late the source had it, by commit times of both servers, unless their clocks differ."""
     source = case.snapshot.channel.source
     if not _is_most(case.lag.upstream, case) or not is_replica(case.snapshot):
         return None

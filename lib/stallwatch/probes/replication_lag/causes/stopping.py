@@ -15,7 +15,7 @@ _LONG = 5.0  # seconds
 
 @rule()
 def r36_stop_waits(case: Case) -> Cause | None:
-    """Tell of a STOP REPLICA that waits for the applier, which ends what it has begun.
+    """Report a STOP REPLICA that waits for the applier, which ends what it has begun.
 
     It waits until an event group that changes a non-transactional table is applied, else until the
     transaction is rolled back (MySQL Reference Manual, "STOP REPLICA"; MariaDB, "STOP SLAVE"). Which of both

@@ -123,7 +123,7 @@ def r14_buffer_pool_dumped(case: Case) -> Cause | None:
 
 @rule(slow=True)
 def r15_innodb_status_hangs(case: Case) -> Cause | None:
-    """Tell that SHOW ENGINE INNODB STATUS hangs, as it did for 2 to 3 minutes in "Mystery Solved"."""
+    """Report that SHOW ENGINE INNODB STATUS hangs, as it did for 2 to 3 minutes in "Mystery Solved"."""
     hanging = innodb.hanging(case.signals.processes.values())
     if not hanging:
         return None
@@ -156,7 +156,7 @@ def _reads_wait(case: Case) -> bool:
 
 @rule(slow=True)
 def r20_history_long(case: Case) -> Cause | None:
-    """Tell that purge cannot clear away what the oldest transaction still may see."""
+    """Report that purge cannot clear away what the oldest transaction still may see."""
     history = case.signals.history
     processes = case.signals.processes
     own = {one.id for one in processes.values() if one.is_system}
@@ -174,7 +174,7 @@ def r20_history_long(case: Case) -> Cause | None:
 
 @rule()
 def r21_no_relay_space(case: Case) -> Cause | None:
-    """Tell of relay_log_space_limit, for which the receiver waits for the applier, or of a full disk."""
+    """Report relay_log_space_limit, for which the receiver waits for the applier, or of a full disk."""
     limit = case.signals.settings.get("relay_log_space_limit", "0")
     free = case.signals.host.free
     if activity.RELAY_SPACE.search(case.snapshot.channel.receiver.state):

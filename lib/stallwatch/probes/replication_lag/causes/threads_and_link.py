@@ -64,7 +64,7 @@ _RELAY_LOG_DAMAGED = frozenset({1594, 13121})
 
 @rule(SLOW, "R5", "R6", "R8", "R12", down=True)
 def r1_applier_failed(case: Case) -> Cause | None:
-    """Tell the error that the applier stopped with, in the words of the worker that failed (MySQL 5.7 on)."""
+    """Give the error that the applier stopped with, in the words of the worker that failed (MySQL 5.7 on)."""
     applier = case.snapshot.channel.applier
     if applier.runs or not applier.errno:
         return None
@@ -91,7 +91,7 @@ def r1_applier_failed(case: Case) -> Cause | None:
 
 
 def _fetch_again(case: Case) -> str:
-    """Say how to get a relay log again. RESET without GTIDs begins with the source's first event (9.7.2)."""
+    """Give how to get a relay log again. RESET without GTIDs begins with the source's first event (9.7.2)."""
     file, offset = case.snapshot.channel.applied
     return f"fetch it again from {file}:{offset} ({case.change} TO)"
 
@@ -103,7 +103,7 @@ def _failed(case: Case) -> Worker | None:
 
 
 def _seconds_since(case: Case, worker: Worker | None) -> float:
-    """Tell for how many seconds the applier is known to be stopped: as the worker tells, else as was seen."""
+    """Give for how many seconds the applier is known to be stopped: as the worker tells, else as was seen."""
     return case.snapshot.now - worker.error_at if worker and worker.error_at else case.stopped
 
 
@@ -114,7 +114,7 @@ def _since(case: Case, worker: Worker | None) -> str:
 
 
 def _in_short(text: str) -> str:
-    """Say what went wrong, without the worker and the place in the logs, which the server tells, too."""
+    """Return what went wrong, without the worker and the place in the logs, which the server tells, too."""
     short = _EVENT.sub(r"\1 on \2,", _AFTER.sub("", _BEFORE.sub("", text, count=1), count=1))
     words = " ".join(withheld.message(short).replace(";", ",").split())
     return words if len(words) <= _LETTERS else f"{words[:_LETTERS].rstrip()}..."
@@ -122,7 +122,7 @@ def _in_short(text: str) -> str:
 
 @rule(SLOW, "R5", "R6", "R8", "R12", down=True)
 def r2_applier_stopped(case: Case) -> Cause | None:
-    """Tell that the applier was stopped without an error: by hand, or by a backup.
+    """Report that the applier was stopped without an error: by hand, or by a backup.
 
     mariabackup --safe-slave-backup stops it for as long as it runs (10.11.19: 4.5 minutes). Neither is an
     applier started that a restart of the server or an UNTIL has left so: nobody says who it was.
@@ -149,7 +149,7 @@ def r4_link_silent(case: Case) -> Cause | None:
 
 @rule(SLOW, "R12")
 def r7_delayed_on_purpose(case: Case) -> Cause | None:
-    """Tell that the applier waits because it is meant to (SOURCE_DELAY, MASTER_DELAY)."""
+    """Report that the applier waits because it is meant to (SOURCE_DELAY, MASTER_DELAY)."""
     channel, lag = case.snapshot.channel, case.lag
     waits = channel.remaining_delay is not None or activity.DELAY.search(channel.applier.state)
     beyond = max(_WORTH, 0.1 * channel.delay)
@@ -194,7 +194,7 @@ def _not_received(case: Case) -> str:
 
 @rule(SLOW, "R8")
 def r24_heartbeat_dead(case: Case) -> Cause | None:
-    """Tell that the heartbeat is as old on the source as here: nobody writes it, and there is no such lag."""
+    """Show that the heartbeat is as old on the source as here: nobody writes it, and there is no such lag."""
     heartbeat = case.snapshot.heartbeat
     if not heartbeat or heartbeat.source_age is None or heartbeat.age < _WORTH:
         return None

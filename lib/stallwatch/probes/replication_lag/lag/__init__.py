@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def _never_connected(seen: View) -> Figure | None:
-    """Tell that nothing is known of a source that was not reached yet, as after a change of source.
+    """Report that nothing is known of a source that was not reached yet, as after a change of source.
 
     MySQL 9.7.2 says 0 seconds behind, and the times of the threads count from their own start.
     """
@@ -62,7 +62,7 @@ def _workers_tell(view: View) -> bool:
 
 
 def _given_to_a_worker(view: View) -> Figure | None:
-    """Tell how old the oldest transaction is that a worker has in hand; None: none is late."""
+    """Return how old the oldest transaction is that a worker has in hand; None: none is late."""
     commits = view.snapshot.commits
     if commits is not None and _workers_tell(view):
         age = view.age(commits.oldest_applying)

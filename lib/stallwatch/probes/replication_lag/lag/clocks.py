@@ -66,7 +66,7 @@ def learn(snapshot: ChannelSnapshot) -> float | None:
 
 
 def _by_seconds_behind(snapshot: ChannelSnapshot, delay: float, then: float) -> float | None:
-    """Tell which offset Seconds_Behind proves; None: none, or the one that is known already.
+    """Return which offset Seconds_Behind proves; None: none, or the one that is known already.
 
     The last transaction that was received has not been on its way for longer than the oldest that is not
     applied is old.
@@ -80,7 +80,7 @@ def _by_seconds_behind(snapshot: ChannelSnapshot, delay: float, then: float) -> 
 
 
 def _leapt(snapshot: ChannelSnapshot, delay: float, then: float) -> float | None:
-    """Tell the offset after a delay that grew faster than time: of what was committed later, none does."""
+    """Return the offset after a delay that grew faster than time: of what was committed later, none does."""
     before = snapshot.before
     if before is None or before.delay is None or before.delay_age is None:
         return None
@@ -203,7 +203,7 @@ def newest_received(channel: Channel) -> float | None:
 
 
 def delay_age(snapshot: ChannelSnapshot) -> float | None:
-    """Tell how many seconds ago that delay was seen; None: there is none."""
+    """Return how many seconds ago that delay was seen; None: there is none."""
     if snapshot.heartbeat is not None:
         return 0.0
     at = snapshot.commits.queued_at if snapshot.commits else None

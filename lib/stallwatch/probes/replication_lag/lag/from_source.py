@@ -157,7 +157,7 @@ def nothing_missing(view: View) -> Figure | None:
 
 
 def by_history(view: View) -> Figure | None:
-    """Tell when the source was where the replica is now, between two looks at it.
+    """Return when the source was where the replica is now, between two looks at it.
 
     A lag older than the oldest look is at least that old. None: nothing is missing, or no look tells. The
     two looks are its bounds. Between them a source is taken to write as fast as afterwards, if it did not

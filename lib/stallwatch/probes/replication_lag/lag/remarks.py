@@ -96,7 +96,7 @@ def _usual_quiet(view: View, least: float = _QUIET, gaps: int = _QUIET_GAPS) -> 
 
 
 def _seconds_behind(view: View, found: Figure) -> str:
-    """Say why the server's own figure is not ours, if it is far from it.
+    """Return why the server's own figure is not ours, if it is far from it.
 
     It may be right where it says more than ours, unless the commit time of what is in hand proves more.
     """
@@ -130,7 +130,7 @@ def _differ(one: float, other: float) -> bool:
 
 
 def cannot_tell(view: View, found: Figure) -> str:
-    """Say what may be hidden from this figure, and what would show it."""
+    """Return what may be hidden from this figure, and what would show it."""
     if found.by in _SEES_ALL or not view.channel.receiver.runs or not view.channel.applier.runs:
         return ""
     if _hides_slow_link(view):
@@ -171,7 +171,7 @@ def _what_would_help(view: View) -> str:
 
 
 def _as_heartbeats(view: View) -> str:
-    """Say that the source's own heartbeats are no use: none at all, or none before the receiver gives up."""
+    """Show that the source's own heartbeats are no use: none at all, or none before the receiver gives up."""
     if not (view.hearing.unknown and view.hearing.too_rare):
         return ""
     period = view.hearing.period

@@ -159,21 +159,21 @@ class Signals(NamedTuple):
         return Graph([*for_rows, *waits.for_others(self.processes, self.locks, look.transactions, copies)])
 
     def program(self, connection: int) -> Program | None:
-        """Tell what program a connection is of: a backup tool that was found, or what it told of itself."""
+        """Return what program a connection is of: a backup tool that was found, or what it told of itself."""
         for one in self.backups:
             if connection in one.connections and one.tool:
                 return processes.Program(one.tool, one.pid)
         return self.programs.get(connection)
 
     def rate(self, *names: str) -> float | None:
-        """Tell how much these counters grew per second, together; None: not known."""
+        """Return how much these counters grew per second, together; None: not known."""
         growth = self.grown(*names)
         if growth is None or self.counted[-1].at <= self.counted[0].at:
             return None
         return growth / (self.counted[-1].at - self.counted[0].at)
 
     def grown(self, *names: str) -> float | None:
-        """Tell how much these counters grew together, from the first look to the last; None: not known."""
+        """Return how much these counters grew together, from the first look to the last; None: not known."""
         if len(self.counted) < 2:  # noqa: PLR2004
             return None
         first, last = self.counted[0].numbers, self.counted[-1].numbers
@@ -194,7 +194,7 @@ def readings(signals: Signals) -> Iterator[Reading]:
 
 
 def differences(here: Signals, there: Signals) -> list[str]:
-    """Say which signals are at least three times as high, or as low, as those of the reference."""
+    """Return which signals are at least three times as high, or as low, as those of the reference."""
     pairs = zip(_quantities(here), _quantities(there), strict=True)
     return [differing.said(mine, theirs) for mine, theirs in pairs if differing.differ(mine, theirs)]
 

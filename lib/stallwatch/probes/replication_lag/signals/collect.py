@@ -223,7 +223,7 @@ class _OwnHost:
         return backups.Tools(tools, for_us=len(servers) == 1, place=backups.Place(*told))
 
     def host(self) -> Host:
-        """Tell what has happened since this was made."""
+        """Return what has happened since this was made."""
         before, after = self._before, self._use()
         load = self._host.disk_load(before.disk, after.disk) if before.disk and after.disk else None
         return Host(

@@ -52,7 +52,7 @@ class OwnThreads:
         return _Host(_processors(), task and task.major_faults, kernel.stalled("memory"))
 
     def hunger(self) -> Hunger:
-        """Tell what has happened since."""
+        """Return what has happened since."""
         now, passed = _waited(self._before), time.monotonic() - self._begun
         if passed < SHORTEST:
             return Hunger(self._process.exhausted())
