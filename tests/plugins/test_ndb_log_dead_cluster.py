@@ -527,7 +527,7 @@ def test_the_half_that_lost_the_arbitration_ended_and_the_other_did_not(check, s
     cluster = split()
     said = check("--log", cluster)
     assert said.text == (
-        "NDB_LOG CRITICAL - node 4 shut down at HH:MM:SS, it lost node 3, and the arbitration"
+        "NDB_LOG CRITICAL - node 4 shut down at HH:MM:SS, it lost node 3 and the arbitration"
         " - check the network between nodes 3 and 4, then restart the node"
     )
     assert "node 3 declared dead" not in said.details

@@ -264,7 +264,7 @@ def test_the_load_beside_a_standstill_is_heard(tmp_path):
 def test_contention_is_heard(tmp_path, prefix, lock):
     first = f"{prefix}{lock} waiting for lock, contentions: 10000 spins: 1000000"
     second = f"{prefix}{lock} waiting for lock, contentions: 10200 spins: 5905800"
-    assert f'lock "{lock}" spins 30.66 us for each contention' in told(tmp_path, first, second)
+    assert f'lock "{lock}" spins 30.7 us for each contention' in told(tmp_path, first, second)
 
 
 def test_the_words_of_the_first_look_are_without_digits():

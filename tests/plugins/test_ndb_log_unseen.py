@@ -47,7 +47,7 @@ CLUSTER = {
         (60, W, "Node 4: Failure handling of node 3 has not completed in 2 min. - state = 3"),
     ],
     # One split of four nodes is one problem
-    "CRITICAL - nodes 4 and 6 shut down at HH:MM:SS, they lost node 3, and the arbitration": [
+    "CRITICAL - nodes 4 and 6 shut down at HH:MM:SS, they lost node 3 and the arbitration": [
         *STARTED,
         (40, W, "Node 3: Node 6 missed heartbeat 3"),
         (40, W, "Node 5: Node 4 missed heartbeat 3"),

@@ -105,10 +105,3 @@ def test_pages_and_definitions_have_no_riddles():
     pages += (ROOT / "contrib" / "icinga2").rglob("*.conf")
     found = [f"{page.name}: {told[0]}" for page in pages for told in RIDDLES.finditer(page.read_text())]
     assert found == []
-
-
-def test_no_docstring_begins_with_tell_or_say():
-    """Functions return, write and report."""
-    folders = ROOT / "lib" / "stallwatch"
-    found = [path for path in folders.rglob("*.py") if re.search(r'"""(Tell|Say)s? ', path.read_text())]
-    assert found == []
