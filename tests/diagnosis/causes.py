@@ -32,7 +32,7 @@ CAUSES = {
     "intended delay": r"intended (delay|\d+ )|delayed? (by )?.{0,20}as configured|configured delay",
     "row lock": r"row lock",
     "global read lock": r"global read lock|FLUSH TABLES WITH READ LOCK\b.{0,40}(hold|held|of connection)",
-    "backup lock": r"backup lock",
+    "backup lock": r"backup lock|\bglobal lock",
     "metadata lock": r"metadata lock",
     "table without key": r"no (usable |primary )+key|without (a |any )?(usable |primary )*key",
     "long transaction": r"one transaction has been applied|long transaction|transaction .{0,30}applied for",

@@ -4,7 +4,7 @@ import places  # noqa: F401 - it says where the rest is
 from locks_case import CRITICAL, WARNING, fault
 
 READ = "SELECT state FROM shop.orders WHERE id = 3"
-_GLOBAL = "global read lock|backup lock"
+_GLOBAL = "global (read )?lock"
 
 
 @fault("DDL behind a reader", says=r"blocks ALTER TABLE shop\.orders and")

@@ -61,7 +61,7 @@ def test_an_idle_transaction_is_the_head_and_its_statement_has_no_values(scene, 
     said = until(lambda said: said.status == 2, *SOON)
     assert f"connection {head.id} report@localhost blocks 3 others for " in said.text
     assert " on shop.orders, idle for " in said.text
-    assert said.text.endswith(f" - KILL {head.id}, or let it commit")
+    assert said.sentence.endswith(f": KILL {head.id}, or let it commit")
     assert "row lock on shop.orders, index PRIMARY" in said.output
     assert ("SET `state` = ?" in said.output) == names_tables(server)
     assert "state = 7" not in said.output
@@ -91,6 +91,21 @@ def test_a_definition_behind_a_reader_and_all_that_queue_behind_it(scene, server
 
 
 @pytest.mark.only_in_all_cells
+def test_a_drop_of_a_database_is_behind_who_uses_a_table_of_it(scene, server, until):
+    server.sql("CREATE DATABASE leaves")
+    server.sql("CREATE TABLE leaves.one (id INT PRIMARY KEY)")
+    reader, drops = scene.client(), scene.client(scene.app)
+    reader.sql("BEGIN")
+    reader.sql("SELECT * FROM leaves.one")
+    drops.go("DROP DATABASE leaves")
+    scene.client(scene.app).go("SELECT * FROM leaves.one")
+    said = until(lambda said: said.status and said.number("waiting") == 2, *SOON)
+    blocks = "blocks" if names_tables(server) else "probably blocks"
+    assert f"connection {reader.id} report@localhost {blocks} " in said.text
+    assert f"KILL {reader.id}" in said.text
+
+
+@pytest.mark.only_in_all_cells
 def test_a_global_read_lock_names_who_can_hold_it(scene, server, until):
     holds = scene.client()
     holds.sql("FLUSH TABLES WITH READ LOCK")
@@ -99,7 +114,7 @@ def test_a_global_read_lock_names_who_can_hold_it(scene, server, until):
     blocks = "blocks" if names_tables(server) else "probably blocks"
     assert f"connection {holds.id} report@localhost {blocks} 1 other for " in said.text
     assert f"KILL {holds.id}" in said.text
-    assert ("global read lock" if names_tables(server) else "backup lock") in said.text
+    assert ("global read lock" if names_tables(server) else "global lock") in said.text
 
 
 @pytest.mark.only_in_all_cells

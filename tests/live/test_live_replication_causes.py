@@ -118,7 +118,7 @@ def test_a_global_read_lock(pair, mon, table):
         assert f"global read lock of connection {holder} root@localhost" in cause.what
         assert cause.advice == f"KILL {holder} on the replica, or let it UNLOCK TABLES"
     else:
-        assert_likely(cause, "backup lock", holder)
+        assert_likely(cause, "global lock", holder)
 
 
 def assert_likely(cause, lock, holder):
@@ -170,7 +170,7 @@ def test_a_backup_stage_of_mariadb(running_pair):
         cause = first(pair, mon, "R5")
         holder = connection(sql)
         sql("BACKUP STAGE END")
-    assert_likely(cause, "backup lock", holder)
+    assert_likely(cause, "global lock", holder)
     pair.heal()
 
 

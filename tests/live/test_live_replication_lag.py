@@ -107,7 +107,7 @@ def test_all_is_locked_for_reading(both):
         if pair.kind == "mysql":
             assert ", global read lock of connection " in last.said.text
         else:
-            assert ", backup lock, probably of connection " in last.said.text
+            assert ", global lock, probably of connection " in last.said.text
 
     both(locked)
 

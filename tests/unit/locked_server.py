@@ -17,6 +17,7 @@ class Locked(CapturedMysql):
         self.pairs = []
         self.locks = []
         self.without_performance_schema = False
+        self.went_on = ()  # connections that no longer sleep when they are asked for their last statement
         self.took = 0.01  # seconds of the head's last statement; None: not known
 
     def idle_head(self, *, waits=12, idle=240, started="2026-11-18 13:00:00", modified=3, waiters=2):
@@ -47,7 +48,13 @@ class Locked(CapturedMysql):
             "INNODB_TRX": self.transactions,
             "SHOW PROCESSLIST": self.listed,
             "events_statements_current": [
-                {"id": one["Id"], "digest": "UPDATE `orders` SET `a` = ?", "took": self.took}
+                {
+                    "id": one["Id"],
+                    "digest": "UPDATE `orders` SET `a` = ?",
+                    "took": self.took,
+                    "seconds": one["Time"],
+                    "idle": int(one["Id"] not in self.went_on),
+                }
                 for one in self.listed
                 if one["Command"] == "Sleep"
             ],

@@ -72,7 +72,8 @@ def test_a_head_at_work_is_a_warning_at_most_until_another_look_shows_it(look):
     status, text = look(server)
     assert status == 1
     assert "blocks 2 others for up to 1 min 30 s (limit 10 s)" in text
-    assert "runs UPDATE shop.orders - KILL 22, or let it end" in text
+    assert "runs UPDATE shop.orders - KILL 22 | " in text
+    assert "  next step: KILL 22, or let it end\n" in text
     assert look(server, after=61)[0] == 2
 
 
@@ -176,8 +177,9 @@ def test_a_user_lock_has_a_limit_of_its_own_and_none_by_default(look):
     assert status == 1
     assert (
         "connection 22 report@app1 blocks 1 other for up to 1 min 30 s (limit 10 s) by the user lock job, "
-        "idle for 4 min - KILL 22, or let it RELEASE_LOCK" in text
+        "idle for 4 min - KILL 22 | " in text
     )
+    assert "  next step: KILL 22, or let it RELEASE_LOCK\n" in text
 
 
 def test_a_circle_of_locks_of_several_kinds_has_no_head_and_any_of_it_may_be_ended(look):

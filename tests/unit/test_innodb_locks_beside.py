@@ -163,8 +163,8 @@ def test_what_is_rolled_back_after_a_crash_is_no_xa_transaction(look):
 
 
 @pytest.mark.parametrize(("version", "pending", "says"), [
-    ("waiting for handler commit", "1", "waiting for the disk (COMMIT) - see what keeps the disk busy"),
-    ("Commit", "0", "probably waiting for the disk (COMMIT) - see what keeps the disk busy"),
+    ("waiting for handler commit", "1", "waiting for the disk"),
+    ("Commit", "0", "probably waiting for the disk"),
 ])  # fmt: skip
 def test_a_head_that_commits_for_seconds_waits_for_the_disk(look, version, pending, says):
     server = Locked()
@@ -172,7 +172,8 @@ def test_a_head_that_commits_for_seconds_waits_for_the_disk(look, version, pendi
     server.listed[0] = row(HEAD, "app", "Query", 12, version, "COMMIT")
     server.status["Innodb_os_log_pending_writes"] = pending
     text = look(server)[1]
-    assert f"on shop.orders, {says}" in text
+    assert f"on shop.orders, {says} - see what keeps the disk busy | " in text
+    assert f"  cause: {says} (COMMIT)\n  next step: see what keeps the disk busy (check_host)\n" in text
     assert "KILL" not in text
 
 
@@ -278,7 +279,8 @@ def test_heads_that_the_same_connections_wait_for_are_one_problem(look):
     assert "more problem" not in text
     server.listed[1] = row(21, "system user", "Query", 600, "Applying batch of row changes")
     text = look(server)[1]
-    assert "2 of them idle - wait: check_replication_lag shows what holds up the applier, for 21 | " in text
+    assert "2 of them idle - wait for 21 | " in text
+    assert "next step: wait for 21: check_replication_lag shows what holds up the applier\n" in text
 
 
 def shared(*readers):
@@ -299,15 +301,15 @@ def test_of_several_heads_none_is_certain_unless_all_are(look):
     text = look(shared(20, 21, 22))[1]
     assert "connections 20, 21 and 22 probably block 1 other" in text
     assert " - check them, then KILL 20, 21 and 22 | " in text
-    assert "no table of the server names the holder: perhaps not 21 or 22" in text
+    assert "no table of the server names the holder: perhaps not connection 21 or 22" in text
     text = look(shared(20, 21), state=False)[1]
     assert "connections 20 and 21 block 1 other" in text
     assert " - KILL 20 and 21 | " in text
 
 
 @pytest.mark.parametrize(("changes", "says"), [
-    ({"modified": 2_000_000}, "let it commit: KILL 21 first rolls 2,000,000 rows back, locked as long | "),
-    ({"trx_state": "ROLLING BACK"}, "wait for the rollback: KILL does not help, for 21 | "),
+    ({"modified": 2_000_000}, "let 21 commit: KILL 21 first rolls 2,000,000 rows back, locked as long\n"),
+    ({"trx_state": "ROLLING BACK"}, " - wait for the rollback of 21: KILL does not help | "),
 ])  # fmt: skip
 def test_of_several_heads_the_one_that_is_not_just_killed_comes_first(look, changes, says):
     server = shared(20, 21)
@@ -319,3 +321,110 @@ def test_of_several_heads_the_one_that_is_not_just_killed_comes_first(look, chan
 def test_all_of_many_heads_are_named_below(look):
     server = shared(*range(20, 35))
     assert f"connections {', '.join(map(str, range(20, 35)))}" in look(server)[1]
+
+
+def backing_up(server):
+    """Let connection 21 hold the backup lock beside 20, so that a definition waits for both."""
+    server.listed = [row(number, "backup", "Sleep", 600) for number in (20, 21)]
+    server.listed.append(
+        row(WAITER, "app", "Query", 20, "Waiting for backup lock", "ALTER TABLE shop.orders ADD x INT")
+    )
+    server.locks = [mdl("BACKUP LOCK", None, None, "SHARED", "GRANTED", number) for number in (20, 21)]
+    server.locks.append(mdl("BACKUP LOCK", None, None, "INTENTION_EXCLUSIVE", "PENDING", WAITER))
+
+
+def test_of_several_backups_one_is_let_end_first(look):
+    server = Locked()
+    backing_up(server)
+    text = look(server)[1]
+    assert "connections 20 and 21 block 1 other" in text
+    assert " - let the backup of 20 end, or KILL 20 | " in text
+    assert "KILL 20 and 21" not in text
+
+
+@pytest.mark.parametrize(("changes", "says"), [
+    ({"process": 0}, " - end the XA transaction by XA where it began | "),
+    ({"modified": 2_000_000}, " - check 20, then let it commit | "),
+])  # fmt: skip
+def test_of_suspects_with_another_whose_holding_is_proven_each_has_its_own_step(look, changes, says):
+    """One transaction is named, and two more of MariaDB without an id may have the row, too."""
+    server = shared(20, 21, 22)
+    server.listed[0] = row(20, "app", "Sleep", 600)
+    server.transactions[0] |= changes
+    text = look(server)[1]
+    assert says.replace("check 20", "check 21") in text, text
+
+
+def test_a_head_in_front_of_a_definition_with_many_changes_is_not_just_killed(look):
+    server = Locked()
+    server.listed = [
+        row(HEAD, "report", "Sleep", 600),
+        row(WAITER, "app", "Query", 20, MDL, "ALTER TABLE shop.orders ADD x INT"),
+        row(WAITER + 1, "app", "Query", 15, MDL, "SELECT * FROM shop.orders"),
+    ]
+    server.locks = [
+        mdl("TABLE", "shop", "orders", "SHARED_WRITE", "GRANTED", HEAD),
+        mdl("TABLE", "shop", "orders", "EXCLUSIVE", "PENDING", WAITER),
+        mdl("TABLE", "shop", "orders", "SHARED_READ", "PENDING", WAITER + 1),
+    ]
+    server.transactions = [trx(HEAD, 601)]
+    assert ", idle - KILL 22 | " in look(server)[1]
+    server.transactions = [trx(HEAD, 601, modified=2_000_000)]
+    text = look(server)[1]
+    assert " - let it commit | " in text
+    assert "next step: let it commit: KILL 22 first rolls 2 million rows back" in text
+
+
+def test_a_head_that_the_process_list_does_not_show_is_looked_at_first(look):
+    server = Locked()
+    server.idle_head()
+    server.listed = server.listed[1:]
+    assert " - check it, then KILL 22 | " in look(server)[1]
+
+
+def read_lock(*, plugin=False):
+    """Let connection 22 of a MariaDB have FLUSH TABLES WITH READ LOCK, and another one wait to write."""
+    server = Locked("MariaDB 10.11")
+    server.listed = [
+        row(HEAD, "backup", "Sleep", 25),
+        row(WAITER, "app", "Query", 20, "Waiting for backup lock", "UPDATE shop.orders SET a = 1"),
+    ]
+    if plugin:
+        server.locks = [mdl("Backup lock", "", "", "MDL_BACKUP_FTWRL2", "GRANTED", HEAD)]
+    return server
+
+
+def test_a_read_lock_of_mariadb_is_named_for_what_it_is_or_may_be(look):
+    text = look(read_lock())[1]
+    assert "probably blocks 1 other for up to" in text or "probably blocks 1 other for 20 s" in text
+    assert " by the global lock, idle" in text
+    assert "what others wait for: global lock (of FLUSH TABLES WITH READ LOCK or a backup)\n" in text
+    assert " by the global read lock, idle" in look(read_lock(plugin=True), state=False)[1]
+
+
+def test_nobody_is_told_to_install_what_waits_for_the_read_lock_itself(look):
+    text = look(read_lock())[1]
+    assert "the plugin metadata_lock_info names who holds them: install it when this is over" in text
+    assert "INSTALL SONAME" not in text
+    server = read_lock()
+    server.listed += [row(number, "app", "Sleep", 25) for number in (30, 31)]
+    text = look(server, state=False)[1]
+    assert "who blocks is not known - see SHOW FULL PROCESSLIST for what is older" in text
+    assert "INSTALL SONAME" not in text
+
+
+def test_long_names_leave_a_text_message(look):
+    server = Locked()
+    server.idle_head(waits=90)
+    server.listed[0]["User"] = "reporting_for_the_warehouse"
+    line, *below = look(server)[1].splitlines()
+    assert len(line.partition(" | ")[0]) <= 160
+    assert line.partition(" | ")[0].endswith(" - KILL 22")
+    assert "  next step: KILL 22, or let it commit" in below
+
+
+def test_no_other_transaction_is_said_in_plain_words(look):
+    server = Locked()
+    server.idle_head()
+    assert "[OK] no other transaction of a client is open\n" in look(server, "-v")[1]
+    assert "[OK] no transaction of a client is open\n" in look(Locked(), "-v")[1]

@@ -30,6 +30,16 @@ def test_mysql_counts_idle_seconds_from_the_begin_of_the_last_statement(look, to
     assert says in found[1]
 
 
+def test_who_no_longer_sleeps_when_asked_for_the_last_statement_is_not_idle_for_a_known_time(look):
+    """Its time in the process list and the time of its last statement are of two moments."""
+    server = Locked()
+    server.idle_head(waits=100, idle=101)
+    server.went_on = (HEAD,)
+    status, text = look(server)
+    assert status == 1
+    assert "blocks 2 others for up to 1 min 40 s (limit 10 s) on shop.orders, idle - " in text
+
+
 def test_mariadb_counts_them_from_its_end(look):
     server = Locked("MariaDB 10.11")
     server.idle_head(waits=100, idle=101)
@@ -47,7 +57,8 @@ def test_who_did_something_just_now_may_be_the_head_since_just_now(look, command
     status, text = look(server)
     assert status == 1
     assert " for up to 20 s (limit 10 s) on shop.orders" in text
-    assert " - look again: if 22 is still at the head, KILL 22 | " in text
+    assert " - look again | " in text
+    assert "  next step: look again: if 22 is still at the head, KILL 22\n" in text
     assert " - KILL 22, or let it " in look(server)[1]  # it does
 
 

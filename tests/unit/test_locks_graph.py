@@ -180,7 +180,7 @@ def test_a_global_read_lock_where_no_table_tells_locks_is_probably_of_the_only_i
     """MariaDB 10.11, which calls it a backup lock."""
     writes = process(2, state="Waiting for backup lock", info="UPDATE shop.orders SET a = 1")
     (found,) = waits.for_others(by_id(process(1, "Sleep", 25.0), writes), (), ())
-    assert (found.holding, found.kind, found.said, found.certain) == (1, SERVER, "backup lock", False)
+    assert (found.holding, found.kind, found.said, found.certain) == (1, SERVER, "global lock", False)
     assert found.release == "UNLOCK TABLES"
 
 
@@ -305,3 +305,19 @@ def test_the_process_list_says_whether_idle_seconds_are_known(version, says):
     first, *others = processes(Asking(server, print))
     assert words.doing(first) == says
     assert all(one.tells_idle for one in others)
+
+
+def test_a_drop_of_a_database_is_behind_who_has_its_lock_and_others_behind_it():
+    """MySQL: the state is one for all databases, and the table of locks names which."""
+    state = "Waiting for schema metadata lock"
+    drops, reads = process(2, state=state, info="DROP DATABASE shop"), process(3, state=state)
+    locks = (
+        Lock("SCHEMA", "shop", "INTENTION_EXCLUSIVE", granted=True, process=1),
+        Lock("SCHEMA", "other", "EXCLUSIVE", granted=True, process=4),
+        Lock("SCHEMA", "shop", "EXCLUSIVE", granted=False, process=2),
+        Lock("SCHEMA", "shop", "INTENTION_EXCLUSIVE", granted=False, process=3),
+    )
+    found = list(waits.for_others(by_id(process(1, "Sleep"), drops, reads), locks, ()))
+    assert [(one.waiting, one.holding, one.queued) for one in found] == [(2, 1, False), (3, 2, True)]
+    assert {one.said for one in found} == {"metadata lock on database shop"}
+    assert not list(waits.for_others(by_id(process(1), process(4), drops, reads), locks[1:2], ()))

@@ -4,6 +4,7 @@ import pytest
 from captured_runs import Runs, numbers
 from locked_server import HEAD, WAITER, Locked, row
 from stallwatch.probes.mysql.locks import in_status
+from stallwatch.sources.mysql import NoAnswerError
 
 # As MariaDB 10.11.19 wrote them, without the records.
 WAITS = """---TRANSACTION {id}, ACTIVE 14 sec starting index read
@@ -67,12 +68,60 @@ def test_the_only_one_that_can_hold_the_row_probably_does(look):
     assert not [sql for sql in server.asked if "INNODB_TRX" in sql or "INNODB_LOCK" in sql]
 
 
-def test_of_several_that_can_nobody_is_named(look):
-    text = look(crowded(status((HEAD, 15), (40, 30))))[1]
+def test_of_several_that_can_all_are_named_and_none_is_to_be_killed_unseen(look):
+    server = crowded(status((HEAD, 15), (40, 30)))
+    assert " - check which of them has it | " in look(server)[1]  # 40 may be a thread of the server
+    server.listed.append(row(40, "report", "Sleep", 30))
+    text = look(server, state=False)[1]
+    assert "connection 22 or 40 probably blocks at least 2 others for up to 14 s (limit 10 s) on shop" in text
+    assert " - check which of them has it, then end that one alone | " in text
+    assert "  no table of the server names the holder: perhaps not connection 22 or 40\n" in text
+
+
+def test_of_many_that_can_nobody_is_named(look):
+    text = look(crowded(status(*((number, 30) for number in range(40, 45)))))[1]
     assert "2 connections wait for up to 14 s (limit 10 s) for a row lock, who blocks is not known" in text
 
 
 def test_without_the_status_nothing_is_known(look):
-    state, text = look(crowded(""))
+    server = crowded("")
+    server.failing = {"INNODB STATUS": NoAnswerError("db1:3306 took too long")}
+    state, text = look(server)
     assert state == 3
-    assert "2000 connections of db1:3306 wait for a row, and SHOW ENGINE INNODB STATUS does not tell" in text
+    assert "2000 connections of db1:3306 wait for a row, who blocks them is not known: SHOW ENGINE" in text
+    assert "INNODB STATUS takes longer than " in text
+
+
+def test_a_status_that_is_not_had_a_second_time_leaves_what_is_known(look):
+    """The head is looked at again after a pause."""
+
+    class Once(Locked):
+        def rows(self, sql, *values, within=None):
+            if "INNODB STATUS" in sql and self.asked.count(sql):
+                raise NoAnswerError("db1:3306 took too long")
+            return super().rows(sql, *values, within=within)
+
+    server = crowded(status((HEAD, 15), (40, 3)))
+    server.__class__ = Once
+    state, text = look(server)
+    assert state == 1
+    assert "connection 22 report@app1 probably blocks at least 2 others for up to 14 s" in text
+
+
+def test_the_process_list_is_asked_for_once(look):
+    """That of 10,000 connections takes 9 MB, and nobody is found in the status: it is asked for again."""
+    server = crowded(status(*((number, 30) for number in range(40, 45))))
+    look(server)
+    asked = [sum(words in sql for sql in server.asked) for words in ("INNODB STATUS", "SHOW PROCESSLIST")]
+    assert asked == [4, 1]
+
+
+def test_of_suspects_only_what_all_have_done_is_certain(look):
+    """One of two has been idle for a second: if it has the row, it has blocked others for no longer."""
+    server = crowded(status((HEAD, 15), (40, 30)))
+    server.listed += [row(40, "report", "Sleep", 1)]
+    server.listed[0]["Time"] = 14
+    text = look(server, "-c", "12")[1]
+    assert text.startswith("INNODB_LOCKS WARNING - connection 22 or 40 probably blocks"), text
+    server.listed[-1]["Time"] = 14
+    assert look(server, "-c", "12", state=False)[0] == 2

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from stallwatch.frame.run import Run
+    from stallwatch.probes.mysql.asking import Row
     from stallwatch.probes.mysql.locks.deadlocks import Party
     from stallwatch.probes.mysql.locks.metadata import Lock
     from stallwatch.probes.mysql.locks.rows import Transaction
@@ -29,11 +30,14 @@ _HISTORY = "trx_rseg_history_len"
 _PENDING = tuple(f"Innodb_{of}_pending_{what}" for of in ("os_log", "data") for what in ("fsyncs", "writes"))
 MOST_ROWS = 20  # that are waited for and whose holders are asked for, those with most waiters first
 _MOST_FOLLOWED = 500  # transactions whose holders are asked for, to find the head of a chain
+_MOST_SUSPECTS = 4  # one of whom has the row, where nothing tells pairs
 _TRIES = 3  # to see the head of a queue that moves
+_CACHED = 0.11  # seconds: the server keeps what INNODB_TRX has told for 0.1 s (MySQL, MariaDB)
 _LONGEST = 1.5  # seconds that the server may take for one statement of the costly look
 _MOST_IDLE = 20  # heads of which is asked since when they are idle
 _STATEMENTS = (
-    "SELECT t.PROCESSLIST_ID AS id, s.DIGEST_TEXT AS digest, s.TIMER_WAIT / 1e12 AS took"
+    "SELECT t.PROCESSLIST_ID AS id, t.PROCESSLIST_COMMAND = 'Sleep' AS idle, t.PROCESSLIST_TIME AS seconds,"
+    " s.DIGEST_TEXT AS digest, s.TIMER_WAIT / 1e12 AS took"
     " FROM performance_schema.threads t"
     " JOIN performance_schema.events_statements_current s ON s.THREAD_ID = t.THREAD_ID"
     " WHERE s.NESTING_EVENT_LEVEL = 0 AND t.PROCESSLIST_ID IN ({})"
@@ -67,7 +71,7 @@ class Last(NamedTuple):
     """The last statement of a connection."""
 
     digest: str  # without values; "": not kept
-    took: float  # seconds, as yet if it runs
+    idle: float | None  # whole seconds since it ended; None: it runs, or it is not known
 
 
 class Details(NamedTuple):
@@ -90,6 +94,7 @@ class Collector:
         self.flavour = server.flavour
         self.history: float | None = None  # length of the history list; None: not asked, or not known
         self._waiting_now = 0  # for rows, as the server counts them
+        self._listed: tuple[Process, ...] | None = None  # the process list, which is asked for once
         self._tables: Mapping[str, tuple[str, str]] | None = None  # of rows, if the status was asked for them
 
     def counters(self) -> Look:
@@ -114,14 +119,22 @@ class Collector:
     def transactions(self) -> tuple[Transaction, ...]:
         """Ask for the transactions that wait, and the oldest: in a way that the server can bear."""
         if in_status.is_better(self.asking, self._waiting_now):
-            if not (status := in_status.ask(self.asking)):
+            listed = self._processes()
+            self._must_have_answered()
+            answer = in_status.ask(self.asking, listed=listed)
+            if not answer.text:
                 what = f"{self._waiting_now} connections of {self.asking.server.where} wait for a row"
-                raise ProbeError(f"{what}, and SHOW ENGINE INNODB STATUS does not tell for whom")
-            found, self._tables = in_status.read(status)
+                raise ProbeError(f"{what}, who blocks them is not known: {answer.excuse}")
+            found, self._tables = in_status.read(answer.text)
         else:
             found, self._tables = rows.first_transactions(self.asking), None
             self._must_have_answered()
         return found
+
+    def _processes(self) -> tuple[Process, ...]:
+        if self._listed is None:
+            self._listed = processes(self.asking)
+        return self._listed
 
     def _must_have_answered(self) -> None:
         if self.asking.failed:
@@ -132,9 +145,11 @@ class Collector:
         self.asking.rows(Statement(f"SET SESSION {self.flavour.statement_limit(_LONGEST)}"))
         if variables(self.asking, ("performance_schema",)).get("performance_schema") == "OFF":
             self.asking.switch_off(PERFORMANCE_SCHEMA)
-        listed = by_id(processes(self.asking))
+        listed = by_id(self._processes())
         kinds = {number: kind for number, one in listed.items() if (kind := waits.kind(one))}
         locks: tuple[Lock, ...] = metadata.locks(self.asking) if kinds else ()
+        if any(one.state == metadata.SCHEMA_LOCK for one in listed.values()):
+            locks += metadata.schema_locks(self.asking)
         if USER in kinds.values():
             locks += metadata.user_locks(self.asking)
         for _ in range(_TRIES):
@@ -142,7 +157,11 @@ class Collector:
             waiting, for_rows, unknown = self._for_rows(waiting, groups[:MOST_ROWS])
             if not unknown or self.asking.failed:
                 break
-            waiting = waiting._replace(transactions=self.transactions())
+            time.sleep(_CACHED)
+            try:
+                waiting = waiting._replace(transactions=self.transactions())
+            except ProbeError:  # what is known already is worth more
+                break
             unknown = _stuck(groups[:MOST_ROWS], unknown, waiting.transactions)
         graph = Graph([*for_rows, *waits.for_others(listed, locks, waiting.transactions)])
         explained = {one.waiting for one in graph.waits}
@@ -167,7 +186,7 @@ class Collector:
         Where there are more transactions than were listed, those that hold rows are asked for.
         """
         if self._tables is not None:
-            found_waits = list(in_status.waits(waiting.transactions, self._tables))
+            found_waits = list(in_status.waits(waiting.transactions, self._tables, _MOST_SUSPECTS))
             told_of = {one.waiting for one in found_waits}
             return waiting, found_waits, [one for one in waiting.for_rows() if one not in told_of]
         first = [group[0] for group in groups]
@@ -179,6 +198,10 @@ class Collector:
         told = {one.waiting for one in found}
         unknown = [one.process for group in groups if group[0].id not in told for one in group]
         tables = {one.row: rows.waited_for(self.asking, one.id) for one in first if one.id in told}
+        at_heads = {one.waiting for one in found if one.holding not in told}  # at the end of a long chain
+        for one in waiting.transactions:
+            if one.id in at_heads and one.row not in tables and len(tables) < 2 * MOST_ROWS:
+                tables[one.row] = rows.waited_for(self.asking, one.id)
         return waiting, list(waits.for_rows(waiting.transactions, found, tables)), unknown
 
     def pending_writes(self) -> int:
@@ -189,7 +212,7 @@ class Collector:
         """Ask whose statements were in the latest deadlock, within so many seconds; none: it is not told."""
         from stallwatch.probes.mysql.locks import deadlocks
 
-        return deadlocks.latest(in_status.ask(self.asking, budget))
+        return deadlocks.latest(in_status.ask(self.asking, budget, self._listed).text)
 
     def last(self, connections: Collection[int]) -> dict[int, Last]:
         """Ask for the last statement of connections; where it is not kept there is none."""
@@ -197,11 +220,7 @@ class Collector:
             return {}
         sql = _STATEMENTS.format(", ".join(map(str, connections)))
         found = self.asking.rows(Statement(sql, PERFORMANCE_SCHEMA))
-        return {
-            whole(row, "id"): Last(text(row, "digest"), number(row, "took"))
-            for row in found
-            if row.get("took") is not None
-        }
+        return {whole(row, "id"): Last(text(row, "digest"), _idle(row)) for row in found}
 
     def programs(self, connections: Collection[int]) -> dict[int, Program]:
         """Ask which programs connections are of."""
@@ -217,10 +236,17 @@ def since_idle(listed: Mapping[int, Process], last: Mapping[int, Last]) -> dict[
     """Let the seconds of who sleeps begin when the last statement ended, where that is known."""
     found = dict(listed)
     for process in listed.values():
-        if not process.tells_idle and (known := last.get(process.id)):
-            seconds = float(round(max(0.0, process.seconds - known.took)))  # whole ones, as the server's
-            found[process.id] = process._replace(seconds=seconds, tells_idle=True)
+        known = last.get(process.id)
+        if not process.tells_idle and known and known.idle is not None:
+            found[process.id] = process._replace(seconds=known.idle, tells_idle=True)
     return found
+
+
+def _idle(row: Row) -> float | None:
+    """Tell for how long who sleeps has done so: the server's time begins with its last statement."""
+    if not whole(row, "idle") or row.get("took") is None:
+        return None
+    return float(round(max(0.0, number(row, "seconds") - number(row, "took"))))
 
 
 def _stuck(

@@ -65,6 +65,11 @@ class Head(NamedTuple):
         """Whether it is so of each that the same connections wait for."""
         return all(one.is_proven for one in self.together)
 
+    @property
+    def are_suspects(self) -> bool:
+        """Whether one of several has what others wait for, and nothing tells which."""
+        return bool(self.beside) and not any(one.is_proven for one in self.together)
+
 
 class Blocked(NamedTuple):
     """Connections that wait, for one another or for nobody knows whom."""
@@ -139,7 +144,13 @@ def _together(found: Sequence[Head]) -> list[Head]:
     groups: dict[tuple[int, ...], list[Head]] = {}
     for one in found:
         groups.setdefault(tuple(one.behind), []).append(one)
-    return [first._replace(beside=tuple(others)) for first, *others in groups.values()]
+    together = (first._replace(beside=tuple(others)) for first, *others in groups.values())
+    return [one._replace(certain=_least(one)) if one.are_suspects else one for one in together]
+
+
+def _least(head: Head) -> float:
+    """Tell for how long each of several has been able to block others, as one of them does."""
+    return min(one.certain for one in head.together)
 
 
 def _look(

@@ -6,6 +6,7 @@ from stallwatch.probes.innodb_locks import transactions
 from stallwatch.probes.mysql import statements
 from stallwatch.probes.mysql.locks import words
 from stallwatch.probes.mysql.locks.graph import FLUSH, ROW, SERVER, USER
+from stallwatch.probes.mysql.locks.waits import kind
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
 from stallwatch.words import listed, plural
@@ -21,14 +22,21 @@ if TYPE_CHECKING:
 
 _AT_WORK = 3.0  # seconds since a connection did something
 _MOST_BESIDE = 10  # heads of the same connections, each on a line of its own
+_OF_ONE = (  # what is said of one head, where there are others
+    ("let it ", "let {} "), ("that backup", "the backup of {}"), ("wait:", "wait for {}:"),
+    ("the rollback:", "the rollback of {}:"), ("the disk busy", "the disk busy for {}"),
+    ("end it by XA", "end the XA transaction by XA"),
+)  # fmt: skip
 _METADATA_LOCKS = (8, 0)  # MySQL: the instrument is on by default
 
 
 def subject(head: Head) -> str:
     """Say who it is, with its verb: ``connection 22 report@app1 blocks``, ``connections 22 and 23 block``."""
     probably = "" if head.are_proven else "probably "
+    if head.are_suspects:
+        return f"{_names(head.together, last='or')} {probably}blocks"
     if head.beside:
-        return f"connections {listed([str(one.connection) for one in head.together])} {probably}block"
+        return f"{_names(head.together)} {probably}block"
     who = transactions.subject(head.connection, head.process, head.transaction)
     return f"{who} {probably}blocks"
 
@@ -90,23 +98,22 @@ def advice(found: Found, head: Head) -> str:
         return _for_all(found, head)
     if head.process and head.process.command == "Killed":
         return words.WAIT_FOR_ROLLBACK
-    if head.connection and not head.is_proven and not (head.process and not head.process.is_client):
+    is_known = head.is_proven and head.process
+    if head.connection and not is_known and not (head.process and not head.process.is_client):
         return words.check_first(head.connection)
-    if head.process and head.process.is_client and (said := _of_client(found, head)):
-        return said
-    if head.transaction or not head.connection or all(one.kind == ROW for one in head.waits):
-        return transactions.end(found, head.connection, head.process, head.transaction)
-    by = next(one.release for one in head.waits if not one.queued).removeprefix("COMMIT or ")
-    return transactions.end(found, head.connection, head.process, None, by if head.is_idle else "end")
-
-
-def _of_client(found: Found, head: Head) -> str:
-    """Say the next step where a client may not be killed at once, or has others behind it; "": as usual."""
-    if _moves(head):
-        return f"look again: if {head.connection} is still at the head, KILL {head.connection}"
-    if all(one.lock == words.BACKUP_LOCK for one in head.waits):
-        return words.release_backup(head.connection)
-    return f"KILL {head.connection}" if queue(found.details, head) else ""
+    if head.process and head.process.is_client:
+        if _moves(head):
+            return f"look again: if {head.connection} is still at the head, KILL {head.connection}"
+        if all(one.lock == words.BACKUP_LOCK for one in head.waits):
+            return words.release_backup(head.connection)
+    by = ""
+    if head.connection and not head.transaction and any(one.kind != ROW for one in head.waits):
+        releases = next(one.release for one in head.waits if not one.queued).removeprefix("COMMIT or ")
+        by = releases if head.is_idle else "end"
+    said = transactions.end(found, head.connection, head.process, head.transaction, by)
+    # Of who stands before a definition or a FLUSH, the line has no room for the second choice.
+    in_short = said.startswith("KILL ") and queue(found.details, head)
+    return said.partition(", or ")[0] if in_short else said
 
 
 def _moves(head: Head) -> bool:
@@ -115,8 +122,19 @@ def _moves(head: Head) -> bool:
     return bool(is_new and head.process and head.process.is_client and head.process.seconds < _AT_WORK)
 
 
+def _names(heads: Sequence[Head], last: str = "and") -> str:
+    """Name several: ``connections 20 and 21``, ``connection 20 or an XA transaction``."""
+    ids = [str(one.connection) for one in heads if one.connection]
+    plural_ = "s" * (len(ids) > 1 and last == "and")
+    of_xa = [] if len(ids) == len(heads) else ["an XA transaction"]
+    return f" {last} ".join([f"connection{plural_} {listed(ids, last=last)}"] * bool(ids) + of_xa)
+
+
 def _for_all(found: Found, head: Head) -> str:
     """Say how all of several heads are made to let go: first those that must not just be killed."""
+    if head.are_suspects:
+        clients = all(one.process and one.process.is_client for one in head.together)
+        return "check which of them has it" + ", then end that one alone" * clients
     for one in head.together:
         if said := _not_just_killed(found, one):
             return said
@@ -133,12 +151,13 @@ def _not_just_killed(found: Found, one: Head) -> str:
         said = words.release_backup(number)
     else:
         said = transactions.end(found, number, one.process, one.transaction)
-    kill = f"KILL {number}"
-    if said.startswith(kill):
+    if said.startswith("KILL "):
         return ""
-    if kill not in said:
-        return f"{said}, for {number or 'the XA transaction'}"
-    return said if one.is_proven or said == words.check_first(number) else f"check {number}, then {said}"
+    if one.process and one.process.is_client and not one.is_proven:
+        return f"check {number}, then {said}"
+    for words_, with_its_name in _OF_ONE:
+        said = said.replace(words_, with_its_name.format(number))
+    return said
 
 
 def _ids(head: Head) -> list[str]:
@@ -172,14 +191,14 @@ def more(found: Found, head: Head) -> Iterator[str]:
     if not head.are_proven:
         yield _not_named(head)
         if not all(one.kind == ROW for one in head.waits):  # of rows, too many wait to ask for pairs
-            yield from _to_know(found)
+            yield from _to_know(found, hangs=any(one.kind == SERVER for one in head.waits))
 
 
 def _not_named(head: Head) -> str:
     """Say of whom no table of the server tells that it holds what others wait for."""
     if head.beside:
-        doubted = [str(one.connection) for one in head.together if not one.is_proven]
-        return f"no table of the server names the holder: perhaps not {listed(doubted, last='or')}"
+        doubted = _names([one for one in head.together if not one.is_proven], last="or")
+        return f"no table of the server names the holder: perhaps not {doubted}"
     return "no table of the server names the holder: this connection is the only possible one, or the oldest"
 
 
@@ -187,7 +206,8 @@ def _held(waits: Sequence[Wait]) -> Iterator[str]:
     """Say which locks it has that others wait for, the index of rows, too."""
     told = dict.fromkeys(one.said for one in waits if not one.queued)
     if told:
-        yield f"what others wait for: {listed(list(told))}"
+        which = " (of FLUSH TABLES WITH READ LOCK or a backup)" * (words.READ_OR_BACKUP_LOCK in told)
+        yield f"what others wait for: {listed(list(told))}{which}"
 
 
 def _waiting(found: Found, head: Head) -> str:
@@ -210,18 +230,24 @@ def _waiting(found: Found, head: Head) -> str:
 
 def how_to_find(found: Found, waits: Process | None) -> list[str]:
     """Say where the holder can be found, and what would tell it."""
-    if waits and waits.state.startswith("User lock"):
-        return ["SELECT IS_USED_LOCK('its name')", *_to_know(found)]
+    known = _to_know(found, hangs=bool(waits and kind(waits) == SERVER))
+    if waits and kind(waits) == USER:
+        return ["SELECT IS_USED_LOCK('its name')", *known]
     if found.missing:
-        return ["GRANT what is missing, see below", *_to_know(found)]
-    return ["see SHOW FULL PROCESSLIST for what is older", *_to_know(found)]
+        return ["GRANT what is missing, see below", *known]
+    return ["see SHOW FULL PROCESSLIST for what is older", *known]
 
 
-def _to_know(found: Found) -> Iterator[str]:
+def _to_know(found: Found, *, hangs: bool) -> Iterator[str]:
+    """Say what would name the holder of a lock of a table or of the server.
+
+    ``hangs``: INSTALL SONAME waits itself behind FLUSH TABLES WITH READ LOCK (MariaDB 10.11.19).
+    """
     flavour = found.flavour
     if found.details.tells:
         return
     if flavour and flavour.mariadb:
-        yield "the plugin metadata_lock_info names who holds them: INSTALL SONAME 'metadata_lock_info'"
+        step = ": install it when this is over" if hangs else ": INSTALL SONAME 'metadata_lock_info'"
+        yield f"the plugin metadata_lock_info names who holds them{step}"
     elif flavour and flavour.version < _METADATA_LOCKS:
         yield "performance_schema.metadata_locks names them, with its instrument wait/lock/metadata/sql/mdl"

@@ -64,7 +64,7 @@ def _head(found: Found, head: Head, run: Run) -> Reading:
     most = "" if reading.confirmed else "up to "
     whom = heads.whom(found, head)
     what = f"{heads.subject(head)} {whom} for {most}{say_duration(reading.value or 0.0)}"
-    line = Line(heads.place(found.details, head), tuple(heads.more(found, head)))
+    line = Line(heads.place(found.details, head), tuple(heads.more(found, head)), fits=True)
     return reading._replace(
         what=what, why=heads.does(found, head), advice=heads.advice(found, head), line=line
     )
@@ -88,7 +88,9 @@ def _circle(found: Found, circle: Blocked, run: Run) -> Reading:
     ]
     one_of = f"{'one of ' * (len(clients) > 1)}{listed(clients)}"
     advice = f"KILL {one_of}" if clients else "wait until one of the waits times out"
-    return reading._replace(what=what, why=why, advice=advice, line=Line(more=(*kinds[:_MOST_WAITS], ends)))
+    return reading._replace(
+        what=what, why=why, advice=advice, line=Line(more=(*kinds[:_MOST_WAITS], ends), fits=True)
+    )
 
 
 def _unexplained(found: Found, waits: Blocked, run: Run) -> Reading:
@@ -102,7 +104,7 @@ def _unexplained(found: Found, waits: Blocked, run: Run) -> Reading:
         what=f"{what} for up to {say_duration(reading.value or 0.0)}",
         why="who blocks is not known",
         advice=advice,
-        line=Line(on + behind, tuple(more)),
+        line=Line(on + behind, tuple(more), fits=True),
     )
 
 
@@ -125,7 +127,8 @@ def _transaction(found: Found, run: Run) -> Reading:
         else max(found.waiting.transactions, key=lambda one: one.age, default=None)
     )
     if not one:
-        return Reading(TRANSACTION, 0, "s", "no open transaction that blocks nobody", line=Line())
+        other = "other " if found.waiting.transactions else ""
+        return Reading(TRANSACTION, 0, "s", f"no {other}transaction of a client is open", line=Line())
     reading = Reading(
         TRANSACTION, one.age, "s", f"the oldest transaction is open for {say_duration(one.age)}"
     )
@@ -138,7 +141,7 @@ def _transaction(found: Found, run: Run) -> Reading:
         what=f"{who} has a transaction open for {age}" if one.process else f"{who} is open for {age}",
         why=words.doing(process) if one.process else "",
         advice=transactions.end(found, one.process, process, one),
-        line=Line(more=(*transactions.of_transaction(found, one), *transactions.undo(found, one))),
+        line=Line(more=(*transactions.of_transaction(found, one), *transactions.undo(found, one)), fits=True),
     )
 
 
@@ -156,7 +159,7 @@ def _counts(found: Found) -> Iterator[Reading]:
     if (timeouts := interval.counts.get(TIMEOUTS)) is not None:
         what = f"{plural(timeouts, 'row lock wait')} timed out in the last {within}"
         advice = "see whether the clients try again"
-        line = Line(more=("innodb_lock_wait_timeout was over: error 1205",) if timeouts else ())
+        line = Line(more=("innodb_lock_wait_timeout was over: error 1205",) if timeouts else (), fits=True)
         yield Reading("timeouts", timeouts, "", what, "", advice, line=line)
     if (deadlocks := interval.counts.get(DEADLOCKS)) is not None:
         yield _deadlocks(found, deadlocks, within)
@@ -183,7 +186,7 @@ def _deadlocks(found: Found, number: float, within: str) -> Reading:
         waited = f", waited for {one.table}{f', index {one.key}' if one.key else ''}" if one.table else ""
         more.append(f"connection {one.connection}{waited}{ended}: {statement}")
     advice = f"let {both} lock rows in the same order"
-    return reading._replace(why=f"the latest: {same}", advice=advice, line=Line(more=tuple(more)))
+    return reading._replace(why=f"the latest: {same}", advice=advice, line=Line(more=tuple(more), fits=True))
 
 
 def _asides(found: Found) -> Iterator[Finding]:

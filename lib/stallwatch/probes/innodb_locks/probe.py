@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from stallwatch.findings import ProbeError
 from stallwatch.history import delta
 from stallwatch.probes.innodb_locks import diagnosis, messages
 from stallwatch.probes.innodb_locks.collect import DEADLOCKS, TIMEOUTS, Collector, Details, since_idle
@@ -81,5 +82,8 @@ def _after_a_pause(collector: Collector, run: Run) -> Sequence[Transaction] | No
     if run.deadline.left() < _PAUSE + _LEFT:
         return None
     time.sleep(_PAUSE)
-    found = collector.transactions()
+    try:
+        found = collector.transactions()
+    except ProbeError:  # what is known already is worth more
+        return None
     return None if collector.asking.failed else found

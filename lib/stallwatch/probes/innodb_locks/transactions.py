@@ -76,7 +76,7 @@ def last(found: Found, connection: int) -> Iterator[str]:
     if (last := found.last.get(connection)) and last.digest:
         yield f"its last statement: {shorten(last.digest, _STATEMENT)}"
     else:
-        yield "its last statement is not known: performance_schema shows it (events_statements_current)"
+        yield "its last statement is not known: performance_schema has none of it"
 
 
 def undo(found: Found, one: Transaction) -> Iterator[str]:

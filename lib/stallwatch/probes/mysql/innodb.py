@@ -172,20 +172,27 @@ class Answer(NamedTuple):
     text: str = ""
     why: ProbeError | None = None  # neither is known: a DeniedError if it needs PROCESS
 
+    @property
+    def excuse(self) -> str:
+        """Why there is no text."""
+        return self.why.what if self.why else self.reading.what if self.reading else ""
 
-def ask_status(server: Server, budget: float, idle: Server | None = None) -> Answer:
+
+def ask_status(
+    server: Server, budget: float, idle: Server | None = None, listed: Sequence[Process] | None = None
+) -> Answer:
     """Ask for it on this connection, which may be lost by that; it may take ``budget`` seconds.
 
     While an earlier one hangs it is not asked again: that is the finding. So is running out of time, unless
     the server does not answer on ``idle`` either, another connection to it: then all of it stands still, and
-    that says nothing about InnoDB. The process list is asked for that first.
+    that says nothing about InnoDB. The process list is asked for that first, if it is not ``listed``.
     """
     if budget < _LEAST:
         what = f"no time was left to ask {server.where} SHOW ENGINE INNODB STATUS"
         return Answer(why=ProbeError(what, "give it a longer --timeout"))
     begun = time.monotonic()
     asking = Asking(server, lambda _: None)
-    earlier = _earlier(processes(asking))
+    earlier = _earlier(processes(asking) if listed is None else listed)
     if asking.failed:
         return Answer(why=asking.failed)
     if earlier:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 # States in the process list: those of MySQL 5.7 to 9.7 and MariaDB 10.5 to 11.8, measured there, except the
 # metadata lock of a table.
 GLOBAL_LOCK = re.compile(r"Waiting for (global read|backup|commit) lock")
+SCHEMA_LOCK = "Waiting for schema metadata lock"
 METADATA_LOCK = re.compile(r"Waiting for (table|schema|stored \w+|trigger|event) metadata lock")
 FLUSH = re.compile(r"Waiting for table flush")  # a FLUSH TABLES waits for a statement, and all for that one
 
@@ -52,6 +53,10 @@ BACKUP_LOCKS = Statement(
     " AND m.LOCK_STATUS = 'GRANTED' LIMIT 10",
     PERFORMANCE_SCHEMA,
 )
+SCHEMA_LOCKS = Statement(
+    f"{_SELECT} WHERE m.OBJECT_TYPE = 'SCHEMA' ORDER BY m.LOCK_STATUS = 'GRANTED' LIMIT 1000",
+    PERFORMANCE_SCHEMA,
+)
 USER_LOCKS = Statement(  # GET_LOCK()
     f"{_SELECT} WHERE m.OBJECT_TYPE = 'USER LEVEL LOCK' ORDER BY m.LOCK_STATUS = 'GRANTED' LIMIT 1000",
     PERFORMANCE_SCHEMA,
@@ -63,10 +68,11 @@ PLUGIN_LOCKS = Statement(  # MariaDB, where INSTALL SONAME 'metadata_lock_info' 
 )
 # What is waited for in a state that is about the whole server: MySQL and MariaDB have their own words.
 _WAITED_FOR = {"global read": {"GLOBAL"}, "commit": {"COMMIT"}, "backup": {"BACKUP", "BACKUP LOCK"}}
-USER_LOCK = "USER LEVEL LOCK"
+USER_LOCK, SCHEMA = "USER LEVEL LOCK", "SCHEMA"
 _SCOPES = {
     "Backup lock": "BACKUP",
     "Table metadata lock": "TABLE",
+    "Schema metadata lock": SCHEMA,
     "User lock": USER_LOCK,
 }  # the plugin's words
 
@@ -140,6 +146,11 @@ def user_locks(asking: Asking) -> tuple[Lock, ...]:
     return () if asking.server.flavour.mariadb else tuple(_lock(row) for row in asking.rows(USER_LOCKS))
 
 
+def schema_locks(asking: Asking) -> tuple[Lock, ...]:
+    """Ask who holds, and waits for, locks of whole databases; of MariaDB ``locks`` has who holds."""
+    return () if asking.server.flavour.mariadb else tuple(_lock(row) for row in asking.rows(SCHEMA_LOCKS))
+
+
 def _lock(row: Row) -> Lock:
     base, name = text(row, "base"), text(row, "name")
     return Lock(
@@ -166,9 +177,11 @@ def awaited(locks: Iterable[Lock], waits: Process) -> list[Lock]:
     """List what a connection waits for: as metadata_locks tells, else as its state and statement do."""
     told = [one for one in locks if not one.granted and one.process == waits.id]
     match = GLOBAL_LOCK.search(waits.state)
-    scopes = _WAITED_FOR[match[1]] if match else {"TABLE"}
+    scopes = _WAITED_FOR[match[1]] if match else {SCHEMA if waits.state == SCHEMA_LOCK else "TABLE"}
     if told:
         return [one for one in told if one.scope in scopes]
+    if SCHEMA in scopes:  # the statement may name any of several
+        return []
     defines = statements.defines(waits.info)
     if match:
         kinds = ["DDL", "ALTER_COPY"] if defines else ["DML", "TRANS_DML", "COMMIT"]

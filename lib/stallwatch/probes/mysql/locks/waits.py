@@ -156,7 +156,7 @@ def _for_metadata(
         name = f"metadata lock on {on}"
         yield Wait(waits.id, first.id, kind_of_it, name, on, "", "end", certain=False, queued=True)
     elif kind_of_it == SERVER and (flushes := suspected.flush):  # it has that lock before it waits
-        name = words.awaited_lock(waits)
+        name = words.GLOBAL_READ_LOCK
         yield Wait(waits.id, flushes.id, kind_of_it, name, release="UNLOCK TABLES", certain=False)
     elif not locks and (holds := suspect(waits, *suspected[1:])):
         on, release = table_of(waits), "COMMIT or UNLOCK TABLES"

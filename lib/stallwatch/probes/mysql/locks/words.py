@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from stallwatch.probes.mysql import statements
-from stallwatch.probes.mysql.locks.metadata import GLOBAL_LOCK, table_of
+from stallwatch.probes.mysql.locks.metadata import GLOBAL_LOCK, SCHEMA, table_of
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_count, say_duration
 from stallwatch.words import plural
@@ -22,7 +22,9 @@ END_DETACHED = (
 )
 WAIT_FOR_ROLLBACK = "wait for the rollback: KILL does not help"
 
+GLOBAL_READ_LOCK = "global read lock"  # of FLUSH TABLES WITH READ LOCK
 BACKUP_LOCK = "backup lock"  # of LOCK INSTANCE FOR BACKUP, and of MariaDB's BACKUP STAGE
+READ_OR_BACKUP_LOCK = "global lock"  # one of these two
 _MANY_ROWS = 100_000
 _COMMITS = r"waiting for handler commit|Commit$|Waiting for prior transaction to commit"  # states
 _LONG_COMMIT = 2.0  # seconds: to write what was changed takes milliseconds
@@ -62,17 +64,22 @@ def lock(held: Lock) -> tuple[str, str]:
     """Name a lock, and what releases it."""
     if held.scope == "TABLE":
         return f"metadata lock on {held.table}", "COMMIT or UNLOCK TABLES"
+    if held.scope == SCHEMA:
+        return f"metadata lock on database {held.table}", "end"
     if held.scope == "BACKUP LOCK":
         return BACKUP_LOCK, "UNLOCK INSTANCE"
     if held.scope == "BACKUP" and "FTWRL" not in held.kind:
         return BACKUP_LOCK, "BACKUP STAGE END"
-    return "global read lock", "UNLOCK TABLES"
+    return GLOBAL_READ_LOCK, "UNLOCK TABLES"
 
 
 def awaited_lock(waits: Process) -> str:
-    """Name the lock that a connection waits for by its state and statement, where no table names it."""
+    """Name the lock that a connection waits for by its state and statement, where no table names it.
+
+    MariaDB has one state for both: "Waiting for backup lock".
+    """
     if match := GLOBAL_LOCK.search(waits.state):
-        return f"{match[1]} lock"
+        return READ_OR_BACKUP_LOCK if match[1] == "backup" else f"{match[1]} lock"
     table = table_of(waits)
     return f"metadata lock on {table}" if table else "metadata lock"
 

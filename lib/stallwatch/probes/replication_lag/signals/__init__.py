@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from _thread import get_native_id
+from functools import cached_property
 
 from stallwatch.findings import Reading
 from stallwatch.probes.mysql import differing, innodb, processes
@@ -79,7 +80,7 @@ class Answers(NamedTuple):
         return cls(max(0.0, took - waited), usual, network)
 
 
-class Signals(NamedTuple):
+class Gathered(NamedTuple):
     """What was gathered; whatever was denied or is not there is empty."""
 
     flavour: Flavour | None = None
@@ -96,6 +97,10 @@ class Signals(NamedTuple):
     missing: tuple[str, ...] = ()  # sentences, one for each GRANT
     scans: tuple[Scan, ...] = ()  # of appliers that look for rows
     keyless: Mapping[str, bool] = {}  # whether this table has no key at all: "shop.orders"
+
+
+class Signals(Gathered):
+    """What was gathered, and what follows from it."""
 
     @property
     def workers(self) -> tuple[str, int] | None:
@@ -147,7 +152,7 @@ class Signals(NamedTuple):
             return None
         return min(1.0, (missed or 0.0) / wanted)  # what is read ahead nobody has wanted
 
-    @property
+    @cached_property  # of a thousand connections it takes a while
     def graph(self) -> Graph:
         """Who waits for whom on this server, in the model of check_innodb_locks."""
         look = self.looks[-1] if self.looks else Look()

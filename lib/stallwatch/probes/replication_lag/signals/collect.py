@@ -167,7 +167,7 @@ def _transactions(
 ) -> tuple[tuple[Transaction, ...], Mapping[str, tuple[str, str]] | None]:
     """Ask for the open transactions; where many wait for rows, as ``in_status.read`` has them."""
     if in_status.is_better(asking, known.numbers.get(in_status.WAITING, 0.0)):
-        return in_status.read(in_status.ask(asking))
+        return in_status.read(in_status.ask(asking).text)
     return rows.transactions(asking), None
 
 
