@@ -101,7 +101,7 @@ def site(open_path, installed):
         one.stop()
 
 
-@pytest.mark.slow("a Nagios that is reloaded, and whose worker is killed, four times each")
+@pytest.mark.slow("a Nagios that is reloaded, and whose worker is killed, four times each; then it is killed itself")
 def test_a_nagios_with_stallwatchd(site):
     """Plain words are run warm; the rest as Nagios runs it; nothing is lost, whoever ends."""
     (words, shell, bad, foreign), cold = site.run("words", "shell", "bad", "foreign")
@@ -130,6 +130,10 @@ def test_a_nagios_with_stallwatchd(site):
     site.warm.start()
     soon(site.is_warm)
     assert nagios.is_running()
+    nagios.kill()
+    site.nagios.stop()
+    site.nagios.start()
+    soon(site.is_warm)
 
 
 @pytest.mark.only_in_all_cells
