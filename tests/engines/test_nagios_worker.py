@@ -101,7 +101,9 @@ def site(open_path, installed):
         one.stop()
 
 
-@pytest.mark.slow("a Nagios that is reloaded, and whose worker is killed, four times each; then it is killed itself")
+@pytest.mark.slow(
+    "a Nagios that is reloaded, and whose worker is killed, four times each; then it is killed itself"
+)
 def test_a_nagios_with_stallwatchd(site):
     """Plain words are run warm; the rest as Nagios runs it; nothing is lost, whoever ends."""
     (words, shell, bad, foreign), cold = site.run("words", "shell", "bad", "foreign")
@@ -132,6 +134,8 @@ def test_a_nagios_with_stallwatchd(site):
     assert nagios.is_running()
     nagios.kill()
     site.nagios.stop()
+    for name in ("rw/nagios.cmd", "status.dat"):  # by which it shows that it is ready
+        site.nagios.path(name).unlink()
     site.nagios.start()
     soon(site.is_warm)
 

@@ -36,7 +36,7 @@ LEAST = 2  # workers that are there without checks
 MOST = 64  # workers at most
 FEW = 4  # workers for each processor: more keep each other waiting, unless servers keep them waiting
 IDLE = 10.0  # seconds after which a worker more than LEAST is ended
-PATIENCE = 0.02  # seconds that a request waits for a worker, before another one is forked
+PATIENCE, LONGER = 0.02, 0.2  # seconds that a request waits before a worker is forked; where there are many
 HALF = 2.0  # seconds for a caller to send its request; so long a front waits for its check to begin
 CALLERS = 512  # that have sent half a request, at most: the oldest is dropped
 _AT_ONCE = 64  # connections taken, before the others get their turn
@@ -173,7 +173,8 @@ class Supervisor:
 
     def _grow(self) -> None:
         """Fork a worker if a request has waited for some time, and the others wait for their servers."""
-        late = bool(self._waiting) and time.monotonic() - self._waiting[0].since > PATIENCE
+        patience = LONGER if self._are_many() else PATIENCE
+        late = bool(self._waiting) and time.monotonic() - self._waiting[0].since > patience
         with suppress(OSError):  # no more processes, or memory: callers go their own way soon
             while len(self._hands) < LEAST or (late and not self._idle and self._helps()):
                 self._idle.append(self._fork())
@@ -191,10 +192,12 @@ class Supervisor:
         """
         if self._are_enough(hand.is_short() for hand in self._busy.values()):
             return True
-        many, now = len(self._hands) >= FEW * self._processors, time.monotonic()
-        return many and _running() > self._processors and self._are_enough(
-            now - hand.since < SHORT for hand in self._busy.values()
-        )  # fmt: skip
+        now = time.monotonic()
+        begun = (now - hand.since < SHORT for hand in self._busy.values())
+        return self._are_many() and _running() > self._processors and self._are_enough(begun)
+
+    def _are_many(self) -> bool:
+        return len(self._hands) >= FEW * self._processors
 
     def _are_enough(self, found: Iterable[bool]) -> bool:
         """Whether so many are true that each processor has one."""
