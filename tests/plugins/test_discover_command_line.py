@@ -51,6 +51,9 @@ def test_what_was_asked_for_goes_to_standard_output():
     status, output, errors = run("mysql", "--version")
     assert (status, errors) == (0, "")
     assert output.startswith("stallwatch-discover mysql (stallwatch ")
+    status, output, errors = run("--version")
+    assert (status, errors) == (0, "")
+    assert output.startswith("stallwatch-discover (stallwatch ")
 
 
 def test_a_server_that_never_answers_is_given_up_in_time():

@@ -65,6 +65,12 @@ def check_demo(tmp_path):
     return str(path)
 
 
+def test_it_names_its_version(experiment):
+    status, text, complaint = experiment("--version")
+    assert (status, complaint) == (0, "")
+    assert text.startswith("stallwatch-experiment (stallwatch ")
+
+
 def test_take_take_compare(experiment, check_demo, tmp_path):
     words = ("-n", "6", "--pause", "0", "--", check_demo, "fine")
     assert experiment("take", "before.json", *words, "0.26") == (
