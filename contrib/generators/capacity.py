@@ -6,6 +6,7 @@
 ``fork``       what checks would cost that need no start
 ``warm``       what engines sustain with stallwatchd, beside the same plugins without it and one in C
 ``hung``       what becomes of them while other checks wait for servers that hang
+``warm-in-short``  the same in a sentence
 ``site``       what a large site needs, with and without it
 """
 
@@ -39,6 +40,7 @@ def part(words: str) -> str:
         "fork": _fork,
         "warm": _warm,
         "hung": _hung,
+        "warm-in-short": _warm_in_short,
         "site": _site,
     }[words]()
 
@@ -209,6 +211,18 @@ def _warm() -> str:
             slow = f"{1000 * row['slow']:.0f} ms"
             lines.append([each["title"], name, _rate(row), f"{row['busy']:.0%}", _cost(row), slow, memory])
     return table(heads, lines)
+
+
+def _warm_in_short() -> str:
+    """Say how much more there is of one command."""
+    icinga, nagios = (_engines("warm")[name] for name in ("Icinga", "Nagios"))
+    said = (
+        f"On {_measured('warm')['machine']['processors']} processors, servers included, Icinga sustained "
+        f"{_rate(icinga[EXAMPLE + WARM])} `{EXAMPLE}` a second behind the stub and {_rate(icinga[EXAMPLE])} "
+        f"without it; Nagios with the worker {_rate(nagios[EXAMPLE + WARM])} "
+        "([all figures](performance.md#with-stallwatchd))."
+    )
+    return textwrap.fill(said, WIDTH, break_on_hyphens=False) + "\n"
 
 
 def _hung() -> str:

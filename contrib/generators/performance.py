@@ -1,4 +1,6 @@
-"""The page on what a check costs: by hand, with what ``make bench`` measured (tests/bench/results/PART.json).
+"""The pages on what a check costs, and on stallwatchd: by hand, with what `make bench` measured.
+
+Marks, filled from tests/bench/results/PART.json:
 
 ``<!-- checks -->``              what each of our plugins costs, below what nothing can be cheaper than
 ``<!-- bench PART [TITLE] -->``  the tables of that part whose title begins so
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PAGE = ROOT / "contrib" / "docs" / "performance.md"
+ABOUT_STALLWATCHD = ROOT / "contrib" / "docs" / "stallwatchd.md"
 RESULTS = ROOT / "tests" / "bench" / "results"
 # The order of limits and machines; what is not here comes last.
 ORDER = (
@@ -41,7 +44,7 @@ ROUGH = 0.001  # a limit that is so near to one of some parts is said as that: 1
 
 
 def files(plugins: list[Plugin]) -> dict[Path, str]:
-    """Fill what is between its marks."""
+    """Fill what is between their marks."""
     return {
         PAGE: filled(
             PAGE.read_text(),
@@ -54,7 +57,8 @@ def files(plugins: list[Plugin]) -> dict[Path, str]:
             machine=lambda _: _machines(),
             capacity=capacity.part,
             growth=growth.section,
-        )
+        ),
+        ABOUT_STALLWATCHD: filled(ABOUT_STALLWATCHD.read_text(), capacity=capacity.part),
     }
 
 
