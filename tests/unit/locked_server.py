@@ -17,6 +17,7 @@ class Locked(CapturedMysql):
         self.pairs = []
         self.locks = []
         self.without_performance_schema = False
+        self.digest = "UPDATE `orders` SET `a` = ?"  # of the last statement of all who sleep
         self.went_on = ()  # connections that no longer sleep when they are asked for their last statement
         self.took = 0.01  # seconds of the head's last statement; None: not known
 
@@ -50,7 +51,7 @@ class Locked(CapturedMysql):
             "events_statements_current": [
                 {
                     "id": one["Id"],
-                    "digest": "UPDATE `orders` SET `a` = ?",
+                    "digest": self.digest,
                     "took": self.took,
                     "seconds": one["Time"],
                     "idle": int(one["Id"] not in self.went_on),

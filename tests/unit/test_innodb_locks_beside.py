@@ -428,3 +428,14 @@ def test_no_other_transaction_is_said_in_plain_words(look):
     server.idle_head()
     assert "[OK] no other transaction of a client is open\n" in look(server, "-v")[1]
     assert "[OK] no transaction of a client is open\n" in look(Locked(), "-v")[1]
+
+
+def test_who_has_prepared_by_xa_is_not_killed_as_that_does_not_help(look):
+    """MySQL before 8.0.29: the transaction stays with its connection, and outlives it."""
+    server = Locked()
+    server.idle_head()
+    server.digest = "XA PREPARE ?"
+    text = look(server)[1]
+    assert " - end it by XA COMMIT or XA ROLLBACK" in text
+    assert "next step: end it by XA COMMIT or XA ROLLBACK: KILL leaves it prepared\n" in text
+    assert "KILL 22" not in text

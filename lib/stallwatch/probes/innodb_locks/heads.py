@@ -25,7 +25,8 @@ _MOST_BESIDE = 10  # heads of the same connections, each on a line of its own
 _OF_ONE = (  # what is said of one head, where there are others
     ("let it ", "let {} "), ("that backup", "the backup of {}"), ("wait:", "wait for {}:"),
     ("the rollback:", "the rollback of {}:"), ("the disk busy", "the disk busy for {}"),
-    ("end it by XA", "end the XA transaction by XA"),
+    ("end it by XA where", "end the XA transaction by XA where"),
+    ("end it by XA COMMIT", "end {} by XA COMMIT"),
 )  # fmt: skip
 _METADATA_LOCKS = (8, 0)  # MySQL: the instrument is on by default
 

@@ -49,9 +49,18 @@ def end(
         return _DISK
     if process and not process.is_client:
         return _APPLIES if process.applies else _OWN
+    return _of_client(found, connection, process, transaction, by)
+
+
+def _of_client(
+    found: Found, connection: int, process: Process | None, transaction: Transaction | None, by: str
+) -> str:
     program = found.programs.get(connection)
     if program and any(word in program.name for word in _TOOLS):
         return words.release_backup(connection)
+    last = found.last.get(connection)
+    if last and last.digest.startswith("XA PREPARE"):
+        return words.END_PREPARED
     by = by or ("commit" if process and process.command == "Sleep" else "end")
     modified = transaction.modified if transaction and transaction.modified >= WORTH_TELLING else 0
     return words.release(connection, by, modified)

@@ -20,6 +20,7 @@ DETACHED = "a transaction that no connection has (prepared by XA)"
 END_DETACHED = (
     "end it by XA where it began (XA RECOVER, XA COMMIT or ROLLBACK), on the source if it is from there"
 )
+END_PREPARED = "end it by XA COMMIT or XA ROLLBACK: KILL leaves it prepared"
 WAIT_FOR_ROLLBACK = "wait for the rollback: KILL does not help"
 
 GLOBAL_READ_LOCK = "global read lock"  # of FLUSH TABLES WITH READ LOCK
