@@ -56,7 +56,7 @@ def stays_within(peak, rest, status, *words):
 
 TOO_LARGE = "an answer that needs more than 20 MiB of memory"
 VALUE_TOO_LARGE = "it needs more than 8 MiB of memory"
-TOO_MANY = "tells more than a check keeps (36 MiB)"
+TOO_MANY = "shows more than a check keeps (36 MiB)"
 OBJECTS = array(described(OBJECT_ARRAY), 500_000)  # handles 0 and 1
 
 

@@ -312,7 +312,7 @@ def test_a_counter_that_went_back_and_a_new_jvm_begin_anew(ask, changeable_jvm):
     said = ask(changeable_jvm, *rate)
     assert (
         said.text
-        == "JMX OK - Counter Value: the JVM has started anew since the last look, its rate is known from the next run on"
+        == "JMX OK - Counter Value: the JVM has restarted since the last look, its rate is known from the next run on"
     )
     time.sleep(1)
     assert (said.status, ask(changeable_jvm, *rate).perfdata) == (0, {"Counter.Value.rate": "0;;0"})

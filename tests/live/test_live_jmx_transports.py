@@ -72,7 +72,7 @@ def are_numbers(ours, javas):
 def reason(name, attribute, ours, javas):
     """The known reason why the transports differ, None if there is none."""
     what = javas.what if isinstance(javas, UNREADABLE) else ""
-    untold, failed = "does not tell what is in a value" in what, "does not tell which" in what
+    untold, failed = "does not show what is in a value" in what, "does not show which" in what
     known = {
         "moved": are_numbers(ours, javas) and name.startswith(MOVING),
         "members that are not told": isinstance(ours, dict) and isinstance(javas, dict) and all(

@@ -39,7 +39,7 @@ def test_a_change_is_measured_by_the_uptime_of_the_jvm():
 def test_a_jvm_that_started_anew_begins_anew():
     memory = {}
     run(memory, 5)
-    assert run(memory, 9, start=2000, uptime=1000) == "the JVM has started anew since the last look"
+    assert run(memory, 9, start=2000, uptime=1000) == "the JVM has restarted since the last look"
     assert run(memory, 10, start=2000, uptime=2000) == (1, 1.0)
 
 

@@ -185,7 +185,7 @@ def test_a_key_written_as_a_part_of_the_attribute_is_told_apart(ask, server):
         answer = ask("-O", "shop:type=Till", "-A", written)
         assert answer == (
             3,
-            f"JMX UNKNOWN - shop:type=Till has no attribute {written} - say -A Sold -K today",
+            f"JMX UNKNOWN - shop:type=Till has no attribute {written} - write -A Sold -K today",
         )
 
 

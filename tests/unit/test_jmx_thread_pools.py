@@ -469,7 +469,7 @@ def test_limits_that_cannot_be_judged_are_told(check, jvm):
     jvm.pool("A", active=3, limit=0)
     assert check.line("--busy-warning", "90%") == (
         3,
-        "UNKNOWN - how busy the pools are cannot be judged: none tells how large it may be",
+        "UNKNOWN - how busy the pools are cannot be judged: none shows how large it may be",
     )
     jvm.pool("B", active=1, limit=2)
     status, text = check("--busy-critical", "90%", "--no-state")
@@ -905,7 +905,7 @@ def test_a_chosen_pool_that_tells_no_numbers_is_unknown_and_says_so(check, jvm):
     jvm.bean('Catalina:type=ThreadPool,name="http-nio-8080"', maxThreads=-1, currentThreadsBusy=-1)
     assert check.line("--pool", "http-nio-8080") == (
         3,
-        "UNKNOWN - the pools of db1:7199 that fit http-nio-8080 tell no numbers - a Tomcat connector with a shared Executor has none",
+        "UNKNOWN - the pools of db1:7199 that fit http-nio-8080 show no numbers - a Tomcat connector with a shared Executor has none",
     )
 
 

@@ -174,9 +174,9 @@ def test_what_is_null_or_failed_or_printed_in_vain_is_no_value():
     trouble = recorded("trouble")["target:type=Trouble"]
     assert (trouble.pop("Good"), trouble.pop("LastGood")) == (1, "still here")
     assert all(isinstance(found, UNREADABLE) for found in trouble.values())
-    assert "does not tell which" in trouble["ThrowsRuntime"].what
+    assert "does not show which" in trouble["ThrowsRuntime"].what
     (ints,) = recorded("arrays")["target:type=Arrays"].values()
-    assert "jmxquery does not tell what is in a value of the class int[]" in ints.what
+    assert "jmxquery does not show what is in a value of the class int[]" in ints.what
     assert all(isinstance(found, UNREADABLE) for found in recorded("tables")["target:type=Tables"].values())
 
 
@@ -188,7 +188,7 @@ def test_a_composite_value_is_put_together_from_its_keys():
 
 def test_a_member_that_is_not_told_does_not_take_the_others_with_it():
     told = [Line("a:b=c", "A", "sizes", "long[]", '"[J@1"'), Line("a:b=c", "A", "count", "Integer", "5")]
-    assert value("A", told) == {"sizes": "<long[], not told by jmxquery>", "count": 5}
+    assert value("A", told) == {"sizes": "<long[], not shown by jmxquery>", "count": 5}
 
 
 def test_two_different_answers_are_none():
@@ -234,8 +234,8 @@ def test_output_that_was_cut_off_is_refused(cut):
         ("wrong_password", "db1:7199 denied access to the user monitorRole"),
         ("not_bound", "the registry at db1:7199 does not have jmxrmi"),
         ("rmi_port", "db1:7199 speaks RMI, but has no registry"),
-        ("elsewhere", "db1:7199 says that it is at 203.0.113.7, which refused the connection"),
-        ("untrusted", "the certificate of db1:7199 is not to be trusted, says Java"),
+        ("elsewhere", "db1:7199 names 203.0.113.7 as its address, which refused the connection"),
+        ("untrusted", "the certificate of db1:7199 is not trusted by Java"),
         ("tls_registry", "db1:7199 does not speak JMX over RMI, or wants TLS for the look-up"),
         ("client_certificate", "db1:7199 closed the connection without an answer"),
         ("stripped_java", "this Java has no module jdk.naming.rmi, which finds JMX servers"),
@@ -402,7 +402,7 @@ def test_a_host_to_log_in_at_that_java_will_not_take_is_named():
     with pytest.raises(jmx.UnreachableError) as refused:
         must_be_named(Reference("127.0.0.3", 7200, b"", tls=False), target, Deadline(60))
     assert refused.value.what == (
-        "127.0.0.1:7199 says that one logs in at 127.0.0.3:7200, not at --rmi-host 127.0.0.2, "
+        "127.0.0.1:7199 names as the place of the log-in 127.0.0.3:7200, not at --rmi-host 127.0.0.2, "
         "and --via jmxquery logs in there"
     )
     assert refused.value.advice == "use --via rmi, or --rmi-host 127.0.0.3 if that is right"
@@ -519,5 +519,5 @@ def test_a_command_that_is_none(command, sentence):
 
 def test_java_8_takes_the_file_of_arguments_for_a_class(program):
     code = "sys.exit('Error: Could not find or load main class ' + sys.argv[-1].replace('/', '.'))"
-    with pytest.raises(jmx.UnreachableError, match="Java before 9 cannot be told a password in private"):
+    with pytest.raises(jmx.UnreachableError, match="Java before 9 cannot be given a password in private"):
         java.run(program(code), [], Deadline(60))

@@ -9,7 +9,7 @@ DECLARED = Declared(
         Label("user_lock", "s", "the same by a lock of GET_LOCK() alone"),
         Label("waiting", "", "connections that wait for a lock"),
         Label("longest_wait", "s", "longest time for which one connection has waited for a lock"),
-        Label("transaction", "s", "age of the oldest open transaction of a client that blocks nobody"),
+        Label("transaction", "s", "age of the oldest open transaction of a client that blocks no other"),
         Label("timeouts", "", "row lock waits that ended with error 1205 since the last look"),
         Label("deadlocks", "", "deadlocks since the last look"),
         Label("history_list", "", "transactions whose changes are still to be purged (history list)"),
@@ -22,7 +22,7 @@ DECLARED = Declared(
             "innodb_locks",
             "Who blocks whom, and for how long?",
             sets="mysql",
-            notes="Does one connection block others? Waits that end by themselves page nobody",
+            notes="Does one connection block others? Waits that end by themselves do not alert",
         ),
     ),
     panels=(

@@ -27,7 +27,7 @@ check.threshold(
 )  # fmt: skip
 check.threshold(
     "transaction", unit="s", warning="1800",
-    help="age of the oldest open transaction of a client that blocks nobody",
+    help="age of the oldest open transaction of a client that blocks no other",
 )  # fmt: skip
 check.threshold("timeouts", warning="0", help="row lock waits that ended with error 1205 since the last run")
 check.threshold("deadlocks", help="deadlocks since the last run")

@@ -88,7 +88,7 @@ class Changes:
         if not self._last:
             raise NoIntervalError("this is the first look")
         if self._restarted:
-            raise NoIntervalError("the JVM has started anew since the last look")
+            raise NoIntervalError("the JVM has restarted since the last look")
         if not self._compared:
             raise NoIntervalError(f"only {say_duration(self._passed)} have passed since the first look")
         if self.seconds <= 0:

@@ -103,7 +103,7 @@ UNDER_REPLICATED = Service(
 WITHOUT_LEADER = Service(
     "Partitions without leader",
     "jmx",
-    "Partitions that nobody can use, as the active controller sees them; active: 1 of all controllers",
+    "Partitions that no client can use, as the active controller sees them; active: 1 of all controllers",
     words=(
         "-O", f"{CONTROLLER}OfflinePartitionsCount", "-A", "Value", "--label", "offline", "-c", "0",
         "-O", f"{CONTROLLER}ActiveControllerCount", "-A", "Value", "--label", "active_controllers",
@@ -115,7 +115,7 @@ DECLARED = Declared(
         Label(
             "{quantity}",
             "",
-            "what was asked for, in the unit of --unit, or in % with --of; called as --label says, or by the "
+            "what was asked for, in the unit of --unit, or in % with --of; named by --label, or by the "
             "bean, the attribute and its key",
         ),
     ),

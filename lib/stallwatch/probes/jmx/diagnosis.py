@@ -81,7 +81,7 @@ def _attributes(server: Server, asked: ObjectName, attribute: str) -> str:
     names = {one.name for found in described if isinstance(found, list) for one in found if one.readable}
     whole, _, key = attribute.replace("/", ".").partition(".")
     if key and whole in names:
-        return f"say -A {whole} -K {key}"
+        return f"write -A {whole} -K {key}"
     if alike := close(attribute, sorted(names)):
         return suggestion(alike)
     return f"there are {listed(sorted(names), MANY_NAMES)}" if names else "it has none that can be read"

@@ -5,7 +5,7 @@ from stallwatch.declared import Declared, Healthy, Label, Panel, Service, Times
 THREAD_POOLS = Service(
     "{kind} thread pools",
     "jmx_thread_pools",
-    "Who is blocked? There are pools: {pools}. Blocked tasks are told once.",
+    "Who is blocked? There are pools: {pools}. Blocked tasks are reported once.",
     attempts=1,
 )
 

@@ -73,7 +73,7 @@ def none_fits(
     wanted = " or ".join(pattern.pattern for pattern in patterns)
     if silent:
         return ProbeError(
-            f"the pools of {where} that fit {wanted} tell no numbers",
+            f"the pools of {where} that fit {wanted} show no numbers",
             "a Tomcat connector with a shared Executor has none, the Executor is the pool",
         )
     names = list(dict.fromkeys(place.name for place in places))
@@ -220,7 +220,7 @@ def _unlimited(pools: Sequence[Pool]) -> Iterator[Finding]:
     """Say so where the user's limits of how busy a pool may be cannot be judged."""
     names = [pool.name for pool in pools if pool.busy is None]
     if names and len(names) == len(pools):
-        yield ProbeError("how busy the pools are cannot be judged: none tells how large it may be")
+        yield ProbeError("how busy the pools are cannot be judged: none shows how large it may be")
     elif names:
         of = _listed(names, _FEW)
         yield Fault(State.OK, f"how busy {of} may be is not judged: without a limit of its own")

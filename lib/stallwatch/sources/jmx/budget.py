@@ -43,7 +43,7 @@ class Kept:
         self.bytes += size
         if self.bytes > MOST_KEPT:
             raise UnreachableError(
-                f"{self._where} tells more than a check keeps ({MOST_KEPT >> 20} MiB)",
+                f"{self._where} shows more than a check keeps ({MOST_KEPT >> 20} MiB)",
                 "ask for fewer MBeans",
             )
 

@@ -38,7 +38,7 @@ def must_be_named(server: Reference, target: Target, deadline: Deadline) -> None
         with suppress(OSError):
             if named and named != AS_SERVER_SAYS and same_host(named, server.host, deadline.left):
                 return
-    says = f"{target.where} says that one logs in at {place(server.host, server.port)}"
+    says = f"{target.where} names as the place of the log-in {place(server.host, server.port)}"
     if target.via == "jmxquery" and target.rmi_host not in (None, AS_SERVER_SAYS):
         raise UnreachableError(
             f"{says}, not at --rmi-host {target.rmi_host}, and --via jmxquery logs in there",
@@ -255,7 +255,7 @@ class Session:
     def _not_jmx(self, peer: Reference, first: int) -> UnreachableError:
         where = self._named(peer)
         if first == _TLS_ALERT:
-            return UnreachableError(f"{where} speaks TLS, although it says that it does not")
+            return UnreachableError(f"{where} speaks TLS, although it announces that it does not")
         kinds = {_HTTP: "HTTP", _NOT_SUPPORTED: "RMI in another protocol than the stream protocol"}
         kind = kinds.get(first, "something else")
         return UnreachableError(f"{where} speaks {kind}, not JMX over RMI", "give the JMX port with -P")
@@ -282,7 +282,7 @@ class Session:
             link.send(rmi.listing())
             names = plain(link.answer())
         except (*FAILURES, NoJrmpError, LostError, SilentError, UnreachableError):
-            return "names that it does not tell"
+            return "names that it does not show"
         return shorten(", ".join(map(str, names)), _BOUND) if isinstance(names, list) and names else "nothing"
 
     def close(self) -> None:

@@ -79,7 +79,7 @@ FAMILIES = (
                 "*",
                 "blocked or long requests",
                 "take a thread dump (jstack PID)",
-                "HoggingThreadCount says how many threads one request has had for long",
+                "HoggingThreadCount shows how many threads one request has had for long",
             ),
         ),
         drains=True,

@@ -212,8 +212,10 @@ def _refuse(target: Target) -> None:
     """Raise UnreachableError for what was wished and cannot be, rather than to go without it."""
     if target.tls.wanted:
         raise UnreachableError(
-            "--via jmxquery cannot insist on TLS: Java speaks it where the server says so, and only there",
-            'leave out the TLS options; --java "java -Djavax.net.ssl.trustStore=FILE" says whom to trust',
+            "--via jmxquery cannot insist on TLS: Java speaks it only where the server announces it",
+            'leave out the TLS options; --java "java -Djavax.net.ssl.trustStore=FILE" sets whom to trust',
         )
     if target.rmi_port:
-        raise UnreachableError("--via jmxquery asks where the server says: leave out --rmi-port", _RATHER)
+        raise UnreachableError(
+            "--via jmxquery asks at the port that the server names: leave out --rmi-port", _RATHER
+        )

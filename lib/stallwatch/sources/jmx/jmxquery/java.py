@@ -78,17 +78,17 @@ _MEANINGS = (
     ),
     (
         r"Connection refused to host: (?P<host>[^\s;]+)",
-        "{where} says that it is at {host}, which refused the connection",
+        "{where} names {host} as its address, which refused the connection",
         "set java.rmi.server.hostname there, or use --via rmi",
     ),
     (
         r"No route to host|Network is unreachable|timed out",
-        "{where}, or where it says that it is, cannot be reached: {found}",
+        "{where}, or the address that it names, cannot be reached: {found}",
         "set java.rmi.server.hostname there, or use --via rmi",
     ),
     (
         r"PKIX path|CertPathValidatorException|CertificateException",
-        "the certificate of {where} is not to be trusted, says Java",
+        "the certificate of {where} is not trusted by Java",
         'give Java its trust store: --java "java -Djavax.net.ssl.trustStore=FILE"',
     ),
     (
@@ -157,7 +157,7 @@ def run(command: str, arguments: Sequence[str], deadline: Deadline) -> Ended:
                     process.kill()
                 deadline.children.remove(process)
         if b"main class @" in errors:  # it took that for the name of a class
-            raise UnreachableError("Java before 9 cannot be told a password in private", _INSTALL)
+            raise UnreachableError("Java before 9 cannot be given a password in private", _INSTALL)
     return Ended(status, output.decode(errors="replace"), errors.decode(errors="replace"))
 
 

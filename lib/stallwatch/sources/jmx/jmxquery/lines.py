@@ -145,13 +145,13 @@ def value(subject: str, given: Sequence[Line]) -> Value | UnreadableError:
     """Put together the value of an attribute from its lines: one, or one for each key."""
     keys = {line.key for line in given}
     if len(keys) < len(given) or (None in keys and len(given) > 1):
-        return UnreadableError(f"{subject} cannot be read: jmxquery told it twice, and not the same")
+        return UnreadableError(f"{subject} cannot be read: jmxquery printed it twice, and not the same")
     if None not in keys:
         return {str(line.key): _member(line) for line in given}
     if given[0].kind == _NULL:
-        what = "is null, or could not be read, sent or understood: jmxquery does not tell which"
+        what = "is null, or could not be read, sent or understood: jmxquery does not show which"
     else:
-        what = f"cannot be read: jmxquery does not tell what is in a value of the class {given[0].kind}"
+        what = f"cannot be read: jmxquery does not show what is in a value of the class {given[0].kind}"
     try:
         return given[0].value()
     except ValueError:
@@ -162,7 +162,7 @@ def _member(line: Line) -> Value:
     try:
         return line.value()
     except ValueError:
-        return f"<{line.kind}, not told by jmxquery>"
+        return f"<{line.kind}, not shown by jmxquery>"
 
 
 def _canonical(name: str) -> str:

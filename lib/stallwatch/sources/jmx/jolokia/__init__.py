@@ -112,7 +112,7 @@ class Client:
         if isinstance(told, _RefusedError):
             if told.status == _DENIED and not told.text.startswith("Command type"):
                 raise forbidden(self.where, withheld.message(told.text))
-            self._trace(f"{self.where} does not tell its version: {told.text}")
+            self._trace(f"{self.where} does not show its version: {told.text}")
             return
         about = _map(told)
         if "protocol" not in about:
