@@ -277,12 +277,9 @@ def _judged_by(about: dict[str, Any]) -> str:
 
 
 def _missing_trials(failed: dict[str, str]) -> list[str]:
-    """Name those that failed, without a server's log; where there was no time, only how many are told."""
+    """Name those that failed; of those that there was no time for only the number is told."""
     late = sum(why == NO_TIME for why in failed.values())
-    first_lines = (
-        (name, why.partition("\n")[0].rstrip(":")) for name, why in failed.items() if why != NO_TIME
-    )
-    told = [f"{name} ({why})" for name, why in first_lines]
+    told = [f"{name} ({why})" for name, why in failed.items() if why != NO_TIME]
     return [*told, *([f"{late} for which no time was left"] if late else [])]
 
 

@@ -61,7 +61,7 @@ class Lane:
         except Exception as error:  # noqa: BLE001 - the next trial has another pair
             traceback.print_exc()
             self._drop()
-            return f"{type(error).__name__}: {error}"
+            return f"{type(error).__name__}: {error}".partition("\n")[0].rstrip(":")  # without a server's log
         return ""
 
     def _play_on_jvms(self, case, strength, path):

@@ -101,12 +101,6 @@ def test_what_is_missing_is_said(page):
     assert "Trials that are missing: a (it did not end); 1 for which no time was left." in told
 
 
-def test_of_a_server_that_did_not_start_the_log_is_left_out(page):
-    assert page._missing_trials({"a": "TimeoutError: the server is not ready:\n/tmp/x: ended"}) == [
-        "a (TimeoutError: the server is not ready)"
-    ]
-
-
 def test_each_other_version_is_a_row(page):
     assert page._versions("replication") == "No other version has been tried yet.\n"
     keep(
