@@ -144,6 +144,19 @@ def test_an_old_transaction_tells_what_purge_keeps_for_it(look):
     assert "it keeps no read view between its statements" in look(old(isolation="READ COMMITTED"))[1]
 
 
+@pytest.mark.parametrize(("then", "now", "says"), [
+    (120_000, 170_000, "history list: 170 000 transactions to purge, 50 000 more than 1 min ago"),
+    (120_000, 119_500, "history list: 120 000 transactions to purge, 500 fewer than 1 min ago"),
+])  # fmt: skip
+def test_what_the_history_list_grows_by_is_told_from_the_second_run_on(look, then, now, says):
+    server = old(isolation="REPEATABLE READ")
+    server.metrics["trx_rseg_history_len"] = str(then)
+    first = look(server)[1]
+    assert "transactions to purge\n" in first
+    server.metrics["trx_rseg_history_len"] = str(now)
+    assert says in look(server)[1]
+
+
 def test_a_prepared_transaction_that_nobody_owns_is_ended_by_xa(look):
     server = old(process=0)
     server.listed = []

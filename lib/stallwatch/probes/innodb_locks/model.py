@@ -32,6 +32,7 @@ class Found(NamedTuple):
     last: Mapping[int, Last] = {}  # statements of connections
     programs: Mapping[int, Program] = {}
     history: float | None = None  # length of the history list
+    grown: tuple[float, float] | None = None  # by how much it has, in how many seconds
     pending_writes: int = 0  # that InnoDB waits for while a head commits
     deadlock: Sequence[Party] = ()  # the latest one, of which there was one since the last run
     missing: Sequence[str] = ()  # sentences, one for each GRANT

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from stallwatch.findings import ProbeError
-from stallwatch.history import delta
+from stallwatch.history import delta, own
 from stallwatch.probes.innodb_locks import diagnosis, messages
 from stallwatch.probes.innodb_locks.collect import DEADLOCKS, TIMEOUTS, Collector, Details, since_idle
 from stallwatch.probes.innodb_locks.messages import BLOCKED, MOST_HEADS, TRANSACTION
@@ -43,6 +43,7 @@ def findings(server: Server, run: Run, memory: dict[str, Any]) -> Iterator[Findi
     kept = diagnosis.Memory(memory, looked[-1].uptime)
     waiting = collector.waiting()
     found = Found(waiting, Details(Graph(()), {}), interval, server.flavour, history=collector.history)
+    found = found._replace(grown=_grown(memory, looked[-1].uptime, collector.history))
     run.so_far(messages.all_of_it(found, run))
     lasts = waiting.longest >= _WORTH or kept.knew_any or interval.counts.get(TIMEOUTS)
     old = run.alerts(TRANSACTION, max((one.age for one in waiting.transactions), default=None))
@@ -75,6 +76,19 @@ def findings(server: Server, run: Run, memory: dict[str, Any]) -> Iterator[Findi
     yield from messages.all_of_it(
         found._replace(missing=tuple(collector.asking.missing.values()), lost=collector.asking.lost), run
     )
+
+
+def _grown(memory: dict[str, Any], uptime: float, history: float | None) -> tuple[float, float] | None:
+    """Tell by how much the history list has grown since an earlier run, and in how many seconds."""
+    kept = own(memory, "history")
+    length, at = kept.get("length"), kept.get("uptime")
+    passed = uptime - at if isinstance(at, int | float) else -1.0
+    if 0 <= passed < delta.LEAST:  # the same look again
+        return None
+    kept.update(length=history, uptime=uptime)
+    if passed < 0 or history is None or not isinstance(length, int | float):
+        return None
+    return history - length, passed
 
 
 def _after_a_pause(collector: Collector, run: Run) -> Sequence[Transaction] | None:

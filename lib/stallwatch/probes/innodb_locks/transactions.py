@@ -96,4 +96,9 @@ def undo(found: Found, one: Transaction) -> Iterator[str]:
     elif one.isolation:
         yield f"it keeps no read view between its statements ({one.isolation})"
     if found.history is not None:
-        yield f"history list: {say_count(found.history)} transactions to purge"
+        grown = ""
+        if found.grown:
+            more, seconds = found.grown
+            than = f"{say_count(abs(more))} {'more' if more >= 0 else 'fewer'}"
+            grown = f", {than} than {say_duration(seconds)} ago"
+        yield f"history list: {say_count(found.history)} transactions to purge{grown}"
