@@ -56,7 +56,7 @@ PICTURES = {
     "panels_jmx_host": ("JMX", "Host"),
 }
 ACROSS, WIDTH, HEIGHT, DOTS = 4, 3.3, 1.75, 100  # panels side by side; inches of each; dots per inch
-MOST = 6  # series that a legend has room for, in two columns
+MOST, SHORT = 6, 25  # series that a legend has room for; letters of a name that leave room for two columns
 ROOM = 0.13  # of the height, for each line of a legend
 SCALES = {  # Grafana's units: what a panel shows, by one of them
     "bytes": (2**20, "MiB"), "binBps": (2**20, "MiB/s"), "s": (1, "s"), "percent": (1, "%"), "short": (1, ""),
@@ -241,15 +241,21 @@ def draw(panels, target):
         place.set_title(f"{title}, {name}" if name else title, fontsize=8, loc="left")
         place.tick_params(labelsize=6)
         place.margins(x=0)
+        of_one = len({label.rpartition(" ")[0] for label in series}) == 1
         for label, (minutes, values) in sorted(series.items(), key=lambda one: -max(one[1][1]))[:MOST]:
-            place.plot(*_broken(minutes, [value / divisor for value in values]), linewidth=1.2, label=label)
+            name = label.rpartition(" ")[2] if of_one else label
+            place.plot(*_broken(minutes, [value / divisor for value in values]), linewidth=1.2, label=name)
         if series:
             highest = max(max(values) for _, values in series.values()) / divisor or 1
-            lines = -(-min(len(series), MOST) // 2)
+            names = [text.get_label() for text in place.get_lines()]
+            columns = 2 if max(map(len, names)) <= SHORT else 1
+            lines = -(-len(names) // columns)
             place.set_ylim(0, highest * 1.05 / (1 - ROOM * lines))
             place.yaxis.set_major_locator(MaxNLocator(4))
             place.yaxis.set_major_formatter(lambda value, _: short(value))
-            place.legend(fontsize=5.5, loc="upper left", ncols=2, frameon=False, borderpad=0, columnspacing=1)
+            place.legend(
+                fontsize=5.5, loc="upper left", ncols=columns, frameon=False, borderpad=0, columnspacing=1
+            )
         else:
             place.text(0.5, 0.5, "no data", fontsize=7, ha="center", transform=place.transAxes)
     for place in places:

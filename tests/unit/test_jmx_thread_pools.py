@@ -127,7 +127,7 @@ def test_where_nothing_is_watched_that_is_unknown_and_says_how_pools_are_shown(c
     first, *below = text.splitlines()
     assert (status, first) == (
         3,
-        "JMX_THREAD_POOLS UNKNOWN - no pool of a known kind in db1:7199, nothing is watched - make the JVM show its pools (how: below), or describe them with --pools FILE | pools=0 threads=45",
+        "JMX_THREAD_POOLS UNKNOWN - no pool of a known kind in db1:7199, nothing is watched - make the JVM show its pools (below), or describe them with --pools FILE | pools=0 threads=45",
     )
     assert below[0].startswith("  searched for Cassandra, ")
     assert (
@@ -922,7 +922,7 @@ def test_a_name_that_no_pool_has_is_unknown_and_says_which_there_are(check, jvm)
 def test_a_choice_where_there_are_no_pools_at_all_is_unknown(check):
     assert (
         check.line("--pool", "x")[1]
-        == "UNKNOWN - no pool of a known kind in db1:7199, nothing is watched - make the JVM show its pools (how: below), or describe them with --pools FILE"
+        == "UNKNOWN - no pool of a known kind in db1:7199, nothing is watched - make the JVM show its pools (below), or describe them with --pools FILE"
     )
 
 

@@ -46,7 +46,7 @@ def overview(snapshot: Snapshot, where: str, *, watched: bool) -> Iterator[Findi
             State.UNKNOWN, what, advice="check whether the JVM is starting, or lost them", line=Line()
         )
         return
-    advice = "make the JVM show its pools (how: below), or describe them with --pools FILE"
+    advice = "make the JVM show its pools (below), or describe them with --pools FILE"
     line = Line(more=(*_known(), *_ways()))
     yield Fault(State.UNKNOWN, f"no pool of a known kind in {where}", "nothing is watched", advice, line)
 
