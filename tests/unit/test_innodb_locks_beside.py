@@ -452,3 +452,20 @@ def test_who_has_prepared_by_xa_is_not_killed_as_that_does_not_help(look):
     assert " - end it by XA COMMIT or XA ROLLBACK" in text
     assert "next step: end it by XA COMMIT or XA ROLLBACK: KILL leaves it prepared\n" in text
     assert "KILL 22" not in text
+
+
+def test_nothing_names_who_has_the_lock_of_a_table_of_myisam(look):
+    server = Locked("MariaDB 10.11")
+    server.listed = [
+        row(HEAD, "report", "Query", 30, "Sending data", "SELECT * FROM shop.orders"),
+        row(WAITER, "app", "Query", 20, "Waiting for table level lock", "UPDATE shop.orders SET a = 1"),
+    ]
+    text = look(server)[1]
+    assert (
+        "connection 22 report@app1 probably blocks 1 other for up to 20 s (limit 10 s) on shop.orders" in text
+    )
+    assert "metadata_lock_info" not in text
+    server.listed.append(row(30, "report", "Query", 40, "Sending data", "SELECT * FROM shop.orders"))
+    text = look(server, state=False)[1]
+    assert "who blocks is not known - see SHOW FULL PROCESSLIST for what is older" in text
+    assert "metadata_lock_info" not in text

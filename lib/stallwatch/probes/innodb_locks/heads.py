@@ -6,7 +6,7 @@ from stallwatch.probes.innodb_locks import transactions
 from stallwatch.probes.mysql import statements
 from stallwatch.probes.mysql.locks import words
 from stallwatch.probes.mysql.locks.graph import FLUSH, ROW, SERVER, USER
-from stallwatch.probes.mysql.locks.waits import kind
+from stallwatch.probes.mysql.locks.waits import TABLE_LEVEL, kind
 from stallwatch.startup import TYPE_CHECKING
 from stallwatch.units import say_duration
 from stallwatch.words import listed, plural
@@ -191,7 +191,7 @@ def more(found: Found, head: Head) -> Iterator[str]:
         yield words.END_DETACHED
     if not head.are_proven:
         yield _not_named(head)
-        if not all(one.kind == ROW for one in head.waits):  # of rows, too many wait to ask for pairs
+        if not all(one.kind == ROW or one.lock.startswith(words.TABLE_LEVEL_LOCK) for one in head.waits):
             yield from _to_know(found, hangs=any(one.kind == SERVER for one in head.waits))
 
 
@@ -231,7 +231,8 @@ def _waiting(found: Found, head: Head) -> str:
 
 def how_to_find(found: Found, waits: Process | None) -> list[str]:
     """Say where the holder can be found, and what would tell it."""
-    known = _to_know(found, hangs=bool(waits and kind(waits) == SERVER))
+    of_it = kind(waits) if waits and not waits.state.startswith(TABLE_LEVEL) else ""
+    known = list(_to_know(found, hangs=of_it == SERVER)) if of_it else []
     if waits and kind(waits) == USER:
         return ["SELECT IS_USED_LOCK('its name')", *known]
     if found.missing:

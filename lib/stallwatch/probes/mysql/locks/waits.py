@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from stallwatch.probes.mysql.locks.rows import RowLock, Transaction
     from stallwatch.probes.mysql.processes import Process
 
-_USER, _TABLE_LEVEL = "User lock", "Waiting for table level lock"  # states
+_USER, TABLE_LEVEL = "User lock", "Waiting for table level lock"  # states
 # A request that waits and that later ones of the weaker kinds wait behind (MDL_lock of sql/mdl.cc).
 _STRONG = frozenset({"EXCLUSIVE", "SHARED_NO_READ_WRITE", "SHARED_NO_WRITE"})
 _ROUNDED = 1.0  # seconds: the process list has whole ones
@@ -43,7 +43,7 @@ class _Suspects(NamedTuple):
 
 def kind(process: Process) -> str:
     """Tell what kind of lock a connection waits for, as its state says; "": none. Row locks have no state."""
-    if METADATA_LOCK.search(process.state) or process.state.startswith(_TABLE_LEVEL):
+    if METADATA_LOCK.search(process.state) or process.state.startswith(TABLE_LEVEL):
         return TABLE
     if GLOBAL_LOCK.search(process.state):
         return SERVER
@@ -134,7 +134,7 @@ def for_others(
             yield from _for_flush(one, ahead, oldest)
         elif kind_of_it == USER:
             yield from _for_user_lock(one, locks)
-        elif one.state.startswith(_TABLE_LEVEL):
+        elif one.state.startswith(TABLE_LEVEL):
             yield from _for_table_level(one, running)
         elif kind_of_it:
             yield from _for_metadata(one, definitions, locks, suspected)
@@ -212,5 +212,5 @@ def _for_table_level(waits: Process, running: Iterable[Process]) -> Iterator[Wai
     table = table_of(waits)
     users = [one for one in running if table and table_of(one) == table]
     if len(users) == 1:
-        name = f"lock of table {table}"
+        name = f"{words.TABLE_LEVEL_LOCK} {table}"
         yield Wait(waits.id, users[0].id, TABLE, name, table, release="end", certain=False)

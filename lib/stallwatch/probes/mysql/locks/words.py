@@ -25,6 +25,7 @@ WAIT_FOR_ROLLBACK = "wait for the rollback: KILL does not help"
 
 GLOBAL_READ_LOCK = "global read lock"  # of FLUSH TABLES WITH READ LOCK
 BACKUP_LOCK = "backup lock"  # of LOCK INSTANCE FOR BACKUP, and of MariaDB's BACKUP STAGE
+TABLE_LEVEL_LOCK = "lock of table"  # of MyISAM and its like: no table of the server tells who has it
 READ_OR_BACKUP_LOCK = "global lock"  # one of these two
 _MANY_ROWS = 100_000
 _COMMITS = r"waiting for handler commit|Commit$|Waiting for prior transaction to commit"  # states
