@@ -6,7 +6,7 @@ from typing import NamedTuple
 _NUMBER = re.compile(r"(?:^|\s)'?(?:lag|replication_delay|slave_lag|seconds_behind_master)'?=(-?[\d.]+)")
 _BOUND = r"(up to|at most|at least|perhaps|about) [\d.]+ (s|min|h|d)\b"
 _SAID = re.compile(rf"{_BOUND}.{{0,20}}\bbehind|\blags {_BOUND}")
-_CAVEAT = re.compile(r"would not show|cannot tell|cannot see|no evidence", re.IGNORECASE)
+_CAVEAT = re.compile(r"would not show|cause unclear|cannot tell|cannot see|no evidence", re.IGNORECASE)
 _UNKNOWN = re.compile(rf"lag (is )?(not known|unknown)|unknown time|up to|{_CAVEAT.pattern}", re.IGNORECASE)
 _DURATION = r"((?:[\d.]+ (?:ms|s|min|h|d)(?: |\b))+)"
 _CATCHING, _FALLING = (

@@ -140,7 +140,7 @@ def test_scans_connections_and_temporary_tables_that_are_too_many(check, loaded)
         while "new connections" not in (said := check.sampled(loaded, *sets, *limits, *ratio)).output:
             assert time.monotonic() < end, said.output
     assert said.status == 1, said.output
-    assert "rows read in scans (Handler_read_rnd_next)" in said.output
+    assert "rows/s read in scans (Handler_read_rnd_next)" in said.output
     assert "queries lack an index" in said.output
     assert "new connections (Connections), " in said.output
     assert "let clients keep connections" in said.output

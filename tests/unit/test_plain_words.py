@@ -130,3 +130,9 @@ def test_no_text_of_the_library_lets_a_thing_tell_or_say():
         )
     ]
     assert found == []
+
+
+def test_no_docstring_begins_with_tell_or_say():
+    """Functions return, write and report."""
+    modules = (ROOT / "lib" / "stallwatch").rglob("*.py")
+    assert [path.name for path in modules if re.search(r'"""(Tell|Say)s? ', path.read_text())] == []

@@ -67,5 +67,5 @@ def answered(status: int, text: str) -> bytes:
 
 
 def allowed(seconds: float) -> bytes:
-    """Tell the front how long the check may still take."""
+    """Return the front how long the check may still take."""
     return ALLOWED.pack(max(0, min(round(seconds * 1000), QUEUED - 1)))

@@ -27,7 +27,7 @@ def _user_of(connection: socket.socket) -> int:
 
 
 def refusal(folder: str) -> str:
-    """Say why a socket in this folder could be replaced by somebody else; "": it could not."""
+    """Return why a socket in this folder could be replaced by somebody else; "": it could not."""
     try:
         found = os.stat(folder)
     except FileNotFoundError:

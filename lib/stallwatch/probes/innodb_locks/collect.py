@@ -63,7 +63,7 @@ class Waiting(NamedTuple):
         return max(0, self.by_counter - len(self.for_rows()))
 
     def for_rows(self) -> dict[int, float]:
-        """Tell for how many seconds connections have waited for a row."""
+        """Return for how many seconds connections have waited for a row."""
         return {one.process: one.waiting for one in self.transactions if one.waiting is not None}
 
 
@@ -228,7 +228,7 @@ class Collector:
 
 
 def _waiting_ends(graph: Graph, waiting: Waiting) -> set[int]:
-    """Tell who waits itself at the end of a chain that was not followed any further: it is no head."""
+    """Return who waits itself at the end of a chain that was not followed any further: it is no head."""
     return {one for one in graph.heads() if one in waiting.for_rows()}
 
 
@@ -243,7 +243,7 @@ def since_idle(listed: Mapping[int, Process], last: Mapping[int, Last]) -> dict[
 
 
 def _idle(row: Row) -> float | None:
-    """Tell for how long who sleeps has done so: the server's time begins with its last statement."""
+    """Return for how long who sleeps has done so: the server's time begins with its last statement."""
     if not whole(row, "idle") or row.get("took") is None:
         return None
     return float(round(max(0.0, number(row, "seconds") - number(row, "took"))))

@@ -96,7 +96,7 @@ class Memory:
         self._seen: set[str] = set()
 
     def seconds(self, key: str, lasts: float | None) -> float:
-        """Tell for how long it has been seen. ``lasts``: what it does has begun so many seconds ago.
+        """Return for how long it has been seen. ``lasts``: what it does has begun so many seconds ago.
 
         None: the key says that it is the same.
         """
@@ -114,7 +114,7 @@ class Memory:
 
 
 def heads(waiting: Waiting, details: Details, memory: Memory) -> list[Head]:
-    """Tell who blocks others, who has done so for longest first."""
+    """Return who blocks others, who has done so for longest first."""
     transactions = {one.process: one for one in waiting.transactions}
     if sum(one.is_detached for one in waiting.transactions) > 1:
         del transactions[0]  # which of them it is nothing tells
@@ -149,7 +149,7 @@ def _together(found: Sequence[Head]) -> list[Head]:
 
 
 def _least(head: Head) -> float:
-    """Tell for how long each of several has been able to block others, as one of them does."""
+    """Return for how long each of several has been able to block others, as one of them does."""
     return min(one.certain for one in head.together)
 
 
@@ -160,7 +160,7 @@ def _look(
     transactions: dict[int, Transaction],
     details: Details,
 ) -> tuple[float, float]:
-    """Tell for how long a head has blocked others, for certain and possibly, as far as one look shows it."""
+    """Give for how long a head has blocked others, for certain and possibly, as far as one look shows it."""
     idle = process.seconds if process and process.command == "Sleep" and process.tells_idle else 0.0
     certain = possible = 0.0
     for one in first:
@@ -181,7 +181,7 @@ def _look(
 
 
 def _unbroken(first: Sequence[Wait], details: Details) -> float:
-    """Tell for how long one has waited to open a table that the head has, as a table of the server says."""
+    """Return for how long one has waited to open a table that the head has, as a table of the server says."""
     direct = (details.processes.get(one.waiting) for one in first if one.certain and not one.queued)
     return max((one.seconds for one in direct if one and opens_a_table(one)), default=0.0)
 
@@ -204,7 +204,7 @@ def lasting(found: Sequence[Head], later: Sequence[Transaction] | None) -> list[
 
 
 def circles(waiting: Waiting, details: Details, memory: Memory) -> list[Blocked]:
-    """Tell who wait for one another, which the server does not see, as their locks are of several kinds."""
+    """Return who wait for one another, which the server does not see, as their locks are of several kinds."""
     found, for_rows = [], waiting.for_rows()
     for circle in details.graph.circles():
         seconds = [_wait(one, for_rows, details, memory) for one in sorted(circle)]
@@ -213,7 +213,7 @@ def circles(waiting: Waiting, details: Details, memory: Memory) -> list[Blocked]
 
 
 def unexplained(waiting: Waiting, details: Details, memory: Memory) -> list[Blocked]:
-    """Tell who wait for nobody knows whom, by kinds.
+    """Return who wait for nobody knows whom, by kinds.
 
     Who waits for a row may have been blocked by one after the other.
     """
@@ -237,7 +237,7 @@ def _is_of_users(details: Details, connections: Collection[int]) -> bool:
 def _wait(
     connection: int, for_rows: Mapping[int, float], details: Details, memory: Memory
 ) -> tuple[float, float]:
-    """Tell for how long a connection has waited, for certain and possibly."""
+    """Return for how long a connection has waited, for certain and possibly."""
     process = details.processes.get(connection)
     told = for_rows.get(connection, process.seconds if process else 0.0)
     seen = max(memory.seconds(f"waits {connection}", told), for_rows.get(connection, 0.0))

@@ -32,7 +32,7 @@ _METADATA_LOCKS = (8, 0)  # MySQL: the instrument is on by default
 
 
 def subject(head: Head) -> str:
-    """Say who it is, with its verb: ``connection 22 report@app1 blocks``, ``connections 22 and 23 block``."""
+    """Give who it is, with its verb: ``connection 22 report@app1 blocks``, ``connections 22 and 23 block``."""
     probably = "" if head.are_proven else "probably "
     if head.are_suspects:
         return f"{_names(head.together, last='or')} {probably}blocks"
@@ -43,7 +43,7 @@ def subject(head: Head) -> str:
 
 
 def does(found: Found, head: Head) -> str:
-    """Say what it does: ``idle for 4 min``, in short where the line has more to name; "": not known."""
+    """Return what it does: ``idle for 4 min``, in short where the line has more to name; "": not known."""
     if head.beside:
         idle = sum(one.is_idle for one in head.together)
         return "all idle" if idle == len(head.together) else f"{idle or 'none'} of them idle"
@@ -60,7 +60,7 @@ def does(found: Found, head: Head) -> str:
 
 
 def whom(found: Found, head: Head) -> str:
-    """Say who waits: ``12 others``, ``ALTER TABLE shop.orders and 12 more``."""
+    """Return who waits: ``12 others``, ``ALTER TABLE shop.orders and 12 more``."""
     details = found.details
     least = "at least " if found.waiting.left_out or details.rows_left_out or details.locks_left_out else ""
     if behind := queue(details, head):
@@ -69,7 +69,7 @@ def whom(found: Found, head: Head) -> str:
 
 
 def place(details: Details, head: Head) -> str:
-    """Say what is fought for, behind "blocks 12 others for 3 min": `` on shop.orders``."""
+    """Return what is fought for, behind "blocks 12 others for 3 min": `` on shop.orders``."""
     if queue(details, head):
         return ""
     first = next((one for one in head.waits if one.certain), head.waits[0])
@@ -83,7 +83,7 @@ def place(details: Details, head: Head) -> str:
 
 
 def queue(details: Details, head: Head) -> tuple[int, str] | None:
-    """Tell which definition or FLUSH waits for the head while others queue behind that: connection, words."""
+    """Give which definition or FLUSH waits for the head while others queue behind that: connection, words."""
     direct = {one.waiting for one in head.waits if not one.queued}
     for one in head.waits:
         process = details.processes.get(one.holding)
@@ -94,7 +94,7 @@ def queue(details: Details, head: Head) -> tuple[int, str] | None:
 
 
 def advice(found: Found, head: Head) -> str:
-    """Say the next step."""
+    """Write the next step."""
     if head.beside:
         return _for_all(found, head)
     if head.process and head.process.command == "Killed":
@@ -132,7 +132,7 @@ def _names(heads: Sequence[Head], last: str = "and") -> str:
 
 
 def _for_all(found: Found, head: Head) -> str:
-    """Say how all of several heads are made to let go: first those that must not just be killed."""
+    """Return how all of several heads are made to let go: first those that must not just be killed."""
     if head.are_suspects:
         clients = all(one.process and one.process.is_client for one in head.together)
         return "check which of them has it" + ", then end that one alone" * clients
@@ -144,7 +144,7 @@ def _for_all(found: Found, head: Head) -> str:
 
 
 def _not_just_killed(found: Found, one: Head) -> str:
-    """Say what is to be done about one of several that a plain KILL is wrong for; "": it is right."""
+    """Return what is to be done about one of several that a plain KILL is wrong for; "": it is right."""
     number = one.connection
     if not (one.process and one.process.is_client):
         said = advice(found, one._replace(beside=()))
@@ -196,7 +196,7 @@ def more(found: Found, head: Head) -> Iterator[str]:
 
 
 def _not_named(head: Head) -> str:
-    """Say of whom no table of the server tells that it holds what others wait for."""
+    """Report of whom no table of the server tells that it holds what others wait for."""
     if head.beside:
         doubted = _names([one for one in head.together if not one.is_proven], last="or")
         return f"no table of the server names the holder: perhaps not {doubted}"
@@ -204,7 +204,7 @@ def _not_named(head: Head) -> str:
 
 
 def _held(waits: Sequence[Wait]) -> Iterator[str]:
-    """Say which locks it has that others wait for, the index of rows, too."""
+    """Return which locks it has that others wait for, the index of rows, too."""
     told = dict.fromkeys(one.said for one in waits if not one.queued)
     if told:
         which = " (of FLUSH TABLES WITH READ LOCK or a backup)" * (words.READ_OR_BACKUP_LOCK in told)
@@ -230,7 +230,7 @@ def _waiting(found: Found, head: Head) -> str:
 
 
 def how_to_find(found: Found, waits: Process | None) -> list[str]:
-    """Say where the holder can be found, and what would tell it."""
+    """Return where the holder can be found, and what would tell it."""
     of_it = kind(waits) if waits and not waits.state.startswith(TABLE_LEVEL) else ""
     known = list(_to_know(found, hangs=of_it == SERVER)) if of_it else []
     if waits and kind(waits) == USER:
@@ -241,7 +241,7 @@ def how_to_find(found: Found, waits: Process | None) -> list[str]:
 
 
 def _to_know(found: Found, *, hangs: bool) -> Iterator[str]:
-    """Say what would name the holder of a lock of a table or of the server.
+    """Return what would name the holder of a lock of a table or of the server.
 
     ``hangs``: INSTALL SONAME waits itself behind FLUSH TABLES WITH READ LOCK (MariaDB 10.11.19).
     """

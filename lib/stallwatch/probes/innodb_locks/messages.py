@@ -29,7 +29,7 @@ _MOST_WAITS = 5  # of a circle, one on each line
 
 
 def all_of_it(found: Found, run: Run) -> Iterator[Finding]:
-    """Say who blocks whom, then which transactions are old, then the numbers and what is not known."""
+    """Return who blocks whom, then which transactions are old, then the numbers and what is not known."""
     blocked = [*_blocked(found, run)]
     yield from blocked
     yield _transaction(found, run)
@@ -109,7 +109,7 @@ def _unexplained(found: Found, waits: Blocked, run: Run) -> Reading:
 
 
 def _summary(found: Found) -> str:
-    """Say all of it in a sentence, for when all is well."""
+    """Write all of it in a sentence, for when all is well."""
     count = found.waiting.number
     opened = plural(len(found.waiting.transactions), "open transaction")
     if not count:
@@ -120,7 +120,7 @@ def _summary(found: Found) -> str:
 
 
 def _transaction(found: Found, run: Run) -> Reading:
-    """Tell of the oldest transaction that blocks nobody."""
+    """Report the oldest transaction that blocks nobody."""
     one = (
         found.oldest
         if found.is_detailed

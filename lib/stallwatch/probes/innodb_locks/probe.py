@@ -79,7 +79,7 @@ def findings(server: Server, run: Run, memory: dict[str, Any]) -> Iterator[Findi
 
 
 def _grown(memory: dict[str, Any], uptime: float, history: float | None) -> tuple[float, float] | None:
-    """Tell by how much the history list has grown since an earlier run, and in how many seconds."""
+    """Return by how much the history list has grown since an earlier run, and in how many seconds."""
     kept = own(memory, "history")
     length, at = kept.get("length"), kept.get("uptime")
     passed = uptime - at if isinstance(at, int | float) else -1.0

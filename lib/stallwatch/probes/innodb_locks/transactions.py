@@ -25,7 +25,7 @@ _KEEPS_VIEW = {"REPEATABLE READ", "SERIALIZABLE"}  # isolation levels
 
 
 def subject(connection: int, process: Process | None, transaction: Transaction | None) -> str:
-    """Say whose it is."""
+    """Return whose it is."""
     if not connection:
         if transaction and transaction.rolls_back:
             return "a transaction from before the last start of the server"
@@ -40,7 +40,7 @@ def subject(connection: int, process: Process | None, transaction: Transaction |
 def end(
     found: Found, connection: int, process: Process | None, transaction: Transaction | None, by: str = ""
 ) -> str:
-    """Say how a connection is made to let go, or why it must not be ended; ``by`` is how it does itself."""
+    """Give how a connection is made to let go, or why it must not be ended; ``by`` is how it does itself."""
     if transaction and transaction.rolls_back:
         return words.WAIT_FOR_ROLLBACK
     if not connection:
@@ -67,7 +67,7 @@ def _of_client(
 
 
 def of_transaction(found: Found, one: Transaction) -> Iterator[str]:
-    """Say what a transaction is like, and what it did last."""
+    """Return what a transaction is like, and what it did last."""
     few = one.modified < WORTH_TELLING
     changed = plural(one.modified, "row") if few else f"{say_count(one.modified)} rows"
     yield f"its transaction is open for {say_duration(one.age)} and has changed {changed}"
@@ -78,7 +78,7 @@ def of_transaction(found: Found, one: Transaction) -> Iterator[str]:
 
 
 def last(found: Found, connection: int) -> Iterator[str]:
-    """Say which program a connection is of, and its last statement."""
+    """Return which program a connection is of, and its last statement."""
     program = found.programs.get(connection)
     if program and program.name:
         yield f"its program is {program.name}" + (f", pid {program.pid}" if program.pid else "")
@@ -89,7 +89,7 @@ def last(found: Found, connection: int) -> Iterator[str]:
 
 
 def undo(found: Found, one: Transaction) -> Iterator[str]:
-    """Say what others pay for a transaction that is open: its read view, and the history list."""
+    """Return what others pay for a transaction that is open: its read view, and the history list."""
     if one.isolation in _KEEPS_VIEW:
         view = f"its read view ({one.isolation}), if it has read, is up to {say_duration(one.age)} old"
         yield f"{view}: purge keeps all that was changed since"

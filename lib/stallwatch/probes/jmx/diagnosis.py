@@ -47,7 +47,7 @@ _NUMBERS = {
 
 
 def hint(server: Server, sought: Sought, in_time: Callable[[], bool]) -> str:
-    """Say what may have been meant, while there is time for it; nothing if that cannot be found out."""
+    """Return what may have been meant, while there is time for it; nothing if that cannot be found out."""
     if not in_time():
         return ""
     try:
@@ -65,7 +65,7 @@ def _hint(server: Server, sought: Sought, in_time: Callable[[], bool]) -> str:
 
 
 def _not_yet(name: ObjectName, attribute: str) -> str:
-    """Say what a pool of Cassandra is called today, and that it has not been needed yet.
+    """Return what a pool of Cassandra is called today, and that it has not been needed yet.
 
     Stage.executor makes a pool when it is first needed (Cassandra 4.0 and later).
     """
@@ -76,7 +76,7 @@ def _not_yet(name: ObjectName, attribute: str) -> str:
 
 
 def _attributes(server: Server, asked: ObjectName, attribute: str) -> str:
-    """Say which attributes there are, those that may have been meant if there are any."""
+    """Return which attributes there are, those that may have been meant if there are any."""
     described = server.describe(server.beans(str(asked))[:_ENOUGH])
     names = {one.name for found in described if isinstance(found, list) for one in found if one.readable}
     whole, _, key = attribute.replace("/", ".").partition(".")
@@ -88,7 +88,7 @@ def _attributes(server: Server, asked: ObjectName, attribute: str) -> str:
 
 
 def _old_spelling(server: Server, name: ObjectName, attribute: str) -> str:
-    """Say what a misspelled attribute of an old bean of Cassandra is called and where it is today."""
+    """Return what a misspelled attribute of an old bean of Cassandra is called and where it is today."""
     for meant in close(attribute, _old_attributes(name), 1):
         found = successor(name, meant)
         if meant != attribute and found and server.names(str(found[0])):
@@ -121,7 +121,7 @@ def _holds(word: str, part: str) -> bool:
 
 
 def beans(server: Server, asked: ObjectName, in_time: Callable[[], bool] = lambda: True) -> str:
-    """Say which beans may have been meant by a name or pattern that fits none; nothing without the time."""
+    """Give which beans may have been meant by a name or pattern that fits none; nothing without the time."""
     texts = server.names(f"{asked.domain}:*")
     if not in_time():
         return ""

@@ -62,7 +62,7 @@ class Wanted:
         return [one for one in attributes if self._word.search(one.name)]
 
     def none(self, server: Server) -> ProbeError:
-        """Say that there are none."""
+        """Report that there are none."""
         if self._pattern:
             advice = diagnosis.beans(server, self._pattern)
             return ProbeError(f"no MBean at {server.where} matches {self._text}", advice)
@@ -245,7 +245,7 @@ def _short(kind: str) -> str:
 
 
 def _access(attribute: Attribute) -> str:
-    """Say ``r``, ``w`` or ``rw``."""
+    """Report ``r``, ``w`` or ``rw``."""
     return "r" * attribute.readable + "w" * bool(attribute.writable)
 
 

@@ -23,7 +23,7 @@ _SOUGHT = {"rate": "rate", "delta": "change"}
 
 
 def all_of_it(of: Snapshot) -> Iterator[Finding]:
-    """Say what the samples come to; what has no limit at all is an AbsentError.
+    """Return what the samples come to; what has no limit at all is an AbsentError.
 
     Beans of a pattern that have no such attribute were not meant.
     """
@@ -60,7 +60,7 @@ def aggregate(of: Snapshot) -> Reading:
 
 
 def no_place(quantity: Quantity, place: str) -> ProbeError:
-    """Say that no bean can fill a place of the label."""
+    """Report that no bean can fill a place of the label."""
     what = f"no MBean that matches {quantity.asked} has a key property {place}"
     return ProbeError(f"{what} for --label {quantity.label}")
 
@@ -81,7 +81,7 @@ def _reading(of: Snapshot, sample: Sample) -> Reading:
 
 
 def _summary(of: Snapshot) -> str:
-    """Say in one line what the samples say."""
+    """Return in one line what the samples say."""
     quantity, samples = of.quantity, of.samples
     subject = " ".join(quantity.common_words)
     if quantity.match:
@@ -91,7 +91,7 @@ def _summary(of: Snapshot) -> str:
 
 
 def _span(of: Snapshot) -> str:
-    """Say the least and the greatest, and whose they are."""
+    """Write the least and the greatest, and whose they are."""
     numbers = {sample.number: " ".join(sample.who) for sample in reversed(of.samples)}
     least, greatest = min(numbers), max(numbers)
     if not numbers.keys() - {least}:
@@ -136,7 +136,7 @@ def _said(of: Snapshot, sample: Sample) -> str:
 
 
 def _amount(of: Snapshot, number: float) -> str:
-    """Say a number that is judged."""
+    """Write a number that is judged."""
     quantity = of.quantity
     said = scale.say(number, quantity.base)
     if quantity.of:
@@ -159,7 +159,7 @@ def _beans(of: Snapshot) -> str:
 
 
 def _not_yet(of: Snapshot) -> Iterator[Fault]:
-    """Say of which beans a change is not known yet, and why."""
+    """Report of which beans a change is not known yet, and why."""
     for why, (first, *more) in of.unchanged.items():
         others = f" and {len(more)} more" if more else ""
         next_run = f"its {_SOUGHT[of.quantity.change]} is known from the next run on"

@@ -67,7 +67,7 @@ class Quantity(NamedTuple):
         return bool(self.label) and not self.aggregate
 
     def who(self, name: ObjectName) -> list[str]:
-        """Say in words which bean is asked; where each has a name of its own, that is the label."""
+        """Return in words which bean is asked; where each has a name of its own, that is the label."""
         if not self.labels_each:
             return bean_words(name, self.asked)
         return [filled(self.label, self._places(name), name)]
@@ -83,12 +83,12 @@ class Quantity(NamedTuple):
         return next(unfilled, "") if self.labels_each else ""
 
     def words(self, who: list[str]) -> list[str]:
-        """Say in words what one bean is asked."""
+        """Return in words what one bean is asked."""
         return who if self.labels_each else [*who, self.attribute, *self.path]
 
     @property
     def common_words(self) -> list[str]:
-        """Say in words what all beans of a pattern are asked together."""
+        """Return in words what all beans of a pattern are asked together."""
         if self.label and self.aggregate:
             return [self.label]
         return [*pattern_words(self.asked), self.attribute, *self.path]
@@ -110,7 +110,7 @@ class Quantity(NamedTuple):
 
     @property
     def rule(self) -> str:
-        """Say what is wanted of a text: ``match NORMAL``, ``without FAILED``."""
+        """Return what is wanted of a text: ``match NORMAL``, ``without FAILED``."""
         return f"{'without' if self.negated else 'match'} {self.match.pattern if self.match else ''}"
 
     @property
@@ -210,7 +210,7 @@ class AbsentError(ProbeError):
 
 
 def absent(asked: ObjectName, attribute: str, error: JmxError | None, where: str) -> AbsentError:
-    """Say that there is no such bean, or that none has the attribute."""
+    """Report that there is no such bean, or that none has the attribute."""
     what = error.what if error else f"no MBean at {where} matches {asked}"
     if asked.is_pattern and error:
         what = f"no MBean at {where} that matches {asked} has an attribute {attribute}"

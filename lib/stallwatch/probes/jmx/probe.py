@@ -80,7 +80,7 @@ def _found(
 
 
 def _worst_first(several: list[Finding], run: Run) -> list[Finding]:
-    """Say first which of several beans is worst; the numbers stay in their order.
+    """Write first which of several beans is worst; the numbers stay in their order.
 
     Then nothing is said of all of them together, which would be called OK.
     """

@@ -108,7 +108,7 @@ def follow(value: Value, path: tuple[str, ...], attribute: str, name: ObjectName
 
 
 def called(attribute: str, path: tuple[str, ...], name: ObjectName) -> str:
-    """Say what is at the end of a path."""
+    """Return what is at the end of a path."""
     return f"{'/'.join((attribute, *path))} of {name.familiar}"
 
 

@@ -69,7 +69,7 @@ def _worst(one: Observation, run: Run) -> Reading | None:
 
 
 def _lasting(one: Observation) -> str:
-    """Tell which number says that somebody waits for a full pool, and still did at the second look."""
+    """Return which number says that somebody waits for a full pool, and still did at the second look."""
     if one.second is None or not (waits(one.pool) and waits(one.second)):
         return ""
     if one.pool.blocked and one.second.blocked:

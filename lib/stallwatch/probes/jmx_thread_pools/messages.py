@@ -57,7 +57,7 @@ def _known() -> Iterator[str]:
 
 
 def _ways() -> Iterator[str]:
-    """Say how servers are made to show their pools, each way once."""
+    """Return how servers are made to show their pools, each way once."""
     ways: dict[str, list[str]] = {}
     for family in FAMILIES:
         if family.shown:
@@ -69,7 +69,7 @@ def _ways() -> Iterator[str]:
 def none_fits(
     patterns: Sequence[re.Pattern[str]], places: Iterable[Place], where: str, *, silent: bool
 ) -> ProbeError:
-    """Say which pools there are instead, or that pools that fit are ``silent``."""
+    """Return which pools there are instead, or that pools that fit are ``silent``."""
     wanted = " or ".join(pattern.pattern for pattern in patterns)
     if silent:
         return ProbeError(
@@ -88,7 +88,7 @@ def all_of_it(
     one_by_one: bool,
     limits_busy: bool,
 ) -> Iterator[Finding]:
-    """Say all that was found, in the order in which it is shown among equals.
+    """Write all that was found, in the order in which it is shown among equals.
 
     ``one_by_one``: each pool has perfdata, always in the same order. ``limits_busy``: the user limits how
     busy a pool may be.
@@ -125,7 +125,7 @@ def all_of_it(
 
 
 def deadlocks(threads: Sequence[int] | JmxError) -> Finding:
-    """Say which threads wait for each other."""
+    """Return which threads wait for each other."""
     if isinstance(threads, JmxError):
         return ProbeError(
             f"deadlocks cannot be looked for: {threads.what}",
@@ -189,7 +189,7 @@ def _totals(observed: Sequence[Observation]) -> Iterator[Reading]:
 
 
 def _in_words(one: Observation, reading: Reading) -> Reading:
-    """Say what a number of a pool means."""
+    """Return what a number of a pool means."""
     of = meaning(one.pool)
     what, *others = _facts(one, first=reading.name)
     usual = _usual(one) if reading.name == "stalled" else ""
@@ -217,7 +217,7 @@ def _is_guess(one: Observation, reading: Reading) -> bool:
 
 
 def _unlimited(pools: Sequence[Pool]) -> Iterator[Finding]:
-    """Say so where the user's limits of how busy a pool may be cannot be judged."""
+    """Report where the user's limits of how busy a pool may be cannot be judged."""
     names = [pool.name for pool in pools if pool.busy is None]
     if names and len(names) == len(pools):
         yield ProbeError("how busy the pools are cannot be judged: none shows how large it may be")
@@ -232,7 +232,7 @@ def _listed(names: Sequence[str], room: int) -> str:
 
 
 def _facts(one: Observation, first: str) -> list[str]:
-    """Say all that counts of one pool, the ``first`` number first."""
+    """Write all that counts of one pool, the ``first`` number first."""
     pool = one.pool
     lent = pool.family.lends and (pool.blocked or first == "blocked")
     said = {
@@ -279,7 +279,7 @@ def _blocked_new(pool: Pool, number: float, seconds: float, first: str) -> str:
 
 
 def _in_use(pool: Pool, *, short: bool = False) -> str:
-    """Say how much of the pool is in use; ``short``: the sentence has named what it lends."""
+    """Return how much of the pool is in use; ``short``: the sentence has named what it lends."""
     if pool.limit is not None and short:
         return f"{plain(pool.active or 0)} of {plain(pool.limit)} in use"
     if pool.limit is None:
@@ -296,7 +296,7 @@ def _idle(share: float) -> str:
 
 
 def _summary(pools: Sequence[Pool]) -> str:
-    """Say in a sentence how all pools are."""
+    """Return in a sentence how all pools are."""
     return ", ".join([plural(len(pools), "pool"), *_blocked(pools), *_busiest(pools)])
 
 

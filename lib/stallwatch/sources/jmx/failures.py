@@ -40,7 +40,7 @@ def chain(exception: object) -> Iterator[Record]:
 
 
 def said(exception: object) -> str:
-    """Say the innermost exception: its class without the package, and its message."""
+    """Write the innermost exception: its class without the package, and its message."""
     records = [*chain(exception)]
     if not records:
         return "an exception that was not sent"
@@ -57,7 +57,7 @@ def is_access_denied(exception: object) -> bool:
 
 
 def not_let_in(failure: Exception, where: str, user: str | None) -> UnreachableError:
-    """Say why the log-in failed."""
+    """Return why the log-in failed."""
     if isinstance(failure, RemoteError) and is_access_denied(failure.record):
         if user is None:
             return UnreachableError(f"{where} wants a user and a password", "give -u and --password-file")
@@ -68,7 +68,7 @@ def not_let_in(failure: Exception, where: str, user: str | None) -> UnreachableE
 
 
 def of_bean(failure: Exception, name: str, attribute: str, where: str) -> JmxError:
-    """Say why an attribute, or what else was asked of a bean, cannot be had."""
+    """Return why an attribute, or what else was asked of a bean, cannot be had."""
     subject = f"{attribute} of {name}" if attribute else name
     if isinstance(failure, RemoteError):
         kind = failure.record.name
@@ -83,12 +83,12 @@ def of_bean(failure: Exception, name: str, attribute: str, where: str) -> JmxErr
 
 
 def _is_write_only(exception: Record) -> bool:
-    """Tell it by the JDK's own words (com.sun.jmx.mbeanserver.PerInterface, JDK 17)."""
+    """Return it by the JDK's own words (com.sun.jmx.mbeanserver.PerInterface, JDK 17)."""
     return str(exception.fields.get("detailMessage")).startswith("Write-only attribute")
 
 
 def reason(failure: Exception) -> str:
-    """Say what a failure is."""
+    """Return what a failure is."""
     if isinstance(failure, RemoteError):
         denied = "this user may not, " if is_access_denied(failure.record) else ""
         return denied + said(failure.record)

@@ -108,7 +108,7 @@ def attributes_of(info: Any) -> list[Attribute]:
 
 
 def size(attribute: Attribute) -> int:
-    """Tell how much memory is kept of it, in bytes."""
+    """Return how much memory is kept of it, in bytes."""
     letters = len(attribute.name) + len(attribute.type) + len(attribute.description)
     return LIST + 3 * TEXT + WIDE * letters
 

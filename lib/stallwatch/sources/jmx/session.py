@@ -128,7 +128,7 @@ class Session:
         return True
 
     def silent(self, asked: str) -> UnreachableError:
-        """Say that the server, which has let us in, has not answered in time."""
+        """Report that the server, which has let us in, has not answered in time."""
         advice = "check whether the JVM is in a long garbage collection, or swapping"
         return self._silent(self.rmi_where, asked, advice)
 
@@ -137,7 +137,7 @@ class Session:
         return UnreachableError(f"{where} has not answered within {within}: asked {asked}", advice)
 
     def explained(self, failure: Exception, name: str, attribute: str) -> JmxError:
-        """Say why an attribute, or what else was asked of a bean, cannot be had; raises UnreachableError."""
+        """Give why an attribute, or what else was asked of a bean, cannot be had; raises UnreachableError."""
         from stallwatch.sources.jmx.failures import of_bean
 
         error = of_bean(failure, name, attribute, self.where)
@@ -220,7 +220,7 @@ class Session:
         return f"{self.where} answers, its RMI port {peer.port if peer.host == self._target.host else where}"
 
     def _at_rmi_port(self, server: Reference, why: str, advice: str) -> UnreachableError:
-        """Say that the registry answers, and that the port of the log-in, which it names, does not."""
+        """Report that the registry answers, and that the port of the log-in, which it names, does not."""
         where = self._named(server)
         if where != self.where:
             advice = "open that port in the firewall, or set jmxremote.rmi.port (here: --rmi-port)"

@@ -63,7 +63,7 @@ def _no_password() -> str:
 
 
 def explained(error: OSError, where: str, plain: str = _PORTS) -> UnreachableError:
-    """Say what a failure of TLS, or a connection that is reset in its handshake, means for the operator.
+    """Return what a failure of TLS, or a connection that is reset in its handshake, means for the operator.
 
     ``plain`` is the advice where the peer does not speak TLS.
     """

@@ -46,7 +46,7 @@ class Graph:
             self._waiting.setdefault(one.holding, []).append(one.waiting)
 
     def heads(self) -> list[int]:
-        """Tell who keeps others waiting and does not wait itself, who has most behind it first."""
+        """Return who keeps others waiting and does not wait itself, who has most behind it first."""
         found = [one for one in self._waiting if one not in self._holding]
         return sorted(found, key=lambda one: -len(self.behind(one)))
 
@@ -55,7 +55,7 @@ class Graph:
         return [one for one in self.waits if one.waiting == waiting]
 
     def ends(self, waiting: int) -> set[int]:
-        """Tell at whom all waiting of a connection ends: who waits for nobody; none in a circle."""
+        """Return at whom all waiting of a connection ends: who waits for nobody; none in a circle."""
         return ends(waiting, self._holding)
 
     def is_certain(self, waiting: int) -> bool:
@@ -64,11 +64,11 @@ class Graph:
         return all(one.certain for one in self.waits if one.waiting in between)
 
     def behind(self, head: int) -> set[int]:
-        """Tell who waits for it, directly or for others that do."""
+        """Return who waits for it, directly or for others that do."""
         return reached(head, self._waiting)
 
     def circles(self) -> list[set[int]]:
-        """Tell who wait for each other without anybody who could go on: no server sees all such circles."""
+        """Return who wait for each other without anybody who could go on: no server sees all such circles."""
         found: list[set[int]] = []
         for one in self._holding:
             circle = {other for other in self.behind(one) if one in self.behind(other)}

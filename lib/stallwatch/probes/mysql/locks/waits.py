@@ -42,7 +42,7 @@ class _Suspects(NamedTuple):
 
 
 def kind(process: Process) -> str:
-    """Tell what kind of lock a connection waits for, as its state says; "": none. Row locks have no state."""
+    """Give what kind of lock a connection waits for, as its state says; "": none. Row locks have no state."""
     if METADATA_LOCK.search(process.state) or process.state.startswith(TABLE_LEVEL):
         return TABLE
     if GLOBAL_LOCK.search(process.state):

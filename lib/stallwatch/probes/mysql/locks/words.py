@@ -41,7 +41,7 @@ def who(connection: int, process: Process | None, program: Program | None = None
 
 
 def doing(process: Process | None) -> str:
-    """Say what a connection does: ``idle for 3 min``, ``runs UPDATE shop.orders``."""
+    """Return what a connection does: ``idle for 3 min``, ``runs UPDATE shop.orders``."""
     if not process:
         return ""
     if process.command == "Sleep":
@@ -87,7 +87,7 @@ def awaited_lock(waits: Process) -> str:
 
 
 def release(connection: int, by: str, modified: int, where: str = "") -> str:
-    """Say how a connection is made to let go: KILL, unless that rolls back too many rows.
+    """Return how a connection is made to let go: KILL, unless that rolls back too many rows.
 
     ``where`` is the server, as " on the replica".
     """
@@ -98,10 +98,10 @@ def release(connection: int, by: str, modified: int, where: str = "") -> str:
 
 
 def release_backup(connection: int, where: str = "") -> str:
-    """Say how a backup is made to let go: KILL is the second choice, as the backup is lost then."""
+    """Return how a backup is made to let go: KILL is the second choice, as the backup is lost then."""
     return f"let that backup end, or KILL {connection}{where}"
 
 
 def check_first(connection: int, where: str = "") -> str:
-    """Say what to do about who only probably holds a lock."""
+    """Return what to do about who only probably holds a lock."""
     return f"check it, then KILL {connection}{where}"

@@ -135,7 +135,7 @@ class Told:
 
 
 def kind(given: Sequence[Line]) -> str:
-    """Tell the class of an attribute's value, shortened, from its lines."""
+    """Return the class of an attribute's value, shortened, from its lines."""
     if given[0].key is not None:
         return "CompositeData"
     return "unknown" if given[0].kind == _NULL else given[0].kind

@@ -295,7 +295,7 @@ class Client:
         )
 
     def _explained(self, failure: Exception, name: str, attribute: str) -> JmxError:
-        """Say why an attribute, or what else was asked of a bean, cannot be had."""
+        """Return why an attribute, or what else was asked of a bean, cannot be had."""
         subject = f"{attribute} of {name}" if attribute else name
         error: JmxError = UnreadableError(f"{subject} cannot be read: {_reason(failure)}")
         if isinstance(failure, _RefusedError):
@@ -348,7 +348,7 @@ def _answer(told: dict[str, Any]) -> Any:
 
 
 def _reason(failure: Exception) -> str:
-    """Say what an exception is as over RMI: the innermost that is known, without its package."""
+    """Return what an exception is as over RMI: the innermost that is known, without its package."""
     if not isinstance(failure, _RefusedError):
         return str(getattr(failure, "what", failure))
     kind, text = failure.kind, failure.text

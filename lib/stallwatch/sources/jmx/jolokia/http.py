@@ -198,7 +198,7 @@ class Agent:
         return self._tls
 
     def _explained(self, error: Exception) -> Exception:
-        """Say what went wrong on the way: SilentError, LostError, or UnreachableError."""
+        """Return what went wrong on the way: SilentError, LostError, or UnreachableError."""
         from stallwatch.sources.jmx.tls import explained
 
         if isinstance(error, TimeoutError):
@@ -213,7 +213,7 @@ class Agent:
         return UnreachableError(f"{self.where} does not speak HTTP: {_said(said)}", _PORT)
 
     def _refused(self, response: HTTPResponse, octets: bytes) -> UnreachableError:
-        """Say what an answer means that has another status than 200."""
+        """Return what an answer means that has another status than 200."""
         where, user, status = self.where, self._target.user, response.status
         said = _text(octets) or _said(response.reason)
         if _MOVED <= status < _WRONG:
@@ -235,13 +235,13 @@ class Agent:
 
 
 def forbidden(where: str, why: str) -> UnreachableError:
-    """Say that nothing may be asked."""
+    """Report that nothing may be asked."""
     advice = "look at the agent's policy (jolokia-access.xml), and for a proxy in between"
     return UnreachableError(f"{where} forbids to ask it: {why}", advice)
 
 
 def not_json(where: str, octets: bytes) -> UnreachableError:
-    """Say that what came back is not from Jolokia."""
+    """Report that what came back is not from Jolokia."""
     return UnreachableError(f"{where} does not answer as Jolokia does: {_text(octets) or 'no text'}", _PATH)
 
 

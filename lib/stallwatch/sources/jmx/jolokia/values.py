@@ -38,7 +38,7 @@ def parsed(octets: bytes) -> Any:
 
 
 def _size(octets: bytes) -> int:
-    """Tell how much memory an answer takes at most: its text, and the objects that are made of it."""
+    """Return how much memory an answer takes at most: its text, and the objects that are made of it."""
     text = len(octets) * (1 if octets.isascii() else WIDE)
     texts = len(octets) * (WIDE if b"\\u" in octets or not octets.isascii() else 1)
     structure = octets.count(b"[") * LIST + octets.count(b"{") * _OBJECT + octets.count(b":") * ENTRY
