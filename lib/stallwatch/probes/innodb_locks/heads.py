@@ -32,7 +32,7 @@ _METADATA_LOCKS = (8, 0)  # MySQL: the instrument is on by default
 
 
 def subject(head: Head) -> str:
-    """Give who it is, with its verb: ``connection 22 report@app1 blocks``, ``connections 22 and 23 block``."""
+    """Give its name and verb: ``connection 22 report@app1 blocks``, ``connections 22 and 23 block``."""
     probably = "" if head.are_proven else "probably "
     if head.are_suspects:
         return f"{_names(head.together, last='or')} {probably}blocks"
