@@ -92,7 +92,7 @@ def deadlock(scene, threads):
     heavy=True,
 )
 def heap_too_small(scene, live):
-    """Nearly all of a heap of 256 MiB is live, and 60 MiB of garbage are made each second."""
+    """Nearly all of a heap of 256 MiB is live, in small objects; 60 MiB of garbage are made each second."""
     scene.application.tell("work", 2, 20, 200)
     yield
     scene.application.tell("garbage", live, 60)

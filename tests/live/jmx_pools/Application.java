@@ -23,7 +23,9 @@ import org.jboss.threads.EnhancedQueueExecutor;
  */
 public class Application {
     private static final int PIECE = 64 * 1024;
+    private static final int SMALL = 64;
     private static final List<Thread> WORK = new ArrayList<>();
+    private static final List<Object[]> LIVE = new ArrayList<>();
     private static final EnhancedQueueExecutor THREADS = new EnhancedQueueExecutor.Builder()
         .setCorePoolSize(2).setMaximumPoolSize(2).setRegisterMBean(true).setMBeanName("bills").build();
     private static HikariDataSource pool;
@@ -76,6 +78,7 @@ public class Application {
             default:
                 WORK.forEach(Thread::interrupt);
                 WORK.clear();
+                LIVE.clear();
         }
     }
 
@@ -134,13 +137,21 @@ public class Application {
         }
     }
 
+    /** Objects as small as most are: collectors look at each of them, and move them one by one. */
+    private static Object[] inSmallPieces(int bytes) {
+        Object[] pieces = new Object[bytes / (SMALL + 4)]; // with a reference to each
+        for (int piece = 0; piece < pieces.length; piece++) {
+            pieces[piece] = new byte[SMALL - 16]; // with its header
+        }
+        return pieces;
+    }
+
     private static void garbage(int live, int perSecond) throws InterruptedException {
-        List<byte[]> kept = new ArrayList<>();
-        for (int piece = 0; piece < live * 16; piece++) {
-            kept.add(new byte[PIECE]);
+        for (int number = 0; number < live; number++) {
+            LIVE.add(inSmallPieces(1 << 20));
         }
         ArrayBlockingQueue<byte[]> last = new ArrayBlockingQueue<>(4);
-        while (!Thread.currentThread().isInterrupted() && !kept.contains(null)) {
+        while (!Thread.currentThread().isInterrupted()) {
             long begun = System.nanoTime();
             for (int piece = 0; piece < perSecond * 16 / 20; piece++) {
                 if (!last.offer(new byte[PIECE])) {
