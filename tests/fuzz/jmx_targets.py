@@ -1,5 +1,6 @@
 """What JMX servers send, and the jar of jmxquery prints."""
 
+import contextlib
 import json
 import struct
 from unittest import mock
@@ -27,8 +28,8 @@ from recorded_jvm import RecordedJvm
 from stallwatch.frame.deadline import Deadline
 from stallwatch.frame.options import jmx as jmx_options
 from stallwatch.sources import jmx
-from stallwatch.sources.jmx import jmxquery
-from stallwatch.sources.jmx.info import attributes_of
+from stallwatch.sources.jmx import jmxquery, jolokia
+from stallwatch.sources.jmx.info import Bean, attributes_of
 from stallwatch.sources.jmx.jmxquery import java
 from stallwatch.sources.jmx.jmxquery.java import SpoiledError, checked
 from stallwatch.sources.jmx.jmxquery.lines import Told, lines, value
@@ -116,6 +117,22 @@ def a_question_to_java(octets):
         client = jmxquery.Client(TARGET, Deadline(10), lambda _: None)
         json.dumps(list(client.read([(name, ["Value", "Heap Usage"])])), default=str)
         client.beans(name)
+
+
+def what_an_agent_of_jolokia_answers(octets):
+    """A client whose agent gives one such answer after the other, and whatever is next asks for."""
+    answers = iter([GREETING, *octets.split(b"\1")])
+    with mock.patch.object(jolokia.Agent, "post", side_effect=lambda *_: next(answers, b"[{}]")):
+        client = jolokia.Client(TARGET._replace(via="jolokia"), Deadline(10), lambda _: None)
+        json.dumps(list(client.read([("a:b=c", ["Value", "Heap Usage"])])), default=str)
+        asked = (client.domains, client.names, client.beans, client.deadlocked_threads)
+        for ask in (*asked, lambda: _described(client)):
+            with contextlib.suppress(jmx.JmxError):
+                json.dumps(ask(), default=str)
+
+
+def _described(client):
+    return list(client.describe([Bean("a:b=c", "")]))
 
 
 def thread_pools_of_a_jvm(octets):
@@ -234,12 +251,51 @@ def questions():
     return [b"java.lang:type=Memory\1" + one for one in outputs()] + [b"*:*\1" + one for one in outputs()]
 
 
+def answers_of_jolokia():
+    """What agents answer (2.1.1), one answer after the other."""
+    return [b"\1".join(json.dumps([{"status": 200, "value": one}] * 2).encode() for one in TOLD)] + [
+        json.dumps([one, one]).encode() for one in (*map(_told, TOLD), *REFUSED)
+    ]
+
+
+def _told(value):
+    return {"status": 200, "value": value}
+
+
 def chosen():
     """Octets that choose."""
     return seeds(100, 40)
 
 
 OURS = (*FAILURES, jmx.JmxError, LostError)
+GREETING = b'[{"status":200,"value":{"protocol":"8.0","config":{"maxCollectionSize":"3"}}}]'
+TOLD = (
+    42, None, "2024-02-29T12:34:56Z", [1, 2], {"used": 5, "max": -1}, {"objectName": "a:b=c"},
+    {"bigint": "7"}, {"a": {"x": {"host": "a", "disk": "x"}}}, {"indexNames": ["a"], "values": [{"a": 1}]},
+    {"epochSecond": 1709210096, "nano": 5}, {"mostSignificantBits": 1, "leastSignificantBits": -1},
+    {"Value": {"rw": False, "type": "[J", "desc": "d"}}, {"a": {"b=c": {"class": "x.C", "attr": "1"}}},
+    ["a:b=c"],
+)  # fmt: skip
+REFUSED = (
+    {"status": 404, "error_type": "javax.management.InstanceNotFoundException", "error": "a:b=c"},
+    {"status": 403, "error_type": "java.lang.Exception", "error": "java.lang.Exception : not allowed"},
+)
+JSON = (
+    b"{",
+    b"}",
+    b"[",
+    b"]",
+    b'"',
+    b":",
+    b",",
+    b"null",
+    b"1e999",
+    b"-1",
+    b"\\u00",
+    b'"status":200',
+    b'"value":',
+    b"\1",
+)
 REPORTS = frozenset({"OK", "UNKNOWN"})
 JAR = (
     b'{"mBeanName" : "',
@@ -277,6 +333,14 @@ TARGETS = {
         (jmx.JmxError, jmx_options.NotUnderstoodError),
         JAR,
         700,
+        frozenset({"value", "UnreachableError"}),
+    ),
+    "jolokia": Target(
+        what_an_agent_of_jolokia_answers,
+        answers_of_jolokia,
+        (jmx.JmxError,),
+        JSON,
+        400,
         frozenset({"value", "UnreachableError"}),
     ),
     "jmx_thread_pools": Target(thread_pools_of_a_jvm, chosen, (), (), 100, REPORTS),
