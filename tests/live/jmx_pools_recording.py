@@ -18,7 +18,10 @@ def recording(port):
     """All numbers of all beans that the plugin might ask for, each as the server gives it."""
     with jmx.connect(jmx.Target("127.0.0.1", port), Deadline(60)) as server:
         queries = {query for family in FAMILIES for query in family.queries}
-        beans = {bean.name: bean for query in (*ALWAYS, *sorted(queries)) for bean in server.beans(query)}
+        besides = sorted(name for family in FAMILIES for name in family.sums_with)
+        beans = {
+            bean.name: bean for query in (*ALWAYS, *sorted(queries), *besides) for bean in server.beans(query)
+        }
         described = server.describe(list(beans.values()))
         wanted = [
             (name, [attribute.name for attribute in attributes])

@@ -248,25 +248,49 @@ class Garbage(OwnServer):
         self.memory += (f"-Xlog:safepoint:file={self.safepoints}:uptime",)
 
 
+class Pinned(OwnServer):
+    """A JVM with two carriers, both pinned, and virtual threads that wait for one, see Pinned.java."""
+
+    main = "Pinned"
+
+    def __init__(self, folder, waiting):
+        super().__init__(folder, waiting)
+        self.java = java_software.java(25)
+
+    def properties(self):
+        """Java's system properties."""
+        scheduler = {"parallelism": 2, "maxPoolSize": 2}
+        return super().properties() | {
+            f"jdk.virtualThreadScheduler.{name}": of for name, of in scheduler.items()
+        }
+
+
 class Kafka(PoolServer):
-    """A Kafka that is broker and controller in one."""
+    """A Kafka that is broker and controller in one; with ``of``, another broker of its cluster."""
 
     artifacts = (("org.apache.kafka", "kafka_2.13", "3.9.0"),)
     main = "kafka.Kafka"
 
-    def __init__(self, folder):
+    def __init__(self, folder, of=None):
         super().__init__(folder, os.path.join(folder, "server.properties"))
         self.broker_port = free_port()
+        self.of = of
+        self.controller_port = of.controller_port if of else free_port()
+
+    @property
+    def broker(self):
+        """Where clients find it."""
+        return f"{self.host}:{self.broker_port}"
 
     def start(self):
         """Start it, on a log directory that it has formatted."""
         os.makedirs(self.folder, exist_ok=True)
-        controller = free_port()
+        listener, controls = f"PLAINTEXT://{self.broker}", f"CONTROLLER://127.0.0.1:{self.controller_port}"
         settings = {
-            "process.roles": "broker,controller",
-            "node.id": 1,
-            "controller.quorum.voters": f"1@127.0.0.1:{controller}",
-            "listeners": f"PLAINTEXT://127.0.0.1:{self.broker_port},CONTROLLER://127.0.0.1:{controller}",
+            "process.roles": "broker" if self.of else "broker,controller",
+            "node.id": 2 if self.of else 1,
+            "controller.quorum.voters": f"1@127.0.0.1:{self.controller_port}",
+            "listeners": listener if self.of else f"{listener},{controls}",
             "controller.listener.names": "CONTROLLER",
             "log.dirs": self.path("logs"),
             "num.io.threads": 2,
@@ -283,6 +307,13 @@ class Kafka(PoolServer):
     def is_ready(self):
         """Whether it takes requests."""
         return listens(self.broker_port)
+
+
+class KafkaLoad(OwnServer):
+    """A client of a Kafka that makes topics, and writes to the first of them; see KafkaLoad.java."""
+
+    artifacts = Kafka.artifacts
+    main = "KafkaLoad"
 
 
 class OldCassandra(PoolServer):

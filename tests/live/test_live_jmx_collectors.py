@@ -77,3 +77,34 @@ def test_a_kafka_at_rest_is_ok_by_what_discover_proposes_for_it(tmp_path):
         assert (status, "under_replicated=0;" in line) == (0, True), line
         status, line = judged(kafka, tmp_path, "Partitions without leader")
         assert (status, "offline=0;" in line, "active_controllers=1" in line) == (0, True, True), line
+
+
+def until(look, wanted, seconds=120):
+    """What a look gives once it is what is wanted; ``look`` gives a status and a text."""
+    end = time.monotonic() + seconds
+    while not wanted(*(seen := look())):
+        assert time.monotonic() < end, seen
+        time.sleep(1)
+    return seen
+
+
+@pytest.mark.only_in_all_cells
+@pytest.mark.slow("two Kafkas start, and one of them is ended")
+def test_a_kafka_whose_other_broker_is_gone(tmp_path):
+    with contextlib.ExitStack() as servers:
+        kafka = servers.enter_context(pool_servers.Kafka(tmp_path / "kafka"))
+        other = servers.enter_context(pool_servers.Kafka(tmp_path / "other", kafka))
+        topics = ("shared:1+2", "lost:2")
+        servers.enter_context(pool_servers.KafkaLoad(tmp_path / "client", kafka.broker, 0, *topics))
+
+        def look(title):
+            return lambda: judged(kafka, tmp_path, title)
+
+        replicas, leaders = look("Under-replicated partitions"), look("Partitions without leader")
+        until(replicas, lambda status, _: status == 0)
+        assert leaders()[0] == 0
+        other.stop()
+        _, line = until(replicas, lambda status, _: status == 1)
+        assert line.startswith("JMX WARNING - under_replicated 1 "), line
+        _, line = until(leaders, lambda status, _: status == 2)
+        assert line.startswith("JMX CRITICAL - offline 1 "), line

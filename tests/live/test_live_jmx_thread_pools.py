@@ -332,6 +332,17 @@ def test_a_kafka_that_has_just_started_is_not_called_busy(check, started):
     )
 
 
+@pytest.mark.only_in_all_cells
+@pytest.mark.slow("an average over a minute is waited for")
+def test_a_kafka_whose_request_handlers_are_saturated(check, started):
+    kafka = started(pool_servers.Kafka)
+    started(pool_servers.KafkaLoad, kafka.broker, 6, "compressed:1")
+    busy = (
+        r"JMX_THREAD_POOLS CRITICAL - RequestHandler: idle [0-9.]+ % of the time .*requests probably queue up"
+    )
+    assert until(check, kafka, busy, seconds=300)[0] == 2
+
+
 # A plain JVM
 
 
@@ -351,6 +362,17 @@ def test_virtual_threads_are_no_pool_that_makes_a_jvm_watched(check, tmp_path):
         status, lines = check(jvm, "--pool", "virtual threads", "-v")
     assert status == 0
     assert re.search(r"^virtual threads +0 +\d+ +0$", "\n".join(lines), re.MULTILINE)
+
+
+def test_virtual_threads_that_wait_for_pinned_carriers(check, started):
+    pinned = started(pool_servers.Pinned, 5)
+    status, lines = check(pinned, "--pool", "virtual threads", "--pending-warning", "0")
+    assert status == 1
+    assert re.match(
+        r"JMX_THREAD_POOLS WARNING - virtual threads: 5 pending, 2 of 2 carriers busy, "
+        r"all carriers are at work or pinned",
+        lines[0],
+    ), lines
 
 
 def test_deadlocked_threads_are_critical(check, changeable_jvm):

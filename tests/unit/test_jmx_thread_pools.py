@@ -751,7 +751,7 @@ def test_kafka_s_threads_are_to_be_idle_for_a_third_of_the_time(check, jvm):
     jvm.bean(name, OneMinuteRate=0.29)
     assert check.line() == (
         1,
-        "WARNING - RequestHandler: idle 29 % of the time (minimum 30 %), requests probably queue up - check iostat -x 1",
+        "WARNING - RequestHandler: idle 29 % of the time (minimum 30 %), requests probably queue up - check top and iostat -x 1",
     )
     jvm.later(60)
     jvm.bean(name, OneMinuteRate=0.09)
@@ -827,10 +827,24 @@ def test_a_broker_that_is_a_controller_too_is_not_idle_twice(check, jvm):
     jvm.bean("kafka.server:type=KafkaRequestHandlerPool,name=RequestHandlerAvgIdlePercent", OneMinuteRate=1.0)
     assert check.line() == (
         1,
-        "WARNING - RequestHandler: idle 0 % of the time (minimum 30 %), requests probably queue up - check iostat -x 1",
+        "WARNING - RequestHandler: idle 0 % of the time (minimum 30 %), requests probably queue up - check top and iostat -x 1",
     )
     jvm.later(60)
     assert check.line()[0] == 2
+
+
+def test_a_broker_that_is_a_controller_too_is_known_to_be_one_at_the_first_look(check, jvm):
+    jvm.bean(
+        "kafka.server:type=KafkaRequestHandlerPool,name=RequestHandlerAvgIdlePercent", OneMinuteRate=1.02
+    )
+    jvm.bean("kafka.controller:type=KafkaController,name=LastAppliedRecordOffset", Value=7)
+    assert check.perfdata() == "pools=1 threads=45 idle=100%"  # a controller alone
+    jvm.bean("kafka.server:type=ReplicaManager,name=UnderReplicatedPartitions", Value=0)
+    assert check.line()[1].startswith("WARNING - RequestHandler: idle 2 % of the time ")
+    jvm.bean(  # from Kafka 4.2 on, which adds nothing up
+        "kafka.server:type=KafkaRequestHandlerPool,name=BrokerRequestHandlerAvgIdlePercent", OneMinuteRate=0.9
+    )
+    assert check.perfdata() == "pools=2 threads=45 idle=90%"
 
 
 def test_a_broker_alone_that_is_said_to_be_idle_a_little_too_long_is_idle(check, jvm):

@@ -240,9 +240,10 @@ def test_kafka_tells_how_idle_its_threads_are():
     assert pools(beans) == {"RequestHandler": {"idle": 0.7}, "NetworkProcessor": {"idle": 0.9}}
 
 
-def test_threads_that_are_not_there_have_no_idle_time():
+@pytest.mark.parametrize("idle", [math.nan, None])  # which Jolokia sends for it
+def test_threads_that_are_not_there_have_no_idle_time(idle):
     name = "kafka.network:type=SocketServer,name={}NetworkProcessorAvgIdlePercent"
-    told = found({name.format(""): {"Value": 0.9}, name.format("ControlPlane"): {"Value": math.nan}})
+    told = found({name.format(""): {"Value": 0.9}, name.format("ControlPlane"): {"Value": idle}})
     assert [(pool.name, pool.idle) for pool in told.pools] == [("NetworkProcessor", 0.9)]
     assert told.unread == []
 

@@ -68,7 +68,7 @@ def snapshot(server: Server, places: Sequence[Place], memory: dict[str, Any], ru
     again = second if isinstance(second, dict) else {}
     had, changes = memory.get(_POOLS), Changes(memory, reader)
     uptime = _uptime(reader)
-    settled = [_settled(pool, uptime, changes) for pool in pools]
+    settled = [_settled(pool, uptime, changes, summed=_is_sum(pool, pools, server)) for pool in pools]
     observed = [
         _observation(pool, changes, uptime)._replace(
             second=again.get(pool.key), unsettled=before.idle is not None and pool.idle is None
@@ -181,16 +181,26 @@ def _uptime(reader: Reader) -> float | None:
     return None
 
 
-def _settled(pool: Pool, uptime: float | None, changes: Changes) -> Pool:
+def _is_sum(pool: Pool, pools: Sequence[Pool], server: Server) -> bool:
+    """Whether the idle time of a pool is that of two, by the other MBeans that there are."""
+    family = pool.family
+    if pool.idle is None or pool.name != family.sums:
+        return False
+    parts = any(one.family is family and one.name.endswith(family.sums) for one in pools if one is not pool)
+    return not parts and all(server.names(name) for name in family.sums_with)
+
+
+def _settled(pool: Pool, uptime: float | None, changes: Changes, *, summed: bool) -> Pool:
     """Take an average that is younger than what it is over for not known; nobody is idle twice.
 
     Where two share a number (see families), the one that is busier is idle for what exceeds 1, at least: the
-    other one may be idle all the time. That they do is known once the sum was too large for one of them.
+    other one may be idle all the time. That they do is known by other MBeans (``summed``), or once the sum
+    was too large for one of them.
     """
     if pool.idle is None:
         return pool
     key = f"{'/'.join(pool.key)} of two"
-    shares = pool.idle > _OF_TWO or (changes.restarted_for is None and changes.last(key) == 1)
+    shares = summed or pool.idle > _OF_TWO or (changes.restarted_for is None and changes.last(key) == 1)
     changes.note(key, int(shares))
     if uptime is not None and uptime < pool.family.settles:
         return pool._replace(idle=None)

@@ -101,7 +101,7 @@ FAMILIES = (
             Meaning(
                 "*RequestHandler",
                 "requests probably queue up",
-                "check iostat -x 1",
+                "check top and iostat -x 1",  # its topics may be compressed anew (compression.type): 3.9
                 "also which clients send so many requests; num.io.threads sets the number of threads",
             ),
             Meaning(
@@ -110,6 +110,12 @@ FAMILIES = (
                 "check the number of connections and requests",
                 "TLS costs these threads, too; num.network.threads sets their number",
             ),
+        ),
+        # What a controller of KRaft has, and what a broker has (3.9).
+        sums="RequestHandler",
+        sums_with=(
+            "kafka.controller:type=KafkaController,name=LastAppliedRecordOffset",
+            "kafka.server:type=ReplicaManager,name=UnderReplicatedPartitions",
         ),
         settles=60,  # on an idle Kafka 3.9 the first begins with 0, the second is below 0.5 for 34 s
     ),
