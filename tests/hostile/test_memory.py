@@ -276,7 +276,7 @@ def variables(count):
 def test_a_mysql_of_too_many_status_variables(home, at_rest):
     peak = ask(home, mysql({"": variables(60_000)}), "mysql_status")
     stays_within(
-        peak, ask_rest(at_rest, "mysql_status"), UNKNOWN, "tells 60001 status variables, more than a check"
+        peak, ask_rest(at_rest, "mysql_status"), UNKNOWN, "shows 60001 status variables, more than a check"
     )
 
 

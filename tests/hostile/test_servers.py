@@ -244,11 +244,11 @@ SILENT = "sends no greeting within"
 NO_CONNECTION = "does not answer: no connection"
 FULL = "has no connection left .Too many"
 FULL_FOR_USER = "has no connection left for the user monitor"
-WRONG = "denied access to the user other from 127.0.0.1 - is the password right"
+WRONG = "denied access to the user other from 127.0.0.1 - check the password"
 EXPIRED = "wants the user late to change the password"
 EXPIRED_INSIDE = "with an expired password that lets in"
 # To a user that it does not know MySQL 9 proposes any of its methods, which may need the readable password.
-STRANGER = "denied access to the user stranger|readable password of the user stranger .* is there such a user"
+STRANGER = "denied access to the user stranger|readable password of the user stranger .* check that there is such a user"
 LOCKED = "has locked the account of the user locked"
 NOBODY = {
     **troubles("frozen", SQL, frozen, SILENT, SHORT),
@@ -401,7 +401,7 @@ def test_a_server_that_takes_no_writes_is_asked_as_ever(ask, asked, subject, tro
         is_well(ask(place))
 
 
-FROZEN_NODE = "is a data node frozen"
+FROZEN_NODE = "check for a frozen data node"
 GIVEN_UP = 12  # seconds after which the other nodes may soon do that to it
 
 

@@ -153,7 +153,7 @@ def test_another_name_in_the_registry(jvm):
 
 def test_tls_asked_of_a_plain_server(jvm):
     assert "without TLS: nothing was sent" in said(*of(jvm), "--tls", *GOOD)
-    assert "does not speak TLS: is this the right port? Look at --tls-registry" in said(
+    assert "does not speak TLS: check that this is the right port, and --tls-registry" in said(
         *of(jvm), "--tls-registry", *GOOD
     )
 

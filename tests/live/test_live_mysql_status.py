@@ -172,7 +172,7 @@ def test_flush_status_between_two_runs(check, loaded):
     later(loaded)
     said = check(loaded, *include)
     assert said.status == 0, said.output
-    assert "begun anew, as by FLUSH STATUS" in said.output
+    assert "reset, as by FLUSH STATUS" in said.output
     assert "Binlog_cache_use" not in said.perfdata
     assert said.number("Com_select") >= 0
 

@@ -159,7 +159,7 @@ def test_a_damaged_state(ask, plugin, tmp_path):
     kept.write_bytes(kept.read_bytes()[:-9])
     said = ask(plugin)
     end_of(plugin, said, "", answers=True)
-    assert "begins anew" in said.output
+    assert "counts as the first" in said.output
     assert ask(plugin).status == OK
 
 
