@@ -248,7 +248,10 @@ WRONG = "denied access to the user other from 127.0.0.1 - check the password"
 EXPIRED = "wants the user late to change the password"
 EXPIRED_INSIDE = "with an expired password that lets in"
 # To a user that it does not know MySQL 9 proposes any of its methods, which may need the readable password.
-STRANGER = "denied access to the user stranger|readable password of the user stranger .* check that there is such a user"
+STRANGER = (
+    "denied access to the user stranger"
+    "|readable password of the user stranger .* check that there is such a user"
+)
 LOCKED = "has locked the account of the user locked"
 NOBODY = {
     **troubles("frozen", SQL, frozen, SILENT, SHORT),

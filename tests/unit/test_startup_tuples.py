@@ -110,4 +110,6 @@ def test_every_tuple_of_the_package_is_one_that_typing_would_take():
     for kind in kinds:
         assert kind._fields, kind
         assert kind._fields[len(kind._fields) - len(kind._defaults) :] == tuple(kind._field_defaults), kind
-        assert kind.__subclasses__() == []
+        assert [
+            one for one in kind.__subclasses__() if "__annotations__" in vars(one)
+        ] == []  # fields of its own
