@@ -147,6 +147,7 @@ def test_errors_are_told_apart():
     assert isinstance(gone, jmx.NoSuchBeanError)
     assert isinstance(found["None"], jmx.NoSuchAttributeError)
     assert found["Good"] == "Good"
+    assert "jolokia-access.xml" in found["Forbidden"].advice
     reasons = {
         name: one.what.partition(" cannot be read: ")[2] for name, one in found.items() if name != "Good"
     }

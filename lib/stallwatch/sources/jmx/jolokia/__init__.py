@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from stallwatch import withheld
 from stallwatch.line import shorten
-from stallwatch.sources.jmx.budget import DICT, ENTRY, LIST, Kept
+from stallwatch.sources.jmx.budget import DICT, ENTRY, LIST, TEXT, Kept
 from stallwatch.sources.jmx.errors import (
     JmxError,
     NoSuchAttributeError,
@@ -87,6 +87,7 @@ class Client:
         self._trace = trace
         self._agent = Agent(target)
         self._kept = Kept(target.where)
+        self._lists: dict[tuple[Attribute, ...], list[Attribute]] = {}
         self._most = 0  # items that it sends of a list or a map; 0: all
         try:
             self._greet()
@@ -157,8 +158,7 @@ class Client:
             for properties, about in _map(beans).items()
         }
         chosen = [name for name, one in zip(told, understood(told), strict=True) if wanted.matches(one)]
-        for name in chosen:
-            self._kept.name(name)
+        self._kept.add(sum(LIST + 2 * TEXT + len(name) + len(str(told[name])) for name in chosen))
         return sorted(Bean(name, str(told[name] or "")) for name in chosen)
 
     def passing(self) -> AbstractContextManager[Callable[[int], None]]:
@@ -179,8 +179,14 @@ class Client:
                     yield self._explained(told, name, "")
                     continue
                 attributes = [_attribute(one, _map(about)) for one, about in sorted(_map(told).items())]
-                self._kept.add(sum(map(size, attributes)))
-                yield attributes
+                yield self._shared(attributes)
+
+    def _shared(self, attributes: list[Attribute]) -> list[Attribute]:
+        """Give the same list for the same attributes: thousands of beans have those of a few classes."""
+        known = self._lists.setdefault(tuple(attributes), attributes)
+        if known is attributes:
+            self._kept.add(sum(map(size, attributes)))
+        return known
 
     def deadlocked_threads(self) -> list[int]:
         """Give the ids of the threads that wait for each other for ever; invokes findDeadlockedThreads.
@@ -300,6 +306,8 @@ class Client:
         error: JmxError = UnreadableError(f"{subject} cannot be read: {_reason(failure)}")
         if isinstance(failure, _RefusedError):
             kind = failure.kind.rpartition(".")[2]
+            if failure.status == _DENIED and kind != _SECURITY:
+                error.advice = "allow it in the agent's jolokia-access.xml"
             if kind == _NO_BEAN or failure.text.startswith("No MBean "):
                 error = NoSuchBeanError(f"there is no MBean {name} at {self.where}")
             elif kind == _NO_ATTRIBUTE and not failure.text.startswith(_WRITE_ONLY):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from stallwatch.frame.deadline import Deadline
     from stallwatch.sources.jmx.target import Target
 
-MOST = 8 << 20  # bytes of an answer: twice the names and classes of the 11 718 beans of a Cassandra 5
+MOST = 8 << 20  # bytes of an answer; names and classes of the 11 718 beans of a Cassandra 5 fit
 _TLS_ALERT = b"\x15\x03"  # what a TLS server says to plain text
 _LONGEST = 200  # bytes of what others say
 _OK, _MOVED, _WRONG, _DENIED, _FORBIDDEN, _NOT_FOUND = 200, 300, 400, 401, 403, 404
