@@ -12,7 +12,7 @@ import software
 import thread_control
 from cassandra import Cassandra
 from figures import Modules
-from installing import installable
+from installing import installable, obtained
 from jvm import VARIANTS, Jvm
 from ndb_cluster import NdbCluster
 from replication_pair import KINDS, Pair
@@ -163,15 +163,6 @@ def jvm_variant(tmp_path_factory):
 def jvm(jvm_variant):
     """A JVM that anyone may ask, for all tests."""
     return jvm_variant("plain")
-
-
-@contextlib.contextmanager
-def obtained(make, *arguments, **settings):
-    """A context with the server that make(...) gives, of software that can be installed."""
-    with contextlib.ExitStack() as server:
-        with installable():
-            started = server.enter_context(make(*arguments, **settings))
-        yield started
 
 
 @pytest.fixture

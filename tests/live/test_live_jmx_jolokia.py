@@ -9,7 +9,7 @@ import time
 
 import plugin_command
 import pytest
-from conftest import obtained
+from installing import obtained
 from jmx_value import value_of
 from jolokia import AGENTS, JolokiaJvm
 from plugin_command import ROOT, Said, environment
