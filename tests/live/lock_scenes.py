@@ -104,6 +104,15 @@ class Scene:
         head.sql("UPDATE shop.orders SET state = 7 WHERE id = 1")
         return head
 
+    def prepared(self):
+        """An XA transaction that has changed a row and is prepared; its connection stays."""
+        head = self.client()
+        head.sql("XA START 'x1'")
+        head.sql("UPDATE shop.orders SET state = 7 WHERE id = 1")
+        head.sql("XA END 'x1'")
+        head.sql("XA PREPARE 'x1'")
+        return head
+
     def reader(self):
         """A transaction that has read the table, and does nothing more."""
         head = self.client()

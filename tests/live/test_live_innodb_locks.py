@@ -71,6 +71,21 @@ def test_an_idle_transaction_is_the_head_and_its_statement_has_no_values(scene, 
     assert over.status == 0, over.output
 
 
+def test_what_xa_has_prepared_is_not_ended_by_a_kill_alone(scene, server, until):
+    """MariaDB keeps a prepared transaction with its connection; MySQL 9.7 takes it away at once."""
+    head = scene.prepared()
+    scene.writers(1)
+    said = until(lambda said: "XA" in said.text, *SOON)
+    if names_tables(server):
+        assert "an XA transaction without a connection " in said.text
+        assert "end it by XA " in said.text
+    else:
+        assert f"check that XA RECOVER does not list it, then KILL {head.id}" in said.text
+        server.sql(f"KILL {head.id}")
+        later = until(lambda said: "without a connection" in said.text, *SOON)
+        assert later.number("waiting") == 1
+
+
 @pytest.mark.only_in_all_cells
 def test_of_a_chain_the_first_one_is_the_head(scene, until):
     links = scene.chain(5)

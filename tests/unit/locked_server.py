@@ -17,6 +17,7 @@ class Locked(CapturedMysql):
         self.pairs = []
         self.locks = []
         self.without_performance_schema = False
+        self.prepared = []  # what XA RECOVER lists
         self.digest = "UPDATE `orders` SET `a` = ?"  # of the last statement of all who sleep
         self.went_on = ()  # connections that no longer sleep when they are asked for their last statement
         self.took = 0.01  # seconds of the head's last statement; None: not known
@@ -47,6 +48,7 @@ class Locked(CapturedMysql):
             "INNODB_LOCKS": [{"name": "`shop`.`orders`", "key_name": "`PRIMARY`"}],
             "data_locks": [{"base": "shop", "name": "orders", "key_name": "PRIMARY"}],
             "INNODB_TRX": self.transactions,
+            "XA RECOVER": self.prepared,
             "SHOW PROCESSLIST": self.listed,
             "events_statements_current": [
                 {

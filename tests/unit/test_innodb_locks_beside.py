@@ -454,6 +454,68 @@ def test_who_has_prepared_by_xa_is_not_killed_as_that_does_not_help(look):
     assert "KILL 22" not in text
 
 
+XA = {"formatID": 1, "gtrid_length": 2, "bqual_length": 0, "data": "x2"}  # of XA RECOVER
+HEDGED = " - check that XA RECOVER does not list it, then KILL 22 | "
+PLAIN = " - KILL 22, or let it commit | "
+
+
+@pytest.fixture
+def of_mariadb():
+    server = Locked("MariaDB 10.11")
+    server.idle_head()
+    server.pairs[0]["requested"] = server.transactions[1]["requested"]
+    return server
+
+
+def test_of_mariadb_it_is_not_known_who_has_prepared(look, of_mariadb):
+    assert PLAIN in look(of_mariadb)[1]
+    of_mariadb.prepared = [XA]
+    assert HEDGED in look(of_mariadb, state=False)[1]
+    of_mariadb.transactions.append(trx(40, 300) | {"process": 0})  # it is of this one
+    assert PLAIN in look(of_mariadb, state=False)[1]
+    of_mariadb.transactions[-1]["trx_state"] = "ROLLING BACK"  # which is never prepared
+    assert HEDGED in look(of_mariadb, state=False)[1]
+
+
+def test_where_many_rows_would_be_rolled_back_nobody_is_killed_prepared_or_not(look, of_mariadb):
+    of_mariadb.transactions[0]["modified"] = 2_000_000
+    of_mariadb.prepared = [XA]
+    assert " - let it commit | " in look(of_mariadb)[1]
+
+
+def test_who_works_is_not_prepared(look, of_mariadb):
+    of_mariadb.prepared = [XA]
+    of_mariadb.listed[0] |= {"Command": "Query", "State": "updating", "Info": "UPDATE shop.orders SET b = 1"}
+    text = look(of_mariadb)[1]
+    assert "KILL 22" in text
+    assert "XA RECOVER" not in text
+
+
+def test_one_of_several_that_may_be_prepared_is_looked_at_first(look, of_mariadb):
+    of_mariadb.prepared = [XA]
+    of_mariadb.listed.append(row(21, "report", "Sleep", 240))
+    of_mariadb.transactions.append(trx(21, 241, modified=3))
+    of_mariadb.pairs.append({**of_mariadb.pairs[0], "holding": "t21"})
+    text = look(of_mariadb)[1]
+    assert "check that XA RECOVER does not list" in text.partition(" | ")[0]
+
+
+def test_a_server_that_refuses_to_tell_what_is_prepared_is_asked_for_the_rest(look, of_mariadb):
+    of_mariadb.denied = {"XA RECOVER": "XA_RECOVER_ADMIN"}
+    text = look(of_mariadb)[1]
+    assert "connection 22 report@app1 blocks 2 others for 12 s" in text
+    assert HEDGED in text
+
+
+def test_what_is_prepared_is_not_asked_while_nobody_waits_nor_of_mysql(look, of_mariadb):
+    mysql = Locked()
+    mysql.idle_head()
+    look(mysql)
+    del of_mariadb.listed[1:], of_mariadb.transactions[1:]
+    look(of_mariadb, state=False)
+    assert all(server.asked and "XA RECOVER" not in server.asked for server in (mysql, of_mariadb))
+
+
 def test_nothing_names_who_has_the_lock_of_a_table_of_myisam(look):
     server = Locked("MariaDB 10.11")
     server.listed = [

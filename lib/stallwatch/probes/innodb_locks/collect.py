@@ -35,6 +35,8 @@ _TRIES = 3  # to see the head of a queue that moves
 _CACHED = 0.11  # seconds: the server keeps what INNODB_TRX has told for 0.1 s (MySQL, MariaDB)
 _LONGEST = 1.5  # seconds that the server may take for one statement of the costly look
 _MOST_IDLE = 20  # heads of which is asked since when they are idle
+# Of MariaDB: nothing else shows that a transaction that a connection has is prepared. It needs no privilege.
+_PREPARED = Statement("XA RECOVER")
 _STATEMENTS = (
     "SELECT t.PROCESSLIST_ID AS id, t.PROCESSLIST_COMMAND = 'Sleep' AS idle, t.PROCESSLIST_TIME AS seconds,"
     " s.DIGEST_TEXT AS digest, s.TIMER_WAIT / 1e12 AS took"
@@ -81,6 +83,7 @@ class Details(NamedTuple):
     processes: Mapping[int, Process]
     unexplained: Mapping[int, str] = {}  # connections that wait, nobody knows for whom, and what for
     last: Mapping[int, Last] = {}  # statements of heads
+    prepared: bool = False  # whether a connection may have what XA has prepared: KILL does not end that
     tells: bool = False  # whether any table of the server names holders of other locks than of rows
     rows_left_out: int = 0  # that are waited for, and whose holders were not asked for
     locks_left_out: bool = False  # there are more metadata locks than were listed
@@ -169,7 +172,8 @@ class Collector:
         last = self.last(graph.heads()[:_MOST_IDLE])
         listed = since_idle(listed, last)
         unexplained |= dict.fromkeys((*unknown, *_waiting_ends(graph, waiting)), ROW)
-        details = Details(graph, listed, unexplained, last, tells=bool(locks))
+        prepared = self._prepared(graph, listed, waiting)
+        details = Details(graph, listed, unexplained, last, prepared, tells=bool(locks))
         return waiting, details._replace(
             rows_left_out=sum(group[0].process not in explained for group in groups[MOST_ROWS:])
             if self._tables is None
@@ -203,6 +207,18 @@ class Collector:
             if one.id in at_heads and one.row not in tables and len(tables) < 2 * MOST_ROWS:
                 tables[one.row] = rows.waited_for(self.asking, one.id)
         return waiting, list(waits.for_rows(waiting.transactions, found, tables)), unknown
+
+    def _prepared(self, graph: Graph, listed: Mapping[int, Process], waiting: Waiting) -> bool:
+        """Whether an idle head may have what XA has prepared: not all of that is detached, or it is not told.
+
+        KILL takes the connection from a prepared transaction, and no lock (MariaDB 10.5.23 to 11.8.9).
+        """
+        owners = {one.process for one in waiting.transactions}
+        idle = (one for one in graph.heads() if one in listed and listed[one].command == "Sleep")
+        if not self.flavour.mariadb or owners.isdisjoint(idle):
+            return False
+        detached = sum(one.is_detached and not one.rolls_back for one in waiting.transactions)
+        return len(self.asking.rows(_PREPARED)) > detached or self.asking.failed is not None
 
     def pending_writes(self) -> int:
         """Ask how many writes InnoDB waits for at this moment: what a COMMIT waits for, too."""

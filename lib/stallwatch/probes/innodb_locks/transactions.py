@@ -63,7 +63,11 @@ def _of_client(
         return words.END_PREPARED
     by = by or ("commit" if process and process.command == "Sleep" else "end")
     modified = transaction.modified if transaction and transaction.modified >= WORTH_TELLING else 0
-    return words.release(connection, by, modified)
+    said = words.release(connection, by, modified)
+    if transaction and found.details.prepared and process and process.command == "Sleep":
+        kill = said.partition(", or ")[0]
+        return f"check that XA RECOVER does not list it, then {kill}" if kill.startswith("KILL ") else said
+    return said
 
 
 def of_transaction(found: Found, one: Transaction) -> Iterator[str]:
